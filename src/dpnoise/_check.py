@@ -1,0 +1,61 @@
+"""Collect every problem with an input, then refuse it once.
+
+A user who mistypes three settings should learn of all three from one message.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+
+class Problems:
+    """A growing list of what is wrong with one input.
+
+    Parameters
+    ----------
+    subject : str
+        What is being checked; it opens the message.
+    """
+
+    def __init__(self, subject: str) -> None:
+        self.subject = subject
+        self.found: list[str] = []
+
+    def add(self, problem: str) -> None:
+        """Record one problem, worded as 'name: expected ..., got ...'."""
+        self.found.append(problem)
+
+    def require(self, ok: bool, name: str, expected: str, value: object) -> bool:
+        """Record a problem unless `ok`; return `ok`."""
+        if not ok:
+            self.add(f"{name}: expected {expected}, got {value!r}")
+        return ok
+
+    def number(
+        self,
+        name: str,
+        value: object,
+        *,
+        low: float = -math.inf,
+        high: float = math.inf,
+        open_low: bool = False,
+        open_high: bool = False,
+        finite: bool = True,
+    ) -> bool:
+        """Record a problem unless `value` is a real number in the interval."""
+        left, right = "(" if open_low else "[", ")" if open_high else "]"
+        kind = "a finite number" if finite else "a number"
+        expected = f"{kind} in {left}{low:g}, {high:g}{right}"
+        ok = isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+        if ok:
+            above = value > low if open_low else value >= low
+            below = value < high if open_high else value <= high
+            ok = above and below and (math.isfinite(value) or not finite)
+        return self.require(ok, name, expected, value)
+
+    def raise_if_any(self, error: type[Exception] = ValueError) -> None:
+        """Raise one `error` that names every problem found, or return."""
+        if self.found:
+            message = f"{self.subject}: " + "; ".join(self.found)
+            raise error(message)

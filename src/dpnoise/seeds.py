@@ -1,0 +1,41 @@
+"""One independent random stream for each thing that is drawn.
+
+A stream is named by its scope: the config's seed, the experiment, its parameters and
+the repetition. Results therefore depend neither on the number of cores nor on the order
+in which jobs run nor on which other jobs exist.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+
+def generator(seed: int, *scope: str | float) -> np.random.Generator:
+    """Return the random generator that belongs to a scope.
+
+    Parameters
+    ----------
+    seed : int
+        The seed of the config, a non-negative integer.
+    *scope : str, int or float
+        What the stream is for, from the general to the particular. 1 and 1.0 and "1" name
+        three different streams.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The same stream for the same arguments on every machine.
+
+    Raises
+    ------
+    ValueError
+        If `seed` is not a non-negative integer.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        message = f"seed: expected a non-negative integer, got {seed!r}"
+        raise ValueError(message)
+    text = "\x1f".join(f"{type(part).__name__}:{part!r}" for part in (int(seed), *scope))
+    digest = hashlib.blake2b(text.encode(), digest_size=32).digest()
+    return np.random.default_rng(np.random.SeedSequence(int.from_bytes(digest, "little")))
