@@ -1,0 +1,109 @@
+"""The least Gaussian noise for (epsilon, delta), never on the unsafe side.
+
+Balle & Wang (ICML 2018), Algorithm 1, solves for sigma by bisection to an absolute tolerance
+in delta; here log delta is solved for log mu, mu = sensitivity / sigma, by Newton's method.
+Log delta is increasing and concave in log mu (see `dpnoise.privacy.gaussian`), so that from
+a start below the root every iterate stays below it: on the private side.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from dpnoise._check import Problems
+from dpnoise.noise._arrays import floats
+from dpnoise.privacy.gaussian import log_delta_and_slope
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+
+LEAST_DELTA = 1e-300
+_STEPS = 100
+# The slope of log delta changes at most like mu^-2, so that an error e in log mu becomes
+# less than e^2 in one step.
+_CLOSE = 1e-8
+# Rounding moves the root in log mu by (error of log delta) / slope. With u = 2^-53 the error
+# is about u (4 |a^2 - h^2| + 64 + 4 |log delta|) at most. The slope is above a^2 - h^2, since
+# -m'(x) < 1 / x^2, and above 1/3 while delta <= 1/2; towards delta = 1 the error falls with
+# 1 - delta, faster than the slope. So the shift is largest at epsilon = 0, delta = 1e-300,
+# where it is below 3000 u; the margin is 4096 u.
+_MARGIN = 2.0**-41
+
+
+def _start(epsilon: Array, delta: Array) -> Array:
+    """Return a mu no greater than the root.
+
+    delta <= Q(a - h) gives a quadratic inequality for mu, and delta >= erf(h / sqrt 2) at
+    epsilon = 0 is never exceeded at larger epsilon; both bound mu from below.
+    """
+    y = -special.ndtri(delta)
+    root = np.sqrt(y * y + 2.0 * epsilon)
+    total = np.where(y > 0, y + root, 1.0)
+    tail = np.where(y > 0, 2.0 * epsilon / total, root - y)
+    return np.maximum(tail, 2.0 * math.sqrt(2.0) * special.erfinv(delta))
+
+
+def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
+    """Return the standard deviation of Gaussian noise that is (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : array_like of float
+        Non-negative.
+    delta : array_like of float
+        In [1e-300, 1); below, double precision cannot vouch for the result. Gaussian noise
+        is never (epsilon, 0)-DP.
+    sensitivity : array_like of float
+        The l2 sensitivity of the query, positive. The three arguments broadcast.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        sigma, at least the exact minimum and above it by less than 1e-12 of its value.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or sigma has no double.
+    RuntimeError
+        If the profile at the result could not be verified.
+    """
+    problems = Problems("Gaussian calibration")
+    epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=1e12)
+    delta = floats(problems, "delta", delta, low=LEAST_DELTA, high=1.0, open_high=True)
+    sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
+    problems.raise_if_any()
+    epsilon, delta, sensitivity = np.broadcast_arrays(epsilon, delta, sensitivity)
+    target = np.log(delta)
+    mu = _start(epsilon, delta)
+    for _ in range(_STEPS):
+        log_delta, slope = log_delta_and_slope(mu, epsilon)
+        step = (target - log_delta) / slope
+        mu = mu * np.exp(step)
+        if np.all(np.abs(step) < _CLOSE):
+            break
+    mu = mu * (1.0 - _MARGIN)
+    log_delta, _ = log_delta_and_slope(mu, epsilon)
+    if not np.all(log_delta <= target):
+        worst = np.argmax(log_delta - target)
+        message = (
+            f"Gaussian calibration: not verified at epsilon={epsilon.flat[worst]!r}, "
+            f"delta={delta.flat[worst]!r}"
+        )
+        raise RuntimeError(message)
+    with np.errstate(over="ignore"):  # refused below
+        sigma = sensitivity / mu
+    problems.require(
+        bool(np.all(np.isfinite(sigma))),
+        "sigma",
+        "a result below 1.8e308",
+        float(np.max(sigma, initial=0)),
+    )
+    problems.raise_if_any()
+    return sigma[()]

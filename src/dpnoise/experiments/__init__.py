@@ -1,0 +1,1 @@
+"""The experiments of the papers: settings in, tidy tables out; no files, no plotting."""

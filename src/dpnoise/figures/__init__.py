@@ -1,0 +1,1 @@
+"""Figures, drawn from tidy tables only: no figure imports an experiment."""

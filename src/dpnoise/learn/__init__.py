@@ -1,0 +1,1 @@
+"""Learning under differential privacy: problems, optima, coordinate descent, estimators."""

@@ -1,0 +1,148 @@
+"""Differentially private coordinate descent (DP-CD).
+
+Algorithm 3 of flipped-huber-2023, which is that of Mangold, Bellet, Salmon & Tommasi (2022)
+with the noise left open: L passes over K coordinates; each update takes the mean of the
+clipped per-sample gradients of one coordinate, adds noise scaled to its sensitivity, steps,
+and applies the proximal operator.
+
+Privacy. Every update at coordinate i has sensitivity lambda_i = 2 C_i / N under replace-one
+and gets lambda_i times one unit noise, so L K updates compose to the account that
+`dpnoise.calibrate.zcdp.coordinate_noise` certifies, whatever the order of coordinates, as long
+as the order does not depend on the data. All iterates are private, not only the last one.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise._check import Problems
+from dpnoise.learn import kernel
+from dpnoise.learn.problem import LOSSES, PENALTIES
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from dpnoise.learn.problem import Problem
+
+ORDERS = ("cyclic", "random")
+ITERATES = ("last", "averaged")
+
+
+def coordinate_orders(
+    order: str, shape: tuple[int, int], random_state: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return which coordinate each update takes, shape (L, K).
+
+    `cyclic` visits 0 .. K-1 in every pass; `random` draws each one uniformly.
+    """
+    if order == "cyclic":
+        return np.broadcast_to(np.arange(shape[1]), shape)
+    return random_state.integers(shape[1], size=shape)
+
+
+def descend(
+    problem: Problem,
+    *,
+    steps: ArrayLike,
+    clips: ArrayLike,
+    noise: ArrayLike,
+    orders: ArrayLike | None = None,
+    iterate: str = "last",
+    threads: int = 1,
+) -> NDArray[np.float64]:
+    """Run DP-CD from zero for every (step, clip, repetition).
+
+    Parameters
+    ----------
+    problem : Problem
+    steps : array_like, shape (S,)
+        Step factors tau > 0; coordinate i steps by tau / M_i.
+    clips : array_like, shape (C,)
+        Clipping levels > 0; coordinate i clips at clip * sqrt(M_i / sum M).
+    noise : array_like, shape (R, L, K)
+        Unit noise for R repetitions of L passes. All steps and clips share it, which makes
+        their comparison paired. Zeros give plain (clipped) coordinate descent.
+    orders : array_like of int, shape (R, L, K), optional
+        The coordinate that each update takes; cyclic if left out.
+    iterate : {"last", "averaged"}
+        The last iterate or the mean of the iterates after each pass.
+    threads : int
+        Worker threads. The result does not depend on it.
+
+    Returns
+    -------
+    float64 array, shape (S, C, R, K)
+        The final parameters. A run that diverges holds inf or nan.
+
+    Raises
+    ------
+    ValueError
+        Naming everything that is wrong with the settings.
+    """
+    steps, clips = np.atleast_1d(np.asarray(steps, float)), np.atleast_1d(np.asarray(clips, float))
+    noise = np.ascontiguousarray(noise, dtype=float)
+    if orders is None and noise.ndim == 3:
+        orders = np.broadcast_to(np.arange(noise.shape[2]), noise.shape)
+    orders = np.ascontiguousarray(orders, dtype=np.int64)
+    _check(problem, steps, clips, noise, orders, iterate, threads)
+
+    squared = problem.loss == "squared"
+    start = (-problem.target if squared else np.zeros(problem.size)).astype(np.float32)
+    out = np.empty((len(steps), len(clips), len(noise), problem.coordinates))
+
+    def one(repetition: int) -> None:
+        # a repetition is one unit of work, so that its result cannot depend on `threads`
+        part = slice(repetition, repetition + 1)
+        result = np.empty((len(steps), len(clips), 1, problem.coordinates))
+        kernel.run(
+            LOSSES.index(problem.loss),
+            problem.columns,
+            start,
+            steps,
+            clips,
+            noise[part],
+            orders[part],
+            problem.smoothness,
+            PENALTIES.index(problem.penalty),
+            problem.strengths,
+            iterate == "averaged",
+            result,
+        )
+        out[:, :, part] = result
+
+    if threads == 1:
+        for repetition in range(len(noise)):
+            one(repetition)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(one, range(len(noise))))
+    return out
+
+
+def _check(  # noqa: PLR0917
+    problem: Problem,
+    steps: NDArray,
+    clips: NDArray,
+    noise: NDArray,
+    orders: NDArray,
+    iterate: str,
+    threads: int,
+) -> None:
+    """Refuse settings that make no sense, all at once."""
+    problems = Problems("coordinate descent")
+    for name, grid in (("steps", steps), ("clips", clips)):
+        good = grid.ndim == 1 and grid.size > 0 and bool(np.all(np.isfinite(grid) & (grid > 0)))
+        problems.require(good, name, "a non-empty grid of finite numbers > 0", grid.tolist())
+    last = problem.coordinates
+    shaped = noise.ndim == 3 and noise.shape[2] == last and noise.size > 0
+    if problems.require(shaped, "noise", f"shape (repetitions, passes, {last})", noise.shape):
+        problems.require(bool(np.isfinite(noise).all()), "noise", "finite values", "NaN or inf")
+    problems.require(orders.shape == noise.shape, "orders", f"shape {noise.shape}", orders.shape)
+    inside = orders.size > 0 and orders.min() >= 0 and orders.max() < last
+    problems.require(bool(inside), "orders", f"coordinates 0 to {last - 1}", "others")
+    problems.require(iterate in ITERATES, "iterate", f"one of {', '.join(ITERATES)}", iterate)
+    problems.require(threads >= 1, "threads", "at least 1", threads)
+    problems.raise_if_any()

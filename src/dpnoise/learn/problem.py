@@ -1,0 +1,167 @@
+"""A regularised learning problem in the form that coordinate descent works on.
+
+Empirical risk minimisation of flipped-huber-2023, appendix D:
+
+    minimise  (1/N) sum_n loss(w; x_n, y_n) + psi(w),
+
+with loss (x'w - y)^2 / 2 or log(1 + exp(-y x'w)) and psi the sum of strength |w_i| or of
+strength/2 w_i^2. The coordinate-wise smoothness constants M_i = mean of x_i^2 (a quarter of
+it for the logistic loss) set steps and clipping levels. The papers take them as given, so
+nothing here protects them: whoever computes them from private data must account for that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise._check import Problems
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+LOSSES = ("squared", "logistic")
+PENALTIES = ("none", "l1", "l2")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A validated problem; build it with `make_problem`.
+
+    Attributes
+    ----------
+    features : float64 array, shape (N, K)
+        With a last column of ones if an intercept is fitted.
+    target : float64 array, shape (N,)
+        -1 and +1 for the logistic loss.
+    loss, penalty : str
+    strengths : float64 array, shape (K,)
+        Penalty strength by coordinate; 0 for the intercept.
+    smoothness : float64 array, shape (K,)
+        The constants M_i.
+    columns : float32 array, shape (K, N)
+        What the kernel reads: features by coordinate, multiplied by the label for the
+        logistic loss.
+    intercept : bool
+        Whether the last column is an unpenalised column of ones.
+    """
+
+    features: NDArray[np.float64]
+    target: NDArray[np.float64]
+    loss: str
+    penalty: str
+    strengths: NDArray[np.float64]
+    smoothness: NDArray[np.float64]
+    columns: NDArray[np.float32]
+    intercept: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of samples N."""
+        return self.features.shape[0]
+
+    @property
+    def coordinates(self) -> int:
+        """Number of coordinates K, the intercept included."""
+        return self.features.shape[1]
+
+    def clip_levels(self, clip: ArrayLike) -> NDArray[np.float64]:
+        """C_i = clip sqrt(M_i / sum M): the clipping levels by coordinate, shape (..., K)."""
+        share = np.sqrt(self.smoothness / self.smoothness.sum())
+        return np.multiply.outer(np.asarray(clip, dtype=float), share)
+
+    def sensitivities(self, clip: ArrayLike) -> NDArray[np.float64]:
+        """lambda_i = 2 C_i / N under replace-one, shape (..., K)."""
+        return 2.0 * self.clip_levels(clip) / self.size
+
+    def objective(self, weights: ArrayLike) -> NDArray[np.float64]:
+        """Value of the objective at weights of shape (..., K)."""
+        weights = np.asarray(weights, dtype=float)
+        fitted = weights @ self.features.T
+        if self.loss == "squared":
+            risk = 0.5 * np.mean((fitted - self.target) ** 2, axis=-1)
+        else:
+            risk = np.mean(np.logaddexp(0.0, -self.target * fitted), axis=-1)
+        penalty = {"none": 0.0, "l1": np.abs(weights), "l2": 0.5 * weights**2}[self.penalty]
+        return risk + np.sum(self.strengths * penalty, axis=-1)
+
+
+def make_problem(
+    features: ArrayLike,
+    target: ArrayLike,
+    *,
+    loss: str,
+    penalty: str = "none",
+    strength: float = 0.0,
+    intercept: bool = False,
+) -> Problem:
+    """Validate data and settings and lay them out for coordinate descent.
+
+    Parameters
+    ----------
+    features : array_like, shape (N, K)
+        Finite, N >= 2, no constant column (it would be an intercept in disguise).
+    target : array_like, shape (N,)
+        Real values (squared loss) or the two labels -1 and +1 (logistic loss).
+    loss : {"squared", "logistic"}
+    penalty : {"none", "l1", "l2"}
+    strength : float
+        Regularisation strength lambda >= 0.
+    intercept : bool
+        Append an unpenalised column of ones.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ValueError
+        Naming everything that is wrong with the input.
+    """
+    problems = Problems("learning problem")
+    problems.require(loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}", loss)
+    problems.require(penalty in PENALTIES, "penalty", f"one of {', '.join(PENALTIES)}", penalty)
+    problems.number("strength", strength, low=0.0)
+    X = np.asarray(features, dtype=float)
+    y = np.asarray(target, dtype=float)
+    _check_data(problems, X, y, loss)
+    problems.raise_if_any()
+    if intercept:
+        X = np.column_stack([X, np.ones(len(X))])
+    strengths = np.full(X.shape[1], strength if penalty != "none" else 0.0)
+    if intercept:
+        strengths[-1] = 0.0
+    curvature = 0.25 if loss == "logistic" else 1.0
+    signed = X * y[:, None] if loss == "logistic" else X
+    return Problem(
+        features=X,
+        target=y,
+        loss=loss,
+        penalty=penalty,
+        strengths=strengths,
+        smoothness=curvature * np.mean(X**2, axis=0),
+        columns=np.ascontiguousarray(signed.T, dtype=np.float32),
+        intercept=intercept,
+    )
+
+
+def _check_data(problems: Problems, X: NDArray, y: NDArray, loss: str) -> None:
+    """Add to `problems` whatever is wrong with the arrays."""
+    if not problems.require(X.ndim == 2, "features", "an array of shape (N, K)", X.shape):
+        return
+    problems.require(y.shape == X.shape[:1], "target", f"shape {X.shape[:1]}", y.shape)
+    problems.require(X.shape[1] >= 1, "features", "at least one column", X.shape)
+    if not problems.require(len(X) >= 2, "features", "at least 2 samples", f"{len(X)} sample"):
+        return
+    bad = np.flatnonzero(~np.isfinite(X).all(axis=0)).tolist()
+    problems.require(not bad, "features", "finite values", f"NaN or infinity in columns {bad}")
+    constant = np.flatnonzero(np.ptp(X, axis=0) == 0).tolist()
+    problems.require(not constant, "features", "columns that vary", f"constant columns {constant}")
+    if problems.require(bool(np.isfinite(y).all()), "target", "finite values", "NaN or infinity"):
+        labels = np.unique(y)
+        if loss == "logistic":
+            two = labels.tolist() == [-1.0, 1.0]
+            problems.require(two, "target", "the two labels -1 and +1", labels[:5].tolist())

@@ -1,0 +1,146 @@
+"""What every noise distribution offers, derived from symmetry and six primitives.
+
+All noise here is continuous, symmetric about 0 and described by scalars. A family states
+the logarithm of its density and of its tail for |t|, the quantile of |T| and three
+moments; the methods of `scipy.stats` with their sign cases, far tails and sampling follow.
+
+Quantiles are asked for through an exponential level E = -log P(|T| > x) instead of a
+probability: E near 0 resolves the centre, E large resolves tails far beyond the smallest
+double, and a standard exponential variate in place of E gives a sample of |T|.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from dpnoise._check import Problems
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+
+
+class Noise(ABC):
+    """A continuous distribution symmetric about 0.
+
+    Arguments of all methods may be scalars or arrays of any shape; the result has the same
+    shape. Values outside the domain give NaN, as in `scipy.stats`.
+    """
+
+    @abstractmethod
+    def _log_density(self, x: Array) -> Array:
+        """Return the log density at x >= 0."""
+
+    @abstractmethod
+    def _log_tail(self, x: Array) -> Array:
+        """Return log P(T > x) at x >= 0."""
+
+    @abstractmethod
+    def _magnitude(self, level: Array) -> Array:
+        """Return the x >= 0 with P(|T| > x) = exp(-level), for level in [0, inf]."""
+
+    @abstractmethod
+    def var(self) -> float:
+        """Return the variance."""
+
+    @abstractmethod
+    def mean_abs(self) -> float:
+        """Return E|T|, the mean absolute error that the noise adds."""
+
+    @abstractmethod
+    def fisher_information(self) -> float:
+        """Return the Fisher information about a shift, E[(d log g(T) / dT)^2]."""
+
+    @abstractmethod
+    def _scaled(self, factor: float) -> Self:
+        """Return the distribution of factor * T."""
+
+    def scaled(self, factor: float) -> Self:
+        """Return the distribution of `factor` * T, e.g. unit noise for a sensitivity.
+
+        Parameters
+        ----------
+        factor : float
+            A positive number.
+
+        Raises
+        ------
+        ValueError
+            If `factor` is not a positive finite number.
+        """
+        problems = Problems(f"scaling {self!r}")
+        problems.number("factor", factor, low=0.0, open_low=True)
+        problems.raise_if_any()
+        return self._scaled(float(factor))
+
+    def std(self) -> float:
+        """Return the standard deviation."""
+        return math.sqrt(self.var())
+
+    def logpdf(self, t: ArrayLike) -> Array:
+        """Return the log density at `t`."""
+        # A log density below -1.8e308 has no double: -inf is its rounding.
+        with np.errstate(over="ignore"):
+            return self._log_density(np.abs(np.asarray(t, dtype=float)))[()]
+
+    def pdf(self, t: ArrayLike) -> Array:
+        """Return the density at `t`."""
+        return np.exp(self.logpdf(t))
+
+    def logsf(self, t: ArrayLike) -> Array:
+        """Return log P(T > t), which does not underflow where `sf` does."""
+        t = np.asarray(t, dtype=float)
+        with np.errstate(over="ignore"):
+            tail = self._log_tail(np.abs(t))
+        return np.where(t < 0, np.log1p(-np.exp(tail)), tail)[()]
+
+    def sf(self, t: ArrayLike) -> Array:
+        """Return P(T > t)."""
+        t = np.asarray(t, dtype=float)
+        with np.errstate(over="ignore"):
+            tail = np.exp(self._log_tail(np.abs(t)))
+        return np.where(t < 0, 1.0 - tail, tail)[()]
+
+    def cdf(self, t: ArrayLike) -> Array:
+        """Return P(T <= t)."""
+        return self.sf(-np.asarray(t, dtype=float))
+
+    def isf(self, p: ArrayLike) -> Array:
+        """Return the t with P(T > t) = `p`; NaN outside [0, 1]."""
+        p = np.asarray(p, dtype=float)
+        # 1 - p and 1 - 2 tail are exact where they are used.
+        tail = np.where((p >= 0) & (p <= 1), np.minimum(p, 1.0 - p), math.nan)
+        with np.errstate(divide="ignore"):  # tail 0 belongs to level inf
+            level = np.where(tail < 0.25, -np.log(2.0 * tail), -np.log1p(2.0 * tail - 1.0))
+        size = self._magnitude(level)
+        return np.where(p > 0.5, -size, size)[()]
+
+    def ppf(self, p: ArrayLike) -> Array:
+        """Return the t with P(T <= t) = `p`; NaN outside [0, 1]."""
+        return 0.0 - self.isf(p)  # not -isf: that would make the median -0.0
+
+    def rvs(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Array:
+        """Draw independent values.
+
+        One seed draws the same signs and levels for every family and parameter, so that
+        comparisons between them are paired.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; one number by default.
+        random_state : int or numpy.random.Generator, optional
+            A seed or a generator; by default a stream seeded by the operating system.
+        """
+        rng = np.random.default_rng(random_state)
+        sign = 2.0 * rng.integers(0, 2, size=size) - 1.0
+        return sign * self._magnitude(np.asarray(rng.standard_exponential(size)))

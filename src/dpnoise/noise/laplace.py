@@ -1,0 +1,65 @@
+"""Laplace noise: the two-sided exponential distribution with scale beta."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from dpnoise._check import Problems
+from dpnoise.noise.base import Noise
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Laplace(Noise):
+    """Laplace noise with density exp(-|t| / beta) / (2 beta).
+
+    Parameters
+    ----------
+    beta : float
+        The scale, positive; |T| is exponential with mean beta.
+
+    Raises
+    ------
+    ValueError
+        If `beta` is not a positive finite number.
+    """
+
+    beta: float
+
+    def __post_init__(self) -> None:
+        """Check the parameter and store it as a float."""
+        problems = Problems("Laplace noise")
+        problems.number("beta", self.beta, low=0.0, open_low=True)
+        problems.raise_if_any()
+        object.__setattr__(self, "beta", float(self.beta))
+
+    def _log_density(self, x: Array) -> Array:
+        return -x / self.beta - math.log(2.0) - math.log(self.beta)
+
+    def _log_tail(self, x: Array) -> Array:
+        return -x / self.beta - math.log(2.0)
+
+    def _magnitude(self, level: Array) -> Array:
+        return self.beta * level
+
+    def _scaled(self, factor: float) -> Self:
+        return type(self)(factor * self.beta)
+
+    def var(self) -> float:
+        """Return the variance, 2 beta^2."""
+        return 2.0 * self.beta**2
+
+    def mean_abs(self) -> float:
+        """Return E|T| = beta."""
+        return self.beta
+
+    def fisher_information(self) -> float:
+        """Return the Fisher information about a shift, 1 / beta^2."""
+        return self.beta**-2

@@ -1,0 +1,330 @@
+"""The rule by which a claim holds: every verdict, and that it cannot be talked into one."""
+
+import dataclasses
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpnoise.claims import (
+    LEGEND,
+    Claim,
+    Condition,
+    Printed,
+    judge,
+    markdown,
+    printed_numbers,
+    read_tables,
+)
+
+NUMBER = Claim(
+    id="number",
+    paper="paper",
+    item="table-1",
+    where="Table I",
+    kind="number",
+    statement="a number",
+    printed=Printed.parse("0.0391"),
+    result="paper/table-1.csv",
+    select=(Condition("mechanism", "=", "a"),),
+    column="x",
+    against=(),
+    against_column="x",
+    pair=(),
+    relation="",
+    reduce="one",
+    rtol=0.1,
+    ordering="",
+    corrected=None,
+    reason="Because.",
+)
+ORDERING = dataclasses.replace(
+    NUMBER,
+    id="ordering",
+    kind="ordering",
+    printed=None,
+    against=(Condition("mechanism", "=", "b"),),
+    relation="<",
+)
+
+
+def replace(claim, **changes):
+    if isinstance(changes.get("printed"), str):
+        changes["printed"] = Printed.parse(changes["printed"])
+    return dataclasses.replace(claim, **changes)
+
+
+def two(a, b, *se):
+    table = pd.DataFrame({"mechanism": ["a", "b"], "x": [a, b]})
+    return table.assign(x_se=se) if se else table
+
+
+def verdict(claim, table, *others):
+    found = judge([claim, *others], {claim.result: table})
+    return found.iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"),
+    [
+        (0.0391, "reproduced"),
+        (0.03914999, "reproduced"),
+        (0.03915, "reproduced"),
+        (0.03905, "reproduced"),
+        (0.0391501, "differs"),
+        (0.0390499, "differs"),
+    ],
+)
+def test_a_deterministic_number_holds_within_half_a_unit(ours, expected):
+    assert verdict(NUMBER, two(ours, 1)).verdict == expected
+
+
+@pytest.mark.parametrize("se", [1e-4, 5e-4, 1e-3])
+def test_a_stochastic_number_has_two_standard_errors_of_the_difference(se):
+    reach = 5e-5 + 2 * math.sqrt(2) * se
+    inside, outside = 0.0391 + 0.999 * reach, 0.0391 + 1.001 * reach
+    assert verdict(NUMBER, two(inside, 1, se, se)).verdict == "reproduced"
+    assert verdict(NUMBER, two(outside, 1, se, se)).verdict == "differs"
+
+
+@pytest.mark.parametrize("rtol", [0.01, 0.1, 0.25])
+@pytest.mark.parametrize("se", [1.0, 1e6])
+def test_a_wide_standard_error_never_makes_a_match(rtol, se):
+    claim = replace(NUMBER, rtol=rtol)
+    reach = 5e-5 + rtol * 0.0391
+    assert verdict(claim, two(0.0391 - 0.999 * reach, 1, se, se)).verdict == "reproduced"
+    assert verdict(claim, two(0.0391 - 1.001 * reach, 1, se, se)).verdict == "differs"
+
+
+def test_a_printed_zero_leaves_no_room_for_noise():
+    claim = replace(NUMBER, printed="0.00")
+    assert verdict(claim, two(0.005, 1, 9.0, 9.0)).verdict == "reproduced"
+    assert verdict(claim, two(0.006, 1, 9.0, 9.0)).verdict == "differs"
+
+
+def test_matches_of_the_rule_have_the_rate_that_it_implies():
+    # Printed and ours both drawn with the same error: 2 sqrt 2 s.e. is two sided 95.45 %.
+    # 2000 draws, so the share is within 0.0187 of it but for once in 16,000 (4 sigma).
+    rng = np.random.default_rng(20230711)
+    printed, ours = 1 + 0.01 * rng.standard_normal((2, 2000))
+    claims = [
+        replace(NUMBER, id=f"n-{i}", printed=f"{p:.9f}", select=(Condition("row", "=", str(i)),))
+        for i, p in enumerate(printed)
+    ]
+    table = pd.DataFrame({"row": range(2000), "x": ours, "x_se": 0.01})
+    found = judge(claims, {NUMBER.result: table})["verdict"]
+    assert (found == "reproduced").mean() == pytest.approx(0.9545, abs=0.0187)
+
+
+def test_a_misprint_agrees_with_the_corrected_value_only():
+    claim = replace(NUMBER, printed="14.243", corrected=Printed.parse("14.432"))
+    found = verdict(claim, two(14.4321, 1))
+    assert found.verdict == "misprint"
+    assert "14.243" in found.why
+    assert "14.432" in found.why
+    assert verdict(claim, two(14.2431, 1)).verdict == "reproduced"
+    assert verdict(claim, two(14.3, 1)).verdict == "differs"
+
+
+def test_a_number_that_differs_may_be_part_of_an_ordering_that_holds():
+    claim = replace(NUMBER, ordering="ordering")
+    assert verdict(claim, two(0.5, 0.6), ORDERING).verdict == "ordering reproduced"
+    assert verdict(claim, two(0.6, 0.5), ORDERING).verdict == "differs"
+    assert verdict(claim, two(0.0391, 0.03), ORDERING).verdict == "reproduced"
+    unclear = two(0.5, 0.6, 0.1, 0.1)
+    assert verdict(claim, unclear, ORDERING).verdict == "differs"
+
+
+@pytest.mark.parametrize(
+    ("difference", "se", "expected", "words"),
+    [
+        (-0.41, 0.1, "reproduced", "Holds"),
+        (-0.39, 0.1, "differs", "Cannot be told apart"),
+        (0.0, 0.1, "differs", "Cannot be told apart"),
+        (0.39, 0.1, "differs", "Cannot be told apart"),
+        (0.41, 0.1, "differs", "Fails"),
+        (-0.001, 0.0, "reproduced", "Holds"),
+        (0.0, 0.0, "differs", "Fails"),
+        (0.001, 0.0, "differs", "Fails"),
+    ],
+)
+def test_a_stochastic_ordering_must_be_clear(difference, se, expected, words):
+    # Standard errors sqrt(2) se on each side make 2 se of the difference, times two.
+    table = two(1 + difference, 1.0, math.sqrt(2) * se, math.sqrt(2) * se)
+    found = verdict(ORDERING, table)
+    assert found.verdict == expected
+    assert found.why.startswith(words)
+    mirrored = verdict(replace(ORDERING, relation=">"), two(1 - difference, 1.0, *table["x_se"]))
+    assert mirrored.verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("relation", "ours", "expected"),
+    [
+        ("<", 1.0, "differs"),
+        ("<=", 1.0, "reproduced"),
+        ("<=", 1.0 + 4e-16, "reproduced"),
+        ("<=", 1.0001, "differs"),
+        (">", 1.0, "differs"),
+        (">=", 1.0, "reproduced"),
+        (">=", 0.9999, "differs"),
+    ],
+)
+def test_bounds_on_deterministic_values(relation, ours, expected):
+    claim = replace(NUMBER, printed="1", relation=relation)
+    found = verdict(claim, two(ours, 0))
+    assert found.verdict == expected
+    assert found.printed == f"{relation} 1"
+    assert verdict(replace(ORDERING, relation=relation), two(ours, 1.0)).verdict == expected
+
+
+def test_a_stochastic_bound_must_be_clear():
+    claim = replace(NUMBER, printed="1", relation="<=")
+    assert verdict(claim, two(0.79, 0, 0.1, 0.1)).verdict == "reproduced"
+    assert "told apart" in verdict(claim, two(0.81, 0, 0.1, 0.1)).why
+    assert verdict(claim, two(1.21, 0, 0.1, 0.1)).why.startswith("Fails")
+
+
+def test_differences_and_ratios_and_their_standard_errors():
+    against = {"against": ORDERING.against}
+    difference = replace(NUMBER, kind="difference", printed="10.26%", **against)
+    found = verdict(difference, two(0.2515, 0.1489, 0.003, 0.004))
+    assert found.verdict == "reproduced"
+    assert found.ours == "10.26%"
+    assert found.uncertainty == pytest.approx(0.005)
+    ratio = replace(NUMBER, kind="ratio", printed="2.00", **against)
+    found = verdict(ratio, two(4.0, 2.0, 0.04, 0.04))
+    assert found.verdict == "reproduced"
+    assert found.uncertainty == pytest.approx(2 * math.hypot(0.01, 0.02))
+    assert verdict(ratio, two(4.0, 0.0)).verdict == "not run"
+
+
+SERIES = pd.DataFrame(
+    {
+        "mechanism": ["a", "a", "a", "b", "b", "b"],
+        "epsilon": [1, 2, 3, 3, 2, 1],
+        "x": [3.0, 2.0, 1.0, 1.5, 2.5, 3.5],
+        "y": [4.0, 1.0, 3.0, 9.0, 9.0, 9.0],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("reduce", "printed"), [("min", "1"), ("max", "3"), ("mean", "2"), ("one", None)]
+)
+def test_rows_are_reduced(reduce, printed):
+    claim = replace(NUMBER, reduce=reduce, printed=f"{printed or 2}.000")
+    found = verdict(claim, SERIES)
+    assert found.verdict == ("reproduced" if printed else "not run")
+    assert printed or "3 rows are selected where one is expected" in found.why
+
+
+def test_the_standard_error_of_a_mean_is_that_of_independent_rows():
+    found = verdict(replace(NUMBER, reduce="mean", printed="2.0"), SERIES.assign(x_se=0.3))
+    assert found.uncertainty == pytest.approx(0.3 / math.sqrt(3))
+
+
+def test_all_rows_must_satisfy_the_claim():
+    claim = replace(NUMBER, reduce="all", relation="<=", printed="3")
+    assert verdict(claim, SERIES).verdict == "reproduced"
+    found = verdict(replace(claim, printed="2"), SERIES)
+    assert found.verdict == "differs"
+    assert "Fails in 1 of 3 rows" in found.why
+    assert found.ours == "3"
+
+
+def test_sides_of_several_rows_are_paired_by_name_not_by_place():
+    claim = replace(ORDERING, reduce="all", pair=("epsilon",))
+    assert verdict(claim, SERIES).verdict == "reproduced"
+    unpaired = verdict(replace(claim, pair=()), SERIES)
+    assert unpaired.verdict == "not run"
+    assert "'pair' does not say how" in unpaired.why
+    assert "do not pair off by epsilon" in verdict(claim, SERIES.drop(5)).why
+    assert "no column 'delta'" in verdict(replace(claim, pair=("delta",)), SERIES).why
+
+
+def test_two_columns_of_the_same_rows_need_no_pairing():
+    claim = replace(ORDERING, reduce="all", against=(), against_column="y")
+    found = verdict(claim, SERIES)
+    assert found.verdict == "differs"
+    assert found.ours == "2 and 1"
+
+
+def test_one_row_stands_against_many():
+    table = SERIES[(SERIES["mechanism"] == "a") | (SERIES["epsilon"] == 1)]
+    assert verdict(replace(ORDERING, reduce="all"), table).verdict == "reproduced"
+
+
+def test_a_missing_table_row_column_or_value_is_not_run(tmp_path):
+    assert judge([NUMBER], {}).verdict[0] == "not run"
+    absent = replace(NUMBER, select=(Condition("mechanism", "=", "c"),))
+    for claim, table, words in [
+        (absent, two(1, 2), "no row with mechanism=c"),
+        (NUMBER, two(1, 2).rename(columns={"x": "z"}), "no column 'x'"),
+        (NUMBER, two(1, 2).drop(columns="mechanism"), "no column 'mechanism'"),
+        (NUMBER, two(math.nan, 2), "lacks 'x'"),
+        (NUMBER, two(math.inf, 2), "lacks 'x'"),
+        (NUMBER, two("x", 2), "lacks 'x'"),
+        (NUMBER, two(0.0391, 2, math.nan, 0), "lacks 'x_se'"),
+        (NUMBER, two(0.0391, 2, -1, 0), "negative standard error"),
+        (
+            NUMBER,
+            two(0.0391, 2).assign(status=["missing", "ok"], reason=["no network.", ""]),
+            "missing: no network.",
+        ),
+        (NUMBER, two(0.0391, 2).assign(status=["failed", "ok"]), "no reason is recorded"),
+    ]:
+        found = verdict(claim, table)
+        assert found.verdict == "not run"
+        assert words in found.why
+        assert "Because" not in found.why
+    (tmp_path / "paper").mkdir()
+    (tmp_path / NUMBER.result).touch()
+    assert read_tables([NUMBER], tmp_path) == {}
+    two(1 / 3, 2).to_csv(tmp_path / NUMBER.result)
+    tables = read_tables([NUMBER, ORDERING], tmp_path)
+    assert tables[NUMBER.result]["x"][0] == pytest.approx(1 / 3, rel=1e-15)
+
+
+def test_the_reason_is_given_only_where_the_claim_does_not_hold():
+    assert verdict(NUMBER, two(0.5, 1)).why.endswith("Because.")
+    assert "Because" not in verdict(NUMBER, two(0.0391, 1)).why
+
+
+def test_markdown_counts_and_explains():
+    claims = [
+        replace(NUMBER, ordering="ordering"),
+        ORDERING,
+        replace(NUMBER, id="other", item="table-2", statement="a | b", printed="0.5"),
+        replace(NUMBER, id="again", item="table-2", select=(Condition("mechanism", "=", "z"),)),
+        replace(NUMBER, id="typo", printed="7", corrected=Printed.parse("0.5")),
+        replace(NUMBER, id="wrong", item="table-2"),
+    ]
+    verdicts = judge(claims, {NUMBER.result: two(0.5, 0.6)})
+    assert list(verdicts["id"]) == [claim.id for claim in claims]
+    assert set(verdicts["verdict"]) == set(LEGEND)
+    text = markdown(claims, verdicts)
+    rows = [re.split(r"\s*(?<!\\)\|\s*", line)[1:-1] for line in text.splitlines() if "|" in line]
+    assert ["all", "", "2", "1", "1", "1", "1", "6"] in rows
+    assert ["paper", "table-2", "1", "-", "-", "1", "1", "3"] in rows
+    assert "a \\| b" in text
+    assert len({line.count(" | ") for line in text.splitlines() if line.startswith("| ")}) == 2
+    for name in ("number", "again", "typo", "wrong"):
+        assert re.search(rf"^- {name}: ", text, flags=re.MULTILINE)
+    assert not re.search(r"^- (ordering|other): ", text, flags=re.MULTILINE)
+    assert text.count("Because.") == 2  # once per item
+
+
+def test_printed_numbers_are_handed_to_the_figure():
+    claims = [NUMBER, ORDERING, replace(NUMBER, id="elsewhere", item="table-2")]
+    verdicts = judge(claims, {NUMBER.result: two(0.0391, 1)})
+    (row,) = printed_numbers(claims, verdicts, paper="paper", item="table-1").to_dict("records")
+    assert row == {
+        "mechanism": "a",
+        "column": "x",
+        "printed": 0.0391,
+        "half_unit": 5e-5,
+        "verdict": "reproduced",
+    }

@@ -1,0 +1,186 @@
+"""Claims as data: printed numbers, conditions on rows, and every mistake named at once."""
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpnoise.claims import COLUMNS, Condition, Printed, quantity, read_claims
+from dpnoise.claims.quantity import NotRunError
+
+PUBLISHED = Path(__file__).parents[1] / "published" / "claims.csv"
+GOOD = {
+    "id": "a-number",
+    "paper": "some-paper",
+    "item": "table-1",
+    "where": "Table I",
+    "kind": "number",
+    "statement": "a number",
+    "printed": "0.5",
+    "result": "some-paper/table-1.csv",
+    "select": "mechanism=gaussian",
+    "column": "x",
+}
+
+
+def write(folder, *rows, columns=COLUMNS):
+    path = folder / "claims.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "half_unit"),
+    [
+        ("0.0391", 0.0391, 5e-5),
+        ("0.0190", 0.019, 5e-5),
+        ("0.6371e-3", 0.6371e-3, 5e-8),
+        ("2e4", 2e4, 5e3),
+        ("20000", 2e4, 0.5),
+        ("-1.7", -1.7, 0.05),
+        ("8.29%", 0.0829, 5e-5),
+        ("2 %", 0.02, 5e-3),
+    ],
+)
+def test_the_last_printed_digit_gives_the_rounding(text, value, half_unit):
+    printed = Printed.parse(text)
+    assert printed.value == pytest.approx(value, rel=1e-15)
+    assert printed.half_unit == pytest.approx(half_unit, rel=1e-15)
+
+
+@pytest.mark.parametrize("text", ["", "about 2", "1,5", "nan", "inf", "0.1 to 0.2"])
+def test_text_that_is_no_number_is_refused(text):
+    with pytest.raises(ValueError, match="expected a number such as"):
+        Printed.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("column", "relation", "value", "expected"),
+    [
+        ("epsilon", "=", "0.3", [True, False, False]),
+        ("epsilon", "<=", "1", [True, True, False]),
+        ("epsilon", ">", "1", [False, False, True]),
+        ("name", "=", "b", [False, True, False]),
+        ("name", "<", "b", [False, False, False]),
+        ("epsilon", "=", "gaussian", [False, False, False]),
+    ],
+)
+def test_conditions_select_rows(column, relation, value, expected):
+    table = pd.DataFrame({"epsilon": [0.1 + 0.2, 1.0, 5.0], "name": ["a", "b", "c"]})
+    assert list(Condition(column, relation, value).holds(table[column])) == expected
+
+
+def test_the_published_claims_are_valid_and_complete():
+    claims = read_claims(PUBLISHED)
+    table = [claim for claim in claims if claim.item == "table-3"]
+    assert [claim.kind for claim in table].count("number") == 32
+    assert [claim.kind for claim in table].count("ordering") == 16
+    assert [claim.kind for claim in table].count("difference") == 4
+
+
+def test_the_published_gains_are_differences_of_the_printed_numbers():
+    claims = read_claims(PUBLISHED)
+    table = pd.DataFrame(
+        [
+            {c.column: claim for c in claim.select}
+            | {c.column: c.value for c in claim.select}
+            | {"metric": claim.column, "x": claim.printed.value}
+            for claim in claims
+            if claim.item == "table-3" and claim.kind == "number"
+        ]
+    ).set_index(["dataset", "mechanism", "metric"])["x"]
+    gains = [claim for claim in claims if claim.kind == "difference"]
+    for claim in gains:
+        dataset = claim.select[0].value
+        gain = table[dataset, "gaussian", claim.column]
+        gain -= table[dataset, "flipped-huber", claim.column]
+        assert gain == pytest.approx(claim.printed.value, abs=1e-12)
+    assert len(gains) == 4
+
+
+def test_defaults_and_parsed_fields(tmp_path):
+    row = GOOD | {"kind": "ratio", "id": "a-ratio", "against": "column=y;mechanism=laplace"}
+    (claim,) = read_claims(write(tmp_path, row | {"pair": "epsilon; delta"}))
+    assert (claim.reduce, claim.rtol, claim.relation) == ("one", 0.1, "")
+    assert claim.against == (Condition("mechanism", "=", "laplace"),)
+    assert claim.against_column == "y"
+    assert claim.pair == ("epsilon", "delta")
+    assert claim.printed == Printed("0.5", 0.5, 0.05)
+
+
+ORDERING = {"kind": "ordering", "printed": "", "against": "mechanism=laplace", "relation": "<"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"id": "Not Kebab"}, "id: expected lower-case words"),
+        ({"id": ""}, "id: expected lower-case words"),
+        ({"paper": ""}, "paper: expected some text"),
+        ({"statement": ""}, "statement: expected some text"),
+        ({"column": ""}, "column: expected some text"),
+        ({"kind": "bound"}, "kind: expected one of number"),
+        ({"relation": "=="}, "relation: expected one of"),
+        ({"reduce": "median"}, "reduce: expected one of"),
+        ({"rtol": "0.3"}, r"rtol: expected a number in \(0, 0.25\], got '0.3'"),
+        ({"rtol": "0"}, "rtol: expected"),
+        ({"rtol": "nan"}, "rtol: expected"),
+        ({"rtol": "wide"}, "rtol: expected"),
+        ({"printed": "half"}, "printed: expected a number"),
+        ({"printed": ""}, "printed: expected the number as printed"),
+        ({"corrected": "half"}, "corrected: expected a number"),
+        ({"ordering": "nowhere"}, "expected the id of an ordering, got 'nowhere'"),
+        ({"result": "/results/x.csv"}, "result: expected a .csv file below results/"),
+        ({"result": "../x.csv"}, "result: expected a .csv file below results/"),
+        ({"result": "x.json"}, "result: expected a .csv file below results/"),
+        ({"select": "mechanism"}, "select: expected a list such as"),
+        ({"select": "a=1;=2"}, "select: expected a list such as"),
+        ({"against": "mechanism=laplace"}, "against: expected nothing for a number"),
+        ({"pair": "epsilon"}, "pair: expected nothing"),
+        ({"kind": "difference"}, "against: expected nothing for a number, else"),
+        (ORDERING | {"against": ""}, "against: expected nothing for a number, else"),
+        (ORDERING | {"relation": ""}, "relation: expected the order that is claimed"),
+        (ORDERING | {"printed": "1"}, "printed: expected nothing, for an ordering"),
+    ],
+)
+def test_each_mistake_is_named(tmp_path, change, message):
+    with pytest.raises(ValueError, match=message):
+        read_claims(write(tmp_path, GOOD | change))
+
+
+def test_all_mistakes_are_named_at_once(tmp_path):
+    path = write(tmp_path, GOOD | {"kind": "bound"}, GOOD | {"rtol": "1"})
+    with pytest.raises(ValueError, match="occurs 2 times") as error:
+        read_claims(path)
+    assert "row 2 (a-number): kind" in str(error.value)
+    assert "row 3 (a-number): rtol" in str(error.value)
+
+
+def test_unknown_and_missing_columns_are_named(tmp_path):
+    columns = [name for name in COLUMNS if name != "rtol"] + ["color"]
+    path = write(tmp_path, GOOD, columns=columns)
+    with pytest.raises(ValueError, match=r"unknown column 'color'.*column 'rtol' is missing"):
+        read_claims(path)
+
+
+def test_too_many_cells_are_refused(tmp_path):
+    path = write(tmp_path, GOOD)
+    path.write_text(path.read_text().rstrip() + ",spare\n")
+    with pytest.raises(ValueError, match="expected 18 cells"):
+        read_claims(path)
+
+
+def test_against_keeps_the_conditions_that_it_does_not_replace(tmp_path):
+    row = GOOD | ORDERING | {"select": "mechanism=gaussian;epsilon=1"}
+    (claim,) = read_claims(write(tmp_path, row))
+    table = pd.DataFrame(
+        {"mechanism": ["gaussian", "laplace"] * 2, "epsilon": [1, 1, 2, 2], "x": [1.0, 2.0, 3, 4]}
+    )
+    found = quantity(claim, {claim.result: table})
+    assert (found.first, found.second) == ([1.0], [2.0])
+    with pytest.raises(NotRunError, match="no row with epsilon=1, mechanism=laplace"):
+        quantity(claim, {claim.result: table.drop(1)})

@@ -1,0 +1,186 @@
+"""Figures: the same bytes on every run, and what they show is what the tables hold."""
+
+import colorsys
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+
+from dpnoise.claims import judge, printed_numbers, read_claims
+from dpnoise.figures import style
+from dpnoise.figures.flipped_huber import figure_1, figure_2
+from dpnoise.figures.table3 import MARKS, TITLES, table_3
+
+CLAIMS = Path(__file__).parents[1] / "published" / "claims.csv"
+RESULT = "flipped-huber-2023/table-3.csv"
+
+
+def density_table():
+    t = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+    one = {"t": t, "density": np.exp(-abs(t)), "gamma": 1.0}
+    return pd.concat(
+        [
+            pd.DataFrame(one | {"alpha": 0.0, "transition": 0}),
+            pd.DataFrame(one | {"alpha": 1.0, "transition": (abs(t) == 1).astype(int)}),
+        ]
+    )
+
+
+def fisher_table():
+    return pd.DataFrame(
+        {
+            "mechanism": ["flipped-huber"] * 4 + ["gaussian", "laplace"],
+            "ratio": [0, 0.1, 1, 10, np.nan, np.nan],
+            "nfi": [1, 1.0, 1.5, 2.0, 1, 2],
+        }
+    )
+
+
+def table_3_inputs(missing="boston"):
+    """Return a synthetic result table and the printed numbers: ours are 1.5 times those."""
+    claims = [claim for claim in read_claims(CLAIMS) if claim.result == RESULT]
+    printed = printed_numbers(claims, judge(claims, {}), paper="flipped-huber-2023", item="table-3")
+    wide = printed.pivot_table(index=["dataset", "mechanism"], columns="column", values="printed")
+    table = (1.5 * wide).reset_index()
+    table["status"] = np.where(table["dataset"] == missing, "missing", "ok")
+    for column in ("nmse", "test_error"):
+        table.loc[table["dataset"] == missing, column] = np.nan
+        table[f"{column}_se"] = 0.01 * table[column]
+    verdicts = judge(claims, {RESULT: table})
+    return table, printed_numbers(claims, verdicts, paper="flipped-huber-2023", item="table-3")
+
+
+FIGURES = {
+    "figure-1": lambda: figure_1(density_table()),
+    "figure-2": lambda: figure_2(fisher_table()),
+    "table-3": lambda: table_3(*table_3_inputs()),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_files_are_byte_identical_and_carry_no_date_or_version(name, tmp_path):
+    first = style.save(FIGURES[name](), tmp_path / "a" / name)
+    with mpl.rc_context({"font.size": 20, "svg.hashsalt": None, "axes.facecolor": "red"}):
+        second = style.save(FIGURES[name](), tmp_path / "b" / name)
+    assert [path.suffix for path in first] == [".svg", ".pdf", ".png"]
+    for one, other in zip(first, second, strict=True):
+        content = one.read_bytes()
+        assert content == other.read_bytes()
+        assert not re.search(rb"CreationDate|dc:date|\b20[0-9]{2}-[01][0-9]-", content)
+        assert b"atplotlib v" not in content
+        assert mpl.__version__.encode() not in content
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(
+        path.name for path in first
+    )
+
+
+def test_a_new_process_writes_the_same_bytes(tmp_path):
+    here = style.save(figure_2(fisher_table()), tmp_path / "here")
+    fisher_table().to_csv(tmp_path / "table.csv", index=False)
+    code = (
+        "import pandas as pd; from dpnoise.figures import style;"
+        "from dpnoise.figures.flipped_huber import figure_2;"
+        f"table = pd.read_csv({str(tmp_path / 'table.csv')!r});"
+        f"style.save(figure_2(table), {str(tmp_path / 'there')!r})"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "MPLBACKEND": "svg", "TZ": "Asia/Tokyo"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    for path in here:
+        assert path.read_bytes() == path.with_name(f"there{path.suffix}").read_bytes()
+
+
+def test_drawing_leaves_the_settings_of_the_user_alone(tmp_path):
+    with mpl.rc_context({"font.size": 20, "svg.hashsalt": "own"}):
+        before = {key: value for key, value in mpl.rcParams.items() if key != "backend"}
+        style.save(figure_2(fisher_table()), tmp_path / "x")
+        assert {key: mpl.rcParams[key] for key in before} == before
+
+
+def test_a_failed_drawing_leaves_nothing_behind(tmp_path):
+    figure = figure_2(fisher_table())
+    figure.axes[0].set_title("$\\unknown{$")
+    with pytest.raises(ValueError, match="unknown"):
+        style.save(figure, tmp_path / "broken")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_mechanism_has_a_name_and_a_colour_of_its_own():
+    assert style.COLOURS.keys() == style.NAMES.keys()
+    colours = [to_rgb(colour) for colour in style.COLOURS.values()]
+    distances = [
+        np.linalg.norm(np.subtract(one, other))
+        for place, one in enumerate(colours)
+        for other in colours[:place]
+    ]
+    assert min(distances) > 0.25
+    assert all(colorsys.rgb_to_hls(*colour)[1] < 0.75 for colour in colours)  # seen on white
+
+
+def test_figure_1_draws_every_density_with_its_transitions():
+    plain, logarithmic = figure_1(density_table()).axes
+    for axes in (plain, logarithmic):
+        dots = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata())]
+        assert [list(line.get_xdata()) for line in dots] == [[-1, 1]]
+        curves = [line for line in axes.lines if len(line.get_xdata()) == 5]
+        assert len(curves) == 2
+    assert logarithmic.get_yscale() == "log"
+    assert plain.get_ylim()[0] == 0
+    labels = [text.get_text() for text in plain.get_legend().get_texts()]
+    assert "Gaussian" in labels[0]
+    assert "alpha=1" in labels[1]
+
+
+def test_figure_2_draws_the_curve_between_its_limits():
+    (axes,) = figure_2(fisher_table()).axes
+    curve = next(line for line in axes.lines if len(line.get_xdata()) == 3)
+    assert list(curve.get_xdata()) == [0.1, 1, 10]
+    assert list(curve.get_ydata()) == [1, 1.5, 2]
+    assert {text.get_text() for text in axes.texts} == {
+        "Gaussian: 1",
+        "Laplace: 2",
+        "flipped Huber",
+    }
+
+
+def test_table_3_shows_printed_and_ours_in_units_of_the_printed_gaussian():
+    table, printed = table_3_inputs()
+    figure = table_3(table, printed)
+    for axes, column in zip(figure.axes, ("nmse", "test_error"), strict=True):
+        paper = printed[printed["column"] == column].set_index(["dataset", "mechanism"])["printed"]
+        open_circles = [
+            (line.get_ydata()[0], line.get_xdata()[0])
+            for line in axes.lines
+            if line.get_markerfacecolor() == "none" and len(line.get_xdata()) == 1
+        ]
+        assert len(open_circles) == 16
+        expected = {
+            height + shift: paper[dataset, mechanism] / paper[dataset, "gaussian"]
+            for height, dataset in enumerate(TITLES)
+            for mechanism, shift in (("gaussian", -0.2), ("flipped-huber", 0.2))
+        }
+        assert dict(open_circles) == pytest.approx(expected)
+        ours = [container.lines[0] for container in axes.containers]
+        assert len(ours) == 14
+        for line in ours:
+            assert line.get_xdata()[0] == pytest.approx(1.5 * expected[line.get_ydata()[0]])
+        texts = [text.get_text() for text in axes.texts]
+        assert texts.count("not run") == 2
+        assert texts.count(MARKS["not run"]) == 2
+        left, right = axes.get_xlim()
+        assert left < min(expected.values())
+        assert right > 1.5
+
+
+def test_table_3_is_drawn_when_nothing_has_run():
+    table, printed = table_3_inputs()
+    table["status"] = "missing"
+    printed["verdict"] = "not run"
+    figure = table_3(table, printed)
+    assert all(not axes.containers for axes in figure.axes)

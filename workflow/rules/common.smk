@@ -1,0 +1,18 @@
+# What every rule file uses. Functions live in the package, where they are tested.
+
+from snakemake.exceptions import WorkflowError
+
+from dpnoise.closure import closure
+from dpnoise.config import ConfigError, check
+
+try:
+    check(config, workflow.source_path("../schemas/config.schema.yaml"))
+except ConfigError as error:
+    raise WorkflowError(str(error))
+
+FORMATS = ["svg", "pdf", "png"]
+SCRIPTS = "workflow/scripts"
+
+
+wildcard_constraints:
+    dataset="[a-z0-9-]+",

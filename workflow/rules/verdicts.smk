@@ -1,0 +1,28 @@
+# Every printed number, ordering and statement against our results.
+
+
+rule verdicts:
+    input:
+        claims="published/claims.csv",
+        tables=expand(
+            "<results>/flipped-huber-2023/{item}.csv",
+            item=["figure-2", "table-3", "table-3-honest"],
+        ),
+        code=closure(f"{SCRIPTS}/verdicts.py"),
+    output:
+        table="<results>/verdicts.csv",
+        page=report(
+            "<results>/verdicts.md",
+            caption="../report/verdicts.rst",
+            category="verdicts",
+            labels={"item": "every claim"},
+        ),
+    log:
+        "<logs>/verdicts.log",
+    resources:
+        mem_mb=500,
+        runtime=5,
+    conda:
+        "../envs/dpnoise.yaml"
+    script:
+        "../scripts/verdicts.py"

@@ -1,0 +1,25 @@
+"""Assemble Table III of flipped-huber-2023: as printed and as honest."""
+
+import json
+from pathlib import Path
+
+from dpnoise import tables
+from dpnoise.claims import read_claims
+from dpnoise.experiments.table_3_summary import summarise
+from dpnoise.figures.table_3_pages import latex, markdown, printed_values
+
+settings = snakemake.params.settings
+names = sorted(settings["tasks"])
+chosen = dict(zip(names, map(tables.read, snakemake.input.chosen), strict=True))
+status = {
+    name: json.loads(Path(path).read_text(encoding="utf-8"))
+    for name, path in zip(names, snakemake.input.status, strict=True)
+}
+printed = summarise(chosen, status, settings, "printed")
+honest = summarise(chosen, status, settings, "honest")
+paper = printed_values(read_claims(snakemake.input.claims))
+tables.write(printed, snakemake.output.printed)
+tables.write(honest, snakemake.output.honest)
+tables.write_text(markdown(printed, honest, paper), snakemake.output.page)
+tables.write_text(latex(printed, paper), snakemake.output.latex)
+Path(snakemake.log[0]).write_text(f"{len(printed)} rows\n", encoding="utf-8")

@@ -1,0 +1,18 @@
+"""Rank the variants of Table III's ablation by how well they explain the printed numbers."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from dpnoise import tables
+from dpnoise.claims import read_claims
+from dpnoise.figures.table_3_ablation import markdown, rank
+from dpnoise.figures.table_3_pages import printed_values
+
+parts = [part for part in map(tables.read, snakemake.input.tables) if len(part)]
+paper = printed_values(read_claims(snakemake.input.claims))
+runs = pd.concat(parts, ignore_index=True) if parts else tables.read(snakemake.input.tables[0])
+ranking = rank(runs, paper)
+tables.write(ranking, snakemake.output.table)
+tables.write_text(markdown(ranking, runs, paper), snakemake.output.page)
+Path(snakemake.log[0]).write_text(f"{len(ranking)} variants\n", encoding="utf-8")

@@ -1,0 +1,25 @@
+"""Sweep the hyper-parameters of Table III of flipped-huber-2023 on one data set."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from dpnoise import tables
+from dpnoise.data.dataset import DatasetUnavailable
+from dpnoise.data.prepared import read_prepared
+from dpnoise.experiments.table_3 import CHOSEN_COLUMNS, table_3
+
+params = snakemake.params
+try:
+    dataset = read_prepared(snakemake.input.npz, snakemake.input.status)
+except DatasetUnavailable as missing:
+    sweep, chosen = pd.DataFrame(columns=["mechanism"]), pd.DataFrame(columns=CHOSEN_COLUMNS)
+    outcome = f"not run: {missing}"
+else:
+    sweep, chosen = table_3(
+        dataset, params.task, params.settings, seed=params.seed, threads=snakemake.threads
+    )
+    outcome = f"{len(sweep)} configurations"
+tables.write(sweep, snakemake.output.sweep)
+tables.write(chosen, snakemake.output.chosen)
+Path(snakemake.log[0]).write_text(f"{outcome}\n", encoding="utf-8")
