@@ -104,7 +104,9 @@ def _beyond_schema(node: Any, path: tuple[str, ...]) -> list[str]:  # noqa: ANN4
     if not isinstance(node, dict):
         return []
     found = [m for key, item in node.items() for m in _beyond_schema(item, (*path, str(key)))]
-    low, high = node.get("low"), node.get("high")
-    if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
-        found.append(f"{where}: expected low <= high, got low = {low:g}, high = {high:g}")
+    for first, last in (("low", "high"), ("smallest", "largest")):
+        low, high = node.get(first), node.get(last)
+        if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
+            got = f"{first} = {low:g}, {last} = {high:g}"
+            found.append(f"{where}: expected {first} <= {last}, got {got}")
     return found

@@ -4,6 +4,7 @@ from dpnoise.data.retry import attempt
 
 
 rule dataset:
+    localrule: True   # compute nodes often have no network
     input:
         registry="data/registry.yaml",
         code=closure(f"{SCRIPTS}/prepare_dataset.py"),

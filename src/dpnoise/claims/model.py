@@ -240,9 +240,9 @@ def _check_ids(claims: list[Claim], problems: Problems) -> None:
     for name, count in counts.items():
         if count > 1:
             problems.add(f"id {name!r} occurs {count} times: expected once")
-    orderings = {claim.id for claim in claims if claim.kind == "ordering"}
+    orderings = {claim.id for claim in claims if claim.relation}
     for claim in claims:
         if claim.ordering and claim.kind != "ordering" and claim.ordering not in orderings:
             problems.add(
-                f"{claim.id}: ordering: expected the id of an ordering, got {claim.ordering!r}"
+                f"{claim.id}: ordering: expected the id of an ordering or bound, got {claim.ordering!r}"
             )
