@@ -16,7 +16,6 @@ pathvars:
 
 
 include: "workflow/rules/common.smk"
-
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/flipped_huber_2023.smk"
 include: "workflow/rules/verdicts.smk"
@@ -26,5 +25,5 @@ rule all:
     default_target: True
     input:
         rules.flipped_huber_2023.input,
+        rules.datasets.output,
         rules.verdicts.output,
-

@@ -47,7 +47,10 @@ class Problems:
         left, right = "(" if open_low else "[", ")" if open_high else "]"
         kind = "a finite number" if finite else "a number"
         expected = f"{kind} in {left}{low:g}, {high:g}{right}"
-        ok = isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+        try:
+            ok = isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+        except OverflowError:  # an integer beyond all floats
+            ok = False
         if ok:
             above = value > low if open_low else value >= low
             below = value < high if open_high else value <= high

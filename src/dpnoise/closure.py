@@ -80,19 +80,33 @@ def _absolute(path: Path, node: ast.ImportFrom) -> str:
 
 
 def _files(name: str) -> list[Path]:
-    """Files that run when module `name` is imported: its packages' __init__ and itself."""
+    """List what runs when `name` is imported: its packages' __init__ and the module itself.
+
+    A name that a package resolves on first use counts as the module that holds it.
+    """
     parts = name.split(".")
     if parts[0] != PACKAGE.name:
         return []
     files = [PACKAGE / "__init__.py"]
     folder = PACKAGE
-    for part in parts[1:]:
+    for depth, part in enumerate(parts[1:], start=1):
         module = folder / f"{part}.py"
         folder = folder / part
         if module.is_file():
             files.append(module)
             break
         if not (folder / "__init__.py").is_file():
+            home = _homes(files[-1]).get(part)
+            files.extend(_files(".".join((*parts[:depth], home))) if home else [])
             break
         files.append(folder / "__init__.py")
     return files
+
+
+@cache
+def _homes(init: Path) -> dict[str, str]:
+    """Return the `_HOME` of a package: the module of each name that it resolves on first use."""
+    for node in ast.parse(init.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOME":
+            return ast.literal_eval(node.value)
+    return {}

@@ -12,8 +12,16 @@ from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
+from jsonschema.validators import extend
 
 SCHEMA = Path("workflow") / "schemas" / "config.schema.yaml"
+# JSON counts 5.0 as an integer; in Python it is another one than 5, with other random streams
+_Validator = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
 
 
 class ConfigError(ValueError):
@@ -35,7 +43,7 @@ def check(config: dict[str, Any], schema: str | Path) -> dict[str, Any]:
     ConfigError
         Listing every unknown key, wrong type and impossible value.
     """
-    validator = Draft202012Validator(yaml.safe_load(Path(schema).read_text(encoding="utf-8")))
+    validator = _Validator(yaml.safe_load(Path(schema).read_text(encoding="utf-8")))
     errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
     mistakes = [_line(error) for error in errors] + list(_beyond_schema(config, ()))
     if mistakes:

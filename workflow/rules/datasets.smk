@@ -1,10 +1,14 @@
 # One verified archive per data set, or the reason why there is none (dpnoise.data).
 
+from pathlib import Path
+
+from dpnoise.data.places import read_yaml
 from dpnoise.data.retry import attempt
+
+DATASETS = sorted(read_yaml(Path("data/registry.yaml"))["sets"])
 
 
 rule dataset:
-    localrule: True   # compute nodes often have no network
     input:
         registry="data/registry.yaml",
         code=closure(f"{SCRIPTS}/prepare_dataset.py"),
@@ -13,6 +17,12 @@ rule dataset:
         status="data/prepared/{dataset}.json",
     log:
         "<logs>/datasets/{dataset}.log",
+    localrule: True  # compute nodes often have no network
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=30,
     params:
         name=lambda w: w.dataset,
         cache=config["data"]["cache"],
@@ -24,10 +34,28 @@ rule dataset:
             cache=config["data"]["cache"],
             offline=config["data"]["offline"],
         ),
-    resources:
-        mem_mb=1000,
-        runtime=30,
-    conda:
-        "../envs/dpnoise.yaml"
     script:
         "../scripts/prepare_dataset.py"
+
+
+rule datasets:
+    input:
+        status=expand("data/prepared/{dataset}.json", dataset=DATASETS),
+        code=closure(f"{SCRIPTS}/datasets.py"),
+    output:
+        report(
+            "<results>/datasets.csv",
+            caption="../report/datasets.rst",
+            category="data sets",
+            labels={"item": "what was used, and what was not to be had"},
+        ),
+    log:
+        "<logs>/datasets.log",
+    localrule: True
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../scripts/datasets.py"

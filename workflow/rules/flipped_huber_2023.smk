@@ -2,19 +2,17 @@
 
 FH = config["flipped_huber_2023"]
 FH_TASKS = sorted(FH["table_3"]["tasks"])
-FH_RESULTS = "<results>/flipped-huber-2023"
-FH_FIGURES = "<figures>/flipped-huber-2023"
 
 
 rule flipped_huber_2023:
     input:
         expand(
-            FH_FIGURES + "/{item}.{format}",
+            "<figures>/flipped-huber-2023/{item}.{format}",
             item=["figure-1", "figure-2", "table-3"],
             format=FORMATS,
         ),
         expand(
-            FH_RESULTS + "/{item}",
+            "<results>/flipped-huber-2023/{item}",
             item=[
                 "figure-1.csv",
                 "figure-2.csv",
@@ -32,16 +30,16 @@ rule fh_figure_1_data:
     input:
         code=closure(f"{SCRIPTS}/densities.py"),
     output:
-        f"{FH_RESULTS}/figure-1.csv",
+        "<results>/flipped-huber-2023/figure-1.csv",
     log:
         "<logs>/flipped-huber-2023/figure-1-data.log",
-    params:
-        settings=FH["figure_1"],
+    conda:
+        "../envs/dpnoise.yaml"
     resources:
         mem_mb=500,
         runtime=5,
-    conda:
-        "../envs/dpnoise.yaml"
+    params:
+        settings=FH["figure_1"],
     script:
         "../scripts/densities.py"
 
@@ -50,27 +48,29 @@ rule fh_figure_2_data:
     input:
         code=closure(f"{SCRIPTS}/fisher_information.py"),
     output:
-        f"{FH_RESULTS}/figure-2.csv",
+        "<results>/flipped-huber-2023/figure-2.csv",
     log:
         "<logs>/flipped-huber-2023/figure-2-data.log",
-    params:
-        settings=FH["figure_2"],
+    conda:
+        "../envs/dpnoise.yaml"
     resources:
         mem_mb=500,
         runtime=5,
-    conda:
-        "../envs/dpnoise.yaml"
+    params:
+        settings=FH["figure_2"],
     script:
         "../scripts/fisher_information.py"
 
 
 rule fh_figure:
     input:
-        table=FH_RESULTS + "/figure-{number}.csv",
+        table="<results>/flipped-huber-2023/figure-{number}.csv",
         code=lambda w: closure(f"{SCRIPTS}/figure_flipped_huber_{w.number}.py"),
     output:
         report(
-            multiext(FH_FIGURES + "/figure-{number}", ".svg", ".pdf", ".png"),
+            multiext(
+                "<figures>/flipped-huber-2023/figure-{number}", ".svg", ".pdf", ".png"
+            ),
             caption="../report/figure-{number}.rst",
             category="flipped-huber-2023",
             subcategory="figures",
@@ -80,11 +80,11 @@ rule fh_figure:
         "<logs>/flipped-huber-2023/figure-{number}.log",
     wildcard_constraints:
         number="1|2",
+    conda:
+        "../envs/dpnoise.yaml"
     resources:
         mem_mb=500,
         runtime=5,
-    conda:
-        "../envs/dpnoise.yaml"
     script:
         "../scripts/figure_flipped_huber_{wildcards.number}.py"
 
@@ -95,22 +95,22 @@ rule fh_table_3_sweep:
         status="data/prepared/{dataset}.json",
         code=closure(f"{SCRIPTS}/table_3_sweep.py"),
     output:
-        sweep=FH_RESULTS + "/table-3/{dataset}-sweep.csv",
-        chosen=FH_RESULTS + "/table-3/{dataset}-chosen.csv",
+        sweep="<results>/flipped-huber-2023/table-3/{dataset}-sweep.csv",
+        chosen="<results>/flipped-huber-2023/table-3/{dataset}-chosen.csv",
     log:
         "<logs>/flipped-huber-2023/table-3/{dataset}.log",
     benchmark:
         "<benchmarks>/flipped-huber-2023/table-3/{dataset}.tsv"
-    params:
-        seed=config["seed"],
-        task=lambda w: FH["table_3"]["tasks"][w.dataset],
-        settings={k: v for k, v in sorted(FH["table_3"].items()) if k != "tasks"},
+    conda:
+        "../envs/dpnoise.yaml"
     threads: 8
     resources:
         mem_mb=2000,
         runtime=60,
-    conda:
-        "../envs/dpnoise.yaml"
+    params:
+        seed=config["seed"],
+        task=lambda w: FH["table_3"]["tasks"][w.dataset],
+        settings={k: v for k, v in sorted(FH["table_3"].items()) if k != "tasks"},
     script:
         "../scripts/table_3_sweep.py"
 
@@ -118,45 +118,46 @@ rule fh_table_3_sweep:
 rule fh_table_3:
     input:
         chosen=expand(
-            FH_RESULTS + "/table-3/{dataset}-chosen.csv", dataset=FH_TASKS
+            "<results>/flipped-huber-2023/table-3/{dataset}-chosen.csv",
+            dataset=FH_TASKS,
         ),
         status=expand("data/prepared/{dataset}.json", dataset=FH_TASKS),
         claims="published/claims.csv",
         code=closure(f"{SCRIPTS}/table_3.py"),
     output:
-        printed=f"{FH_RESULTS}/table-3.csv",
-        honest=f"{FH_RESULTS}/table-3-honest.csv",
+        printed="<results>/flipped-huber-2023/table-3.csv",
+        honest="<results>/flipped-huber-2023/table-3-honest.csv",
         page=report(
-            f"{FH_RESULTS}/table-3.md",
+            "<results>/flipped-huber-2023/table-3.md",
             caption="../report/table-3.rst",
             category="flipped-huber-2023",
             subcategory="tables",
             labels={"item": "table 3"},
         ),
-        latex=f"{FH_RESULTS}/table-3.tex",
+        latex="<results>/flipped-huber-2023/table-3.tex",
     log:
         "<logs>/flipped-huber-2023/table-3.log",
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
     params:
         settings={
             k: FH["table_3"][k] for k in ["mechanisms", "tasks", "trials", "honest"]
         },
-    resources:
-        mem_mb=500,
-        runtime=5,
-    conda:
-        "../envs/dpnoise.yaml"
     script:
         "../scripts/table_3.py"
 
 
 rule fh_table_3_figure:
     input:
-        table=f"{FH_RESULTS}/table-3.csv",
+        table="<results>/flipped-huber-2023/table-3.csv",
         claims="published/claims.csv",
         code=closure(f"{SCRIPTS}/figure_table_3.py"),
     output:
         report(
-            multiext(f"{FH_FIGURES}/table-3", ".svg", ".pdf", ".png"),
+            multiext("<figures>/flipped-huber-2023/table-3", ".svg", ".pdf", ".png"),
             caption="../report/table-3.rst",
             category="flipped-huber-2023",
             subcategory="tables",
@@ -164,11 +165,11 @@ rule fh_table_3_figure:
         ),
     log:
         "<logs>/flipped-huber-2023/table-3-figure.log",
+    conda:
+        "../envs/dpnoise.yaml"
     resources:
         mem_mb=500,
         runtime=5,
-    conda:
-        "../envs/dpnoise.yaml"
     script:
         "../scripts/figure_table_3.py"
 
@@ -179,37 +180,41 @@ rule fh_table_3_ablation_sweep:
         status="data/prepared/{dataset}.json",
         code=closure(f"{SCRIPTS}/table_3_ablation_sweep.py"),
     output:
-        FH_RESULTS + "/table-3-ablation/{dataset}.csv",
+        "<results>/flipped-huber-2023/table-3-ablation/{dataset}.csv",
     log:
         "<logs>/flipped-huber-2023/table-3-ablation/{dataset}.log",
     benchmark:
         "<benchmarks>/flipped-huber-2023/table-3-ablation/{dataset}.tsv"
-    params:
-        seed=config["seed"],
-        task=lambda w: FH["table_3"]["tasks"][w.dataset],
-        settings={
-            k: FH["table_3"][k] for k in ["delta", "epsilon", "passes", "setting", "xi_grid"]
-        },
-        ablation=FH["table_3_ablation"],
+    conda:
+        "../envs/dpnoise.yaml"
     threads: 8
     resources:
         mem_mb=2000,
         runtime=60,
-    conda:
-        "../envs/dpnoise.yaml"
+    params:
+        seed=config["seed"],
+        task=lambda w: FH["table_3"]["tasks"][w.dataset],
+        settings={
+            k: FH["table_3"][k]
+            for k in ["delta", "epsilon", "passes", "setting", "xi_grid"]
+        },
+        ablation=FH["table_3_ablation"],
     script:
         "../scripts/table_3_ablation_sweep.py"
 
 
 rule fh_table_3_ablation:
     input:
-        tables=expand(FH_RESULTS + "/table-3-ablation/{dataset}.csv", dataset=FH_TASKS),
+        tables=expand(
+            "<results>/flipped-huber-2023/table-3-ablation/{dataset}.csv",
+            dataset=FH_TASKS,
+        ),
         claims="published/claims.csv",
         code=closure(f"{SCRIPTS}/table_3_ablation.py"),
     output:
-        table=f"{FH_RESULTS}/table-3-ablation.csv",
+        table="<results>/flipped-huber-2023/table-3-ablation.csv",
         page=report(
-            f"{FH_RESULTS}/table-3-ablation.md",
+            "<results>/flipped-huber-2023/table-3-ablation.md",
             caption="../report/ablation.rst",
             category="flipped-huber-2023",
             subcategory="tables",
@@ -217,10 +222,10 @@ rule fh_table_3_ablation:
         ),
     log:
         "<logs>/flipped-huber-2023/table-3-ablation.log",
+    conda:
+        "../envs/dpnoise.yaml"
     resources:
         mem_mb=500,
         runtime=5,
-    conda:
-        "../envs/dpnoise.yaml"
     script:
         "../scripts/table_3_ablation.py"

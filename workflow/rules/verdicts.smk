@@ -19,10 +19,10 @@ rule verdicts:
         ),
     log:
         "<logs>/verdicts.log",
+    conda:
+        "../envs/dpnoise.yaml"
     resources:
         mem_mb=500,
         runtime=5,
-    conda:
-        "../envs/dpnoise.yaml"
     script:
         "../scripts/verdicts.py"

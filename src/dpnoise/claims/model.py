@@ -243,6 +243,5 @@ def _check_ids(claims: list[Claim], problems: Problems) -> None:
     orderings = {claim.id for claim in claims if claim.relation}
     for claim in claims:
         if claim.ordering and claim.kind != "ordering" and claim.ordering not in orderings:
-            problems.add(
-                f"{claim.id}: ordering: expected the id of an ordering or bound, got {claim.ordering!r}"
-            )
+            expected = "the id of an ordering or bound"
+            problems.add(f"{claim.id}: ordering: expected {expected}, got {claim.ordering!r}")

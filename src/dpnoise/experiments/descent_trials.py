@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dpnoise.noise import Noise
 
 GOOD_WINE = 6  # UCI quality at or above which the task 'quality' calls a wine good
+_OVERFLOWS = np.errstate(over="ignore", invalid="ignore")  # a diverged run is a result: inf
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,13 @@ class Split:
     test_features: NDArray[np.float64]
     test_target: NDArray[np.float64]
 
+    @_OVERFLOWS
     def nmse(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """||w - w*||^2 / ||w*||^2 for weights of shape (..., K); inf for a diverged run."""
         distance = np.sum((weights - self.optimum) ** 2, axis=-1)
         return _diverged_to_inf(distance / np.sum(self.optimum**2))
 
+    @_OVERFLOWS
     def test_error(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Misclassification rate or normalised residual sum of squares on the test part."""
         fitted = weights @ self.test_features.T
@@ -162,7 +165,6 @@ def run_trials(
     steps: Sequence[float],
     clips: Sequence[float],
     seed: int,
-    threads: int = 1,
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Run the numbered trials of every mechanism on one split.
 
@@ -190,7 +192,6 @@ def run_trials(
                 noise=unit.ppf(uniforms),
                 orders=orders,
                 iterate=settings["setting"]["iterate"],
-                threads=threads,
             )
             errors = np.stack(
                 [split.test_error(weights[:, :, t]) for t in range(len(trials))], axis=-1

@@ -2,13 +2,12 @@
 
 The printed protocol runs a few trials of every hyper-parameter combination, keeps the best
 mean NMSE and reports that very mean. Picking the best of thousands on five trials flatters
-the result. The honest protocol picks on some trials and reports on others, and both are
-repeated on fresh splits with the hyper-parameters held, which shows how much a number owes
-to the one split that the paper used and did not print.
+the result. The honest protocol picks on some trials and reports on others.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +20,8 @@ from dpnoise.noise import FlippedHuber, Gaussian
 if TYPE_CHECKING:
     from dpnoise.data.dataset import Dataset
 
-RESPLITS = 20  # fresh splits that measure how much one split matters
 CHOSEN_COLUMNS = [
-    "dataset", "protocol", "mechanism", "phase", "split", "trial", "nmse", "test_error",
+    "dataset", "protocol", "mechanism", "phase", "trial", "nmse", "test_error",
     "passes", "step", "clip", "xi", "eta", "epsilon", "delta", "alpha", "gamma",
     "sensitivity", "shape", "coordinates", "size", "optimum_error",
 ]  # fmt: skip
@@ -49,32 +47,35 @@ class Sweep:
     ) -> None:
         self.passes = list(settings["passes"])
         self.steps, self.clips = grid(settings["steps"]), grid(settings["clips"])
-        per_trial = settings["setting"]["split"] == "per-trial"
-        self.splits = [
-            make_split(dataset, task, settings["setting"], seed, index)
-            for index in range(trials if per_trial else 1)
-        ]
-        # which trials run on which split: all on the one, or each on its own
-        groups = [[t] for t in range(trials)] if per_trial else [list(range(trials))]
+        own = settings["setting"]["split"] == "per-trial"  # each trial has its own split
         shape = (len(self.passes), len(self.steps), len(self.clips), trials)
         self.nmse = {m: np.empty(shape) for m in settings["mechanisms"]}
         self.test_error = {m: np.empty(shape) for m in settings["mechanisms"]}
-        for p, passes in enumerate(self.passes):
-            for split, group in zip(self.splits, groups, strict=True):
-                results = run_trials(
-                    split,
-                    dataset.name,
-                    settings,
-                    passes=passes,
-                    trials=group,
-                    steps=self.steps,
-                    clips=self.clips,
-                    seed=seed,
-                    threads=threads,
-                )
-                for mechanism, (nmse, error) in results.items():
-                    self.nmse[mechanism][p][..., group] = nmse
-                    self.test_error[mechanism][p][..., group] = error
+
+        def split(index: int) -> Split:
+            return make_split(dataset, task, settings["setting"], seed, index)
+
+        def fill(place: int, trial: int) -> None:
+            results = run_trials(
+                self.splits[trial if own else 0],
+                dataset.name,
+                settings,
+                passes=self.passes[place],
+                trials=[trial],
+                steps=self.steps,
+                clips=self.clips,
+                seed=seed,
+            )
+            for mechanism, (nmse, error) in results.items():
+                self.nmse[mechanism][place][..., [trial]] = nmse
+                self.test_error[mechanism][place][..., [trial]] = error
+
+        # every unit of work writes its own place, so the result does not depend on `threads`
+        with ThreadPoolExecutor(threads) as pool:
+            self.splits = list(pool.map(split, range(trials if own else 1)))
+            longest_first = sorted(range(len(self.passes)), key=lambda p: -self.passes[p])
+            work = [(place, trial) for place in longest_first for trial in range(trials)]
+            list(pool.map(fill, *zip(*work, strict=True)))
 
     def best(self, mechanism: str, trials: range) -> tuple[int, int, int]:
         """Index of the configuration with the least mean NMSE over some trials."""
@@ -120,7 +121,7 @@ def table_3(
     sweep : DataFrame
         One row per (mechanism, passes, step, clip): means over the printed protocol's trials.
     chosen : DataFrame
-        One row per (protocol, mechanism, phase, split, trial) at the configuration that the
+        One row per (protocol, mechanism, phase, trial) at the configuration that the
         protocol chose; columns `CHOSEN_COLUMNS`.
     """
     printed, honest = settings["trials"], settings["honest"]
@@ -131,9 +132,6 @@ def table_3(
         "honest": {"pick": range(printed, select), "report": range(select, total)},
     }
     sweep = Sweep(dataset, task, settings, trials=total, seed=seed, threads=threads)
-    resplits = [
-        make_split(dataset, task, settings["setting"], seed, total + k) for k in range(RESPLITS)
-    ]
     rows: list[dict[str, Any]] = []
     for protocol, phases in protocols.items():
         for mechanism in settings["mechanisms"]:
@@ -151,20 +149,8 @@ def table_3(
             nmse, error = sweep.nmse[mechanism][p, s, c], sweep.test_error[mechanism][p, s, c]
             for phase, trials in phases.items():
                 rows.extend(
-                    {**shared, "phase": phase, "split": t if len(sweep.splits) > 1 else 0,
-                     "trial": t, "nmse": nmse[t], "test_error": error[t]}
+                    {**shared, "phase": phase, "trial": t, "nmse": nmse[t], "test_error": error[t]}
                     for t in trials
-                )  # fmt: skip
-            held = {**settings, "mechanisms": [mechanism]}
-            for k, split in enumerate(resplits):
-                again = [total + k * printed + i for i in range(printed)]
-                results = run_trials(split, dataset.name, held, passes=passes, trials=again,
-                                     steps=[step], clips=[clip], seed=seed)  # fmt: skip
-                nmse, error = (values[0, 0] for values in results[mechanism])
-                rows.extend(
-                    {**shared, "phase": "resplit", "split": total + k, "trial": trial,
-                     "nmse": nmse[i], "test_error": error[i]}
-                    for i, trial in enumerate(again)
                 )  # fmt: skip
     return sweep.table(range(printed)), pd.DataFrame(rows, columns=CHOSEN_COLUMNS)
 

@@ -1,9 +1,6 @@
 """From chosen configurations to the rows of Table III, as printed and as honest.
 
-The uncertainty of a number under the printed protocol is the spread of a whole repetition of
-that protocol's last step: the chosen configuration on fresh splits, each with as many fresh
-trials. It contains the noise and the luck of the one unprinted split. Differences between
-mechanisms are paired by trial and judged by the spread of the differences.
+Differences between mechanisms are paired by trial and judged by the spread of the differences.
 """
 
 from __future__ import annotations
@@ -46,8 +43,8 @@ def summarise(
     Returns
     -------
     DataFrame
-        For each metric its mean, `_se`, `_noise_se` (trials on one split), `_pick` (mean on
-        the trials that it was picked by), `_gain` over Gaussian noise and `_gain_se`.
+        For each metric its mean, `_se`, `_pick` (mean on the trials that it was picked by),
+        `_gain` over Gaussian noise and `_gain_se`.
     """
     rows = []
     for dataset, task in settings["tasks"].items():
@@ -65,24 +62,21 @@ def summarise(
                 row |= {"status": "ok", "reason": "", **_numbers(mine, reference)}
             rows.append(row)
     names = [f"{m}{s}" for m in METRICS
-             for s in ("", "_se", "_noise_se", "_pick", "_gain", "_gain_se")]  # fmt: skip
+             for s in ("", "_se", "_pick", "_gain", "_gain_se")]  # fmt: skip
     head = ["task", "dataset", "penalty", "strength", "mechanism", "status", "reason"]
     return pd.DataFrame(rows).reindex(columns=[*head, *names, *NOISE_COLUMNS])
 
 
+@np.errstate(invalid="ignore")  # inf - inf: the spread of a diverged run is not a number
 def _numbers(mine: pd.DataFrame, reference: pd.DataFrame) -> dict[str, Any]:
     """Return the numbers of one mechanism on one data set."""
     report, pick = mine[mine["phase"] == "report"], mine[mine["phase"] == "pick"]
-    resplit = mine[mine["phase"] == "resplit"].groupby("split")
-    one_split = len(set(report["split"])) == 1
     row: dict[str, Any] = {name: report[name].iloc[0] for name in NOISE_COLUMNS}
     base = reference[reference["phase"] == "report"].set_index("trial")
     for metric in METRICS:
         values = report[metric].to_numpy()
-        noise_se = _standard_error(values)
         row[metric] = values.mean()
-        row[f"{metric}_noise_se"] = noise_se
-        row[f"{metric}_se"] = resplit[metric].mean().std(ddof=1) if one_split else noise_se
+        row[f"{metric}_se"] = _standard_error(values)
         row[f"{metric}_pick"] = pick[metric].mean()
         if not base.empty:
             gain = base.loc[report["trial"], metric].to_numpy() - values

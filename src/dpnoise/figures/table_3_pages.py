@@ -71,9 +71,8 @@ def markdown(printed: pd.DataFrame, honest: pd.DataFrame, paper: pd.DataFrame) -
         As `printed_values` returns it.
     """
     printed_note = (
-        "Ours ± the spread of the whole five-trial number over fresh splits; in brackets what "
-        "the paper prints. `gain` is Gaussian minus this mechanism, paired by trial, ± one "
-        "standard error."
+        "Ours ± one standard error over trials, each with its own split and noise; in brackets "
+        "what the paper prints. `gain` is Gaussian minus this mechanism, paired by trial."
     )
     honest_note = (
         "`optimism` is how much lower the number looked on the trials that it was picked by."
@@ -146,10 +145,10 @@ def _honest(table: pd.DataFrame) -> str:
         rows.append(
             [
                 *_title(row),
-                number(row["nmse"], row["nmse_noise_se"]),
+                number(row["nmse"], row["nmse_se"]),
                 f"{1 - row['nmse_pick'] / row['nmse']:+.0%}",
                 gain["nmse"],
-                number(row["test_error"], row["test_error_noise_se"]),
+                number(row["test_error"], row["test_error_se"]),
                 gain["test_error"],
             ]
         )

@@ -22,6 +22,9 @@ from dpnoise._check import Problems
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+# Single precision, in which the columns are stored, squares numbers of these sizes.
+_LEAST, _GREATEST = 1e-15, 1e15
+
 LOSSES = ("squared", "logistic")
 PENALTIES = ("none", "l1", "l2")
 
@@ -102,9 +105,10 @@ def make_problem(
     Parameters
     ----------
     features : array_like, shape (N, K)
-        Finite, N >= 2, no constant column (it would be an intercept in disguise).
+        N >= 2, no constant column (it would be an intercept in disguise), largest magnitude
+        of each column in [1e-15, 1e15].
     target : array_like, shape (N,)
-        Real values (squared loss) or the two labels -1 and +1 (logistic loss).
+        Real values up to 1e15 (squared loss) or the labels -1 and +1 (logistic loss).
     loss : {"squared", "logistic"}
     penalty : {"none", "l1", "l2"}
     strength : float
@@ -156,12 +160,21 @@ def _check_data(problems: Problems, X: NDArray, y: NDArray, loss: str) -> None:
     problems.require(X.shape[1] >= 1, "features", "at least one column", X.shape)
     if not problems.require(len(X) >= 2, "features", "at least 2 samples", f"{len(X)} sample"):
         return
-    bad = np.flatnonzero(~np.isfinite(X).all(axis=0)).tolist()
+    finite = np.isfinite(X).all(axis=0)
+    bad = np.flatnonzero(~finite).tolist()
     problems.require(not bad, "features", "finite values", f"NaN or infinity in columns {bad}")
-    constant = np.flatnonzero(np.ptp(X, axis=0) == 0).tolist()
+    varies = np.any(X != X[0], axis=0)
+    constant = np.flatnonzero(finite & ~varies).tolist()
     problems.require(not constant, "features", "columns that vary", f"constant columns {constant}")
+    size = np.abs(X).max(axis=0)
+    extreme = np.flatnonzero(finite & varies & ((size < _LEAST) | (size > _GREATEST))).tolist()
+    expected = f"largest magnitudes in [{_LEAST:g}, {_GREATEST:g}]"
+    problems.require(not extreme, "features", expected, f"others in columns {extreme}")
     if problems.require(bool(np.isfinite(y).all()), "target", "finite values", "NaN or infinity"):
-        labels = np.unique(y)
         if loss == "logistic":
+            labels = np.unique(y)
             two = labels.tolist() == [-1.0, 1.0]
             problems.require(two, "target", "the two labels -1 and +1", labels[:5].tolist())
+        elif loss == "squared" and y.size:
+            largest = float(np.abs(y).max())
+            problems.require(largest <= _GREATEST, "target", f"up to {_GREATEST:g}", largest)
