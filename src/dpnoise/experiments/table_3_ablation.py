@@ -11,6 +11,7 @@ from dpnoise.experiments.table_3 import Sweep
 if TYPE_CHECKING:
     from dpnoise.data.dataset import Dataset
 
+GRIDS = ("passes", "steps", "clips")
 COLUMNS = [
     "dataset", "variant", "mechanism", "nmse", "nmse_se", "test_error", "test_error_se",
     "passes", "step", "clip",
@@ -35,7 +36,7 @@ def ablate(
         loss, penalty, strength.
     settings, ablation : dict
         Sections `table_3` and `table_3_ablation` of the config. A variant is a change of
-        `settings["setting"]`.
+        `settings["setting"]` or of the grids.
     seed, threads : int
 
     Returns
@@ -49,16 +50,17 @@ def ablate(
     done: dict[str, Sweep] = {}  # variants that come to the same for this data set run once
     rows = []
     for variant, change in ablation["variants"].items():
-        setting = {**settings["setting"], **change}
+        grids = {k: change[k] for k in GRIDS if k in change}
+        setting = {**settings["setting"], **{k: v for k, v in change.items() if k not in GRIDS}}
         if task["loss"] == "logistic":
             setting["target"] = "raw"
         if dataset.name != "wine-quality":
             setting["wine_task"] = "colour"
         if dataset.name != "california":
             setting["california_features"] = "ratios"
-        key = repr(sorted(setting.items()))
+        key = repr((sorted(setting.items()), sorted(grids.items())))
         if key not in done:
-            changed = {**shared, "setting": setting}
+            changed = {**shared, **grids, "setting": setting}
             done[key] = Sweep(dataset, task, changed, trials=trials, seed=seed, threads=threads)
         sweep = done[key]
         table = sweep.table(range(trials)).set_index(["mechanism", "passes", "step", "clip"])

@@ -107,7 +107,8 @@ def _title(row: pd.Series) -> list[str]:
 
 
 def _missing(row: pd.Series, width: int) -> list[str]:
-    return [*_title(row), f"not run: {row['reason']}", *[""] * (width - 3)]
+    reason = " ".join(row["reason"].split()).replace("|", r"\|")  # one cell of one line
+    return [*_title(row), f"not run: {reason}", *[""] * (width - 3)]
 
 
 def _table(table: pd.DataFrame, paper: pd.DataFrame) -> str:
@@ -146,7 +147,7 @@ def _honest(table: pd.DataFrame) -> str:
             [
                 *_title(row),
                 number(row["nmse"], row["nmse_se"]),
-                f"{1 - row['nmse_pick'] / row['nmse']:+.0%}",
+                f"{1 - row['nmse_pick'] / row['nmse']:+.0%}" if np.isfinite(row["nmse"]) else "-",
                 gain["nmse"],
                 number(row["test_error"], row["test_error_se"]),
                 gain["test_error"],

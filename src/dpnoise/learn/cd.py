@@ -36,8 +36,12 @@ def coordinate_orders(
 ) -> NDArray[np.int64]:
     """Return which coordinate each update takes, shape (L, K).
 
-    `cyclic` visits 0 .. K-1 in every pass; `random` draws each one uniformly.
+    `cyclic` visits 0 .. K-1 in every pass; `random` draws each one uniformly. ValueError for
+    any other order.
     """
+    problems = Problems("coordinate descent")
+    problems.require(order in ORDERS, "order", f"one of {', '.join(ORDERS)}", order)
+    problems.raise_if_any()
     if order == "cyclic":
         return np.broadcast_to(np.arange(shape[1]), shape)
     return random_state.integers(shape[1], size=shape)
@@ -84,10 +88,10 @@ def descend(
     """
     steps, clips = np.atleast_1d(np.asarray(steps, float)), np.atleast_1d(np.asarray(clips, float))
     noise = np.ascontiguousarray(noise, dtype=float)
-    if orders is None and noise.ndim == 3:
-        orders = np.broadcast_to(np.arange(noise.shape[2]), noise.shape)
-    orders = np.ascontiguousarray(orders, dtype=np.int64)
-    _check(problem, steps, clips, noise, orders, iterate, threads)
+    given = None if orders is None else np.asarray(orders, dtype=np.int64)
+    _check(problem, steps, clips, noise, given, iterate, threads)
+    cyclic = np.arange(problem.coordinates)
+    visits = np.ascontiguousarray(np.broadcast_to(cyclic if given is None else given, noise.shape))
 
     squared = problem.loss == "squared"
     start = (-problem.target if squared else np.zeros(problem.size)).astype(np.float32)
@@ -104,7 +108,7 @@ def descend(
             steps,
             clips,
             noise[part],
-            orders[part],
+            visits[part],
             problem.smoothness,
             PENALTIES.index(problem.penalty),
             problem.strengths,
@@ -127,7 +131,7 @@ def _check(  # noqa: PLR0917
     steps: NDArray,
     clips: NDArray,
     noise: NDArray,
-    orders: NDArray,
+    orders: NDArray | None,
     iterate: str,
     threads: int,
 ) -> None:
@@ -140,9 +144,12 @@ def _check(  # noqa: PLR0917
     shaped = noise.ndim == 3 and noise.shape[2] == last and noise.size > 0
     if problems.require(shaped, "noise", f"shape (repetitions, passes, {last})", noise.shape):
         problems.require(bool(np.isfinite(noise).all()), "noise", "finite values", "NaN or inf")
-    problems.require(orders.shape == noise.shape, "orders", f"shape {noise.shape}", orders.shape)
-    inside = orders.size > 0 and orders.min() >= 0 and orders.max() < last
-    problems.require(bool(inside), "orders", f"coordinates 0 to {last - 1}", "others")
+    if orders is not None:
+        problems.require(
+            orders.shape == noise.shape, "orders", f"shape {noise.shape}", orders.shape
+        )
+        inside = bool(np.all((orders >= 0) & (orders < last)))
+        problems.require(inside, "orders", f"coordinates 0 to {last - 1}", "others")
     problems.require(iterate in ITERATES, "iterate", f"one of {', '.join(ITERATES)}", iterate)
     problems.require(threads >= 1, "threads", "at least 1", threads)
     problems.raise_if_any()
