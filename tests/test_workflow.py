@@ -18,7 +18,7 @@ PARTS = [
 ]  # fmt: skip
 FIGURE = "figures/flipped-huber-2023/figure-1.svg"
 SWEEP = "quick/results/flipped-huber-2023/table-3/diabetes-chosen.csv"
-QUICK = ("--configfile", "config.quick.yaml")
+QUICK = {"files": ["config.quick.yaml"]}
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +33,7 @@ def copy(tmp_path_factory):
             shutil.copytree(ROOT / part, target, ignore=ignore)
         else:
             shutil.copy(ROOT / part, target)
+    (folder / "offline.yaml").write_text("data: {offline: true}\n")
     return folder
 
 
@@ -40,10 +41,14 @@ def environment(folder):
     return os.environ | {"PYTHONPATH": str(folder / "src"), "DPNOISE_DATA_MIRROR": ""}
 
 
-def snakemake(folder, *arguments, cores=1):
-    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments]
+def command(*arguments, cores=1, files=()):
+    start = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
+    return [*start, *arguments, "--configfile", "offline.yaml", *files]
+
+
+def snakemake(folder, *arguments, **options):
     return subprocess.run(
-        [*command, "--config", "data={offline: true}"] if "--config" not in arguments else command,
+        command(*arguments, **options),
         cwd=folder,
         env=environment(folder),
         capture_output=True,
@@ -53,8 +58,8 @@ def snakemake(folder, *arguments, cores=1):
     )
 
 
-def succeed(folder, *arguments, cores=1):
-    done = snakemake(folder, *arguments, cores=cores)
+def succeed(folder, *arguments, **options):
+    done = snakemake(folder, *arguments, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -77,7 +82,7 @@ def test_one_message_names_every_mistake_and_nothing_runs(copy):
         "typo: 1\nflipped_huber_2023: {table_3: {epsilon: 0, delta: 1.5, passes: [],"
         " mechanisms: [cauchy], tasks: {mnist: {loss: squared, penalty: l1, strength: 1}}}}\n"
     )
-    done = snakemake(copy, "--configfile", "bad.yaml")
+    done = snakemake(copy, files=["bad.yaml"])
     said = done.stdout + done.stderr
     assert done.returncode != 0
     for word in ("typo", "epsilon", "delta", "passes", "cauchy", "mnist", "6 mistake"):
@@ -122,7 +127,7 @@ def test_results_do_not_depend_on_the_number_of_cores(copy):
     digests = []
     for cores in (1, 2):
         shutil.rmtree(copy / "quick", ignore_errors=True)
-        succeed(copy, *QUICK, SWEEP, cores=cores)
+        succeed(copy, SWEEP, cores=cores, **QUICK)
         digests.append(digest(copy / SWEEP))
         assert len((copy / SWEEP).read_text().splitlines()) > 1
     assert digests[0] == digests[1]
@@ -130,9 +135,8 @@ def test_results_do_not_depend_on_the_number_of_cores(copy):
 
 def test_an_interrupted_run_leaves_nothing_half_written_and_resumes(copy):
     shutil.rmtree(copy / "quick", ignore_errors=True)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *QUICK, SWEEP]
     process = subprocess.Popen(
-        [*command, "--config", "data={offline: true}"],
+        command(SWEEP, **QUICK),
         cwd=copy,
         env=environment(copy),
         stdout=subprocess.PIPE,
@@ -148,8 +152,8 @@ def test_an_interrupted_run_leaves_nothing_half_written_and_resumes(copy):
     process.stdout.close()
     process.wait(timeout=60)
     assert not (copy / SWEEP).exists()
-    succeed(copy, "--unlock", *QUICK)
-    succeed(copy, *QUICK, SWEEP)
+    succeed(copy, "--unlock", **QUICK)
+    succeed(copy, SWEEP, **QUICK)
     assert len((copy / SWEEP).read_text().splitlines()) > 1
 
 
@@ -158,7 +162,7 @@ def test_a_missing_data_set_does_not_stop_the_rest_unless_strict(copy):
     succeed(copy, status)
     assert '"missing"' in (copy / status).read_text()
     (copy / status).unlink()
-    done = snakemake(copy, status, "--config", "strict=true", "data={offline: true}")
+    done = snakemake(copy, status, "--config", "strict=true")
     assert done.returncode != 0
     assert not (copy / status).exists()
 

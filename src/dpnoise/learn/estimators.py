@@ -219,7 +219,7 @@ class DPLinearRegression(RegressorMixin, _CoordinateDescent):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to features of shape (N, n_features) and real targets of shape (N,)."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_all_finite=False)
         weights = self._descend(Problems(type(self).__name__), X, y, "squared")
         self.coef_, self.intercept_ = self._split(weights)
         return self
@@ -256,7 +256,7 @@ class DPLogisticRegression(ClassifierMixin, _CoordinateDescent):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit to features of shape (N, n_features) and two labels of any kind, shape (N,)."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
         check_classification_targets(y)
         problems = Problems(type(self).__name__)
         classes, index = np.unique(y, return_inverse=True)
@@ -286,4 +286,5 @@ class DPLogisticRegression(ClassifierMixin, _CoordinateDescent):
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the likelier label, shape (N,)."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        second = self.decision_function(X) > 0
+        return self.classes_[second.astype(int)]

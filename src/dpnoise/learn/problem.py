@@ -163,7 +163,7 @@ def _check_data(problems: Problems, X: NDArray, y: NDArray, loss: str) -> None:
     finite = np.isfinite(X).all(axis=0)
     bad = np.flatnonzero(~finite).tolist()
     problems.require(not bad, "features", "finite values", f"NaN or infinity in columns {bad}")
-    varies = np.any(X != X[0], axis=0)
+    varies = np.any(X[0] != X, axis=0)
     constant = np.flatnonzero(finite & ~varies).tolist()
     problems.require(not constant, "features", "columns that vary", f"constant columns {constant}")
     size = np.abs(X).max(axis=0)

@@ -1,0 +1,81 @@
+"""The non-private optimum against closed forms, optimality conditions and other solvers."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from dpnoise.learn.optimum import optimum, residual
+from dpnoise.learn.problem import make_problem
+
+rng = np.random.default_rng(8)
+X = rng.normal(size=(80, 3)) * [0.5, 1.0, 2.0] + [1.0, 0.0, -1.0]
+REAL = X @ [1.0, -0.5, 0.02] + 0.7 + rng.normal(size=80)
+SIGNS = np.where(REAL > np.median(REAL), 1.0, -1.0)
+TARGETS = {"squared": REAL, "logistic": SIGNS}
+losses = pytest.mark.parametrize("loss", TARGETS)
+penalties = pytest.mark.parametrize("penalty", ["none", "l1", "l2"])
+intercepts = pytest.mark.parametrize("intercept", [False, True])
+
+
+def problem_of(loss, penalty, intercept, strength=0.05):
+    return make_problem(
+        X, TARGETS[loss], loss=loss, penalty=penalty, strength=strength, intercept=intercept
+    )
+
+
+@penalties
+@intercepts
+@losses
+def test_no_direction_improves_the_optimum(loss, penalty, intercept):
+    """Convexity: it suffices that no small step in any direction helps."""
+    problem = problem_of(loss, penalty, intercept)
+    best = optimum(problem)
+    moves = np.random.default_rng(0).normal(size=(500, len(best)))
+    for length in (1e-3, 1.0):
+        gain = problem.objective(best) - problem.objective(best + length * moves)
+        assert np.all(gain <= 1e-15)
+    assert residual(problem, best + 0.01) > 1e-5
+
+
+@intercepts
+@pytest.mark.parametrize("strength", [0.0, 0.05, 4.0])
+def test_ridge_has_a_closed_form(intercept, strength):
+    problem = problem_of("squared", "l2", intercept, strength)
+    A = np.column_stack([X, np.ones(80)]) if intercept else X
+    penalty = strength * np.eye(A.shape[1])
+    penalty[3:, 3:] = 0.0
+    expected = np.linalg.solve(A.T @ A / 80 + penalty, A.T @ REAL / 80)
+    assert optimum(problem) == pytest.approx(expected, rel=1e-10)
+
+
+@intercepts
+@losses
+@pytest.mark.parametrize("strength", [0.02, 0.2])
+def test_sparse_optimum_satisfies_kkt(loss, intercept, strength):
+    """|gradient_i| <= strength where w_i = 0, else gradient_i = -strength sign(w_i)."""
+    w = optimum(problem_of(loss, "l1", intercept, strength))
+    A = np.column_stack([X, np.ones(80)]) if intercept else X
+    slope = A @ w - REAL if loss == "squared" else -SIGNS * expit(-SIGNS * (A @ w))
+    gradient = A.T @ slope / 80
+    for g, value in zip(gradient[:3], w[:3], strict=True):
+        if value == 0:
+            assert abs(g) <= strength * (1 + 1e-6)
+        else:
+            assert g == pytest.approx(-strength * np.sign(value), rel=1e-5)
+    assert np.all(np.abs(gradient[3:]) < 1e-7)
+    assert strength < 0.2 or not w[:3].all()  # the strong penalty does remove a feature
+
+
+@intercepts
+@pytest.mark.parametrize("penalty", ["none", "l2"])
+def test_logistic_against_a_general_minimiser(penalty, intercept):
+    problem = problem_of("logistic", penalty, intercept)
+    found = minimize(problem.objective, np.zeros(problem.coordinates), method="BFGS", tol=1e-9)
+    assert optimum(problem) == pytest.approx(found.x, abs=2e-5)
+
+
+@losses
+def test_an_answer_off_the_optimum_is_refused(loss):
+    with pytest.raises(ArithmeticError, match="first-order residual .* exceeds 1e-30"):
+        optimum(problem_of(loss, "l2", intercept=True), tolerance=1e-30)
