@@ -11,7 +11,7 @@ from dpnoise.learn.problem import make_problem
 rng = np.random.default_rng(8)
 X = rng.normal(size=(80, 3)) * [0.5, 1.0, 2.0] + [1.0, 0.0, -1.0]
 REAL = X @ [1.0, -0.5, 0.02] + 0.7 + rng.normal(size=80)
-SIGNS = np.where(REAL > np.median(REAL), 1.0, -1.0)
+SIGNS = np.where(np.median(REAL) < REAL, 1.0, -1.0)
 TARGETS = {"squared": REAL, "logistic": SIGNS}
 losses = pytest.mark.parametrize("loss", TARGETS)
 penalties = pytest.mark.parametrize("penalty", ["none", "l1", "l2"])
@@ -64,7 +64,15 @@ def test_sparse_optimum_satisfies_kkt(loss, intercept, strength):
         else:
             assert g == pytest.approx(-strength * np.sign(value), rel=1e-5)
     assert np.all(np.abs(gradient[3:]) < 1e-7)
-    assert strength < 0.2 or not w[:3].all()  # the strong penalty does remove a feature
+
+
+@losses
+def test_sparse_optimum_is_zero_from_the_critical_strength_on(loss):
+    """Which is the largest gradient at zero."""
+    slope = -REAL if loss == "squared" else -SIGNS / 2
+    critical = np.abs(X.T @ slope / 80).max()
+    assert not optimum(problem_of(loss, "l1", False, 1.01 * critical)).any()
+    assert optimum(problem_of(loss, "l1", False, 0.99 * critical)).any()
 
 
 @intercepts
@@ -77,5 +85,5 @@ def test_logistic_against_a_general_minimiser(penalty, intercept):
 
 @losses
 def test_an_answer_off_the_optimum_is_refused(loss):
-    with pytest.raises(ArithmeticError, match="first-order residual .* exceeds 1e-30"):
+    with pytest.raises(ArithmeticError, match=r"first-order residual .* exceeds 1e-30"):
         optimum(problem_of(loss, "l2", intercept=True), tolerance=1e-30)

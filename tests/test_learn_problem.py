@@ -89,7 +89,10 @@ BAD = [
     ({"features": X[:, 0], "strength": np.nan}, ["an array of shape", "strength:"]),
     ({"features": with_column(7.0), "target": REAL[:5]}, [r"constant columns \[2\]", "target:"]),
     ({"features": X[:1], "target": REAL[:1], "penalty": "l3"}, ["1 sample", "penalty:"]),
-    ({"features": one_nan(), "strength": np.inf}, [r"NaN or infinity in columns \[1\]", "strength"]),
+    (
+        {"features": one_nan(), "strength": np.inf},
+        [r"NaN or infinity in columns \[1\]", "strength"],
+    ),
     ({"features": one_nan(), "target": REAL * np.inf}, [r"columns \[1\]", "target: .*finite"]),
     ({"features": X[:, :0]}, ["at least one column"]),
     ({"features": with_column(X[:, 2] * 1e30)}, [r"largest magnitudes .* columns \[2\]"]),

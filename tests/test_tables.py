@@ -39,7 +39,7 @@ def test_writing_replaces_what_was_there(tmp_path):
 @pytest.mark.parametrize(
     ("patched", "text", "error"),
     [
-        ("glob", "half a\udc80", UnicodeEncodeError),  # fails while it is written
+        ("glob", "half a\udc80", UnicodeEncodeError),  # fails while it is written, unpatched
         ("chmod", "new", KeyboardInterrupt),  # killed after it was written
         ("replace", "new", KeyboardInterrupt),  # killed before the renaming
     ],

@@ -6,6 +6,7 @@ stopped early cannot pass for the optimum.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,7 +60,8 @@ def optimum(problem: Problem, *, tolerance: float = 1e-7) -> NDArray[np.float64]
     weights = np.ravel(model.coef_)
     if problem.intercept:
         weights = np.append(weights, model.intercept_)
-    scale = residual(problem, np.zeros(problem.coordinates))
+    # without the penalty: the residual is 0 at zero where zero is the optimum
+    scale = residual(replace(problem, penalty="none"), np.zeros(problem.coordinates))
     miss = residual(problem, weights)
     if not miss <= tolerance * max(scale, 1e-300):
         message = f"optimum: first-order residual {miss:.3g} exceeds {tolerance:g} x {scale:.3g}"
