@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpnoise.learn.problem import Problem
 
 SAMPLES, COORDINATES, PASSES = 16_512, 8, 20
-REPETITIONS, ROUNDS = 10, 7
+REPETITIONS, ROUNDS = 40, 7
 STEP, CLIP = 1.0, 3.0
 
 
@@ -60,23 +60,30 @@ def main() -> None:
     y = X @ rng.standard_normal(COORDINATES) + rng.standard_normal(SAMPLES)
     noise = rng.standard_normal((REPETITIONS, PASSES, COORDINATES))
     updates = SAMPLES * COORDINATES * PASSES
-    print(f"N = {SAMPLES}, K = {COORDINATES}, L = {PASSES}; medians of {ROUNDS} rounds, one core")
+    cores = os.cpu_count() or 1
+    print(f"N = {SAMPLES}, K = {COORDINATES}, L = {PASSES}; medians of {ROUNDS} rounds")
+    print("ns per (sample, coordinate, pass); the ratio is to the NumPy loop, round by round")
     for loss, target in (("squared", y), ("logistic", np.where(y > 0, 1.0, -1.0))):
         problem = make_problem(X, target, loss=loss)
 
-        def sweep(problem: Problem = problem) -> np.ndarray:
-            return descend(problem, steps=[STEP], clips=[CLIP], noise=noise)[0, 0]
+        def sweep(threads: int, problem: Problem = problem) -> np.ndarray:
+            return descend(problem, steps=[STEP], clips=[CLIP], noise=noise, threads=threads)[0, 0]
 
-        def loop(problem: Problem = problem) -> np.ndarray:
-            return plain(problem, noise[0])
-
-        gap = np.abs(sweep()[0] - loop()).max()  # also compiles
-        pairs = [(seconds(sweep) / REPETITIONS, seconds(loop)) for _ in range(ROUNDS)]
-        ours, theirs = (median(times) * 1e9 / updates for times in zip(*pairs, strict=True))
-        ratio = median(slow / fast for fast, slow in pairs)
+        gap = np.abs(sweep(1)[0] - plain(problem, noise[0])).max()  # also compiles
+        rounds = [
+            (
+                seconds(lambda problem=problem: plain(problem, noise[0])),
+                seconds(lambda: sweep(1)) / REPETITIONS,
+                seconds(lambda: sweep(cores)) / REPETITIONS,
+            )
+            for _ in range(ROUNDS)
+        ]
+        loop, one, all_cores = (median(t) * 1e9 / updates for t in zip(*rounds, strict=True))
+        ratios = [median(r[0] / r[k] for r in rounds) for k in (1, 2)]
         print(
-            f"{loss:9} compiled {ours:6.2f} ns, NumPy {theirs:6.2f} ns per (sample, coordinate, "
-            f"pass): {ratio:.0f} times; largest difference of a weight {gap:.1e}"
+            f"{loss:9} NumPy {loop:6.2f}   1 core {one:5.2f} ({ratios[0]:.0f} times)   "
+            f"{cores} cores {all_cores:5.2f} ({ratios[1]:.0f} times)   "
+            f"largest difference of a weight {gap:.0e}"
         )
     unit = 1 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20

@@ -71,7 +71,7 @@ def markdown(printed: pd.DataFrame, honest: pd.DataFrame, paper: pd.DataFrame) -
         As `printed_values` returns it.
     """
     printed_note = (
-        "Ours ± one standard error over trials, each with its own split and noise; in brackets "
+        "Ours ± one standard error over trials; in brackets "
         "what the paper prints. `gain` is Gaussian minus this mechanism, paired by trial."
     )
     honest_note = (
