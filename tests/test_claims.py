@@ -328,3 +328,12 @@ def test_printed_numbers_are_handed_to_the_figure():
         "half_unit": 5e-5,
         "verdict": "reproduced",
     }
+
+
+def test_noise_too_wide_for_a_match_is_said_to_be_noise():
+    found = verdict(NUMBER, two(0.0391 * 1.2, 1, 0.0391, 1))
+    assert found["verdict"] == "differs"
+    assert "Noise alone could explain it" in found["why"]
+    sharp = verdict(NUMBER, two(0.0391 * 1.2, 1, 1e-6, 1))
+    assert sharp["verdict"] == "differs"
+    assert "Noise alone" not in sharp["why"]

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_limits
 
+from dpnoise.data.dataset import Dataset
 from dpnoise.experiments import table_3 as module
 from dpnoise.experiments.descent_trials import make_split, run_trials, unit_noise
 from dpnoise.experiments.table_3 import CHOSEN_COLUMNS, Sweep, grid, table_3
@@ -189,3 +191,15 @@ def test_with_pure_noise_the_honest_number_is_unbiased_and_the_picked_one_flatte
     # the printed protocol reports the very number that it picked by
     assert (table["printed", "report"] == table["printed", "pick"]).all()
     assert table["printed", "report"].mean() < 0.7
+
+
+def test_the_threads_of_blas_do_not_matter():
+    # large enough for BLAS to share out its products
+    X = np.random.default_rng(1).normal(size=(20_000, 8))
+    large = Dataset("large", "large", "toy", X, X @ np.arange(8.0), tuple("abcdefgh"))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(table_3(large, TASKS["squared"], settings(passes=[2]), seed=SEED))
+    for one, two in zip(*found, strict=True):
+        pd.testing.assert_frame_equal(one, two, check_exact=True)

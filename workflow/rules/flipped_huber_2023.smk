@@ -71,7 +71,7 @@ rule fh_figure:
             multiext(
                 "<figures>/flipped-huber-2023/figure-{number}", ".svg", ".pdf", ".png"
             ),
-            caption="../report/figure-{number}.rst",
+            caption="../report/figures.rst",
             category="flipped-huber-2023",
             subcategory="figures",
             labels={"item": "figure {number}"},

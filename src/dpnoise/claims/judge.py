@@ -139,6 +139,11 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         f"{printed.text}, {'within' if ok else 'beyond'} the {show(allowed[worst])} allowed "
         f"({parts})."
     )
+    if not ok and distance[worst] <= printed.half_unit + noise[worst]:
+        why += (
+            f" Noise alone could explain it (2 sqrt 2 standard errors are {show(noise[worst])}), "
+            "but so wide a match would say nothing."
+        )
     return _Finding(REPRODUCED if ok else DIFFERS, why, ours, _se(found, worst))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from dpnoise.calibrate.zcdp import describe
 from dpnoise.experiments.descent_trials import Split, make_split, run_trials, unit_noise
@@ -100,6 +101,7 @@ class Sweep:
         return pd.DataFrame(columns, index=index).reset_index()
 
 
+@threadpool_limits.wrap(limits=1)  # BLAS on several threads rounds otherwise than on one
 def table_3(
     dataset: Dataset, task: dict[str, Any], settings: dict[str, Any], *, seed: int, threads: int = 1
 ) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from dpnoise.experiments.table_3 import Sweep
 
@@ -18,6 +19,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
+@threadpool_limits.wrap(limits=1)  # as for the table itself
 def ablate(
     dataset: Dataset,
     task: dict[str, Any],
