@@ -8,21 +8,20 @@ one step each and hold neither time nor machine, so that equal content gives equ
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise._files import write_bytes
 from dpnoise.data.dataset import Dataset, DatasetUnavailable
 from dpnoise.data.retry import local_digests, twin
 from dpnoise.data.sets import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import IO
+    import os
 
 _EXTRA = "extra/"
 
@@ -86,11 +85,13 @@ def prepare(
         record |= {"status": "ok", "source": data.source, "fingerprint": data.fingerprint,
                    "shape": list(data.features.shape)}  # fmt: skip
         arrays = _as_arrays(data)
-    _write(Path(npz), lambda stream: np.savez_compressed(stream, **arrays))
+    archive = BytesIO()
+    np.savez_compressed(archive, **arrays)
+    write_bytes(archive.getvalue(), npz)
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
     path = _status_of(npz, status)
     for copy in (path, twin(path)):
-        _write(copy, lambda stream: stream.write(text.encode()))
+        write_bytes(text.encode(), copy)
     return record
 
 
@@ -151,17 +152,3 @@ def _as_arrays(data: Dataset) -> dict[str, np.ndarray]:
 
 def _status_of(npz: str | os.PathLike, status: str | os.PathLike | None) -> Path:
     return Path(npz).with_suffix(".json") if status is None else Path(status)
-
-
-def _write(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
-    """Write a file completely or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            fill(stream)
-        Path(temporary).chmod(0o644)  # mkstemp's are private
-        os.replace(temporary, path)  # noqa: PTH105 - the name says it is atomic
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -7,7 +7,6 @@ that nothing depends on a display, on global state or on a user's own settings.
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+from dpnoise._files import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +113,6 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
         The files, in the order SVG, PDF, PNG. Each appears whole or not at all.
     """
     stem = Path(stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
     contents = {}
     with house_style():
         for ending, metadata in _METADATA.items():
@@ -120,7 +120,5 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
             figure.savefig(buffer, format=ending, metadata=metadata)
             contents[stem.with_name(f"{stem.name}.{ending}")] = buffer.getvalue()
     for path, content in contents.items():
-        partial = path.with_name(f".{path.name}.partial")
-        partial.write_bytes(content)
-        os.replace(partial, path)  # noqa: PTH105 - the atomic one, by its usual name
+        write_bytes(content, path)
     return list(contents)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from dpnoise.figures import style
 from dpnoise.figures.table3 import TITLES
 
 if TYPE_CHECKING:
@@ -15,11 +16,7 @@ if TYPE_CHECKING:
     from dpnoise.claims import Claim
 
 RESULT = "flipped-huber-2023/table-3.csv"
-NAMES = {
-    "gaussian": "Gaussian",
-    "flipped-huber": "flipped Huber",
-    "gaussian-tight": "Gaussian, tight account",
-}
+NAMES = {**style.NAMES, "gaussian-tight": "Gaussian, tight account"}
 METRICS = {"nmse": "NMSE", "test_error": "test error"}
 
 
