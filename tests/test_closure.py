@@ -21,8 +21,8 @@ RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
 FLOORS = {
     "noise": 1,
     "privacy": 2,
-    "calibrate": 3,
-    "allocate": 3,
+    "calibration": 3,
+    "allocation": 3,
     "learn": 4,
     "data": 4,
     "denoise": 4,

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dpnoise.calibrate import gaussian_sigma
+from dpnoise.calibration import gaussian_sigma
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
 from dpnoise.privacy import epsilon_from_zcdp, gaussian_log_delta, zcdp
 

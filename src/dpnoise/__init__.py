@@ -11,18 +11,36 @@ from importlib import import_module
 _HOME = {
     "FlippedHuber": "noise",
     "Gaussian": "noise",
+    "Huber": "noise",
     "Laplace": "noise",
-    "coordinate_noise": "calibrate",
-    "gaussian_sigma": "calibrate",
+    "OffsetSymmetricGaussian": "noise",
+    "Staircase": "noise",
+    "Subbotin": "noise",
+    "TruncatedLaplace": "noise",
+    "calibrate": "calibration",
+    "coordinate_noise": "calibration",
+    "epsilon_at": "privacy",
+    "gaussian_sigma": "calibration",
+    "privacy_profile": "privacy",
+    "vector_profile": "privacy",
     "zcdp": "privacy",
 }
 
 __all__ = [  # noqa: PLE0604, RUF100
     "FlippedHuber",
     "Gaussian",
+    "Huber",
     "Laplace",
+    "OffsetSymmetricGaussian",
+    "Staircase",
+    "Subbotin",
+    "TruncatedLaplace",
+    "calibrate",
     "coordinate_noise",
+    "epsilon_at",
     "gaussian_sigma",
+    "privacy_profile",
+    "vector_profile",
     "zcdp",
 ]
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from dpnoise.calibrate.zcdp import describe
+from dpnoise.calibration.zcdp import describe
 from dpnoise.experiments.descent_trials import Split, make_split, run_trials, unit_noise
 from dpnoise.noise import FlippedHuber, Gaussian
 

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpnoise._check import Problems
-from dpnoise.calibrate.zcdp import MECHANISMS, coordinate_noise
+from dpnoise.calibration.zcdp import MECHANISMS, coordinate_noise
 from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
 from dpnoise.learn.problem import make_problem
 
@@ -161,7 +161,7 @@ class DPLinearRegression(RegressorMixin, _CoordinateDescent):
     delta : float, optional
         In [1e-300, 1); 1/N^2 if left out, as in the papers.
     mechanism : {"gaussian-tight", "gaussian", "flipped-huber"}
-        See `dpnoise.calibrate.coordinate_noise`. "gaussian-tight" needs the least noise.
+        See `dpnoise.calibration.coordinate_noise`. "gaussian-tight" needs the least noise.
     penalty : {"none", "l1", "l2"}
     strength : float
         Of the penalty, >= 0. The intercept is not penalised.

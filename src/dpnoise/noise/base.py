@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -25,12 +25,42 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
+class Piece(NamedTuple):
+    """One stretch of t >= 0 on which -log density is a quadratic.
+
+    With x = t - left it is value + slope x + curvature x^2 / 2 for left <= t <= right.
+    """
+
+    left: float
+    right: float
+    value: float
+    slope: float
+    curvature: float
+
+
 class Noise(ABC):
     """A continuous distribution symmetric about 0.
 
     Arguments of all methods may be scalars or arrays of any shape; the result has the same
     shape. Values outside the domain give NaN, as in `scipy.stats`.
+
+    Attributes
+    ----------
+    log_concave : bool
+        Whether the density is log-concave, which makes the largest shift the worst one for
+        privacy.
     """
+
+    log_concave: ClassVar[bool] = True
+
+    @property
+    def bound(self) -> float:
+        """The largest |t| that can occur, infinite unless a family says otherwise."""
+        return math.inf
+
+    def pieces(self) -> tuple[Piece, ...] | None:
+        """Return -log density on [0, bound] as quadratics, or None if it is not made of any."""
+        return None
 
     @abstractmethod
     def _log_density(self, x: Array) -> Array:

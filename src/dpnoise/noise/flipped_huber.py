@@ -28,7 +28,7 @@ from scipy import special
 
 from dpnoise._check import Problems
 from dpnoise.noise._arrays import floats
-from dpnoise.noise.base import Noise
+from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.gaussian import gaussian_magnitude
 
 if TYPE_CHECKING:
@@ -192,6 +192,16 @@ class FlippedHuber(Noise):
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.alpha, factor * self.gamma)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """Return -log density on t >= 0 as quadratics."""
+        s, precision = self._shape, self.gamma**-2
+        value = math.log(2.0 * self.gamma) + float(np.log(s.weight / s.b))
+        tail = Piece(
+            self.alpha, math.inf, value + float(s.square), self.alpha * precision, precision
+        )
+        centre = Piece(0.0, self.alpha, value, self.alpha * precision, 0.0)
+        return (centre, tail) if self.alpha > 0 else (tail,)
 
     def centre_mass(self) -> float:
         """Return P(|T| <= alpha), the part of the noise in the Laplace centre."""

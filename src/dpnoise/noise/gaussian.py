@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._check import Problems
-from dpnoise.noise.base import Noise
+from dpnoise.noise.base import Noise, Piece
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,6 +68,11 @@ class Gaussian(Noise):
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.sigma)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """Return -log density on t >= 0 as quadratics."""
+        value = 0.5 * math.log(2.0 * math.pi) + math.log(self.sigma)
+        return (Piece(0.0, math.inf, value, 0.0, self.sigma**-2),)
 
     def var(self) -> float:
         """Return the variance, sigma^2."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from dpnoise._check import Problems
-from dpnoise.noise.base import Noise
+from dpnoise.noise.base import Noise, Piece
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +51,11 @@ class Laplace(Noise):
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(factor * self.beta)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """Return -log density on t >= 0 as quadratics."""
+        value = math.log(2.0) + math.log(self.beta)
+        return (Piece(0.0, math.inf, value, 1.0 / self.beta, 0.0),)
 
     def var(self) -> float:
         """Return the variance, 2 beta^2."""

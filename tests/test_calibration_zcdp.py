@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpnoise.calibrate import coordinate_noise, describe, gaussian_sigma
-from dpnoise.calibrate import zcdp as module
+from dpnoise.calibration import coordinate_noise, describe, gaussian_sigma
+from dpnoise.calibration import zcdp as module
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Noise, flipped_huber_variance
 from dpnoise.privacy import epsilon_from_zcdp, eta_from_dp, gaussian_log_delta, zcdp
 

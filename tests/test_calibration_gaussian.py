@@ -8,8 +8,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from dpnoise.calibrate import gaussian as module
-from dpnoise.calibrate import gaussian_sigma
+from dpnoise.calibration import gaussian as module
+from dpnoise.calibration import gaussian_sigma
 
 EPSILONS = [0.0, 1e-300, 1e-20, 1e-8, 1e-3, 0.1, 0.5, 1.0, 3.0, 20.0, 100.0, 710.0, 1000.0]
 DELTAS = [1e-300, 1e-200, 1e-50, 1e-16, 1e-10, 1e-6, 1e-3, 0.1, 0.3, 0.5, 0.51, 0.9, 0.9999]
