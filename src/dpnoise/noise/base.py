@@ -49,14 +49,12 @@ class Noise(ABC):
     log_concave : bool
         Whether the density is log-concave, which makes the largest shift the worst one for
         privacy.
+    bound : float
+        The largest |t| that can occur, infinite unless a family says otherwise.
     """
 
     log_concave: ClassVar[bool] = True
-
-    @property
-    def bound(self) -> float:
-        """The largest |t| that can occur, infinite unless a family says otherwise."""
-        return math.inf
+    bound = math.inf  # no annotation: a family may make it a field
 
     def pieces(self) -> tuple[Piece, ...] | None:
         """Return -log density on [0, bound] as quadratics, or None if it is not made of any."""

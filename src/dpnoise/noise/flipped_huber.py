@@ -29,7 +29,7 @@ from scipy import special
 from dpnoise._check import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise, Piece
-from dpnoise.noise.gaussian import gaussian_magnitude
+from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,7 @@ def _shape(alpha: ArrayLike, gamma: ArrayLike) -> _Shape:
     b = np.maximum(np.divide(alpha, gamma), _LEAST_RATIO)
     square = b * b
     centre, rim = -np.expm1(-square), np.exp(-square)
-    mills = math.sqrt(math.pi / 2.0) * special.erfcx(b / math.sqrt(2.0))
+    mills = mills_ratio(b)
     return _Shape(b, square, centre, rim, mills, centre + rim * b * mills)
 
 

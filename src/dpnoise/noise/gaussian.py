@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
+def mills_ratio(x: Array) -> Array:
+    """Return Q(x) / phi(x), the integral of exp(-u^2 / 2 - x u) over u >= 0."""
+    return math.sqrt(math.pi / 2.0) * special.erfcx(x / math.sqrt(2.0))
+
+
 def gaussian_magnitude(level: Array) -> Array:
     """Return the x >= 0 with P(|Z| > x) = exp(-level) for standard normal Z.
 

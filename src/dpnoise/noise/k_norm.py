@@ -1,0 +1,149 @@
+"""K-norm noise: vectors whose density falls exponentially in a norm.
+
+Hardt & Talwar, "On the geometry of differential privacy" (STOC 2010). The density at x is
+exp(-||x|| / scale) / (K! scale^K V), V the volume of the unit ball in K dimensions. With
+scale = sensitivity / epsilon, the sensitivity being in the same norm, it is epsilon-private.
+The norm of a draw has the gamma distribution with shape K.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from scipy import special
+
+from dpnoise._check import Problems
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KNorm:
+    """K-norm noise for the l1, l2 or l-infinity norm.
+
+    Parameters
+    ----------
+    norm : {1, 2, inf}
+        The norm. 1 is independent Laplace noise in each coordinate.
+    dimension : int
+        The number K of coordinates, positive.
+    scale : float
+        The scale, positive.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+
+    norm: float
+    dimension: int
+    scale: float
+
+    def __post_init__(self) -> None:
+        """Check the parameters and store them as float, int and float."""
+        problems = Problems("K-norm noise")
+        known = not isinstance(self.norm, bool) and self.norm in (1, 2, math.inf)
+        problems.require(known, "norm", "1, 2 or inf", self.norm)
+        whole = isinstance(self.dimension, int | np.integer) and not isinstance(
+            self.dimension, bool
+        )
+        positive = whole and self.dimension > 0
+        problems.require(positive, "dimension", "a positive integer", self.dimension)
+        problems.number("scale", self.scale, low=0.0, open_low=True)
+        problems.raise_if_any()
+        object.__setattr__(self, "norm", float(self.norm))
+        object.__setattr__(self, "dimension", int(self.dimension))
+        object.__setattr__(self, "scale", float(self.scale))
+
+    def scaled(self, factor: float) -> Self:
+        """Return the distribution of `factor` * X, for a positive factor."""
+        problems = Problems(f"scaling {self!r}")
+        problems.number("factor", factor, low=0.0, open_low=True)
+        problems.raise_if_any()
+        return type(self)(self.norm, self.dimension, factor * self.scale)
+
+    def _log_ball(self) -> float:
+        """Return the logarithm of the volume of the unit ball."""
+        K = self.dimension
+        if self.norm == 2.0:
+            return 0.5 * K * math.log(math.pi) - math.lgamma(0.5 * K + 1.0)
+        cube = K * math.log(2.0)
+        return cube if self.norm == math.inf else cube - math.lgamma(K + 1.0)
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density at vectors `x`, shape (..., K); the result has shape (...).
+
+        Raises
+        ------
+        ValueError
+            If the last axis of `x` does not have length K.
+        """
+        x = np.asarray(x, dtype=float)
+        problems = Problems(f"log density of {self!r}")
+        shape = f"a last axis of length {self.dimension}"
+        problems.require(x.ndim > 0 and x.shape[-1] == self.dimension, "shape of x", shape, x.shape)
+        problems.raise_if_any()
+        size = np.linalg.norm(x / self.scale, ord=self.norm, axis=-1)
+        K = self.dimension
+        return -size - math.lgamma(K + 1.0) - K * math.log(self.scale) - self._log_ball()
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Return the density at vectors `x`, shape (..., K); the result has shape (...)."""
+        return np.exp(self.logpdf(x))
+
+    def rvs(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Array:
+        """Draw independent vectors.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; one vector by default.
+        random_state : int or numpy.random.Generator, optional
+            A seed or a generator; by default a stream seeded by the operating system.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (*size, K).
+        """
+        rng = np.random.default_rng(random_state)
+        lead = () if size is None else tuple(np.atleast_1d(size))
+        shape = (*lead, self.dimension)
+        if self.norm == 1.0:
+            return self.scale * rng.laplace(size=shape)
+        if self.norm == 2.0:
+            way = rng.standard_normal(shape)
+            way /= np.linalg.norm(way, axis=-1, keepdims=True)
+            return self.scale * rng.standard_gamma(self.dimension, (*lead, 1)) * way
+        # A uniform point of the unit cube, blown up by a gamma variate of shape K + 1.
+        reach = self.scale * rng.standard_gamma(self.dimension + 1.0, (*lead, 1))
+        return reach * rng.uniform(-1.0, 1.0, shape)
+
+    def var(self) -> float:
+        """Return the variance of each coordinate."""
+        K = self.dimension
+        factor = {1.0: 2.0, 2.0: K + 1.0, math.inf: (K + 1.0) * (K + 2.0) / 3.0}[self.norm]
+        return self.scale**2 * factor
+
+    def std(self) -> float:
+        """Return the standard deviation of each coordinate."""
+        return math.sqrt(self.var())
+
+    def mean_abs(self) -> float:
+        """Return E|X_i| for each coordinate."""
+        K = self.dimension
+        if self.norm == 2.0:
+            # E R = K scale, times the mean |coordinate| of a uniform direction
+            return self.scale * K / (math.sqrt(math.pi) * float(special.poch(0.5 * K, 0.5)))
+        return self.scale * (1.0 if self.norm == 1.0 else 0.5 * (K + 1.0))

@@ -1,0 +1,208 @@
+"""Two-dimensional staircase noise: the optimal epsilon-private noise for two numbers.
+
+Geng, Kairouz, Oh & Viswanath, "The staircase mechanism in differential privacy" (IEEE Journal
+of Selected Topics in Signal Processing 2015). The density depends on the l1 norm alone, in
+shells of width Delta, the l1 sensitivity; with b = exp(-epsilon),
+
+    density(x) = a b^(k + [f >= gamma]),  ||x||_1 / Delta = k + f,  0 <= f < 1.
+
+The l1 ball of radius r has area 2 r^2, so that all moments of the norm R are sums
+
+    M_n = sum over k of b^k ((k + gamma)^n - k^n + b (k + 1)^n - b (k + gamma)^n)
+
+of powers: a = 1 / (2 Delta^2 M_2) and E R^n = 2 Delta^n M_(n + 2) / ((n + 2) M_2). Given R, a
+point is uniform on the square ||x||_1 = R, so |X_1| = U R with U uniform on [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise._check import Problems
+from dpnoise.noise._arrays import floats
+from dpnoise.noise.staircase import GREATEST_EPSILON, LEAST_EPSILON, steps
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+
+
+def staircase_2d_gamma(epsilon: ArrayLike) -> Array:
+    """Return the gamma of the two-dimensional staircase with the least E||X||_1.
+
+    Parameters
+    ----------
+    epsilon : array_like of float
+        Privacy parameter, from 1e-100 to 700.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        gamma in (0, 1). With q = gamma + b (1 - gamma) the mean is
+        2 Delta (q^3 + 3 b q + b + b^2) / (3 (1 - b) (q^2 + b)), so that the best q is the larger
+        root of q^4 - 2 b (1 + b) q + 3 b^2 in [b, 1].
+
+    Raises
+    ------
+    ValueError
+        If epsilon is out of range.
+    """
+    problems = Problems("gamma of the two-dimensional staircase")
+    epsilon = floats(problems, "epsilon", epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
+    problems.raise_if_any()
+    b, c = np.exp(-epsilon), -np.expm1(-epsilon)
+    # Written in gamma and divided by b c^2 it neither cancels nor underflows. It is convex, so
+    # that Newton's method falls to the larger root from an upper bound.
+    gamma = np.minimum(1.0, (np.cbrt(2.0 * b * (1.0 + b)) - b) / c)
+    for _ in range(60):
+        cube, square = c * c * gamma * gamma * (gamma / b), c * gamma * gamma
+        linear = 6.0 * b * gamma
+        value = gamma * (cube + 4.0 * square + linear - 2.0 * (1.0 + 2.0 * b)) + b
+        step = value / (4.0 * cube + 12.0 * square + 2.0 * linear - 2.0 * (1.0 + 2.0 * b))
+        gamma = gamma - step
+        if np.all(np.abs(step) <= 1e-15 * gamma):
+            break
+    return gamma[()]
+
+
+@dataclass(frozen=True)
+class Staircase2D:
+    """Two-dimensional staircase noise, epsilon-private for the given l1 sensitivity.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy parameter, from 1e-100 to 700: each shell falls by exp(-epsilon).
+    sensitivity : float
+        The width Delta of the shells, positive.
+    gamma : float
+        Where each shell falls, as a fraction of its width, in (0, 1); see
+        `staircase_2d_gamma`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+
+    epsilon: float
+    sensitivity: float
+    gamma: float
+
+    def __post_init__(self) -> None:
+        """Check the parameters and store them as floats."""
+        problems = Problems("two-dimensional staircase noise")
+        problems.number("epsilon", self.epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
+        problems.number("sensitivity", self.sensitivity, low=0.0, open_low=True)
+        problems.number("gamma", self.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
+        problems.raise_if_any()
+        for name in ("epsilon", "sensitivity", "gamma"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates, 2."""
+        return 2
+
+    @property
+    def _fall(self) -> tuple[float, float]:
+        """The factors b = exp(-epsilon) and c = 1 - b."""
+        return math.exp(-self.epsilon), -math.expm1(-self.epsilon)
+
+    def _sum(self, n: int) -> float:
+        """Return c^n M_n for n = 2, 3, 4; the sum of k^j b^k is A_j / c^(j + 1)."""
+        b, c = self._fall
+        euler = (1.0, b, b * (1.0 + b), b * (1.0 + b * (4.0 + b)))
+        parts = (
+            math.comb(n, j) * (c * self.gamma ** (n - j) + b) * euler[j] * c ** (n - 1 - j)
+            for j in range(n)
+        )
+        return math.fsum(parts)
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density at points `x`, shape (..., 2); the result has shape (...).
+
+        Raises
+        ------
+        ValueError
+            If the last axis of `x` does not have length 2.
+        """
+        x = np.asarray(x, dtype=float)
+        problems = Problems(f"log density of {self!r}")
+        good = x.ndim > 0 and x.shape[-1] == self.dimension
+        problems.require(good, "shape of x", "a last axis of length 2", x.shape)
+        problems.raise_if_any()
+        radius = np.abs(x).sum(axis=-1)
+        shell, f = steps(radius, self.sensitivity)
+        fall = self.epsilon * (shell + (f >= self.gamma))
+        unit = self.sensitivity / self._fall[1]
+        return -fall - math.log(2.0 * self._sum(2)) - 2.0 * math.log(unit)
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Return the density at points `x`, shape (..., 2); the result has shape (...)."""
+        return np.exp(self.logpdf(x))
+
+    def rvs(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Array:
+        """Draw independent points.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; one point by default.
+        random_state : int or numpy.random.Generator, optional
+            A seed or a generator; by default a stream seeded by the operating system.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (*size, 2).
+        """
+        rng = np.random.default_rng(random_state)
+        b, c = self._fall
+        g = self.gamma
+        # The mass of ring (k, f) is proportional to b^k (k + f), and b times it past gamma: a
+        # mixture of k alone and f alone, on either side of gamma.
+        weight = np.array([g * g, 2.0 * g * b / c, b * (1.0 - g * g), 2.0 * (1.0 - g) * b * b / c])
+        part = rng.choice(4, size=size, p=weight / weight.sum())
+        # b^k is the law of one geometric variate, k b^k that of 1 + the sum of two.
+        count = np.floor(rng.standard_exponential((2, *np.shape(part))) / self.epsilon)
+        odd = part % 2 == 1
+        shell = count[0] + np.where(odd, count[1] + 1.0, 0.0)
+        low, high = np.where(part < 2, 0.0, g), np.where(part < 2, g, 1.0)
+        u = rng.uniform(size=size)
+        ring = np.where(
+            odd, low + (high - low) * u, np.sqrt(low * low + (high - low) * (high + low) * u)
+        )
+        radius = self.sensitivity * (shell + ring)
+        share = rng.uniform(size=size)
+        point = np.stack([radius * share, radius * (1.0 - share)], axis=-1)
+        return point * (2.0 * rng.integers(0, 2, size=point.shape) - 1.0)
+
+    def _norm_moment(self, n: int) -> float:
+        """Return E R^n / (Delta / c)^n."""
+        return 2.0 * self._sum(n + 2) / ((n + 2.0) * self._sum(2))
+
+    def mean_norm(self) -> float:
+        """Return E||X||_1."""
+        return self.sensitivity / self._fall[1] * self._norm_moment(1)
+
+    def mean_abs(self) -> float:
+        """Return E|X_i| for each coordinate, half the mean norm."""
+        return 0.5 * self.mean_norm()
+
+    def var(self) -> float:
+        """Return the variance of each coordinate, E R^2 / 3."""
+        return (self.sensitivity / self._fall[1]) ** 2 * self._norm_moment(2) / 3.0
+
+    def std(self) -> float:
+        """Return the standard deviation of each coordinate."""
+        return math.sqrt(self.var())

@@ -1,0 +1,227 @@
+"""The noise families recomputed from their definitions at 80 digits, as an oracle for tests.
+
+A family states -log density on t >= 0, up to a constant, in pieces
+offset + rate t + curvature t^2 / 2, and the rest is integration. Staircase (endless pieces)
+and Subbotin (no quadratic) have their own oracles. Nothing here uses the code under test
+beyond the parameters of the noise.
+"""
+
+import math
+
+import mpmath as mp
+
+from dpnoise.noise import (
+    FlippedHuber,
+    Gaussian,
+    Huber,
+    Laplace,
+    OffsetSymmetricGaussian,
+    Staircase,
+    Subbotin,
+    TruncatedLaplace,
+)
+
+ZERO = mp.mpf(0)
+
+
+def gaussian(noise):
+    return [(ZERO, mp.inf, ZERO, 1 / mp.mpf(noise.sigma) ** 2, ZERO)]
+
+
+def laplace(noise):
+    return [(ZERO, mp.inf, 1 / mp.mpf(noise.beta), ZERO, ZERO)]
+
+
+def flipped_huber(noise):
+    a, g2 = mp.mpf(noise.alpha), mp.mpf(noise.gamma) ** 2
+    tail = (a, mp.inf, ZERO, 1 / g2, a * a / g2 / 2)
+    return [(ZERO, a, a / g2, ZERO, ZERO), tail] if a > 0 else [tail]
+
+
+def offset_symmetric_gaussian(noise):
+    rate = mp.mpf(noise.theta) / mp.mpf(noise.rho) ** 2
+    return [(ZERO, mp.inf, rate, 1 / mp.mpf(noise.rho) ** 2, ZERO)]
+
+
+def truncated_laplace(noise):
+    return [(ZERO, mp.mpf(noise.bound), 1 / mp.mpf(noise.beta), ZERO, ZERO)]
+
+
+def huber(noise):
+    a, scale = mp.mpf(noise.alpha), mp.mpf(noise.scale)
+    tail = (a * scale, mp.inf, a / scale, ZERO, -a * a / 2)
+    return [(ZERO, a * scale, ZERO, 1 / scale**2, ZERO), tail]
+
+
+PIECES = {
+    Gaussian: gaussian,
+    Laplace: laplace,
+    FlippedHuber: flipped_huber,
+    OffsetSymmetricGaussian: offset_symmetric_gaussian,
+    TruncatedLaplace: truncated_laplace,
+    Huber: huber,
+}
+
+
+class ExactPieces:
+    """Densities proportional to exp(-(offset + rate t + curvature t^2 / 2)), piece by piece."""
+
+    def __init__(self, noise):
+        self.pieces = PIECES[type(noise)](noise)
+        self.half = self.moment(0)
+
+    @property
+    def seams(self):
+        return [float(p[0]) for p in self.pieces if p[0] > 0]
+
+    def moment(self, power, start=0):
+        """Return the integral of t^power exp(-rho) over t >= start."""
+        total = mp.mpf(0)
+        for left, right, *rho in self.pieces:
+            low = max(left, mp.mpf(start))
+            if low < right:
+                total += integral(power, low, right, rho)
+        return total
+
+    def log_density(self, t):
+        inside = [p for p in self.pieces if p[0] <= t <= p[1]]
+        if not inside:
+            return -mp.inf
+        _, _, rate, curvature, offset = inside[0]
+        return -(offset + rate * t + curvature * t * t / 2) - mp.log(2 * self.half)
+
+    def log_tail(self, t):
+        return mp.log(self.moment(0, t) / (2 * self.half))
+
+    def variance(self):
+        return self.moment(2) / self.half
+
+    def mean_abs(self):
+        return self.moment(1) / self.half
+
+    def fisher(self):
+        if self.pieces[-1][1] < mp.inf:
+            return mp.inf  # a jump
+        total = mp.mpf(0)
+        for left, right, *rho in self.pieces:
+            rate, curvature = rho[:2]
+            for power, factor in [(0, rate**2), (1, 2 * rate * curvature), (2, curvature**2)]:
+                total += factor * integral(power, left, right, rho) if factor else 0
+        return total / self.half
+
+
+def integral(power, low, high, rho):
+    """Return the integral of t^power exp(-(offset + rate t + curvature t^2 / 2))."""
+    rate, curvature, offset = rho
+    if not curvature:
+        # Not gammainc(n, low, high), which is 0 when the two are close.
+        part = mp.gammainc(power + 1, rate * low)
+        part -= 0 if high == mp.inf else mp.gammainc(power + 1, rate * high)
+        return mp.exp(-offset) * part / rate ** (power + 1)
+    # Complete the square: t = u - shift.
+    shift = rate / curvature
+    total = mp.mpf(0)
+    for n in range(power + 1):
+        if n < power and not shift:
+            continue
+        half = mp.mpf(n + 1) / 2
+        part = mp.gammainc(half, (low + shift) ** 2 * curvature / 2)
+        part -= 0 if high == mp.inf else mp.gammainc(half, (high + shift) ** 2 * curvature / 2)
+        part *= (2 / curvature) ** half / 2
+        total += mp.binomial(power, n) * (-shift) ** (power - n) * part
+    return total * mp.exp(-offset + curvature * shift**2 / 2)
+
+
+class ExactSubbotin:
+    """|T / scale|^p / p has the gamma distribution of shape 1 / p."""
+
+    seams = ()
+
+    def __init__(self, noise):
+        self.p, self.scale = mp.mpf(noise.p), mp.mpf(noise.scale)
+        self.half = self.moment(0)
+
+    def moment(self, power, start=0):
+        """Return the integral of t^power exp(-t^p / (p scale^p)) over t >= start."""
+        p = self.p
+        shape, low = (power + 1) / p, (mp.mpf(start) / self.scale) ** p / p
+        return (self.scale * p ** (1 / p)) ** (power + 1) / p * mp.gammainc(shape, low)
+
+    def log_density(self, t):
+        return -((t / self.scale) ** self.p) / self.p - mp.log(2 * self.half)
+
+    def log_tail(self, t):
+        return mp.log(self.moment(0, t) / (2 * self.half))
+
+    def variance(self):
+        return self.moment(2) / self.half
+
+    def mean_abs(self):
+        return self.moment(1) / self.half
+
+    def fisher(self):
+        """E of the squared derivative of t^p / (p scale^p)."""
+        return self.moment(2 * self.p - 2) / self.half / self.scale ** (2 * self.p)
+
+
+class ExactStaircase:
+    """Steps of height exp(-k epsilon) on [k, k + gamma) and one fall lower on [k + gamma, k + 1).
+
+    All lengths are in units of the sensitivity.
+    """
+
+    def __init__(self, noise):
+        self.width, self.gamma = mp.mpf(noise.sensitivity), mp.mpf(noise.gamma)
+        self.epsilon = mp.mpf(noise.epsilon)
+        self.b = mp.exp(-self.epsilon)
+        self.half = self.moment(0)
+        last = min(60, int(45 / noise.epsilon) + 1)
+        self.seams = [
+            float(self.width * edge) for k in range(last) for edge in (k + self.gamma, k + 1)
+        ]
+
+    def moment(self, power):
+        """Return the integral of t^power over t >= 0, by sums of k^n b^k over k."""
+        b, total = self.b, mp.mpf(0)
+        sums = [1 / (1 - b), b / (1 - b) ** 2, b * (1 + b) / (1 - b) ** 3]
+        for n in range(power + 1):
+            ways = mp.binomial(power + 1, n)
+            # (k + y)^(power + 1) - (k + x)^(power + 1), the coefficient of k^n
+            high = self.gamma ** (power + 1 - n)
+            total += ways * sums[n] * (high + b * (1 - high))
+        return total / (power + 1)
+
+    def _place(self, t):
+        k = mp.floor(t / self.width)
+        return k, t / self.width - k
+
+    def log_density(self, t):
+        k, f = self._place(t)
+        return -self.epsilon * (k + (f >= self.gamma)) - mp.log(2 * self.half * self.width)
+
+    def log_tail(self, t):
+        k, f = self._place(t)
+        rest = max(self.gamma - f, 0) + self.b * (1 - max(self.gamma, f)) + self.b * self.half
+        return -self.epsilon * k + mp.log(rest / (2 * self.half))
+
+    def variance(self):
+        return self.width**2 * self.moment(2) / self.half
+
+    def mean_abs(self):
+        return self.width * self.moment(1) / self.half
+
+    def fisher(self):
+        return mp.inf
+
+
+def exact_noise(noise):
+    """Return the oracle of a noise: log_density, log_tail, variance, mean_abs, fisher, seams."""
+    special = {Subbotin: ExactSubbotin, Staircase: ExactStaircase}
+    return special.get(type(noise), ExactPieces)(noise)
+
+
+def off(value, exact):
+    """Return the relative error of a double against an exact number."""
+    if math.isinf(exact):
+        return 0.0 if value == float(exact) else math.inf
+    return float(abs(mp.mpf(float(value)) - exact) / abs(exact))

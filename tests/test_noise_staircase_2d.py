@@ -1,0 +1,144 @@
+"""Two-dimensional staircase noise: moments by summing shells, the best gamma, samples."""
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise.noise import Laplace, Staircase2D, staircase_2d_gamma
+from exact_noise import off
+
+CASES = [(0.05, 1.0, 0.7), (1.0, 2.0, 0.3), (1.0, 0.5, 0.999), (4.0, 1.0, 1e-3), (300.0, 3.0, 0.5)]
+every = pytest.mark.parametrize("noise", [Staircase2D(*case) for case in CASES], ids=repr)
+
+
+def moment(noise, power):
+    """Return E ||X||_1^power by summing the shells, on which the area grows as 4 r dr."""
+    with mp.workdps(60):
+        b, g = mp.exp(-mp.mpf(noise.epsilon)), mp.mpf(noise.gamma)
+        sums = []
+        for n in (2, power + 2):
+            total, k = mp.mpf(0), 0
+            while True:
+                shell = (k + g) ** n - k**n + b * ((k + 1) ** n - (k + g) ** n)
+                total += b**k * shell / n
+                k += 1
+                if b**k * (k + 1) ** n < total * mp.mpf("1e-30"):
+                    break
+            sums.append(total)
+        return sums[1] / sums[0] * mp.mpf(noise.sensitivity) ** power
+
+
+@every
+def test_moments_hold_to_1e_12(noise):
+    assert off(noise.mean_norm(), moment(noise, 1)) < 1e-12
+    assert off(noise.mean_abs(), moment(noise, 1) / 2) < 1e-12
+    # On the square |x1| + |x2| = r the first coordinate is uniform: E x1^2 = r^2 / 3.
+    assert off(noise.var(), moment(noise, 2) / 3) < 1e-12
+    assert noise.std() == math.sqrt(noise.var())
+
+
+@every
+def test_density_integrates_to_one(noise):
+    """The density is constant between the seams, so that areas of squares add up."""
+    k = np.arange(45 / noise.epsilon + 2)
+    edges = noise.sensitivity * np.sort(np.concatenate([k, k + noise.gamma]))
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    way = np.stack([0.3 * middle, -0.7 * middle], axis=-1)
+    area = 2 * (edges[1:] - edges[:-1]) * (edges[1:] + edges[:-1])
+    assert math.isclose(noise.pdf(way) @ area, 1, rel_tol=1e-12)
+    assert noise.logpdf([0.0, math.inf]) == -math.inf
+
+
+@every
+def test_no_shift_costs_more_than_epsilon(noise):
+    rng = np.random.default_rng(6)
+    x = noise.sensitivity * rng.uniform(-3, 3, (4000, 2))
+    size, share = rng.uniform(0, noise.sensitivity, 4000), rng.uniform(-1, 1, 4000)
+    shift = np.stack([size * share, size * (1 - np.abs(share))], axis=-1)
+    loss = np.abs(noise.logpdf(x) - noise.logpdf(x + shift))
+    assert math.isclose(loss.max(), noise.epsilon, rel_tol=1e-12)
+
+
+@every
+def test_samples_follow_the_law_of_the_norm(noise):
+    """Kolmogorov-Smirnov for the norm and for the share, at false-alarm rates of 1e-4."""
+    draws = noise.rvs((100, 200), random_state=4)
+    assert draws.shape == (100, 200, 2)
+    radius = np.abs(draws).sum(axis=-1).ravel()
+    k = np.arange(60 / noise.epsilon + 2)
+    edges = noise.sensitivity * np.sort(np.concatenate([k, k + noise.gamma]))
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    height = noise.pdf(np.stack([middle, 0 * middle], axis=-1))
+    below = np.concatenate([[0.0], np.cumsum(2 * height * np.diff(edges**2))])
+
+    def cdf(r):
+        inside = np.clip(np.searchsorted(edges, r) - 1, 0, height.size - 1)
+        return below[inside] + 2 * height[inside] * (r**2 - edges[inside] ** 2)
+
+    assert stats.kstest(radius, cdf).pvalue > 1e-4
+    share = np.abs(draws[..., 0]).ravel() / radius
+    assert stats.kstest(share, "uniform").pvalue > 1e-4
+    # Four fair quadrants: 6 standard deviations, once in 5e8 each.
+    quadrant = np.sign(draws[..., 0]) + 3 * np.sign(draws[..., 1])
+    for q in (-4, -2, 2, 4):
+        assert abs((quadrant == q).mean() - 0.25) < 6 * math.sqrt(0.1875 / quadrant.size)
+    assert np.array_equal(draws, noise.rvs((100, 200), np.random.default_rng(4)))
+    assert noise.rvs(random_state=0).shape == (2,)
+
+
+@pytest.mark.parametrize("epsilon", [1e-100, 1e-4, 0.1, 1.0, 2.5, 10.0, 100.0, 520.0, 560.0, 700.0])
+def test_best_gamma_is_the_global_minimum(epsilon):
+    """The mean norm, summed at many digits, rises on both sides and beats a grid."""
+    with mp.workdps(400):
+        b = mp.exp(-mp.mpf(epsilon))
+        powers = [1 / (1 - b), b / (1 - b) ** 2, b * (1 + b) / (1 - b) ** 3]
+
+        def mean(g):
+            sums = []
+            for n in (2, 3):
+                parts = (mp.binomial(n, j) * powers[j] * (g ** (n - j)) for j in range(n))
+                whole = (mp.binomial(n, j) * powers[j] for j in range(n))
+                sums.append((1 - b) * mp.fsum(parts) + b * mp.fsum(whole))
+            return sums[1] / sums[0] * 2 / 3
+
+        gamma = mp.mpf(float(staircase_2d_gamma(epsilon)))
+        step = mp.mpf("1e-12") * gamma
+        assert mean(gamma - step) > mean(gamma) < mean(gamma + step)
+        assert all(mean(gamma) <= mean(mp.mpf(i) / 64) for i in range(65))
+        noise = Staircase2D(epsilon, 1.0, float(gamma))
+        assert off(noise.mean_norm(), mean(gamma)) < 1e-12
+
+
+def test_best_staircase_beats_laplace_and_tends_to_it():
+    """l1 error 2 / epsilon of two Laplace variables; the gain vanishes for small epsilon."""
+    gain = []
+    for epsilon in (1e-3, 0.1, 1.0, 3.0, 8.0):
+        noise = Staircase2D(epsilon, 1.0, staircase_2d_gamma(epsilon))
+        gain.append(2 * Laplace(1 / epsilon).mean_abs() / noise.mean_norm())
+    assert 1 < gain[0] < 1 + 1e-6
+    assert (np.diff(gain) > 0).all()
+
+
+def test_gamma_broadcasts():
+    epsilon = np.array([[0.5, 1.0], [2.0, 4.0]])
+    gamma = staircase_2d_gamma(epsilon)
+    assert gamma.shape == (2, 2)
+    assert math.isclose(gamma[1, 0], staircase_2d_gamma(2.0), rel_tol=1e-15)
+    assert isinstance(staircase_2d_gamma(1), float)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Staircase2D(0, -1, 1), ["epsilon", "got 0", "sensitivity", "got -1", "gamma"]),
+        (lambda: staircase_2d_gamma([1, -2, 701]), ["epsilon", "[-2.0, 701.0]"]),
+        (lambda: Staircase2D(1, 1, 0.5).logpdf([1, 2, 3]), ["shape of x", "(3,)"]),
+    ],
+)
+def test_bad_input_names_every_problem(make, words):
+    with pytest.raises(ValueError, match="expected") as error:
+        make()
+    assert all(word in str(error.value) for word in words)
