@@ -18,6 +18,8 @@ pathvars:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/flipped_huber_2023.smk"
+include: "workflow/rules/flipped_huber_slides.smk"
+include: "workflow/rules/items.smk"
 include: "workflow/rules/verdicts.smk"
 
 
@@ -25,5 +27,6 @@ rule all:
     default_target: True
     input:
         rules.flipped_huber_2023.input,
+        rules.flipped_huber_slides.input,
         rules.datasets.output,
         rules.verdicts.output,

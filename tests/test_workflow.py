@@ -97,7 +97,7 @@ def test_a_deleted_figure_alone_is_rebuilt_with_the_same_bytes(copy):
     first = digest(copy / FIGURE)
     assert "Nothing to be done" in succeed(copy, FIGURE)
     (copy / FIGURE).unlink()
-    assert planned(copy, FIGURE) == {"fh_figure"}
+    assert planned(copy, FIGURE) == {"item_figure"}
     succeed(copy, FIGURE)
     assert digest(copy / FIGURE) == first
 
@@ -105,8 +105,8 @@ def test_a_deleted_figure_alone_is_rebuilt_with_the_same_bytes(copy):
 @pytest.mark.parametrize(
     ("module", "expected"),
     [
-        ("figures/style.py", {"fh_figure"}),
-        ("noise/laplace.py", {"fh_figure_1_data", "fh_figure"}),
+        ("figures/style.py", {"item_figure"}),
+        ("noise/laplace.py", {"item_table", "item_figure"}),
         ("learn/kernel.py", set()),
     ],
 )

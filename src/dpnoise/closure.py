@@ -14,7 +14,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 
 
-def closure(script: str | Path) -> list[str]:
+def closure(script: str | Path, *modules: str) -> list[str]:
     """Return the package files that `script` imports, directly or not.
 
     Parameters
@@ -22,6 +22,8 @@ def closure(script: str | Path) -> list[str]:
     script : path
         A Python file, of this package or not. Imports inside functions count; those under
         `if TYPE_CHECKING` do not.
+    *modules : str
+        What the script is told to import: 'package.module' or 'package.module:function'.
 
     Returns
     -------
@@ -31,7 +33,7 @@ def closure(script: str | Path) -> list[str]:
     """
     script = Path(script).resolve()
     seen: set[Path] = set()
-    queue = [script]
+    queue = [script, *(path for name in modules for path in _files(name.split(":")[0]))]
     while queue:
         path = queue.pop()
         if path not in seen:

@@ -12,6 +12,8 @@ except ConfigError as error:
 
 FORMATS = ["svg", "pdf", "png"]
 SCRIPTS = "workflow/scripts"
+CLAIMS = "published/claims.csv"
+ITEMS = {}  # see items.smk
 
 
 wildcard_constraints:

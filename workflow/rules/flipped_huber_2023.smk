@@ -4,18 +4,113 @@ FH = config["flipped_huber_2023"]
 FH_TASKS = sorted(FH["table_3"]["tasks"])
 
 
+FH_PAPER = "flipped-huber-2023"
+SCALAR = "dpnoise.experiments.scalar_"
+VECTOR = "dpnoise.experiments.vector_variances"
+
+ITEMS |= {
+    f"{FH_PAPER}/figure-1": {
+        "experiment": "dpnoise.experiments.densities:densities",
+        "settings": FH["figure_1"],
+        "figure": "dpnoise.figures.flipped_huber:figure_1",
+    },
+    f"{FH_PAPER}/figure-2": {
+        "experiment": "dpnoise.experiments.densities:fisher_information",
+        "settings": FH["figure_2"],
+        "figure": "dpnoise.figures.flipped_huber:figure_2",
+    },
+    f"{FH_PAPER}/table-1": {
+        "experiment": f"{SCALAR}cases:published_cases",
+        "settings": FH["table_1"] | {"seed": config["seed"]},
+        "figure": "dpnoise.figures.scalar_cases:table_1",
+    },
+    f"{FH_PAPER}/figure-3a": {
+        "experiment": f"{SCALAR}variances:scalar_variances",
+        "settings": FH["figure_3a"],
+        "figure": "dpnoise.figures.scalar_variances:figure_3a",
+        "printed": True,
+    },
+    f"{FH_PAPER}/figure-3b": {
+        "experiment": f"{SCALAR}variances:variance_ratio",
+        "settings": FH["figure_3bc"] | {"against": "laplace"},
+        "figure": "dpnoise.figures.scalar_variances:ratio_map",
+    },
+    f"{FH_PAPER}/figure-3c": {
+        "experiment": f"{SCALAR}variances:variance_ratio",
+        "settings": FH["figure_3bc"] | {"against": "staircase"},
+        "figure": "dpnoise.figures.scalar_variances:ratio_map",
+    },
+    f"{FH_PAPER}/figure-4a": {
+        "experiment": f"{VECTOR}:vector_variances",
+        "settings": FH["figure_4"] | {"dimensions": [3]},
+        "figure": "dpnoise.figures.vector_variances:variances",
+        "printed": True,
+    },
+    f"{FH_PAPER}/figure-4b": {
+        "experiment": f"{VECTOR}:vector_variances",
+        "settings": FH["figure_4"] | {"dimensions": [5]},
+        "figure": "dpnoise.figures.vector_variances:variances",
+        "printed": True,
+    },
+    f"{FH_PAPER}/table-2": {
+        "experiment": f"{VECTOR}:vector_variances",
+        "settings": FH["table_2"],
+        "figure": "dpnoise.figures.vector_variances:variances",
+        "printed": True,
+    },
+    f"{FH_PAPER}/algorithm-2": {
+        "experiment": "dpnoise.experiments.algorithm_2:algorithm_2",
+        "settings": FH["algorithm_2"],
+    },
+    f"{FH_PAPER}/gain": {
+        "experiment": f"{VECTOR}:gain_by_dimension",
+        "settings": FH["gain"],
+        "figure": "dpnoise.figures.vector_variances:gain",
+    },
+    f"{FH_PAPER}/figure-5": {
+        "experiment": f"{SCALAR}losses:loss_and_bound",
+        "settings": FH["figure_5"],
+        "figure": "dpnoise.figures.scalar_losses:figure_5",
+    },
+    f"{FH_PAPER}/figure-6": {
+        "experiment": f"{SCALAR}losses:profiles_at_one_variance",
+        "settings": FH["figure_6"],
+        "figure": "dpnoise.figures.scalar_losses:figure_6",
+    },
+    f"{FH_PAPER}/figure-7": {
+        "experiment": f"{SCALAR}losses:losses_at_one_scale",
+        "settings": FH["figure_7"],
+        "figure": "dpnoise.figures.scalar_losses:figure_7",
+    },
+    f"{FH_PAPER}/limit": {
+        "experiment": "dpnoise.experiments.limit:limit",
+        "settings": FH["limit"],
+        "figure": "dpnoise.figures.limit:limit",
+    },
+}
+
+
 rule flipped_huber_2023:
     input:
         expand(
+            "<results>/{item}.csv", item=[i for i in ITEMS if i.startswith(FH_PAPER)]
+        ),
+        expand(
+            "<figures>/{item}.{format}",
+            item=[i for i in ITEMS if i.startswith(FH_PAPER) and "figure" in ITEMS[i]],
+            format=FORMATS,
+        ),
+        expand(
             "<figures>/flipped-huber-2023/{item}.{format}",
-            item=["figure-1", "figure-2", "table-3"],
+            item=["table-3", "lemma-7"],
             format=FORMATS,
         ),
         expand(
             "<results>/flipped-huber-2023/{item}",
             item=[
-                "figure-1.csv",
-                "figure-2.csv",
+                "figure-4-dimensions.csv",
+                "theory.csv",
+                "counterexamples.csv",
                 "table-3.csv",
                 "table-3.md",
                 "table-3.tex",
@@ -26,67 +121,68 @@ rule flipped_huber_2023:
         ),
 
 
-rule fh_figure_1_data:
+rule fh_theory:
     input:
-        code=closure(f"{SCRIPTS}/densities.py"),
+        code=closure(f"{SCRIPTS}/theory.py"),
     output:
-        "<results>/flipped-huber-2023/figure-1.csv",
+        theory="<results>/flipped-huber-2023/theory.csv",
+        counterexamples="<results>/flipped-huber-2023/counterexamples.csv",
+        lemma_7="<results>/flipped-huber-2023/lemma-7.csv",
     log:
-        "<logs>/flipped-huber-2023/figure-1-data.log",
+        "<logs>/flipped-huber-2023/theory.log",
+    benchmark:
+        "<benchmarks>/flipped-huber-2023/theory.tsv"
     conda:
         "../envs/dpnoise.yaml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=1000,
+        runtime=20,
     params:
-        settings=FH["figure_1"],
+        seed=config["seed"],
+        settings=FH["theory"],
     script:
-        "../scripts/densities.py"
+        "../scripts/theory.py"
 
 
-rule fh_figure_2_data:
+rule fh_lemma_7_figure:
     input:
-        code=closure(f"{SCRIPTS}/fisher_information.py"),
-    output:
-        "<results>/flipped-huber-2023/figure-2.csv",
-    log:
-        "<logs>/flipped-huber-2023/figure-2-data.log",
-    conda:
-        "../envs/dpnoise.yaml"
-    resources:
-        mem_mb=500,
-        runtime=5,
-    params:
-        settings=FH["figure_2"],
-    script:
-        "../scripts/fisher_information.py"
-
-
-rule fh_figure:
-    input:
-        table="<results>/flipped-huber-2023/figure-{number}.csv",
-        code=lambda w: closure(f"{SCRIPTS}/figure_flipped_huber_{w.number}.py"),
+        table="<results>/flipped-huber-2023/lemma-7.csv",
+        code=closure(f"{SCRIPTS}/figure_lemma_7.py"),
     output:
         report(
-            multiext(
-                "<figures>/flipped-huber-2023/figure-{number}", ".svg", ".pdf", ".png"
-            ),
-            caption="../report/figures.rst",
+            multiext("<figures>/flipped-huber-2023/lemma-7", ".svg", ".pdf", ".png"),
+            caption="../report/lemma-7.rst",
             category="flipped-huber-2023",
             subcategory="figures",
-            labels={"item": "figure {number}"},
+            labels={"item": "lemma 7, where it fails"},
         ),
     log:
-        "<logs>/flipped-huber-2023/figure-{number}.log",
-    wildcard_constraints:
-        number="1|2",
+        "<logs>/flipped-huber-2023/lemma-7-figure.log",
     conda:
         "../envs/dpnoise.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     script:
-        "../scripts/figure_flipped_huber_{wildcards.number}.py"
+        "../scripts/figure_lemma_7.py"
+
+
+rule fh_figure_4_dimensions:
+    input:
+        lower="<results>/flipped-huber-2023/figure-4a.csv",
+        higher="<results>/flipped-huber-2023/figure-4b.csv",
+        code=closure(f"{SCRIPTS}/compare_dimensions.py"),
+    output:
+        "<results>/flipped-huber-2023/figure-4-dimensions.csv",
+    log:
+        "<logs>/flipped-huber-2023/figure-4-dimensions.log",
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../scripts/compare_dimensions.py"
 
 
 rule fh_table_3_sweep:

@@ -3,10 +3,11 @@
 
 rule verdicts:
     input:
-        claims="published/claims.csv",
-        tables=expand(
+        claims=CLAIMS,
+        tables=expand("<results>/{item}.csv", item=ITEMS),
+        more=expand(
             "<results>/flipped-huber-2023/{item}.csv",
-            item=["figure-2", "table-3", "table-3-honest"],
+            item=["figure-4-dimensions", "table-3", "table-3-honest", "theory"],
         ),
         code=closure(f"{SCRIPTS}/verdicts.py"),
     output:

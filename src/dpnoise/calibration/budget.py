@@ -1,0 +1,87 @@
+"""What calibration is asked for, and what it answers with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, NamedTuple
+
+from dpnoise._check import Problems
+
+if TYPE_CHECKING:
+    from dpnoise.noise import Noise
+
+LEAST_DELTA = 1e-300  # below it only delta = 0 can be vouched for
+GREATEST_EPSILON = 1e4
+
+
+class Budget(NamedTuple):
+    """A checked request for noise.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        The privacy parameters; delta is 0 or at least 1e-300.
+    sensitivity : float
+        The largest difference between neighbouring answers in each coordinate.
+    dimension : int
+        The number of coordinates K, each with independent noise.
+    """
+
+    epsilon: float
+    delta: float
+    sensitivity: float
+    dimension: int
+
+    @property
+    def unit(self) -> Budget:
+        """The same budget for sensitivity 1."""
+        return self._replace(sensitivity=1.0)
+
+
+def check_budget(
+    problems: Problems, epsilon: object, delta: object, sensitivity: object, dimension: object
+) -> None:
+    """Record what is wrong with the parts of a budget."""
+    problems.number("epsilon", epsilon, low=0.0, high=GREATEST_EPSILON)
+    if problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
+        positive_or_zero = delta == 0 or delta >= LEAST_DELTA
+        problems.require(positive_or_zero, "delta", f"0 or at least {LEAST_DELTA:g}", delta)
+    problems.number("sensitivity", sensitivity, low=1e-100, high=1e100)
+    whole = isinstance(dimension, Integral) and not isinstance(dimension, bool)
+    problems.require(
+        whole and dimension >= 1, "dimension", "a whole number of at least 1", dimension
+    )
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Noise that keeps a privacy budget.
+
+    Attributes
+    ----------
+    noise : Noise
+        The noise to add to each coordinate, independently.
+    delta : float
+        A certified upper bound on the delta of the noise at the budget's epsilon, at most the
+        budget's delta.
+    variance : float
+        The variance of the noise per coordinate.
+    method : str
+        "exact", "grid" or "sufficient".
+    attained : bool
+        Whether the family has noise of the least variance. It has none where the variance
+        falls towards a limit outside the family, such as a Laplace distribution, and no member
+        undercuts that limit as far as double precision can tell. Then `noise` is a member
+        close to the limit.
+    infimum : float
+        The least variance if it is attained, else the variance of the limit. For the method
+        "grid" both describe the grid alone.
+    """
+
+    noise: Noise
+    delta: float
+    variance: float
+    method: str
+    attained: bool
+    infimum: float

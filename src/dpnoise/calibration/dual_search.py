@@ -1,0 +1,177 @@
+"""The least variance over a family with a shape and a scale, with a costly profile.
+
+In K dimensions, and for families without a vectorised profile, one value of delta takes
+milliseconds. The search therefore works at equal variance: with f(shape, V) = log delta - target
+at variance V, the least variance V* is where the minimum of f over shapes is 0. Starting from
+the best of some noise whose calibration is known (Gaussian, Laplace, a kink), f is scanned over
+shapes; where it is negative, its minimum is located and the variance lowered to V at that shape.
+As f is flat in the shape at its minimum, this converges quadratically: two rounds are usual.
+
+Local minima of f that the grid does not resolve may be missed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpnoise.privacy import log_privacy_profile, vector_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dpnoise.calibration.budget import Budget
+    from dpnoise.noise import Noise
+
+    Array = NDArray[np.float64]
+
+# Upper bounds are this much above the estimates at most, usually; what is found has to pass
+# certification. One coordinate has a closed form.
+_RTOL, _SLACK = 1e-7, 1.2e-7
+_SCALAR_SLACK = 4e-11
+_FLOOR = -30.0  # of log delta - target: much lower values only say 'far below'
+_GROWTH, _BRACKETS = 3.0, 60
+_CLOSE = 1e-10  # error of log d
+_PROMISING = 0.1  # f at a local minimum of the scan that may be negative between grid points
+_GAIN = 2e-8  # a smaller gain in log delta is not worth another round
+_ROUNDS = 6
+_SHAPE_CLOSE = 1e-4  # error of the shape relative to the grid's spacing
+
+
+class Known(NamedTuple):
+    """Noise that keeps the budget, or a limit, from which the search starts.
+
+    Attributes
+    ----------
+    variance : float
+        For sensitivity 1.
+    shape : float
+        A member of this variance, or one close to the limit.
+    limit : bool
+        Whether no member has this variance.
+    """
+
+    variance: float
+    shape: float
+    limit: bool
+
+
+def root(function: Callable[[float], float], start: float, step: float, close: float) -> float:
+    """Return a point just left of where an increasing function crosses 0.
+
+    Parameters
+    ----------
+    function : callable
+        Increasing; values below -30 count as -30.
+    start, step : float
+        Where to look, and in what steps at first.
+    close : float
+        The error to stop at.
+    """
+    from scipy.optimize import brentq
+
+    values: dict[float, float] = {}
+
+    def cut(x: float) -> float:
+        if x not in values:
+            values[x] = max(function(x), _FLOOR)
+        return values[x]
+
+    low = high = start
+    for _ in range(_BRACKETS):
+        if cut(low) <= 0.0 < cut(high):
+            break
+        if cut(high) <= 0.0:
+            low, high = high, high + step
+        else:
+            low, high = low - step, low
+        step *= _GROWTH
+    else:
+        message = f"calibration: no noise scale near {math.exp(start)!r} spends delta"
+        raise RuntimeError(message)
+    found = brentq(cut, low, high, xtol=close, rtol=1e-14)
+    below = [x for x, value in values.items() if value <= 0.0]
+    return max([x for x in below if x <= found + close], default=low)
+
+
+class DualSearch:
+    """One family of noise and one budget, scaled to sensitivity 1.
+
+    Parameters
+    ----------
+    make : callable
+        (shape, scale) -> noise.
+    budget : Budget
+        With positive delta.
+    """
+
+    def __init__(self, make: Callable[[float, float], Noise], budget: Budget) -> None:
+        self.make, self.budget = make, budget
+        slack = _SCALAR_SLACK if budget.dimension == 1 else _SLACK
+        self.target = math.log(budget.delta) - slack
+
+    def excess(self, noise: Noise, d: float) -> float:
+        """Return log delta - target of `noise` for sensitivity d."""
+        epsilon, dimension = self.budget.epsilon, self.budget.dimension
+        if dimension == 1:
+            log_delta = log_privacy_profile(noise, d, epsilon)
+        else:
+            log_delta = vector_profile(
+                noise, d, epsilon, copies=dimension, rtol=_RTOL
+            ).log_estimate
+        return float(log_delta) - self.target
+
+    def at_variance(self, shape: float, variance: float) -> float:
+        """Return log delta - target of the noise of this shape and variance."""
+        noise = self.make(shape, 1.0)
+        return self.excess(noise, math.sqrt(noise.var() / variance))
+
+    def solve(self, shape: float, variance: float, change: float = 0.01) -> float:
+        """Return the variance that the budget needs at a shape, near `variance`."""
+        noise = self.make(shape, 1.0)
+        log_d = 0.5 * math.log(noise.var() / variance)
+        found = root(lambda x: self.excess(noise, math.exp(x)), log_d, change, _CLOSE)
+        return noise.var() * math.exp(-2.0 * found)
+
+    def least(self, known: list[Known], grid: Array) -> Known:
+        """Return the noise of least variance.
+
+        Parameters
+        ----------
+        known : list of Known
+            At least one.
+        grid : numpy.ndarray
+            Increasing positive shapes to scan, at least three.
+        """
+        best = min(known, key=lambda item: item.variance)
+        scan = np.array([self.at_variance(shape, best.variance) for shape in grid])
+        for k in range(len(grid)):
+            around = slice(max(k - 1, 0), k + 2)
+            if scan[k] == scan[around].min() and scan[k] < _PROMISING:
+                ends = float(grid[around][0]), float(grid[around][-1])
+                best = min(best, self._descend(best, float(grid[k]), ends))
+        return best
+
+    def _descend(self, best: Known, shape: float, ends: tuple[float, float]) -> Known:
+        """Return the least noise with a shape between `ends`, or `best` if none is less."""
+        from scipy.optimize import minimize_scalar
+
+        bounds = math.log(ends[0]), math.log(ends[1])
+        tolerance = {"xatol": _SHAPE_CLOSE * (bounds[1] - bounds[0])}
+        for _ in range(_ROUNDS):
+            found = minimize_scalar(
+                lambda x: self.at_variance(math.exp(x), best.variance),  # noqa: B023
+                bounds=bounds,
+                method="bounded",
+                options=tolerance,
+            )
+            if found.fun > -_GAIN:
+                break
+            shape = math.exp(found.x)
+            step = 0.05 * min(1.0, -found.fun)
+            best = Known(self.solve(shape, best.variance, step), shape, limit=False)
+        return best

@@ -1,0 +1,211 @@
+"""The least variance over a family with a shape and a scale, with a vectorised profile.
+
+At a fixed shape delta falls with the scale, so that the budget determines one scale, found by
+Newton's method for many shapes at once. What is left is the variance as a function of the
+shape, with kinks and perhaps with more than one local minimum: it is scanned on a grid, and the
+neighbourhood of the best point is divided again and again.
+
+A variance is checked from the other side: at equal variance, is any other shape more private?
+That takes one evaluation of the profile, so that a good guess is confirmed without a search.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpnoise.calibration.certify import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dpnoise.calibration.budget import Budget, Calibration
+    from dpnoise.noise import Noise
+
+    Array = NDArray[np.float64]
+
+_STEPS = 200
+_LONGEST, _FLATTEST = 3.0, 1e-9  # bounds of the Newton step and of the slope
+_CLOSE, _ROUGH = 1e-13, 1e-6  # errors of log d, in the end and in a scan
+_POINTS, _ROUNDS = 17, 30
+_FLAT = 4e-13  # differences of log variance that are rounding
+_NARROW = 1e-14
+# Relative differences of variances below this are rounding, largest for OSGT far out.
+_RESOLVED = 1e-11
+
+
+class Candidate(NamedTuple):
+    """A shape that may be the best one, and d = sensitivity / scale that spends delta."""
+
+    shape: float
+    d: float
+
+
+class ShapeFamily(NamedTuple):
+    """What the search needs to know of a family and a way to account for its privacy.
+
+    Attributes
+    ----------
+    make : callable
+        (shape, scale) -> noise.
+    log_delta : callable
+        (shape, d, epsilon) -> log delta and its derivative in log d, vectorised; d is the
+        sensitivity over the scale.
+    variance : callable
+        shape -> variance at scale 1, vectorised.
+    grid : numpy.ndarray
+        Increasing shapes that reach both limits of the family.
+    limit : float
+        The variance for sensitivity 1 at the upper limit, which no member attains.
+    near : float
+        How far above the limit noise may be that stands for it, relatively.
+    candidate : Candidate or None
+        A guess.
+    """
+
+    make: Callable[[float, float], Noise]
+    log_delta: Callable[[Array, Array, float], tuple[Array, Array]]
+    variance: Callable[[Array], Array]
+    grid: Array
+    limit: float
+    near: float
+    candidate: Candidate | None = None
+
+
+def solve_scale(
+    log_delta: Callable[[Array], tuple[Array, Array]],
+    target: float,
+    start: Array,
+    close: float = _CLOSE,
+) -> Array:
+    """Return the log d with log delta = target, for many increasing functions at once.
+
+    Newton's method in a bracket.
+
+    Parameters
+    ----------
+    log_delta : callable
+        d -> log delta and its derivative in log d.
+    target : float
+        The logarithm of the wanted delta.
+    start : numpy.ndarray
+        First values of log d.
+    close : float
+        The error of log d to stop at.
+    """
+    x = start
+    low, high = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
+    for _ in range(_STEPS):
+        value, slope = log_delta(np.exp(x))
+        above = value > target
+        low, high = np.where(above, low, x), np.where(above, x, high)
+        step = np.clip((target - value) / np.maximum(slope, _FLATTEST), -_LONGEST, _LONGEST)
+        following = x + step
+        outside = (following <= low) | (following >= high)
+        with np.errstate(invalid="ignore"):  # inf - inf before both ends are known
+            middle = 0.5 * (low + high)
+        following = np.where(outside & np.isfinite(middle), middle, following)
+        if np.all(np.abs(following - x) <= close):
+            break
+        x = following
+    return x
+
+
+def least(value: Callable[[Array], Array], grid: Array, values: Array) -> tuple[float, float]:
+    """Return the argument and the minimum of a function on an interval.
+
+    The interval between the neighbours of the best point is divided again and again, so that
+    kinks do no harm. Of several local minima that the grid does not resolve, one may be
+    missed.
+
+    Parameters
+    ----------
+    value : callable
+        Vectorised; of order 1, such as the logarithm of the variance.
+    grid : numpy.ndarray
+        Increasing arguments from the lower to the upper end of the interval.
+    values : numpy.ndarray
+        The function there.
+    """
+    points = grid
+    for _ in range(_ROUNDS):
+        best = int(np.argmin(values))
+        around = slice(max(best - 1, 0), best + 2)
+        low, middle, high = points[around][0], points[best], points[around][-1]
+        flat = np.max(values[around]) - values[best] <= _FLAT
+        if flat or high - low <= _NARROW * (abs(low) + abs(high)):
+            break
+        inner = np.linspace(low, high, _POINTS)[1:-1]
+        inner = inner[inner != middle]
+        order = np.argsort(np.concatenate([points[around], inner]))
+        points, values = (
+            np.concatenate([old[around], new])[order]
+            for old, new in ((points, inner), (values, value(inner)))
+        )
+    best = int(np.argmin(values))
+    return float(points[best]), float(values[best])
+
+
+class _Search:
+    """One family and one budget for sensitivity 1."""
+
+    def __init__(self, family: ShapeFamily, epsilon: float, delta: float) -> None:
+        self.family, self.epsilon, self.target = family, epsilon, math.log(delta)
+        start = np.log(max(epsilon, 1e-3)) - np.log(np.maximum(family.grid, 1.0))
+        self._known = family.grid, start
+
+    def log_d(self, shapes: Array, close: float = _CLOSE) -> Array:
+        """Return log d that spends delta; the solutions are the next start."""
+        start = np.interp(shapes, *self._known)
+        found = solve_scale(
+            lambda d: self.family.log_delta(shapes, d, self.epsilon), self.target, start, close
+        )
+        self._known = shapes, found
+        return found
+
+    def log_variance(self, shapes: Array, close: float = _CLOSE) -> Array:
+        """Return the logarithm of the variance that the budget needs."""
+        return np.log(self.family.variance(shapes)) - 2.0 * self.log_d(shapes, close)
+
+    def private(self, shapes: Array, variance: float) -> Array:
+        """Return for which shapes noise of this variance keeps the budget."""
+        d = np.sqrt(self.family.variance(shapes) / variance)
+        return self.family.log_delta(shapes, d, self.epsilon)[0] <= self.target
+
+    def unbeaten(self, variance: float) -> bool:
+        """Whether no shape of the grid keeps the budget with less than `variance`."""
+        return not np.any(self.private(self.family.grid, variance * (1.0 - _RESOLVED)))
+
+
+def optimum(family: ShapeFamily, budget: Budget, method: str = "exact") -> Calibration:
+    """Return the noise of least variance for a positive delta.
+
+    Parameters
+    ----------
+    family : ShapeFamily
+        The family, with its grid, limit and candidate for this budget.
+    budget : Budget
+        The budget.
+    method : str
+        What the account of `family` is called.
+    """
+    search = _Search(family, budget.epsilon, budget.delta)
+    unit, infimum = budget.sensitivity, None
+    if family.candidate:
+        shape, d = family.candidate
+        variance = float(family.variance(np.array([shape]))[0]) / d**2
+        if variance <= family.limit * (1.0 + _RESOLVED) and search.unbeaten(variance):
+            return settle(family.make(shape, unit / d), budget, method=method)
+    if search.unbeaten(family.limit):
+        infimum = family.limit * unit**2
+        close = search.private(family.grid, family.limit * (1.0 + family.near))
+        shape = float(family.grid[np.argmax(close)] if close.any() else family.grid[-1])
+    else:
+        values = search.log_variance(family.grid, _ROUGH)
+        shape, _ = least(search.log_variance, family.grid, values)
+    d = math.exp(float(search.log_d(np.array([shape]))[0]))
+    return settle(family.make(shape, unit / d), budget, method=method, infimum=infimum)

@@ -1,0 +1,1 @@
+"""Denoising a private release: shrinkage, thresholds, wavelets and trend filtering on graphs."""

@@ -1,0 +1,73 @@
+"""What Section V-B says of the step from 3 to 5 dimensions, from the tables of Figure 4.
+
+The paper compares two panels in words: how much of the gain over Gaussian noise is lost, and
+how the gap between the sufficient condition (Theorem 8) and the exact optimum grows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_KEYS = ["delta", "epsilon"]
+
+
+def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFrame:
+    """Return gains and gaps of two dimensions side by side.
+
+    Parameters
+    ----------
+    lower, higher : DataFrame
+        The two panels of Figure 4: columns dimension, delta, epsilon, mechanism, method and
+        variance, each with one dimension and the same delta and epsilon.
+
+    Returns
+    -------
+    DataFrame
+        One row per delta and epsilon: dimension_from and dimension_to; gain_from_db and
+        gain_to_db, the Gaussian variance over the least flipped Huber variance in decibels;
+        gain_lost_db, their difference; gap_from and gap_to, the variance by the sufficient
+        condition less the least one; gap_grown, their difference; and excess_from and
+        excess_to, the gaps in units of the least variance.
+
+    Raises
+    ------
+    ValueError
+        If a table has several dimensions or the two do not share delta and epsilon.
+    """
+    one, two = _measures(lower, "lower"), _measures(higher, "higher")
+    if not one.index.equals(two.index):
+        raise ValueError("compare_dimensions: expected the same delta and epsilon in both tables")
+    both = one.add_suffix("_from").join(two.add_suffix("_to"))
+    both = both.rename(columns={"gain_from": "gain_from_db", "gain_to": "gain_to_db"})
+    both["gain_lost_db"] = both["gain_from_db"] - both["gain_to_db"]
+    both["gap_grown"] = both["gap_to"] - both["gap_from"]
+    return both.reset_index()
+
+
+def _measures(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return dimension, gain, gap and excess by delta and epsilon."""
+    dimensions = table["dimension"].unique()
+    if len(dimensions) != 1:
+        message = f"compare_dimensions: {name}: expected one dimension, got {dimensions.tolist()}"
+        raise ValueError(message)
+
+    def variances(mechanism: str, method: str | None = None) -> pd.Series:
+        rows = table[table["mechanism"] == mechanism]
+        rows = rows if method is None else rows[rows["method"] == method]
+        return rows.set_index(_KEYS)["variance"].sort_index()
+
+    least, sufficient = (
+        variances("flipped-huber", "exact"),
+        variances("flipped-huber", "sufficient"),
+    )
+    result = least.to_frame("least")
+    result.insert(0, "dimension", dimensions[0])
+    result["gain"] = 10 * np.log10(variances("gaussian") / least)
+    result["gap"] = sufficient - least
+    result["excess"] = result["gap"] / least
+    return result.drop(columns="least")

@@ -1,0 +1,166 @@
+"""The least variance of each mechanism in one dimension (flipped-huber-2023, Section V-A).
+
+Figure 3a and the slide 'variances' compare mechanisms at one delta, Figures 3b and 3c give the
+ratio of flipped Huber noise to another mechanism over epsilon and delta, and the slides'
+'illustrative values' are the (alpha, gamma) behind the flipped Huber curve. The paper
+searches a grid; here its search stands beside the exact optimum.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpnoise._check import Problems
+from dpnoise.calibration import calibrate
+from dpnoise.experiments._settings import describe, geometric, require_grid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+_BUDGET = {"low": 0.0, "open_low": True}
+
+
+def scalar_variances(
+    *,
+    delta: float,
+    sensitivity: float,
+    epsilons: Mapping[str, float],
+    also: Sequence[float],
+    mechanisms: Sequence[Sequence[str]],
+) -> pd.DataFrame:
+    """Return the least variance of each mechanism against epsilon (Figure 3a).
+
+    Parameters
+    ----------
+    delta : float
+        The budget's delta, positive; the staircase leaves it unused.
+    sensitivity : float
+        Largest difference between neighbouring answers.
+    epsilons : mapping
+        {low, high, count}: a geometric grid.
+    also : sequence of float
+        Further epsilons, such as those of printed numbers.
+    mechanisms : sequence of (mechanism, method)
+        Families by kebab name, each with a method of `dpnoise.calibrate`.
+
+    Returns
+    -------
+    DataFrame
+        Columns epsilon, mechanism, method, variance, noise, delta_bound (certified) and
+        attained. Where the least variance is a limit that no member of the family attains, a
+        second row of method 'infimum' has it, without noise.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("scalar variances")
+    problems.number("delta", delta, high=1.0, open_high=True, **_BUDGET)
+    problems.number("sensitivity", sensitivity, **_BUDGET)
+    require_grid(problems, "epsilons", epsilons)
+    for place, value in enumerate(also):
+        problems.number(f"also[{place}]", value, **_BUDGET)
+    problems.require(len(mechanisms) > 0, "mechanisms", "at least one", mechanisms)
+    problems.raise_if_any()
+    rows = []
+    for epsilon in np.union1d(geometric(epsilons), np.asarray(also, dtype=float)):
+        budget = {"epsilon": float(epsilon), "delta": delta, "sensitivity": sensitivity}
+        for mechanism, method in mechanisms:
+            found = calibrate(mechanism, method=method, **budget)
+            told = describe(found.noise)
+            rows.append((epsilon, mechanism, method, found.variance, told, found.delta,
+                         int(found.attained)))  # fmt: skip
+            if method == "exact" and not found.attained:
+                rows.append((epsilon, mechanism, "infimum", found.infimum, "", np.nan, 0))
+    columns = ["epsilon", "mechanism", "method", "variance", "noise", "delta_bound", "attained"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def variance_ratio(
+    *, against: str, sensitivity: float, epsilons: Mapping[str, float], deltas: Mapping[str, float]
+) -> pd.DataFrame:
+    """Return the variance of flipped Huber noise over that of another mechanism (Figures 3b, 3c).
+
+    Parameters
+    ----------
+    against : str
+        Kebab name, in the paper 'laplace', which uses delta, or 'staircase', which does not.
+    sensitivity : float
+        Largest difference between neighbouring answers.
+    epsilons, deltas : mapping
+        {low, high, count}: geometric grids.
+
+    Returns
+    -------
+    DataFrame
+        Columns epsilon, delta, flipped_huber, one named after `against` (variances) and
+        ratio_db. Where flipped Huber noise has no least variance, its infimum is used.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("variance ratio")
+    problems.number("sensitivity", sensitivity, **_BUDGET)
+    require_grid(problems, "epsilons", epsilons)
+    require_grid(problems, "deltas", deltas, high=1.0)
+    problems.raise_if_any()
+    rows = []
+    for epsilon in geometric(epsilons):
+        for delta in geometric(deltas):
+            budget = {"epsilon": float(epsilon), "delta": float(delta), "sensitivity": sensitivity}
+            ours = calibrate("flipped-huber", **budget).infimum
+            theirs = calibrate(against, **budget).infimum
+            rows.append((epsilon, delta, ours, theirs, 10.0 * math.log10(ours / theirs)))
+    columns = ["epsilon", "delta", "flipped_huber", against.replace("-", "_"), "ratio_db"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def illustrative_values(
+    *, delta: float, sensitivity: float, epsilons: Sequence[float]
+) -> pd.DataFrame:
+    """Return the best (alpha, gamma) at some epsilons (slides, 'illustrative values').
+
+    Parameters
+    ----------
+    delta : float
+        The budget's delta, positive.
+    sensitivity : float
+        Largest difference between neighbouring answers.
+    epsilons : sequence of float
+        One row each.
+
+    Returns
+    -------
+    DataFrame
+        Columns epsilon, alpha, gamma, variance_grid (the paper's grid search), alpha_exact,
+        gamma_exact, variance_exact (the exact optimum) and delta_bound (the latter's).
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("illustrative values")
+    problems.number("delta", delta, high=1.0, open_high=True, **_BUDGET)
+    problems.number("sensitivity", sensitivity, **_BUDGET)
+    for place, value in enumerate(epsilons):
+        problems.number(f"epsilons[{place}]", value, **_BUDGET)
+    problems.raise_if_any()
+    rows = []
+    for epsilon in epsilons:
+        budget = {"epsilon": epsilon, "delta": delta, "sensitivity": sensitivity}
+        row = {"epsilon": float(epsilon)}
+        for method, ending in (("grid", ""), ("exact", "_exact")):
+            found = calibrate("flipped-huber", method=method, **budget)
+            row |= {f"alpha{ending}": found.noise.alpha, f"gamma{ending}": found.noise.gamma}
+            row[f"variance_{method}"] = found.variance
+        rows.append(row | {"delta_bound": found.delta})
+    return pd.DataFrame(rows)

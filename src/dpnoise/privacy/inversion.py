@@ -1,0 +1,252 @@
+"""Two-sided bounds on the delta of a sum of privacy losses, from its transform.
+
+With M(s) = E exp(s L) and any c > 0,
+
+    delta(epsilon) = E (1 - e^(epsilon - L))_+
+                   = 1 / (2 pi) int exp(-s epsilon) M(s) / (s (s + 1)) du,  s = c + i u,
+
+which `dpnoise.privacy.trapezoid` evaluates near the saddle point of the integrand. The atoms
+of the loss do not fade along the line. Where that is feasible the terms of the product of
+transforms with no or one continuous factor are subtracted and added in closed form. Otherwise
+the line is made to fade by one more Gaussian coordinate with mu = a: it can only raise delta,
+and by no more than a^2 e^(a^2 / 8) f_a, where f_a is the inverse transform of
+e^(a^2 s (s + 1) / 2) M(s).
+
+docs/vector-privacy.md has the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpnoise.privacy import loss_atoms
+from dpnoise.privacy.trapezoid import Plan, Rule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpnoise.privacy.loss_transform import LossTransform
+
+    Array = NDArray[np.float64]
+
+_MOST_POINTS, _MOST_EVALUATIONS = 200_000, 4_000_000
+_FEW_POINTS = 1000  # up to which a simpler plan is preferred
+_MOST_ATOMS = 200_000
+_WIDEST_BLUR = 1.0  # a^2 c (c + 1)
+_ATTEMPTS = 4
+_TOP = 1e-11  # relative rounding of the greatest loss, with a margin
+_SHARES = np.linspace(1.0 / 16.0, 1.0, 16)
+_SEARCH = np.geomspace(1e-7, 1e13, 48)
+
+
+class LogBounds(NamedTuple):
+    """Logarithms of a lower bound, an estimate and an upper bound of delta."""
+
+    lower: float
+    estimate: float
+    upper: float
+
+    @property
+    def gap(self) -> float:
+        """The width relative to the estimate."""
+        if self.upper == -math.inf:
+            return 0.0
+        if self.lower == -math.inf:
+            return math.inf
+        return math.expm1(self.upper - self.lower)
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x > 0.0 else -math.inf
+
+
+def _scaled(log_value: float, log_scale: float) -> float:
+    return math.exp(min(log_value - log_scale, 700.0))
+
+
+def _exact(term: tuple[float, float]) -> LogBounds:
+    """Return the bounds of a closed form with an error, given by their logarithms."""
+    log_delta, log_error = term
+    # Both logarithms are rounded.
+    log_error = float(np.logaddexp(log_error, log_delta + math.log(1e-14)))
+    return LogBounds(
+        _log_difference(log_delta, log_error), log_delta, _log_sum(log_delta, log_error)
+    )
+
+
+def _log_sum(*terms: float) -> float:
+    return float(np.logaddexp.reduce(terms))
+
+
+def _log_difference(a: float, b: float) -> float:
+    return a + math.log(-math.expm1(b - a)) if a > b else -math.inf
+
+
+def _total(parts: list[LogBounds]) -> LogBounds:
+    """Return the bounds of a sum."""
+    low, middle, high = (min(_log_sum(*terms), 0.0) for terms in zip(*parts, strict=True))
+    return LogBounds(low, min(max(low, middle), high), high)
+
+
+class Inversion:
+    """The inversion of one transform, with what the epsilons share.
+
+    Parameters
+    ----------
+    transform : LossTransform
+        The transform of the loss.
+    rtol : float
+        The width of the bounds to aim at, relative to delta.
+    """
+
+    def __init__(self, transform: LossTransform, rtol: float) -> None:
+        self.transform, self.rtol = transform, rtol
+        self._groups = [
+            (loss, int(n)) for loss, n in zip(transform.losses, transform.copies, strict=True)
+        ]
+        sizes = [loss_atoms.size(loss.atoms, n) for loss, n in self._groups]
+        removable = transform.gaussian == 0.0 and 0 < math.prod(map(float, sizes)) <= _MOST_ATOMS
+        self._atomic = self._combined() if removable else None
+        self._continuous = bool(transform.owner.size) or transform.gaussian > 0.0
+        if self._continuous or not removable:
+            self._searched = transform.log_real(_SEARCH)
+            self._backwards = transform.log_real(-_SHARES)
+            if not np.isfinite(self._searched).any():
+                message = (
+                    f"vector profile: rounding of {int(transform.copies.sum())} coordinates"
+                    " hides the result; expected fewer, or noise nearer the sensitivity"
+                )
+                raise ValueError(message)
+
+    def _combined(self, without: int | None = None) -> loss_atoms.AtomicLoss:
+        """Return the atoms of the sum, or of all coordinates but one of a group."""
+        counts = [(loss.atoms, n - (g == without)) for g, (loss, n) in enumerate(self._groups)]
+        return loss_atoms.combine([(atoms, n) for atoms, n in counts if n > 0])
+
+    def _saddle(self, epsilon: float) -> tuple[float, float]:
+        """Return c > 0 near the saddle point, and the curvature of log M there."""
+        c, log_m = _SEARCH, self._searched
+        for _ in range(2):
+            best = int(np.argmin(log_m - c * epsilon - np.log(c) - np.log1p(c)))
+            low, high = max(best - 1, 0), min(best + 1, len(c) - 1)
+            c = np.geomspace(c[low], c[high], 12)
+            log_m = self.transform.log_real(c)
+        height = log_m - c * epsilon - np.log(c) - np.log1p(c)
+        best = int(np.argmin(height))
+        inner = slice(best - 1, best + 2)
+        if not 0 < best < len(c) - 1 or not np.isfinite(log_m[inner]).all():
+            return float(c[best]), 0.0
+        x = c[inner]
+        rise, slope = (np.diff(y[inner]) / np.diff(x) for y in (log_m, height))
+        bend, turn = (2.0 * float(y[1] - y[0]) / float(x[2] - x[0]) for y in (rise, slope))
+        # The vertex of the parabola through three heights.
+        vertex = 0.5 * (x[0] + x[1] - 2.0 * slope[0] / turn) if turn > 0.0 else x[1]
+        return float(min(max(vertex, x[0]), x[2])), max(bend, 0.0)
+
+    def bounds(self, epsilon: float) -> LogBounds:
+        """Return bounds on log E (1 - e^(epsilon - L))_+ over the finite losses."""
+        infinite = self._infinite
+        top = self.transform.greatest
+        if epsilon >= top * (1.0 - _TOP):
+            return self._near_top(epsilon)
+        removed = [self._atomic.log_delta(epsilon)] if self._atomic is not None else []
+        if removed and not self._continuous:
+            return _total([_exact(infinite), *map(_exact, removed)])
+        # 1 - delta = E min(1, e^(epsilon - L)) <= e^(t epsilon) M(-t) for t in [0, 1].
+        log_rest = float(np.min(self._backwards + _SHARES * epsilon)) + 1e-3
+        certain = math.log(-math.expm1(log_rest)) if log_rest < 0.0 else -math.inf
+        if certain > -0.5 * self.rtol:
+            return LogBounds(certain, 0.5 * certain, 0.0)
+        c, bend = self._saddle(epsilon)
+        rule = Rule(self.transform, epsilon, c, bend, removable=bool(removed))
+        target = max(_scaled(log_known, rule.log_scale) for log_known, _ in [infinite, *removed])
+        target = max(target, rule.guess)
+        best, sharpness = None, 1.0
+        for _ in range(_ATTEMPTS):
+            plan = self._plan(rule, self.rtol * sharpness * target)
+            if plan.level == 2 and len(removed) == 1:
+                removed.append(self._once(epsilon))
+            found = self._apply(rule, plan, [infinite, *removed[: plan.level]])
+            progress = best is None or found.gap < 0.5 * best.gap
+            if best is None or found.gap < best.gap:
+                best = found
+            if found.gap <= self.rtol or not progress:
+                break
+            measured = _scaled(found.estimate, rule.log_scale)
+            if measured < 0.9 * target:
+                target = max(measured, 1e-3 * target)
+            else:
+                sharpness *= 0.1
+        return LogBounds(max(best.lower, certain), max(best.estimate, certain), best.upper)
+
+    @property
+    def _infinite(self) -> tuple[float, float]:
+        """The logarithms of the mass of infinite loss and of a bound on its error."""
+        mass = self.transform.infinite
+        return _log(mass), _log(1e-13 * mass * (1.0 + float(self.transform.copies.sum())))
+
+    def _near_top(self, epsilon: float) -> LogBounds:
+        """Return bounds where epsilon is the greatest loss, give or take rounding."""
+        known = _exact(self._infinite)
+        reach = self.transform.greatest * (1.0 + _TOP) - epsilon
+        if reach <= 0.0:
+            return known
+        # (1 - e^(epsilon - L))_+ <= reach, where L > epsilon.
+        log_chance = 0.0
+        if self._continuous:
+            log_chance = min(float(np.min(self._searched - _SEARCH * epsilon)), 0.0)
+        log_rest = math.log(reach) + log_chance
+        return known._replace(upper=min(_log_sum(known.upper, log_rest), 0.0))
+
+    def _once(self, epsilon: float) -> tuple[float, float]:
+        """Return log delta and its error of the terms with one continuous factor."""
+        terms = [
+            self._combined(without=g).log_delta_with(loss.stretches, epsilon) + np.log(n)
+            for g, (loss, n) in enumerate(self._groups)
+            if loss.stretches
+        ]
+        log_delta, log_error = np.logaddexp.reduce(terms)
+        return float(log_delta), float(log_error)
+
+    def _plan(self, rule: Rule, tolerance: float) -> Plan:
+        """Return the cheapest plan that keeps to the tolerance, or comes closest."""
+        rows = max(len(self.transform.owner), len(self.transform.losses), 1)
+        most = max(min(_MOST_POINTS, _MOST_EVALUATIONS // rows), 100)
+        plans = []
+        for level in range(rule.levels):
+            plans.append(rule.plan(level, 0.0, 0.05 * tolerance, 0.4 * tolerance, most))
+            if plans[-1].tail <= tolerance and plans[-1].points <= _FEW_POINTS:
+                return plans[-1]
+        # The gap of a blur is about a^2 c (c + 1) times the inverted part of delta.
+        sought = 0.6 * tolerance / (rule.guess * rule.c * (rule.c + 1.0))
+        blur = min(sought, _WIDEST_BLUR / (rule.c * (rule.c + 1.0)))
+        while True:
+            plan = rule.plan(rule.levels - 1, blur, 0.05 * tolerance, 0.05 * tolerance, most)
+            if plan.tail <= tolerance or blur * rule.c * (rule.c + 1.0) >= _WIDEST_BLUR:
+                break
+            blur *= 1.5
+        plans.append(plan)
+        good = [plan for plan in plans if plan.tail <= tolerance]
+        if good:
+            return min(good, key=lambda plan: (plan.blur > sought, plan.points))
+        return min(plans, key=lambda plan: plan.tail)
+
+    def _apply(self, rule: Rule, plan: Plan, removed: list[tuple[float, float]]) -> LogBounds:
+        """Evaluate one plan."""
+        sums = rule.sums(plan)
+        slack = plan.tail + sums.rounding
+        # Chernoff's inequality holds whatever is inverted.
+        high = min(sums.delta + slack, 1.001 * rule.chernoff)
+        low = sums.delta - slack - float(rule.aliases(np.asarray(plan.period), plan.blur))
+        if plan.blur > 0.0:
+            vega = sums.density + sums.density_rounding + plan.density_tail
+            low -= math.exp(plan.blur / 8.0) * max(vega, 0.0)
+        middle = sums.delta - 0.5 * sums.density
+        doubt = rule.scale_error
+        low, high = low * math.exp(-2.0 * doubt), high * math.exp(2.0 * doubt)
+        scale = rule.log_scale
+        inverted = LogBounds(_log(low) + scale, _log(middle) + scale, _log(high) + scale)
+        return _total([inverted, *map(_exact, removed)])

@@ -1,0 +1,216 @@
+"""Where, how finely and under which weight the lattice of `dpnoise.privacy.lattice` looks.
+
+Everything here is a choice: it decides how close the bounds are, never whether they hold. The
+weight exp(c loss) has c at the saddle point; the window holds the weighted sum up to a negligible
+rest by Chernoff's bounds; and the distance of lattice points is adjusted to values that the loss
+takes with positive probability (Laplace noise, the centre of flipped Huber noise).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import optimize
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpnoise.privacy.loss_lattice import ShiftedNoise
+
+    Array = NDArray[np.float64]
+
+NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to
+_DEEPEST = 800.0  # -log delta is looked at up to here
+_COARSE = 0.5  # step of psi between cuts
+_MOST_ATOMS, _LIGHT = 8, 1e-12  # how many atoms are met, and those too light to matter
+# The lattice may be this much finer to meet them, in so many tries for each.
+_FINER, _TRIES = 0.05, 500
+
+
+class Coordinate:
+    """Copies of one coordinate, with a rough distribution of its loss.
+
+    Parameters
+    ----------
+    source : ShiftedNoise
+        The noise.
+    copies : int
+        How many there are.
+    cuts : numpy.ndarray of float, optional
+        Noise values, with small steps of psi between them; all that matter by default.
+
+    Attributes
+    ----------
+    source, copies, cuts
+        As above, but only cuts with a finite loss.
+    log_rest : float
+        The logarithm of the mass beyond the cuts.
+    log_last : float
+        The logarithm of the part of it with a finite loss.
+    sketch : Nodes
+        The distribution of the loss, in which that part is at the last cut.
+    """
+
+    def __init__(self, source: ShiftedNoise, copies: int, cuts: Array | None = None) -> None:
+        self.source, self.copies = source, copies
+        cuts = source.cuts(source.left, source.right, _COARSE) if cuts is None else cuts
+        loss = source.loss(cuts)
+        self.cuts, self._loss = cuts[np.isfinite(loss)], loss[np.isfinite(loss)]
+        self.log_rest = self.log_last = float(source.noise.logsf(self.cuts[-1]))
+        if source.log_infinite > -math.inf:
+            share = source.log_infinite - self.log_rest
+            whole = self.cuts[-1] == source.right or share >= 0.0
+            self.log_last = -math.inf if whole else self.log_rest + math.log(-math.expm1(share))
+        self.sketch = source.nodes(self.cuts).with_node(float(self._loss[-1]), self.log_last)
+        self._slack = source.rounding(self.cuts)
+
+    def narrowed(self, epsilon: float, log_rest: float) -> Coordinate:
+        """Return the coordinate up to a noise value beyond which it matters little.
+
+        That the loss is infinite there, or that at that value, changes the profile by at most
+        exp(`log_rest`): by the mass, or the mass times exp(epsilon - loss).
+        """
+        mass = self.source.noise.logsf(self.cuts) + np.minimum(epsilon - self._loss, 0.0)
+        rare = np.flatnonzero(mass < log_rest)
+        end = max(rare[0], 1) + 1 if len(rare) else len(self.cuts)
+        return (
+            self if end == len(self.cuts) else Coordinate(self.source, self.copies, self.cuts[:end])
+        )
+
+    def ends(self, tilt: float) -> tuple[float, float]:
+        """Return noise values with negligible weight to the left, and the last one."""
+        weight = self.source.noise.logsf(-self.cuts) + tilt * self._loss
+        weight -= self.sketch.log_moment(tilt)[0]
+        little = np.flatnonzero(weight < -NEGLIGIBLE - math.log(self.copies))
+        left = min(little[-1], len(self.cuts) - 2) if len(little) else 0
+        return float(self.cuts[left]), float(self.cuts[-1])
+
+    def atoms(self, tilt: float) -> list[tuple[float, float]]:
+        """Return the size of values taken with positive probability, and their weights."""
+        loss, log_mass = self.sketch
+        label = np.concatenate([[0], np.cumsum(np.diff(loss) > self._slack)])
+        weight = np.exp(log_mass + tilt * loss - self.sketch.log_moment(tilt)[0])
+        first, count = np.unique(label, return_index=True, return_counts=True)[1:]
+        total = np.where(count > 1, np.bincount(label, weight), 0.0)
+        heavy = np.argsort(-total)[:_MOST_ATOMS]
+        return [
+            (abs(float(loss[first[k]])), self.copies * float(total[k]))
+            for k in heavy
+            if total[k] > _LIGHT
+        ]
+
+
+class Plan(NamedTuple):
+    """What to look at.
+
+    Attributes
+    ----------
+    tilt : float
+        c in the weight exp(c loss).
+    h : float
+        The distance of lattice points.
+    start : int
+        The index of the first lattice point of the sum.
+    steps : tuple of float
+        The tilts, further up and further down, for bounds on what lies above and below the
+        window.
+    parts : list of Coordinate
+        The coordinates, each up to where it matters.
+    """
+
+    tilt: float
+    h: float
+    start: int
+    steps: tuple[float, float]
+    parts: list[Coordinate]
+
+
+def _cumulant(parts: list[Coordinate], tilt: float) -> tuple[float, float, float]:
+    """Return log E exp(tilt sum) with its first two derivatives, roughly."""
+    moments = np.array([part.sketch.log_moment(tilt) for part in parts])
+    total, mean, spread = np.array([part.copies for part in parts], dtype=float) @ moments
+    return float(total), float(mean), float(spread)
+
+
+def _saddle(parts: list[Coordinate], epsilon: float) -> float:
+    """Return the tilt at which exp(-c epsilon) M(c) / (c (c + 1)) is least, roughly."""
+    _, mean, spread = _cumulant(parts, 0.0)
+    scale = max(math.sqrt(spread), abs(mean), 1e-300)
+
+    def slope(log_tilt: float) -> float:
+        c = math.exp(log_tilt)
+        return _cumulant(parts, c)[1] - epsilon - 1.0 / c - 1.0 / (c + 1.0)
+
+    low, high = math.log(1e-6 / scale), math.log(1e5 / scale)
+    if slope(low) > 0:
+        return math.exp(low)
+    if slope(high) < 0:
+        return math.exp(high)
+    return math.exp(optimize.brentq(slope, low, high, xtol=1e-3))
+
+
+def _spacing(parts: list[Coordinate], tilt: float, least: float) -> float:
+    """Return a distance of lattice points, not much above `least`, that meets the atoms.
+
+    An atom between two points goes down to the next for the lower bound, which costs its
+    distance from it; on a point it costs nothing.
+    """
+    atoms = [atom for part in parts for atom in part.atoms(tilt) if atom[0] > least]
+    if not atoms:
+        return least
+    candidates = []
+    for value, _ in atoms:
+        most = math.floor(value / least)
+        fewest = min(most, math.ceil(value / least / (1.0 + _FINER)))
+        candidates.append(value / np.unique(np.linspace(fewest, most, _TRIES).round()))
+    h = np.concatenate(candidates)
+    lost = np.zeros_like(h)
+    for value, weight in atoms:
+        share = value / h
+        lost += weight * np.maximum(share - np.floor(share * (1.0 + 1e-12)), 0.0) * h
+    # The rest of the gap is that of a variance of h^2 / 4 for each copy.
+    copies = sum(part.copies for part in parts)
+    return float(h[np.argmin(lost + 0.125 * (tilt + 1.0) * copies * h * h)])
+
+
+def make_plan(parts: list[Coordinate], epsilon: float, size: int) -> Plan:
+    """Choose what to look at.
+
+    Parameters
+    ----------
+    parts : list of Coordinate
+        The coordinates.
+    epsilon : float
+        Where the profile is asked for.
+    size : int
+        The number of lattice points.
+    """
+    log_copies = math.log(sum(part.copies for part in parts))
+    log_delta = -_DEEPEST
+    # The estimate of delta narrows the coordinates, and they make a better estimate.
+    for _ in range(2):
+        log_rest = log_delta - NEGLIGIBLE - log_copies
+        parts = [part.narrowed(epsilon, log_rest) for part in parts]
+        tilt = _saddle(parts, epsilon)
+        total, _, spread = _cumulant(parts, tilt)
+        log_delta = min(total - tilt * epsilon - math.log(tilt + 1.0), 0.0)
+        log_delta = max(log_delta, *(part.log_rest for part in parts))
+    losses = [part.source.loss(np.array(part.ends(tilt))) for part in parts]
+    widest = max(float(right - left) for left, right in losses)
+    steps = np.geomspace(1.0, 16.0, 9) / (math.sqrt(spread) + 1e-6 * widest)
+    rise = np.array([_cumulant(parts, tilt + step)[0] - total for step in steps])
+    fall = np.array([_cumulant(parts, tilt - step)[0] - total for step in steps])
+    above, below = (rise + NEGLIGIBLE) / steps, (fall + NEGLIGIBLE) / steps
+    high, low = float(above.min()), -float(below.min())
+    # One coordinate may be wider than the weighted sum: two points for each of its cells.
+    h = _spacing(parts, tilt, max(1.01 * (high - low), 0.5 * widest) / (size - 4))
+    return Plan(
+        tilt=tilt,
+        h=h,
+        # Only what is above epsilon counts: what is to spare goes below.
+        start=math.ceil(high / h) + 2 - size,
+        steps=(float(steps[above.argmin()]), float(steps[below.argmin()])),
+        parts=parts,
+    )

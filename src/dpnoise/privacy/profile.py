@@ -1,0 +1,329 @@
+"""The exact privacy profile of noise added to one number, and its inverse.
+
+Adding noise T with density g to a query whose value moves by at most `sensitivity` between
+neighbouring data sets (replace-one) is (epsilon, delta)-DP if and only if delta is at least
+
+    sup over |d| <= sensitivity of H(d),    H(d) = integral of [g(t) - e^epsilon g(t + d)]_+ dt.
+
+**The largest shift is the worst** for every density that is symmetric and falls with |t|,
+log-concave or not (staircase noise), and for probabilities on the integers (discrete Gaussian).
+By symmetry take 0 < d < d'. With epsilon >= 0 the integrand of H(d) is positive only on some
+A in {t > -d / 2}: at t <= -d / 2 the shifted point is not farther from 0, |t + d| <= |t|, so that
+g(t + d) >= g(t). On A, 0 < t + d < t + d', so that g(t + d') <= g(t + d), and
+
+    H(d) = int_A g(t) - e^epsilon g(t + d) <= int_A g(t) - e^epsilon g(t + d') <= H(d').
+
+Where the privacy loss log g(t) / g(t + d) grows with t (log-concave noise), the positive part is
+a half-line t > t1, which is equation (14) of Muthukrishnan & Kalyani ("Grafting Laplace and
+Gaussian distributions", IEEE TIFS 2023). The modules `shift_*` hold one kind of noise each.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from dpnoise._check import Problems
+from dpnoise.noise import DiscreteGaussian, Noise, Staircase, Subbotin
+from dpnoise.noise._arrays import floats
+from dpnoise.privacy.shift_integers import IntegerShift
+from dpnoise.privacy.shift_pieces import PieceShift
+from dpnoise.privacy.shift_staircase import StaircaseShift
+from dpnoise.privacy.shift_subbotin import SubbotinShift
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+
+# Sensitivity over E|T|, and E|T| itself, as far as doubles carry all intermediate values.
+_LEAST_RATIO, _GREATEST_RATIO = 1e-100, 1e50
+_LEAST_SIZE, _GREATEST_SIZE = 1e-200, 1e200
+GREATEST_EPSILON = 1e100
+_MOST_STEPS = 2.0**50  # integers and their halves are exact
+_BAND = 4e-12  # an epsilon whose log delta is below the target by no more is the least
+_ROUNDS = 400
+
+
+class _Shift(Protocol):
+    """Noise and a shift of it.
+
+    Attributes
+    ----------
+    largest_loss : float
+        The least double that no finite loss exceeds, or infinity.
+    log_error, epsilon_error : float
+        A computed log delta is that of an epsilon off by at most the factor epsilon_error, up
+        to log_error (below delta = 1e-300, up to log_error times log delta / 700).
+    """
+
+    largest_loss: float
+    log_error: float
+    epsilon_error: float
+
+    def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]: ...
+
+
+class _NoShift:
+    """Two equal distributions."""
+
+    largest_loss = log_error = epsilon_error = 0.0
+
+    def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
+        return np.full_like(epsilon, -math.inf), np.full_like(epsilon, -math.inf)
+
+
+def _supported(noise: object) -> bool:
+    if isinstance(noise, DiscreteGaussian | Staircase | Subbotin):
+        return True
+    return isinstance(noise, Noise) and noise.log_concave and noise.pieces() is not None
+
+
+def _check(problems: Problems, noise: object, sensitivity: Array) -> None:
+    """Record noise without a profile, and sensitivities too far from its scale."""
+    expected = "piecewise quadratic log-concave, staircase, Subbotin or discrete Gaussian noise"
+    if not problems.require(_supported(noise), "noise", expected, noise):
+        return
+    size = noise.mean_abs()
+    if isinstance(noise, DiscreteGaussian):
+        size = max(size, 1.0)
+    problems.number("E|T|", size, low=_LEAST_SIZE, high=_GREATEST_SIZE)
+    ratio = sensitivity[sensitivity > 0.0] / max(size, _LEAST_SIZE)
+    good = (ratio >= _LEAST_RATIO) & (ratio <= _GREATEST_RATIO)
+    span = f"0 or within [{_LEAST_RATIO:g}, {_GREATEST_RATIO:g}]"
+    if isinstance(noise, Staircase):
+        steps = float(np.max(sensitivity, initial=0.0)) / noise.sensitivity
+        problems.number("sensitivity / step width", steps, low=0.0, high=_MOST_STEPS)
+    if ratio.size:
+        bad = ratio[~good] if not good.all() else ratio
+        problems.require(bool(good.all()), "sensitivity / E|T|", span, float(bad[0]))
+
+
+@lru_cache(maxsize=256)
+def _shift(noise: Noise | DiscreteGaussian, shift: float) -> _Shift:
+    """Return `noise` beside itself shifted by `shift`, for checked arguments."""
+    d = Fraction(shift)
+    if isinstance(noise, DiscreteGaussian):
+        d = Fraction(math.floor(shift))
+        return IntegerShift(noise, d) if d else _NoShift()
+    if not d:
+        return _NoShift()
+    # By a power of 2, which is exact: then all lengths are moderate.
+    factor = 2.0 ** -math.frexp(noise.mean_abs())[1]
+    noise, d = noise.scaled(factor), d * Fraction(factor)
+    if isinstance(noise, Staircase):
+        return StaircaseShift(noise, d)
+    if noise.pieces() is None:
+        return SubbotinShift(noise, d)
+    return PieceShift(noise, d)
+
+
+def hockey_stick(
+    noise: Noise | DiscreteGaussian, shift: float, epsilon: ArrayLike
+) -> tuple[Array, Array]:
+    """Return log delta for one shift and any real epsilon, and how fast delta falls.
+
+    Parameters
+    ----------
+    noise : Noise or DiscreteGaussian
+        The noise.
+    shift : float
+        d, non-negative; for the discrete Gaussian its integer part counts.
+    epsilon : array_like of float, any shape
+        From -1e100 to 1e100.
+
+    Returns
+    -------
+    log_delta : numpy.ndarray, shape of epsilon
+        The logarithm of delta = integral of [g(t) - e^epsilon g(t + d)]_+ dt; -inf where
+        that is 0. For epsilon < 0 it follows from symmetry,
+        delta(-epsilon) = 1 - e^-epsilon + e^-epsilon delta(epsilon).
+    slope : numpy.ndarray, shape of epsilon
+        -d delta / d epsilon = e^epsilon P(T > t2), with t2 the point that the crossing of
+        the loss is shifted to. (At a kink of delta the slope on its right, for epsilon < 0
+        on its left.)
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    problems = Problems("hockey-stick divergence")
+    d = floats(problems, "shift", shift, low=0.0)
+    epsilon = floats(problems, "epsilon", epsilon, low=-GREATEST_EPSILON, high=GREATEST_EPSILON)
+    problems.require(d.ndim == 0, "shift", "one number", shift)
+    _check(problems, noise, np.atleast_1d(d))
+    problems.raise_if_any()
+    return _evaluate(_shift(noise, float(d)), epsilon)
+
+
+def _evaluate(pair: _Shift, epsilon: Array) -> tuple[Array, Array]:
+    size = np.abs(epsilon.ravel())
+    log_delta, log_slope = pair.log_delta_and_slope(size)
+    slope = np.exp(np.minimum(log_slope, 0.0))
+    back = epsilon.ravel() < 0.0
+    if back.any():
+        # P(T <= t1) = 1 - delta - slope at |epsilon|.
+        delta, fall = np.exp(log_delta[back]), np.exp(-size[back])
+        with np.errstate(divide="ignore"):  # no shift and epsilon ~ 0
+            log_delta[back] = np.log(-np.expm1(-size[back]) + fall * delta)
+        slope[back] = fall * np.maximum(1.0 - delta - slope[back], 0.0)
+    return log_delta.reshape(epsilon.shape), slope.reshape(epsilon.shape)
+
+
+def _by_sensitivity(
+    noise: Noise | DiscreteGaussian,
+    sensitivity: Array,
+    values: Array,
+    formula: Callable[[_Shift, Array], Array],
+) -> Array:
+    """Apply `formula` to the values of each sensitivity."""
+    sensitivity, values = np.broadcast_arrays(sensitivity, values)
+    result = np.empty(values.shape)
+    for shift in np.unique(sensitivity):
+        here = sensitivity == shift
+        result[here] = formula(_shift(noise, float(shift)), values[here])
+    return result[()]
+
+
+def log_privacy_profile(
+    noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, epsilon: ArrayLike
+) -> Array:
+    """Return log delta(epsilon), which does not underflow where delta does.
+
+    Parameters
+    ----------
+    noise, sensitivity, epsilon
+        As for `privacy_profile`.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        The natural logarithm of delta, -inf where delta is exactly 0.
+
+    Raises
+    ------
+    ValueError
+        As for `privacy_profile`.
+    """
+    problems = Problems("privacy profile")
+    sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0)
+    epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=GREATEST_EPSILON)
+    _check(problems, noise, sensitivity)
+    problems.raise_if_any()
+    return _by_sensitivity(noise, sensitivity, epsilon, lambda pair, e: _evaluate(pair, e)[0])
+
+
+def privacy_profile(
+    noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, epsilon: ArrayLike
+) -> Array:
+    """Return the least delta for which adding `noise` to a number is (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    noise : Noise or DiscreteGaussian
+        The noise. The discrete Gaussian is for integer-valued queries: a sensitivity counts
+        as its integer part.
+    sensitivity : array_like of float
+        The largest change of the query between neighbouring data sets (replace-one),
+        non-negative, in the units of the noise; 0 or 1e-100 to 1e50 times E|T|.
+    epsilon : array_like of float
+        From 0 to 1e100; broadcasts with `sensitivity`. Many epsilons for one sensitivity are
+        evaluated together.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        delta, exact for the doubles given: relative error below 1e-12 for noise made of
+        quadratic pieces and for staircase noise, down to the smallest double (below it, see
+        `log_privacy_profile`). 0 is returned only where delta is 0 or underflows. For
+        discrete Gaussian and Subbotin noise (p other than 1 and 2) it is 4e-12 and 4e-11,
+        and on top of it epsilon counts as if it were off by a few units in its last place
+        (Subbotin: p of them).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the profile of the noise is not known.
+    """
+    return np.exp(log_privacy_profile(noise, sensitivity, epsilon))[()]
+
+
+def epsilon_at(noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, delta: ArrayLike) -> Array:
+    """Return the least epsilon >= 0 for which adding `noise` is (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    noise, sensitivity
+        As for `privacy_profile`.
+    delta : array_like of float
+        In [0, 1); broadcasts with `sensitivity`. delta = 0 asks for pure DP.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        epsilon, rounded up: the computed profile at it is below delta by more than its
+        possible error, or it is the largest finite loss, rounded up. Infinity where no
+        epsilon up to 1e100 does, as for Gaussian tails at delta = 0 or truncated noise when
+        delta is below the mass that leaves the support.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the profile of the noise is not known.
+    """
+    problems = Problems("epsilon at delta")
+    sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0)
+    delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_high=True)
+    _check(problems, noise, sensitivity)
+    problems.raise_if_any()
+    return _by_sensitivity(noise, sensitivity, delta, _least_epsilon)
+
+
+def _least_epsilon(pair: _Shift, delta: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        bar = np.log(delta)
+    target = bar - pair.log_error
+    top = pair.largest_loss
+    epsilon = np.full_like(delta, math.inf)
+    if math.isfinite(top):
+        epsilon[pair.log_delta_and_slope(np.array([top]))[0][0] <= bar] = top
+    solvable = delta > 0.0 if top == math.inf else np.isfinite(epsilon) & (delta > 0.0)
+    found = _solve(pair, target[solvable]) * (1.0 + pair.epsilon_error)
+    epsilon[solvable] = np.minimum(found, epsilon[solvable])
+    return np.where(epsilon <= GREATEST_EPSILON, epsilon, math.inf)
+
+
+def _solve(pair: _Shift, target: Array) -> Array:
+    """Return epsilon with log delta just below target, by Newton's method in log delta.
+
+    Each step keeps within an interval whose right end is on the private side: seen to be so,
+    or the largest loss.
+    """
+    found = np.full_like(target, pair.largest_loss)
+    low, x, open_ = np.zeros_like(target), np.zeros_like(target), np.arange(target.size)
+    for _ in range(_ROUNDS):
+        bar, high = target[open_], found[open_]
+        log_delta, log_slope = pair.log_delta_and_slope(x)
+        private = log_delta <= bar
+        high, low = np.where(private, x, high), np.where(private, low, x)
+        found[open_] = high
+        finite = np.minimum(high, np.finfo(float).max)
+        # A step that is infinite or nowhere, from a flat or empty profile, halves instead.
+        with np.errstate(over="ignore", invalid="ignore"):
+            new = x + (log_delta - bar + 0.5 * _BAND) * np.exp(log_delta - log_slope)
+        reach = np.minimum(high, 8.0 * low + 1.0)
+        middle = np.where(high < math.inf, low + 0.5 * (finite - low), reach)
+        x = np.where((new > low) & (new < reach), new, middle)
+        close = (high - low <= 2.0**-50 * finite) | (private & (log_delta >= bar - _BAND))
+        more = ~close & (high > 0.0) & (low <= GREATEST_EPSILON)
+        if not more.any():
+            break
+        open_, low, x = open_[more], low[more], x[more]
+    return found

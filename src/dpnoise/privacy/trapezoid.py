@@ -1,0 +1,297 @@
+"""The trapezoidal rule on one vertical line, with bounds on all that it leaves out.
+
+With s = c + i u and q(u) = exp(-s epsilon) M(s) / (s (s + 1)), the rule with step h returns
+
+    (h / 2 pi) sum_k q(k h) = sum_n delta(epsilon + n P) e^(c n P),  P = 2 pi / h,
+
+over all integers (Poisson). The aliases n != 0 are positive and bounded by Chernoff's
+inequality, and what lies beyond the last point by `dpnoise.privacy.loss_envelope`. All numbers
+here are relative to exp(log_scale) = M(c) exp(-c epsilon). docs/vector-privacy.md has the
+proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpnoise.privacy.loss_envelope import Line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpnoise.privacy.loss_transform import LossTransform
+
+    Array = NDArray[np.float64]
+    ComplexArray = NDArray[np.complex128]
+
+_EPS = np.finfo(float).eps
+_CHUNK = 1 << 15  # stretches times points evaluated at once
+_RATIO = 1.2  # of the grid on which the tail is bounded
+_TAIL_STEPS = 120
+_LEAST_SHARE = 1e-100  # of atoms in a transform; below it there is no need to remove them
+_ANGLES = 32  # in half a turn of the atoms
+_PERIODS = 1.06 ** np.arange(200)
+_MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the result
+
+
+class Plan(NamedTuple):
+    """Where to put the points of a rule.
+
+    Attributes
+    ----------
+    level : int
+        How many orders of atoms are subtracted from the transform: 0, 1 or 2.
+    blur : float
+        a^2, the variance of the Gaussian loss that is added, or 0.
+    period : float
+        The distance P of the aliases.
+    points : int
+        The number of points with u > 0.
+    tail : float
+        The bound on what lies beyond the last point.
+    density_tail : float
+        The same for blur times the density.
+    """
+
+    level: int
+    blur: float
+    period: float
+    points: int
+    tail: float
+    density_tail: float = 0.0
+
+
+class Sums(NamedTuple):
+    """Truncated sums, with all aliases.
+
+    Attributes
+    ----------
+    delta, rounding : float
+        The sum for delta of the blurred loss and a bound on its rounding.
+    density, density_rounding : float
+        The same for a^2 times e^(a^2 s (s + 1) / 2) M(s), the vega of the payoff times a.
+    """
+
+    delta: float
+    rounding: float
+    density: float
+    density_rounding: float
+
+
+def _log_payoff(c: Array) -> Array:
+    """Return log of the largest (1 - e^-x) e^(-c x), Chernoff's factor."""
+    return -c * np.log1p(1.0 / c) - np.log1p(c)
+
+
+def _log_power(z: ComplexArray, copies: Array) -> tuple[Array, Array]:
+    """Return log modulus and phase of the product of z ** copies over all groups."""
+    log_z = np.log(np.where(z == 0.0, 1e-300, z))
+    return copies @ log_z.real, copies @ log_z.imag
+
+
+def _expansion(order: Array, level: int) -> Array:
+    """Return e^x less its first `level` terms, and infinity beyond x = 300.
+
+    It bounds (A + E)^K less its first terms in E, over A^K, for x = K E / A.
+    """
+    x = np.minimum(order, 300.0)
+    rest = np.expm1(x)
+    if level == 2:
+        rest = np.where(x < 1e-3, 0.5 * x * x * np.exp(x), rest - x)
+    return np.where(order > x, math.inf, rest)
+
+
+class Rule:
+    """The rule on the line through c.
+
+    Parameters
+    ----------
+    transform : LossTransform
+        The transform of the loss.
+    epsilon, c : float
+        Where to evaluate delta, and the line.
+    bend : float
+        The second derivative of log M at c, roughly.
+    removable : bool
+        Whether orders of atoms may be subtracted.
+    """
+
+    def __init__(
+        self, transform: LossTransform, epsilon: float, c: float, bend: float, *, removable: bool
+    ) -> None:
+        self.transform, self.epsilon, self.c = transform, epsilon, c
+        self.line = Line(transform, c)
+        self.log_scale = self.line.log_transform - c * epsilon
+        self.spread = math.sqrt(bend + 1.0 / c**2 + 1.0 / (c + 1.0) ** 2)
+        self._prepare_aliases()
+        self._prepare_tail(removable)
+
+    @property
+    def guess(self) -> float:
+        """The saddle point approximation of delta, relative to exp(log_scale)."""
+        return 1.0 / (self.c * (self.c + 1.0) * math.sqrt(2.0 * math.pi) * self.spread)
+
+    @property
+    def chernoff(self) -> float:
+        """Chernoff's bound on delta, relative to exp(log_scale)."""
+        return float(np.exp(_log_payoff(np.asarray(self.c))))
+
+    @property
+    def scale_error(self) -> float:
+        """A bound on the relative error of exp(log_scale)."""
+        return self.line.norm_error + 4.0 * _EPS * abs(self.c * self.epsilon)
+
+    def _prepare_aliases(self) -> None:
+        """Evaluate Chernoff's bound on delta at exponents on either side of c."""
+        c, steps = self.c, np.geomspace(0.1, 1e3, 16) / self.spread
+        above = c + np.append(steps, c * np.array([0.25, 1.0, 5.0, 50.0]))
+        below = c - np.append(steps[steps < c], c * np.array([0.25, 0.5, 0.75, 0.9, 0.99]))
+        both = np.concatenate([above, below])
+        log_chernoff = self.transform.log_real(both) - both * self.epsilon + _log_payoff(both)
+        # Exponent 0 is delta <= 1.
+        self._exponents = np.append(both, 0.0)
+        self._log_chernoff = np.append(log_chernoff, 0.0) - self.log_scale
+
+    def aliases(self, period: Array, blur: float) -> Array:
+        """Return bounds on the sum of the aliases."""
+        gap = self._exponents - self.c
+        decay = np.abs(gap) * np.asarray(period)[..., None]
+        rise = 0.5 * blur * self._exponents * (self._exponents + 1.0)
+        log_terms = self._log_chernoff + rise - decay - np.log(-np.expm1(-decay))
+        sides = [log_terms[..., side].min(axis=-1) for side in (gap > 0.0, gap < 0.0)]
+        return np.exp(np.minimum(np.logaddexp(*sides), 700.0)) * _MARGIN
+
+    def _prepare_tail(self, removable: bool) -> None:
+        """Bound the transform beyond each u of a grid, with 0, 1 or 2 orders removed."""
+        self.u = u = 0.3 / self.spread * _RATIO ** np.arange(_TAIL_STEPS)
+        copies, atoms = self.transform.copies, self.line.atoms
+        fall = self.line.envelope(u)
+        levels = [np.exp(copies @ np.log(np.maximum(np.minimum(atoms + fall, 1.0), 1e-300)))]
+        if removable and atoms.min() > _LEAST_SHARE:
+            scale = math.exp(max(float(copies @ np.log(atoms[:, 0])), -700.0))
+            order = copies @ (fall / atoms)
+            for level in (1, 2):
+                rest = np.minimum(scale * _expansion(order, level), levels[0])
+                levels.append(rest * self._turning(level, fall[0] / atoms[0]))
+        gaussian = np.exp(-0.5 * self.transform.gaussian * u * u)
+        self._levels = [level * gaussian for level in levels]
+
+    def _turning(self, level: int, fall: Array) -> Array:
+        """Return by how much less the bounds are on average where the atoms turn.
+
+        Two atoms have the modulus Q(u) = |a_1 + a_2 e^(i u (v_2 - v_1))| / (a_1 + a_2), which
+        the bounds of `_expansion` take as 1. An interval that holds n whole periods weighs at
+        most n + 1 times the mean over a period, and that the mean over steps of half a period
+        of the value at their greater end.
+        """
+        atoms, copies = self.transform.atoms, float(self.transform.copies[0])
+        if len(self.transform.losses) > 1 or len(atoms) != 2:
+            return np.ones_like(fall)
+        (low, high), shares = atoms[:, 1], np.exp(self.c * atoms[:, 1] + atoms[:, 2])
+        period = 2.0 * math.pi / (high - low)
+        angles = np.linspace(0.0, math.pi, _ANGLES + 1)[:-1]
+        turned = np.abs(shares[0] + shares[1] * np.exp(1j * angles)) / shares.sum()
+        turned = np.maximum(turned, 1e-9)[:, None]
+        order = copies * fall / turned
+        whole = np.exp(copies * np.minimum(np.log(turned + fall), 300.0 / copies))
+        with np.errstate(under="ignore"):
+            parts = np.minimum(turned**copies * _expansion(order, level), whole)
+        share = np.divide(parts.mean(axis=0), parts[0], out=np.ones_like(fall), where=parts[0] > 0)
+        width = (_RATIO - 1.0) * self.u
+        return np.minimum((1.0 + period / width) * share, 1.0)
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are."""
+        return len(self._levels)
+
+    def plan(self, level: int, blur: float, alias: float, tail: float, most: int) -> Plan:
+        """Return the rule with the fewest points that leaves out at most the tolerance.
+
+        Parameters
+        ----------
+        level, blur
+            See `Plan`.
+        alias, tail : float
+            What may be left out.
+        most : int
+            The greatest number of points; where it does not suffice, the tail is longer.
+        """
+        periods = 2.0 * self.spread * _PERIODS
+        good = np.flatnonzero(self.aliases(periods, blur) <= alias)
+        period = float(periods[good[0] if good.size else -1])
+        tails, density_tails = self._tails(level, blur)
+        step = 2.0 * math.pi / period
+        enough = np.flatnonzero(tails + density_tails <= tail)
+        far = int(enough[0]) if enough.size else len(tails) - 1
+        affordable = int(np.searchsorted(self.u, most * step, side="right")) - 1
+        last = max(min(far, affordable), 0)
+        points = min(math.ceil(self.u[last] / step), most)
+        reached = points * step >= self.u[last]
+        left_out = (float(t[last]) if reached else math.inf for t in (tails, density_tails))
+        return Plan(level, blur, period, points, *left_out)
+
+    def _tails(self, level: int, blur: float) -> tuple[Array, Array]:
+        """Return bounds on what lies beyond each u of the grid, for delta and the density."""
+        u, c = self.u, self.c
+        height = self._levels[level] * np.exp(0.5 * blur * (c * (c + 1.0) - u * u))
+        # Over each interval, and over the rest.
+        size = np.hypot(c, u) * np.hypot(c + 1.0, u)
+        weights = [np.append(np.diff(u) / size[:-1], 1.0 / u[-1])]
+        if blur > 0.0:
+            weights.append(blur * np.append(np.diff(u), 1.0 / (blur * u[-1])))
+        tails = [np.cumsum((height * w)[::-1])[::-1] * (_MARGIN / math.pi) for w in weights]
+        return tails[0], tails[1] if blur > 0.0 else np.zeros_like(u)
+
+    def sums(self, plan: Plan) -> Sums:
+        """Return the truncated sums and bounds on their rounding."""
+        step, blur, c = 2.0 * math.pi / plan.period, plan.blur, self.c
+        size = max(_CHUNK // max(len(self.transform.owner), 1), 256)
+        total = np.zeros(4)
+        for start in range(0, plan.points + 1, size):
+            u = step * np.arange(start, min(start + size, plan.points + 1), dtype=float)
+            factor, error = self._product(u, plan.level)
+            if start == 0:
+                factor[0] *= 0.5
+                error[0] *= 0.5
+            s = c + 1j * u
+            pole = s * (s + 1.0)
+            if blur > 0.0:
+                factor = factor * np.exp((0.5 * blur) * pole)
+                error = error * np.exp(0.5 * blur * (c * (c + 1.0) - u * u))
+            term, doubt = factor / pole, error / np.abs(pole)
+            total += (term.real.sum(), factor.real.sum(), doubt.sum(), error.sum())
+        delta, density, doubt, density_doubt = (total * (step / math.pi)).tolist()
+        doubt += 1e-14 * abs(delta)
+        return Sums(delta, doubt, blur * density, blur * (density_doubt + 1e-14 * abs(density)))
+
+    def _product(self, u: Array, level: int) -> tuple[ComplexArray, Array]:
+        """Return exp(-i u epsilon) M(s) / M(c), less what is removed, and error bounds."""
+        transform, line = self.transform, self.line
+        copies, gaussian = transform.copies, transform.gaussian
+        values = transform.values(self.c + 1j * u, line.peak)
+        atoms, continuous = values.atoms / line.norm, values.continuous / line.norm
+        doubt = values.error / line.norm + 4.0 * _EPS
+        size, phase = _log_power(atoms + continuous, copies)
+        size = size - 0.5 * gaussian * u * u
+        turn = 0.5 * gaussian * (2.0 * self.c + 1.0) * u - self.epsilon * u
+        factor = np.exp(size + 1j * (phase + turn))
+        spins = 4.0 * _EPS * (np.abs(turn) + 4.0 * copies.sum() + 4.0)
+        if level == 0:
+            modulus = np.abs(atoms + continuous)
+        else:
+            size_atoms, phase_atoms = _log_power(atoms, copies)
+            removed = np.exp(size_atoms + 1j * (phase_atoms + turn))
+            if level == 2:
+                ratio = continuous / np.where(atoms == 0.0, 1e-300, atoms)
+                removed = removed * (1.0 + copies @ ratio)
+            factor = factor - removed
+            modulus, doubt = np.abs(atoms) + np.abs(continuous), 2.0 * doubt
+        log_low = copies @ np.log(np.maximum(modulus, 1e-300)) - 0.5 * gaussian * u * u
+        log_high = copies @ np.log(modulus + doubt) - 0.5 * gaussian * u * u
+        high = np.exp(log_high)
+        error = high * (-np.expm1(log_low - log_high) + spins)
+        return factor, error * (1.0 if level == 0 else 3.0)

@@ -1,0 +1,82 @@
+"""Inversion of known transforms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise.noise import FlippedHuber, Laplace, OffsetSymmetricGaussian
+from dpnoise.privacy import inversion
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.inversion import Inversion
+from dpnoise.privacy.loss import coordinate_loss
+from dpnoise.privacy.loss_transform import LossTransform
+
+RTOL = 1e-7
+
+
+@pytest.mark.parametrize("mu", [1e-8, 1e-3, 0.3, 1.0, 4.0, 20.0])
+@pytest.mark.parametrize("log_delta", [-0.01, -1.0, -20.0, -69.0, -460.0])
+def test_gaussian_losses_come_out(mu, log_delta):
+    # An epsilon with about that delta, or 0 if there is none.
+    grid = np.linspace(0.0, mu * (40.0 + mu), 4001)
+    epsilon = float(grid[np.argmin(np.abs(gaussian_log_delta(mu, grid) - log_delta))])
+    exact = gaussian_log_delta(mu, epsilon)
+    found = Inversion(LossTransform([], [], mu * mu), RTOL).bounds(epsilon)
+    assert found.lower <= exact + 1e-12 * abs(exact) + 1e-12
+    assert found.upper >= exact - 1e-12 * abs(exact) - 1e-12
+    assert found.gap <= RTOL
+
+
+@pytest.mark.parametrize("copies", [2, 50, 10_000])
+def test_noise_next_to_gaussian_is_gaussian(copies):
+    # Flipped Huber noise with a centre of 1e-9 standard deviations.
+    sigma = math.sqrt(copies)
+    loss = coordinate_loss(FlippedHuber(1e-9 * sigma, sigma))
+    for epsilon in (0.5, 6.0, 30.0):
+        found = Inversion(LossTransform([loss], [copies], 0.0), RTOL).bounds(epsilon)
+        exact = gaussian_log_delta(1.0, epsilon)
+        assert found.lower - 2e-7 <= exact <= found.upper + 2e-7
+        assert found.gap <= RTOL
+
+
+@pytest.mark.parametrize(
+    ("noise", "copies", "epsilon"),
+    [
+        (Laplace(5.0), 6, 0.7),
+        (FlippedHuber(9.0, 8.0), 5, 0.3),
+        (OffsetSymmetricGaussian(30.0, 20.0), 2, 0.1),
+    ],
+)
+def test_blurred_bounds_hold_the_sharp_ones(noise, copies, epsilon, monkeypatch):
+    transform = LossTransform([coordinate_loss(noise)], [copies], 0.0)
+    sharp = Inversion(transform, 1e-8).bounds(epsilon)
+    # Without atoms to remove and with few points only a blur is left.
+    monkeypatch.setattr(inversion, "_MOST_ATOMS", 0)
+    monkeypatch.setattr(inversion, "_MOST_POINTS", 400)
+    blurred = Inversion(transform, 1e-8).bounds(epsilon)
+    assert sharp.gap <= 1e-8
+    assert blurred.gap > 1e-8
+    assert blurred.gap < 0.1
+    assert blurred.lower <= sharp.lower
+    assert sharp.upper <= blurred.upper
+
+
+def test_losses_beyond_the_greatest_do_not_occur():
+    inverted = Inversion(LossTransform([coordinate_loss(Laplace(4.0))], [8], 0.0), RTOL)
+    assert inverted.bounds(2.0 * (1.0 + 1e-9)).upper == -math.inf
+    at_top = inverted.bounds(2.0)
+    assert at_top.lower == -math.inf
+    assert at_top.upper < -24.0
+    below = inverted.bounds(2.0 * (1.0 - 1e-4))
+    # All coordinates at their top atom, P = 2^-8, and a little from the rest.
+    assert math.exp(below.estimate) == pytest.approx(2.0**-8 * 2e-4, rel=1e-2)
+    assert below.gap <= RTOL
+
+
+def test_copies_that_rounding_hides_are_refused():
+    transform = LossTransform([coordinate_loss(FlippedHuber(3.0, 2.0))], [10**13], 0.0)
+    with pytest.raises(ValueError, match="10000000000000 coordinates"):
+        Inversion(transform, RTOL)

@@ -1,0 +1,65 @@
+"""The continuous part of one coordinate's profile against the whole profile and quadrature."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+from dpnoise.noise import (
+    FlippedHuber,
+    Huber,
+    Laplace,
+    OffsetSymmetricGaussian,
+    TruncatedLaplace,
+)
+from dpnoise.privacy.loss import coordinate_loss
+from dpnoise.privacy.loss_scalar import continuous_delta
+from dpnoise.privacy.profile import hockey_stick
+
+FAMILIES = [
+    FlippedHuber(0.5, 2.0),
+    FlippedHuber(3.0, 2.0),
+    FlippedHuber(60.0, 40.0),
+    Huber(1.0, 2.0),
+    OffsetSymmetricGaussian(1.0, 2.0),
+    TruncatedLaplace(2.0, 7.3),
+    Laplace(0.4),
+]
+
+
+@pytest.mark.parametrize("noise", FAMILIES)
+def test_with_the_atoms_it_is_the_profile(noise):
+    loss = coordinate_loss(noise)
+    x = np.linspace(-1.3, 1.3, 14) * min(loss.greatest, 2.0)
+    delta, error, _ = continuous_delta(loss.stretches, x)
+    for value, log_mass in loss.atoms:
+        delta = delta + math.exp(log_mass) * -np.expm1(np.minimum(x - value, 0.0))
+    expected = np.exp(hockey_stick(noise, 1.0, x)[0]) - loss.infinite
+    assert np.all(np.abs(delta - expected) <= error + 1e-12 * expected + 4e-16)
+    assert np.all(error < 1e-11)
+
+
+@pytest.mark.parametrize("noise", FAMILIES)
+@pytest.mark.parametrize("x", [-0.3, 0.02, 0.4])
+def test_quadrature_of_each_stretch(noise, x):
+    for cut in coordinate_loss(noise).stretches:
+
+        def payoff(y, cut=cut):
+            zeta = cut.zeta_0 + y * (cut.zeta_1 + 0.5 * y * cut.zeta_2)
+            psi = cut.psi_0 + y * (cut.psi_1 + 0.5 * y * cut.psi_2)
+            return max(-math.expm1(min(x - zeta, 0.0)), 0.0) * math.exp(-psi)
+
+        end = min(cut.length, 12.0 / math.sqrt(cut.psi_2) if cut.psi_2 > 0 else 50.0)
+        panels = np.linspace(0.0, end, 40)
+        exact = math.fsum(
+            integrate.quad(payoff, a, b, epsabs=1e-13)[0] for a, b in itertools.pairwise(panels)
+        )
+        (delta,), (error,), (slope,) = continuous_delta([cut], np.array([x]))
+        assert abs(delta - exact) <= error + 1e-9
+        step = 1e-6
+        low, high = continuous_delta([cut], np.array([x + step, x - step]))[0]
+        assert (high - low) / (2 * step) == pytest.approx(slope, rel=1e-4, abs=1e-7)

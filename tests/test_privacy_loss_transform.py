@@ -1,0 +1,109 @@
+"""The transform of the loss against arithmetic with 60 digits."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from dpnoise.noise import (
+    FlippedHuber,
+    Huber,
+    Laplace,
+    OffsetSymmetricGaussian,
+    Staircase,
+    TruncatedLaplace,
+)
+from dpnoise.privacy.loss import coordinate_loss
+from dpnoise.privacy.loss_transform import LossTransform, integrate
+
+FAMILIES = [
+    FlippedHuber(0.5, 2.0),
+    FlippedHuber(3.0, 2.0),
+    FlippedHuber(1e-3, 1.0),
+    FlippedHuber(1e4, 100.0),
+    FlippedHuber(60.0, 0.5),
+    Huber(1.0, 2.0),
+    Huber(40.0, 0.3),
+    OffsetSymmetricGaussian(1.0, 2.0),
+    TruncatedLaplace(2.0, 7.3),
+    TruncatedLaplace(0.4, 0.8),
+    Laplace(0.4),
+    Laplace(1e6),
+]
+
+
+def _exact(cut, s):
+    """Return the integral over a stretch, by the error function of complex argument."""
+    length, *terms = (mpmath.mpf(x) for x in cut)
+    f0, f1, f2 = (s * z - p for p, z in zip(terms[:3], terms[3:], strict=True))
+    if f2 == 0:
+        end = 0 if mpmath.isinf(length) else mpmath.expm1(f1 * length) + 1
+        return mpmath.exp(f0) * ((end - 1) / f1 if f1 != 0 else length)
+    r = mpmath.sqrt(-f2 / 2)
+    z = -f1 / (2 * r)
+    start = mpmath.erfc(z)
+    rest = 0 if mpmath.isinf(length) else mpmath.erfc(z + r * length)
+    return mpmath.sqrt(mpmath.pi) / (2 * r) * mpmath.exp(f0 + z * z) * (start - rest)
+
+
+@pytest.mark.parametrize("noise", FAMILIES)
+@pytest.mark.parametrize("c", [0.3, 6.0])
+def test_error_bounds_hold(noise, c):
+    loss = coordinate_loss(noise)
+    transform = LossTransform([loss], [1], 0.0)
+    s = c + 1j * np.array([0.0, 0.01, 0.7, 3.0, 20.0, 1e3, 1e5])
+    peak = transform.peaks(np.array([c]))
+    found = transform.values(s, peak)
+    with mpmath.workdps(60):
+        for k, point in enumerate(s):
+            scale = mpmath.exp(-mpmath.mpf(float(peak[0, 0])))
+            at = mpmath.mpc(point)
+            exact = mpmath.fsum(_exact(cut, at) for cut in loss.stretches) * scale
+            atoms = mpmath.fsum(mpmath.exp(at * v + m) for v, m in loss.atoms) * scale
+            doubt = abs(complex(exact) - found.continuous[0, k])
+            doubt += abs(complex(atoms) - found.atoms[0, k])
+            assert doubt <= found.error[0, k]
+    assert found.error[0, 0] <= 1e-10
+
+
+def test_short_and_long_stretches_agree_with_quadrature():
+    # Lengths around the switch from quadrature to error functions.
+    table = np.array([(10.0**e, 0.1, 0.7, 0.3, 0.2, -0.4, 0.5) for e in np.linspace(-3, 1, 30)])
+    s = np.array([1.5 + 0.0j, 1.5 + 1.0j, 1.5 + 9.0j, 0.6 + 0.0j])  # at 0.6 no quadratic term
+    found, error = integrate(table, s)
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    for row, length in enumerate(table[:, 0]):
+        y = 0.5 * length * (nodes + 1.0)
+        f = np.exp(s[:, None] * (0.2 - 0.4 * y + 0.25 * y * y) - (0.1 + 0.7 * y + 0.15 * y * y))
+        exact = 0.5 * length * (f @ weights)
+        assert np.all(np.abs(found[row] - exact) <= error[row] + 1e-14 * length)
+
+
+@pytest.mark.parametrize("noise", FAMILIES)
+def test_symmetries_on_the_real_axis(noise):
+    transform = LossTransform([coordinate_loss(noise)], [3], 0.7)
+    c = np.array([0.2, 1.0, 4.0])
+    log_m = transform.log_real(c)
+    # Exchanging the neighbours: M(-1 - s) = M(s).
+    assert transform.log_real(-1.0 - c) == pytest.approx(log_m, rel=1e-9, abs=1e-11)
+    # M(0) is the mass of finite losses.
+    mass = transform.log_real(np.array([1e-300]))[0]
+    assert mass == pytest.approx(math.log1p(-transform.infinite), abs=1e-11)
+
+
+def test_values_hidden_by_rounding_are_infinite():
+    transform = LossTransform([coordinate_loss(FlippedHuber(1.0, 1.0))], [10], 0.0)
+    assert math.isinf(transform.log_real(np.array([1e12]))[0])
+    assert np.isfinite(transform.log_real(np.array([1e3]))).all()
+
+
+def test_groups_multiply():
+    losses = [coordinate_loss(n) for n in (Staircase(0.3, 1.0, 0.4), FlippedHuber(3.0, 2.0))]
+    c = np.array([0.5, 2.0])
+    both = LossTransform(losses, [4, 2], 0.25).log_real(c)
+    alone = [LossTransform([loss], [1], 0.0).log_real(c) for loss in losses]
+    expected = 4 * alone[0] + 2 * alone[1] + 0.125 * c * (c + 1.0)
+    assert both == pytest.approx(expected, rel=1e-12)

@@ -1,0 +1,11 @@
+"""Set the two panels of Figure 4 of flipped-huber-2023 side by side."""
+
+from pathlib import Path
+
+from dpnoise import tables
+from dpnoise.experiments.dimensions import compare_dimensions
+
+lower, higher = (tables.read(path) for path in (snakemake.input.lower, snakemake.input.higher))
+compared = compare_dimensions(lower, higher)
+tables.write(compared, snakemake.output[0])
+Path(snakemake.log[0]).write_text(f"{len(compared)} rows\n", encoding="utf-8")
