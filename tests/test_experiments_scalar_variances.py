@@ -103,7 +103,7 @@ def test_illustrative_values_keep_the_budget():
         (scalar_variances, VARIANCES, {"mechanisms": []}, ["mechanisms"]),
         (scalar_variances, VARIANCES, {"epsilons": GRID | {"low": 0}}, ["epsilons: low"]),
         (scalar_variances, VARIANCES, {"mechanisms": [["gauss", "exact"]]}, ["gauss"]),
-        (variance_ratio, RATIO, {"deltas": {"low": 0.1, "high": 1.0, "count": 2}}, ["deltas: high"]),
+        (variance_ratio, RATIO, {"deltas": {"low": 0.1, "high": 1.0, "count": 2}}, ["high"]),
         (variance_ratio, RATIO, {"deltas": {"count": 2}}, ["deltas", "{low, high, count}"]),
         (illustrative_values, VALUES, {"delta": 1, "epsilons": [0]}, ["delta", "epsilons[0]"]),
     ],

@@ -27,11 +27,15 @@ def table():
 
 def test_every_mechanism_is_drawn_for_every_delta(table):
     figure = variances(table)
-    assert len(figure.axes) == 4
-    for panel, column in zip(figure.axes, ["variance"] * 2 + ["gain_db"] * 2, strict=True):
+    assert len(figure.axes) == 6
+    for panel, column in zip(figure.axes, ["variance"] * 2 + ["gain_db"] * 2, strict=False):
         drawn = {tuple(line.get_ydata()) for line in panel.get_lines()}
         expected = table.groupby(["mechanism", "method"])[column].agg(tuple).map(lambda y: y[:3])
         assert drawn == set(expected)
+    (best,) = [line for line in figure.axes[4].get_lines() if np.isnan(line.get_ydata()).all()]
+    assert best.get_color() == style.COLOURS["flipped-huber"]
+    excess = [line.get_ydata()[0] for line in figure.axes[4].get_lines() if line is not best]
+    assert np.allclose(sorted(excess), [100 / 3, 200.0, 500.0])
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "Laplace" in words
     assert "flipped Huber, Theorem 8" in words

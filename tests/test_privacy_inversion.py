@@ -76,6 +76,12 @@ def test_losses_beyond_the_greatest_do_not_occur():
     assert below.gap <= RTOL
 
 
+@pytest.mark.parametrize("beta", [0.02, 0.1])
+def test_hardly_any_privacy_has_a_lower_bound_next_to_one(beta):
+    found = Inversion(LossTransform([coordinate_loss(Laplace(beta))], [20], 0.0), RTOL).bounds(1.0)
+    assert found.gap <= RTOL
+
+
 def test_copies_that_rounding_hides_are_refused():
     transform = LossTransform([coordinate_loss(FlippedHuber(3.0, 2.0))], [10**13], 0.0)
     with pytest.raises(ValueError, match="10000000000000 coordinates"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special
 
 from dpnoise.noise import (
     FlippedHuber,
@@ -14,7 +15,7 @@ from dpnoise.noise import (
 )
 from dpnoise.privacy.loss import coordinate_loss
 from dpnoise.privacy.loss_envelope import Line
-from dpnoise.privacy.loss_transform import LossTransform
+from dpnoise.privacy.loss_transform import REACH, LossTransform
 
 FAMILIES = [
     FlippedHuber(0.5, 2.0),
@@ -57,6 +58,16 @@ def test_shares_and_normalisation(noise):
     assert line.norm_error < 1e-10
     assert np.all((line.atoms >= 0.0) & (line.atoms <= 1.0))
     assert np.all(line.envelope(np.array([1e-6])) <= 1.0 - line.atoms + 1e-12)
+
+
+def test_the_scaled_error_function_decays_from_one_over_z():
+    y = np.geomspace(1e-3, 1e3, 100_001)
+    size = np.sqrt(np.pi) * y * np.abs(special.erfcx(1j * y))
+    assert 1.3 < size.max() < REACH
+    rng = np.random.default_rng(0)
+    z = 10.0 ** rng.uniform(-2.0, 2.0, 10_000) * np.exp(0.5j * np.pi * rng.uniform(-1, 1, 10_000))
+    size = np.abs(special.erfcx(z))
+    assert np.all(size <= np.minimum(1.0, REACH / (np.sqrt(np.pi) * np.abs(z))) + 1e-13)
 
 
 def test_random_parameters_stay_below_their_envelope():

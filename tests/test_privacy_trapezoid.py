@@ -25,7 +25,7 @@ def test_aliases_are_positive_and_bounded(c, period):
     mu, epsilon = 1.0, 2.5
     rule = Rule(LossTransform([], [], mu * mu), epsilon, c, mu * mu, removable=False)
     plan = Plan(0, 0.0, period, 4000, 0.0)
-    (found,), rounding = rule.sums(plan, (0.0,))
+    found, rounding, *_ = rule.sums(plan)
     exact = _relative(rule, mu, epsilon)
     aliases = float(rule.aliases(np.asarray(period), 0.0))
     assert found + rounding >= exact * (1.0 - 1e-12)
@@ -58,14 +58,14 @@ def test_the_tail_is_bounded(noise, copies, level):
     if level >= rule.levels:
         assert not atomic
         return
-    (whole,), rounding = rule.sums(Plan(level, 0.0, 8.0, 200_000, 0.0), (0.0,))
+    whole, rounding, *_ = rule.sums(Plan(level, 0.0, 8.0, 200_000, 0.0))
     rest = rule.plan(level, 0.0, math.inf, 1e300, 200_000)
     for tolerance in (1e-2, 1e-3, 1e-4):
         plan = rule.plan(level, 0.0, 1.0, tolerance, 200_000)
         plan = plan._replace(period=8.0, points=math.ceil(plan.points * 8.0 / plan.period))
         if plan.points > 50_000:
             break
-        (found,), more = rule.sums(plan, (0.0,))
+        found, more, *_ = rule.sums(plan)
         # The reference leaves out a tail too, which is smaller than the tolerance.
         assert abs(found - whole) <= plan.tail + rounding + more + 0.1 * tolerance
     assert rest.points >= 1
@@ -75,17 +75,23 @@ def test_blurring_adds_a_gaussian_coordinate():
     mu, blur, epsilon = 0.8, 0.3**2, 1.0
     rule = Rule(LossTransform([], [], mu * mu), epsilon, 2.0, mu * mu, removable=False)
     plan = Plan(0, blur, 12.0, 400, 0.0)
-    (found,), _ = rule.sums(plan, (blur,))
+    found, _, density, _ = rule.sums(plan)
     aliases = float(rule.aliases(np.asarray(12.0), blur))
     wide = _relative(rule, math.sqrt(mu * mu + blur), epsilon)
     assert abs(found - wide) <= aliases + 1e-12 * wide
     assert aliases < 1e-6 * wide
+    # a times the derivative in a.
+    step = 1e-5
+    high, low = (_relative(rule, math.sqrt(mu * mu + blur + d), epsilon) for d in (step, -step))
+    assert density == pytest.approx(2.0 * blur * (high - low) / (2.0 * step), rel=1e-5)
 
 
-def test_put_prices_bracket_the_payoff():
-    # 2 w_a - w_b <= w_0 <= w_a for all losses, b = 2.01 a <= 0.2. Out of the money w_0 = 0;
-    # in the money all three differ from that by the same terms (put-call parity).
-    moneyness = np.linspace(0.0, 6.0, 4001)
-    for a in (1e-3, 0.03, 0.0995):
-        log_narrow, log_wide = (gaussian_log_delta(v, moneyness * a) for v in (a, 2.01 * a))
-        assert np.all(log_narrow + math.log(2.0) <= log_wide + 1e-12)
+def test_a_small_gaussian_coordinate_adds_less_than_its_vega():
+    # 0 <= w_a - w_0 <= a e^(a^2 / 8) dw_a / da at all losses. Out of the money w_0 = 0; in the
+    # money all terms differ from that by the same factor (put-call parity).
+    epsilon = np.linspace(0.0, 8.0, 2001)
+    for a in (1e-3, 0.1, 1.0, 2.0):
+        x = epsilon * a
+        time_value = np.exp(gaussian_log_delta(a, x))
+        vega = np.exp(-0.5 * (x / a) ** 2 + 0.5 * x - a * a / 8.0) / math.sqrt(2.0 * math.pi)
+        assert np.all(time_value <= a * math.exp(a * a / 8.0) * vega * (1.0 + 1e-12))

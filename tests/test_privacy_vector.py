@@ -260,6 +260,20 @@ def test_simulation_from_shifted_noise():
     assert abs(value.mean() - found.estimate) <= error
 
 
+@pytest.mark.parametrize("alpha", [0.0, 1e-300, 1e-30, 1e-12, 1e-3, 1.0, 1e2, 1e4, 1e100])
+def test_flipped_huber_from_gaussian_to_laplace(alpha):
+    # At a scale that keeps the noise near sigma = 10 or beta = 10.
+    gamma = max(10.0, math.sqrt(10.0 * alpha))
+    found = vector_profile(FlippedHuber(alpha, gamma), 1.0, 0.4, copies=20)
+    assert found.log_upper - found.log_lower <= RTOL
+    if alpha <= 1e-12:
+        exact = vector_profile(Gaussian(10.0), 1.0, 0.4, copies=20)
+        assert found.log_estimate == pytest.approx(exact.log_estimate, abs=1e-7)
+    if alpha >= 1e100:
+        exact = vector_profile(Laplace(10.0), 1.0, 0.4, copies=20)
+        assert found.log_estimate == pytest.approx(exact.log_estimate, abs=1e-7)
+
+
 def test_the_order_of_coordinates_and_units_do_not_matter():
     noise = [FlippedHuber(8.0, 6.0), Laplace(9.0), Laplace(5.0)]
     one = vector_profile(noise, [1.0, 2.0, 0.3], 0.4)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpnoise._check import Problems
-
 if TYPE_CHECKING:
+    from dpnoise._check import Problems
     from dpnoise.noise import Noise
 
 LEAST_DELTA = 1e-300  # below it only delta = 0 can be vouched for

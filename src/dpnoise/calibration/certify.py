@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget
     from dpnoise.noise import Noise
 
-_FIRST_STEP = 2.0**-46
-_STEPS = 40  # doubling from the first step
+# Relative enlargements to try: against rounding at a kink, and against looser bounds.
+_FIRST, _GUESS, _LAST = 2.0**-46, 1e-9, 0.1
+# An enlargement above the first and a log delta below the budget's by more are improved on.
+_WORTH, _SLACK, _IMPROVEMENTS = 1e-10, 1e-6, 4
 
 
 def greatest_loss(noise: Noise, sensitivity: float) -> Fraction | float:
@@ -69,13 +71,39 @@ def settle(
     RuntimeError
         If no such noise is found nearby.
     """
-    step, proposed = _FIRST_STEP, noise
-    for _ in range(_STEPS):
-        delta = certified_delta(noise, budget)
-        if delta <= budget.delta:
-            variance, attained = noise.var(), infimum is None
-            least = variance if attained else infimum
-            return Calibration(noise, delta, variance, method, attained, least)
-        noise, step = proposed.scaled(1.0 + step), 2.0 * step
-    message = f"calibration: {proposed!r} could not be verified for {budget!r}"
-    raise RuntimeError(message)
+    delta = certified_delta(noise, budget)
+    if delta > budget.delta:
+        noise, delta = _enlarged(noise, budget, delta)
+    variance, attained = noise.var(), infimum is None
+    return Calibration(noise, delta, variance, method, attained, variance if attained else infimum)
+
+
+def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float]:
+    """Return noise that is larger by little and certified, and its delta."""
+
+    def excess(step: float) -> float:
+        nonlocal delta
+        delta = certified_delta(noise.scaled(1.0 + step), budget)
+        if budget.delta == 0.0:
+            return math.inf if delta > 0.0 else 0.0
+        return math.log(delta / budget.delta) if delta > 0.0 else -math.inf
+
+    low, above = 0.0, math.log(delta / budget.delta) if budget.delta > 0.0 else math.inf
+    high = _FIRST
+    while (below := excess(high)) > 0.0:
+        low, above = high, below
+        high = max(8.0 * high, _GUESS)
+        if high > _LAST:
+            message = f"calibration: {noise!r} could not be verified for {budget!r}"
+            raise RuntimeError(message)
+    best = high, delta
+    for _ in range(_IMPROVEMENTS):
+        if high < _WORTH or below > -_SLACK:
+            break
+        middle = low + (high - low) * max(above / (above - max(below, -above)), 0.05)
+        value = excess(middle)
+        if value > 0.0:
+            low, above = middle, value
+        else:
+            high, below, best = middle, value, (middle, delta)
+    return noise.scaled(1.0 + best[0]), best[1]

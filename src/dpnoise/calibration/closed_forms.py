@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from dpnoise.calibration.certify import settle
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise import Gaussian, Laplace, Staircase, staircase_gamma
+from dpnoise.noise import Gaussian, Huber, Laplace, Staircase, Subbotin, staircase_gamma
 
 if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget, Calibration
+
+_NEARLY_LAPLACE = 1e-5  # an alpha at which the variance is within 1e-10 of the limit
 
 
 def gaussian(budget: Budget) -> Calibration:
@@ -38,10 +40,21 @@ def pure_laplace(budget: Budget) -> Calibration:
     return settle(Laplace(budget.dimension * budget.sensitivity / budget.epsilon), budget)
 
 
-def scalar_laplace(budget: Budget) -> Calibration:
-    """Return the least Laplace noise for one coordinate."""
-    beta = budget.sensitivity * laplace_scale(budget.epsilon, budget.delta)
-    return settle(Laplace(beta), budget)
+def pure_subbotin(budget: Budget) -> Calibration:
+    """Return the only Subbotin noise for delta = 0, p = 1."""
+    return settle(Subbotin(1.0, budget.dimension * budget.sensitivity / budget.epsilon), budget)
+
+
+def pure_huber(budget: Budget) -> Calibration:
+    """Return Huber noise for delta = 0, close to its limit.
+
+    The loss is at most K alpha sensitivity / scale. At a fixed slope alpha / scale of the tails
+    the variance falls with alpha, since a Gaussian centre moves mass outwards: the limit
+    alpha -> 0 is Laplace noise.
+    """
+    limit = pure_laplace(budget)
+    scale = _NEARLY_LAPLACE * limit.noise.beta
+    return settle(Huber(_NEARLY_LAPLACE, scale), budget, infimum=limit.variance)
 
 
 def staircase(budget: Budget) -> Calibration:

@@ -13,6 +13,7 @@ Local minima of f that the grid does not resolve may be missed.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,17 +30,20 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Upper bounds are this much above the estimates at most, usually; what is found has to pass
-# certification. One coordinate has a closed form.
-_RTOL, _SLACK = 1e-7, 1.2e-7
+# The estimate may be this much below the upper bound that certification asks for. One
+# coordinate has a closed form.
+_RTOL, _ROUGH, _SLACK = 1e-7, 1e-4, 1.2e-7
 _SCALAR_SLACK = 4e-11
 _FLOOR = -30.0  # of log delta - target: much lower values only say 'far below'
-_GROWTH, _BRACKETS = 3.0, 60
-_CLOSE = 1e-10  # error of log d
+_GROWTH, _BRACKETS = 2.0, 60
+_EVEN = 2e-9  # a log delta this close to the target is on it
+_CLOSE = 1e-13  # error of log d where log delta jumps
 _PROMISING = 0.1  # f at a local minimum of the scan that may be negative between grid points
+_DESCENTS = 2  # local minima to follow
 _GAIN = 2e-8  # a smaller gain in log delta is not worth another round
+_LAST = 1e-4  # the gain after one of this size is of the order of its square
 _ROUNDS = 6
-_SHAPE_CLOSE = 1e-4  # error of the shape relative to the grid's spacing
+_SHAPE_CLOSE = 1e-3  # error of the shape relative to the grid's spacing
 
 
 class Known(NamedTuple):
@@ -60,8 +64,10 @@ class Known(NamedTuple):
     limit: bool
 
 
-def root(function: Callable[[float], float], start: float, step: float, close: float) -> float:
-    """Return a point just left of where an increasing function crosses 0.
+def root(
+    function: Callable[[float], float], start: float, step: float, even: float = _EVEN
+) -> float:
+    """Return where an increasing function crosses 0.
 
     Parameters
     ----------
@@ -69,33 +75,29 @@ def root(function: Callable[[float], float], start: float, step: float, close: f
         Increasing; values below -30 count as -30.
     start, step : float
         Where to look, and in what steps at first.
-    close : float
-        The error to stop at.
+    even : float
+        Values up to this size count as 0.
+
+    Raises
+    ------
+    RuntimeError
+        If the function does not cross 0 within a long way of the start.
     """
-    from scipy.optimize import brentq
+    from scipy.optimize import brentq  # noqa: PLC0415 - 0.1 s, for these searches only
 
-    values: dict[float, float] = {}
-
+    @cache
     def cut(x: float) -> float:
-        if x not in values:
-            values[x] = max(function(x), _FLOOR)
-        return values[x]
+        value = function(x)
+        return 0.0 if abs(value) <= even else max(value, _FLOOR)
 
     low = high = start
     for _ in range(_BRACKETS):
-        if cut(low) <= 0.0 < cut(high):
-            break
-        if cut(high) <= 0.0:
-            low, high = high, high + step
-        else:
-            low, high = low - step, low
+        if cut(low) <= 0.0 <= cut(high):
+            return brentq(cut, low, high, xtol=_CLOSE, rtol=1e-14)
+        low, high = (high, high + step) if cut(high) < 0.0 else (low - step, low)
         step *= _GROWTH
-    else:
-        message = f"calibration: no noise scale near {math.exp(start)!r} spends delta"
-        raise RuntimeError(message)
-    found = brentq(cut, low, high, xtol=close, rtol=1e-14)
-    below = [x for x, value in values.items() if value <= 0.0]
-    return max([x for x in below if x <= found + close], default=low)
+    message = f"calibration: no crossing near {start!r}"
+    raise RuntimeError(message)
 
 
 class DualSearch:
@@ -114,27 +116,25 @@ class DualSearch:
         slack = _SCALAR_SLACK if budget.dimension == 1 else _SLACK
         self.target = math.log(budget.delta) - slack
 
-    def excess(self, noise: Noise, d: float) -> float:
+    def excess(self, noise: Noise, d: float, rtol: float = _RTOL) -> float:
         """Return log delta - target of `noise` for sensitivity d."""
         epsilon, dimension = self.budget.epsilon, self.budget.dimension
         if dimension == 1:
             log_delta = log_privacy_profile(noise, d, epsilon)
         else:
-            log_delta = vector_profile(
-                noise, d, epsilon, copies=dimension, rtol=_RTOL
-            ).log_estimate
+            log_delta = vector_profile(noise, d, epsilon, copies=dimension, rtol=rtol).log_estimate
         return float(log_delta) - self.target
 
-    def at_variance(self, shape: float, variance: float) -> float:
+    def at_variance(self, shape: float, variance: float, rtol: float = _RTOL) -> float:
         """Return log delta - target of the noise of this shape and variance."""
         noise = self.make(shape, 1.0)
-        return self.excess(noise, math.sqrt(noise.var() / variance))
+        return self.excess(noise, math.sqrt(noise.var() / variance), rtol)
 
     def solve(self, shape: float, variance: float, change: float = 0.01) -> float:
         """Return the variance that the budget needs at a shape, near `variance`."""
         noise = self.make(shape, 1.0)
         log_d = 0.5 * math.log(noise.var() / variance)
-        found = root(lambda x: self.excess(noise, math.exp(x)), log_d, change, _CLOSE)
+        found = root(lambda x: self.excess(noise, math.exp(x)), log_d, change)
         return noise.var() * math.exp(-2.0 * found)
 
     def least(self, known: list[Known], grid: Array) -> Known:
@@ -148,17 +148,17 @@ class DualSearch:
             Increasing positive shapes to scan, at least three.
         """
         best = min(known, key=lambda item: item.variance)
-        scan = np.array([self.at_variance(shape, best.variance) for shape in grid])
-        for k in range(len(grid)):
-            around = slice(max(k - 1, 0), k + 2)
-            if scan[k] == scan[around].min() and scan[k] < _PROMISING:
-                ends = float(grid[around][0]), float(grid[around][-1])
-                best = min(best, self._descend(best, float(grid[k]), ends))
+        scan = np.array([self.at_variance(shape, best.variance, _ROUGH) for shape in grid])
+        beside = np.concatenate([[np.inf], scan, [np.inf]])
+        minima = np.flatnonzero((scan <= beside[:-2]) & (scan < beside[2:]) & (scan < _PROMISING))
+        for k in minima[np.argsort(scan[minima])][:_DESCENTS]:
+            ends = float(grid[max(k - 1, 0)]), float(grid[min(k + 1, len(grid) - 1)])
+            best = self._descend(best, ends)
         return best
 
-    def _descend(self, best: Known, shape: float, ends: tuple[float, float]) -> Known:
+    def _descend(self, best: Known, ends: tuple[float, float]) -> Known:
         """Return the least noise with a shape between `ends`, or `best` if none is less."""
-        from scipy.optimize import minimize_scalar
+        from scipy.optimize import minimize_scalar  # noqa: PLC0415
 
         bounds = math.log(ends[0]), math.log(ends[1])
         tolerance = {"xatol": _SHAPE_CLOSE * (bounds[1] - bounds[0])}
@@ -174,4 +174,6 @@ class DualSearch:
             shape = math.exp(found.x)
             step = 0.05 * min(1.0, -found.fun)
             best = Known(self.solve(shape, best.variance, step), shape, limit=False)
+            if found.fun > -_LAST:
+                break
         return best

@@ -43,9 +43,10 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 COSTS = ("variance", "mean-abs")
-LARGEST_EPSILON = 10.0  # beyond, e^epsilon and the cells needed defeat the solver's accuracy
+LARGEST_EPSILON = 8.0  # beyond, peaks of width e^(-epsilon / 2) ask for too fine a lattice
 _REACH = 16.0  # a Laplace tail beyond this many 1 / epsilon holds e^-16 of the mass
 _LARGEST_PROGRAM = 20_000  # lattice points
+_ALL_SHIFTS = 64  # up to so many cells per unit, one program with all shifts is fastest
 _ROUNDS = 12
 _SHIFTS_PER_ROUND = 6
 
@@ -98,7 +99,7 @@ def least_cost(
     Parameters
     ----------
     epsilon : float
-        In (0, 10].
+        In (0, 8].
     delta : float
         In [0, 1).
     cost : str, optional
@@ -144,7 +145,7 @@ def least_cost(
     cells, finest, start = _choose_cells(epsilon, delta, cost, gap)
     limit = _bracket(epsilon, delta, cost, cells, gap, start)
     while limit.gap > gap and limit.cells < finest:
-        cells = min(math.ceil(1.5 * limit.cells), finest)
+        cells = min(2 * limit.cells, finest)
         again = _bracket(epsilon, delta, cost, cells, gap, limit.noise)
         limit = replace(again, lower=max(limit.lower, again.lower))
     return limit
@@ -192,7 +193,7 @@ def _choose_cells(
         needed = math.ceil(1.0 / math.sqrt(gap * scale))
     found = private(fine, masses, epsilon, delta)
     upper = _cost(found, cost)
-    cells = max(1, fine // 12)
+    cells = max(1, fine // 20)
     while cells < fine:
         value = _program(epsilon, delta, cost, cells).solve_decreasing()[1]
         if upper <= (1.0 + 0.6 * gap) * (value - _rounding_loss(cells, cost)):
@@ -212,7 +213,8 @@ def _bracket(
 ) -> Limit:
     """Return what one lattice, and noise known before, say."""
     program = _program(epsilon, delta, cost, cells)
-    shifts = sorted({cells, max(cells - 1, 1), cells // 2 + 1, max(cells // 3, 1)})
+    few = {cells, cells - 1, cells // 2 + 1, cells // 3}
+    shifts = sorted(few) if cells > _ALL_SHIFTS else list(range(1, cells + 1))
     best, lower, bounded_by = start, -math.inf, 0
     for _ in range(_ROUNDS):
         masses, bound = program.solve(shifts)

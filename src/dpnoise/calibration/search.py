@@ -1,17 +1,20 @@
-"""Least-variance noise for a privacy budget: which family and method is found how.
+"""Noise of least variance for a privacy budget: which family is calibrated how.
 
-Every way ends in `dpnoise.calibration.certify.settle`.
+Whatever is found is verified, and enlarged if need be, in `dpnoise.calibration.certify`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise._check import Problems
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
+from dpnoise.calibration.grid import BOX, RESOLUTION, grid_optimum
 from dpnoise.calibration.scalar_optimum import scalar_optimum
 from dpnoise.calibration.sufficient import sufficient_optimum
+from dpnoise.calibration.vector_optimum import laplace, vector_optimum
 from dpnoise.noise import (
     FAMILIES,
     FlippedHuber,
@@ -24,33 +27,97 @@ from dpnoise.noise import (
     Subbotin,
     TruncatedLaplace,
 )
+from dpnoise.noise.staircase import GREATEST_EPSILON, LEAST_EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The methods of each family and whether it can be private at delta = 0 and at epsilon = 0.
-METHODS = {
-    Gaussian: ("exact",),
-    Laplace: ("exact",),
-    FlippedHuber: ("exact", "sufficient"),
-    OffsetSymmetricGaussian: ("exact",),
-    Staircase: ("exact",),
-    TruncatedLaplace: ("exact",),
-}
-_PURE = {
-    Laplace: closed_forms.pure_laplace,
-    Staircase: closed_forms.staircase,
-}
+
+class _Way(NamedTuple):
+    """How a family is calibrated.
+
+    Attributes
+    ----------
+    exact : callable
+        Budget with delta > 0 -> Calibration.
+    pure : callable or None
+        The same for delta = 0, None if the family is never (epsilon, 0)-DP.
+    methods : tuple of str
+        What is offered.
+    """
+
+    exact: Callable[[Budget], Calibration]
+    pure: Callable[[Budget], Calibration] | None = None
+    methods: tuple[str, ...] = ("exact",)
 
 
-def _exact(kind: type[Noise], budget: Budget) -> Calibration:
-    if budget.delta == 0.0 or kind is Staircase:
-        return _PURE[kind](budget)
-    if kind is Gaussian:
-        return closed_forms.gaussian(budget)
-    if kind is Laplace:
-        return closed_forms.scalar_laplace(budget)
-    return scalar_optimum(kind, budget)
+def _one_or_many(kind: type[Noise]) -> Callable[[Budget], Calibration]:
+    def exact(budget: Budget) -> Calibration:
+        search = scalar_optimum if budget.dimension == 1 else vector_optimum
+        return search(kind, budget)
+
+    return exact
+
+
+_WAYS: dict[type[Noise], _Way] = {
+    Gaussian: _Way(closed_forms.gaussian),
+    Laplace: _Way(laplace, closed_forms.pure_laplace),
+    FlippedHuber: _Way(_one_or_many(FlippedHuber), methods=("exact", "grid", "sufficient")),
+    OffsetSymmetricGaussian: _Way(_one_or_many(OffsetSymmetricGaussian), methods=("exact", "grid")),
+    Staircase: _Way(closed_forms.staircase, closed_forms.staircase),
+    TruncatedLaplace: _Way(_one_or_many(TruncatedLaplace)),
+    Subbotin: _Way(lambda budget: vector_optimum(Subbotin, budget), closed_forms.pure_subbotin),
+    Huber: _Way(lambda budget: vector_optimum(Huber, budget), closed_forms.pure_huber),
+}
+_NAMES = {kind: name for name, kind in FAMILIES.items()}
+
+
+def _check_family(problems: Problems, family: object) -> type[Noise] | None:
+    kind = FAMILIES.get(family) if isinstance(family, str) else family
+    known = isinstance(kind, type) and kind in _WAYS
+    problems.require(known, "family", f"one of {', '.join(FAMILIES)} or its class", family)
+    return kind if known else None
+
+
+def _check_request(problems: Problems, kind: type[Noise], budget: Budget, method: str) -> None:
+    """Record what a family cannot do."""
+    way, name = _WAYS[kind], _NAMES[kind]
+    offered = " or ".join(repr(one) for one in way.methods)
+    problems.require(method in way.methods, "method", f"{offered} for {name}", method)
+    if budget.delta == 0.0 and way.pure is None:
+        problems.add(
+            f"delta: expected more than 0 for {name}, whose privacy loss is unbounded, got 0"
+        )
+    if budget.epsilon == 0.0 and (budget.delta == 0.0 or kind is Staircase):
+        problems.add(f"epsilon: expected more than 0 for {name} with delta = 0, got 0")
+    if budget.epsilon == 0.0 and method == "sufficient":
+        problems.add("epsilon: expected more than 0 for Theorem 8, got 0")
+    if kind is Subbotin and budget.dimension > 1 and budget.delta > 0.0:
+        problems.add(f"dimension: expected 1 for {name} with delta > 0, got {budget.dimension}")
+    share = budget.epsilon / budget.dimension
+    if kind is Staircase and budget.epsilon > 0.0:
+        problems.number("epsilon / dimension", share, low=LEAST_EPSILON, high=GREATEST_EPSILON)
+
+
+def _check_grid(problems: Problems, method: str, box: object, resolution: object) -> None:
+    if method != "grid":
+        problems.require(box is None, "box", "None unless the method is 'grid'", box)
+        expected = "None unless the method is 'grid'"
+        problems.require(resolution is None, "resolution", expected, resolution)
+        return
+    try:
+        (a, b), (c, d) = box if box is not None else BOX
+        good = 0.0 <= a < b and 0.0 < c < d
+    except (TypeError, ValueError):
+        good = False
+    expected = "((least, greatest), (least, greatest)), of non-negative and positive numbers"
+    problems.require(good, "box", expected, box)
+    try:
+        counts = list(resolution if resolution is not None else RESOLUTION)
+        good = len(counts) == 2 and all(isinstance(n, Integral) and n >= 2 for n in counts)
+    except TypeError:
+        good = False
+    problems.require(good, "resolution", "two whole numbers of at least 2", resolution)
 
 
 def calibrate(
@@ -61,10 +128,67 @@ def calibrate(
     sensitivity: float = 1.0,
     dimension: int = 1,
     method: str = "exact",
+    box: tuple[tuple[float, float], tuple[float, float]] | None = None,
+    resolution: tuple[int, int] | None = None,
 ) -> Calibration:
-    """Return the noise of least variance that keeps a privacy budget."""
-    kind = FAMILIES.get(family) if isinstance(family, str) else family
-    budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
+    """Return the noise of least variance that keeps a privacy budget.
+
+    Independent noise of one distribution is added to each of K coordinates; neighbouring data
+    sets (replace-one) move each by at most the sensitivity, so that Delta_1 = K sensitivity and
+    Delta_2 = sqrt(K) sensitivity.
+
+    Parameters
+    ----------
+    family : str or type
+        One of `dpnoise.noise.FAMILIES`, by name or by class.
+    epsilon : float
+        Non-negative, at most 1e4; 0 only together with a positive delta.
+    delta : float
+        0, or from 1e-300 to below 1. With delta = 0 only families with a bounded privacy loss
+        can be calibrated: Laplace, staircase, Huber, Subbotin (which then is Laplace).
+        Staircase noise makes no use of delta.
+    sensitivity : float
+        In the units of the query, from 1e-100 to 1e100.
+    dimension : int
+        K, at least 1; for Subbotin noise with delta > 0 it must be 1.
+    method : {"exact", "grid", "sufficient"}
+        "exact": the least variance under the exact privacy profile. "grid" (flipped Huber and
+        offset symmetric Gaussian noise): the same on a grid of parameters, Algorithm 2 of
+        Muthukrishnan & Kalyani (IEEE TIFS 2023). "sufficient" (flipped Huber noise): under
+        the condition of their Theorem 8.
+    box : ((float, float), (float, float)), optional
+        For "grid": the ranges of alpha or theta, and of gamma or rho; ((0.02, 150), (0.02,
+        50)) by default, as in the paper.
+    resolution : (int, int), optional
+        For "grid": how many equidistant values of each; (1500, 500) by default.
+
+    Returns
+    -------
+    Calibration
+        With attributes noise, delta, variance, method, attained and infimum.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or the family cannot do what is asked; the message names
+        every problem.
+    RuntimeError
+        If what was found could not be verified.
+    """
+    problems = Problems("calibration")
+    kind = _check_family(problems, family)
+    check_budget(problems, epsilon, delta, sensitivity, dimension)
+    if not problems.found:
+        budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
+        _check_request(problems, kind, budget, method)
+    elif kind:
+        offered = _WAYS[kind].methods
+        problems.require(method in offered, "method", f"one of {', '.join(offered)}", method)
+    _check_grid(problems, method, box, resolution)
+    problems.raise_if_any()
+    way = _WAYS[kind]
+    if method == "grid":
+        return grid_optimum(kind, budget, box or BOX, resolution or RESOLUTION)
     if method == "sufficient":
         return sufficient_optimum(budget)
-    return _exact(kind, budget)
+    return (way.exact if budget.delta > 0.0 else way.pure)(budget)

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 _MOST_POINTS, _MOST_EVALUATIONS = 200_000, 4_000_000
 _FEW_POINTS = 1000  # up to which a simpler plan is preferred
 _MOST_ATOMS = 200_000
-_WIDEST_BLUR = 1.0  # a^2 c (c + 1)
+_WIDEST_BLUR = 1.0  # of a^2 and of a^2 c (c + 1)
 _ATTEMPTS = 4
 _TOP = 1e-11  # relative rounding of the greatest loss, with a margin
-_SHARES = np.linspace(1.0 / 16.0, 1.0, 16)
-_SEARCH = np.geomspace(1e-7, 1e13, 48)
+_SHARES = np.linspace(0.125, 1.0, 8)
+_SEARCH = np.geomspace(1e-7, 1e13, 41)
 
 
 class LogBounds(NamedTuple):
@@ -112,8 +112,8 @@ class Inversion:
         self._atomic = self._combined() if removable else None
         self._continuous = bool(transform.owner.size) or transform.gaussian > 0.0
         if self._continuous or not removable:
-            self._searched = transform.log_real(_SEARCH)
-            self._backwards = transform.log_real(-_SHARES)
+            both = transform.log_real(np.concatenate([_SEARCH, -_SHARES]))
+            self._searched, self._backwards = both[: len(_SEARCH)], both[len(_SEARCH) :]
             if not np.isfinite(self._searched).any():
                 message = (
                     f"vector profile: rounding of {int(transform.copies.sum())} coordinates"
@@ -132,7 +132,7 @@ class Inversion:
         for _ in range(2):
             best = int(np.argmin(log_m - c * epsilon - np.log(c) - np.log1p(c)))
             low, high = max(best - 1, 0), min(best + 1, len(c) - 1)
-            c = np.geomspace(c[low], c[high], 12)
+            c = np.geomspace(c[low], c[high], 13)
             log_m = self.transform.log_real(c)
         height = log_m - c * epsilon - np.log(c) - np.log1p(c)
         best = int(np.argmin(height))
@@ -157,7 +157,7 @@ class Inversion:
             return _total([_exact(infinite), *map(_exact, removed)])
         # 1 - delta = E min(1, e^(epsilon - L)) <= e^(t epsilon) M(-t) for t in [0, 1].
         log_rest = float(np.min(self._backwards + _SHARES * epsilon)) + 1e-3
-        certain = math.log(-math.expm1(log_rest)) if log_rest < 0.0 else -math.inf
+        certain = math.log1p(-math.exp(log_rest)) if log_rest < 0.0 else -math.inf
         if certain > -0.5 * self.rtol:
             return LogBounds(certain, 0.5 * certain, 0.0)
         c, bend = self._saddle(epsilon)
@@ -222,12 +222,13 @@ class Inversion:
                 return plans[-1]
         # The gap of a blur is about a^2 c (c + 1) times the inverted part of delta.
         sought = 0.6 * tolerance / (rule.guess * rule.c * (rule.c + 1.0))
-        blur = min(sought, _WIDEST_BLUR / (rule.c * (rule.c + 1.0)))
+        widest = _WIDEST_BLUR * min(1.0, 1.0 / (rule.c * (rule.c + 1.0)))
+        blur = min(sought, widest)
         while True:
             plan = rule.plan(rule.levels - 1, blur, 0.05 * tolerance, 0.05 * tolerance, most)
-            if plan.tail <= tolerance or blur * rule.c * (rule.c + 1.0) >= _WIDEST_BLUR:
+            if plan.tail <= tolerance or blur == widest:
                 break
-            blur *= 1.5
+            blur = min(1.5 * blur, widest)
         plans.append(plan)
         good = [plan for plan in plans if plan.tail <= tolerance]
         if good:

@@ -32,7 +32,7 @@ the transform resolves a delta of 1e-200 like one of 1e-2. With w(l) = e^(-c (l 
   accurate twiddle factors). |product of K transforms| <= 1, so that q is off by at most
   8 u log2 N sum K_i |q_i| in 2-norm, as much again for the products and the way back, and the sum
   by |w| times that.
-- Rounding of masses: a relative error of each, to the power K. Rounding of losses: a
+- Quadrature and rounding of masses: a relative error of each, to the power K. Rounding of losses: a
   shift of the sum, taken off or added to epsilon.
 """
 
@@ -49,7 +49,14 @@ from dpnoise._check import Problems
 from dpnoise.noise import Noise
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.lattice_plan import Coordinate, Plan, make_plan
-from dpnoise.privacy.loss_lattice import UNIT, Masses, ShiftedNoise, round_down, round_up
+from dpnoise.privacy.loss_lattice import (
+    QUADRATURE,
+    UNIT,
+    Masses,
+    ShiftedNoise,
+    round_down,
+    round_up,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +113,7 @@ def _rounded(part: Coordinate, plan: Plan) -> tuple[_Rounded, _Rounded]:
     up = round_up(above, h, tilt, log_factor)
     # Rounding of psi, of the weights' exponents, and of the sum of at most so many nodes.
     exponents = 8.0 * (tilt * (max(abs(first), abs(last)) + h) + abs(log_factor))
-    error = rounding + UNIT * (exponents + 8.0 * len(cuts) + 64.0)
+    error = QUADRATURE + rounding + UNIT * (exponents + 8.0 * len(cuts) + 64.0)
     return (
         _Rounded(part.copies, source.log_infinite, down, tolerance + rounding, error),
         _Rounded(part.copies, infinite, up, rounding, error),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_MOST_TILT = 30.0  # between neighbouring lattice points
 NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to
 _DEEPEST = 800.0  # -log delta is looked at up to here
 _COARSE = 0.5  # step of psi between cuts
@@ -207,7 +208,7 @@ def make_plan(parts: list[Coordinate], epsilon: float, size: int) -> Plan:
     # One coordinate may be wider than the weighted sum: two points for each of its cells.
     h = _spacing(parts, tilt, max(1.01 * (high - low), 0.5 * widest) / (size - 4))
     return Plan(
-        tilt=tilt,
+        tilt=min(tilt, _MOST_TILT / h),
         h=h,
         # Only what is above epsilon counts: what is to spare goes below.
         start=math.ceil(high / h) + 2 - size,

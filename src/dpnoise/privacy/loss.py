@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Slopes and curvatures of psi(t) and psi(t + 1) that agree to this are taken as equal; they
 # come from the same parameters by different roundings.
 _SAME = 1e-14
+_NEGLIGIBLE = 1e-25  # length of a stretch in units of the shift or of the noise
 
 
 class Stretch(NamedTuple):
@@ -180,7 +181,8 @@ def coordinate_loss(noise: Noise) -> CoordinateLoss:
     bound = noise.bound
     infinite = float(noise.sf(max(bound - 1.0, -bound))) if bound < math.inf else 0.0
     ends = _cuts(pieces, bound)
-    stretches = [_stretch(pieces, a, b) for a, b in pairwise(ends) if b > a]
+    least = _NEGLIGIBLE * min(1.0, noise.mean_abs())
+    stretches = [_stretch(pieces, a, b) for a, b in pairwise(ends) if b - a > least]
     flat = [cut for cut in stretches if cut.zeta_1 == 0.0 and cut.zeta_2 == 0.0]
     merged: dict[float, list[float]] = {}
     for cut in flat:

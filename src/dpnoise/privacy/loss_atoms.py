@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Atoms = Sequence[tuple[float, float]]
 
 # Relative errors: of a value of the loss and per unit of log mass, for each coordinate.
-_VALUE_ERROR = 2e-14
+_VALUE_ERROR = 5e-14
 
 
 class AtomicLoss(NamedTuple):

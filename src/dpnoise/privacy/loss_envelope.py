@@ -60,15 +60,15 @@ class Line:
         gaussian = 0.5 * transform.gaussian * c * (c + 1.0)
         copies = transform.copies
         self.log_transform = float(copies @ log_groups + gaussian)
-        rounding = float(copies @ np.abs(log_groups) + gaussian) * 4.0 * np.finfo(float).eps
+        rounding = float(copies @ np.abs(log_groups) + gaussian) * 32.0 * np.finfo(float).eps
         self.norm_error = float(copies @ (values.error / self.norm)[:, 0]) + rounding
-        self._prepare(s)
+        self._prepare(values.stretches.real)
 
-    def _prepare(self, s: NDArray[np.complex128]) -> None:
+    def _prepare(self, masses: Array) -> None:
         transform = self.transform
         owner, table = transform.owner, transform.table
         self._scale = 1.0 / self.norm[owner]
-        self._mass = transform.stretches(s, self.peak)[0].real * self._scale
+        self._mass = masses * self._scale
         length, psi, zeta = table[:, :1], table[:, 1:4], table[:, 4:7]
         # Real parts of f_0, f_1, f_2.
         f0, f1, f2 = (self.c * zeta[:, j : j + 1] - psi[:, j : j + 1] for j in range(3))

@@ -36,15 +36,20 @@ if TYPE_CHECKING:
 
 UNIT = 2.0**-53  # rounding of one operation
 _DEEPEST = 800.0  # psi rises by this over the widest range of noise values that is looked at
+_FARTHEST, _RATIO = 1e12, 1.01  # beyond it is cut by percents, if the shift leads there
 _GRADES = 60  # cuts towards the centre, for the powers of |t| there: psi rises by 2^-60 at first
 # Passes that move the means to the lattice points, evenly where the density is smooth; then those
 # that only raise a loss, at breaks of the density.
 _PASSES, _RAISES = 8, 4
 _UNDERFLOW = 1e-290  # more than all masses below the least double
-# Nodes between two cuts. With psi changing by at most 1/8 four leave a relative error of about
-# 1e-15 of the mass where psi is quadratic; eight do where it is a power (bounds by the ellipse
-# of analyticity, half-width of a cut over distance of the singularity at most 1/4).
+# Nodes between two cuts. A rule of n leaves at most 64/15 max |f| / (r^2n - 1) of the length,
+# with f on the ellipse around the cell whose axes add up to r half-lengths. Where psi is
+# quadratic, n = 4 and r = 256 give 1e-15 of the mass, since psi changes by at most 1/8; where it
+# is a power, n = 8 and the singularity two cells away, r = 5.8, give 1e-12 of the non-smooth part
+# of the cell next to the innermost ones, where it is at most 1/8. The cuts at lattice points
+# are exact to 1e-5 h, which counts with its square.
 _NODES, _NODES_POWER = 4, 8
+QUADRATURE = 2e-13  # a bound on their relative error
 
 
 class Nodes(NamedTuple):
@@ -162,13 +167,16 @@ class ShiftedNoise:
     def cuts(self, left: float, right: float, step: float) -> Array:
         """Return cuts of [left, right] at all breaks and where psi has risen by `step`.
 
-        Between two of them psi(t) and psi(t + d) are smooth, and change by at most `step`.
+        Between two of them psi(t) and psi(t + d) are smooth, and change by at most `step`, or
+        by a percent where the density is so small that only the loss still matters.
         """
-        end = max(abs(left), abs(right))
-        end = min(end, self.noise.bound)
+        end = min(max(-left, right + 1.0), self.noise.bound)
         rise = float(self._psi(np.asarray(end)) - self._floor)
         grades = step * 2.0 ** -np.arange(1.0, _GRADES)
-        levels = np.concatenate([grades, np.arange(1.0, rise / step) * step])
+        levels = np.concatenate([grades, np.arange(1.0, min(rise, _DEEPEST) / step) * step])
+        if rise > _DEEPEST:
+            far = math.log(min(rise, _FARTHEST) / _DEEPEST) / math.log(_RATIO)
+            levels = np.concatenate([levels, _DEEPEST * _RATIO ** np.arange(far)])
         radii = np.concatenate([self._radii(levels, end), self._breaks])
         at = np.concatenate([radii, -radii])
         at = np.concatenate([at, at - 1.0])
@@ -191,7 +199,7 @@ class ShiftedNoise:
         steep = slope + root > 0
         share = np.divide(2.0 * gap, slope + root, out=np.full_like(gap, 0.5), where=steep)
         share = np.clip(share, 0.0, 1.0)
-        for _ in range(0 if self._nodes == _NODES else 2):
+        for _ in range(0 if self._nodes == _NODES else 3):
             miss = self.loss(origin + share * width) - levels
             tangent = slope + 2.0 * bend * share
             safe = tangent > 0.25 * rise
@@ -203,7 +211,6 @@ class ShiftedNoise:
         """Return the distribution of the loss between the first cut and the last."""
         points, weights = np.polynomial.legendre.leggauss(self._nodes)
         half = 0.5 * np.diff(cuts)
-        # The sum first, then the half, would round twice; the node moves by a rounding of t.
         t = (cuts[:-1] + half)[:, None] + half[:, None] * points
         psi = self._psi(t)
         log_mass = np.log(weights) + np.log(half)[:, None] - psi

@@ -170,12 +170,14 @@ class Rule:
         copies, atoms = self.transform.copies, self.line.atoms
         fall = self.line.envelope(u)
         levels = [np.exp(copies @ np.log(np.maximum(np.minimum(atoms + fall, 1.0), 1e-300)))]
+        self._turns = [np.ones_like(u)]
+        self._turn = math.inf
         if removable and atoms.min() > _LEAST_SHARE:
             scale = math.exp(max(float(copies @ np.log(atoms[:, 0])), -700.0))
             order = copies @ (fall / atoms)
             for level in (1, 2):
-                rest = np.minimum(scale * _expansion(order, level), levels[0])
-                levels.append(rest * self._turning(level, fall[0] / atoms[0]))
+                levels.append(np.minimum(scale * _expansion(order, level), levels[0]))
+                self._turns.append(self._turning(level, fall[0] / atoms[0]))
         gaussian = np.exp(-0.5 * self.transform.gaussian * u * u)
         self._levels = [level * gaussian for level in levels]
 
@@ -183,25 +185,22 @@ class Rule:
         """Return by how much less the bounds are on average where the atoms turn.
 
         Two atoms have the modulus Q(u) = |a_1 + a_2 e^(i u (v_2 - v_1))| / (a_1 + a_2), which
-        the bounds of `_expansion` take as 1. An interval that holds n whole periods weighs at
-        most n + 1 times the mean over a period, and that the mean over steps of half a period
-        of the value at their greater end.
+        the bounds of `_expansion` take as 1. Its mean over a period is at most that over
+        steps of half a period, each by its greater end.
         """
         atoms, copies = self.transform.atoms, float(self.transform.copies[0])
         if len(self.transform.losses) > 1 or len(atoms) != 2:
             return np.ones_like(fall)
-        (low, high), shares = atoms[:, 1], np.exp(self.c * atoms[:, 1] + atoms[:, 2])
-        period = 2.0 * math.pi / (high - low)
+        (low, high), logs = atoms[:, 1], self.c * atoms[:, 1] + atoms[:, 2]
+        self._turn = 2.0 * math.pi / (high - low)
+        shares = np.exp(logs - logs.max())
         angles = np.linspace(0.0, math.pi, _ANGLES + 1)[:-1]
         turned = np.abs(shares[0] + shares[1] * np.exp(1j * angles)) / shares.sum()
         turned = np.maximum(turned, 1e-9)[:, None]
-        order = copies * fall / turned
         whole = np.exp(copies * np.minimum(np.log(turned + fall), 300.0 / copies))
-        with np.errstate(under="ignore"):
-            parts = np.minimum(turned**copies * _expansion(order, level), whole)
-        share = np.divide(parts.mean(axis=0), parts[0], out=np.ones_like(fall), where=parts[0] > 0)
-        width = (_RATIO - 1.0) * self.u
-        return np.minimum((1.0 + period / width) * share, 1.0)
+        power = np.maximum(np.exp(copies * np.log(turned)), 1e-300)
+        parts = np.minimum(power * _expansion(copies * fall / turned, level), whole)
+        return np.divide(parts.mean(axis=0), parts[0], out=np.ones_like(fall), where=parts[0] > 0)
 
     @property
     def levels(self) -> int:
@@ -223,8 +222,8 @@ class Rule:
         periods = 2.0 * self.spread * _PERIODS
         good = np.flatnonzero(self.aliases(periods, blur) <= alias)
         period = float(periods[good[0] if good.size else -1])
-        tails, density_tails = self._tails(level, blur)
         step = 2.0 * math.pi / period
+        tails, density_tails = self._tails(level, blur, step)
         enough = np.flatnonzero(tails + density_tails <= tail)
         far = int(enough[0]) if enough.size else len(tails) - 1
         affordable = int(np.searchsorted(self.u, most * step, side="right")) - 1
@@ -234,15 +233,21 @@ class Rule:
         left_out = (float(t[last]) if reached else math.inf for t in (tails, density_tails))
         return Plan(level, blur, period, points, *left_out)
 
-    def _tails(self, level: int, blur: float) -> tuple[Array, Array]:
+    def _tails(self, level: int, blur: float, step: float) -> tuple[Array, Array]:
         """Return bounds on what lies beyond each u of the grid, for delta and the density."""
         u, c = self.u, self.c
         height = self._levels[level] * np.exp(0.5 * blur * (c * (c + 1.0) - u * u))
+        if self._turn < math.inf:
+            # Over at most one period more than fit; a sum over points exceeds the integral
+            # over a period by at most the step times the variation, and a constant by a step.
+            mean = self._turns[level] + 2.0 * step / self._turn
+            width = (_RATIO - 1.0) * u
+            height = height * np.minimum((1.0 + self._turn / width) * mean, 1.0 + step / width)
         # Over each interval, and over the rest.
         size = np.hypot(c, u) * np.hypot(c + 1.0, u)
-        weights = [np.append(np.diff(u) / size[:-1], 1.0 / u[-1])]
+        weights = [np.append(np.diff(u) / size[:-1], _RATIO / u[-1])]
         if blur > 0.0:
-            weights.append(blur * np.append(np.diff(u), 1.0 / (blur * u[-1])))
+            weights.append(blur * np.append(np.diff(u), _RATIO / (blur * u[-1])))
         tails = [np.cumsum((height * w)[::-1])[::-1] * (_MARGIN / math.pi) for w in weights]
         return tails[0], tails[1] if blur > 0.0 else np.zeros_like(u)
 
@@ -279,7 +284,7 @@ class Rule:
         size = size - 0.5 * gaussian * u * u
         turn = 0.5 * gaussian * (2.0 * self.c + 1.0) * u - self.epsilon * u
         factor = np.exp(size + 1j * (phase + turn))
-        spins = 4.0 * _EPS * (np.abs(turn) + 4.0 * copies.sum() + 4.0)
+        spins = 32.0 * _EPS * (np.abs(turn) + 4.0 * copies.sum() + 4.0)
         if level == 0:
             modulus = np.abs(atoms + continuous)
         else:

@@ -1,0 +1,62 @@
+"""The classical Gaussian mechanism, the baseline that the analytic one replaces.
+
+Dwork & Roth (2014), Theorem A.1, as quoted in Balle & Wang (ICML 2018), Theorem 1: for epsilon
+in (0, 1), sigma = sensitivity sqrt(2 log(1.25 / delta)) / epsilon is enough. It is never the
+least that is; at larger epsilon it need not even be private.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise._check import Problems
+from dpnoise.noise._arrays import floats
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+
+
+def classical_gaussian_sigma(
+    epsilon: ArrayLike,
+    delta: ArrayLike,
+    sensitivity: ArrayLike = 1.0,
+    *,
+    allow_large_epsilon: bool = False,
+) -> Array:
+    """Return sensitivity sqrt(2 log(1.25 / delta)) / epsilon.
+
+    Parameters
+    ----------
+    epsilon : array_like of float
+        Positive, and below 1 where the theorem holds.
+    delta : array_like of float
+        In (0, 1).
+    sensitivity : array_like of float
+        The l2 sensitivity of the query, positive. The three arguments broadcast.
+    allow_large_epsilon : bool
+        Return the formula's value at epsilon >= 1 too, where nothing vouches for its privacy.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        The standard deviation.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    problems = Problems("classical Gaussian calibration")
+    high = np.inf if allow_large_epsilon else 1.0
+    epsilon = floats(
+        problems, "epsilon", epsilon, low=0.0, high=high, open_low=True, open_high=True
+    )
+    delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+    sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
+    problems.raise_if_any()
+    sigma = sensitivity * (np.sqrt(2.0 * (np.log(1.25) - np.log(delta))) / epsilon)
+    return np.asarray(sigma)[()]

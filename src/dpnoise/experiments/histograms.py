@@ -1,0 +1,97 @@
+"""Private sparse histograms with and without denoising (Balle & Wang, ICML 2018, B.1).
+
+The four panels of Figure 4. The n items of a data set fall into d bins by probabilities drawn
+from a symmetric Dirichlet distribution with parameter 1/d, anew for each data set, so that
+most bins are empty. Released are the bins' shares, and the error is the l1 norm. Replacing
+one item moves 1/n from one bin to another: the l2 sensitivity is sqrt(2)/n, the l1
+sensitivity 2/n, and just two coordinates change however many bins there are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpnoise._check import Problems
+from dpnoise.experiments._release import COLUMNS, Sensitivity, check_release, compare, streams
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dpnoise.experiments._release import Stream
+
+    Array = NDArray[np.float64]
+
+
+def _histograms(stream: Stream, samples: int, bins: int, repetitions: int) -> Array:
+    """Return the shares of fresh data sets, shape (repetitions, bins)."""
+    shares = np.empty((repetitions, bins))
+    for k in range(repetitions):
+        rng = stream(k, "data")
+        chances = rng.dirichlet(np.full(bins, 1.0 / bins))
+        shares[k] = rng.multinomial(samples, chances) / samples
+    return shares
+
+
+def histograms(
+    *,
+    seed: int,
+    epsilon: float,
+    delta: float,
+    samples: int,
+    repetitions: int,
+    dimensions: Sequence[int],
+    exact_up_to: int,
+) -> pd.DataFrame:
+    """Return the l1 error of each mechanism against the number of bins, at one epsilon.
+
+    Parameters
+    ----------
+    seed : int
+        The seed of the config.
+    epsilon, delta : float
+        The privacy parameters; the classical Gaussian mechanism is a formula without a theorem
+        at epsilon >= 1.
+    samples : int
+        Items per data set, n.
+    repetitions : int
+        Data sets per number of bins, at least 2.
+    dimensions : sequence of int
+        Numbers of bins, each at least 3, for James-Stein.
+    exact_up_to : int
+        The largest number of bins at which the families beyond the paper are run. Their
+        noise is the same at every number of bins: two coordinates decide.
+
+    Returns
+    -------
+    DataFrame
+        Columns epsilon, dimension, method, deviation (of the noise, per bin), error and
+        error_se (mean over repetitions and its standard error), and for each of the paper's
+        five methods gain_over_<method> and its standard error: the paired difference of errors,
+        positive where the row is better.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("histograms")
+    check_release(problems, seed, epsilon, delta, samples, repetitions, dimensions, exact_up_to)
+    problems.raise_if_any()
+    rows = []
+    for d in sorted(set(dimensions)):
+        stream = streams(seed, "histograms", d)
+        rows += compare(
+            _histograms(stream, samples, d, repetitions),
+            Sensitivity(1.0 / samples, 2),
+            epsilon,
+            delta,
+            stream,
+            lambda difference: np.abs(difference).sum(axis=1),
+            exact=d <= exact_up_to,
+        )
+    return pd.DataFrame(rows, columns=list(COLUMNS))
