@@ -174,11 +174,12 @@ def test_a_circle_of_imports_ends(package):
 def test_names_resolved_on_first_use_count_as_the_module_that_holds_them(package):
     folder = package(
         __init__='_HOME = {"Thing": "room", "other": "b"}\n',
-        room__in____init__='_HOME: dict = {}\n_HOME = {"Deep": "c"}\n',
+        room__in____init__='_HOME: dict = {}\n_HOME = {"Deep": "c", "Thing": "d"}\n',
         room__in__c="",
+        room__in__d="",
         b="",
     )
-    assert of(folder, "from toy import Thing\n") == ["__init__", "room/__init__"]
+    assert of(folder, "from toy import Thing\n") == ["__init__", "room/__init__", "room/d"]
     assert of(folder, "from toy.room import Deep\n") == ["__init__", "room/__init__", "room/c"]
     assert of(folder, "from toy import other, unknown\n") == ["__init__", "b"]
 

@@ -16,7 +16,7 @@ from dpnoise.privacy import privacy_profile
 
 GRID = {"low": 0.1, "high": 5.0, "count": 4}
 VARIANCES = {
-    "delta": 1e-6, "sensitivity": 2.0, "epsilons": GRID, "also": [0.3],
+    "delta": 1e-6, "sensitivity": 0.5, "epsilons": GRID, "also": [0.3],
     "mechanisms": [
         ["gaussian", "exact"], ["laplace", "exact"], ["flipped-huber", "exact"],
         ["flipped-huber", "grid"], ["truncated-laplace", "exact"], ["staircase", "exact"],
@@ -42,9 +42,9 @@ def test_closed_forms_are_met_and_every_bound_is_within_the_budget(table):
         index="epsilon", columns="mechanism", values="variance"
     )
     epsilon = wide.index.to_numpy()
-    sigma = gaussian_sigma(epsilon, 1e-6, 2.0)
-    assert wide["gaussian"].to_numpy() == pytest.approx(sigma**2, rel=1e-12)
-    beta = 2.0 / (epsilon - 2 * math.log1p(-1e-6))
+    sigma = gaussian_sigma(epsilon, 1e-6, 0.5)
+    assert wide["gaussian"].to_numpy() == pytest.approx(sigma**2, rel=1e-10)
+    beta = 0.5 / (epsilon - 2 * math.log1p(-1e-6))
     assert wide["laplace"].to_numpy() == pytest.approx(2 * beta**2, rel=1e-9)
     ratio = wide["flipped-huber"] / wide["truncated-laplace"]
     assert np.all((ratio > 1) & (ratio < 1.01))
@@ -64,6 +64,14 @@ def test_a_least_variance_that_is_not_attained_has_a_row_of_its_own(table):
     exact = table[(table["method"] == "exact") & (table["attained"] == 0)]
     assert list(limits["epsilon"]) == list(exact["epsilon"])
     assert np.all(exact["variance"].to_numpy() >= limits["variance"].to_numpy())
+
+
+def test_a_finer_grid_comes_nearer_to_the_optimum():
+    found = [
+        illustrative_values(**VALUES, box=[[1, 30], [0.5, 8]], resolution=[n, n]) for n in (30, 300)
+    ]
+    coarse, fine = (table["variance_grid"] / table["variance_exact"] - 1 for table in found)
+    assert np.all((fine >= 0) & (fine < coarse))
 
 
 @pytest.mark.parametrize("against", ["laplace", "staircase"])

@@ -6,7 +6,7 @@ and `dpnoise --help` rely on.
 
 from __future__ import annotations
 
-from importlib import import_module
+from dpnoise._lazy import lazy
 
 _HOME = {
     "FlippedHuber": "noise",
@@ -25,6 +25,7 @@ _HOME = {
     "vector_profile": "privacy",
     "zcdp": "privacy",
 }
+__getattr__, __dir__ = lazy(__name__, _HOME)
 
 __all__ = [  # noqa: PLE0604, RUF100
     "FlippedHuber",
@@ -43,15 +44,3 @@ __all__ = [  # noqa: PLE0604, RUF100
     "vector_profile",
     "zcdp",
 ]
-
-
-def __getattr__(name: str) -> object:
-    """Import the room that holds `name` and return the object."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    """List the public names, for completion in a shell."""
-    return sorted(__all__)

@@ -99,7 +99,7 @@ def _files(name: str) -> list[Path]:
             break
         if not (folder / "__init__.py").is_file():
             home = _homes(files[-1]).get(part)
-            files.extend(_files(".".join((*parts[:depth], home))) if home else [])
+            files.extend(_files(".".join((*parts[:depth], home, part))) if home else [])
             break
         files.append(folder / "__init__.py")
     return files

@@ -1,17 +1,28 @@
 """From a privacy budget (epsilon, delta) to noise that keeps it."""
 
-from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.calibration.search import calibrate
-from dpnoise.calibration.sufficient import theorem_8_delta
-from dpnoise.calibration.zcdp import CoordinateNoise, coordinate_noise, describe
+from dpnoise._lazy import lazy
 
-__all__ = [
+_HOME = {
+    "Calibration": "budget",
+    "CoordinateNoise": "zcdp",
+    "Limit": "limit",
+    "calibrate": "search",
+    "coordinate_noise": "zcdp",
+    "describe": "zcdp",
+    "gaussian_sigma": "gaussian",
+    "least_cost": "limit",
+    "theorem_8_delta": "sufficient",
+}
+__getattr__, __dir__ = lazy(__name__, _HOME)
+
+__all__ = [  # noqa: PLE0604, RUF100
     "Calibration",
     "CoordinateNoise",
+    "Limit",
     "calibrate",
     "coordinate_noise",
     "describe",
     "gaussian_sigma",
+    "least_cost",
     "theorem_8_delta",
 ]

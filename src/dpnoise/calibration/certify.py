@@ -92,7 +92,7 @@ def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float]
     high = _FIRST
     while (below := excess(high)) > 0.0:
         low, above = high, below
-        high = max(8.0 * high, _GUESS)
+        high = 8.0 * high if budget.dimension == 1 else max(8.0 * high, _GUESS)
         if high > _LAST:
             message = f"calibration: {noise!r} could not be verified for {budget!r}"
             raise RuntimeError(message)

@@ -24,7 +24,8 @@ _NEARLY_LAPLACE = 1e-5  # an alpha at which the variance is within 1e-10 of the 
 def gaussian(budget: Budget) -> Calibration:
     """Return the least Gaussian noise, for delta > 0."""
     length = math.nextafter(budget.sensitivity * math.sqrt(budget.dimension), math.inf)
-    return settle(Gaussian(float(gaussian_sigma(budget.epsilon, budget.delta, length))), budget)
+    sigma = gaussian_sigma(budget.epsilon, budget.tight.delta, length)
+    return settle(Gaussian(float(sigma)), budget)
 
 
 def laplace_scale(epsilon: float, delta: float) -> float:

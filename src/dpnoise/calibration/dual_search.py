@@ -6,6 +6,9 @@ at variance V, the least variance V* is where the minimum of f over shapes is 0.
 the best of some noise whose calibration is known (Gaussian, Laplace, a kink), f is scanned over
 shapes; where it is negative, its minimum is located and the variance lowered to V at that shape.
 As f is flat in the shape at its minimum, this converges quadratically: two rounds are usual.
+How deep f is says little of how much variance there is to gain, since log delta falls much faster
+with the variance near Laplace noise than near the Gaussian; so the shapes are scanned again at
+the variance found, until none of them is more private.
 
 Local minima of f that the grid does not resolve may be missed.
 """
@@ -40,6 +43,8 @@ _EVEN = 2e-9  # a log delta this close to the target is on it
 _CLOSE = 1e-13  # error of log d where log delta jumps
 _PROMISING = 0.1  # f at a local minimum of the scan that may be negative between grid points
 _DESCENTS = 2  # local minima to follow
+_SCANS = 6  # a shape can turn out best only when the variance has come down
+_SCANS, _SETTLED = 8, 1e-6  # a smaller relative gain of variance does not ask for another scan
 _GAIN = 2e-8  # a smaller gain in log delta is not worth another round
 _LAST = 1e-4  # the gain after one of this size is of the order of its square
 _ROUNDS = 6
@@ -148,13 +153,22 @@ class DualSearch:
             Increasing positive shapes to scan, at least three.
         """
         best = min(known, key=lambda item: item.variance)
-        scan = np.array([self.at_variance(shape, best.variance, _ROUGH) for shape in grid])
+        for _ in range(_SCANS):
+            before = best
+            for ends in self._promising(best.variance, grid):
+                best = self._descend(best, ends)
+            if best.variance >= before.variance:
+                break
+        return best
+
+    def _promising(self, variance: float, grid: Array) -> list[tuple[float, float]]:
+        """Return the intervals of shapes where noise of this variance may keep the budget."""
+        scan = np.array([self.at_variance(shape, variance, _ROUGH) for shape in grid])
         beside = np.concatenate([[np.inf], scan, [np.inf]])
         minima = np.flatnonzero((scan <= beside[:-2]) & (scan < beside[2:]) & (scan < _PROMISING))
-        for k in minima[np.argsort(scan[minima])][:_DESCENTS]:
-            ends = float(grid[max(k - 1, 0)]), float(grid[min(k + 1, len(grid) - 1)])
-            best = self._descend(best, ends)
-        return best
+        minima = minima[np.argsort(scan[minima])][:_DESCENTS]
+        last = len(grid) - 1
+        return [(float(grid[max(k - 1, 0)]), float(grid[min(k + 1, last)])) for k in minima]
 
     def _descend(self, best: Known, ends: tuple[float, float]) -> Known:
         """Return the least noise with a shape between `ends`, or `best` if none is less."""

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 LEAST_DELTA = 1e-300
 _STEPS = 100
 _BLOCK = 16384  # pairs at a time, so that the work stays in the processor's cache
-# The slope of log delta changes at most like mu^-2, so that an error e in log mu becomes
-# less than e^2 in one step.
+# An error e in log mu becomes about e^2 c in one step, where c is the relative change of the
+# slope of log delta per unit of log mu: at most about |a - h| (a + h), and a + h is
+# sqrt((a - h)^2 + 2 epsilon) with |a - h| below 40. So a step below this over
+# (1 + sqrt(epsilon))^(1/2) leaves less than 2e-13.
 _CLOSE = 1e-8
 # Rounding moves the root in log mu by (error of log delta) / slope. With u = 2^-53 the error
 # is about u (4 |a^2 - h^2| + 64 + 4 |log delta|) at most. The slope is above a^2 - h^2, since
@@ -54,12 +56,13 @@ def _greatest_mu(epsilon: Array, delta: Array) -> Array:
     """Return the verified mu of each pair, for checked arrays of one shape (n,)."""
     target = np.log(delta)
     mu = _start(epsilon, delta)
+    close = _CLOSE / np.sqrt(1.0 + np.sqrt(epsilon))
     left = np.arange(mu.size)  # most pairs need three steps, a few need eight
     for _ in range(_STEPS):
         log_delta, slope = log_delta_and_slope(mu[left], epsilon[left])
         step = (target[left] - log_delta) / slope
         mu[left] *= np.exp(step)
-        left = left[np.abs(step) >= _CLOSE]
+        left = left[np.abs(step) >= close[left]]
         if left.size == 0:
             break
     mu *= 1.0 - _MARGIN

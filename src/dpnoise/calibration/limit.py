@@ -47,6 +47,7 @@ LARGEST_EPSILON = 8.0  # beyond, peaks of width e^(-epsilon / 2) ask for too fin
 _REACH = 16.0  # a Laplace tail beyond this many 1 / epsilon holds e^-16 of the mass
 _LARGEST_PROGRAM = 20_000  # lattice points
 _ALL_SHIFTS = 64  # up to so many cells per unit, one program with all shifts is fastest
+_MOST_CELLS = 128  # chosen without being asked for
 _ROUNDS = 12
 _SHIFTS_PER_ROUND = 6
 
@@ -82,7 +83,7 @@ class Limit:
 
     @property
     def gap(self) -> float:
-        """upper / lower - 1."""
+        """Upper / lower - 1."""
         return self.upper / self.lower - 1.0
 
 
@@ -144,7 +145,7 @@ def least_cost(
         return _bracket(epsilon, delta, cost, cells, gap, start)
     cells, finest, start = _choose_cells(epsilon, delta, cost, gap)
     limit = _bracket(epsilon, delta, cost, cells, gap, start)
-    while limit.gap > gap and limit.cells < finest:
+    while limit.gap > gap and limit.cells < min(finest, _MOST_CELLS):
         cells = min(2 * limit.cells, finest)
         again = _bracket(epsilon, delta, cost, cells, gap, limit.noise)
         limit = replace(again, lower=max(limit.lower, again.lower))
@@ -193,13 +194,13 @@ def _choose_cells(
         needed = math.ceil(1.0 / math.sqrt(gap * scale))
     found = private(fine, masses, epsilon, delta)
     upper = _cost(found, cost)
-    cells = max(1, fine // 20)
-    while cells < fine:
+    best = (0.0, 1)
+    for cells in range(max(1, fine // 20), min(fine, _ALL_SHIFTS) + 1):
         value = _program(epsilon, delta, cost, cells).solve_decreasing()[1]
-        if upper <= (1.0 + 0.6 * gap) * (value - _rounding_loss(cells, cost)):
+        best = max(best, (value - _rounding_loss(cells, cost), cells))
+        if upper <= (1.0 + 0.6 * gap) * best[0]:
             break
-        cells += max(1, cells // 24)
-    return cells, fine, found
+    return best[1], fine, found
 
 
 def _decreasing(epsilon: float, delta: float, cost: str, cells: int) -> Histogram:
@@ -226,9 +227,11 @@ def _bracket(
             lower, bounded_by = bound, len(shifts)
         unmended = Histogram(cells, masses, 0.0)
         new = _violated(unmended.deltas(epsilon), delta, shifts)
-        # More shifts can only make the program's optimum cost more.
-        settled = lower <= (1.0 + 0.02 * gap) * before and _cost(unmended, cost) >= upper
-        if upper <= (1.0 + gap) * lower or not new or settled:
+        # More shifts cannot make the program cheaper: they cannot help the noise when it is
+        # too dear before it is mended.
+        slow = lower <= (1.0 + 0.05 * gap) * before
+        settled = best is not start or _cost(unmended, cost) >= upper
+        if upper <= (1.0 + gap) * lower or not new or (slow and settled):
             break
         shifts = sorted({*shifts, *new})
     upper *= 1.0 + 1e-12  # rounding of the sum

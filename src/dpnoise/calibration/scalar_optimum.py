@@ -157,4 +157,4 @@ def scalar_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     budget : Budget
         With dimension 1 and positive delta.
     """
-    return optimum(_FAMILIES[kind](budget.epsilon, budget.delta), budget)
+    return optimum(_FAMILIES[kind](budget.epsilon, budget.tight.delta), budget)

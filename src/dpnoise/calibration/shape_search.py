@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _STEPS = 200
 _LONGEST, _FLATTEST = 3.0, 1e-9  # bounds of the Newton step and of the slope
 _CLOSE, _ROUGH = 1e-13, 1e-6  # errors of log d, in the end and in a scan
+_EVEN = 1e-5  # error of log delta
 _POINTS, _ROUNDS = 17, 30
 _FLAT = 4e-13  # differences of log variance that are rounding
 _NARROW = 1e-14
@@ -105,11 +106,13 @@ def solve_scale(
         low, high = np.where(above, low, x), np.where(above, x, high)
         step = np.clip((target - value) / np.maximum(slope, _FLATTEST), -_LONGEST, _LONGEST)
         following = x + step
-        outside = (following <= low) | (following >= high)
+        outside = ((following <= low) | (following >= high)) & (following != x)
         with np.errstate(invalid="ignore"):  # inf - inf before both ends are known
             middle = 0.5 * (low + high)
         following = np.where(outside & np.isfinite(middle), middle, following)
-        if np.all(np.abs(following - x) <= close):
+        # Beside a kink the slope is huge, so that a short step is not enough to stop.
+        even = (np.abs(value - target) <= _EVEN) | (high - low <= close)
+        if np.all(even & (np.abs(following - x) <= close)):
             break
         x = following
     return x
@@ -155,8 +158,8 @@ class _Search:
 
     def __init__(self, family: ShapeFamily, epsilon: float, delta: float) -> None:
         self.family, self.epsilon, self.target = family, epsilon, math.log(delta)
-        start = np.log(max(epsilon, 1e-3)) - np.log(np.maximum(family.grid, 1.0))
-        self._known = family.grid, start
+        # As if all needed the variance of the limit.
+        self._known = family.grid, 0.5 * np.log(family.variance(family.grid) / family.limit)
 
     def log_d(self, shapes: Array, close: float = _CLOSE) -> Array:
         """Return log d that spends delta; the solutions are the next start."""
@@ -193,7 +196,7 @@ def optimum(family: ShapeFamily, budget: Budget, method: str = "exact") -> Calib
     method : str
         What the account of `family` is called.
     """
-    search = _Search(family, budget.epsilon, budget.delta)
+    search = _Search(family, budget.epsilon, budget.tight.delta)
     unit, infimum = budget.sensitivity, None
     if family.candidate:
         shape, d = family.candidate

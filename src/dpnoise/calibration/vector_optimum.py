@@ -39,15 +39,14 @@ if TYPE_CHECKING:
 
 # Rounding must not put the largest loss of a kink above epsilon.
 _BELOW = 1.0 - 1e-12
-# On the kink the variance hardly depends on the shape; certification corrects the rest.
-_ROUGH = 1e-5
+_ROUGH, _FINE = 1e-5, 1e-7  # errors of log delta on the kink, to compare and to hand out
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
 
 
 def _laplace_variance(budget: Budget) -> float:
     """Return the variance of the least Laplace noise for sensitivity 1."""
     if budget.dimension == 1:
-        return 2.0 * closed_forms.laplace_scale(budget.epsilon, budget.delta) ** 2
+        return 2.0 * closed_forms.laplace_scale(budget.epsilon, budget.tight.delta) ** 2
     search = DualSearch(lambda _, scale: Laplace(scale), budget)
     pure = budget.epsilon / budget.dimension
     # Just beyond the pure scale delta grows with a power of the excess.
@@ -140,18 +139,28 @@ _FAMILIES = {
 }
 
 
-def _kink(search: DualSearch, start: float) -> Known | None:
-    """Return the noise where the largest loss of the Laplace part is epsilon, if any."""
+def _kink(search: DualSearch, start: float, step: float, error: float) -> Known | None:
+    """Return the noise where the largest loss of the Laplace part is epsilon, if any.
+
+    Parameters
+    ----------
+    search : DualSearch
+        The family and the budget.
+    start, step : float
+        A first shape, and how far to go in its logarithm at first.
+    error : float
+        Of log delta, at most 1e-7 for what is handed out.
+    """
     share = _BELOW * search.budget.epsilon / search.budget.dimension
     if share == 0.0:
         return None
 
     def excess(log_shape: float) -> float:  # delta falls with the shape
         shape = math.exp(-log_shape)
-        return search.excess(search.make(shape, 1.0), share / shape, _ROUGH)
+        return search.excess(search.make(shape, 1.0), share / shape, error)
 
     try:
-        shape = math.exp(-root(excess, -math.log(start), 0.15, _ROUGH))
+        shape = math.exp(-root(excess, -math.log(start), step, 0.1 * error))
     except RuntimeError:
         return None
     return Known(search.make(shape, 1.0).var() / (share / shape) ** 2, shape, limit=False)
@@ -177,10 +186,13 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
         limit = kind is Huber
         known.append(Known(_gaussian_variance(budget), family.gaussian, limit))
     grid = family.grid
-    if family.kink is not None and (kink := _kink(search, family.kink)):
+    kink = None
+    if family.kink is not None and (kink := _kink(search, family.kink, 0.15, _ROUGH)):
         known.append(kink)
         grid = np.union1d(grid, kink.shape * np.array(_BESIDE_KINK))
     best = search.least(known, grid)
+    if best is kink:
+        best = _kink(search, kink.shape, _ROUGH, _FINE) or kink
     variance = search.solve(best.shape, best.variance, 1e-6) if best.limit else best.variance
     scale = math.sqrt(variance / family.make(best.shape, 1.0).var())
     noise = family.make(best.shape, scale * budget.sensitivity)

@@ -12,50 +12,45 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from dpnoise._check import Problems
-from dpnoise.experiments._release import COLUMNS, Sensitivity, check_release, compare, streams
+from dpnoise.experiments._release import Sensitivity, Settings, compare_releases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
-
-    from dpnoise.experiments._release import Stream
 
     Array = NDArray[np.float64]
 
 
-def _histograms(stream: Stream, samples: int, bins: int, repetitions: int) -> Array:
-    """Return the shares of fresh data sets, shape (repetitions, bins)."""
-    shares = np.empty((repetitions, bins))
-    for k in range(repetitions):
-        rng = stream(k, "data")
-        chances = rng.dirichlet(np.full(bins, 1.0 / bins))
-        shares[k] = rng.multinomial(samples, chances) / samples
-    return shares
+def _histogram(rng: np.random.Generator, samples: int, bins: int) -> Array:
+    """Return the shares of a fresh data set, shape (bins,)."""
+    chances = rng.dirichlet(np.full(bins, 1.0 / bins))
+    return rng.multinomial(samples, chances) / samples
 
 
 def histograms(
     *,
     seed: int,
-    epsilon: float,
+    epsilons: Sequence[float],
     delta: float,
     samples: int,
     repetitions: int,
     dimensions: Sequence[int],
     exact_up_to: int,
 ) -> pd.DataFrame:
-    """Return the l1 error of each mechanism against the number of bins, at one epsilon.
+    """Return the l1 error of each mechanism against the number of bins.
 
     Parameters
     ----------
     seed : int
         The seed of the config.
-    epsilon, delta : float
-        The privacy parameters; the classical Gaussian mechanism is a formula without a theorem
+    epsilons : sequence of float
+        Positive; the classical Gaussian mechanism is a formula without a theorem
         at epsilon >= 1.
+    delta : float
+        In [1e-300, 1).
     samples : int
         Items per data set, n.
     repetitions : int
@@ -71,27 +66,19 @@ def histograms(
     DataFrame
         Columns epsilon, dimension, method, deviation (of the noise, per bin), error and
         error_se (mean over repetitions and its standard error), and for each of the paper's
-        five methods gain_over_<method> and its standard error: the paired difference of errors,
-        positive where the row is better.
+        five methods and 'zero' gain_over_<method> and its standard error: the paired
+        difference of errors, positive where the row is better.
 
     Raises
     ------
     ValueError
         If a setting is out of range; names all that are.
     """
-    problems = Problems("histograms")
-    check_release(problems, seed, epsilon, delta, samples, repetitions, dimensions, exact_up_to)
-    problems.raise_if_any()
-    rows = []
-    for d in sorted(set(dimensions)):
-        stream = streams(seed, "histograms", d)
-        rows += compare(
-            _histograms(stream, samples, d, repetitions),
-            Sensitivity(1.0 / samples, 2),
-            epsilon,
-            delta,
-            stream,
-            lambda difference: np.abs(difference).sum(axis=1),
-            exact=d <= exact_up_to,
-        )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    settings = Settings(seed, epsilons, delta, samples, repetitions, dimensions, exact_up_to)
+    return compare_releases(
+        "histograms",
+        settings,
+        _histogram,
+        lambda _: Sensitivity(1.0 / samples, 2),
+        lambda difference: np.abs(difference).sum(axis=1),
+    )

@@ -13,50 +13,45 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from dpnoise._check import Problems
-from dpnoise.experiments._release import COLUMNS, Sensitivity, check_release, compare, streams
+from dpnoise.experiments._release import Sensitivity, Settings, compare_releases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
-
-    from dpnoise.experiments._release import Stream
 
     Array = NDArray[np.float64]
 
 
-def _means(stream: Stream, samples: int, dimension: int, repetitions: int) -> Array:
-    """Return the means of fresh data sets, shape (repetitions, dimension)."""
-    means = np.empty((repetitions, dimension))
-    for k in range(repetitions):
-        rng = stream(k, "data")
-        centre = rng.standard_normal(dimension)
-        means[k] = centre + (rng.random((samples, dimension)).mean(axis=0) - 0.5)
-    return means
+def _mean(rng: np.random.Generator, samples: int, dimension: int) -> Array:
+    """Return the mean of a fresh data set, shape (dimension,)."""
+    centre = rng.standard_normal(dimension)
+    return centre + (rng.random((samples, dimension)).mean(axis=0) - 0.5)
 
 
 def mean_estimation(
     *,
     seed: int,
-    epsilon: float,
+    epsilons: Sequence[float],
     delta: float,
     samples: int,
     repetitions: int,
     dimensions: Sequence[int],
     exact_up_to: int,
 ) -> pd.DataFrame:
-    """Return the l2 error of each mechanism against the dimension, at one epsilon.
+    """Return the l2 error of each mechanism against the dimension.
 
     Parameters
     ----------
     seed : int
         The seed of the config.
-    epsilon, delta : float
-        The privacy parameters; the classical Gaussian mechanism is a formula without a theorem
+    epsilons : sequence of float
+        Positive; the classical Gaussian mechanism is a formula without a theorem
         at epsilon >= 1.
+    delta : float
+        In [1e-300, 1).
     samples : int
         Data points per data set, n.
     repetitions : int
@@ -73,27 +68,19 @@ def mean_estimation(
     DataFrame
         Columns epsilon, dimension, method, deviation (of the noise, per coordinate), error and
         error_se (mean over repetitions and its standard error), and for each of the paper's
-        five methods gain_over_<method> and its standard error: the paired difference of errors,
-        positive where the row is better.
+        five methods and 'zero' gain_over_<method> and its standard error: the paired
+        difference of errors, positive where the row is better.
 
     Raises
     ------
     ValueError
         If a setting is out of range; names all that are.
     """
-    problems = Problems("mean estimation")
-    check_release(problems, seed, epsilon, delta, samples, repetitions, dimensions, exact_up_to)
-    problems.raise_if_any()
-    rows = []
-    for d in sorted(set(dimensions)):
-        stream = streams(seed, "mean-estimation", d)
-        rows += compare(
-            _means(stream, samples, d, repetitions),
-            Sensitivity(1.0 / samples, d),
-            epsilon,
-            delta,
-            stream,
-            lambda difference: np.linalg.norm(difference, axis=1),
-            exact=d <= exact_up_to,
-        )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    settings = Settings(seed, epsilons, delta, samples, repetitions, dimensions, exact_up_to)
+    return compare_releases(
+        "mean-estimation",
+        settings,
+        _mean,
+        lambda d: Sensitivity(1.0 / samples, d),
+        lambda difference: np.linalg.norm(difference, axis=1),
+    )

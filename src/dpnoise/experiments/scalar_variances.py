@@ -21,7 +21,6 @@ from dpnoise.experiments._settings import describe, geometric, require_grid
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-
 _BUDGET = {"low": 0.0, "open_low": True}
 
 
@@ -32,6 +31,8 @@ def scalar_variances(
     epsilons: Mapping[str, float],
     also: Sequence[float],
     mechanisms: Sequence[Sequence[str]],
+    box: Sequence[Sequence[float]] | None = None,
+    resolution: Sequence[int] | None = None,
 ) -> pd.DataFrame:
     """Return the least variance of each mechanism against epsilon (Figure 3a).
 
@@ -47,6 +48,8 @@ def scalar_variances(
         Further epsilons, such as those of printed numbers.
     mechanisms : sequence of (mechanism, method)
         Families by kebab name, each with a method of `dpnoise.calibrate`.
+    box, resolution : sequence, optional
+        The paper's grid, as `dpnoise.calibrate` takes it; its defaults if left out.
 
     Returns
     -------
@@ -68,11 +71,14 @@ def scalar_variances(
         problems.number(f"also[{place}]", value, **_BUDGET)
     problems.require(len(mechanisms) > 0, "mechanisms", "at least one", mechanisms)
     problems.raise_if_any()
+    grid = {"box": box, "resolution": resolution}
     rows = []
     for epsilon in np.union1d(geometric(epsilons), np.asarray(also, dtype=float)):
         budget = {"epsilon": float(epsilon), "delta": delta, "sensitivity": sensitivity}
         for mechanism, method in mechanisms:
-            found = calibrate(mechanism, method=method, **budget)
+            found = calibrate(
+                mechanism, method=method, **budget, **(grid if method == "grid" else {})
+            )
             told = describe(found.noise)
             rows.append((epsilon, mechanism, method, found.variance, told, found.delta,
                          int(found.attained)))  # fmt: skip
@@ -124,7 +130,12 @@ def variance_ratio(
 
 
 def illustrative_values(
-    *, delta: float, sensitivity: float, epsilons: Sequence[float]
+    *,
+    delta: float,
+    sensitivity: float,
+    epsilons: Sequence[float],
+    box: Sequence[Sequence[float]] | None = None,
+    resolution: Sequence[int] | None = None,
 ) -> pd.DataFrame:
     """Return the best (alpha, gamma) at some epsilons (slides, 'illustrative values').
 
@@ -136,6 +147,8 @@ def illustrative_values(
         Largest difference between neighbouring answers.
     epsilons : sequence of float
         One row each.
+    box, resolution : sequence, optional
+        The paper's grid, as `dpnoise.calibrate` takes it; its defaults if left out.
 
     Returns
     -------
@@ -157,9 +170,10 @@ def illustrative_values(
     rows = []
     for epsilon in epsilons:
         budget = {"epsilon": epsilon, "delta": delta, "sensitivity": sensitivity}
+        grid = budget | {"method": "grid", "box": box, "resolution": resolution}
         row = {"epsilon": float(epsilon)}
-        for method, ending in (("grid", ""), ("exact", "_exact")):
-            found = calibrate("flipped-huber", method=method, **budget)
+        for method, ending, asked in (("grid", "", grid), ("exact", "_exact", budget)):
+            found = calibrate("flipped-huber", **asked)
             row |= {f"alpha{ending}": found.noise.alpha, f"gamma{ending}": found.noise.gamma}
             row[f"variance_{method}"] = found.variance
         rows.append(row | {"delta_bound": found.delta})

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
-_LINES = {"exact": "-", "grid": ":", "infimum": (0, (1, 3))}
-_WORDS = {"exact": "", "grid": ",\nthe paper's grid", "infimum": ",\ninfimum"}
+_LINES = {"exact": "-", "grid": ":", "infimum": "-"}
+_WORDS = {"exact": "", "grid": ",\nthe paper's grid", "infimum": ",\nleast or infimum"}
 _FRONT = ("flipped-huber", "truncated-laplace")
 _FLOOR = 1e-5  # excess variance that counts as none
 _LEVELS = (0.1, 0.5, 1, 2, 5, 10, 20, 50)  # decibels; between the first two signs 'identical'
@@ -41,13 +41,13 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
         Most variances differ by far less than a line's width; the lower panel tells them
         apart. A curve that runs along its lower edge is the least of all.
     """
+    table = _with_limits(table)
     least = table.groupby("epsilon")["variance"].transform("min")
     excess = (table["variance"] / least - 1.0).clip(lower=_FLOOR)
     with house_style():
         figure = new_figure(PAGE, 5.0)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 1.15))
         for (mechanism, method), rows in table.groupby(["mechanism", "method"], sort=False):
-            attained = method != "exact" or rows["attained"].all()
             dashed = mechanism == "truncated-laplace"  # lies on the flipped Huber curve
             look = {
                 "color": COLOURS[mechanism],
@@ -55,9 +55,8 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
                 "zorder": 3 + dashed if mechanism in _FRONT else 2,
                 "label": f"{NAMES[mechanism]}{_WORDS[method]}",
             }
-            if attained or method == "infimum":  # what is near a limit is drawn as the limit
-                above.plot(rows["epsilon"], rows["variance"], **look)
-                below.plot(rows["epsilon"], excess[rows.index], **look)
+            above.plot(rows["epsilon"], rows["variance"], **look)
+            below.plot(rows["epsilon"], excess[rows.index], **look)
         if printed is not None and len(printed):
             _mark(above, printed)
         above.set_yscale("log")
@@ -73,6 +72,15 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
             axes.grid(color=GREY, alpha=0.2, linewidth=0.5)
         _epsilon_axis(below, table["epsilon"])
     return figure
+
+
+def _with_limits(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one curve, of method 'infimum', where exact noise has a limit at some epsilon."""
+    limited = table.loc[table["method"] == "infimum", "mechanism"].unique()
+    kept = table[(table["method"] != "exact") | (table["attained"] == 1)].copy()
+    joined = (kept["method"] == "exact") & kept["mechanism"].isin(limited)
+    kept.loc[joined, "method"] = "infimum"
+    return kept
 
 
 def _mark(axes: Axes, printed: pd.DataFrame) -> None:
@@ -126,7 +134,7 @@ def ratio_map(table: pd.DataFrame) -> Figure:
         axes.set_yscale("log")  # before the contours, whose labels are placed by it
         _epsilon_axis(axes, table["epsilon"])
         axes.set_ylim(y.min(), y.max())
-        axes.contourf(x, y, values, levels=levels, cmap=colours, norm=norm)
+        axes.contourf(x, y, values, levels=levels, cmap=colours, norm=norm, extend="both")
         lines = axes.contour(
             x, y, values, levels=used, colors="#404040", linewidths=0.6, linestyles="solid"
         )

@@ -18,7 +18,7 @@ _SEEN = 5e-3  # and of a plain one
 _PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
 # Dashes that take turns where curves coincide, over a solid flipped Huber.
 _LINES = {
-    "gaussian": "--",
+    "gaussian": (0, (3, 3)),
     "laplace": (0, (2, 6)),
     "truncated-laplace": (2.7, (2, 6)),
     "offset-symmetric-gaussian": (5.4, (2, 6)),
@@ -86,7 +86,7 @@ def _densities(table: pd.DataFrame, titles: tuple[str, str]) -> Figure:
 
 def _curves(axes: Axes, table: pd.DataFrame) -> None:
     for mechanism, rows in table.groupby("mechanism", sort=False):
-        deviation = f": std {rows['variance'].iloc[0] ** 0.5:.3g}" if "variance" in rows else ""
+        deviation = f": std {rows['variance'].iloc[0] ** 0.5:.4g}" if "variance" in rows else ""
         axes.plot(
             rows["t"], rows["density"], color=COLOURS[mechanism],
             linestyle=_LINES.get(mechanism, "-"), label=f"{NAMES[mechanism]}{deviation}",
@@ -105,7 +105,8 @@ def illustrative_values(table: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        Each value is written at its dot; the grid's are open circles.
+        The exact values are written at their dots. The grid's, open circles, can lie far off at
+        nearly the same variance, since the variance hardly changes along a ridge towards Laplace.
     """
     with house_style():
         figure = new_figure(COLUMN * 1.4, 3.2)
@@ -136,5 +137,8 @@ def illustrative_values(table: pd.DataFrame) -> Figure:
         axes.set_ylabel("parameter")
         axes.set_title("Flipped Huber noise of least variance")
         axes.margins(x=0.12, y=0.12)
-        axes.legend(loc="upper right", borderaxespad=0)
+        figure.legend(
+            *axes.get_legend_handles_labels(), loc="outside lower center", ncols=4,
+            columnspacing=1.2,
+        )  # fmt: skip
     return figure

@@ -1,23 +1,25 @@
 """What a noise distribution guarantees: privacy profiles and zero-concentrated bounds."""
 
-from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.profile import (
-    epsilon_at,
-    hockey_stick,
-    log_privacy_profile,
-    privacy_profile,
-)
-from dpnoise.privacy.vector import VectorProfile, vector_profile
-from dpnoise.privacy.zcdp import (
-    ZCDP,
-    epsilon_from_zcdp,
-    eta_from_dp,
-    transition_cost,
-    transition_for_cost,
-    zcdp,
-)
+from dpnoise._lazy import lazy
 
-__all__ = [
+_HOME = {
+    "VectorProfile": "vector",
+    "ZCDP": "zero_concentrated",
+    "epsilon_at": "profile",
+    "epsilon_from_zcdp": "zero_concentrated",
+    "eta_from_dp": "zero_concentrated",
+    "gaussian_log_delta": "gaussian",
+    "hockey_stick": "profile",
+    "log_privacy_profile": "profile",
+    "privacy_profile": "profile",
+    "transition_cost": "zero_concentrated",
+    "transition_for_cost": "zero_concentrated",
+    "vector_profile": "vector",
+    "zcdp": "zero_concentrated",
+}
+__getattr__, __dir__ = lazy(__name__, _HOME)
+
+__all__ = [  # noqa: PLE0604, RUF100
     "ZCDP",
     "VectorProfile",
     "epsilon_at",

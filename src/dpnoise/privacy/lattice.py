@@ -48,7 +48,7 @@ from scipy import fft, special
 from dpnoise._check import Problems
 from dpnoise.noise import Noise
 from dpnoise.noise._arrays import floats
-from dpnoise.privacy.lattice_plan import Coordinate, Plan, make_plan
+from dpnoise.privacy.lattice_plan import NEGLIGIBLE, Coordinate, Plan, make_plan
 from dpnoise.privacy.loss_lattice import (
     QUADRATURE,
     UNIT,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 _FINE = 0.125  # step of psi between cuts
 _LEAST_SIZE, _GREATEST_SIZE = 2**10, 2**21
 _MOST_COPIES = 10**7
+_MOST_EPSILON = 1e9
 _FARTHEST = 1e12  # noise this much wider or narrower than the shift has no digits left
 _TINY = -40.0  # from here on 1 - exp(-exp(x)) is exp(x)
 
@@ -200,6 +201,9 @@ def _bounds(parts: list[Coordinate], epsilon: float, size: int) -> tuple[float, 
             return log_delta, log_delta
         error = 64.0 * UNIT * (sum(part.copies for part in parts) + abs(log_delta))
         return log_delta - error, min(log_delta + error, 0.0)
+    if any(part.least > epsilon + NEGLIGIBLE for part in parts):
+        # One coordinate alone gives delta >= 1 - e^-NEGLIGIBLE less a mass far below.
+        return -UNIT, 0.0
     plan = make_plan(parts, epsilon, size)
     down, up = zip(*(_rounded(part, plan) for part in plan.parts), strict=True)
     lower = _log_delta(list(down), plan, epsilon, size, -1)
@@ -227,7 +231,7 @@ def _checked(
             if problems.require(within, f"E|T| / shift {k}", expected, ratio):
                 unit = noise.scaled(1.0 / float(shift))
                 distinct[unit] = distinct.get(unit, 0) + int(copies)
-    epsilon = floats(problems, "epsilon", epsilon, low=0.0)
+    epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
     power = isinstance(size, Integral) and _LEAST_SIZE <= size <= _GREATEST_SIZE
     power = power and not int(size) & (int(size) - 1)
     expected = f"a power of two from {_LEAST_SIZE} to {_GREATEST_SIZE}"
@@ -245,9 +249,9 @@ def lattice_bounds(
     ----------
     shares : sequence of (noise, shift, copies)
         For each coordinate, or each group of equal ones: its continuous log-concave noise, its
-        sensitivity, non-negative, and the number of such coordinates.
+        sensitivity, non-negative, and the number of such coordinates, at most 10^7.
     epsilon : array_like of float
-        Non-negative.
+        From 0 to 1e9.
     size : int
         The number of lattice points, a power of two. Twice as many make the bounds about four
         times closer, unless values that several coordinates' losses take with positive

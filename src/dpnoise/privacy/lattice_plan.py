@@ -46,6 +46,8 @@ class Coordinate:
     ----------
     source, copies, cuts
         As above, but only cuts with a finite loss.
+    least : float
+        The loss is at least this, up to a mass of far below exp(-`NEGLIGIBLE`).
     log_rest : float
         The logarithm of the mass beyond the cuts.
     log_last : float
@@ -59,6 +61,7 @@ class Coordinate:
         cuts = source.cuts(source.left, source.right, _COARSE) if cuts is None else cuts
         loss = source.loss(cuts)
         self.cuts, self._loss = cuts[np.isfinite(loss)], loss[np.isfinite(loss)]
+        self.least = float(self._loss[0])
         self.log_rest = self.log_last = float(source.noise.logsf(self.cuts[-1]))
         if source.log_infinite > -math.inf:
             share = source.log_infinite - self.log_rest

@@ -1,0 +1,87 @@
+"""Search on a grid: the best of all its points, and never better than the exact optimum."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dpnoise import (
+    FlippedHuber,
+    OffsetSymmetricGaussian,
+    calibrate,
+    privacy_profile,
+    vector_profile,
+)
+from dpnoise.calibration.grid import first_private
+
+KINDS = {"flipped-huber": FlippedHuber, "offset-symmetric-gaussian": OffsetSymmetricGaussian}
+BOX = (0.05, 12.0), (0.05, 9.0)
+
+
+def everything(kind, private, resolution):
+    """Return the least variance of the private points, looking at each."""
+    lines = (np.linspace(*ends, n) for ends, n in zip(BOX, resolution, strict=True))
+    grid = (kind(float(a), float(b)) for a, b in itertools.product(*lines))
+    return min(noise.var() for noise in grid if private(noise))
+
+
+@pytest.mark.parametrize("family", KINDS)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.9, 1e-4), (3.0, 1e-6), (0.5, 0.2)])
+def test_one_coordinate_is_the_best_of_all_points(family, epsilon, delta):
+    budget = {"epsilon": epsilon, "delta": delta}
+    found = calibrate(family, **budget, method="grid", box=BOX, resolution=(40, 30))
+    least = everything(
+        KINDS[family], lambda noise: privacy_profile(noise, 1.0, epsilon) <= delta, (40, 30)
+    )
+    assert found.variance == least
+    assert found.delta <= delta
+    assert found.variance >= calibrate(family, **budget).infimum
+    assert found.method == "grid"
+
+
+@pytest.mark.parametrize("family", KINDS)
+def test_several_coordinates_are_the_best_of_all_points(family):
+    found = calibrate(
+        family, epsilon=2.0, delta=1e-3, dimension=3, method="grid", box=BOX, resolution=(14, 12)
+    )
+
+    def private(noise):
+        return vector_profile(noise, 1.0, 2.0, copies=3, rtol=1e-4).estimate <= 1e-3
+
+    assert found.variance == everything(KINDS[family], private, (14, 12))
+    assert found.variance >= calibrate(family, epsilon=2.0, delta=1e-3, dimension=3).infimum
+
+
+def test_finer_grids_approach_the_optimum():
+    budget = {"epsilon": 0.3, "delta": 1e-6}
+    exact = calibrate("flipped-huber", **budget).variance
+    for resolution, excess in [((301, 101), 2e-2), ((1500, 500), 1e-3)]:
+        found = calibrate("flipped-huber", **budget, method="grid", resolution=resolution)
+        assert 0.0 <= found.variance / exact - 1.0 < excess
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_density_at_each_quantile_falls_with_the_scale(kind):
+    """At a fixed alpha (theta) the noise grows in the dispersive order with gamma (rho)."""
+    levels = np.concatenate([np.geomspace(1e-6, 1.0, 40), np.linspace(1.0, 650.0, 400)])
+    noises = [kind(1.0, scale) for scale in np.geomspace(0.03, 1e3, 300)]
+    density = np.array([noise.logpdf(noise._magnitude(levels)) for noise in noises])
+    assert np.all(np.diff(density, axis=0) < 0.0)
+
+
+def test_first_private_place_by_halving():
+    rng = np.random.default_rng(1)
+    for length in (1, 2, 7, 64):
+        places = rng.integers(0, length + 1, 50)
+        found = first_private(lambda at, places=places: at >= places, 50, length)
+        np.testing.assert_array_equal(found, places)
+
+
+def test_box_without_private_noise_is_refused():
+    box = (0.1, 1.0), (0.1, 1.0)
+    for dimension in (1, 2):
+        with pytest.raises(ValueError, match="no noise in the box"):
+            calibrate(
+                "flipped-huber", epsilon=0.1, delta=1e-6, dimension=dimension, method="grid",
+                box=box, resolution=(5, 5),
+            )  # fmt: skip

@@ -1,0 +1,174 @@
+"""Least variance in one dimension: private by an independent account, and not to be beaten."""
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import special
+
+from dpnoise import (
+    FlippedHuber,
+    Huber,
+    OffsetSymmetricGaussian,
+    Subbotin,
+    TruncatedLaplace,
+    calibrate,
+    gaussian_sigma,
+    privacy_profile,
+)
+from dpnoise.calibration.scalar_optimum import kink_shape
+from exact_profile import exact_log_delta
+
+FAMILIES = "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace"
+BUDGETS = [
+    (0.3, 1e-6),  # kink
+    (1e-3, 1e-100),  # kink, far out
+    (0.3, 1e-300),
+    (1.0, 1e-3),
+    (0.3, 0.2),  # near the Gaussian
+    (0.0, 0.01),  # Gaussian
+    (0.0, 0.95),
+    (3.0, 0.7),
+    (10.0, 1e-8),  # Laplace limit
+    (30.0, 0.1),
+    (100.0, 1e-6),
+]
+
+
+def laplace_variance(epsilon, delta):
+    return 2.0 / (epsilon - 2.0 * math.log1p(-delta)) ** 2
+
+
+def random_budgets(seed, count):
+    rng = np.random.default_rng(seed)
+    return zip(10 ** rng.uniform(-3, 1.5, count), 10 ** rng.uniform(-12, -0.05, count), strict=True)
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "subbotin", "huber", "laplace", "gaussian"])
+def test_result_is_private_by_the_definition(family):
+    budgets = [*BUDGETS, *random_budgets(3, 8)] if family in FAMILIES else random_budgets(4, 6)
+    for epsilon, delta in budgets:
+        found = calibrate(family, epsilon=epsilon, delta=delta, sensitivity=3.0)
+        exact = mp.exp(exact_log_delta(found.noise, 3.0, epsilon))
+        assert exact <= found.delta <= delta, (epsilon, delta)
+        assert found.variance == found.noise.var()
+        assert found.variance >= found.infimum * (1.0 - 1e-12)
+        assert not found.attained or found.variance == found.infimum
+        assert found.variance <= found.infimum * (1.0 + 2e-9)
+
+
+def alternatives(family, rng):
+    """Yield noise of unit variance over the whole range of shapes."""
+    for _ in range(60):
+        shape = 10 ** rng.uniform(-2, 2)
+        noise = {
+            "flipped-huber": lambda b: FlippedHuber(b, 1.0),
+            "offset-symmetric-gaussian": lambda b: OffsetSymmetricGaussian(b**2, 1.0),
+            "truncated-laplace": lambda b: TruncatedLaplace(1.0, b),
+            "huber": lambda b: Huber(0.2 * b),
+            "subbotin": lambda b: Subbotin(1.0 + b / 4.0, 1.0),
+        }[family](shape)
+        yield noise.scaled(1.0 / noise.std())
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "huber", "subbotin"])
+def test_no_random_shape_is_private_with_less_variance(family):
+    rng = np.random.default_rng(17)
+    budgets = [*random_budgets(5, 6), (0.3, 0.2), (3.0, 0.3)]
+    found = [calibrate(family, epsilon=e, delta=d) for e, d in budgets]
+    for noise in alternatives(family, rng):
+        for (epsilon, delta), best in zip(budgets, found, strict=True):
+            less = noise.scaled(math.sqrt(best.infimum * (1.0 - 1e-7)))
+            assert privacy_profile(less, 1.0, epsilon) > delta, (epsilon, delta, noise)
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "subbotin", "huber"])
+def test_never_worse_than_the_limits_of_the_family(family):
+    for epsilon, delta in [*random_budgets(6, 12), (0.05, 1e-9)]:
+        found = calibrate(family, epsilon=epsilon, delta=delta)
+        limits = [laplace_variance(epsilon, delta)]
+        if family != "truncated-laplace":
+            limits.append(float(gaussian_sigma(epsilon, delta)) ** 2)
+        assert found.infimum <= min(limits) * (1.0 + 2e-10)
+
+
+def test_kink_spends_delta_in_closed_form():
+    """On alpha = gamma^2 epsilon delta has a closed form, and so has the variance."""
+    epsilon, delta = np.array([1e-3, 0.3, 1.0, 4.0]), np.array([1e-30, 1e-6, 1e-4, 1e-8])
+    b = kink_shape(epsilon, delta)
+    for e, target, shape in zip(epsilon, delta, b, strict=True):
+        with mp.workdps(60):
+            s, q = mp.mpf(float(shape)), mp.ncdf(-mp.mpf(float(shape)))
+            m = q / mp.npdf(s)
+            weight = 1 - mp.exp(-s * s) * (1 - s * m)
+            found = mp.expm1(mp.mpf(float(e))) * mp.exp(-s * s) * (1 - s * m) / (2 * weight)
+            assert abs(found / mp.mpf(float(target)) - 1) < 1e-12
+            share = mp.exp(-s * s) * (s * s * (1 - s * m / 2) + s * m) / weight
+            variance = float(2 * (1 - share) / mp.mpf(float(e)) ** 2)
+        gamma = shape / e
+        assert FlippedHuber(shape * gamma, gamma).var() == pytest.approx(variance, rel=1e-12)
+
+
+def test_flipped_huber_regimes():
+    """The kink for most budgets, the Gaussian for small epsilon, Laplace noise for large."""
+    kink = calibrate("flipped-huber", epsilon=0.3, delta=1e-6)
+    assert kink.noise.alpha / kink.noise.gamma**2 == pytest.approx(0.3, rel=1e-9)
+    assert kink.attained
+    assert kink.variance < laplace_variance(0.3, 1e-6)
+    gaussian = calibrate("flipped-huber", epsilon=0.0, delta=0.01)
+    assert gaussian.variance == pytest.approx(gaussian_sigma(0.0, 0.01) ** 2, rel=1e-9)
+    between = calibrate("flipped-huber", epsilon=0.3, delta=0.2)
+    assert between.attained
+    assert between.variance < 0.999995 * gaussian_sigma(0.3, 0.2) ** 2
+    laplace = calibrate("flipped-huber", epsilon=10.0, delta=1e-8)
+    assert not laplace.attained
+    assert laplace.infimum == pytest.approx(laplace_variance(10.0, 1e-8), rel=1e-14)
+
+
+def test_truncated_laplace_is_the_closed_form_of_geng():
+    """Bound (Delta / epsilon) log(1 + (e^epsilon - 1) / (2 delta)), while delta is small."""
+    for epsilon, delta in [(0.3, 1e-6), (1.0, 1e-3), (0.01, 1e-9), (2.0, 1e-10)]:
+        found = calibrate("truncated-laplace", epsilon=epsilon, delta=delta, sensitivity=2.0)
+        bound = 2.0 / epsilon * math.log1p(math.expm1(epsilon) / (2.0 * delta))
+        assert found.noise.beta == pytest.approx(2.0 / epsilon, rel=1e-10)
+        assert found.noise.bound == pytest.approx(bound, rel=1e-9)
+
+
+def test_another_scale_of_truncated_laplace_is_better_for_large_delta():
+    found = calibrate("truncated-laplace", epsilon=3.0, delta=0.3)
+    closed = TruncatedLaplace(1 / 3.0, math.log1p(math.expm1(3.0) / 0.6) / 3.0)
+    assert privacy_profile(closed, 1.0, 3.0) == pytest.approx(0.3, rel=1e-12)
+    assert found.variance < 0.99 * closed.var()
+
+
+def test_offset_gaussian_undercuts_laplace_beyond_the_box_of_the_paper():
+    """Its optimum is close to Laplace noise, at a theta that no grid of the paper reaches."""
+    found = calibrate("offset-symmetric-gaussian", epsilon=0.3, delta=1e-6)
+    assert found.attained
+    assert found.noise.theta > 150.0
+    assert 0.0 < 1.0 - found.variance / laplace_variance(0.3, 1e-6) < 1e-4
+
+
+def test_variances_at_the_budget_of_the_paper_are_consistent_with_closed_forms():
+    budget = {"epsilon": 0.3, "delta": 1e-6}
+    bound = math.log1p(math.expm1(0.3) / 2e-6)
+    truncated = 2.0 / 0.09 * special.gammainc(3.0, bound) / -math.expm1(-bound)
+    assert calibrate("truncated-laplace", **budget).variance == pytest.approx(truncated, rel=1e-9)
+    gaussian = calibrate("gaussian", **budget).variance
+    assert gaussian == pytest.approx(gaussian_sigma(0.3, 1e-6) ** 2, rel=1e-10)
+    assert truncated < calibrate("flipped-huber", **budget).variance < 2.0 / 0.09 < gaussian
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_variance_falls_with_the_budget_and_scales_with_the_sensitivity(family):
+    for delta in (1e-9, 0.05):
+        grid = [calibrate(family, epsilon=e, delta=delta).infimum for e in np.geomspace(0.05, 8, 9)]
+        assert np.all(np.diff(grid) < 0.0)
+    for epsilon in (0.1, 2.0):
+        grid = [
+            calibrate(family, epsilon=epsilon, delta=d).infimum for d in np.geomspace(1e-6, 0.5, 9)
+        ]
+        assert np.all(np.diff(grid) < 0.0)
+    one, many = (calibrate(family, epsilon=0.7, delta=1e-4, sensitivity=s) for s in (1.0, 1e5))
+    assert many.variance == pytest.approx(1e10 * one.variance, rel=1e-9)
