@@ -60,7 +60,7 @@ def test_result_is_private_by_the_definition(family):
 
 def alternatives(family, rng):
     """Yield noise of unit variance over the whole range of shapes."""
-    for _ in range(60):
+    for _ in range(6 if family == "subbotin" else 60):
         shape = 10 ** rng.uniform(-2, 2)
         noise = {
             "flipped-huber": lambda b: FlippedHuber(b, 1.0),
@@ -75,7 +75,7 @@ def alternatives(family, rng):
 @pytest.mark.parametrize("family", [*FAMILIES, "huber", "subbotin"])
 def test_no_random_shape_is_private_with_less_variance(family):
     rng = np.random.default_rng(17)
-    budgets = [*random_budgets(5, 6), (0.3, 0.2), (3.0, 0.3)]
+    budgets = [*random_budgets(5, 4), (0.3, 0.2), (3.0, 0.3)]
     found = [calibrate(family, epsilon=e, delta=d) for e, d in budgets]
     for noise in alternatives(family, rng):
         for (epsilon, delta), best in zip(budgets, found, strict=True):
@@ -85,7 +85,7 @@ def test_no_random_shape_is_private_with_less_variance(family):
 
 @pytest.mark.parametrize("family", [*FAMILIES, "subbotin", "huber"])
 def test_never_worse_than_the_limits_of_the_family(family):
-    for epsilon, delta in [*random_budgets(6, 12), (0.05, 1e-9)]:
+    for epsilon, delta in [*random_budgets(6, 6), (0.05, 1e-9)]:
         found = calibrate(family, epsilon=epsilon, delta=delta)
         limits = [laplace_variance(epsilon, delta)]
         if family != "truncated-laplace":

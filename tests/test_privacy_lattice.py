@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ def test_two_coordinates_convolve(noise, breaks, end, tail):
     cuts = [-tail, *breaks, tail]
     parts = [
         integrate.quad(integrand, a, b, epsabs=1e-11, epsrel=1e-9, limit=60)
-        for a, b in zip(cuts, cuts[1:], strict=False)
+        for a, b in pairwise(cuts)
     ]
     total, error = map(sum, zip(*parts, strict=True))
     bounds = lattice_bounds([(noise, 1.0, 2)], epsilon)
@@ -143,7 +144,7 @@ def test_two_coordinates_convolve(noise, breaks, end, tail):
     assert gap(bounds) <= 1e-6
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+@pytest.mark.parametrize("epsilon", [0.5, 2.4])
 def test_connect_the_dots_of_dp_accounting_agrees(epsilon):
     from dp_accounting.pld import privacy_loss_distribution
 
@@ -257,9 +258,9 @@ def test_the_loss_crosses_levels_where_it_is_said_to(noise):
 @pytest.mark.parametrize("noise", FAMILIES, ids=str)
 def test_rounding_up_dominates_and_rounding_down_is_dominated(noise, tilt):
     source = ShiftedNoise(noise)
-    cuts = source.cuts(max(source.left, -8.0), min(source.right, 3.0), 0.125)
-    nodes = source.nodes(cuts)
-    h = 0.01 * float(source.loss(cuts[-1]) - source.loss(cuts[0]))
+    nodes = source.nodes(source.cuts(max(source.left, -5.0), min(source.right, 1.5), 0.125))
+    width = np.ptp(nodes.loss)
+    h, tilt = 0.01 * width, tilt / width
     log_factor = nodes.log_moment(tilt)[0]
     up = round_up(nodes, h, tilt, log_factor)
     down, tolerance = round_down(nodes, h, tilt, log_factor, 1e-12)
@@ -269,18 +270,16 @@ def test_rounding_up_dominates_and_rounding_down_is_dominated(noise, tilt):
 
     def on_lattice(masses):
         loss = (masses.start + np.arange(len(masses.weight))) * h
-        return loss, np.exp(
-            np.log(np.maximum(masses.weight, 1e-300)) + masses.log_total - tilt * loss
-        )
+        return loss, masses.weight * np.exp(masses.log_total - tilt * loss)
 
-    epsilon = np.linspace(-2.0, float(source.loss(cuts[-1])), 57)
+    epsilon = np.linspace(nodes.loss.min(), nodes.loss.max(), 57)
     exact = profile(nodes.loss, np.exp(nodes.log_mass), epsilon)
     slack = 1e-12 * exact[0]
     assert np.all(profile(*on_lattice(up), epsilon) >= exact - slack)
     assert np.all(profile(*on_lattice(down), epsilon + tolerance) <= exact + slack)
     assert tolerance <= h
     # At the lattice points the dots are connected.
-    at = np.arange(5) * h
+    at = np.arange(-3, 4) * h
     there = profile(nodes.loss, np.exp(nodes.log_mass), at)
     assert profile(*on_lattice(up), at) == pytest.approx(there, rel=1e-9)
 

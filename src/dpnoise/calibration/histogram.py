@@ -69,7 +69,7 @@ class Histogram:
 
     def _moment(self, values: Array, power: int) -> float:
         """Return E v(T), with `values` of v by cell and v(t + 1) known from E t^i, i <= power."""
-        inside = self.masses[0] * values[0] + 2.0 * math.fsum(self.masses[1:] * values[1:])
+        inside = float(self.masses[0] * values[0]) + 2.0 * math.fsum(self.masses[1:] * values[1:])
         block, r = self.masses[-self.cells :], self.ratio
         if r == 0.0:
             return inside

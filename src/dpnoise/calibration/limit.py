@@ -3,9 +3,10 @@
 For a real query of sensitivity 1 and noise T that does not depend on the data, (epsilon,
 delta)-DP asks for every shift |d| <= 1 that sup_A P(T in A) - e^epsilon P(T + d in A) <= delta.
 `least_cost` brackets the least E T^2 or E|T| under these constraints, over all
-distributions, atoms included. Selvi, Liu & Wiesemann (2023, "Differential privacy via
-distributionally robust optimization") bracket it by binning; the rounding below is unbiased,
-which makes the gap quadratic in the width of the cells instead of linear.
+distributions, atoms included. Linear programs over discretised noise are the way of Selvi, Liu
+& Wiesemann (2023, "Differential privacy via distributionally robust optimization"). Noise that
+is merely binned loses a share of order h of its cost in cells of width h; the rounding below is
+unbiased and loses h^2.
 
 Below. Round T up or down to a lattice of width h = 1/n, so that the mean stays T. The result
 T' is additive noise on the lattice; rounding commutes with shifts by k h, so the constraints
@@ -83,8 +84,8 @@ class Limit:
 
     @property
     def gap(self) -> float:
-        """Upper / lower - 1."""
-        return self.upper / self.lower - 1.0
+        """How far the bounds are apart, as a share of `lower`."""
+        return self.upper / self.lower - 1.0 if self.lower > 0.0 else math.inf
 
 
 def least_cost(
@@ -142,12 +143,12 @@ def least_cost(
     epsilon, delta = float(epsilon), float(delta)
     if cells is not None:
         start = _decreasing(epsilon, delta, cost, cells)
-        return _bracket(epsilon, delta, cost, cells, gap, start)
+        return _bracket(epsilon, delta, cost, cells, gap=gap, start=start)
     cells, finest, start = _choose_cells(epsilon, delta, cost, gap)
-    limit = _bracket(epsilon, delta, cost, cells, gap, start)
+    limit = _bracket(epsilon, delta, cost, cells, gap=gap, start=start)
     while limit.gap > gap and limit.cells < min(finest, _MOST_CELLS):
         cells = min(2 * limit.cells, finest)
-        again = _bracket(epsilon, delta, cost, cells, gap, limit.noise)
+        again = _bracket(epsilon, delta, cost, cells, gap=gap, start=limit.noise)
         limit = replace(again, lower=max(limit.lower, again.lower))
     return limit
 
@@ -210,13 +211,13 @@ def _decreasing(epsilon: float, delta: float, cost: str, cells: int) -> Histogra
 
 
 def _bracket(
-    epsilon: float, delta: float, cost: str, cells: int, gap: float, start: Histogram
+    epsilon: float, delta: float, cost: str, cells: int, *, gap: float, start: Histogram
 ) -> Limit:
     """Return what one lattice, and noise known before, say."""
     program = _program(epsilon, delta, cost, cells)
     few = {cells, cells - 1, cells // 2 + 1, cells // 3}
     shifts = sorted(few) if cells > _ALL_SHIFTS else list(range(1, cells + 1))
-    best, lower, bounded_by = start, -math.inf, 0
+    best, lower, bounded_by = start, 0.0, 0
     for _ in range(_ROUNDS):
         masses, bound = program.solve(shifts)
         met = (best, private(cells, masses, epsilon, delta))
@@ -229,7 +230,7 @@ def _bracket(
         new = _violated(unmended.deltas(epsilon), delta, shifts)
         # More shifts cannot make the program cheaper: they cannot help the noise when it is
         # too dear before it is mended.
-        slow = lower <= (1.0 + 0.05 * gap) * before
+        slow = 0.0 < lower <= (1.0 + 0.05 * gap) * before
         settled = best is not start or _cost(unmended, cost) >= upper
         if upper <= (1.0 + gap) * lower or not new or (slow and settled):
             break

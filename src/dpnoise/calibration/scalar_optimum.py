@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _STEPS = 60
+_BELOW = 1.0 - 2.0**-46  # rounding must not put the loss of a kink above epsilon
 _LARGE = 50.0
 
 
@@ -65,9 +66,10 @@ def kink_shape(epsilon: Array, delta: Array) -> Array:
     b^2 >= epsilon; a smaller b belongs to no such noise.
     """
     target = np.log(2.0 * delta) - epsilon - np.log(-np.expm1(-epsilon))
-    # log delta is decreasing and nearly -b^2, so that the start is on the right of the root;
-    # Newton's method stays there while log delta is concave.
-    b = np.sqrt(np.maximum(epsilon, -target))
+    # log delta is decreasing, nearly -b^2 - log b^2, and concave in b but for small b, where the
+    # bounds keep Newton's method from leaving the domain.
+    square = np.maximum(-target, 1.0)
+    b = np.sqrt(np.maximum(epsilon, square - np.log(square)))
     for _ in range(_STEPS):
         mills, slope, rim = mills_ratio(b), _mills_slope(b), np.exp(-b * b)
         weight = -np.expm1(-b * b) + rim * b * mills
@@ -75,7 +77,7 @@ def kink_shape(epsilon: Array, delta: Array) -> Array:
         steepness = -2.0 * b + (b * slope - mills) / slope - rim * (mills + b * slope) / weight
         step = excess / steepness
         b = np.maximum(b - step, 0.1 * b)
-        if np.all(np.abs(step) <= 1e-15 * b):
+        if np.all(np.abs(step) <= 1e-9 * b):  # the error is its square
             break
     return b
 
@@ -95,12 +97,12 @@ def _flipped_huber_candidate(epsilon: float, delta: float) -> Candidate | None:
     if epsilon == 0.0:
         return None
     shape = float(kink_shape(np.asarray(epsilon), np.asarray(delta)))
-    return Candidate(shape, epsilon / shape) if shape * shape >= epsilon else None
+    return Candidate(shape, _BELOW * epsilon / shape) if shape * shape >= epsilon else None
 
 
 def _truncated_laplace_candidate(epsilon: float, delta: float) -> Candidate | None:
     shape = bound_shape(epsilon, delta) if epsilon > 0.0 else 0.0
-    return Candidate(shape, epsilon) if shape >= epsilon > 0.0 else None
+    return Candidate(shape, _BELOW * epsilon) if shape >= epsilon > 0.0 else None
 
 
 def _flipped_huber(epsilon: float, delta: float) -> ShapeFamily:

@@ -69,6 +69,8 @@ _WAYS: dict[type[Noise], _Way] = {
     Subbotin: _Way(lambda budget: vector_optimum(Subbotin, budget), closed_forms.pure_subbotin),
     Huber: _Way(lambda budget: vector_optimum(Huber, budget), closed_forms.pure_huber),
 }
+# Smaller budgets need noise beyond the range of `vector_profile`.
+_LEAST_BUDGET = 1e-7
 _NAMES = {kind: name for name, kind in FAMILIES.items()}
 
 
@@ -88,8 +90,15 @@ def _check_request(problems: Problems, kind: type[Noise], budget: Budget, method
         problems.add(
             f"delta: expected more than 0 for {name}, whose privacy loss is unbounded, got 0"
         )
-    if budget.epsilon == 0.0 and (budget.delta == 0.0 or kind is Staircase):
-        problems.add(f"epsilon: expected more than 0 for {name} with delta = 0, got 0")
+    pure = budget.delta == 0.0 or kind is Staircase
+    if budget.epsilon == 0.0 and pure:
+        reason = "staircase" if kind is Staircase else f"{name} with delta = 0"
+        problems.add(f"epsilon: expected more than 0 for {reason}, got 0")
+    elif not pure and max(budget.epsilon, budget.delta) < _LEAST_BUDGET * budget.dimension:
+        problems.add(
+            f"epsilon, delta: expected one of at least {_LEAST_BUDGET:g} times the dimension, "
+            f"got {budget.epsilon!r}, {budget.delta!r}"
+        )
     if budget.epsilon == 0.0 and method == "sufficient":
         problems.add("epsilon: expected more than 0 for Theorem 8, got 0")
     if kind is Subbotin and budget.dimension > 1 and budget.delta > 0.0:
@@ -144,9 +153,10 @@ def calibrate(
     epsilon : float
         Non-negative, at most 1e4; 0 only together with a positive delta.
     delta : float
-        0, or from 1e-300 to below 1. With delta = 0 only families with a bounded privacy loss
-        can be calibrated: Laplace, staircase, Huber, Subbotin (which then is Laplace).
-        Staircase noise makes no use of delta.
+        0, or from 1e-300 to below 1. If it is positive, it or epsilon is at least 1e-7 K. With
+        delta = 0 only families with a bounded privacy loss can be calibrated: Laplace,
+        staircase, Huber, Subbotin (which then is Laplace). Staircase noise makes no use of
+        delta.
     sensitivity : float
         In the units of the query, from 1e-100 to 1e100.
     dimension : int
@@ -173,7 +183,8 @@ def calibrate(
         If an argument is out of range or the family cannot do what is asked; the message names
         every problem.
     RuntimeError
-        If what was found could not be verified.
+        If what was found could not be verified, as can happen in several dimensions for delta
+        far below 1e-30.
     """
     problems = Problems("calibration")
     kind = _check_family(problems, family)

@@ -38,9 +38,11 @@ _FAR, _DEPTH = 3.0, 48  # an error of exp(-2 _FAR sqrt(2 _DEPTH)) in the continu
 
 def _mills_fall(low: Array, high: Array) -> Array:
     """Return m(low) - m(high) for 0 <= low <= high."""
-    half = 0.5 * (high - low)
-    fall = np.exp(_log_mills_difference(low + half, np.maximum(half, _LEAST_GAP)))
-    return np.where(half > 0, fall, 0.0)
+    fall, some = np.zeros_like(low), high > low
+    if some.any():
+        half = 0.5 * (high[some] - low[some])
+        fall[some] = np.exp(_log_mills_difference(low[some] + half, half))
+    return fall
 
 
 def _combine(log_g: Array, near: Array, far: Array, d: Array) -> tuple[Array, Array]:
@@ -90,7 +92,7 @@ def flipped_huber_log_delta(b: Array, d: Array, epsilon: Array) -> tuple[Array, 
     # The fall of M between 0 and t1 < 0, times g(t1) ...
     beyond = np.exp(-0.5 * (outer - b) * (outer + b))
     left = (1.0 - beyond) + beyond * -np.expm1(-b * inner) * (0.5 + 0.5 / weight)
-    left = np.where(t1 < 0, left + np.exp(log_g) * _mills_fall(b, outer), 0.0)
+    left = np.where(t1 < 0, left + np.exp(log_g) * _mills_fall(b, np.where(t1 < 0, outer, b)), 0.0)
     # ... in the centre, and in the tail.
     low, high = np.clip(t1, 0.0, b), np.minimum(t2, b)
     centre = np.exp(b * (high - b)) * -np.expm1(b * (low - high)) * _mills_slope(b) / b

@@ -98,11 +98,12 @@ class Coordinate:
         weight = np.exp(log_mass + tilt * loss - self.sketch.log_moment(tilt)[0])
         first, count = np.unique(label, return_index=True, return_counts=True)[1:]
         total = np.where(count > 1, np.bincount(label, weight), 0.0)
-        heavy = np.argsort(-total)[:_MOST_ATOMS]
+        heavy = [k for k in np.argsort(-total)[:_MOST_ATOMS] if total[k] > _LIGHT]
+        # Close by, the loss is rounded to the same: the heaviest node is in the flat stretch.
+        at = [first[k] + np.argmax(weight[first[k] : first[k] + count[k]]) for k in heavy]
         return [
-            (abs(float(loss[first[k]])), self.copies * float(total[k]))
-            for k in heavy
-            if total[k] > _LIGHT
+            (abs(float(loss[i])), self.copies * float(total[k]))
+            for i, k in zip(at, heavy, strict=True)
         ]
 
 

@@ -39,7 +39,8 @@ _DEEPEST = 800.0  # psi rises by this over the widest range of noise values that
 _FARTHEST, _RATIO = 1e12, 1.01  # beyond it is cut by percents, if the shift leads there
 _GRADES = 60  # cuts towards the centre, for the powers of |t| there: psi rises by 2^-60 at first
 # Passes that move the means to the lattice points, evenly where the density is smooth; then those
-# that only raise a loss, at breaks of the density.
+# that only raise a mean, by what comes from above, at breaks of the density. What the tolerance
+# does not cover then goes below, as little of it as possible.
 _PASSES, _RAISES = 8, 4
 _UNDERFLOW = 1e-290  # more than all masses below the least double
 # Nodes between two cuts. A rule of n leaves at most 64/15 max |f| / (r^2n - 1) of the length,
@@ -315,21 +316,28 @@ def round_down(
         total[1:] += give * taken_high[:-1] - take * own_low[1:]
         return total
 
-    for k in range(_PASSES + _RAISES):
-        total = merge(low_excess, high_excess, low_taken, high_taken)
-        if k < _PASSES:
-            short, slope = -0.5 * (total[1:] + total[:-1]), gain
-        else:  # what is still missing, from the upper neighbour
-            short = np.maximum(-total[:-1], 0.0)
-            slope = np.where(passed < 0.0, high_excess[:-1], low_taken[1:])
+    def passing(short: Array, slope: Array) -> Array:
         change = np.divide(short, slope, out=np.zeros_like(short), where=slope > 0)
-        passed = np.clip(passed + change, -1.0, 1.0)
-    excess = merge(low_excess, high_excess, low_taken, high_taken)
-    mass = merge(low, high, down * low, up * high)
-    some = mass > 0
-    late = np.zeros(size)
-    late[some] = np.log1p(np.maximum(-excess[some] / mass[some], -0.9))
+        return np.clip(passed + change, -1.0, 1.0)
+
+    def lateness() -> tuple[Array, Array, Array]:
+        excess = merge(low_excess, high_excess, low_taken, high_taken)
+        mass = merge(low, high, down * low, up * high)
+        ratio = np.divide(-excess, mass, out=np.zeros(size), where=mass > 0)
+        return excess, mass, np.log1p(np.maximum(ratio, -0.9))
+
+    for _ in range(_PASSES):
+        total = merge(low_excess, high_excess, low_taken, high_taken)
+        passed = passing(-0.5 * (total[1:] + total[:-1]), gain)
+    for _ in range(_RAISES):
+        total = merge(low_excess, high_excess, low_taken, high_taken)
+        slope = np.where(passed < 0.0, high_excess[:-1], low_taken[1:])
+        passed = passing(np.maximum(-total[:-1], 0.0), slope)
+    excess, mass, late = lateness()
     tolerance = _tolerance(late, mass, h) + rounding
+    short = np.where(late > tolerance, -excess, 0.0)[1:]
+    passed = passing(short, np.where(passed < 0.0, -high_taken[:-1], -low_excess[1:]))
+    _, mass, late = lateness()
     keep = late <= tolerance
     fixed += np.where(keep, mass, 0.0)
     fixed[:-1] += down * np.where(keep, 0.0, mass)[1:]
