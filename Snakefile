@@ -19,6 +19,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/flipped_huber_2023.smk"
 include: "workflow/rules/flipped_huber_slides.smk"
+include: "workflow/rules/balle_wang_2018.smk"
 include: "workflow/rules/items.smk"
 include: "workflow/rules/verdicts.smk"
 
@@ -28,5 +29,6 @@ rule all:
     input:
         rules.flipped_huber_2023.input,
         rules.flipped_huber_slides.input,
+        rules.balle_wang_2018.input,
         rules.datasets.output,
         rules.verdicts.output,

@@ -47,9 +47,10 @@ def test_moments_are_those_of_the_unrolled_cells(ratio):
     assert math.isclose(inside + beyond, total, rel_tol=1e-12)
 
 
+@pytest.mark.parametrize("epsilon", [0.05, 0.7])
 @pytest.mark.parametrize("ratio", [0.0, math.exp(-0.7)])
-def test_profile_is_the_integral_at_any_shift_and_largest_on_the_lattice(ratio):
-    epsilon, cells = 0.7, 5
+def test_profile_is_the_integral_at_any_shift_and_largest_on_the_lattice(ratio, epsilon):
+    cells = 5
     noise = random_noise(2, cells, ratio)
     edge = (unrolled(noise, 60).size + cells) / cells
     deltas = noise.deltas(epsilon)

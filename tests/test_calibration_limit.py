@@ -138,6 +138,19 @@ def test_any_multipliers_prove_a_true_bound(delta):
     assert 0.9 * least < bound <= least
 
 
+@pytest.mark.parametrize("factor", [0.0, 0.5, 0.99, 1.5])
+def test_multipliers_that_disagree_are_made_to_agree(factor):
+    # Half the price of delta beside the same prices of its uses would prove too much.
+    program = LatticeProgram(1.0, 1e-2, 2, 4, 40)
+    blocks = [program._differences(k) for k in (2, 4)]
+    counts = [block.shape[0] for block in blocks]
+    rows = _stack(blocks)
+    _, multipliers = program._run(rows, counts)
+    best = program._bound(rows, counts, multipliers)
+    multipliers[rows.shape[0] :] *= factor
+    assert program._bound(rows, counts, multipliers) <= best * (1 + 1e-9)
+
+
 def test_lattice_too_coarse_for_the_peaks_still_gives_bounds():
     limit = least_cost(6.0, 1e-6, cells=1)
     assert limit.lower == 0.0

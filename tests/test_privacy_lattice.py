@@ -19,7 +19,8 @@ from dpnoise.noise import (
 )
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.lattice import lattice_bounds
-from dpnoise.privacy.loss_lattice import Nodes, ShiftedNoise, round_down, round_up
+from dpnoise.privacy.loss_lattice import round_down, round_up
+from dpnoise.privacy.loss_nodes import Nodes, ShiftedNoise
 
 FAMILIES = [
     Gaussian(2.0),
@@ -134,7 +135,7 @@ def test_two_coordinates_convolve(noise, breaks, end, tail):
 
     cuts = [-tail, *breaks, tail]
     parts = [
-        integrate.quad(integrand, a, b, epsabs=1e-11, epsrel=1e-9, limit=60)
+        integrate.quad(integrand, a, b, epsabs=1e-10, epsrel=1e-8, limit=60)
         for a, b in pairwise(cuts)
     ]
     total, error = map(sum, zip(*parts, strict=True))
@@ -170,8 +171,8 @@ def test_gaussians_of_different_widths_add_up():
 
 @pytest.mark.parametrize("noise", FAMILIES, ids=str)
 def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
-    x = np.linspace(1.0, 4.0, 7)
-    bounds = lattice_bounds([(noise, 1.0, 3)], np.log(x), size=2**13)
+    x = np.linspace(1.0, 4.0, 5)
+    bounds = lattice_bounds([(noise, 1.0, 3)], np.log(x), size=2**12)
     lower, upper = np.exp(bounds.log_lower), np.exp(bounds.log_upper)
     assert np.all(lower <= upper)
     assert np.all(lower[1:] <= upper[:-1])
@@ -190,11 +191,9 @@ def test_closeness_at_twenty_coordinates(noise):
     "noise", [Gaussian(5.0), FlippedHuber(10.0, 4.0), Subbotin(1.5, 4.0)], ids=str
 )
 def test_twice_the_points_are_four_times_closer(noise):
-    gaps = np.array(
-        [gap(lattice_bounds([(noise, 1.0, 20)], 3.0, size=2**k)) for k in (12, 13, 14, 15, 16)]
-    )
+    gaps = np.array([gap(lattice_bounds([(noise, 1.0, 20)], 3.0, size=2**k)) for k in (12, 16)])
     rate = (gaps[0] / gaps[-1]) ** 0.25
-    assert 3.3 <= rate <= 5.5
+    assert rate >= 3.5
 
 
 def test_truncated_noise_may_tell_for_certain():

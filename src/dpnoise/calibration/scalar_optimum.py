@@ -43,7 +43,7 @@ from dpnoise.noise import (
     flipped_huber_variance,
 )
 from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.privacy.gaussian import _mills_slope
+from dpnoise.privacy.gaussian import mills_slope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +71,7 @@ def kink_shape(epsilon: Array, delta: Array) -> Array:
     square = np.maximum(-target, 1.0)
     b = np.sqrt(np.maximum(epsilon, square - np.log(square)))
     for _ in range(_STEPS):
-        mills, slope, rim = mills_ratio(b), _mills_slope(b), np.exp(-b * b)
+        mills, slope, rim = mills_ratio(b), mills_slope(b), np.exp(-b * b)
         weight = -np.expm1(-b * b) + rim * b * mills
         excess = np.log(slope / weight) - b * b - target
         steepness = -2.0 * b + (b * slope - mills) / slope - rim * (mills + b * slope) / weight

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.privacy.gaussian import _log_mills_difference, _mills_slope
+from dpnoise.privacy.gaussian import log_mills_difference, mills_slope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +41,7 @@ def _mills_fall(low: Array, high: Array) -> Array:
     fall, some = np.zeros_like(low), high > low
     if some.any():
         half = 0.5 * (high[some] - low[some])
-        fall[some] = np.exp(_log_mills_difference(low[some] + half, half))
+        fall[some] = np.exp(log_mills_difference(low[some] + half, half))
     return fall
 
 
@@ -95,7 +95,7 @@ def flipped_huber_log_delta(b: Array, d: Array, epsilon: Array) -> tuple[Array, 
     left = np.where(t1 < 0, left + np.exp(log_g) * _mills_fall(b, np.where(t1 < 0, outer, b)), 0.0)
     # ... in the centre, and in the tail.
     low, high = np.clip(t1, 0.0, b), np.minimum(t2, b)
-    centre = np.exp(b * (high - b)) * -np.expm1(b * (low - high)) * _mills_slope(b) / b
+    centre = np.exp(b * (high - b)) * -np.expm1(b * (low - high)) * mills_slope(b) / b
     tail = _mills_fall(np.maximum(t1, b), np.maximum(t2, b))
     return _combine(log_g, left, centre + tail, d)
 

@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from dpnoise._check import Problems
+from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 _MOST_NODES = 2**31 - 1  # the compiled parts count in 32 bits
+LARGEST = 1e100  # of a datum, so that its square has a double
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +132,15 @@ class Graph:
         degrees = np.bincount(tails, minlength=self.nodes)
         starts = np.concatenate([[0], np.cumsum(degrees)])
         return tuple(a.astype(np.int32) for a in (starts, heads[order], arcs[order]))
+
+
+def node_values(problems: Problems, nodes: int, y: ArrayLike) -> NDArray[np.float64]:
+    """Return the data `y`, one number for each node on the last axis, or record a problem."""
+    array = floats(problems, "y", y, low=-LARGEST, high=LARGEST)
+    fits = array.ndim > 0 and array.shape[-1] == nodes
+    if not fits:
+        problems.add(f"y: expected one number for each of {nodes} nodes, got shape {array.shape}")
+    return array
 
 
 def _pairs(problems: Problems, edges: ArrayLike) -> Integers:

@@ -111,7 +111,7 @@ def _route(starts, heads, arcs, piece, u, bound, surplus, slack, distance, queue
 
 @njit(**_OPTIONS)
 def _divide(starts, heads, piece, final, distance, fresh, queue):  # noqa: ANN001, ANN202, PLR0917
-    """Number the connected parts of the two sides of each open piece; return their count."""
+    """Give each connected part of the two sides of an open piece a number; return how many."""
     count = 0
     for i in range(fresh.size):
         fresh[i] = -1
@@ -179,6 +179,7 @@ def total_variation(
     ----------
     graph : Graph
     y : numpy.ndarray, shape (n,)
+        Summing to about zero, lest its offset coarsen what counts as rounding.
     penalty : float
         Positive.
     start : numpy.ndarray, shape (m,), optional
@@ -191,16 +192,14 @@ def total_variation(
     dual : numpy.ndarray, shape (m,)
         |u| <= penalty, with equality between pieces.
     """
-    centre = float(np.mean(y))
-    deviation = y - centre
-    # no flow needs an edge wider than all of the deviation
-    bound = min(penalty, float(np.sum(np.abs(deviation))))
-    slack = _ROUNDING * (float(np.max(np.abs(deviation))) + 0.01 * bound)
+    # no flow needs an edge wider than all of the data
+    bound = min(float(penalty), float(np.sum(np.abs(y))))
+    slack = _ROUNDING * (float(np.max(np.abs(y))) + 0.01 * bound)
     low, high = np.ascontiguousarray(graph.edges.T.astype(np.int32))
     u = np.zeros(len(low)) if start is None else np.clip(start, -bound, bound)
     b, piece = np.empty(graph.nodes), np.empty(graph.nodes, dtype=np.int32)
-    _decompose(*graph.neighbours, low, high, deviation, bound, slack, u, b, piece)
-    return b + centre, u
+    _decompose(*graph.neighbours, low, high, y, bound, slack, u, b, piece)
+    return b, u
 
 
 def least_flow(graph: Graph, supply: Array) -> float:

@@ -8,6 +8,7 @@ The question is beyond flipped-huber-2023, whose Figure 3 compares mechanisms wi
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -107,14 +108,20 @@ def _mechanism(
     """Return the noise of a family, its cost and how it was had."""
     if mechanism == "staircase":
         power = 2 if cost == "variance" else 1
-        noise = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, power)))
-        return noise, _cost(noise, cost), "ok"
+        noise, status = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, power))), "ok"
+    else:
+        noise, status = _calibrated(mechanism, epsilon, delta)
+    return noise, np.nan if noise is None else _cost(noise, cost), status
+
+
+@cache  # one calibration serves both costs
+def _calibrated(mechanism: str, epsilon: float, delta: float) -> tuple[Noise | None, str]:
+    """Return the noise of a family and 'ok', or 'infimum', or why there is none."""
     try:
         found = calibrate(mechanism, epsilon=epsilon, delta=delta)
     except ValueError as refusal:
-        return None, np.nan, str(refusal)
-    # Noise of a family without a least variance is as close to the infimum as doubles allow.
-    return found.noise, _cost(found.noise, cost), "ok" if found.attained else "infimum"
+        return None, str(refusal)
+    return found.noise, "ok" if found.attained else "infimum"
 
 
 def _cost(noise: Noise, cost: str) -> float:

@@ -46,7 +46,7 @@ def _mills(x: Array) -> Array:
     return math.sqrt(math.pi / 2.0) * special.erfcx(x / math.sqrt(2.0))
 
 
-def _mills_slope(x: Array) -> Array:
+def mills_slope(x: Array) -> Array:
     """Return -m'(x) = 1 - x m(x) to full relative accuracy, for x > -1.
 
     Far out it is m(x) / (x + 2 / (x + 3 / (x + ...))), whose terms are positive.
@@ -61,14 +61,14 @@ def _mills_slope(x: Array) -> Array:
     return np.piecewise(x, [x >= _FAR], [far, lambda x: 1.0 - x * _mills(x)])
 
 
-def _log_mills_difference(a: Array, h: Array) -> Array:
+def log_mills_difference(a: Array, h: Array) -> Array:
     """Return log of m(a - h) - m(a + h) for a >= 0, h > 0 and a - h > -1."""
     narrow = h < _NARROW * (a + 1.0)
     log_difference = np.empty_like(a)
     wide_a, wide_h = a[~narrow], h[~narrow]
     log_difference[~narrow] = np.log(_mills(wide_a - wide_h) - _mills(wide_a + wide_h))
     a, h = a[narrow], h[narrow]
-    mean = _mills_slope(a[:, None] + h[:, None] * _NODES) @ (0.5 * _WEIGHTS)
+    mean = mills_slope(a[:, None] + h[:, None] * _NODES) @ (0.5 * _WEIGHTS)
     # A sum of logarithms: a product of two tiny factors would underflow.
     log_difference[narrow] = np.log(2.0 * h) + np.log(mean)
     return log_difference
@@ -94,7 +94,7 @@ def log_delta_and_slope(mu: Array, epsilon: Array) -> tuple[Array, Array]:
     log_delta = np.empty_like(a)
     log_delta[upper] = np.log1p(-complement[upper])
     lower = ~upper
-    log_delta[lower] = log_density[lower] + _log_mills_difference(a[lower], h[lower])
+    log_delta[lower] = log_density[lower] + log_mills_difference(a[lower], h[lower])
     with np.errstate(over="ignore"):  # an infinite slope: a Newton step of zero
         slope = np.exp(np.log(mu) + log_density - log_delta)
     return log_delta.reshape(shape), slope.reshape(shape)

@@ -2,8 +2,8 @@
 
 Each coordinate's privacy loss is put on one lattice, once rounded up and once down
 (`dpnoise.privacy.loss_lattice`), and the distribution of the sum is found by the fast Fourier
-transform: slower than the inversion of closed-form transforms, but it needs nothing of
-the noise but its density and tail. This is 'Algorithm 2' of Muthukrishnan & Kalyani (IEEE TIFS
+transform: slower than the inversion of closed-form transforms, but it needs only the density and
+the tail of the noise. This is 'Algorithm 2' of Muthukrishnan & Kalyani (IEEE TIFS
 2023), made rigorous and exact in the far tail.
 
 **Worst neighbours.** For log-concave noise and a shift d the largest probability of a
@@ -49,14 +49,8 @@ from dpnoise._check import Problems
 from dpnoise.noise import Noise
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.lattice_plan import NEGLIGIBLE, Coordinate, Plan, make_plan
-from dpnoise.privacy.loss_lattice import (
-    QUADRATURE,
-    UNIT,
-    Masses,
-    ShiftedNoise,
-    round_down,
-    round_up,
-)
+from dpnoise.privacy.loss_lattice import Masses, round_down, round_up
+from dpnoise.privacy.loss_nodes import QUADRATURE, UNIT, ShiftedNoise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from scipy import optimize
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpnoise.privacy.loss_lattice import ShiftedNoise
+    from dpnoise.privacy.loss_nodes import ShiftedNoise
 
     Array = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpnoise.noise.gaussian import mills_ratio
 from dpnoise.privacy.exact_pieces import as_double
-from dpnoise.privacy.gaussian import _mills_slope
+from dpnoise.privacy.gaussian import mills_slope
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -69,7 +69,7 @@ def normal_fall(z: Array, width: Array) -> Array:
     narrow = width < _NARROW * (1.0 + z)
     if narrow.any():
         points = np.minimum(z[narrow, None] + width[narrow, None] * _FEW_NODES, _GREATEST)
-        fall[narrow] = width[narrow] * (_mills_slope(points) @ _FEW_WEIGHTS)
+        fall[narrow] = width[narrow] * (mills_slope(points) @ _FEW_WEIGHTS)
     return fall
 
 
@@ -110,7 +110,7 @@ class _Normal:
         self.excess = 0.0
         if self.length < math.inf:
             slope = as_double(piece.at(end))
-            normal_q = _mills_slope(np.array([min(slope / self.root, _GREATEST)]))[0]
+            normal_q = mills_slope(np.array([min(slope / self.root, _GREATEST)]))[0]
             self.excess = float(normal_q - q) / slope
 
     def _slope_at(self, t: Array) -> Array:
@@ -129,7 +129,7 @@ class _Normal:
 
     def q(self, t: Array, y: Array) -> Array:
         """Return -M'(t)."""
-        normal = _mills_slope(self._z(t))
+        normal = mills_slope(self._z(t))
         if not self.excess:
             return normal
         value, near = np.empty_like(t), self._drop(t, y) > _NEAR

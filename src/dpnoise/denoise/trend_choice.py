@@ -1,0 +1,119 @@
+"""The penalty of trend filtering by Stein's unbiased risk estimate.
+
+SURE(lambda) = |y - b|^2 - n sigma^2 + 2 sigma^2 df(b) estimates the risk E |b - E y|^2 from the
+noisy data alone, so that a choice by it costs no privacy. It is found on a geometric grid of
+penalties, refined around the least value.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpnoise._check import Problems
+from dpnoise.denoise.graph import LARGEST
+from dpnoise.denoise.trend_filtering import (
+    TrendFit,
+    check_order,
+    difference_operator,
+    largest_penalty,
+    one_map,
+    trend_path,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from dpnoise.denoise.graph import Graph
+
+    Array = NDArray[np.float64]
+
+# Order 0 is solved some twenty times faster than the others.
+_COARSE = {0: 40, 1: 12, 2: 12}
+_FINE = {0: 4, 1: 1, 2: 1}  # new penalties on either side of the best, in each refinement
+_REFINEMENTS = {0: 2, 1: 3, 2: 3}
+
+
+class TrendChoice(NamedTuple):
+    """The fit of least estimated risk, and the whole curve that it was chosen from."""
+
+    fit: TrendFit
+    penalties: Array  # increasing
+    sure: Array  # estimated risk, summed over the nodes, at each penalty
+    degrees_of_freedom: NDArray[np.int64]
+
+
+def choose_by_sure(
+    graph: Graph,
+    y: ArrayLike,
+    sigma: float,
+    *,
+    order: int = 0,
+    penalties: Sequence[float] | None = None,
+) -> TrendChoice:
+    """Return the trend-filtering solution of least SURE.
+
+    Parameters
+    ----------
+    graph : Graph
+    y : array_like of float, shape (n,)
+        Data with independent N(0, sigma^2) noise.
+    sigma : float
+        Positive.
+    order : int
+        0, 1 or 2.
+    penalties : sequence of float, optional
+        What to choose from. By default a grid from where no datum moves by more than
+        sigma / 10 to where the solution is flat, refined around the best.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as required.
+    ArithmeticError
+        If a solution could not be certified.
+    """
+    problems = Problems("choice of penalty")
+    one_map(problems, graph, y)
+    check_order(problems, order)
+    problems.number("sigma", sigma, low=0.0, high=LARGEST, open_low=True)
+    if penalties is not None:
+        problems.require(len(penalties) > 0, "penalties", "at least one", penalties)
+    problems.raise_if_any()
+    if penalties is not None:
+        fits = {fit.penalty: fit for fit in trend_path(graph, y, penalties, order=order)}
+        return _choice(fits, sigma)
+    # a datum moves by (D'u)_i, at most lambda times a column sum of |D|
+    columns = np.abs(difference_operator(graph, order)).sum(axis=0)
+    least = 0.1 * sigma / float(np.max(columns))
+    largest = max(largest_penalty(graph, y, order=order), least)
+    grid = np.geomspace(largest, least, _COARSE[order])
+    fits = {fit.penalty: fit for fit in trend_path(graph, y, grid, order=order)}
+    for _ in range(_REFINEMENTS[order]):
+        tried = sorted(fits)
+        at = tried.index(_choice(fits, sigma).fit.penalty)
+        near = tried[max(at - 1, 0) : at + 2]
+        fresh = [
+            p
+            for low, high in pairwise(near)
+            for p in np.geomspace(low, high, _FINE[order] + 2)[1:-1]
+        ]
+        fits |= {fit.penalty: fit for fit in trend_path(graph, y, fresh, order=order)}
+    return _choice(fits, sigma)
+
+
+def _choice(fits: dict[float, TrendFit], sigma: float) -> TrendChoice:
+    """Return the best of some fits; of equal ones, that with the larger penalty."""
+    ordered = [fits[penalty] for penalty in sorted(fits)]
+    sure = np.array([fit.sure(sigma) for fit in ordered])
+    best = len(sure) - 1 - int(np.argmin(sure[::-1]))
+    return TrendChoice(
+        ordered[best],
+        np.array([fit.penalty for fit in ordered]),
+        sure,
+        np.array([fit.degrees_of_freedom for fit in ordered]),
+    )

@@ -1,0 +1,180 @@
+"""An orthonormal basis in which signals that are constant on parts of a tree are sparse.
+
+Sharpnack, Singh & Krishnamurthy, "Detecting activations over graphs using spanning tree wavelet
+bases" (AISTATS 2013). FindBalance: a node whose removal leaves subtrees of at most half the nodes
+each. FormWavelets: the balancing node joins the smallest subtree; the subtrees are merged in
+pairs, round by round, and each merger of A and B makes one wavelet, constant on A and on B; then
+the same within each subtree. A tree of n nodes is halved about log2 n times, and an edge takes
+part in at most log2 of the degree mergers each time, so that a signal that changes across few
+edges of the tree has few coefficients that are not zero.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from dpnoise._check import Problems
+from dpnoise.denoise.graph import node_values
+from dpnoise.denoise.shrinkage import soft_threshold, universal_threshold
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from dpnoise.denoise.graph import Graph
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class WaveletBasis:
+    """The wavelets of a spanning tree.
+
+    Parameters
+    ----------
+    tree : Graph
+        A tree: one edge less than nodes. `dpnoise.denoise.spanning_trees` makes them.
+
+    Attributes
+    ----------
+    matrix : scipy.sparse.csr_array, shape (n, n)
+        Orthonormal; the first row is constant, each other row a wavelet.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not a tree.
+    """
+
+    tree: Graph
+    matrix: sparse.csr_array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check that it is a tree, and form the wavelets."""
+        problems = Problems("wavelet basis")
+        n, m = self.tree.nodes, len(self.tree.edges)
+        problems.require(m == n - 1, "tree", f"{n - 1} edges for {n} nodes", m)
+        problems.raise_if_any()
+        object.__setattr__(self, "matrix", _form_wavelets(self.tree))
+
+    def transform(self, y: ArrayLike) -> Array:
+        """Return the coefficients of signals, shape (..., n)."""
+        return self._apply(self.matrix, y)
+
+    def inverse(self, coefficients: ArrayLike) -> Array:
+        """Return the signals of coefficients, shape (..., n)."""
+        return self._apply(self.matrix.T, coefficients)
+
+    def denoise(self, y: ArrayLike, sigma: float) -> Array:
+        """Return `y` with its wavelet coefficients soft-thresholded at sigma sqrt(2 log n).
+
+        Parameters
+        ----------
+        y : array_like of float, shape (..., n)
+            Data with independent N(0, sigma^2) noise.
+        sigma : float
+            Positive.
+
+        Returns
+        -------
+        numpy.ndarray, shape (..., n)
+            The first coefficient, the mean of the data, is kept as it is.
+
+        Raises
+        ------
+        ValueError
+            If `y` does not fit the tree or sigma is not positive.
+        """
+        threshold = universal_threshold(sigma, self.tree.nodes)
+        coefficients = self.transform(y)
+        coefficients[..., 1:] = soft_threshold(coefficients[..., 1:], threshold)
+        return self.inverse(coefficients)
+
+    def _apply(self, matrix: sparse.sparray, y: ArrayLike) -> Array:
+        problems = Problems("wavelets")
+        array = node_values(problems, self.tree.nodes, y)
+        problems.raise_if_any()
+        flat = array.reshape(-1, self.tree.nodes)
+        return np.ascontiguousarray((matrix @ flat.T).T).reshape(array.shape)
+
+
+def _form_wavelets(tree: Graph) -> sparse.csr_array:
+    """Return the basis as rows."""
+    starts, heads, _ = (array.tolist() for array in tree.neighbours)
+    neighbours = [heads[a:b] for a, b in pairwise(starts)]
+    n = tree.nodes
+    part = [0] * n  # a number that the nodes of one subtree share
+    columns, values = [np.arange(n)], [np.full(n, 1.0 / math.sqrt(n))]
+    pending, fresh = [list(range(n))], 1
+    while pending:
+        subtrees = _balance(pending.pop(), neighbours, part)
+        for subtree in subtrees:
+            for i in subtree:
+                part[i] = fresh
+            fresh += 1
+            if len(subtree) > 1:
+                pending.append(subtree)
+        while len(subtrees) > 1:
+            merged = [a + b for a, b in zip(subtrees[::2], subtrees[1::2], strict=False)]
+            for left, right in zip(subtrees[::2], subtrees[1::2], strict=False):
+                a, b = len(left), len(right)
+                columns.append(np.array(left + right))
+                values.append(
+                    np.repeat([math.sqrt(b / (a + b) / a), -math.sqrt(a / (a + b) / b)], [a, b])
+                )
+            subtrees = merged + subtrees[2 * len(merged) :]
+    lengths = np.cumsum([0] + [len(c) for c in columns])
+    matrix = sparse.csr_array(
+        (np.concatenate(values), np.concatenate(columns), lengths), shape=(n, n)
+    )
+    matrix.sort_indices()
+    return matrix
+
+
+def _find_balance(start: int, neighbours: list[list[int]], part: list[int]) -> int:
+    """Return a node of the subtree of `start` whose removal leaves at most half in one piece."""
+    mine, parent, order = part[start], {start: -1}, [start]
+    for i in order:
+        for j in neighbours[i]:
+            if j != parent[i] and part[j] == mine:
+                parent[j] = i
+                order.append(j)
+    size = dict.fromkeys(order, 1)
+    # from the leaves up: what hangs from the first of at least half has less than half each
+    for i in reversed(order):
+        if 2 * size[i] >= len(order):
+            return i
+        size[parent[i]] += size[i]
+    return start
+
+
+def _balance(nodes: list[int], neighbours: list[list[int]], part: list[int]) -> list[list[int]]:
+    """Divide one subtree, of two nodes at least, at its balancing node.
+
+    Returns
+    -------
+    list of list of int
+        The subtrees that its removal leaves, the smallest together with it, in order of size.
+    """
+    mine, centre = part[nodes[0]], _find_balance(nodes[0], neighbours, part)
+    subtrees = []
+    for root in neighbours[centre]:
+        if part[root] == mine:
+            subtree = [root]
+            came = {root: centre}
+            for i in subtree:
+                for j in neighbours[i]:
+                    if j != came[i] and part[j] == mine:
+                        came[j] = i
+                        subtree.append(j)
+            subtrees.append(subtree)
+    subtrees.sort(key=len)
+    if len(subtrees) == 1:  # two nodes
+        return [[centre], *subtrees]
+    subtrees[0].append(centre)
+    return subtrees

@@ -1,0 +1,158 @@
+"""James-Stein and soft thresholding: risks, optimality and refusals."""
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize, stats
+
+from dpnoise.denoise.shrinkage import (
+    bayes_risk,
+    james_stein,
+    james_stein_bayes_risk,
+    james_stein_sure,
+    soft_threshold,
+    soft_threshold_sure,
+    sure_threshold,
+    universal_threshold,
+)
+
+SIGMA = 1.7
+dimensions = pytest.mark.parametrize("d", [3, 4, 10, 300])
+
+
+@dimensions
+@pytest.mark.parametrize("prior_variance", [0.0, 0.3, 5.0])
+def test_theorem_11_corrected_is_the_integral_of_sure_over_the_radius(d, prior_variance):
+    spread = prior_variance + SIGMA**2
+
+    def integrand(x):
+        y = np.full(d, np.sqrt(spread * x / d))
+        return james_stein_sure(y, SIGMA) * stats.chi2.pdf(x, d)
+
+    risk, _ = integrate.quad(integrand, 0, d, epsabs=0, epsrel=1e-10, limit=200)
+    rest, _ = integrate.quad(integrand, d, np.inf, epsabs=0, epsrel=1e-10, limit=200)
+    assert james_stein_bayes_risk(d, prior_variance, SIGMA) == pytest.approx(risk + rest, rel=1e-8)
+
+
+@pytest.mark.parametrize("d", [6, 30])
+def test_theorem_11_corrected_against_simulation_and_the_printed_one_is_too_large(d):
+    """Four standard errors: a false alarm once in 16,000; d >= 6 for a finite variance."""
+    rng = np.random.default_rng(11)
+    w = 0.8
+    f = w * rng.normal(size=(100_000, d))
+    y = f + SIGMA * rng.normal(size=f.shape)
+    losses = np.sum((james_stein(y, SIGMA) - f) ** 2, axis=1)
+    error = np.std(losses) / np.sqrt(len(losses))
+    assert abs(np.mean(losses) - james_stein_bayes_risk(d, w * w, SIGMA)) < 4 * error
+    assert james_stein_bayes_risk(d, w * w, SIGMA, printed=True) - np.mean(losses) > 20 * error
+
+
+@dimensions
+def test_the_bayes_risk_is_exceeded_by_a_factor_without_bound(d):
+    """Theorem 11 says by d^2 / (d - 2)^2 at most; it is 1 + 2 sigma^2 / (d w^2)."""
+    for w2 in (1e-6, 1.0, 1e6):
+        ratio = james_stein_bayes_risk(d, w2, SIGMA) / bayes_risk(d, w2, SIGMA)
+        assert ratio == pytest.approx(1 + 2 * SIGMA**2 / (d * w2), rel=1e-9)
+    assert bayes_risk(d, 0.0, SIGMA) == 0.0
+
+
+@pytest.mark.parametrize("d", [3, 10])
+@pytest.mark.parametrize("length", [0.0, 2.0, 4.0])
+def test_james_stein_dominates_the_data_and_its_positive_part_dominates_it(d, length):
+    """Stein's improvement (d-2)^2 sigma^4 E 1/|y|^2, by quadrature and by simulation."""
+    rng = np.random.default_rng(12)
+    f = np.zeros(d)
+    f[0] = length * SIGMA
+    y = f + SIGMA * rng.normal(size=(200_000, d))
+    raw, plain, positive = (
+        np.sum((estimate - f) ** 2, axis=1)
+        for estimate in (y, james_stein(y, SIGMA), james_stein(y, SIGMA, positive_part=True))
+    )
+    mean_inverse = stats.ncx2(d, length**2) if length else stats.chi2(d)
+    inverse, _ = integrate.quad(lambda x: mean_inverse.pdf(x) / x, 0, np.inf, limit=200)
+    improvement = (d - 2) ** 2 * SIGMA**2 * inverse
+    # the loss has no variance at d = 3, so the tolerance is relative, not in standard errors
+    assert np.mean(raw - plain) == pytest.approx(improvement, rel=0.06)
+    assert np.mean(plain - positive) > 0
+
+
+def test_sure_of_james_stein_and_of_thresholds_is_unbiased():
+    """Four standard errors: a false alarm once in 16,000 for each of three."""
+    rng = np.random.default_rng(13)
+    f = np.where(np.arange(20) < 4, 5.0, 0.3)
+    y = f + SIGMA * rng.normal(size=(50_000, 20))
+    pairs = [(james_stein_sure(y, SIGMA), james_stein(y, SIGMA))]
+    for t in (0.5, 3.0):
+        pairs.append((soft_threshold_sure(y, SIGMA, t), soft_threshold(y, t)))  # noqa: PERF401
+    for sure, estimate in pairs:
+        excess = sure - np.sum((estimate - f) ** 2, axis=1)
+        assert abs(np.mean(excess)) < 4 * np.std(excess) / np.sqrt(len(excess))
+
+
+@pytest.mark.parametrize("t", [0.0, 0.7, 3.0])
+def test_soft_threshold_is_the_proximal_map_of_the_absolute_value(t):
+    for y in (-2.0, -0.7, 0.0, 0.4, 5.0):
+        found = optimize.minimize_scalar(
+            lambda b, y=y: 0.5 * (b - y) ** 2 + t * abs(b), bounds=(-6, 6), options={"xatol": 1e-9}
+        )
+        assert soft_threshold([y], t)[0] == pytest.approx(found.x, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sure_threshold_beats_a_dense_grid(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=(3, 40)) * [[1.0], [3.0], [0.1]]
+    y[:, :5] = np.round(y[:, :5])  # ties, and zeros
+    best = sure_threshold(y, 1.0)
+    least = soft_threshold_sure(y, 1.0, best)
+    for t in np.linspace(0, np.max(np.abs(y)) + 1, 2000):
+        assert np.all(least <= soft_threshold_sure(y, 1.0, t) + 1e-12)
+    assert best[0] == sure_threshold(y[0], 1.0)
+    assert soft_threshold(y, best).shape == y.shape
+
+
+def test_sure_threshold_removes_pure_noise_and_keeps_strong_signals():
+    rng = np.random.default_rng(3)
+    assert sure_threshold(1e-3 * rng.normal(size=50), 1.0) < 3e-2
+    assert np.all(soft_threshold([1e-3] * 50, sure_threshold([1e-3] * 50, 1.0)) == 0)
+    assert sure_threshold(rng.choice([-1e6, 1e6], 50) * (1 + rng.random(50)), 1.0) == 0.0
+
+
+def test_universal_threshold_is_seldom_exceeded():
+    rng = np.random.default_rng(4)
+    d = 5000
+    assert universal_threshold(2.0, d) == pytest.approx(2.0 * np.sqrt(2 * np.log(d)), rel=1e-15)
+    exceed = np.abs(2.0 * rng.normal(size=(200, d))) > universal_threshold(2.0, d)
+    expected = 2 * d * stats.norm.sf(np.sqrt(2 * np.log(d)))
+    # a Poisson count of mean 200 * expected, four standard deviations
+    assert abs(np.sum(exceed) - 200 * expected) < 4 * np.sqrt(200 * expected)
+
+
+def test_extremes():
+    assert np.all(james_stein(np.zeros(3), 1.0, positive_part=True) == 0)
+    assert np.all(james_stein([1e-300] * 3, 1.0, positive_part=True) == 0)
+    assert james_stein([1e99] * 3, 1e-200) == pytest.approx([1e99] * 3)
+    assert james_stein([1e-99] * 3, 1e-100) == pytest.approx([1e-99 * (1 - 1 / 300)] * 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: james_stein([1.0, 2.0], -1.0), ["d >= 3", "shape (2,)", "sigma", "-1.0"]),
+        (lambda: james_stein(np.zeros(3), 1.0), ["y", "1e-150", "0.0"]),
+        (lambda: james_stein_sure(np.zeros(3), 1.0), ["y", "1e-150"]),
+        (lambda: james_stein([1.0, np.nan, 2.0], 1.0), ["y", "nan"]),
+        (lambda: james_stein([1.0, 1e101, 2.0], 1.0), ["y", "1e+101"]),
+        (lambda: james_stein_bayes_risk(2, -1.0, 0.0), ["d:", "prior_variance", "sigma"]),
+        (lambda: bayes_risk(2.5, 1.0, np.inf), ["d:", "2.5", "sigma"]),
+        (lambda: soft_threshold([1.0], -1.0), ["threshold", "-1.0"]),
+        (lambda: soft_threshold(np.ones((2, 3)), np.ones(3)), ["threshold", "(2,)", "(3,)"]),
+        (lambda: soft_threshold_sure(1.0, 0.0, np.nan), ["y", "sigma", "threshold"]),
+        (lambda: sure_threshold([], 1.0), ["d >= 1"]),
+        (lambda: universal_threshold(0.0, 0), ["sigma", "d:"]),
+    ],
+)
+def test_every_problem_is_named(call, words):
+    with pytest.raises(ValueError, match=":") as caught:
+        call()
+    for word in words:
+        assert word in str(caught.value)

@@ -1,0 +1,15 @@
+"""Say what became of the trips of each hour, and which sensitivity holds."""
+
+from pathlib import Path
+
+from dpnoise import tables
+from dpnoise.data.city import read_city
+from dpnoise.experiments.city import city_data, complete_city
+
+params = snakemake.params
+city = complete_city(
+    read_city(snakemake.input.city), params.hours, seed=params.seed, **params.synthetic
+)
+table = city_data(city, most=params.synthetic["most"])
+tables.write(table, snakemake.output[0])
+Path(snakemake.log[0]).write_text(f"{len(table)} hours\n", encoding="utf-8")

@@ -1,0 +1,17 @@
+"""Draw the maps of one release, or errors over epsilon of several hours."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from dpnoise import tables
+from dpnoise.figures import heat_maps
+from dpnoise.figures.style import save
+
+found = [tables.read(path) for path in snakemake.input.tables]
+if snakemake.params.drawing == "maps":
+    figure = heat_maps.maps(*found)
+else:
+    figure = heat_maps.errors(pd.concat(found))
+save(figure, Path(snakemake.output[0]).with_suffix(""))
+Path(snakemake.log[0]).write_text(f"drawn from {len(found)} tables\n", encoding="utf-8")
