@@ -60,9 +60,9 @@ class TrendFit:
     degrees_of_freedom : int
         The nullity of D without the rows where D b is not zero.
     settled : bool
-        Whether these rows were verified: as a guess they reproduce the solution, and no sign or
-        bound contradicts. If not (order 2 within about 0.1 % of the largest penalty), the gap
-        holds all the same, but rows whose D b is within the error bound may be miscounted.
+        Whether these rows were verified: they alone reproduce the solution, and no sign or bound
+        contradicts them. Otherwise the gap holds all the same, but rows whose D b is within the
+        error bound may be miscounted.
     gap : float
         The dual gap divided by the objective, at most 1e-8.
     objective : float

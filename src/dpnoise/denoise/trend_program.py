@@ -11,9 +11,9 @@ the rest. With A and the signs of u on it known, the optimum solves the linear s
 
     b + D_R' u_R = y - D_A' (lambda sign u_A) - D_N' u_N,    D_R b = 0,
 
-where R are independent rows among the rest, and N those that depend on them. Where its solution
-contradicts A, A is mended and the system solved again. The dual gap tells when the solution is
-the optimum to rounding.
+where R are independent rows among the rest, and N those that depend on them. Where a sign of D b
+or a bound on u contradicts A, A is mended and the system solved again; if nothing does, the
+solution is the optimum to rounding.
 """
 
 from __future__ import annotations

@@ -21,12 +21,14 @@ __getattr__, __dir__ = lazy(__name__, _HOME)
 
 __all__ = [  # noqa: PLE0604, RUF100
     "ZCDP",
+    "LatticeBounds",
     "VectorProfile",
     "epsilon_at",
     "epsilon_from_zcdp",
     "eta_from_dp",
     "gaussian_log_delta",
     "hockey_stick",
+    "lattice_bounds",
     "log_privacy_profile",
     "privacy_profile",
     "transition_cost",
