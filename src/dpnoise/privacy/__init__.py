@@ -3,6 +3,7 @@
 from dpnoise._lazy import lazy
 
 _HOME = {
+    "LatticeBounds": "lattice",
     "VectorProfile": "vector",
     "ZCDP": "zero_concentrated",
     "epsilon_at": "profile",
@@ -10,6 +11,7 @@ _HOME = {
     "eta_from_dp": "zero_concentrated",
     "gaussian_log_delta": "gaussian",
     "hockey_stick": "profile",
+    "lattice_bounds": "lattice",
     "log_privacy_profile": "profile",
     "privacy_profile": "profile",
     "transition_cost": "zero_concentrated",
