@@ -36,6 +36,8 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/dpcd.py
+	$(BIN)/python benchmarks/privacy.py
+	$(BIN)/python benchmarks/gaussian.py
 
 # The environment: exactly the files whose hashes are in the lock, made anew when it changes.
 $(READY): requirements.lock pyproject.toml

@@ -48,7 +48,7 @@ def test_raw_error_is_the_variance():
     error = expected * np.sqrt(2 / (400 * 20))
     assert np.all(np.abs(table["mse"] - expected) < 4 * error)
     # and the standard error is one: its own scatter over 20 repetitions is 16 %
-    assert np.all(np.abs(table["standard_error"] / error - 1) < 0.65)
+    assert np.all(np.abs(table["mse_se"] / error - 1) < 0.65)
 
 
 def test_a_town_of_two_halves():

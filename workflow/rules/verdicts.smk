@@ -5,9 +5,13 @@ rule verdicts:
     input:
         claims=CLAIMS,
         tables=expand("<results>/{item}.csv", item=ITEMS),
-        more=expand(
+        flipped_huber=expand(
             "<results>/flipped-huber-2023/{item}.csv",
             item=["figure-4-dimensions", "table-3", "table-3-honest", "theory"],
+        ),
+        heat_maps=expand(
+            "<results>/balle-wang-2018/{item}.csv",
+            item=["figure-2", "figure-5", "figure-6", "heat-map-data"],
         ),
         code=closure(f"{SCRIPTS}/verdicts.py"),
     output:

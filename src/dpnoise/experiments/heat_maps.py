@@ -161,7 +161,7 @@ def heat_map_errors(
     -------
     DataFrame
         Columns city, hour, source, method, epsilon, delta, sensitivity, sigma, repetitions, mse
-        (mean over repetitions) and standard_error (of that mean).
+        (mean over repetitions) and mse_se (of that mean).
 
     Raises
     ------
@@ -187,7 +187,7 @@ def heat_map_errors(
                          l2_sensitivity(most), sigmas[i], repetitions,
                          float(np.mean(errors[:, i])), float(deviation[i])))  # fmt: skip
     columns = ["city", "hour", "source", "method", "epsilon", "delta", "sensitivity", "sigma",
-               "repetitions", "mse", "standard_error"]  # fmt: skip
+               "repetitions", "mse", "mse_se"]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -152,7 +152,7 @@ def errors(table: pd.DataFrame) -> Figure:
             fontsize=8,
         )
         handles = axes[0, 0].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside lower center", ncols=5)
+        figure.legend(*handles, loc="outside lower center", ncols=4)
     return figure
 
 
@@ -160,7 +160,7 @@ def _curves(panel: Axes, table: pd.DataFrame) -> None:
     for method, rows in table.groupby("method", sort=False):
         colour, line, marker = LOOKS[method]
         epsilon, mse = rows["epsilon"].to_numpy(), rows["mse"].to_numpy()
-        band = _BAND * rows["standard_error"].to_numpy()
+        band = _BAND * rows["mse_se"].to_numpy()
         label = NAMES[method].replace("\n", " ") + _PROVED.get(method, "")
         panel.plot(epsilon, mse, color=colour, linestyle=line, marker=marker, label=label)
         # a band that reaches zero has no lower end on this axis
