@@ -111,6 +111,8 @@ rule flipped_huber_2023:
                 "figure-4-dimensions.csv",
                 "theory.csv",
                 "counterexamples.csv",
+                "limit.md",
+                "limit-within.csv",
                 "table-3.csv",
                 "table-3.md",
                 "table-3.tex",
@@ -183,6 +185,30 @@ rule fh_figure_4_dimensions:
         runtime=5,
     script:
         "../scripts/compare_dimensions.py"
+
+
+rule fh_limit_page:
+    input:
+        table="<results>/flipped-huber-2023/limit.csv",
+        code=closure(f"{SCRIPTS}/limit_page.py"),
+    output:
+        table="<results>/flipped-huber-2023/limit-within.csv",
+        page=report(
+            "<results>/flipped-huber-2023/limit.md",
+            caption="../report/limit.rst",
+            category="flipped-huber-2023",
+            subcategory="tables",
+            labels={"item": "the limit, in words"},
+        ),
+    log:
+        "<logs>/flipped-huber-2023/limit-page.log",
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../scripts/limit_page.py"
 
 
 rule fh_table_3_sweep:

@@ -1,0 +1,13 @@
+"""Say in words where each mechanism is within 1 % of the limit of additive noise."""
+
+from pathlib import Path
+
+from dpnoise import tables
+from dpnoise.experiments.limit import within
+from dpnoise.experiments.limit_page import limit_page
+
+table = tables.read(snakemake.input.table)
+runs = within(table)
+tables.write(runs, snakemake.output.table)
+tables.write_text(limit_page(table), snakemake.output.page)
+Path(snakemake.log[0]).write_text(f"{len(runs)} runs\n", encoding="utf-8")
