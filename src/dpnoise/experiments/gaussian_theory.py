@@ -7,16 +7,17 @@ the checks of `gaussian_theory_privacy` and `gaussian_theory_denoising`.
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from dpnoise._check import Problems
 from dpnoise.experiments import gaussian_theory_denoising, gaussian_theory_privacy
 from dpnoise.experiments._settings import require_count
-from dpnoise.seeds import generator
+from dpnoise.experiments.theory_tools import LEAST_TRIALS, run_checks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CHECKS = (*gaussian_theory_privacy.CHECKS, *gaussian_theory_denoising.CHECKS)
-LEAST_TRIALS = 20  # of the slow checks, which run a part of the trials
 
 
 def gaussian_theory(*, seed: int, trials: int) -> pd.DataFrame:
@@ -46,25 +47,4 @@ def gaussian_theory(*, seed: int, trials: int) -> pd.DataFrame:
     require_count(problems, "trials", trials, LEAST_TRIALS)
     require_count(problems, "seed", seed, 0)
     problems.raise_if_any()
-    rows = []
-    for check in CHECKS:
-        count = max(LEAST_TRIALS, round(check.share * trials))
-        outcome = check.run(generator(seed, "gaussian-theory", check.id), count)
-        # A trial without a value does not speak for the statement.
-        margin = np.where(np.isnan(outcome.margin), -np.inf, outcome.margin) + outcome.tolerance
-        worst = int(np.argmin(margin))
-        drawn = (f"{name}={values[worst]:.6g}" for name, values in outcome.parameters.items())
-        rows.append(
-            {
-                "id": check.id,
-                "where": check.where,
-                "statement": check.statement,
-                "trials": count,
-                "violations": int(np.sum(margin < 0)),
-                "worst": float(f"{margin[worst]:.3g}"),
-                "tolerance": outcome.tolerance,
-                "parameters": ", ".join(drawn),
-                "status_of_proof": check.proof,
-            }
-        )
-    return pd.DataFrame(rows)
+    return run_checks(CHECKS, seed, "gaussian-theory", trials)

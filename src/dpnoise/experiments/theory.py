@@ -7,8 +7,7 @@ by the checks of the modules `theory_density` to `theory_theorem_8`.
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from dpnoise._check import Problems
 from dpnoise.experiments import (
@@ -19,7 +18,10 @@ from dpnoise.experiments import (
     theory_theorem_8,
     theory_vector,
 )
-from dpnoise.seeds import generator
+from dpnoise.experiments.theory_tools import LEAST_TRIALS, run_checks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CHECKS = (
     *theory_density.CHECKS,
@@ -29,7 +31,6 @@ CHECKS = (
     *theory_theorem_8.CHECKS,
     *theory_mechanisms.CHECKS,
 )
-LEAST_TRIALS = 20  # of the slow checks, which run a part of the trials
 
 
 def theory(*, seed: int, trials: int) -> pd.DataFrame:
@@ -60,25 +61,4 @@ def theory(*, seed: int, trials: int) -> pd.DataFrame:
     problems.require(ok, "trials", f"a whole number of at least {LEAST_TRIALS}", trials)
     problems.number("seed", seed, low=0)
     problems.raise_if_any()
-    rows = []
-    for check in CHECKS:
-        count = max(LEAST_TRIALS, round(check.share * trials))
-        outcome = check.run(generator(seed, "theory", check.id), count)
-        # A trial without a value does not speak for the statement.
-        margin = np.where(np.isnan(outcome.margin), -np.inf, outcome.margin) + outcome.tolerance
-        worst = int(np.argmin(margin))
-        drawn = (f"{name}={values[worst]:.6g}" for name, values in outcome.parameters.items())
-        rows.append(
-            {
-                "id": check.id,
-                "where": check.where,
-                "statement": check.statement,
-                "trials": count,
-                "violations": int(np.sum(margin < 0)),
-                "worst": float(f"{margin[worst]:.3g}"),
-                "tolerance": outcome.tolerance,
-                "parameters": ", ".join(drawn),
-                "status_of_proof": check.proof,
-            }
-        )
-    return pd.DataFrame(rows)
+    return run_checks(CHECKS, seed, "theory", trials)

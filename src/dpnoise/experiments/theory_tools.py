@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
 from dpnoise.experiments import flipped_huber_printed as printed
+from dpnoise.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.random import Generator
     from numpy.typing import NDArray
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 # A Gaussian tail is followed this far beyond alpha, to a density of exp(-72) of its start.
 REACH = 12.0
+LEAST_TRIALS = 20  # of the slow checks, which run a part of the trials
 
 
 class Outcome(NamedTuple):
@@ -59,6 +62,43 @@ class Check(NamedTuple):
     proof: str
     run: Callable[[Generator, int], Outcome]
     share: float = 1.0
+
+
+def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> pd.DataFrame:
+    """Return one row per check, each on its own random stream.
+
+    Parameters
+    ----------
+    checks : iterable of Check
+    seed : int
+        The seed of the config.
+    scope : str
+        What the streams are for, with each check's id.
+    trials : int
+        Random parameters per statement; a check with a share below 1 makes do with that part.
+    """
+    rows = []
+    for check in checks:
+        count = max(LEAST_TRIALS, round(check.share * trials))
+        outcome = check.run(generator(seed, scope, check.id), count)
+        # A trial without a value does not speak for the statement.
+        margin = np.where(np.isnan(outcome.margin), -np.inf, outcome.margin) + outcome.tolerance
+        worst = int(np.argmin(margin))
+        drawn = (f"{name}={values[worst]:.6g}" for name, values in outcome.parameters.items())
+        rows.append(
+            {
+                "id": check.id,
+                "where": check.where,
+                "statement": check.statement,
+                "trials": count,
+                "violations": int(np.sum(margin < 0)),
+                "worst": float(f"{margin[worst]:.3g}"),
+                "tolerance": outcome.tolerance,
+                "parameters": ", ".join(drawn),
+                "status_of_proof": check.proof,
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def at_most(left: Array, right: Array, unit: Array | float = 1.0) -> Array:
