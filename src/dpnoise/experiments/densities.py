@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpnoise._check import Problems
+from dpnoise.experiments._settings import require_count
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 
 if TYPE_CHECKING:
@@ -48,7 +49,10 @@ def densities(
     """
     problems = Problems("densities")
     problems.number("half_width", half_width, low=0, open_low=True)
-    _require_count(problems, "points", points, odd=True)
+    odd = (
+        isinstance(points, int) and not isinstance(points, bool) and points >= 3 and points % 2 == 1
+    )
+    problems.require(odd, "points", "an odd number of at least 3", points)
     problems.require(len(parameters) > 0, "parameters", "at least one (alpha, gamma)", parameters)
     for place, pair in enumerate(parameters):
         if problems.require(len(pair) == 2, f"parameters[{place}]", "(alpha, gamma)", pair):
@@ -93,7 +97,7 @@ def fisher_information(*, smallest: float, largest: float, points: int) -> pd.Da
     ok = problems.number("smallest", smallest, low=0, open_low=True)
     low = smallest if ok else 0
     problems.number("largest", largest, low=low, open_low=True)
-    _require_count(problems, "points", points, odd=False)
+    require_count(problems, "points", points, 3)
     problems.raise_if_any()
     rows = []
     for ratio in (0.0, *np.geomspace(smallest, largest, points)):
@@ -105,10 +109,3 @@ def fisher_information(*, smallest: float, largest: float, points: int) -> pd.Da
         rows.append((name, np.nan, np.nan, np.nan, nfi))
     columns = ["mechanism", "ratio", "variance_over_gamma2", "fisher_information_times_gamma2"]
     return pd.DataFrame(rows, columns=[*columns, "nfi"])
-
-
-def _require_count(problems: Problems, name: str, value: object, *, odd: bool) -> None:
-    """Record a problem unless `value` is a whole number of at least 3, odd if asked."""
-    ok = isinstance(value, int) and not isinstance(value, bool) and value >= 3
-    ok = ok and (not odd or value % 2 == 1)
-    problems.require(ok, name, f"{'an odd' if odd else 'a whole'} number of at least 3", value)

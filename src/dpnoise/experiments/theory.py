@@ -18,6 +18,7 @@ from dpnoise.experiments import (
     theory_theorem_8,
     theory_vector,
 )
+from dpnoise.experiments._settings import require_count
 from dpnoise.experiments.theory_tools import LEAST_TRIALS, run_checks
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ def theory(*, seed: int, trials: int) -> pd.DataFrame:
         If `trials` is not a whole number of at least 20 or `seed` is negative.
     """
     problems = Problems("theory")
-    ok = isinstance(trials, int) and not isinstance(trials, bool) and trials >= LEAST_TRIALS
-    problems.require(ok, "trials", f"a whole number of at least {LEAST_TRIALS}", trials)
+    require_count(problems, "trials", trials, LEAST_TRIALS)
     problems.number("seed", seed, low=0)
     problems.raise_if_any()
     return run_checks(CHECKS, seed, "theory", trials)

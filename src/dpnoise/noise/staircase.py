@@ -73,6 +73,17 @@ def steps(x: Array, width: float) -> tuple[Array, Array]:
     return np.where(x > most, math.inf, step), rest / width
 
 
+def check_staircase(noise: object, subject: str) -> None:
+    """Check epsilon, sensitivity and gamma of a frozen staircase and store them as floats."""
+    problems = Problems(subject)
+    problems.number("epsilon", noise.epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
+    problems.number("sensitivity", noise.sensitivity, low=0.0, open_low=True)
+    problems.number("gamma", noise.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
+    problems.raise_if_any()
+    for name in ("epsilon", "sensitivity", "gamma"):
+        object.__setattr__(noise, name, float(getattr(noise, name)))
+
+
 @dataclass(frozen=True)
 class Staircase(Noise):
     """Staircase noise, epsilon-private for the given sensitivity.
@@ -102,13 +113,7 @@ class Staircase(Noise):
 
     def __post_init__(self) -> None:
         """Check the parameters and store them as floats."""
-        problems = Problems("staircase noise")
-        problems.number("epsilon", self.epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
-        problems.number("sensitivity", self.sensitivity, low=0.0, open_low=True)
-        problems.number("gamma", self.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
-        problems.raise_if_any()
-        for name in ("epsilon", "sensitivity", "gamma"):
-            object.__setattr__(self, name, float(getattr(self, name)))
+        check_staircase(self, "staircase noise")
 
     @property
     def _fall(self) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 
 from dpnoise._check import Problems
 from dpnoise.noise._arrays import floats
-from dpnoise.noise.staircase import GREATEST_EPSILON, LEAST_EPSILON, steps
+from dpnoise.noise.staircase import GREATEST_EPSILON, LEAST_EPSILON, check_staircase, steps
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -96,13 +96,7 @@ class Staircase2D:
 
     def __post_init__(self) -> None:
         """Check the parameters and store them as floats."""
-        problems = Problems("two-dimensional staircase noise")
-        problems.number("epsilon", self.epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
-        problems.number("sensitivity", self.sensitivity, low=0.0, open_low=True)
-        problems.number("gamma", self.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
-        problems.raise_if_any()
-        for name in ("epsilon", "sensitivity", "gamma"):
-            object.__setattr__(self, name, float(getattr(self, name)))
+        check_staircase(self, "two-dimensional staircase noise")
 
     @property
     def dimension(self) -> int:
