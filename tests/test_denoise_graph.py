@@ -27,16 +27,11 @@ def test_incidence_and_laplacian_follow_their_definitions():
     assert np.array_equal(graph.laplacian.diagonal(), degrees)
 
 
-def test_arcs_list_every_edge_from_both_ends():
+def test_neighbours_list_every_edge_from_both_ends():
     graph = Graph(4, SQUARE)
-    starts, heads, arcs = graph.neighbours
-    seen = []
-    for i in range(4):
-        for a in range(starts[i], starts[i + 1]):
-            low, high = graph.edges[abs(arcs[a]) - 1]
-            assert (i, heads[a]) == ((high, low) if arcs[a] > 0 else (low, high))
-            seen.append(arcs[a])
-    assert sorted(seen) == [-4, -3, -2, -1, 1, 2, 3, 4]
+    starts, heads = graph.neighbours
+    seen = [(i, j) for i in range(4) for j in heads[starts[i] : starts[i + 1]]]
+    assert seen == sorted([(i, j) for i, j in graph.edges] + [(j, i) for i, j in graph.edges])
 
 
 def test_components_of_a_part_of_the_edges():

@@ -36,7 +36,7 @@ def test_the_grid_reaches_from_no_change_to_the_mean(order):
     least, flat = trend_path(CITY, y, [choice.penalties[0], choice.penalties[-1]], order=order)
     assert np.max(np.abs(least.fitted - y)) <= 0.2 * (1 + 1e-9)
     assert flat.degrees_of_freedom == 1
-    assert flat.penalty == pytest.approx(largest_penalty(CITY, y, order=order), rel=1e-12)
+    assert flat.penalty >= largest_penalty(CITY, y, order=order) * (1 - 1e-9)
 
 
 def test_data_without_signal_come_out_nearly_flat():

@@ -60,7 +60,7 @@ def test_the_operators_are_those_of_the_paper(order):
 
 
 @orders
-@pytest.mark.parametrize("fraction", [1e-5, 1e-3, 0.03, 0.3, 0.9, 1.0, 50.0])
+@pytest.mark.parametrize("fraction", [1e-5, 1e-3, 0.03, 0.3, 0.999, 1.001, 50.0])
 def test_first_order_conditions_hold(order, fraction):
     """D'u = y - b, |u| <= lambda, and u = lambda sign(D b) where D b is not zero."""
     penalty = fraction * largest_penalty(CITY, NOISE, order=order)
@@ -121,7 +121,7 @@ def test_the_largest_penalty_is_that_of_a_linear_program(order):
     )
     largest = largest_penalty(CITY, NOISE, order=order)
     assert largest == pytest.approx(program.fun, rel=1e-6)
-    below, at = trend_path(CITY, NOISE, [largest * (1 - 1e-6), largest], order=order)
+    below, at = trend_path(CITY, NOISE, [largest * (1 - 1e-4), largest * (1 + 1e-4)], order=order)
     assert at.settled
     assert below.settled
     assert at.degrees_of_freedom == 1 < below.degrees_of_freedom
@@ -159,13 +159,12 @@ def test_constant_data_stay_as_they_are(order):
 
 
 def test_a_solution_that_cannot_be_certified_is_refused(monkeypatch):
-    def stopped_early(difference, y, penalty):
-        del penalty
+    def stopped_early(graph, order, difference, y, penalty):
+        del graph, order, penalty
         rows = difference.shape[0]
         return Optimum(y, np.zeros(rows), np.ones(rows, dtype=bool), settled=True)
 
-    monkeypatch.setattr(trend_filtering, "interior_point", stopped_early)
-    monkeypatch.setattr(trend_filtering, "polish", lambda *arguments: arguments[-1])
+    monkeypatch.setattr(trend_filtering, "solve", stopped_early)
     with pytest.raises(ArithmeticError, match=r"dual gap .* exceeds 1e-08 at order=1, penalty=0.5"):
         trend_filter(CITY, NOISE, 0.5, order=1)
 

@@ -1,19 +1,20 @@
-"""Orders 1 and 2 by an interior-point method, and what polishing adds."""
+"""Trend filtering by an interior-point method, and what polishing adds."""
 
 import numpy as np
 import pytest
 from scipy import optimize
 
 from dpnoise.denoise.duality import relative_gap
+from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.street_graph import street_graph
 from dpnoise.denoise.trend_filtering import difference_operator
-from dpnoise.denoise.trend_program import interior_point, polish
+from dpnoise.denoise.trend_program import interior_point, polish, solve
 
 CITY = street_graph(20, 10, np.random.default_rng(0)).graph
 rng = np.random.default_rng(1)
 Y = rng.normal(size=CITY.nodes)
 Y -= np.mean(Y)
-orders = pytest.mark.parametrize("order", [1, 2])
+orders = pytest.mark.parametrize("order", [0, 1, 2])
 penalties = pytest.mark.parametrize("penalty", [1e-4, 0.05, 0.5, 5.0, 50.0])
 
 
@@ -54,3 +55,23 @@ def test_agrees_with_bounded_least_squares(order):
     exact = polish(CITY, order, D, Y, 0.3, interior_point(D, Y, 0.3))
     oracle = optimize.lsq_linear(D.T.toarray(), Y, bounds=(-0.3, 0.3), method="bvls", tol=1e-14)
     assert exact.fitted == pytest.approx(Y - D.T @ oracle.x, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_total_variation_on_random_graphs_with_and_without_ties(seed):
+    rng = np.random.default_rng(seed)
+    nodes = int(rng.integers(2, 60))
+    chain = [(i, i + 1) for i in range(nodes - 1)]
+    graph = Graph(nodes, [*chain, *rng.integers(nodes, size=(nodes, 2)).tolist()])
+    y = rng.normal(size=nodes)
+    if seed % 2:
+        y = np.round(2 * y)
+    y -= np.mean(y)
+    penalty = float(rng.choice([0.125, 0.5, 2.0]))
+    D = graph.incidence
+    exact = solve(graph, 0, D, y, penalty)
+    assert relative_gap(D, y, penalty, exact.fitted, exact.dual) < 1e-12
+    oracle = optimize.lsq_linear(
+        D.T.toarray(), y, bounds=(-penalty, penalty), method="bvls", tol=1e-15
+    )
+    assert exact.fitted == pytest.approx(y - D.T @ oracle.x, abs=1e-6)

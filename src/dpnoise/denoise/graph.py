@@ -117,21 +117,18 @@ class Graph:
         return sparse.csr_array(self.incidence.T @ self.incidence)
 
     @cached_property
-    def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """Where the arcs of each node start, their heads, and their signed edge numbers.
+    def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Where the neighbours of each node start, and the neighbours of all nodes.
 
-        The arcs of node i are `starts[i]` to `starts[i + 1]`. An arc along edge e is numbered
-        e + 1 where it leaves the higher end and -(e + 1) where it leaves the lower one.
+        Those of node i are `heads[starts[i] : starts[i + 1]]`, in increasing order.
         """
         low, high = self.edges.T
-        number = np.arange(1, len(low) + 1)
         tails = np.concatenate([high, low])
         heads = np.concatenate([low, high])
-        arcs = np.concatenate([number, -number])
         order = np.lexsort((heads, tails))
         degrees = np.bincount(tails, minlength=self.nodes)
         starts = np.concatenate([[0], np.cumsum(degrees)])
-        return tuple(a.astype(np.int32) for a in (starts, heads[order], arcs[order]))
+        return tuple(a.astype(np.int32) for a in (starts, heads[order]))
 
 
 def node_values(problems: Problems, nodes: int, y: ArrayLike) -> NDArray[np.float64]:

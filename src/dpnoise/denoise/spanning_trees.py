@@ -28,7 +28,7 @@ def uniform_spanning_tree(graph: Graph, rng: np.random.Generator) -> Graph:
     rng : numpy.random.Generator
         Draws the root and the walks.
     """
-    starts, heads, _ = (array.tolist() for array in graph.neighbours)
+    starts, heads = (array.tolist() for array in graph.neighbours)
     inside, onward = [False] * graph.nodes, [-1] * graph.nodes
     inside[int(rng.integers(graph.nodes))] = True
     draws: list[float] = []

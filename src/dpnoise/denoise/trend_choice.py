@@ -18,7 +18,7 @@ from dpnoise.denoise.trend_filtering import (
     TrendFit,
     check_order,
     difference_operator,
-    largest_penalty,
+    flat_from,
     one_map,
     trend_path,
 )
@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Order 0 is solved some twenty times faster than the others.
-_COARSE = {0: 40, 1: 12, 2: 12}
-_FINE = {0: 4, 1: 1, 2: 1}  # new penalties on either side of the best, in each refinement
-_REFINEMENTS = {0: 2, 1: 3, 2: 3}
+_COARSE = 8
+_REFINEMENTS = 3
 
 
 class TrendChoice(NamedTuple):
@@ -90,18 +88,15 @@ def choose_by_sure(
     # a datum moves by (D'u)_i, at most lambda times a column sum of |D|
     columns = np.abs(difference_operator(graph, order)).sum(axis=0)
     least = 0.1 * sigma / float(np.max(columns))
-    largest = max(largest_penalty(graph, y, order=order), least)
-    grid = np.geomspace(largest, least, _COARSE[order])
+    centred = np.asarray(y, dtype=float) - np.mean(y)
+    largest = max(flat_from(graph, centred, order)[0], least)
+    grid = np.geomspace(largest, least, _COARSE)
     fits = {fit.penalty: fit for fit in trend_path(graph, y, grid, order=order)}
-    for _ in range(_REFINEMENTS[order]):
+    for _ in range(_REFINEMENTS):
         tried = sorted(fits)
         at = tried.index(_choice(fits, sigma).fit.penalty)
-        near = tried[max(at - 1, 0) : at + 2]
-        fresh = [
-            p
-            for low, high in pairwise(near)
-            for p in np.geomspace(low, high, _FINE[order] + 2)[1:-1]
-        ]
+        between = pairwise(tried[max(at - 1, 0) : at + 2])
+        fresh = [float(np.sqrt(low * high)) for low, high in between]
         fits |= {fit.penalty: fit for fit in trend_path(graph, y, fresh, order=order)}
     return _choice(fits, sigma)
 

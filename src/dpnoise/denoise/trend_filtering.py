@@ -4,9 +4,9 @@
 
 with D_1 the incidence matrix of the graph, D_2 = D_1' D_1 its Laplacian and D_3 = D_1 D_2. Order
 k = 0 favours signals that are constant on large parts of the graph, k = 1 and 2 such that change
-linearly or quadratically. Order 0 is solved as a flow problem, exactly; orders 1 and 2 by an
-interior-point method, then made exact. Every solution carries its dual and is refused if its
-dual gap exceeds 1e-8 of the objective.
+linearly or quadratically. An interior-point method solves all three, and its answer is made
+exact. Every solution carries its dual and is refused if its dual gap exceeds 1e-8 of the
+objective.
 
 The degrees of freedom are those of the generalised lasso (Tibshirani & Taylor, Annals of
 Statistics 40, 2012): the nullity of D without the rows A where D b is not zero. For order 1 these
@@ -27,8 +27,7 @@ from scipy.sparse import linalg
 from dpnoise._check import Problems
 from dpnoise.denoise.duality import objective, relative_gap
 from dpnoise.denoise.graph import LARGEST, node_values
-from dpnoise.denoise.total_variation import least_flow, total_variation
-from dpnoise.denoise.trend_program import Optimum, interior_point, polish
+from dpnoise.denoise.trend_program import Optimum, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,9 +112,9 @@ def difference_operator(graph: Graph, order: int) -> sparse.csr_array:
 def largest_penalty(graph: Graph, y: ArrayLike, *, order: int = 0) -> float:
     """Return the least lambda for which the solution is the mean of y everywhere.
 
-    It is the least |u|_inf with D'u = y - mean. Order 0 is a flow problem. For order 1 u is a
-    solution of the Laplace equation up to a constant, which its midrange makes best; order 2 is
-    order 0 for that solution as data.
+    It is the least |u|_inf with D'u = y - mean. For order 0, a flow, a linear program finds it.
+    For order 1 u is a solution of the Laplace equation up to a constant, which its midrange makes
+    best; order 2 is order 0 for that solution as data.
 
     Parameters
     ----------
@@ -130,7 +129,9 @@ def largest_penalty(graph: Graph, y: ArrayLike, *, order: int = 0) -> float:
         If `y` or `order` is not as required.
     """
     centred, _ = _checked(graph, y, [], order)
-    return _limit(graph, centred, order)[0]
+    if order == 1:
+        return flat_from(graph, centred, 1)[0]
+    return _least_flow(graph, centred if order == 0 else _potential(graph, centred))
 
 
 def trend_filter(graph: Graph, y: ArrayLike, penalty: float, *, order: int = 0) -> TrendFit:
@@ -161,28 +162,21 @@ def trend_path(
 ) -> list[TrendFit]:
     """Return the solutions at several penalties, in the order given.
 
-    Each solution starts from the dual of the next larger penalty where that helps (order 0).
     Parameters and errors are those of `trend_filter`.
     """
     centred, mean = _checked(graph, y, penalties, order)
     difference = difference_operator(graph, order)
-    limit, beyond = _limit(graph, centred, order) if order > 0 else (np.inf, None)
+    limit, beyond = flat_from(graph, centred, order)
+    rows = difference.shape[0]
     fits: dict[float, TrendFit] = {}
-    start = None
-    for penalty in sorted({float(p) for p in penalties}, reverse=True):
+    for penalty in {float(p) for p in penalties}:
         if penalty == 0.0:
-            active = np.ones(difference.shape[0], dtype=bool)
-            optimum = Optimum(centred, np.zeros(active.size), active, settled=True)
-        elif order == 0:
-            fitted, dual = total_variation(graph, centred, penalty, start)
-            active = difference @ fitted != 0.0
-            optimum, start = Optimum(fitted, dual, active, settled=True), dual
+            optimum = Optimum(centred, np.zeros(rows), np.ones(rows, dtype=bool), settled=True)
         elif penalty >= limit:
-            active = np.zeros(difference.shape[0], dtype=bool)
-            optimum = Optimum(np.zeros(graph.nodes), beyond, active, settled=True)
+            flat = np.zeros(rows, dtype=bool)
+            optimum = Optimum(np.zeros(graph.nodes), beyond, flat, settled=True)
         else:
-            rough = interior_point(difference, centred, penalty)
-            optimum = polish(graph, order, difference, centred, penalty, rough)
+            optimum = solve(graph, order, difference, centred, penalty)
         fits[penalty] = _certified(graph, order, difference, centred, mean, penalty, optimum)
     return [fits[float(p)] for p in penalties]
 
@@ -220,19 +214,47 @@ def _certified(  # noqa: PLR0917
     )
 
 
-def _limit(graph: Graph, centred: Array, order: int) -> tuple[float, Array]:
-    """Return the least |u|_inf with D'u = `centred`, and a u that attains it."""
-    if order == 0:
-        limit = least_flow(graph, centred)
-        return limit, total_variation(graph, centred, limit)[1]
-    grounded = linalg.splu(sparse.csc_array(graph.laplacian[1:, 1:]))
-    potential = np.zeros(graph.nodes)
-    for _ in range(2):  # once more for what rounding left
-        potential[1:] += grounded.solve((centred - graph.laplacian @ potential)[1:])
+def flat_from(graph: Graph, centred: Array, order: int) -> tuple[float, Array]:
+    """Return a penalty from which on the solution is flat, and a dual that proves it.
+
+    For order 1 the least such penalty; for the others the largest flow of the potential flow,
+    which is no less than that of the best one.
+    """
+    potential = _potential(graph, centred)
     if order == 1:
         potential -= 0.5 * (np.max(potential) + np.min(potential))
         return float(np.max(np.abs(potential))), potential
-    return _limit(graph, potential - np.mean(potential), 0)
+    if order == 2:
+        potential = _potential(graph, potential)
+    flow = graph.incidence @ potential
+    return float(np.max(np.abs(flow), initial=0.0)), flow
+
+
+def _potential(graph: Graph, supply: Array) -> Array:
+    """Return the solution of L v = supply, for a supply that sums to 0; so does v."""
+    grounded = linalg.splu(sparse.csc_array(graph.laplacian[1:, 1:]))
+    potential = np.zeros(graph.nodes)
+    for _ in range(2):  # once more for what rounding left
+        potential[1:] += grounded.solve((supply - graph.laplacian @ potential)[1:])
+    return potential - np.mean(potential)
+
+
+def _least_flow(graph: Graph, supply: Array) -> float:
+    """Return the least |u|_inf over the flows with D_1'u = supply."""
+    from scipy.optimize import linprog  # noqa: PLC0415  # a tenth of a second
+
+    edges = len(graph.edges)
+    # u = t w, |w| <= 1: the largest share s = 1 / t of the supply that unit edges can carry
+    scale = float(np.max(np.abs(supply)))
+    if scale == 0.0:
+        return 0.0
+    balance = sparse.hstack([graph.incidence.T, -(supply / scale)[:, None]], format="csc")
+    cost = np.append(np.zeros(edges), -1.0)
+    bounds = [(-1.0, 1.0)] * edges + [(0.0, None)]
+    answer = linprog(cost, A_eq=balance, b_eq=np.zeros(graph.nodes), bounds=bounds, method="highs")
+    if not answer.success:
+        raise ArithmeticError(f"largest penalty: {answer.message}")
+    return scale / float(answer.x[-1])
 
 
 def _checked(

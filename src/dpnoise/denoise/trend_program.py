@@ -1,4 +1,4 @@
-"""Graph trend filtering of order 1 and 2 by a quadratic program, made exact afterwards.
+"""Graph trend filtering by a quadratic program, made exact afterwards.
 
 Clarabel's interior-point method solves, with slacks z in units c that balance the two terms,
 
@@ -11,7 +11,8 @@ the rest. With A and the signs of u on it known, the optimum solves the linear s
 
     b + D_R' u_R = y - D_A' (lambda sign u_A) - D_N' u_N,    D_R b = 0,
 
-where R are independent rows among the rest, and N those that depend on them. Where a sign of D b
+where R are independent rows among the rest, and N those that depend on them (order 0, of which b
+is known at once, spreads what u lacks over all of the rest). Where a sign of D b
 or a bound on u contradicts A, A is mended and the system solved again; if nothing does, the
 solution is the optimum to rounding.
 """
@@ -25,7 +26,6 @@ from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
 from dpnoise.denoise.duality import relative_gap
-from dpnoise.denoise.total_variation import total_variation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +50,26 @@ class Optimum(NamedTuple):
     settled: bool  # whether the active rows were verified
 
 
+def solve(
+    graph: Graph, order: int, difference: sparse.csr_array, y: Array, penalty: float
+) -> Optimum:
+    """Return the optimum at a positive penalty.
+
+    Parameters
+    ----------
+    graph : Graph
+    order : int
+        0, 1 or 2.
+    difference : scipy.sparse.csr_array, shape (rows, n)
+        D of this graph and order.
+    y : numpy.ndarray, shape (n,)
+        Not all zero.
+    penalty : float
+        lambda, positive.
+    """
+    return polish(graph, order, difference, y, penalty, interior_point(difference, y, penalty))
+
+
 def interior_point(difference: sparse.csr_array, y: Array, penalty: float) -> Optimum:
     """Return Clarabel's answer.
 
@@ -61,7 +81,7 @@ def interior_point(difference: sparse.csr_array, y: Array, penalty: float) -> Op
     penalty : float
         lambda, positive.
     """
-    import clarabel  # noqa: PLC0415  # 0.1 s that only these two orders need
+    import clarabel  # noqa: PLC0415  # 0.1 s that only trend filtering needs
 
     rows, n = difference.shape
     # y is scaled to the unit of the solver's absolute tolerances
@@ -101,7 +121,7 @@ def polish(  # noqa: PLR0917
     ----------
     graph : Graph
     order : int
-        1 or 2.
+        0, 1 or 2.
     difference : scipy.sparse.csr_array, shape (rows, n)
     y : numpy.ndarray, shape (n,)
     penalty : float
@@ -113,11 +133,14 @@ def polish(  # noqa: PLR0917
     active, sign = rough.active, np.sign(rough.dual)
     slack = _ROUNDING * float(np.max(np.abs(y)))
     for _ in range(_MENDINGS):
-        if order == 2:  # an edge whose ends the others tie together has no change
+        if order != 1:  # an edge whose ends the others tie together has no change
             low, high = graph.components(~active)[1][graph.edges].T
             active = active & (low != high)
         given = np.where(active, penalty * sign, rough.dual)
-        fitted, free = _solve(graph, order, difference, y, active, given)
+        if order == 0:
+            fitted, free = _solve_pieces(graph, y, active, given)
+        else:
+            fitted, free = _solve(graph, order, difference, y, active, given)
         dual, over = _within_bounds(graph, order, free, penalty)
         gap = relative_gap(difference, y, penalty, fitted, dual)
         wrong = active & ((difference @ fitted) * sign < -slack)
@@ -131,6 +154,28 @@ def polish(  # noqa: PLR0917
         active = (active & ~wrong) | over
         sign = np.where(over, np.sign(dual), sign)
     return best
+
+
+def _solve_pieces(graph: Graph, y: Array, active: Flags, given: Array) -> tuple[Array, Array]:
+    """Solve the linear system of order 0; return b and u.
+
+    b is the mean of y - D'u over each piece between active edges. Within the pieces u is the flow
+    nearest to `given` that carries the rest.
+    """
+    count, label = graph.components(~active)
+    rest = y - graph.incidence.T @ given
+    means = np.bincount(label, weights=rest) / np.bincount(label)
+    rest -= means[label]
+    if count < graph.nodes:
+        inner = graph.incidence[~active]
+        free = np.ones(graph.nodes, dtype=bool)
+        free[np.unique(label, return_index=True)[1]] = False  # one node of each is grounded
+        laplacian = sparse.csc_array(inner.T @ inner)[free][:, free]
+        potential = np.zeros(graph.nodes)
+        potential[free] = linalg.splu(laplacian).solve(rest[free])
+        given = given.copy()
+        given[~active] += inner @ potential
+    return means[label], given
 
 
 def _solve(  # noqa: PLR0917
@@ -162,14 +207,15 @@ def _within_bounds(graph: Graph, order: int, free: Array, penalty: float) -> tup
     """Return a dual within its bounds that is as good as `free`, and the rows where none is.
 
     For order 2 the dual is a flow, D'u = L (D_1'u), and only what it makes of each node counts:
-    a bound that is exceeded along one way may hold along others.
+    a bound that is exceeded along one way may hold along others, as order 0 tells.
     """
-    if order == 1:
-        return np.clip(free, -penalty, penalty), np.abs(free) > penalty * (1.0 + _ROUNDING)
+    over = np.abs(free) > penalty * (1.0 + _ROUNDING)
+    if order != 2 or not np.any(over):
+        return np.clip(free, -penalty, penalty), over
     shift = graph.incidence.T @ free
-    rest, flow = total_variation(graph, shift, penalty, free)
+    least = solve(graph, 0, graph.incidence, shift, penalty)
     tolerance = _ROUNDING * float(np.max(np.abs(shift)))
-    return flow, np.abs(graph.incidence @ rest) > tolerance
+    return least.dual, np.abs(graph.incidence @ least.fitted) > tolerance
 
 
 def _independent_rows(graph: Graph, order: int, active: Flags) -> Flags:

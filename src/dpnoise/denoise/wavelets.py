@@ -105,7 +105,7 @@ class WaveletBasis:
 
 def _form_wavelets(tree: Graph) -> sparse.csr_array:
     """Return the basis as rows."""
-    starts, heads, _ = (array.tolist() for array in tree.neighbours)
+    starts, heads = (array.tolist() for array in tree.neighbours)
     neighbours = [heads[a:b] for a, b in pairwise(starts)]
     n = tree.nodes
     part = [0] * n  # a number that the nodes of one subtree share
