@@ -22,14 +22,14 @@ FLOORS = {
     "noise": 1,
     "privacy": 2,
     "calibration": 3,
-    "allocation": 3,
-    "learn": 4,
-    "data": 4,
-    "denoise": 4,
-    "experiments": 5,
-    "claims": 6,
-    "figures": 7,
-    "cli": 8,
+    "allocation": 4,
+    "learn": 5,
+    "data": 5,
+    "denoise": 5,
+    "experiments": 6,
+    "claims": 7,
+    "figures": 8,
+    "cli": 9,
 }
 NOT_FROM = {"claims": {"experiments"}, "figures": {"experiments"}}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpnoise.data import city_tables
-from dpnoise.data.city_tables import cities_registry, entries, obtain, read_records
+from dpnoise.data import fetch
+from dpnoise.data.city_tables import cities_registry, entries, read_records
 from dpnoise.data.fetch import NotFoundError
 from dpnoise.data.places import read_yaml
 from dpnoise.data.tables import RefusedError, column_digests, fingerprint
@@ -83,22 +83,27 @@ def test_damage_is_named(content, complaint):
 
 def test_cache_then_mirror_then_reasons(tmp_path):
     entry = complete()
-    places = {"cache": tmp_path / "cache", "mirror": tmp_path / "mirror", "offline": True}
+    places = {
+        "cache": tmp_path / "cache",
+        "mirror": tmp_path / "mirror",
+        "offline": True,
+        "read": read_records,
+    }
     with pytest.raises(NotFoundError, match="'trips' has no official address"):
-        obtain("trips", entry, **places)
+        fetch.obtain("trips", entry, **places)
     for folder, name in (("mirror", "town/trips.csv.gz"), ("cache", "trips.csv")):
         path = tmp_path / folder / name
         path.parent.mkdir(parents=True)
         path.write_bytes(gzip.compress(TEXT) if name.endswith("gz") else TEXT)
-        table, source = obtain("trips", entry, **places)
+        table, source = fetch.obtain("trips", entry, **places)
         assert source == folder
         assert fingerprint(table.columns, table.values) == entry["fingerprint"]
     # a damaged copy is passed over for the next place
     (tmp_path / "cache/trips.csv").write_bytes(TEXT.replace(b"1.5", b"1.6"))
-    assert obtain("trips", entry, **places)[1] == "mirror"
+    assert fetch.obtain("trips", entry, **places)[1] == "mirror"
     (tmp_path / "mirror/town/trips.csv.gz").unlink()
     with pytest.raises(NotFoundError, match=r"1 of 4 columns differ, first 'value'"):
-        obtain("trips", entry, **places)
+        fetch.obtain("trips", entry, **places)
 
 
 def test_official_source(tmp_path, monkeypatch):
@@ -106,20 +111,23 @@ def test_official_source(tmp_path, monkeypatch):
     host = ("example.org", 443)
     sent = tmp_path / "sent"
     sent.write_bytes(TEXT)
-    monkeypatch.setattr(city_tables, "_retrieve", lambda *_: sent)
-    monkeypatch.setattr(city_tables, "answering", lambda *_, **__: set())
-    places = {"cache": tmp_path / "cache", "mirror": None}
-    with pytest.raises(NotFoundError, match=r"trips\.csv: no answer"):
-        obtain("trips", entry, **places, offline=False)
-    monkeypatch.setattr(city_tables, "answering", lambda *_, **__: {host})
+    monkeypatch.setattr(fetch, "_retrieve", lambda *_: sent)
+    monkeypatch.setattr(fetch, "answering", lambda *_, **__: set())
+    places = {"cache": tmp_path / "cache", "mirror": None, "read": read_records}
+    with pytest.raises(NotFoundError, match=r"trips\.csv: the host does not answer"):
+        fetch.obtain("trips", entry, **places, offline=False)
+    monkeypatch.setattr(fetch, "answering", lambda *_, **__: {host})
     with pytest.raises(NotFoundError, match="not asked"):
-        obtain("trips", entry, **places, offline=True)
-    assert obtain("trips", entry, **places, offline=False)[1] == "https://example.org/a/trips.csv"
-    assert obtain("trips", entry, **places, offline=True)[1] == "cache"
+        fetch.obtain("trips", entry, **places, offline=True)
+    assert (
+        fetch.obtain("trips", entry, **places, offline=False)[1]
+        == "https://example.org/a/trips.csv"
+    )
+    assert fetch.obtain("trips", entry, **places, offline=True)[1] == "cache"
     (tmp_path / "cache/trips.csv").unlink()
     sent.write_bytes(TEXT[:-30])
     with pytest.raises(NotFoundError, match="truncated"):
-        obtain("trips", entry, **places, offline=False)
+        fetch.obtain("trips", entry, **places, offline=False)
     assert not list((tmp_path / "cache").iterdir())
 
 
@@ -144,7 +152,8 @@ def test_every_copy_in_the_mirror_is_good():
     found = 0
     for name, entry in entries("manhattan").items():
         if any((mirror / file).is_file() for file in entry["files"]):
-            obtain(name, entry, cache=mirror / "no cache", mirror=mirror, offline=True)
+            places = {"cache": mirror / "no cache", "mirror": mirror, "offline": True}
+            fetch.obtain(name, entry, **places, read=read_records)
             found += 1
     if not found:
         pytest.skip("DPNOISE_DATA_MIRROR has none of the tables")

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from city_maps import LATITUDE, LONGITUDE, STEP, street_map
-from dpnoise.data.city_tables import entries, obtain
+from dpnoise.data.city_tables import entries, read_records
+from dpnoise.data.fetch import obtain
 from dpnoise.data.road_graph import (
     EARTH_RADIUS,
     great_circle,
@@ -129,7 +130,7 @@ def test_all_mistakes_are_named_at_once():
 def test_manhattan_is_the_derived_graph():
     table, _ = obtain(
         "manhattan-roads", entries("manhattan")["manhattan-roads"], cache=MIRROR / "no cache",
-        mirror=MIRROR, offline=True,
+        mirror=MIRROR, offline=True, read=read_records,
     )  # fmt: skip
     roads = junction_graph(*split_map(table.values))
     assert roads.component == (9474, 12670)

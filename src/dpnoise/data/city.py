@@ -21,9 +21,9 @@ import numpy as np
 
 from dpnoise._check import Problems
 from dpnoise._files import write_bytes
-from dpnoise.data.city_tables import cities_registry, entries, obtain
+from dpnoise.data.city_tables import cities_registry, entries, read_records
 from dpnoise.data.dataset import DatasetUnavailable
-from dpnoise.data.fetch import NotFoundError
+from dpnoise.data.fetch import NotFoundError, obtain
 from dpnoise.data.places import mirror_folder
 from dpnoise.data.retry import local_digests, twin
 from dpnoise.data.road_graph import RoadGraph, junction_graph, local_metres, split_map
@@ -141,7 +141,7 @@ def load_city(
     tables, reasons = {}, []
     for name, entry in entries("manhattan", registry).items():
         try:
-            tables[name], _ = obtain(name, entry, **places)
+            tables[name], _ = obtain(name, entry, **places, read=read_records)
         except NotFoundError as error:
             reasons += error.reasons
     if ROADS not in tables:

@@ -1,29 +1,25 @@
 """Get the tables that city maps are made of: a road map, trips, hourly totals.
 
 They differ from the tables of `dpnoise.data.tables` in form alone: compressed text, dates,
-cells and ends of lines that may be empty, and a hundred thousand rows. What makes a copy good
-is the same: the fingerprint of its parsed content, whatever place it comes from. The registry
+cells and ends of lines that may be empty, and a hundred thousand rows. `dpnoise.data.fetch` gets
+and verifies them as it does the others, reading copies by `read_records`. The registry
 data/cities.yaml has the parts of data/registry.yaml, so that `dpnoise.data.retry` reads it too.
 """
 
 from __future__ import annotations
 
-import tempfile
 import warnings
 import zlib
 from io import StringIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
 
-from dpnoise._files import write_bytes
 from dpnoise.data.archives import LIMIT
-from dpnoise.data.fetch import PROBE_TIMEOUT, NotFoundError, _retrieve
-from dpnoise.data.places import answering, host_of, in_folder, read_yaml
-from dpnoise.data.tables import RefusedError, Table, verify_table
+from dpnoise.data.places import read_yaml
+from dpnoise.data.tables import RefusedError, Table
 
 if TYPE_CHECKING:
     import os
@@ -63,72 +59,6 @@ def entries(city: str, registry: str | os.PathLike | None = None) -> dict[str, d
     if city not in content["sets"]:
         raise ValueError(f"city: expected one of {', '.join(content['sets'])}, got {city!r}")
     return {name: content["tables"][name] for name in content["sets"][city]["tables"]}
-
-
-def obtain(
-    name: str, entry: Mapping, *, cache: Path, mirror: Path | None, offline: bool
-) -> tuple[Table, str]:
-    """Return a verified table and where it came from: 'cache', 'mirror' or an address.
-
-    Parameters
-    ----------
-    name : str
-        Name of the table in the registry.
-    entry : mapping
-        Its entry there.
-    cache : Path
-        Folder of verified downloads; created when a download succeeds.
-    mirror : Path or None
-        Folder of further copies, only read.
-    offline : bool
-        Do not ask the official sources.
-
-    Raises
-    ------
-    NotFoundError
-        If no place has a good copy; says why for each.
-    """
-    reasons = []
-    for label, folder in (("cache", cache), ("mirror", mirror)):
-        paths = [] if folder is None else in_folder(name, entry["files"], folder)
-        if not paths:
-            reasons.append(f"{label}: no file for table {name!r}")
-        for path in paths:
-            try:
-                return _verified(path.read_bytes(), entry), label
-            except (RefusedError, OSError) as error:
-                reasons.append(f"{label}, {path.relative_to(folder)}: {error}")
-    if not entry["sources"]:
-        reasons.append(f"table {name!r} has no official address")
-    awake = set()
-    if not offline:
-        awake = answering([source["url"] for source in entry["sources"]], timeout=PROBE_TIMEOUT)
-    for source in entry["sources"]:
-        url = source["url"]
-        if host_of(url) not in awake:
-            reasons.append(f"{url}: {'not asked (offline)' if offline else 'no answer'}")
-            continue
-        try:
-            return _download(name, entry, url, cache), url
-        except (ValueError, OSError) as error:
-            reasons.append(f"{url}: {str(error)[:200] or type(error).__name__}")
-    raise NotFoundError(reasons)
-
-
-def _download(name: str, entry: Mapping, url: str, cache: Path) -> Table:
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix=".download-") as folder:
-        content = _retrieve(url, Path(folder), name).read_bytes()
-    table = _verified(content, entry)
-    suffix = PurePosixPath(urlsplit(url).path).suffix or ".data"
-    write_bytes(content, cache / f"{name}{suffix}")
-    return table
-
-
-def _verified(content: bytes, entry: Mapping) -> Table:
-    table = read_records(content, entry)
-    verify_table(table, entry)
-    return table
 
 
 def read_records(content: bytes, entry: Mapping) -> Table:

@@ -21,7 +21,9 @@ from dpnoise.data.places import answering, host_of, in_folder
 from dpnoise.data.tables import RefusedError, Table, read_table, verify_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    Reader = Callable[[bytes, Mapping], Table]
 
 PROBE_TIMEOUT = 2.0  # seconds for a host to accept a connection
 _TIMEOUTS = (3.0, 10.0)  # seconds to connect, and between two packets
@@ -37,7 +39,13 @@ class NotFoundError(Exception):
 
 
 def obtain(
-    name: str, entry: Mapping, *, cache: Path, mirror: Path | None, offline: bool
+    name: str,
+    entry: Mapping,
+    *,
+    cache: Path,
+    mirror: Path | None,
+    offline: bool,
+    read: Reader = read_table,
 ) -> tuple[Table, str]:
     """Return a verified table and where it came from.
 
@@ -53,6 +61,8 @@ def obtain(
         Folder of further copies, only read.
     offline : bool
         Do not ask the official sources.
+    read : callable
+        Parses the content of a copy: (bytes, entry) -> Table.
 
     Returns
     -------
@@ -68,20 +78,12 @@ def obtain(
     """
     reasons = []
     for label, folder in (("cache", cache), ("mirror", mirror)):
-        if folder is None:
-            reasons.append(f"{label}: none given")
-            continue
-        paths = in_folder(name, entry["files"], folder)
-        if not paths:
-            gone = label == "mirror" and not folder.is_dir()
-            shown = f"no folder {folder}" if gone else f"no file for table {name!r}"
-            reasons.append(f"{label}: {shown}")
-        for path in paths:
-            try:
-                return read_verified(path, entry), label
-            except (RefusedError, OSError) as error:
-                reasons.append(f"{label}, {path.relative_to(folder)}: {error}")
+        table = _local(name, entry, label, folder, read, reasons)
+        if table is not None:
+            return table, label
     addresses = [source["url"] for source in entry["sources"]]
+    if not addresses:
+        reasons.append(f"table {name!r} has no official address")
     if offline:
         reasons += [f"{url}: not asked (offline)" for url in addresses]
         raise NotFoundError(reasons)
@@ -92,13 +94,38 @@ def obtain(
             reasons.append(f"{url}: the host does not answer")
             continue
         try:
-            return _download(name, entry, source, cache), url
+            return _download(name, entry, source, cache, read), url
         except (ValueError, OSError) as error:  # RefusedError and requests' errors included
             reasons.append(f"{url}: {str(error)[:200] or type(error).__name__}")
     raise NotFoundError(reasons)
 
 
-def read_verified(path: Path, entry: Mapping) -> Table:
+def _local(  # noqa: PLR0917
+    name: str,
+    entry: Mapping,
+    label: str,
+    folder: Path | None,
+    read: Reader,
+    reasons: list[str],
+) -> Table | None:
+    """Return the first good copy in a folder, or None and why there is none."""
+    if folder is None:
+        reasons.append(f"{label}: none given")
+        return None
+    paths = in_folder(name, entry["files"], folder)
+    if not paths:
+        gone = label == "mirror" and not folder.is_dir()
+        shown = f"no folder {folder}" if gone else f"no file for table {name!r}"
+        reasons.append(f"{label}: {shown}")
+    for path in paths:
+        try:
+            return read_verified(path, entry, read)
+        except (RefusedError, OSError) as error:
+            reasons.append(f"{label}, {path.relative_to(folder)}: {error}")
+    return None
+
+
+def read_verified(path: Path, entry: Mapping, read: Reader = read_table) -> Table:
     """Return the table that a local file holds.
 
     Raises
@@ -111,12 +138,12 @@ def read_verified(path: Path, entry: Mapping) -> Table:
     size = path.stat().st_size
     if size > LIMIT:
         raise RefusedError(f"expected at most {LIMIT} bytes, got {size}")
-    table = read_table(path.read_bytes(), entry)
+    table = read(path.read_bytes(), entry)
     verify_table(table, entry)
     return table
 
 
-def _download(name: str, entry: Mapping, source: Mapping, cache: Path) -> Table:
+def _download(name: str, entry: Mapping, source: Mapping, cache: Path, read: Reader) -> Table:
     cache.mkdir(parents=True, exist_ok=True)
     member = source.get("member")
     suffix = PurePosixPath(member or urlsplit(source["url"]).path).suffix or ".data"
@@ -124,7 +151,7 @@ def _download(name: str, entry: Mapping, source: Mapping, cache: Path) -> Table:
         raw = _retrieve(source["url"], Path(folder), name)
         if member is not None:
             raw.write_bytes(member_of(raw.read_bytes(), member))
-        table = read_verified(raw, entry)
+        table = read_verified(raw, entry, read)
         os.replace(raw, cache / f"{name}{suffix}")  # noqa: PTH105 - the name says it is atomic
     return table
 
