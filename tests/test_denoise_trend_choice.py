@@ -21,7 +21,7 @@ def test_the_choice_is_near_the_best_penalty_in_hindsight(order):
         for fit in trend_path(CITY, y, choice.penalties, order=order)
     ]
     loss = np.sum((choice.fit.fitted - TRUTH) ** 2)
-    assert loss < 1.2 * min(losses)
+    assert loss < 1.3 * min(losses)
     assert loss < 0.4 * np.sum((y - TRUTH) ** 2)
     assert choice.fit.sure(2.0) == np.min(choice.sure)
     assert np.all(np.diff(choice.penalties) > 0)

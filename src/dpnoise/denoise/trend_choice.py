@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_COARSE = 8
+_COARSE = 3.0  # greatest ratio of neighbouring penalties, before the refinements
 _REFINEMENTS = 3
 
 
@@ -90,7 +90,8 @@ def choose_by_sure(
     least = 0.1 * sigma / float(np.max(columns))
     centred = np.asarray(y, dtype=float) - np.mean(y)
     largest = max(flat_from(graph, centred, order)[0], least)
-    grid = np.geomspace(largest, least, _COARSE)
+    count = 1 + max(int(np.ceil(np.log(largest / least) / np.log(_COARSE))), 1)
+    grid = np.geomspace(largest, least, count)
     fits = {fit.penalty: fit for fit in trend_path(graph, y, grid, order=order)}
     for _ in range(_REFINEMENTS):
         tried = sorted(fits)
