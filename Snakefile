@@ -20,6 +20,7 @@ include: "workflow/rules/datasets.smk"
 include: "workflow/rules/flipped_huber_2023.smk"
 include: "workflow/rules/flipped_huber_slides.smk"
 include: "workflow/rules/balle_wang_2018.smk"
+include: "workflow/rules/inid_2024.smk"
 include: "workflow/rules/items.smk"
 include: "workflow/rules/verdicts.smk"
 
@@ -30,5 +31,6 @@ rule all:
         rules.flipped_huber_2023.input,
         rules.flipped_huber_slides.input,
         rules.balle_wang_2018.input,
+        rules.inid_2024.input,
         rules.datasets.output,
         rules.verdicts.output,

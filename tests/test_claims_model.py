@@ -75,7 +75,8 @@ def test_conditions_select_rows(column, relation, value, expected):
 
 
 def table_3_claims():
-    claims = [claim for claim in read_claims(PUBLISHED) if claim.item == "table-3"]
+    paper = "flipped-huber-2023", "table-3"
+    claims = [claim for claim in read_claims(PUBLISHED) if (claim.paper, claim.item) == paper]
     gains = [claim for claim in claims if claim.column.endswith("_gain")]
     numbers = [claim for claim in claims if claim not in gains]
     return (

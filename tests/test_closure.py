@@ -99,7 +99,11 @@ def test_every_file_that_a_script_loads_is_in_its_closure(script, really_loaded)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_the_closure_is_not_larger_than_what_may_be_loaded(script, really_loaded):
     found = {str(Path(path).resolve()) for path in closure(script)}
-    assert len(found - really_loaded[script]) <= 2  # imports inside functions
+    late = set()
+    if str(PACKAGE / "allocation" / "scales.py") in found:  # its search is for few requests
+        search = closure(PACKAGE / "allocation" / "exact_search.py")
+        late = {str(Path(path).resolve()) for path in search}
+    assert len(found - really_loaded[script] - late) <= 2  # imports inside functions
     rooms = {Path(path).relative_to(PACKAGE).parts[0] for path in found}
     assert not {"figures", "experiments"} <= rooms or script.stem == "table_3"
 

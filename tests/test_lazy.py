@@ -7,7 +7,9 @@ import pytest
 from dpnoise._lazy import lazy
 
 
-@pytest.mark.parametrize("package", ["dpnoise", "dpnoise.privacy", "dpnoise.calibration"])
+@pytest.mark.parametrize(
+    "package", ["dpnoise", "dpnoise.allocation", "dpnoise.calibration", "dpnoise.privacy"]
+)
 def test_every_public_name_resolves_and_is_listed(package):
     room = import_module(package)
     assert sorted(room.__all__) == sorted(room._HOME) == dir(room)

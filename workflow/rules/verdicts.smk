@@ -13,6 +13,7 @@ rule verdicts:
             "<results>/balle-wang-2018/{item}.csv",
             item=["figure-2", "figure-5", "figure-6", "heat-map-data"],
         ),
+        descent=expand("<results>/{item}.csv", item=DESCENT_ITEMS),
         code=closure(f"{SCRIPTS}/verdicts.py"),
     output:
         table="<results>/verdicts.csv",

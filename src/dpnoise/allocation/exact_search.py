@@ -1,0 +1,147 @@
+"""Scales under the exact vector profile, for noise without a closed form.
+
+Beyond the paper: flipped Huber noise, a mix of families by coordinate, and Laplace noise with
+delta > 0, where Corollary 6 of Muthukrishnan & Kalyani (2024) is only sufficient. Minimise
+sum w_i E|s_i T_i|^p subject to delta(epsilon; s) <= delta. `dpnoise.allocation.descent` finds a
+direction, at a local minimum of a slightly smoothed problem; the common factor is then solved for
+under the upper bound of `vector_profile`. What is returned has passed it or has a greatest loss
+of at most epsilon - log(1 - delta), where that takes less noise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.allocation.closed_forms import closed_form, shape
+from dpnoise.allocation.descent import Descent, Found
+from dpnoise.allocation.groups import tail_slope
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy import vector_profile
+from dpnoise.privacy.gaussian import log_delta_and_slope
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpnoise.allocation.groups import Search
+
+    Array = NDArray[np.float64]
+
+_RTOL, _SLACK = 1e-6, 3e-6  # of the profile; of log delta below the budget
+_KINK_SLACK = 5e-3  # where a little less noise costs much more delta
+_LONGEST = 1.0  # step of log s
+_EVALUATIONS, _CLOSE, _LEAST_SLOPE = 60, 1e-13, 0.01
+_FLOOR = -1e6  # of log delta - target, for a delta of 0
+
+
+def _log_upper(search: Search, scales: Array) -> float:
+    """Return the certified upper bound on log delta."""
+    groups = search.groups
+    noises = [noise.scaled(float(s)) for noise, s in zip(groups.noises, scales, strict=True)]
+    sizes, epsilon = groups.sensitivities.tolist(), search.epsilon
+    if len(noises) == 1:
+        copies = int(groups.counts[0])
+        profile = vector_profile(noises[0], sizes[0], epsilon, copies=copies, rtol=_RTOL)
+    else:
+        every = np.repeat(np.arange(len(noises)), groups.counts)
+        profile = vector_profile(
+            [noises[g] for g in every], [sizes[g] for g in every], epsilon, rtol=_RTOL
+        )
+    return float(profile.log_upper)
+
+
+def _gaussian_slope(search: Search) -> float:
+    """Return the slope of log delta in the logarithm of the scale of Gaussian noise."""
+    mu = 1.0 / np.atleast_1d(gaussian_sigma(search.epsilon, search.delta))
+    return -float(log_delta_and_slope(mu, np.full(1, search.epsilon))[1][0])
+
+
+def _start(search: Search) -> Array:
+    """Return scales as if all noise were Gaussian of the same variance, of the least error."""
+    groups = search.groups
+    spread = np.array([noise.std() for noise in groups.noises])
+    # In units of the standard deviations u = s spread; a group counts as one coordinate.
+    sizes = groups.sensitivities * np.sqrt(groups.counts)
+    costs = groups.costs * groups.counts / spread**search.p
+    unit = float(gaussian_sigma(search.epsilon, search.delta))
+    return closed_form(sizes, "optimal", 2.0, search.p, costs, unit) / spread
+
+
+def exact_scales(search: Search, scheme: str) -> Array:
+    """Return certified scales of the groups, shape (G,).
+
+    Parameters
+    ----------
+    search : Search
+        With positive delta. For "optimal" with more than one group the noise must be made of
+        quadratic pieces.
+    scheme : str
+        "iid", "spr" or "optimal".
+
+    Raises
+    ------
+    RuntimeError
+        If no scales could be verified.
+    """
+    groups, p = search.groups, search.p
+    slopes = np.array([tail_slope(noise) for noise in groups.noises])
+    bounded = bool(np.all(np.isfinite(slopes)))
+    # The argument of Corollary 6: delta is at most 1 - exp(epsilon - greatest loss).
+    most = (search.epsilon - math.log1p(-search.delta)) * (1.0 - _CLOSE)
+    descent = Descent(search, most, slopes)
+    start = _start(search)
+    # With very little delta only the greatest loss counts: Theorem 5's direction.
+    pure = shape(groups.sensitivities * np.minimum(slopes, 1.0), scheme, 1.0, p, groups.costs)
+    if scheme != "optimal":
+        pure = shape(groups.sensitivities, scheme, 1.0, p, None)
+        start = pure * math.exp(np.mean(np.log(start / pure)))
+    safe = pure * (math.fsum(descent.spent / pure) / most)
+    start = descent.no_more(start)
+    tries: list[Found | None] = []
+    if len(slopes) > 1 and all(noise.pieces() is not None for noise in groups.noises):
+        if scheme == "optimal":
+            tries.append(descent.least(start))
+            tries.append(descent.common(safe) if bounded else descent.least_below_kink(start))
+        else:
+            tries.append(descent.common(start))
+    found = [one for one in tries if one] or [Found(start, _gaussian_slope(search))]
+    best = min(found, key=lambda one: groups.error(one.scales, p))
+    scales = _certified(search, best)
+    return safe if bounded and groups.error(safe, p) < groups.error(scales, p) else scales
+
+
+def _certified(search: Search, found: Found) -> Array:
+    """Return the least multiple of scales that the upper bound on delta lets pass.
+
+    Parameters
+    ----------
+    search : Search
+        The search.
+    found : Found
+        Scales near the budget, and about the slope of log delta in their common factor.
+    """
+    scales, slope = found.scales, found.slope
+    slack = _KINK_SLACK if found.kink else _SLACK
+    aim = math.log(search.delta) - 0.5 * slack
+    low, high, x = -math.inf, math.inf, 0.0  # too little, enough
+    last = None
+    for count in range(_EVALUATIONS):
+        value = max(_log_upper(search, scales * math.exp(x)) - aim, _FLOOR)
+        if value > 0.5 * slack:
+            low = x
+        else:
+            high = x
+            if value >= -0.5 * slack or high - low < _CLOSE:
+                return scales * math.exp(high)
+        if last is not None and x != last[0] and value != last[1]:
+            slope = min((value - last[1]) / (x - last[0]), -_LEAST_SLOPE)
+        last = x, value
+        step = min(max(-value / slope, -_LONGEST), _LONGEST)
+        x += step
+        stuck = count % 4 == 3 and math.isfinite(high - low)  # the secant may creep at a kink
+        if stuck or not low < x < high:  # then both ends are finite
+            x = 0.5 * (low + high)
+    message = f"allocation: not verified at epsilon={search.epsilon!r}, delta={search.delta!r}"
+    raise RuntimeError(message)

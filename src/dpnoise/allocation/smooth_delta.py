@@ -1,0 +1,178 @@
+"""A smooth estimate of log delta for unequal noise on groups of coordinates, with its slopes.
+
+With M(s) = prod M_g(s)^n_g the transform of the privacy loss (docs/vector-privacy.md),
+
+    delta = 1 / (2 pi) int exp(-s epsilon) M(s) / (s (s + 1)) du,  s = c + i u,
+
+so the slope of log delta in the logarithm of one group's scale is the same integral with the
+factor n_g d log M_g(s), over delta. All slopes come from one pass over the points of a
+trapezoidal rule. Atoms of the loss make the integrand fade slowly; one small Gaussian loss is
+added in thought, which raises delta by about a tenth of a percent, and its slopes alike. This
+serves to find a direction: what is handed out is certified elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpnoise.privacy.loss import coordinate_loss
+from dpnoise.privacy.loss_transform import LossTransform
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dpnoise.noise import Noise
+    from dpnoise.privacy.loss import CoordinateLoss
+
+    Array = NDArray[np.float64]
+
+_STEP = 1e-3  # of c + 10 times the logarithm of a scale, for the slopes
+_BLUR = 0.0005  # a^2 c (c + 1) of the added Gaussian loss
+_FADED, _PERIOD = 6.0, 24.0  # where the rule ends and how far off its aliases are
+_SLOPE_ERROR = 1e-3
+_MOST_POINTS, _CHUNK = 20_000, 512
+_SEARCH = np.geomspace(1e-7, 1e6, 53)  # beyond, finite differences lose their digits
+
+
+class Slopes(NamedTuple):
+    """An estimate of delta.
+
+    Attributes
+    ----------
+    log_delta : float
+        The natural logarithm.
+    slopes : numpy.ndarray, shape (G,)
+        Its derivatives in the logarithms of the scales.
+    """
+
+    log_delta: float
+    slopes: Array
+
+
+def top_atoms(noises: Sequence[Noise], ratios: Array, counts: Array) -> Array:
+    """Return n_g times the greatest loss that a coordinate has with positive probability, or 0."""
+    values = [
+        max((value for value, _ in loss.atoms), default=0.0) for loss in _losses(noises, ratios)
+    ]
+    return counts * np.array(values)
+
+
+def _log_m(transform: LossTransform, counts: Array, c: Array, *, atoms: bool) -> Array:
+    """Return log M at real c, with or without the product of the atoms."""
+    log_m = transform.log_real(c)
+    if atoms:
+        return log_m
+    peak = transform.peaks(c)
+    # Far out the exponents lose all digits; such values are not used.
+    with np.errstate(all="ignore"):
+        values = transform.values(c.astype(complex), peak)
+        log_ratio = counts @ np.log1p((values.continuous / values.atoms).real)
+        rest = log_m + np.log(-np.expm1(-log_ratio))
+    return np.where(np.isfinite(rest), rest, math.inf)
+
+
+def _saddle(
+    transform: LossTransform, counts: Array, epsilon: float, *, atoms: bool
+) -> tuple[float, float]:
+    """Return c near the saddle point, and the curvature of the logarithm of the integrand."""
+    c = _SEARCH
+    for _ in range(3):
+        log_m = _log_m(transform, counts, c, atoms=atoms)
+        height = log_m - c * epsilon - np.log(c) - np.log1p(c)
+        best = min(max(int(np.argmin(height)), 1), len(c) - 2)
+        found, inner = float(c[best]), slice(best - 1, best + 2)
+        x, y = c[inner], height[inner]
+        c = np.geomspace(x[0], x[2], 13)
+    (rise, fall), (left, right) = np.diff(y), np.diff(x)
+    bend = 2.0 * (fall / right - rise / left) / (left + right)
+    least = 1.0 / found**2 + 1.0 / (found + 1.0) ** 2
+    return found, max(float(bend), least) if math.isfinite(bend) else least
+
+
+def _losses(noises: Sequence[Noise], ratios: Array) -> list[CoordinateLoss]:
+    return [
+        coordinate_loss(noise.scaled(float(ratio)))
+        for noise, ratio in zip(noises, ratios, strict=True)
+    ]
+
+
+def log_delta_and_slopes(
+    noises: Sequence[Noise], ratios: Array, counts: Array, epsilon: float, *, atoms: bool = True
+) -> Slopes:
+    """Return an estimate of log delta and its slopes.
+
+    Parameters
+    ----------
+    noises : sequence of Noise
+        Of G groups, log-concave, of unbounded support and made of quadratic pieces.
+    ratios : numpy.ndarray, shape (G,)
+        Scale over sensitivity.
+    counts : numpy.ndarray, shape (G,)
+        The sizes of the groups.
+    epsilon : float
+        Non-negative.
+    atoms : bool
+        Whether losses made of atoms alone count. They add nothing to delta where the sum of all
+        greatest atoms is at most epsilon, and blurred they would.
+
+    Raises
+    ------
+    RuntimeError
+        If rounding hides the result.
+    """
+    losses = _losses(noises, ratios)
+    squares = np.array([loss.gaussian for loss in losses])  # mu^2, 0 if not Gaussian
+    others = np.flatnonzero(squares == 0.0)
+    gaussian = float(counts @ squares)
+    some = counts[others].astype(float)
+    middle = LossTransform([losses[g] for g in others], some, gaussian)
+    c, bend = _saddle(middle, some, epsilon, atoms=atoms)
+    blur, change = _BLUR / (c * (c + 1.0)), _STEP / (10.0 + c)
+    up, down = (_losses(noises, ratios * math.exp(x)) for x in (change, -change))
+    three = LossTransform(
+        [each[g] for each in (losses, up, down) for g in others], np.tile(some, 3), 0.0
+    )
+    step = 2.0 * math.pi / (_PERIOD * math.sqrt(bend + gaussian + blur))
+    last = _FADED / math.sqrt(gaussian + blur)
+    u = step * np.arange(min(math.ceil(last / step), _MOST_POINTS) + 1)
+    weight = np.full(u.size, step / math.pi)
+    weight[0] *= 0.5
+    peak = three.peaks(np.array([c]))
+    spread = 0.5 * (gaussian + blur)
+
+    def transforms(s: NDArray[np.complex128], sign: int) -> list[NDArray[np.complex128]]:
+        """Return the transforms of the losses, or of their atoms, at three scales."""
+        values = three.values(s, peak)
+        total = values.atoms if sign < 0 else values.atoms + values.continuous
+        return [m * np.exp(p) for m, p in zip(np.split(total, 3), peaks, strict=True)]
+
+    peaks = [p - peak[: others.size] for p in np.split(peak, 3)]
+    # In units of its value at c a transform has no power that overflows.
+    unit = transforms(np.array([c + 0j]), 1)[0].real
+    log_scale = c * (spread * (c + 1.0) - epsilon)
+    log_scale += float(some @ (peak[: others.size, 0] + np.log(unit[:, 0])))
+    total, sums = 0.0, np.zeros(len(losses))
+    for k in range(0, u.size, _CHUNK):
+        s, w = c + 1j * u[k : k + _CHUNK], weight[k : k + _CHUNK]
+        product = s * (s + 1.0)
+        base = np.exp(spread * (product - c * (c + 1.0)) - 1j * epsilon * s.imag) / product
+        for sign in (1,) if atoms or not others.size else (1, -1):
+            part = sign * base
+            if others.size:
+                m, more, less = transforms(s, sign)
+                with np.errstate(all="ignore"):  # refused below
+                    part = part * np.exp(some @ np.log(m / unit))
+                    change_of_m = (((more - less) / m) * part).real @ w
+                sums[others] += some * change_of_m / (2.0 * change)
+            total += float(part.real @ w)
+            sums -= counts * squares * float((product * part).real @ w)
+    # More noise means less delta; what says otherwise is rounding.
+    good = total > 0.0 and bool(np.all(sums <= _SLOPE_ERROR * np.max(np.abs(sums))))
+    if not good:
+        raise RuntimeError(f"allocation: rounding hides delta at epsilon={epsilon!r}")
+    return Slopes(math.log(total) + log_scale, sums / total)

@@ -1,0 +1,43 @@
+"""A small task and settings that the tests of improved DP-CD share."""
+
+import numpy as np
+
+from dpnoise.data.dataset import Dataset
+
+TASKS = {
+    "squared": {
+        "loss": "squared", "penalty": "l1", "strength": {"raw": 0.05, "standardise": 0.02},
+    },
+    "logistic": {
+        "loss": "logistic", "penalty": "l2", "strength": {"raw": "1/N", "standardise": "1/N"},
+    },
+}  # fmt: skip
+SETTINGS = {
+    "epsilon": 1.0,
+    "delta": "1/N^2",
+    "features": ["raw", "standardise"],
+    "orders": ["cyclic", "permuted"],
+    "passes": [1, 3],
+    "curve": [1, 2, 3],
+    "trials": 3,
+    "coarse_trials": 2,
+    "evaluate": 4,
+    "steps": {"low": 0.1, "high": 3.0, "count": 4},
+    "clips": {"low": 0.5, "high": 50.0, "count": 5},
+    "refine": 3,
+}
+MORE = {
+    "exponents": {"low": -2.0, "high": 2.0, "count": 9},
+    "clip_exponents": {"low": -0.5, "high": 1.5, "count": 9},
+    "measured": [0.0, 1.0, 1.5],
+}
+
+
+def dataset(loss="squared", size=400, name="toy"):
+    """Return a task with three features of very different scales."""
+    stream = np.random.default_rng(3)
+    X = stream.normal(size=(size, 3)) * [1.0, 8.0, 0.2] + [1.0, -5.0, 0.1]
+    y = X @ [1.0, -0.2, 2.0] + stream.normal(size=size)
+    if loss == "logistic":
+        y = np.where(y > y.mean(), 1.0, -1.0)
+    return Dataset(name, name, "toy", X, y, ("a", "b", "c"))

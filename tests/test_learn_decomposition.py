@@ -1,0 +1,83 @@
+"""The estimator: scikit-learn's contract, and that it hands on what `dp_pca` releases."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.decomposition import TruncatedSVD
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dpnoise.learn.decomposition import DPPCA
+from dpnoise.learn.pca import dp_pca
+
+rng = np.random.default_rng(2)
+X = rng.normal(size=(200, 5)) * [0.4, 0.3, 0.2, 0.1, 0.05]
+
+
+@parametrize_with_checks([DPPCA(), DPPCA(noise="laplace"), DPPCA(epsilon=math.inf)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_infinite_epsilon_and_a_wide_bound_is_truncated_svd():
+    model = DPPCA(2, epsilon=math.inf, bound=10.0).fit(X)
+    peer = TruncatedSVD(2, algorithm="arpack").fit(X)
+    overlap = np.abs(np.sum(model.components_ * peer.components_, axis=1))
+    assert overlap == pytest.approx(np.ones(2), abs=1e-10)
+    assert model.eigenvalues_ == pytest.approx(peer.singular_values_**2)
+    assert model.second_moment_ == pytest.approx(X.T @ X)
+    assert np.abs(model.transform(X)) == pytest.approx(np.abs(peer.transform(X)), abs=1e-9)
+    back = model.inverse_transform(model.transform(X))
+    assert back == pytest.approx(peer.inverse_transform(peer.transform(X)), abs=1e-9)
+
+
+@pytest.mark.parametrize("bound", [0.3, 1.0, 20.0])
+def test_it_is_dp_pca_in_units_of_the_bound(bound):
+    settings = {"epsilon": 2.0, "delta": 1e-5, "neighbouring": "add-remove", "random_state": 6}
+    model = DPPCA(3, bound=bound, **settings).fit(X)
+    released = dp_pca(X / bound, 3, **settings)
+    assert model.components_ == pytest.approx(released.components.T)
+    assert model.second_moment_ == pytest.approx(released.matrix * bound**2)
+    assert model.eigenvalues_ == pytest.approx(released.eigenvalues * bound**2)
+    assert model.diagonal_scale_ == pytest.approx(released.diagonal_scale * bound**2)
+    assert model.off_diagonal_scale_ == pytest.approx(released.off_diagonal_scale * bound**2)
+
+
+def test_settings_reach_the_release():
+    base = DPPCA(2, random_state=1).fit(X)
+    for change in (
+        {"n_components": 3}, {"epsilon": 2.0}, {"delta": 1e-9}, {"bound": 0.5},
+        {"noise": "laplace"}, {"allocation": "iid"}, {"neighbouring": "add-remove"},
+        {"random_state": 2},
+    ):  # fmt: skip
+        changed = clone(base).set_params(**change).fit(X)
+        assert not np.array_equal(changed.components_, base.components_), change
+
+
+def test_names_and_pipelines():
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = DPPCA(2, random_state=0).fit(frame)
+    assert model.feature_names_in_.tolist() == list("abcde")
+    assert model.get_feature_names_out().tolist() == ["dppca0", "dppca1"]
+    assert make_pipeline(DPPCA(2, random_state=0)).fit_transform(frame).shape == (200, 2)
+
+
+def test_everything_wrong_is_named_at_once():
+    bad = DPPCA(
+        9, epsilon=0.0, delta=0.0, bound=-1.0, noise="gaussian", allocation="best",
+        neighbouring="both", random_state="x",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="DPPCA: ") as error:
+        bad.fit(X)
+    for name in (
+        "n_components", "epsilon", "delta", "bound", "allocation", "neighbouring", "random_state"
+    ):  # fmt: skip
+        assert f"{name}: expected" in str(error.value)
+    with pytest.raises(ValueError, match="magnitudes up to 1e300 times the bound"):
+        DPPCA(bound=1e-10).fit(np.full((2, 2), 1e295))
+    with pytest.raises(ValueError, match=r"X: expected shape \(N, 2\)"):
+        DPPCA(2).fit(X).inverse_transform(X)

@@ -1,0 +1,164 @@
+"""Private principal components: the noise-free limit, the noise that is added, bad input."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise.learn.pca import clip_rows, dominant, dp_pca, symmetric
+from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
+from dpnoise.noise import Gaussian, Laplace
+
+rng = np.random.default_rng(8)
+X = (
+    rng.normal(size=(400, 6))
+    @ np.diag([0.5, 0.3, 0.2, 0.1, 0.05, 0.01])
+    @ np.linalg.qr(rng.normal(size=(6, 6)))[0]
+)
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+
+
+def test_without_noise_it_is_the_singular_value_decomposition_of_clipped_samples():
+    short = np.array([x / max(1.0, np.linalg.norm(x)) for x in X])
+    assert np.linalg.norm(X, axis=1).max() > 1.1  # some are clipped
+    _, values, vectors = np.linalg.svd(short)
+    for rank in (1, 3, 6):
+        found = dp_pca(X, rank, epsilon=math.inf)
+        assert found.components.shape == (6, rank)
+        assert found.eigenvalues == pytest.approx(values[:rank] ** 2, rel=1e-10)
+        overlap = np.abs(np.sum(found.components * vectors[:rank].T, axis=0))
+        assert overlap == pytest.approx(np.ones(rank), abs=1e-10)
+        assert found.matrix == pytest.approx(short.T @ short, rel=1e-10)
+        assert found.diagonal_scale == found.off_diagonal_scale == 0.0
+
+
+def test_little_noise_moves_the_subspace_little_and_much_noise_loses_it():
+    exact = dp_pca(X, 2, epsilon=math.inf).components
+    overlaps = [
+        np.linalg.norm(
+            exact.T @ dp_pca(X, 2, epsilon=e, delta=1e-6, random_state=1).components
+        ) / 2**0.5
+        for e in (1e6, 50.0, 1e-3)
+    ]  # fmt: skip
+    assert overlaps[0] > 1 - 1e-4
+    assert overlaps[0] > overlaps[1] > overlaps[2]
+
+
+def test_rows_are_clipped_to_norm_1_at_any_magnitude():
+    rows = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [-1e308, 1e308], [1e-320, 0.0], [1.0, 0]])
+    clipped = clip_rows(rows)
+    expected = [[0.6, 0.8], [0.3, 0.4], [0, 0], [-(0.5**0.5), 0.5**0.5], [1e-320, 0], [1, 0]]
+    assert clipped == pytest.approx(np.array(expected), rel=1e-15, abs=0)
+    long = clip_rows(np.random.default_rng(0).normal(size=(1000, 50)))
+    assert np.linalg.norm(long, axis=1).max() <= 1 + 1e-14
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("allocation", ALLOCATIONS)
+@pytest.mark.parametrize("neighbouring", NEIGHBOURING)
+def test_the_released_matrix_has_symmetric_noise_of_the_promised_law(
+    noise, allocation, neighbouring
+):
+    """Kolmogorov-Smirnov on 2000 diagonal and 30000 other entries; false-alarm rate 1e-4 each."""
+    settings = {"noise": noise, "allocation": allocation, "neighbouring": neighbouring} | BUDGET
+    least = second_moment_scales(50, **settings)
+    wide = np.zeros((3, 50))
+    stream = np.random.default_rng(3)
+    releases = [dp_pca(wide, 1, random_state=stream, **settings) for _ in range(40)]
+    family = Gaussian if noise == "gaussian" else Laplace
+    for release in releases[:3]:
+        assert np.array_equal(release.matrix, release.matrix.T)
+        scales = release.diagonal_scale, release.off_diagonal_scale
+        assert np.all(np.greater(scales, least))
+        assert scales == pytest.approx(least, rel=1e-12)
+    diagonal = np.concatenate([np.diag(release.matrix) for release in releases])
+    above = np.concatenate([r.matrix[np.triu_indices(50, 1)] for r in releases])[:30000]
+    for sample, scale in ((diagonal, least[0]), (above, least[1])):
+        assert stats.kstest(sample, family(scale).cdf).pvalue > 1e-4
+        for factor in (0.7, 1.4):  # of the magnitudes, where a wrong scale shows
+            law = family(factor * scale)
+            wrong = stats.kstest(np.abs(sample), lambda t, law=law: 2 * law.cdf(t) - 1)
+            assert wrong.pvalue < 1e-4
+
+
+def test_components_are_those_of_the_released_matrix():
+    found = dp_pca(X, 3, random_state=4, **BUDGET)
+    assert found.components.T @ found.components == pytest.approx(np.eye(3), abs=1e-12)
+    assert found.matrix @ found.components == pytest.approx(
+        found.components * found.eigenvalues, abs=1e-10
+    )
+    assert np.all(np.diff(found.eigenvalues) < 0)
+    assert found.eigenvalues == pytest.approx(np.linalg.eigvalsh(found.matrix)[:-4:-1])
+    places = np.argmax(np.abs(found.components), axis=0)
+    assert np.all(found.components[places, np.arange(3)] > 0)
+
+
+def test_random_state_decides():
+    first = dp_pca(X, 2, random_state=7, **BUDGET)
+    again = dp_pca(X, 2, random_state=np.random.default_rng(7), **BUDGET)
+    assert np.array_equal(first.matrix, again.matrix)
+    assert np.array_equal(first.components, again.components)
+    fresh = [dp_pca(X, 2, **BUDGET).matrix[0, 0] for _ in range(3)]
+    assert len(set(fresh)) == 3
+
+
+def test_scales_grow_with_the_number_of_samples_for_rounding():
+    many = dp_pca(np.zeros((1_000_000, 1)), 1, random_state=0, **BUDGET)
+    few = dp_pca(np.zeros((10, 1)), 1, random_state=0, **BUDGET)
+    assert 1e-4 < many.diagonal_scale / few.diagonal_scale - 1 < 1e-3
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_dominant_agrees_with_a_full_decomposition(size):
+    matrix = symmetric(np.random.default_rng(size).normal(size=(size, size)))
+    values, vectors = np.linalg.eigh(matrix)
+    for rank in range(1, size + 1):
+        found, basis = dominant(matrix, rank)
+        assert found == pytest.approx(values[::-1][:rank])
+        overlap = np.abs(np.sum(basis * vectors[:, ::-1][:, :rank], axis=0))
+        assert overlap == pytest.approx(np.ones(rank))
+
+
+def test_everything_wrong_is_named_at_once():
+    bad = X.copy()
+    bad[3, 1], bad[5, 4] = np.nan, np.inf
+    with pytest.raises(ValueError, match="dp_pca: ") as error:
+        dp_pca(
+            bad, 7, epsilon=-1.0, delta=0.0, noise="gaussian", allocation="spr",
+            neighbouring="swap", random_state=-1,
+        )  # fmt: skip
+    text = str(error.value)
+    for part in (
+        "NaN or infinity in columns [1, 4]", "rank: expected a whole number in [1, 6], got 7",
+        "epsilon: ", "delta: ", "allocation: ", "neighbouring: ", "random_state: ",
+    ):  # fmt: skip
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"X": [1.0, 2.0]}, "X"),
+        ({"X": np.zeros((0, 3))}, "X"),
+        ({"X": [["a", "b"]]}, "X"),
+        ({"rank": 0}, "rank"),
+        ({"rank": True}, "rank"),
+        ({"rank": 1.5}, "rank"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": math.nan}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+        ({"delta": -0.1, "noise": "laplace"}, "delta"),
+        ({"noise": "uniform"}, "noise"),
+    ],
+)
+def test_bad_input_is_refused(change, name):
+    request = {"X": X, "rank": 1} | BUDGET | change
+    with pytest.raises(ValueError, match=rf"\b{name}: expected"):
+        dp_pca(request.pop("X"), request.pop("rank"), **request)
+
+
+def test_laplace_noise_takes_any_delta_and_needs_none():
+    without = dp_pca(X, 1, epsilon=1.0, noise="laplace", random_state=0)
+    given = dp_pca(X, 1, epsilon=1.0, delta=0.1, noise="laplace", random_state=0)
+    assert np.array_equal(without.matrix, given.matrix)

@@ -1,0 +1,265 @@
+# inid-2024: Muthukrishnan & Kalyani, Differential Privacy with Higher Utility by Exploiting
+# Coordinate-wise Disparity.
+
+INID = config["inid_2024"]
+INID_PAPER = "inid-2024"
+PROFILES = "dpnoise.experiments.inid_profiles"
+TWO_DIMENSIONS = "dpnoise.experiments.inid_two_dimensions"
+INID_CURVES = "dpnoise.figures.inid_curves"
+INID_BEYOND = "dpnoise.figures.inid_beyond"
+PCA = INID["dp_pca"]
+PCA_PRIVACY = "dpnoise.experiments.pca_privacy"
+
+ITEMS |= {
+    f"{INID_PAPER}/{item}": {
+        "experiment": f"{PROFILES}:error_curves",
+        "settings": INID[item.replace("-", "_")],
+        "figure": f"{INID_CURVES}:error_curves",
+        "printed": True,
+    }
+    for item in ["figure-1a", "figure-1b", "figure-3a", "figure-3b"]
+}
+ITEMS |= {
+    f"{INID_PAPER}/figure-2": {
+        "experiment": f"{PROFILES}:dispersion",
+        "settings": INID["figure_2"],
+        "figure": f"{INID_CURVES}:dispersion",
+    },
+    f"{INID_PAPER}/figure-4": {
+        "experiment": f"{PROFILES}:error_curves",
+        "settings": INID["figure_4"],
+        "figure": f"{INID_CURVES}:laplace_and_gaussian",
+    },
+    f"{INID_PAPER}/laplace-or-gaussian": {
+        "experiment": f"{PROFILES}:laplace_against_gaussian",
+        "settings": INID["laplace_or_gaussian"],
+        "figure": f"{INID_BEYOND}:crossovers",
+    },
+    f"{INID_PAPER}/table-2": {
+        "experiment": f"{TWO_DIMENSIONS}:two_dimensions",
+        "settings": INID["table_2"],
+        "figure": "dpnoise.figures.inid_two_dimensions:table_2",
+        "printed": True,
+    },
+    f"{INID_PAPER}/table-2-curves": {
+        "experiment": f"{TWO_DIMENSIONS}:two_dimensions",
+        "settings": INID["table_2_curves"],
+        "figure": "dpnoise.figures.inid_two_dimensions:curves",
+    },
+    f"{INID_PAPER}/table-2-crossings": {
+        "experiment": f"{TWO_DIMENSIONS}:staircase_crossings",
+        "settings": INID["table_2_crossings"],
+    },
+    f"{INID_PAPER}/algorithm-1": {
+        "experiment": "dpnoise.experiments.inid_bisection:bisection",
+        "settings": INID["algorithm_1"],
+        "figure": "dpnoise.figures.inid_bisection:bisection",
+    },
+    f"{INID_PAPER}/corollary-6": {
+        "experiment": "dpnoise.experiments.inid_corollary_6:approximate_laplace",
+        "settings": INID["corollary_6"],
+        "figure": f"{INID_BEYOND}:approximate_laplace",
+    },
+    f"{INID_PAPER}/theorem-7": {
+        "experiment": "dpnoise.experiments.inid_theorem_7:theorem_7",
+        "settings": INID["theorem_7"],
+        "figure": f"{INID_BEYOND}:theorem_7",
+    },
+    f"{INID_PAPER}/theory": {
+        "experiment": "dpnoise.experiments.inid_theory:inid_theory",
+        "settings": INID["theory"] | {"seed": config["seed"]},
+    },
+    f"{INID_PAPER}/dp-pca-attack": {
+        "experiment": "dpnoise.experiments.pca_attack:dp_pca_attack",
+        "settings": INID["dp_pca_attack"] | {"seed": config["seed"]},
+        "figure": "dpnoise.figures.pca:attack",
+    },
+    f"{INID_PAPER}/dp-pca-privacy": {
+        "experiment": f"{PCA_PRIVACY}:dp_pca_privacy",
+        "settings": INID["dp_pca_privacy"],
+    },
+    f"{INID_PAPER}/dp-pca-sensitivities": {
+        "experiment": f"{PCA_PRIVACY}:dp_pca_sensitivities",
+        "settings": INID["dp_pca_sensitivities"],
+    },
+}
+# Table III by data model: the first one is the paper's as far as it can be told.
+ITEMS |= {
+    f"{INID_PAPER}/{item}": {
+        "experiment": "dpnoise.experiments.pca:dp_pca_table",
+        "settings": {key: value for key, value in PCA.items() if key != "readings"}
+        | {"model": model, "readings": PCA["readings"][model], "seed": config["seed"]},
+        "figure": "dpnoise.figures.pca:table_3",
+        "printed": model == "product",
+    }
+    for item, model in [
+        ("table-3", "product"),
+        ("table-3-single-subspace", "single-subspace"),
+        ("table-3-union-of-subspaces", "union-of-subspaces"),
+    ]
+}
+
+
+DESCENT = {"figure-5": "california", "figure-6": "electricity"}
+DESCENT_SETTINGS = {
+    k: v for k, v in sorted(INID["improved_descent"].items()) if k != "tasks"
+}
+DESCENT_FIGURES = {
+    "figure-5": "descent_paths",
+    "figure-6": "descent_paths",
+    "spr-or-optimal": "spr_or_optimal",
+}
+
+DESCENT_ITEMS = [f"{INID_PAPER}/{i}" for i in [*DESCENT_FIGURES, "descent-readings"]]
+
+
+rule inid_2024:
+    input:
+        expand(
+            "<results>/{item}.csv",
+            item=[i for i in ITEMS if i.startswith(INID_PAPER)] + DESCENT_ITEMS,
+        ),
+        expand(
+            "<figures>/{item}.{format}",
+            item=[
+                i for i in ITEMS if i.startswith(INID_PAPER) and "figure" in ITEMS[i]
+            ]
+            + DESCENT_ITEMS,
+            format=FORMATS,
+        ),
+
+
+rule inid_descent:
+    input:
+        npz=lambda w: f"data/prepared/{DESCENT[w.figure]}.npz",
+        status=lambda w: f"data/prepared/{DESCENT[w.figure]}.json",
+        code=closure(f"{SCRIPTS}/improved_descent.py"),
+    output:
+        "<results>/inid-2024/{figure}.csv",
+    log:
+        "<logs>/inid-2024/{figure}.log",
+    benchmark:
+        "<benchmarks>/inid-2024/{figure}.tsv"
+    wildcard_constraints:
+        figure="|".join(DESCENT),
+    conda:
+        "../envs/dpnoise.yaml"
+    threads: 8
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        seed=config["seed"],
+        task=lambda w: INID["improved_descent"]["tasks"][DESCENT[w.figure]],
+        settings=DESCENT_SETTINGS,
+    script:
+        "../scripts/improved_descent.py"
+
+
+rule inid_descent_readings:
+    input:
+        npz="data/prepared/{dataset}.npz",
+        status="data/prepared/{dataset}.json",
+        code=closure(f"{SCRIPTS}/descent_readings.py"),
+    output:
+        weights="<results>/inid-2024/descent/{dataset}-weights.csv",
+        readings="<results>/inid-2024/descent/{dataset}-readings.csv",
+    log:
+        "<logs>/inid-2024/descent/{dataset}.log",
+    benchmark:
+        "<benchmarks>/inid-2024/descent/{dataset}.tsv"
+    conda:
+        "../envs/dpnoise.yaml"
+    threads: 8
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        seed=config["seed"],
+        task=lambda w: INID["improved_descent"]["tasks"][w.dataset],
+        settings=DESCENT_SETTINGS,
+        more=INID["descent_readings"],
+    script:
+        "../scripts/descent_readings.py"
+
+
+rule inid_descent_together:
+    input:
+        tables=lambda w: expand(
+            "<results>/inid-2024/descent/{dataset}-{part}.csv",
+            dataset=sorted(DESCENT.values()),
+            part={"spr-or-optimal": "weights", "descent-readings": "readings"}[w.item],
+        ),
+        code=closure(f"{SCRIPTS}/concatenate.py"),
+    output:
+        "<results>/inid-2024/{item}.csv",
+    log:
+        "<logs>/inid-2024/{item}.log",
+    wildcard_constraints:
+        item="spr-or-optimal|descent-readings",
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../scripts/concatenate.py"
+
+
+# item_figure.py reads the wildcard `item` as <paper>/<item>; its rule knows only ITEMS. The
+# function spr_or_optimal takes no printed numbers: give `claims` for Figures 5 and 6 only.
+rule inid_descent_figure:
+    input:
+        table="<results>/{item}.csv",
+        claims=lambda w: [] if w.item.endswith("spr-or-optimal") else CLAIMS,
+        code=closure(
+            f"{SCRIPTS}/item_figure.py",
+            "dpnoise.figures.improved_descent:descent_paths",
+        ),
+    output:
+        report(
+            multiext("<figures>/{item}", ".svg", ".pdf", ".png"),
+            caption="../report/items.rst",
+            category="inid-2024",
+            subcategory="figures",
+            labels=lambda w: {"item": w.item.split("/")[1]},
+        ),
+    log:
+        "<logs>/{item}-figure.log",
+    wildcard_constraints:
+        item="|".join(f"inid-2024/{item}" for item in DESCENT_FIGURES),
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        figure=lambda w: (
+            "dpnoise.figures.improved_descent:" + DESCENT_FIGURES[w.item.split("/")[1]]
+        ),
+    script:
+        "../scripts/item_figure.py"
+
+
+rule inid_descent_readings_figure:
+    input:
+        table="<results>/inid-2024/descent-readings.csv",
+        claims=CLAIMS,
+        code=closure(f"{SCRIPTS}/figure_descent_readings.py"),
+    output:
+        report(
+            multiext("<figures>/inid-2024/descent-readings", ".svg", ".pdf", ".png"),
+            caption="../report/items.rst",
+            category="inid-2024",
+            subcategory="figures",
+            labels={"item": "readings of improved DP-CD"},
+        ),
+    log:
+        "<logs>/inid-2024/descent-readings-figure.log",
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../scripts/figure_descent_readings.py"

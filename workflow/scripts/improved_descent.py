@@ -1,0 +1,23 @@
+"""Run Figure 5 or 6 of inid-2024: noise by coordinate in coordinate descent, on one data set."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from dpnoise import tables
+from dpnoise.data.dataset import DatasetUnavailable
+from dpnoise.data.prepared import read_prepared
+from dpnoise.experiments.improved_descent import COLUMNS, improved_descent
+
+params = snakemake.params
+try:
+    dataset = read_prepared(snakemake.input.npz, snakemake.input.status)
+except DatasetUnavailable as missing:
+    table, outcome = pd.DataFrame(columns=COLUMNS), f"not run: {missing}"
+else:
+    table = improved_descent(
+        dataset, params.task, params.settings, seed=params.seed, threads=snakemake.threads
+    )
+    outcome = f"{len(table)} rows"
+tables.write(table, snakemake.output[0])
+Path(snakemake.log[0]).write_text(f"{outcome}\n", encoding="utf-8")
