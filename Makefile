@@ -38,6 +38,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/dpcd.py
 	$(BIN)/python benchmarks/privacy.py
 	$(BIN)/python benchmarks/gaussian.py
+	$(BIN)/python benchmarks/allocation.py
 
 # The environment: exactly the files whose hashes are in the lock, made anew when it changes.
 $(READY): requirements.lock pyproject.toml

@@ -77,6 +77,12 @@ rule flipped_huber_slides:
         ),
         "<results>/flipped-huber-slides/dp-cd-curves.csv",
         expand("<figures>/flipped-huber-slides/dp-cd-curves.{format}", format=FORMATS),
+        # The pages on noise that differs by coordinate show the figures of inid-2024.
+        expand(
+            "<figures>/inid-2024/figure-{number}.{format}",
+            number=["1a", "1b", "3a", "3b", "4", "5", "6"],
+            format=FORMATS,
+        ),
 
 
 rule slides_dp_cd_curves:

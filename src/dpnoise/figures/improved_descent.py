@@ -80,7 +80,8 @@ def descent_paths(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> F
             if printed is not None and len(printed):
                 _printed(panel, printed[printed["features"] == scaling])
             _percent_axis(panel)
-            panel.set_title(FEATURES[scaling])
+            name = str(here["dataset"].iloc[0])
+            panel.set_title(f"{TITLES.get(name, name)}, {FEATURES[scaling]}")
             panel.set_xlabel("passes over the data")
         if scalings:
             panels[0].set_ylabel("relative error of the objective")
