@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise._check import Problems
 from dpnoise.experiments import (
     theory_density,
     theory_loss,
@@ -18,8 +17,7 @@ from dpnoise.experiments import (
     theory_theorem_8,
     theory_vector,
 )
-from dpnoise.experiments._settings import require_count
-from dpnoise.experiments.theory_tools import LEAST_TRIALS, run_checks
+from dpnoise.experiments.theory_tools import run_checks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,30 +33,8 @@ CHECKS = (
 
 
 def theory(*, seed: int, trials: int) -> pd.DataFrame:
-    """Return one row per statement of the paper.
+    """Return one row per statement of the paper: see `theory_tools.run_checks`.
 
-    Parameters
-    ----------
-    seed : int
-        The seed of the config.
-    trials : int
-        Random parameters per statement; slow checks make do with a part of them.
-
-    Returns
-    -------
-    DataFrame
-        Columns id, where, statement, trials, violations, worst (the least slack beyond
-        what rounding explains, in the unit of the check: negative if and only if there is
-        a violation), tolerance, parameters (of the worst trial) and status_of_proof
-        (complete, gap, false or misprint, with the reason).
-
-    Raises
-    ------
-    ValueError
-        If `trials` is not a whole number of at least 20 or `seed` is negative.
+    The status of a proof is complete, gap, false or misprint, with the reason.
     """
-    problems = Problems("theory")
-    require_count(problems, "trials", trials, LEAST_TRIALS)
-    problems.number("seed", seed, low=0)
-    problems.raise_if_any()
     return run_checks(CHECKS, seed, "theory", trials)

@@ -1,4 +1,4 @@
-"""What the checks of flipped-huber-2023 share: random parameters, quadrature, verdicts.
+"""What the checks of a paper's theory share: random parameters, quadrature, verdicts.
 
 A check draws its trials, compares two sides that were computed in different ways and
 returns how far each trial is from violating the statement. Integrals are Gauss-Legendre
@@ -13,7 +13,9 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from dpnoise._check import Problems
 from dpnoise.experiments import flipped_huber_printed as printed
+from dpnoise.experiments._settings import require_count
 from dpnoise.seeds import generator
 
 if TYPE_CHECKING:
@@ -76,7 +78,23 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
         What the streams are for, with each check's id.
     trials : int
         Random parameters per statement; a check with a share below 1 makes do with that part.
+
+    Returns
+    -------
+    DataFrame
+        Columns id, where, statement, trials, violations, worst (the least slack beyond
+        what rounding explains, in the unit of the check: negative if and only if there is
+        a violation), tolerance, parameters (of the worst trial) and status_of_proof.
+
+    Raises
+    ------
+    ValueError
+        If `trials` is not a whole number of at least 20 or `seed` is negative.
     """
+    problems = Problems(scope)
+    require_count(problems, "trials", trials, LEAST_TRIALS)
+    require_count(problems, "seed", seed, 0)
+    problems.raise_if_any()
     rows = []
     for check in checks:
         count = max(LEAST_TRIALS, round(check.share * trials))
