@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _COARSE = 3.0  # greatest ratio of neighbouring penalties, before the refinements
-_REFINEMENTS = 3
+_REFINEMENTS = 2
 
 
 class TrendChoice(NamedTuple):
