@@ -235,7 +235,7 @@ rule inid_descent_figure:
         runtime=5,
     params:
         figure=lambda w: (
-            "dpnoise.figures.improved_descent:" + DESCENT_FIGURES[w.item.split("/")[1]]
+            f"dpnoise.figures.improved_descent:{DESCENT_FIGURES[w.item.split('/')[1]]}"
         ),
     script:
         "../scripts/item_figure.py"
