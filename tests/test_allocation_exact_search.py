@@ -141,6 +141,21 @@ def test_at_the_kink_of_flipped_huber_noise_no_direction_with_less_error_is_priv
         assert log_upper([noise] * 2, other, lambdas, 1.0, rtol=1e-3) > math.log(1e-6)
 
 
+@pytest.mark.parametrize(
+    ("lambdas", "epsilon", "delta"),
+    [
+        ([10.2, 1.0158, 0.11153, 18.557], 2.5116, 1.1908e-8),
+        ([0.098, 0.499, 0.153], 4.7666, 4.99e-8),
+    ],
+)
+def test_the_account_that_a_user_would_make_agrees(lambdas, epsilon, delta):
+    """Where the bounds are 1e-5 apart, those of another tolerance would say 'not private'."""
+    scales = allocate(lambdas, noise="laplace", epsilon=epsilon, delta=delta)
+    profile = vector_profile([Laplace(s) for s in scales], lambdas, epsilon)
+    assert profile.upper <= delta
+    assert profile.upper > (1.0 - 1e-5) * delta
+
+
 def test_many_coordinates_of_few_kinds():
     # The sensitivities of a covariance matrix of 100 features.
     lambdas = np.repeat([5050**-0.5, 10100**-0.5], [100, 4950])

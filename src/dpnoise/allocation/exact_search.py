@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_RTOL, _SLACK = 1e-6, 3e-6  # of the profile; of log delta below the budget
+_SLACK = 3e-6  # of log delta below the budget
 _KINK_SLACK = 5e-3  # where a little less noise costs much more delta
 _LONGEST = 1.0  # step of log s
 _EVALUATIONS, _CLOSE, _LEAST_SLOPE = 60, 1e-13, 0.01
@@ -43,12 +43,10 @@ def _log_upper(search: Search, scales: Array) -> float:
     sizes, epsilon = groups.sensitivities.tolist(), search.epsilon
     if len(noises) == 1:
         copies = int(groups.counts[0])
-        profile = vector_profile(noises[0], sizes[0], epsilon, copies=copies, rtol=_RTOL)
+        profile = vector_profile(noises[0], sizes[0], epsilon, copies=copies)
     else:
         every = np.repeat(np.arange(len(noises)), groups.counts)
-        profile = vector_profile(
-            [noises[g] for g in every], [sizes[g] for g in every], epsilon, rtol=_RTOL
-        )
+        profile = vector_profile([noises[g] for g in every], [sizes[g] for g in every], epsilon)
     return float(profile.log_upper)
 
 

@@ -170,8 +170,8 @@ def allocate(
         The scales. Closed forms, Theorems 4 and 5 with weights: Gaussian noise, and Laplace or
         Huber noise with delta = 0; their account holds in exact arithmetic, with less than
         1e-12 of slack. Everything else goes through a search: the scales are certified by the
-        upper bound of `vector_profile`, with about 3e-6 of delta unused (up to half a percent
-        at a kink), and "optimal" is a local minimum.
+        upper bound of `vector_profile` with its own `rtol`, with about 3e-6 of delta unused (up
+        to half a percent at a kink), and "optimal" is a local minimum.
 
     Raises
     ------
