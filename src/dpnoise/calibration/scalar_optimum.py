@@ -78,8 +78,8 @@ def kink_shape(epsilon: Array, delta: Array) -> Array:
         step = excess / steepness
         b = np.maximum(b - step, 0.1 * b)
         if np.all(np.abs(step) <= 1e-9 * b):  # the error is its square
-            break
-    return b
+            return b
+    raise RuntimeError(f"calibration: no flipped Huber kink within {_STEPS} steps")
 
 
 def bound_shape(epsilon: float, delta: float) -> float:

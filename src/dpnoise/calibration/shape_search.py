@@ -100,22 +100,28 @@ def solve_scale(
     """
     x = start
     low, high = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
-    for _ in range(_STEPS):
+    for k in range(_STEPS):
         value, slope = log_delta(np.exp(x))
         above = value > target
         low, high = np.where(above, low, x), np.where(above, x, high)
         step = np.clip((target - value) / np.maximum(slope, _FLATTEST), -_LONGEST, _LONGEST)
-        following = x + step
-        outside = ((following <= low) | (following >= high)) & (following != x)
+        # Beside a kink the slope is huge, so that a short step is not enough to stop.
+        even = (np.abs(value - target) <= _EVEN) | (high - low <= close)
+        shortest = np.where(even | np.isfinite(high - low), 0.0, min(close * 2.0**k, _LONGEST))
+        following = x + np.where(above, -1.0, 1.0) * np.maximum(np.abs(step), shortest)
+        outside = (following <= low) | (following >= high)
+        outside &= ~even | (following != x)
         with np.errstate(invalid="ignore"):  # inf - inf before both ends are known
             middle = 0.5 * (low + high)
         following = np.where(outside & np.isfinite(middle), middle, following)
-        # Beside a kink the slope is huge, so that a short step is not enough to stop.
-        even = (np.abs(value - target) <= _EVEN) | (high - low <= close)
-        if np.all(even & (np.abs(following - x) <= close)):
-            break
+        done = even & (np.abs(following - x) <= close)
+        if np.all(done):
+            return x
         x = following
-    return x
+    if not np.all(done | np.isfinite(low)):
+        message = f"calibration: no scale with log delta = {target!r} within {_STEPS} steps"
+        raise RuntimeError(message)
+    return np.where(done, x, low)  # the private side
 
 
 def least(value: Callable[[Array], Array], grid: Array, values: Array) -> tuple[float, float]:

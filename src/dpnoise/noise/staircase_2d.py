@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_STEPS = 60
+
 
 def staircase_2d_gamma(epsilon: ArrayLike) -> Array:
     """Return the gamma of the two-dimensional staircase with the least E||X||_1.
@@ -59,15 +61,15 @@ def staircase_2d_gamma(epsilon: ArrayLike) -> Array:
     # Written in gamma and divided by b c^2 it neither cancels nor underflows. It is convex, so
     # that Newton's method falls to the larger root from an upper bound.
     gamma = np.minimum(1.0, (np.cbrt(2.0 * b * (1.0 + b)) - b) / c)
-    for _ in range(60):
+    for _ in range(_STEPS):
         cube, square = c * c * gamma * gamma * (gamma / b), c * gamma * gamma
         linear = 6.0 * b * gamma
         value = gamma * (cube + 4.0 * square + linear - 2.0 * (1.0 + 2.0 * b)) + b
         step = value / (4.0 * cube + 12.0 * square + 2.0 * linear - 2.0 * (1.0 + 2.0 * b))
         gamma = gamma - step
         if np.all(np.abs(step) <= 1e-15 * gamma):
-            break
-    return gamma[()]
+            return gamma[()]
+    raise RuntimeError(f"gamma of the two-dimensional staircase: not found in {_STEPS} steps")
 
 
 @dataclass(frozen=True)
