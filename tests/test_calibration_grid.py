@@ -13,6 +13,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.calibration.grid import first_private
+from dpnoise.privacy.lattice import lattice_bounds
 
 KINDS = {"flipped-huber": FlippedHuber, "offset-symmetric-gaussian": OffsetSymmetricGaussian}
 BOX = (0.05, 12.0), (0.05, 9.0)
@@ -50,6 +51,25 @@ def test_several_coordinates_are_the_best_of_all_points(family):
 
     assert found.variance == everything(KINDS[family], private, (14, 12))
     assert found.variance >= calibrate(family, epsilon=2.0, delta=1e-3, dimension=3).infimum
+
+
+def test_the_certificate_holds_where_epsilon_is_a_sum_of_atoms():
+    # At alpha = 4, gamma = 2 two coordinates lose exactly 2 with positive probability.
+    found = calibrate(
+        "flipped-huber",
+        epsilon=2.0,
+        delta=0.0024,
+        dimension=2,
+        method="grid",
+        box=((1.0, 5.0), (1.0, 3.0)),
+        resolution=(9, 9),
+    )
+    other = lattice_bounds([(found.noise, 1.0, 2)], 2.0, size=2**14)
+    assert np.exp(other.log_lower) <= found.delta <= 0.0024
+    tied = FlippedHuber(4.0, 2.0)
+    other = lattice_bounds([(tied, 1.0, 2)], 2.0, size=2**14)
+    assert np.exp(other.log_lower) > 0.0026
+    assert vector_profile(tied, 1.0, 2.0, copies=2).log_upper >= other.log_lower
 
 
 def test_finer_grids_approach_the_optimum():

@@ -63,3 +63,37 @@ def test_quadrature_of_each_stretch(noise, x):
         step = 1e-6
         low, high = continuous_delta([cut], np.array([x + step, x - step]))[0]
         assert (high - low) / (2 * step) == pytest.approx(slope, rel=1e-4, abs=1e-7)
+
+
+def test_zeta_stationary_at_x_has_a_rest():
+    # Where flipped Huber noise leaves its centre, zeta starts at +-alpha with no slope.
+    cuts = coordinate_loss(FlippedHuber(2.0, 2.0)).stretches
+    still = [cut for cut in cuts if cut.zeta_1 == 0.0]
+    assert {math.copysign(1.0, cut.zeta_2) for cut in still} == {1.0, -1.0}
+    for cut in still:
+        y = np.linspace(0.0, min(cut.length, 60.0), 200_001)
+        zeta = cut.zeta_0 + y * (cut.zeta_1 + 0.5 * y * cut.zeta_2)
+        density = np.exp(-(cut.psi_0 + y * (cut.psi_1 + 0.5 * y * cut.psi_2)))
+        payoff = -np.expm1(np.minimum(cut.zeta_0 - zeta, 0.0))
+        exact = integrate.simpson(payoff * density, x=y)
+        for off in (0.0, 1e-300, 5e-324, 1e-16, -1e-300, -1e-16):
+            (delta,), (error,), _ = continuous_delta([cut], np.array([cut.zeta_0 + off]), 2e-16)
+            assert abs(delta - exact) <= error + 1e-12
+            assert error <= 1e-12
+
+
+@pytest.mark.parametrize("noise", FAMILIES)
+def test_the_error_covers_a_doubt_across_a_jump_of_the_slope(noise):
+    loss = coordinate_loss(noise)
+    ends = [cut.zeta_0 for cut in loss.stretches]
+    ends += [
+        cut.zeta_0 + cut.length * (cut.zeta_1 + 0.5 * cut.length * cut.zeta_2)
+        for cut in loss.stretches
+        if cut.length < math.inf
+    ]
+    x = np.array(ends)
+    for doubt in (1e-3, 1e-6, 1e-9):
+        delta, error, _ = continuous_delta(loss.stretches, x, doubt)
+        for share in (-1.0, -0.3, 0.4, 1.0):
+            moved, own, _ = continuous_delta(loss.stretches, x + share * doubt)
+            assert np.all(np.abs(moved - delta) <= error + own)

@@ -83,19 +83,38 @@ def _breaks(noise, epsilon, reach):
     return sorted(found), loss
 
 
+_TWO = [
+    FlippedHuber(0.5, 2.0),
+    FlippedHuber(3.0, 2.0),
+    FlippedHuber(30.0, 20.0),
+    OffsetSymmetricGaussian(1.0, 2.0),
+    Huber(1.0, 2.0),
+    Laplace(3.0),
+    TruncatedLaplace(2.0, 9.3),
+]
+# (noise, epsilon) where epsilon is a sum of two values that the loss takes with positive mass,
+# or one of those plus a loss at a break of the density.
+_TIES = [
+    (FlippedHuber(2.0, 2.0), 1.0),
+    (FlippedHuber(2.0, 2.0), 0.5),
+    (FlippedHuber(4.0, 2.0), 2.0),
+    (FlippedHuber(1.5, 1.0), 3.0),
+    (FlippedHuber(1.0, 1.0), 1.0),
+    (FlippedHuber(3.0, math.sqrt(3.0)), 2.0),
+    (FlippedHuber(3.0, 2.0), 0.75),
+    (OffsetSymmetricGaussian(1.0, 1.0), 1.0),
+    (Huber(1.0, 1.0), 1.0),
+    (Huber(1.0, 2.0), 0.5),
+    (Laplace(2.0), 0.5),
+    (TruncatedLaplace(2.0, 3.0), 0.5),
+    (TruncatedLaplace(1.0, 1.0), 1.0),
+    *((noise, 0.0) for noise in (*_TWO, FlippedHuber(2.0, 2.0), FlippedHuber(1.0, 1.0))),
+]
+
+
 @pytest.mark.parametrize(
-    "noise",
-    [
-        FlippedHuber(0.5, 2.0),
-        FlippedHuber(3.0, 2.0),
-        FlippedHuber(30.0, 20.0),
-        OffsetSymmetricGaussian(1.0, 2.0),
-        Huber(1.0, 2.0),
-        Laplace(3.0),
-        TruncatedLaplace(2.0, 9.3),
-    ],
+    ("noise", "epsilon"), [*((noise, e) for noise in _TWO for e in (0.05, 0.4)), *_TIES]
 )
-@pytest.mark.parametrize("epsilon", [0.05, 0.4])
 def test_two_coordinates_convolve(noise, epsilon):
     # delta_2(epsilon) = E delta_1(epsilon - loss), plus the mass that leaves the support.
     breaks, _ = _breaks(noise, epsilon, 45.0 * noise.std())

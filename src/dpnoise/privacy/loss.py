@@ -114,6 +114,10 @@ def _stretch(pieces: tuple[Piece, ...], left: float, right: float) -> Stretch:
         value, slope = _signed(after, side_after, start + 1.0)
         zeta_0, zeta_1 = value - psi_0, _same(slope, psi_1)
         zeta_2 = _same(after.curvature, before.curvature)
+    # zeta does not fall with t, which rounding must not hide where it is stationary.
+    zeta_1 = max(zeta_1, 0.0)
+    if outwards * zeta_2 * (right - left) < -zeta_1:
+        zeta_2 = -outwards * zeta_1 / (right - left)
     return Stretch(
         right - left, psi_0, outwards * psi_1, before.curvature, zeta_0, outwards * zeta_1, zeta_2
     )

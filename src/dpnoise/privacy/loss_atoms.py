@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import special
 
-from dpnoise.privacy.loss_scalar import continuous_delta
+from dpnoise.privacy.loss_scalar import VALUE_ERROR, continuous_delta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     Atoms = Sequence[tuple[float, float]]
 
-# Relative errors: of a value of the loss and per unit of log mass, for each coordinate.
-_VALUE_ERROR = 5e-14
+# The relative error of a mass per unit of its logarithm, for each coordinate.
+_MASS_ERROR = 5e-14
 
 
 class AtomicLoss(NamedTuple):
@@ -56,8 +56,8 @@ class AtomicLoss(NamedTuple):
     def log_delta_with(self, stretches: Sequence[Stretch], epsilon: float) -> tuple[float, float]:
         """Return the same for the sum of this loss and one continuous loss."""
         doubt = self.value_error + 4.0 * np.finfo(float).eps * abs(epsilon)
-        delta, error, slope = continuous_delta(stretches, epsilon - self.values)
-        error = error + self.mass_error * delta + doubt * (slope + delta)
+        delta, error, _ = continuous_delta(stretches, epsilon - self.values, doubt)
+        error = error + self.mass_error * (delta + error)
         with np.errstate(divide="ignore"):  # nothing beyond epsilon
             terms = np.log(delta), np.log(error)
         return tuple(float(np.logaddexp.reduce(self.log_masses + term)) for term in terms)
@@ -137,4 +137,4 @@ def combine(groups: Sequence[tuple[Atoms, int]]) -> AtomicLoss:
         value_error += copies * max(abs(value) for value, _ in atoms)
         terms = max(abs(log_mass) for _, log_mass in atoms) + 1.0
         mass_error += copies * (terms + math.log(copies + 1.0))
-    return AtomicLoss(values, logs, _VALUE_ERROR * value_error, _VALUE_ERROR * (mass_error + 1.0))
+    return AtomicLoss(values, logs, VALUE_ERROR * value_error, _MASS_ERROR * (mass_error + 1.0))
