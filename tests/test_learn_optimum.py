@@ -83,6 +83,38 @@ def test_logistic_against_a_general_minimiser(penalty, intercept):
     assert optimum(problem) == pytest.approx(found.x, abs=2e-5)
 
 
+@pytest.mark.parametrize("seed", range(0, 40, 2))
+def test_sparse_logistic_regression_on_badly_scaled_and_nearly_collinear_columns(seed):
+    """Certified inside `optimum`: scales from 1e-2 to 1e3, correlations up to 1 - 1e-6."""
+    draws = np.random.default_rng(seed)
+    size, columns = int(draws.integers(20, 400)), int(draws.integers(2, 12))
+    A = draws.normal(size=(size, columns)) * 10.0 ** draws.uniform(-2, 3, columns)
+    A += draws.normal(size=columns) * (seed % 3)
+    if seed % 4 == 0:
+        A[:, 1] = A[:, 0] + 1e-3 * A[:, 1]
+    y = np.where(A @ draws.normal(size=columns) / np.abs(A).max() > 0, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    strength = 10.0 ** draws.uniform(-4, -0.3) * np.abs(A).mean()
+    for intercept in (False, True):
+        problem = make_problem(
+            A, y, loss="logistic", penalty="l1", strength=strength, intercept=intercept
+        )
+        best = optimum(problem)
+        assert optimum(problem).tobytes() == best.tobytes()
+        moves = best + draws.normal(size=(200, len(best))) * 1e-3 * (1e-9 + np.abs(best))
+        least = problem.objective(best)
+        assert np.all(problem.objective(moves) >= least * (1 - 1e-13))
+
+
+@penalties
+@intercepts
+@losses
+def test_no_solver_draws_random_numbers(loss, penalty, intercept):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    optimum(problem_of(loss, penalty, intercept))
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
 @losses
 def test_an_answer_off_the_optimum_is_refused(loss):
     with pytest.raises(ArithmeticError, match=r"first-order residual .* exceeds 1e-30"):
