@@ -1,4 +1,4 @@
-"""Claims as data: printed numbers, conditions on rows, and every mistake named at once."""
+"""Claims and causes as data: what is read, and every mistake named at once."""
 
 import csv
 from pathlib import Path
@@ -6,16 +6,24 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpnoise.claims import COLUMNS, Condition, Printed, quantity, read_claims
+from dpnoise.claims import (
+    COLUMNS,
+    Condition,
+    Printed,
+    quantity,
+    read_causes,
+    read_claims,
+    read_published,
+)
 from dpnoise.claims.quantity import NotRunError
 
-PUBLISHED = Path(__file__).parents[1] / "published" / "claims.csv"
+PUBLISHED = Path(__file__).parents[1] / "published"
 GOOD = {
     "id": "a-number",
-    "paper": "some-paper",
     "item": "table-1",
     "where": "Table I",
-    "kind": "number",
+    "kind": "printed",
+    "quantity": "number",
     "statement": "a number",
     "printed": "0.5",
     "result": "some-paper/table-1.csv",
@@ -24,8 +32,8 @@ GOOD = {
 }
 
 
-def write(folder, *rows, columns=COLUMNS):
-    path = folder / "claims.csv"
+def write(folder, *rows, columns=COLUMNS, name="some-paper"):
+    path = folder / f"{name}.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, restval="")
         writer.writeheader()
@@ -75,8 +83,8 @@ def test_conditions_select_rows(column, relation, value, expected):
 
 
 def table_3_claims():
-    paper = "flipped-huber-2023", "table-3"
-    claims = [claim for claim in read_claims(PUBLISHED) if (claim.paper, claim.item) == paper]
+    claims = read_claims(PUBLISHED / "flipped-huber-2023.csv")
+    claims = [claim for claim in claims if claim.result.endswith("/table-3.csv")]
     gains = [claim for claim in claims if claim.column.endswith("_gain")]
     numbers = [claim for claim in claims if claim not in gains]
     return (
@@ -109,16 +117,26 @@ def test_the_published_gains_are_differences_of_the_printed_numbers():
 
 
 def test_defaults_and_parsed_fields(tmp_path):
-    row = GOOD | {"kind": "ratio", "id": "a-ratio", "against": "column=y;mechanism=laplace"}
+    row = GOOD | {"quantity": "ratio", "id": "a-ratio", "against": "column=y;mechanism=laplace"}
     (claim,) = read_claims(write(tmp_path, row | {"pair": "epsilon; delta"}))
     assert (claim.reduce, claim.rtol, claim.relation) == ("one", 0.1, "")
     assert claim.against == (Condition("mechanism", "=", "laplace"),)
     assert claim.against_column == "y"
     assert claim.pair == ("epsilon", "delta")
     assert claim.printed == Printed("0.5", 0.5, 0.05)
+    assert (claim.paper, claim.resolution, claim.cause) == ("some-paper", 1e-6, ())
 
 
-ORDERING = {"kind": "ordering", "printed": "", "against": "mechanism=laplace", "relation": "<"}
+def test_a_corrected_statement_has_rows_of_its_own(tmp_path):
+    row = GOOD | {"corrected": "the factor is (d - 2)/d", "corrected_select": "id=b;column=z"}
+    (claim,) = read_claims(write(tmp_path, row | {"cause": "one; two"}))
+    assert claim.corrected is None
+    assert claim.corrected_statement == "the factor is (d - 2)/d"
+    assert claim.corrected_select == (Condition("id", "=", "b"),)
+    assert (claim.corrected_column, claim.cause) == ("z", ("one", "two"))
+
+
+ORDERING = {"quantity": "ordering", "printed": "", "against": "mechanism=laplace", "relation": "<"}
 
 
 @pytest.mark.parametrize(
@@ -126,10 +144,14 @@ ORDERING = {"kind": "ordering", "printed": "", "against": "mechanism=laplace", "
     [
         ({"id": "Not Kebab"}, "id: expected lower-case words"),
         ({"id": ""}, "id: expected lower-case words"),
-        ({"paper": ""}, "paper: expected some text"),
+        ({"item": ""}, "item: expected some text"),
         ({"statement": ""}, "statement: expected some text"),
         ({"column": ""}, "column: expected some text"),
-        ({"kind": "bound"}, "kind: expected one of number"),
+        ({"kind": "number"}, "kind: expected one of printed, variant, third-paper, beyond"),
+        ({"quantity": "bound"}, "quantity: expected one of number"),
+        ({"resolution": "0.1"}, r"resolution: expected a number in \(0, 0.01\], got '0.1'"),
+        ({"corrected_select": "id=b"}, "corrected: expected what should have been printed"),
+        ({"corrected_select": "b", "corrected": "x"}, "corrected_select: expected a list"),
         ({"relation": "=="}, "relation: expected one of"),
         ({"reduce": "median"}, "reduce: expected one of"),
         ({"rtol": "0.3"}, r"rtol: expected a number in \(0, 0.25\], got '0.3'"),
@@ -139,7 +161,10 @@ ORDERING = {"kind": "ordering", "printed": "", "against": "mechanism=laplace", "
         ({"printed": "half"}, "printed: expected a number"),
         ({"printed": ""}, "printed: expected the number as printed"),
         ({"corrected": "half"}, "corrected: expected a number"),
-        ({"ordering": "nowhere"}, "expected the id of an ordering or bound, got 'nowhere'"),
+        (
+            {"ordering": "nowhere"},
+            "expected the id of an ordering or bound of the same paper, got 'nowhere'",
+        ),
         ({"result": "/results/x.csv"}, "result: expected a .csv file below results/"),
         ({"result": "../x.csv"}, "result: expected a .csv file below results/"),
         ({"result": "x.json"}, "result: expected a .csv file below results/"),
@@ -147,10 +172,11 @@ ORDERING = {"kind": "ordering", "printed": "", "against": "mechanism=laplace", "
         ({"select": "a=1;=2"}, "select: expected a list such as"),
         ({"against": "mechanism=laplace"}, "against: expected nothing for a number"),
         ({"pair": "epsilon"}, "pair: expected nothing"),
-        ({"kind": "difference"}, "against: expected nothing for a number, else"),
+        ({"quantity": "difference"}, "against: expected nothing for a number, else"),
         (ORDERING | {"against": ""}, "against: expected nothing for a number, else"),
         (ORDERING | {"relation": ""}, "relation: expected the order that is claimed"),
         (ORDERING | {"printed": "1"}, "printed: expected nothing, for an ordering"),
+        (ORDERING | {"corrected": "x"}, "corrected: expected nothing without corrected_select"),
     ],
 )
 def test_each_mistake_is_named(tmp_path, change, message):
@@ -159,10 +185,10 @@ def test_each_mistake_is_named(tmp_path, change, message):
 
 
 def test_all_mistakes_are_named_at_once(tmp_path):
-    path = write(tmp_path, GOOD | {"kind": "bound"}, GOOD | {"rtol": "1"})
+    path = write(tmp_path, GOOD | {"quantity": "bound"}, GOOD | {"rtol": "1"})
     with pytest.raises(ValueError, match="occurs 2 times") as error:
         read_claims(path)
-    assert "row 2 (a-number): kind" in str(error.value)
+    assert "row 2 (a-number): quantity" in str(error.value)
     assert "row 3 (a-number): rtol" in str(error.value)
 
 
@@ -176,7 +202,7 @@ def test_unknown_and_missing_columns_are_named(tmp_path):
 def test_too_many_cells_are_refused(tmp_path):
     path = write(tmp_path, GOOD)
     path.write_text(path.read_text().rstrip() + ",spare\n")
-    with pytest.raises(ValueError, match="expected 18 cells"):
+    with pytest.raises(ValueError, match="expected 20 cells"):
         read_claims(path)
 
 
@@ -190,3 +216,63 @@ def test_against_keeps_the_conditions_that_it_does_not_replace(tmp_path):
     assert (found.first, found.second) == ([1.0], [2.0])
     with pytest.raises(NotRunError, match="no row with epsilon=1, mechanism=laplace"):
         quantity(claim, {claim.result: table.drop(1)})
+
+
+CAUSE = "a-cause:\n  finding: It was so.\n  evidence: >-\n    Seen\n    twice.\n"
+
+
+def test_causes_are_read_with_their_paper(tmp_path):
+    path = tmp_path / "some-paper.causes.yaml"
+    path.write_text(CAUSE + "  given: {'2.5': 'by hand'}\n")
+    (cause,) = read_causes(path)
+    assert (cause.id, cause.paper, cause.evidence) == ("a-cause", "some-paper", "Seen twice.")
+    assert cause.given == {"2.5": "by hand"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a\n", "content: expected a mapping from id to cause"),
+        ("Not Kebab: {finding: x, evidence: y}\n", "expected lower-case words"),
+        ("a: text\n", "a: expected a mapping"),
+        ("a: {finding: x}\n", "a: evidence: expected some text, got None"),
+        ("a: {finding: x, evidence: y, why: z}\n", "unknown key 'why'"),
+        ("a: {finding: x, evidence: y, given: {2.5: z}}\n", "mapping from quoted numbers"),
+    ],
+)
+def test_each_mistake_of_a_cause_is_named(tmp_path, text, message):
+    path = tmp_path / "some-paper.causes.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_causes(path)
+
+
+def test_claims_and_causes_belong_together(tmp_path):
+    write(tmp_path, GOOD | {"cause": "a-cause"})
+    (tmp_path / "some-paper.causes.yaml").write_text(CAUSE)
+    write(tmp_path, GOOD | {"id": "other", "cause": "a-cause"}, name="second-paper")
+    published = read_published(tmp_path)
+    assert [claim.paper for claim in published.claims] == ["second-paper", "some-paper"]
+    assert [cause.id for cause in published.causes] == ["a-cause"]
+
+
+def test_all_that_does_not_fit_between_files_is_named_at_once(tmp_path):
+    write(tmp_path, GOOD | {"cause": "nowhere"})
+    write(tmp_path, GOOD, name="second-paper")
+    (tmp_path / "some-paper.causes.yaml").write_text(CAUSE)
+    with pytest.raises(ValueError, match="id 'a-number' occurs 2 times") as error:
+        read_published(tmp_path)
+    assert "cause: expected the id of a cause, got 'nowhere'" in str(error.value)
+    assert "cause 'a-cause' explains no claim" in str(error.value)
+
+
+def test_an_empty_folder_is_no_published_folder(tmp_path):
+    with pytest.raises(ValueError, match=r"expected a file <paper>\.csv"):
+        read_published(tmp_path)
+
+
+def test_the_published_folder_is_valid_as_a_whole():
+    published = read_published(PUBLISHED)
+    assert {claim.paper for claim in published.claims} == {
+        "balle-wang-2018", "flipped-huber-2023", "flipped-huber-slides", "inid-2024",
+    }  # fmt: skip

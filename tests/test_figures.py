@@ -18,7 +18,7 @@ from dpnoise.figures import style
 from dpnoise.figures.flipped_huber import figure_1, figure_2
 from dpnoise.figures.table3 import MARKS, TITLES, table_3
 
-CLAIMS = Path(__file__).parents[1] / "published" / "claims.csv"
+CLAIMS = Path(__file__).parents[1] / "published" / "flipped-huber-2023.csv"
 RESULT = "flipped-huber-2023/table-3.csv"
 
 

@@ -15,7 +15,7 @@ from dpnoise.claims import read_claims
 from dpnoise.experiments.table_3_summary import METRICS, NOISE_COLUMNS
 from dpnoise.figures.table_3_pages import latex, markdown, number, printed_values
 
-CLAIMS = Path(__file__).parents[1] / "published" / "claims.csv"
+CLAIMS = Path(__file__).parents[1] / "published" / "flipped-huber-2023.csv"
 MECHANISMS = ("gaussian", "flipped-huber")
 PAPER = pd.DataFrame(
     [

@@ -1,5 +1,7 @@
 # What every rule file uses. Functions live in the package, where they are tested.
 
+from pathlib import Path
+
 from snakemake.exceptions import WorkflowError
 
 from dpnoise.closure import closure
@@ -12,7 +14,7 @@ except ConfigError as error:
 
 FORMATS = ["svg", "pdf", "png"]
 SCRIPTS = "workflow/scripts"
-CLAIMS = "published/claims.csv"
+PUBLISHED = "published"  # what is printed, one file per paper
 ITEMS = {}  # see items.smk
 
 

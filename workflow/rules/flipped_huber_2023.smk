@@ -244,7 +244,7 @@ rule fh_table_3:
             dataset=FH_TASKS,
         ),
         status=expand("data/prepared/{dataset}.json", dataset=FH_TASKS),
-        claims="published/claims.csv",
+        claims=f"{PUBLISHED}/flipped-huber-2023.csv",
         code=closure(f"{SCRIPTS}/table_3.py"),
     output:
         printed="<results>/flipped-huber-2023/table-3.csv",
@@ -275,7 +275,7 @@ rule fh_table_3:
 rule fh_table_3_figure:
     input:
         table="<results>/flipped-huber-2023/table-3.csv",
-        claims="published/claims.csv",
+        claims=f"{PUBLISHED}/flipped-huber-2023.csv",
         code=closure(f"{SCRIPTS}/figure_table_3.py"),
     output:
         report(
@@ -331,7 +331,7 @@ rule fh_table_3_ablation:
             "<results>/flipped-huber-2023/table-3-ablation/{dataset}.csv",
             dataset=FH_TASKS,
         ),
-        claims="published/claims.csv",
+        claims=f"{PUBLISHED}/flipped-huber-2023.csv",
         code=closure(f"{SCRIPTS}/table_3_ablation.py"),
     output:
         table="<results>/flipped-huber-2023/table-3-ablation.csv",

@@ -211,7 +211,9 @@ rule inid_descent_together:
 rule inid_descent_figure:
     input:
         table="<results>/{item}.csv",
-        claims=lambda w: [] if w.item.endswith("spr-or-optimal") else CLAIMS,
+        claims=lambda w: (
+            [] if w.item.endswith("spr-or-optimal") else f"{PUBLISHED}/inid-2024.csv"
+        ),
         code=closure(
             f"{SCRIPTS}/item_figure.py",
             "dpnoise.figures.improved_descent:descent_paths",
@@ -244,7 +246,7 @@ rule inid_descent_figure:
 rule inid_descent_readings_figure:
     input:
         table="<results>/inid-2024/descent-readings.csv",
-        claims=CLAIMS,
+        claims=f"{PUBLISHED}/inid-2024.csv",
         code=closure(f"{SCRIPTS}/figure_descent_readings.py"),
     output:
         report(

@@ -28,7 +28,11 @@ rule item_table:
 rule item_figure:
     input:
         table="<results>/{item}.csv",
-        claims=lambda w: CLAIMS if ITEMS[w.item].get("printed") else [],
+        claims=lambda w: (
+            f"{PUBLISHED}/{w.item.split('/')[0]}.csv"
+            if ITEMS[w.item].get("printed")
+            else []
+        ),
         code=lambda w: closure(f"{SCRIPTS}/item_figure.py", ITEMS[w.item]["figure"]),
     output:
         report(

@@ -1,19 +1,19 @@
-# Every printed number, ordering and statement against our results.
+# Every printed number, ordering and statement against our results: the tables that the claims
+# and the causes in published/ name.
+
+
+def judged_tables(wildcards):
+    from dpnoise.claims import named_tables, read_published
+
+    return [f"<results>/{table}" for table in named_tables(read_published(PUBLISHED))]
 
 
 rule verdicts:
     input:
-        claims=CLAIMS,
-        tables=expand("<results>/{item}.csv", item=ITEMS),
-        flipped_huber=expand(
-            "<results>/flipped-huber-2023/{item}.csv",
-            item=["figure-4-dimensions", "table-3", "table-3-honest", "theory"],
+        published=sorted(
+            str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md"
         ),
-        heat_maps=expand(
-            "<results>/balle-wang-2018/{item}.csv",
-            item=["figure-2", "figure-5", "figure-6", "heat-map-data"],
-        ),
-        descent=expand("<results>/{item}.csv", item=DESCENT_ITEMS),
+        tables=judged_tables,
         code=closure(f"{SCRIPTS}/verdicts.py"),
     output:
         table="<results>/verdicts.csv",

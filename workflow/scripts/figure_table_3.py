@@ -9,7 +9,7 @@ from dpnoise.figures.table3 import table_3
 RESULT = "flipped-huber-2023/table-3.csv"
 results = Path(snakemake.input.table).parents[1]
 claims = [claim for claim in read_claims(snakemake.input.claims) if claim.result == RESULT]
-tables = read_tables(claims, results)
+tables = read_tables([RESULT], results)
 printed = printed_numbers(claims, judge(claims, tables), paper="flipped-huber-2023", item="table-3")
 save(table_3(tables[RESULT], printed), Path(snakemake.output[0]).with_suffix(""))
 Path(snakemake.log[0]).write_text(f"{len(printed)} printed numbers\n", encoding="utf-8")

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from dpnoise import tables
-from dpnoise.claims import judge, markdown, read_claims, read_tables
+from dpnoise.claims import judge, markdown, named_tables, read_published, read_tables
 
-claims = read_claims(snakemake.input.claims)
-results = Path(snakemake.output.table).parent
-verdicts = judge(claims, read_tables(claims, results))
+published = read_published(Path(snakemake.input.published[0]).parent)
+results = read_tables(named_tables(published), Path(snakemake.output.table).parent)
+verdicts = judge(published.claims, results)
 tables.write(verdicts, snakemake.output.table)
-tables.write_text(markdown(claims, verdicts), snakemake.output.page)
+tables.write_text(markdown(published, verdicts, results), snakemake.output.page)
 counts = verdicts["verdict"].value_counts(sort=False)
 Path(snakemake.log[0]).write_text(f"{counts.to_string()}\n", encoding="utf-8")

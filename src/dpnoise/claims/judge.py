@@ -1,11 +1,11 @@
 """Say of each claim whether it holds, by one rule for all papers.
 
-A number holds if it is as near to the printed one as rounding allows; if ours is
-stochastic, as rounding and two standard errors of the difference allow, where the
-printed number is taken to carry an error of the same size as ours (hence the sqrt 2).
-That allowance is never more than the claim's `rtol` of the printed number, so an
-imprecise run cannot pass for a match. An ordering or a bound on stochastic values holds
-only if it is clear by two standard errors.
+A false 'differs' accuses authors wrongly and is as bad as a false match, so there are
+three answers: 'reproduced' where ours agrees, 'differs' where it is clear that it does
+not, and 'undecided' where neither is clear. Clear is beyond rounding, beyond the
+resolution of our own computation and beyond the 99 % interval of the noise, which is
+widened (Bonferroni, Student) for the number of rows that are looked at and for few draws.
+The rule is written out in `published/README.md`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from dpnoise.claims.model import compare
-from dpnoise.claims.quantity import NotRunError, quantity
+from dpnoise.claims.quantity import NotRunError, corrected, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,22 +29,27 @@ if TYPE_CHECKING:
 REPRODUCED = "reproduced"
 ORDERING = "ordering reproduced"
 MISPRINT = "misprint"
+UNDECIDED = "undecided"
 DIFFERS = "differs"
 NOT_RUN = "not run"
 LEGEND = {
     REPRODUCED: "ours agrees with what is printed, by the rule in published/README.md",
     ORDERING: "the number differs, but the ordering that it is part of holds",
-    MISPRINT: "ours agrees with the corrected value and not with the printed one",
-    DIFFERS: "ours does not agree, or the direction cannot be told from noise",
+    MISPRINT: "what is printed fails, and the corrected number or statement holds",
+    UNDECIDED: "neither agreement nor difference is clear beyond noise and resolution",
+    DIFFERS: "ours differs by more than rounding, resolution and noise explain",
     NOT_RUN: "there is no value to judge, for the reason given",
 }
-STANDARD_ERRORS = 2.0
+NEAR = 2.0
+LEVEL = 0.99
 VERDICT_COLUMNS = (
-    "id", "paper", "item", "statement", "printed", "ours", "uncertainty", "verdict", "why",
+    "id", "paper", "item", "kind", "statement", "printed", "ours", "uncertainty", "verdict",
+    "why", "cause",
 )  # fmt: skip
 
-# Tables carry ten digits: neither a rounding boundary nor '<=' can be read more finely.
-_RESOLUTION = 1e-9
+# Tables carry ten digits: a rounding boundary cannot be read more finely.
+_DIGITS = 1e-9
+_ORDER = [DIFFERS, UNDECIDED, REPRODUCED]  # rank 0, 1, 2: a claim is as good as its worst row
 
 
 class _Finding(NamedTuple):
@@ -66,125 +72,157 @@ def judge(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> pd.Dat
     -------
     DataFrame
         One row per claim, in the same order, with the columns `VERDICT_COLUMNS`.
-        `uncertainty` is the standard error of `ours`, NaN if it is deterministic.
+        `uncertainty` is the standard error of `ours`, NaN if it has none; `cause` names
+        the causes, joined by ';', of what is not reproduced or never computed.
     """
     findings = {claim.id: _finding(claim, tables) for claim in claims}
     rows = []
     for claim in claims:
         found = findings[claim.id]
         verdict, why = found.verdict, found.why
-        if verdict == DIFFERS and claim.ordering:
+        if verdict == DIFFERS and claim.ordering in findings:
             order = findings[claim.ordering].verdict
             verdict = ORDERING if order == REPRODUCED else DIFFERS
-            why += f" The ordering {claim.ordering} is {_ORDER_WORDS[order]}."
-        if verdict not in (REPRODUCED, NOT_RUN) and claim.reason:
-            why += f" {claim.reason}"
+            word = "not reproduced" if order == DIFFERS else order
+            why += f" The ordering {claim.ordering} is {word}."
         printed = f"{claim.relation} {claim.printed.text if claim.printed else ''}".strip()
         se = math.nan if found.se is None else found.se
-        rows.append(
-            (
-                claim.id,
-                claim.paper,
-                claim.item,
-                claim.statement,
-                printed,
-                found.ours,
-                se,
-                verdict,
-                why,
-            )
-        )
+        holds = verdict == REPRODUCED or (verdict == NOT_RUN and claim.result)
+        cause = "" if holds else ";".join(claim.cause)
+        told = (claim.id, claim.paper, claim.item, claim.kind, claim.statement, printed)
+        rows.append((*told, found.ours, se, verdict, why, cause))
     return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
-
-
-_ORDER_WORDS = {REPRODUCED: "reproduced", DIFFERS: "not reproduced", NOT_RUN: "not run"}
 
 
 def _finding(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
     """Judge one claim by itself, without the ordering that it is part of."""
+    test = _relation if claim.relation else _equality
     try:
-        found = quantity(claim, tables)
+        finding = test(claim, quantity(claim, tables), claim.printed)
+        if finding.verdict != DIFFERS:
+            return finding
+        if claim.corrected:
+            right = test(claim, quantity(claim, tables), claim.corrected)
+            why = f"Not the printed {claim.printed.text}: {right.why}"
+        elif claim.corrected_select:
+            right = test(claim, quantity(corrected(claim), tables), claim.printed)
+            why = f"As printed: {finding.why} Corrected to '{claim.corrected_statement}': "
+            why += right.why
+        else:
+            return finding
     except NotRunError as missing:
         return _Finding(NOT_RUN, f"Not run: {missing}.")
-    if claim.kind == "ordering":
-        return _relation(claim, found, None)
-    test = _relation if claim.relation else _equality
-    finding = test(claim, found, claim.printed)
-    if finding.verdict == DIFFERS and claim.corrected:
-        corrected = test(claim, found, claim.corrected)
-        if corrected.verdict == REPRODUCED:
-            why = f"Not the printed {claim.printed.text}: {corrected.why}"
-            return corrected._replace(verdict=MISPRINT, why=why)
-    return finding
+    return right._replace(verdict=MISPRINT, why=why) if right.verdict == REPRODUCED else finding
 
 
 def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
-    """Compare with a printed number: the rounding half-unit and a capped allowance for noise."""
-    spread = np.zeros_like(found.value) if found.se is None else found.se
-    noise = STANDARD_ERRORS * math.sqrt(2) * spread
+    """Compare with a printed number: rounding, and for noise a capped allowance."""
+    half = printed.half_unit
     cap = claim.rtol * abs(printed.value)
-    allowed = printed.half_unit + np.minimum(noise, cap)
     distance = np.abs(found.value - printed.value)
-    worst = int(np.argmax(distance - allowed))
-    ok = bool(distance[worst] <= allowed[worst] * (1 + _RESOLUTION))
+    near, far = np.zeros_like(found.value), np.zeros_like(found.value)
+    if found.se is not None:
+        near = NEAR * math.sqrt(2) * found.se
+        far = np.maximum(near, _quantile(found, found.rows, two=True) * found.se)
+    elif found.low is not None:
+        near = far = np.where(
+            printed.value < found.value, found.value - found.low, found.high - found.value
+        )
+    allowed = half + np.minimum(near, cap)
+    rank = np.select(
+        [distance <= allowed * (1 + _DIGITS), distance <= (half + far) * (1 + _DIGITS)], [2, 1], 0
+    )
+    worst = int(np.lexsort((allowed - distance, rank))[0])
     show = _unit(printed)
-    parts = f"half a unit of its last digit, {show(printed.half_unit)}"
-    if found.se is not None and noise[worst] <= cap:
-        parts += f", and 2 sqrt 2 standard errors, {show(noise[worst])}"
-    elif found.se is not None:
+    parts = f"half a unit of its last digit, {show(half)}"
+    if near[worst] > cap:
         parts += f", and at most {claim.rtol:.0%} of it, {show(cap)}"
+    elif found.se is not None:
+        parts += f", and 2 sqrt 2 standard errors, {show(near[worst])}"
+    elif found.low is not None:
+        parts += f", and the 99 % interval of replications, {show(near[worst])}"
+    verdict = _ORDER[rank[worst]]
     ours = show(found.value[worst])
     why = (
         f"Ours, {ours}{_error(found, worst, show)}, is {show(distance[worst])} from "
-        f"{printed.text}, {'within' if ok else 'beyond'} the {show(allowed[worst])} allowed "
-        f"({parts})."
+        f"{printed.text}, {'within' if verdict == REPRODUCED else 'beyond'} the "
+        f"{show(allowed[worst])} allowed ({parts})."
     )
-    if not ok and distance[worst] <= printed.half_unit + noise[worst]:
-        why += (
-            f" Noise alone could explain it (2 sqrt 2 standard errors are {show(noise[worst])}), "
-            "but so wide a match would say nothing."
-        )
-    return _Finding(REPRODUCED if ok else DIFFERS, why, ours, _se(found, worst))
+    if verdict == UNDECIDED:
+        why += f" Noise alone could explain it: {show(half + far[worst])} would be clear."
+    return _Finding(verdict, why, ours, _se(found, worst))
 
 
 def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Finding:
     """Compare by an order, with a printed bound or, for an ordering, one side with the other."""
     bound = 0.0 if printed is None else printed.value
-    sign = -1.0 if claim.relation.startswith("<") else 1.0
-    margin = sign * (found.value - bound)
-    clear = 0.0 if found.se is None else STANDARD_ERRORS * found.se
-    exact = np.full(margin.shape, True) if found.se is None else found.se == 0
+    margin = (-1.0 if claim.relation.startswith("<") else 1.0) * (found.value - bound)
     # For an ordering the sides themselves are compared: their difference may underflow.
-    sides = (found.first, found.second) if printed is None and claim.reduce != "mean" else None
-    left, right = sides or (found.value, bound)
+    left, right = (found.value, bound) if printed else (found.first, found.second)
+    # A bound of 0 has no scale: there a tie is in the units of the column.
+    scale = np.maximum(np.abs(left), np.abs(right)) if printed is None or bound else 1.0
+    tie = np.abs(left - right) <= claim.resolution * scale
     kept = compare(left, claim.relation, right)
-    if "=" in claim.relation:
-        kept |= np.isclose(left, right, rtol=_RESOLUTION, atol=0.0)
-    holds = np.where(exact, kept, margin >= clear)
-    fails = np.where(exact, ~holds, margin <= -clear)
+    noisy = np.zeros(margin.shape, dtype=bool)
+    if found.se is not None or found.low is not None:
+        noisy = found.high > found.low if found.se is None else found.se > 0
+    # 'For all rows' needs no correction to hold, and one for failing in some row; a row that
+    # was picked as the largest or smallest needs it both ways.
+    picked = found.rows if claim.reduce in ("min", "max") else 1
+    below, above = _reach(found, picked), _reach(found, found.rows)
+    if claim.relation.startswith("<"):
+        below, above = below[::-1], above[::-1]
+    holds = np.where(noisy, ~tie & (margin > below[0]), np.where(tie, "=" in claim.relation, kept))
+    fails = ~tie & np.where(noisy, margin < -above[1], ~kept)
     rank = np.select([fails, ~holds], [0, 1], 2)
     worst = int(np.lexsort((margin, rank))[0])
     show = _unit(printed)
     value = f"{show(found.value[worst])}{_error(found, worst, show)}"
     if printed is None:
-        sides = show(found.first[worst]), show(found.second[worst])
-        said, ours = f" {claim.relation} ".join(sides), " and ".join(sides)
+        texts = show(found.first[worst]), show(found.second[worst])
+        said, ours = f" {claim.relation} ".join(texts), " and ".join(texts)
         apart = f"the difference is {value}"
     else:
         ours = show(found.value[worst])
         said, apart = f"{ours} {claim.relation} {printed.text}", f"ours is {value}"
-    rows = len(margin)
-    if rank[worst] == 2:
+    verdict, rows = _ORDER[rank[worst]], len(margin)
+    of = f" in {int(np.sum(rank == rank[worst]))} of {rows} rows" if rows > 1 else ""
+    if verdict == REPRODUCED:
         where = f" in all {rows} rows, in the tightest" if rows > 1 else ""
-        rule = "" if exact[worst] else ", clear by at least two standard errors"
+        rule = ", clear at 99 %" if noisy[worst] else ""
         why = f"Holds{where}: {said} ({apart}{rule})."
-    elif rank[worst] == 1:
-        where = f" in {int(np.sum(rank == 1))} of {rows} rows" if rows > 1 else ""
-        why = f"Cannot be told apart{where}: {said} is not clear by two standard errors ({apart})."
+    elif verdict == UNDECIDED and noisy[worst]:
+        why = (
+            f"Cannot be told apart{of}: {said} is not clear at 99 %, nor is the reverse ({apart})."
+        )
+    elif verdict == UNDECIDED:
+        why = f"A tie{of}: {said} is within our resolution, {claim.resolution:g} ({apart})."
     else:
-        where = f" in {int(np.sum(rank == 0))} of {rows} rows, in the worst" if rows > 1 else ""
+        where = f"{of}, in the worst" if rows > 1 else ""
         why = f"Fails{where}: not {said} ({apart})."
-    return _Finding(REPRODUCED if rank[worst] == 2 else DIFFERS, why, ours, _se(found, worst))
+    return _Finding(verdict, why, ours, _se(found, worst))
+
+
+def _quantile(found: Quantity, rows: int, *, two: bool = False) -> float:
+    """Return how many standard errors are clear, `rows` being looked at.
+
+    With `two` the printed number is taken to carry an error of the size of ours: the
+    difference has sqrt 2 of it and twice the degrees of freedom.
+    """
+    freedom = max(found.repetitions - 1, 1) * (2 if two else 1)
+    freedom = min(freedom, 1e10)  # beyond, Student's distribution is the normal one
+    return (math.sqrt(2) if two else 1.0) * float(stdtrit(freedom, 1 - (1 - LEVEL) / 2 / rows))
+
+
+def _reach(found: Quantity, rows: int) -> tuple[np.ndarray | float, np.ndarray | float]:
+    """Return how far noise reaches below and above our value.
+
+    Intervals come from replications of the whole experiment and are not widened.
+    """
+    if found.low is not None:
+        return found.value - found.low, found.high - found.value
+    reach = 0.0 if found.se is None else _quantile(found, rows) * found.se
+    return reach, reach
 
 
 def _unit(printed: Printed | None) -> Callable[[float], str]:
@@ -199,5 +237,9 @@ def _se(found: Quantity, place: int) -> float | None:
 
 
 def _error(found: Quantity, place: int, show: Callable[[float], str]) -> str:
-    """Return the standard error of a value in words, or nothing if it is deterministic."""
-    return "" if found.se is None else f" (standard error {show(float(f'{found.se[place]:.2g}'))})"
+    """Return the noise of a value in words, or nothing if it is deterministic."""
+    if found.low is not None:
+        return f" (99 % of replications: {show(found.low[place])} to {show(found.high[place])})"
+    if found.se is None:
+        return ""
+    return f" (standard error {show(float(f'{found.se[place]:.2g}'))})"

@@ -1,16 +1,22 @@
 """Find our value for a claim in the result tables, with its standard error.
 
-By convention a stochastic column `x` has its standard error beside it in `x_se`; a
-column without one is deterministic. Rows whose `status` is not 'ok' have no value.
+By convention a stochastic column `x` has its standard error beside it in `x_se`, or the
+ends of its 99 % interval over replications of the whole experiment in `x_low` and
+`x_high`; a column without either is deterministic. `repetitions` says how many draws a
+standard error rests on. Rows whose `status` is not 'ok' have no value.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
+
+from dpnoise.claims.model import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,33 +31,49 @@ class NotRunError(Exception):
 class Quantity(NamedTuple):
     """What a claim speaks of, one entry per selected row (or one after reducing).
 
-    `first` and `second` are the two sides of a difference, ratio or ordering, shape
-    (n,); `value` is the number, difference or ratio; `se` its standard error, or None if
-    the columns are deterministic.
+    Attributes
+    ----------
+    value : array of shape (n,)
+        The number, difference or ratio.
+    first, second : array of shape (n,), or None
+        The two sides of a difference, ratio or ordering.
+    se : array of shape (n,), or None
+        The standard error of `value`; None if the columns are deterministic.
+    low, high : array of shape (n,), or None
+        The 99 % interval of `value` over replications, instead of `se`.
+    repetitions : float
+        The fewest draws that a standard error rests on; infinite if not known.
+    rows : int
+        How many rows were selected before reducing.
     """
 
     value: np.ndarray
-    se: np.ndarray | None
     first: np.ndarray
-    second: np.ndarray | None
+    second: np.ndarray | None = None
+    se: np.ndarray | None = None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    repetitions: float = math.inf
+    rows: int = 1
 
 
-def read_tables(claims: Iterable[Claim], folder: str | Path) -> dict[str, pd.DataFrame]:
-    """Read every result table that the claims name and that exists.
+def read_tables(results: Iterable[str], folder: str | Path) -> dict[str, pd.DataFrame]:
+    """Read every result table of a list that exists.
 
     Parameters
     ----------
-    claims : iterable of Claim
+    results : iterable of str
+        Paths below the results folder, such as `Claim.result`.
     folder : str or Path
         The results folder.
 
     Returns
     -------
     dict
-        From `Claim.result` to its table; a file that is absent or empty is left out.
+        From path to table; a file that is absent or empty is left out.
     """
     tables = {}
-    for result in sorted({claim.result for claim in claims}):
+    for result in sorted(set(results)):
         path = Path(folder) / result
         if path.is_file() and path.stat().st_size:
             tables[result] = pd.read_csv(path)
@@ -77,32 +99,47 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
         If the table, a row or a value is missing, or the run that makes it has not
         succeeded.
     """
+    if not claim.result:
+        raise NotRunError("no experiment of ours computes it")
     if claim.result not in tables:
         raise NotRunError(f"results/{claim.result} does not exist yet")
     table = tables[claim.result]
-    rows = _rows(table, claim.select, claim.result)
-    value, se = _values(rows, claim.column, claim.result)
-    if claim.kind == "number":
-        return _reduce(claim, Quantity(value, se, value, None))
-    named = {condition.column for condition in claim.against}
-    kept = tuple(condition for condition in claim.select if condition.column not in named)
-    others = _rows(table, (*kept, *claim.against), claim.result)
+    rows = rows_of(table, claim.select, claim.result)
+    first = _values(rows, claim.column, claim.result)
+    if claim.quantity == "number":
+        return _reduce(claim, first)
+    others = rows_of(table, replaced(claim.select, claim.against), claim.result)
     rows, others = _paired(claim, rows, others)
-    first, first_se = _values(rows, claim.column, claim.result)
-    second, second_se = _values(others, claim.against_column, claim.result)
-    stochastic = first_se is not None or second_se is not None
-    a = np.zeros_like(first) if first_se is None else first_se
-    b = np.zeros_like(second) if second_se is None else second_se
-    if claim.kind == "ratio":
-        if np.any(second == 0):
+    first = _values(rows, claim.column, claim.result)
+    second = _values(others, claim.against_column, claim.result)
+    if first.low is not None or second.low is not None:
+        message = f"results/{claim.result} has intervals, which two columns cannot share"
+        raise NotRunError(f"{message}: it needs a column of the difference")
+    x, y = first.value, second.value
+    stochastic = first.se is not None or second.se is not None
+    a = np.zeros_like(x) if first.se is None else first.se
+    b = np.zeros_like(y) if second.se is None else second.se
+    if claim.quantity == "ratio":
+        if np.any(y == 0):
             raise NotRunError(f"the ratio divides by {claim.against_column} = 0")
-        value, se = first / second, np.hypot(a, first / second * b) / np.abs(second)
+        value, se = x / y, np.hypot(a, x / y * b) / np.abs(y)
     else:
-        value, se = first - second, np.hypot(a, b)
-    return _reduce(claim, Quantity(value, se if stochastic else None, first, second))
+        value, se = x - y, np.hypot(a, b)
+    repetitions = min(first.repetitions, second.repetitions)
+    found = Quantity(value, x, y, se if stochastic else None, None, None, repetitions, len(x))
+    return _reduce(claim, found)
 
 
-def _rows(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str) -> pd.DataFrame:
+def corrected(claim: Claim) -> Claim:
+    """Return the claim that the corrected statement makes: its rows and its column."""
+    return dataclasses.replace(
+        claim,
+        select=replaced(claim.select, claim.corrected_select),
+        column=claim.corrected_column,
+    )
+
+
+def rows_of(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str) -> pd.DataFrame:
     """Return the rows that satisfy all conditions; there must be one, and all must be ok."""
     words = ", ".join(map(str, conditions)) or "any row"
     chosen = np.ones(len(table), dtype=bool)
@@ -122,21 +159,31 @@ def _rows(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str) -
     return rows
 
 
-def _values(rows: pd.DataFrame, column: str, result: str) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return a column and its standard error (None if deterministic), each of shape (n,)."""
-    found = []
-    for name in (column, f"{column}_se"):
-        if name not in rows:
-            if name == column:
-                raise NotRunError(f"results/{result} has no column {column!r}")
-            return found[0], None
+def _values(rows: pd.DataFrame, column: str, result: str) -> Quantity:
+    """Return a column with what is said of its noise, each of shape (n,)."""
+
+    def read(name: str) -> np.ndarray:
         entries = pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float)
         if not np.isfinite(entries).all():
             raise NotRunError(f"results/{result} lacks {name!r} in a selected row")
-        found.append(entries)
-    if np.any(found[1] < 0):
+        return entries
+
+    if column not in rows:
+        raise NotRunError(f"results/{result} has no column {column!r}")
+    value = read(column)
+    found = Quantity(value, value, rows=len(value))
+    if f"{column}_low" in rows and f"{column}_high" in rows:
+        low, high = read(f"{column}_low"), read(f"{column}_high")
+        if np.any(low > value) or np.any(value > high):
+            raise NotRunError(f"results/{result} has {column} outside its own interval")
+        return found._replace(low=low, high=high)
+    if f"{column}_se" not in rows:
+        return found
+    se = read(f"{column}_se")
+    if np.any(se < 0):
         raise NotRunError(f"results/{result} has a negative standard error in {column}_se")
-    return found[0], found[1]
+    repetitions = float(np.min(read("repetitions"))) if "repetitions" in rows else math.inf
+    return found._replace(se=se, repetitions=repetitions)
 
 
 def _paired(
@@ -167,16 +214,20 @@ def _paired(
 
 def _reduce(claim: Claim, found: Quantity) -> Quantity:
     """Reduce the selected rows to one, as the claim says ('all' keeps each)."""
-    count = len(found.value)
-    if claim.reduce == "one" and count > 1:
-        raise NotRunError(f"{count} rows are selected where one is expected")
+    if claim.reduce == "one" and found.rows > 1:
+        raise NotRunError(f"{found.rows} rows are selected where one is expected")
     if claim.reduce in ("one", "all"):
         return found
     if claim.reduce == "mean":
+        if found.low is not None:
+            raise NotRunError("the interval of a mean is not known from those of its rows")
         # Rows are taken as independent draws; this is their mean's standard error.
-        se = None if found.se is None else [np.sqrt(np.sum(found.se**2)) / count]
-        parts = [None if part is None else [np.mean(part)] for part in (found.first, found.second)]
-        arrays = [None if part is None else np.array(part) for part in (se, *parts)]
-        return Quantity(np.array([np.mean(found.value)]), *arrays)
+        se = None if found.se is None else np.sqrt(np.sum(found.se**2, keepdims=True)) / found.rows
+        value, first, second = (
+            None if part is None else np.mean(part, keepdims=True)
+            for part in (found.value, found.first, found.second)
+        )
+        return found._replace(value=value, first=first, second=second, se=se, rows=1)
     place = np.argmin(found.value) if claim.reduce == "min" else np.argmax(found.value)
-    return Quantity(*(None if part is None else part[[place]] for part in found))
+    arrays = {name: part[[place]] for name, part in found._asdict().items() if np.ndim(part)}
+    return found._replace(**arrays)

@@ -31,7 +31,7 @@ def printed_values(claims: Sequence[Claim]) -> pd.DataFrame:
     rows = []
     for claim in claims:
         where = {condition.column: condition.value for condition in claim.select}
-        single = claim.kind == "number" and not claim.relation and claim.column in METRICS
+        single = claim.quantity == "number" and not claim.relation and claim.column in METRICS
         if claim.result == RESULT and single and claim.printed is not None:
             rows.append(
                 {
