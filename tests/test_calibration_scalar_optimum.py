@@ -93,6 +93,12 @@ def test_never_worse_than_the_limits_of_the_family(family):
         assert found.infimum <= min(limits) * (1.0 + 2e-10)
 
 
+def test_subbotin_just_beside_laplace():
+    found = calibrate("subbotin", epsilon=0.00527, delta=2.77e-6)
+    assert 1.004 < found.noise.p < 1.008
+    assert found.variance < 0.996 * laplace_variance(0.00527, 2.77e-6)
+
+
 def test_kink_spends_delta_in_closed_form():
     """On alpha = gamma^2 epsilon delta has a closed form, and so has the variance."""
     epsilon, delta = np.array([1e-3, 0.3, 1.0, 4.0]), np.array([1e-30, 1e-6, 1e-4, 1e-8])

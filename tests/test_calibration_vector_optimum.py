@@ -58,6 +58,45 @@ def test_never_worse_than_gaussian_and_laplace(epsilon, delta, dimension):
     assert calibrate("gaussian", **budget).variance == pytest.approx(gaussian, rel=1e-9)
 
 
+def test_round_budgets_next_to_pure_laplace_noise():
+    """The kink, where the bounds of the inversion are far apart, costs nothing."""
+    for epsilon, delta, dimension, shape in [(5.0, 1e-8, 3, 4.1), (3.0, 1e-10, 2, 5.0)]:
+        found = calibrate("flipped-huber", epsilon=epsilon, delta=delta, dimension=dimension)
+        gamma = shape * dimension / epsilon * (1.0 + 1e-9)
+        other = FlippedHuber(shape * gamma, gamma)
+        assert vector_profile(other, 1.0, epsilon, copies=dimension).upper <= delta
+        assert found.attained
+        assert found.variance < other.var() < 2.0 * (dimension / epsilon) ** 2 * (1.0 + 2e-9)
+    laplace = calibrate("laplace", epsilon=5.0, delta=1e-8, dimension=3)
+    assert calibrate("flipped-huber", epsilon=5.0, delta=1e-8, dimension=3).variance < (
+        laplace.variance * (1.0 - 9e-7)
+    )
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "laplace"])
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "dimension"),
+    [(1e-3, 1e-30, 3), (1.2e-4, 4.8e-160, 3), (10.0, 1e-20, 2), (1e-4, 1e-200, 5)],
+)
+def test_delta_too_small_to_be_used_is_not_worse_than_pure_laplace(
+    family, epsilon, delta, dimension
+):
+    """Basic composition certifies what the inversion of transforms does not see."""
+    found = calibrate(family, epsilon=epsilon, delta=delta, dimension=dimension)
+    pure = 2.0 * (dimension / epsilon) ** 2
+    assert found.delta <= delta
+    assert found.infimum <= pure * (1.0 + 1e-14)
+    assert found.variance <= pure * (1.0 + 1e-9)
+
+
+def test_small_transitions_undercut_the_gaussian():
+    """In twenty dimensions a graft beats the Gaussian by little, and it is found."""
+    found = calibrate("flipped-huber", epsilon=0.3, delta=1e-8, dimension=20)
+    gaussian = calibrate("gaussian", epsilon=0.3, delta=1e-8, dimension=20)
+    assert found.noise.alpha > 0.0
+    assert 1e-7 < 1.0 - found.variance / gaussian.variance < 1e-6
+
+
 def test_laplace_has_no_slack():
     """A slightly smaller scale is not private."""
     for epsilon, delta, dimension in [*BUDGETS, (0.0, 0.3, 4), (5.0, 1e-12, 2)]:

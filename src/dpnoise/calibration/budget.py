@@ -1,4 +1,4 @@
-"""What calibration is asked for, and what it answers with."""
+"""Input and result types of `calibrate`."""
 
 from __future__ import annotations
 
@@ -84,6 +84,10 @@ class Calibration:
     infimum : float
         The least variance if it is attained, else the variance of the limit. For the method
         "grid" both describe the grid alone.
+    certified_by : tuple of str
+        The accounts that vouch for `delta`: first the one whose upper bound it is, then, if it
+        is cheap enough, one by another method whose bounds do not contradict it
+        (`dpnoise.calibration.second_account`).
     """
 
     noise: Noise
@@ -92,3 +96,4 @@ class Calibration:
     method: str
     attained: bool
     infimum: float
+    certified_by: tuple[str, ...] = ()

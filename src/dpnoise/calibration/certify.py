@@ -12,18 +12,25 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpnoise.calibration.bounds import composed_log_delta
 from dpnoise.calibration.budget import Calibration
 from dpnoise.noise import Huber, Laplace, Staircase, Subbotin
-from dpnoise.privacy import vector_profile
+from dpnoise.privacy import VectorProfile, vector_profile
 
 if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget
     from dpnoise.noise import Noise
 
+# Names of accounts.
+PURE, SCALAR, VECTOR = "greatest loss", "scalar profile", "vector profile"
+COMPOSED = "basic composition"
+
 # Relative enlargements to try: against rounding at a kink, and against looser bounds.
 _FIRST, _GUESS, _LAST = 2.0**-46, 1e-9, 0.1
 # An enlargement above the first and a log delta below the budget's by more are improved on.
 _WORTH, _SLACK, _IMPROVEMENTS = 1e-10, 1e-6, 4
+# A log delta below the budget's by more than the first is spent, with a slope seen over the second.
+_UNUSED, _PROBE, _MOST_UNUSED, _CAREFUL = 1e-8, 1e-6, 1e-3, 0.95
 
 
 def greatest_loss(noise: Noise, sensitivity: float) -> Fraction | float:
@@ -42,12 +49,26 @@ def greatest_loss(noise: Noise, sensitivity: float) -> Fraction | float:
     return math.inf
 
 
+def certified(noise: Noise, budget: Budget) -> tuple[float, str]:
+    """Return an upper bound on the delta of `noise` at the budget's epsilon, and by which account.
+
+    Basic composition is asked first: where it is good enough, next to pure Laplace noise, the
+    inversion of transforms may see nothing.
+    """
+    epsilon, unit, dimension = budget.epsilon, budget.sensitivity, budget.dimension
+    if dimension * greatest_loss(noise, unit) <= Fraction(epsilon):
+        return 0.0, PURE
+    if dimension > 1 and noise.log_concave:
+        bound = VectorProfile(*3 * [composed_log_delta(noise, unit, epsilon, dimension)])
+        if bound.upper <= budget.delta:
+            return float(bound.upper), COMPOSED
+    profile = vector_profile(noise, unit, epsilon, copies=dimension)
+    return float(profile.upper), SCALAR if dimension == 1 else VECTOR
+
+
 def certified_delta(noise: Noise, budget: Budget) -> float:
     """Return an upper bound on the delta that `noise` achieves at the budget's epsilon."""
-    if budget.dimension * greatest_loss(noise, budget.sensitivity) <= Fraction(budget.epsilon):
-        return 0.0
-    profile = vector_profile(noise, budget.sensitivity, budget.epsilon, copies=budget.dimension)
-    return float(profile.upper)
+    return certified(noise, budget)[0]
 
 
 def settle(
@@ -71,19 +92,37 @@ def settle(
     RuntimeError
         If no such noise is found nearby.
     """
-    delta = certified_delta(noise, budget)
+    delta, account = certified(noise, budget)
     if delta > budget.delta:
-        noise, delta = _enlarged(noise, budget, delta)
+        noise, delta, account = _enlarged(noise, budget, delta)
+    elif budget.dimension > 1 and account == VECTOR:
+        noise, delta, account = _reduced(noise, budget, delta)
     variance, attained = noise.var(), infimum is None
-    return Calibration(noise, delta, variance, method, attained, variance if attained else infimum)
+    infimum = variance if attained else min(infimum, variance)
+    return Calibration(noise, delta, variance, method, attained, infimum, (account,))
 
 
-def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float]:
-    """Return noise that is larger by little and certified, and its delta."""
+def _reduced(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float, str]:
+    """Return noise that is smaller by what it leaves unused of delta, if that is certified."""
+    unused = math.log(budget.delta / delta) if delta > 0.0 else math.inf
+    if _UNUSED < unused < _MOST_UNUSED:
+        probe = certified_delta(noise.scaled(1.0 - _PROBE), budget)
+        slope = math.log(probe / delta) / _PROBE
+        if slope > 0.0 and unused < _MOST_UNUSED * slope:
+            less = noise.scaled(1.0 - _CAREFUL * unused / slope)
+            found, account = certified(less, budget)
+            if found <= budget.delta:
+                return less, found, account
+    return noise, delta, VECTOR
+
+
+def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float, str]:
+    """Return noise that is larger by little and certified, its delta, and by which account."""
+    account = ""
 
     def excess(step: float) -> float:
-        nonlocal delta
-        delta = certified_delta(noise.scaled(1.0 + step), budget)
+        nonlocal delta, account
+        delta, account = certified(noise.scaled(1.0 + step), budget)
         if budget.delta == 0.0:
             return math.inf if delta > 0.0 else 0.0
         return math.log(delta / budget.delta) if delta > 0.0 else -math.inf
@@ -96,7 +135,7 @@ def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float]
         if high > _LAST:
             message = f"calibration: {noise!r} could not be verified for {budget!r}"
             raise RuntimeError(message)
-    best = high, delta
+    best = high, delta, account
     for _ in range(_IMPROVEMENTS):
         if high < _WORTH or below > -_SLACK:
             break
@@ -105,5 +144,5 @@ def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float]
         if value > 0.0:
             low, above = middle, value
         else:
-            high, below, best = middle, value, (middle, delta)
-    return noise.scaled(1.0 + best[0]), best[1]
+            high, below, best = middle, value, (middle, delta, account)
+    return noise.scaled(1.0 + best[0]), *best[1:]

@@ -10,6 +10,11 @@ How deep f is says little of how much variance there is to gain, since log delta
 with the variance near Laplace noise than near the Gaussian; so the shapes are scanned again at
 the variance found, until none of them is more private.
 
+Where delta is below what the inversion resolves beside a kink, one value of it can take a second
+and leave its bounds far apart. So cheap bounds come first: they decide what is far from the
+budget, and after a few such values the search goes by the cheap upper bound there. All limits
+are on the number of evaluations, never on time.
+
 Local minima of f that the grid does not resolve may be missed.
 """
 
@@ -21,6 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpnoise.calibration.bounds import composed_log_delta, half_line_log_delta
 from dpnoise.privacy import log_privacy_profile, vector_profile
 
 if TYPE_CHECKING:
@@ -36,6 +42,10 @@ if TYPE_CHECKING:
 # The estimate may be this much below the upper bound that certification asks for. One
 # coordinate has a closed form.
 _RTOL, _ROUGH, _SLACK = 1e-7, 1e-4, 1.2e-7
+# Cheap bounds this far from the target decide; bounds of the inversion this far apart are of no
+# use, and after so many of them it is not asked again where the cheap bounds leave it open.
+_NARROWEST, _WIDEST = 1.01e-9, 0.99e6
+_DECISIVE, _APART, _BLIND, _UNDECIDED = 0.7, 0.1, 4, 10.0
 _SCALAR_SLACK = 4e-11
 _FLOOR = -30.0  # of log delta - target: much lower values only say 'far below'
 _GROWTH, _BRACKETS = 2.0, 60
@@ -118,17 +128,34 @@ class DualSearch:
 
     def __init__(self, make: Callable[[float, float], Noise], budget: Budget) -> None:
         self.make, self.budget = make, budget
-        slack = _SCALAR_SLACK if budget.dimension == 1 else _SLACK
-        self.target = math.log(budget.delta) - slack
+        self.log_delta = math.log(budget.delta)
+        self.blind = 0
 
     def excess(self, noise: Noise, d: float, rtol: float = _RTOL) -> float:
-        """Return log delta - target of `noise` for sensitivity d."""
+        """Return log delta - log(budget's delta) of `noise` for sensitivity d.
+
+        With several coordinates it is that of an upper bound that certification will find.
+        """
         epsilon, dimension = self.budget.epsilon, self.budget.dimension
         if dimension == 1:
-            log_delta = log_privacy_profile(noise, d, epsilon)
-        else:
-            log_delta = vector_profile(noise, d, epsilon, copies=dimension, rtol=rtol).log_estimate
-        return float(log_delta) - self.target
+            log_delta = float(log_privacy_profile(noise, d, epsilon)) + _SCALAR_SLACK
+            return log_delta - self.log_delta
+        ratio = d / noise.mean_abs()
+        if not _NARROWEST < ratio < _WIDEST:  # beyond the range of the accounts
+            return _FLOOR if ratio < 1.0 else -self.log_delta
+        low = half_line_log_delta(noise, d, epsilon, dimension) - self.log_delta
+        high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
+        if low > _DECISIVE:
+            return low
+        if high < -_DECISIVE or (self.blind >= _BLIND and high - low < _UNDECIDED):
+            return high
+        profile = vector_profile(noise, d, epsilon, copies=dimension, rtol=rtol)
+        upper, middle = float(profile.log_upper), float(profile.log_estimate)
+        if not upper - float(profile.log_lower) <= _APART:
+            self.blind += 1
+        # The estimate is smoother than the bound.
+        found = middle + _SLACK if upper - middle <= max(rtol, _SLACK) else upper
+        return min(found - self.log_delta, high)
 
     def at_variance(self, shape: float, variance: float, rtol: float = _RTOL) -> float:
         """Return log delta - target of the noise of this shape and variance."""
@@ -152,7 +179,7 @@ class DualSearch:
         grid : numpy.ndarray
             Increasing positive shapes to scan, at least three.
         """
-        best = min(known, key=lambda item: item.variance)
+        best = min(known, key=lambda item: (item.variance, item.limit))
         for _ in range(_SCANS):
             before = best
             for ends in self._promising(best.variance, grid):

@@ -18,6 +18,7 @@ import numpy as np
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.certify import settle
 from dpnoise.calibration.dual_search import DualSearch, Known, root
+from dpnoise.calibration.scalar_optimum import bound_shape, kink_shape
 from dpnoise.noise import (
     FlippedHuber,
     Huber,
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
 # Rounding must not put the largest loss of a kink above epsilon.
 _BELOW = 1.0 - 1e-12
 _ROUGH, _FINE = 1e-5, 1e-7  # errors of log delta on the kink, to compare and to hand out
+# Laplace noise whose delta is spent within the first, relative to the pure scale, is pure; then
+# bounds of logarithms of sensitivities and shapes.
+_INVISIBLE, _LONGEST, _FAR = 1e-14, 300.0, 9.0
+_NO_GAIN = 1e-9  # of variance, relative: not worth a search for the kink
+_WIDER = 1.0 + 1e-10  # against rounding of a shape in closed form
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
 
 
@@ -47,22 +53,42 @@ def _laplace_variance(budget: Budget) -> float:
     """Return the variance of the least Laplace noise for sensitivity 1."""
     if budget.dimension == 1:
         return 2.0 * closed_forms.laplace_scale(budget.epsilon, budget.tight.delta) ** 2
-    search = DualSearch(lambda _, scale: Laplace(scale), budget)
+    search = DualSearch(lambda _, scale: Laplace(scale), budget.unit)
     pure = budget.epsilon / budget.dimension
     # Just beyond the pure scale delta grows with a power of the excess.
     start = math.log(max(pure, 1e-3)) - 4.0
-    excess = root(lambda x: search.excess(Laplace(1.0), pure + math.exp(x)), start, 1.0)
-    return 2.0 / (pure + math.exp(excess)) ** 2
+
+    def excess(x: float) -> float:
+        return search.excess(Laplace(1.0), pure + math.exp(min(x, _LONGEST)))
+
+    # Where delta is used up within the rounding of the pure scale, that is the answer.
+    if pure > 0.0 and search.excess(Laplace(1.0), pure * (1.0 + _INVISIBLE)) > 0.0:
+        return 2.0 / pure**2
+    return 2.0 / (pure + math.exp(root(excess, start, 1.0))) ** 2
 
 
 def laplace(budget: Budget) -> Calibration:
     """Return the least Laplace noise for delta > 0."""
     beta = math.sqrt(0.5 * _laplace_variance(budget))
-    return settle(Laplace(beta * budget.sensitivity), budget)
+    found = settle(Laplace(beta * budget.sensitivity), budget)
+    # Pure noise keeps every delta.
+    if budget.epsilon == 0.0:
+        return found
+    pure = closed_forms.pure_laplace(budget)
+    return found if found.variance < pure.variance else pure
+
+
+def _pure_variance(budget: Budget) -> float:
+    """Return the variance of the least (epsilon, 0)-DP Laplace noise for sensitivity 1."""
+    return 2.0 * (budget.dimension / budget.epsilon) ** 2
 
 
 def _gaussian_variance(budget: Budget) -> float:
     return closed_forms.gaussian(budget.unit).variance
+
+
+def _first(one: Known) -> tuple[float, bool]:
+    return one.variance, one.limit
 
 
 class VectorFamily(NamedTuple):
@@ -79,6 +105,9 @@ class VectorFamily(NamedTuple):
         Shapes that stand for these limits.
     kink : float or None
         Where to look for the kink of a family with an inner Laplace part.
+    composed : float or None
+        A shape that keeps the budget on the kink by basic composition: there each coordinate is
+        (epsilon / K, delta / K)-DP.
     """
 
     make: Callable[[float, float], Noise]
@@ -86,38 +115,44 @@ class VectorFamily(NamedTuple):
     laplace: float | None = None
     gaussian: float | None = None
     kink: float | None = None
+    composed: float | None = None
 
 
 def _flipped_huber(budget: Budget) -> VectorFamily:
     depth = budget.epsilon / budget.dimension - math.log(budget.delta)
     last = math.sqrt(depth + 3.0)
+    share, part = budget.epsilon / budget.dimension, budget.delta / budget.dimension
+    shape = float(kink_shape(np.asarray(share), np.asarray(part))) if share > 0.0 else 0.0
     return VectorFamily(
         make=lambda b, scale: FlippedHuber(b * scale, scale),
-        grid=np.geomspace(0.03, last, 16),
+        grid=np.concatenate([np.geomspace(1e-3, 0.02, 4), np.geomspace(0.03, last, 16)]),
         # There the tails of all coordinates hold less than 1e-9 delta.
         laplace=math.sqrt(depth + math.log(budget.dimension) + 25.0),
         gaussian=0.0,
         kink=0.5 * math.sqrt(depth),
+        composed=shape * _WIDER if shape * shape > share else None,
     )
 
 
 def _offset_gaussian(budget: Budget) -> VectorFamily:  # noqa: ARG001
     return VectorFamily(
         make=lambda b, scale: OffsetSymmetricGaussian(b * scale, scale),
-        grid=np.geomspace(0.03, 3e3, 24),
-        laplace=1e5,
+        grid=np.geomspace(1e-3, 1e6, 40),
+        laplace=1e7,
         gaussian=0.0,
     )
 
 
 def _truncated_laplace(budget: Budget) -> VectorFamily:
     share = budget.epsilon / budget.dimension
-    last = share - math.log(budget.delta / budget.dimension) + 5.0
+    part = budget.delta / budget.dimension
+    last = share - math.log(part) + 5.0
     return VectorFamily(
         make=lambda r, scale: TruncatedLaplace(scale / r, scale),
         grid=np.geomspace(1e-3, last, 24),
         laplace=last + 25.0,
         kink=last - 5.0,
+        composed=bound_shape(share, part) * _WIDER if share > 0.0 else None,
     )
 
 
@@ -127,7 +162,9 @@ def _huber(budget: Budget) -> VectorFamily:  # noqa: ARG001
 
 def _subbotin(budget: Budget) -> VectorFamily:  # noqa: ARG001
     # The unit scale / shape of the Laplace noise at p = 1 holds for shape 1 only.
-    return VectorFamily(make=Subbotin, grid=np.geomspace(1.02, 1e3, 28), laplace=1.0, gaussian=2.0)
+    return VectorFamily(
+        make=Subbotin, grid=1.0 + np.geomspace(1e-6, 999.0, 40), laplace=1.0, gaussian=2.0
+    )
 
 
 _FAMILIES = {
@@ -156,13 +193,19 @@ def _kink(search: DualSearch, start: float, step: float, error: float) -> Known 
         return None
 
     def excess(log_shape: float) -> float:  # delta falls with the shape
-        shape = math.exp(-log_shape)
+        shape = math.exp(min(max(-log_shape, -_FAR), _FAR))
         return search.excess(search.make(shape, 1.0), share / shape, error)
 
     try:
         shape = math.exp(-root(excess, -math.log(start), step, 0.1 * error))
     except RuntimeError:
         return None
+    return _on_kink(search, shape)
+
+
+def _on_kink(search: DualSearch, shape: float) -> Known:
+    """Return the noise of a shape whose Laplace parts have the largest loss epsilon together."""
+    share = _BELOW * search.budget.epsilon / search.budget.dimension
     return Known(search.make(shape, 1.0).var() / (share / shape) ** 2, shape, limit=False)
 
 
@@ -181,20 +224,37 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     known = []
     if family.laplace is not None:
         limit = kind is not Subbotin
-        known.append(Known(_laplace_variance(budget), family.laplace, limit))
+        known.append(Known(laplace(budget.unit).variance, family.laplace, limit))
     if family.gaussian is not None:
         limit = kind is Huber
         known.append(Known(_gaussian_variance(budget), family.gaussian, limit))
-    grid = family.grid
-    kink = None
-    if family.kink is not None and (kink := _kink(search, family.kink, 0.15, _ROUGH)):
+    grid, kink, close = family.grid, None, False
+    if family.composed is not None and budget.dimension > 1:
+        composed = _on_kink(search, family.composed)
+        known.append(composed)
+        gain = 1.0 - composed.variance / _pure_variance(budget)
+        close = gain * 2.0 ** min(budget.dimension, 99) < _NO_GAIN
+    if family.kink is not None and not close and (kink := _kink(search, family.kink, 0.15, _ROUGH)):
         known.append(kink)
         grid = np.union1d(grid, kink.shape * np.array(_BESIDE_KINK))
     best = search.least(known, grid)
     if best is kink:
         best = _kink(search, kink.shape, _ROUGH, _FINE) or kink
-    variance = search.solve(best.shape, best.variance, 1e-6) if best.limit else best.variance
-    scale = math.sqrt(variance / family.make(best.shape, 1.0).var())
-    noise = family.make(best.shape, scale * budget.sensitivity)
-    infimum = best.variance * budget.sensitivity**2 if best.limit else None
+    found = None if best.limit else _settled(family, best, best.variance, budget)
+    limits = [one for one in known if one.limit or one.shape in {family.laplace, family.gaussian}]
+    limit = min(limits, key=_first, default=None)
+    if limit and (found is None or found.variance > limit.variance * budget.sensitivity**2):
+        # What certification costs may be more than there is to gain.
+        variance = search.solve(limit.shape, limit.variance, 1e-6)
+        beside = _settled(family, limit, variance, budget)
+        if found is None or beside.variance <= found.variance:
+            return beside
+    return found
+
+
+def _settled(family: VectorFamily, one: Known, variance: float, budget: Budget) -> Calibration:
+    """Return certified noise of a shape, of about this variance for sensitivity 1."""
+    scale = math.sqrt(variance / family.make(one.shape, 1.0).var())
+    infimum = one.variance * budget.sensitivity**2 if one.limit else None
+    noise = family.make(one.shape, scale * budget.sensitivity)
     return settle(noise, budget, infimum=infimum)
