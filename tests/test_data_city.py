@@ -9,7 +9,7 @@ import yaml
 
 from city_maps import LATITUDE, LONGITUDE, STEP, street_map
 from dpnoise.data import retry
-from dpnoise.data.city import NIGHT, ROADS, SAMPLES, TOTALS, load_city, prepare_city, read_city
+from dpnoise.data.city import ROADS, SAMPLES, TOTALS, load_city, prepare_city, read_city
 from dpnoise.data.city_tables import cities_registry, read_records
 from dpnoise.data.dataset import DatasetUnavailable
 from dpnoise.data.places import read_yaml
@@ -25,18 +25,11 @@ def contents():
     roads += [f"{a!r} {b!r}" for a, b in zip(latitude.tolist(), longitude.tolist(), strict=True)]
     roads += [f"{a} {b} 1.5" for a, b in segments.tolist()]
     here, there = f"{EAST},{NORTH}", f"{EAST},{NORTH + STEP}"
-    night = ["pickup_datetime,dropoff_datetime,pickup_lon,pickup_lat,dropoff_lon,dropoff_lat,taxi"]
-    # four trips of one cab: eight events, of which the fourth trip's and one more do not count
-    night += [f"2013-01-01 00:{10 * k:02}:00,2013-01-01 00:{10 * k + 5:02}:00,{here},{there},1"
-              for k in range(4)]  # fmt: skip
-    night += [f"2013-01-01 00:59:59,2013-01-01 01:00:00,{here},{there},2",
-              f"2013-01-01 01:00:00,,{here},{there},3",
-              "2013-01-01 00:30:00,,0,0,0,0,4",
-              f"2013-01-01 00:30:00,2013-01-01 00:40:00,-73.5,40.1,{there},5"]  # fmt: skip
     sampled = ["itv_2011_05,,," + f"{here},{there},8,{day}" for day in (1, 5, 6, 7)]
+    sampled += [f"itv_2011_05,,,{here},0,0,0,2", f"asl_fare_2009_2015,,,-73.5,40.1,{there},0,3"]
     sampled += [f"asl_traffic,,,{here},{there},9,1"]
     totals = [f"2014-09-24 {h:02}:{m:02}:00,{10 * h + 100}" for h in range(24) for m in (0, 30)]
-    return {ROADS: roads, NIGHT: night, SAMPLES: sampled, TOTALS: totals}
+    return {ROADS: roads, SAMPLES: sampled, TOTALS: totals}
 
 
 @pytest.fixture
@@ -68,19 +61,19 @@ def hide(places, name):
     (folder / entry["files"][0]).unlink()
 
 
-def test_real_and_scaled_hours(places):
+def test_hours_are_scaled_to_their_totals(places):
     city = load_city([8, 0], **PLAIN, **places)
     assert len(city.x) == 16
     assert set(city.counts) == {0, 8}
     assert city.missing == ""
     night = city.hours[0]
-    assert (night.source, night.scale) == ("real", 1.0)
-    # events in the hour: 8 + 1 + 1 + 2 (a drop-off at 01:00 and one that never was do not count)
-    assert vars(night.tally) == {"events": 12, "malformed": 1, "outside": 1, "beyond_limit": 3,
-                                 "kept": 7}  # fmt: skip
+    # (100 + 100) passengers are 100 trips; two were sampled on working days
+    assert (night.source, night.scale) == ("scaled", 50.0)
+    assert vars(night.tally) == {"events": 4, "malformed": 1, "outside": 1, "beyond_limit": 0,
+                                 "kept": 2}  # fmt: skip
     # nodes 9 and 13 of the grid, which lost nodes 0 and 3 before them
-    assert city.counts[0][[7, 11]].tolist() == [4, 3]
-    assert np.sum(city.counts[0]) == 7
+    assert city.counts[0][[7, 11]].tolist() == [50, 50]
+    assert np.sum(city.counts[0]) == 100
     morning = city.hours[8]
     # (180 + 180) passengers are 180 trips; two were sampled on working days
     assert (morning.source, morning.scale) == ("scaled", 90.0)
@@ -104,18 +97,18 @@ def test_there_and_back(places, tmp_path):
 
 
 def test_trips_that_cannot_be_had(places, tmp_path):
-    hide(places, NIGHT)
+    hide(places, TOTALS)
     npz = tmp_path / "manhattan.npz"
     status = prepare_city(npz, hours=[0, 8], **PLAIN, **places)
     assert status["status"] == "missing"
-    assert NIGHT in status["reason"]
+    assert TOTALS in status["reason"]
     city = read_city(npz)
-    assert set(city.counts) == {8}
-    assert NIGHT in city.missing
-    with pytest.raises(DatasetUnavailable, match=NIGHT):
+    assert city.counts == {}
+    assert TOTALS in city.missing
+    with pytest.raises(DatasetUnavailable, match=TOTALS):
         prepare_city(npz, hours=[0, 8], strict=True, **PLAIN, **places)
-    # hours that need no more than there is are complete
-    assert prepare_city(npz, hours=[8], strict=True, **PLAIN, **places)["status"] == "ok"
+    # without any hour there is nothing to miss
+    assert prepare_city(npz, hours=[], strict=True, **PLAIN, **places)["status"] == "ok"
 
 
 def test_no_map_and_a_later_try(places, tmp_path):

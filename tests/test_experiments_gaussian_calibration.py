@@ -11,6 +11,7 @@ from dpnoise.experiments.gaussian_calibration import (
     classical_against_analytic,
     gain_crossings,
     published_algorithm,
+    published_algorithm_sizes,
 )
 
 
@@ -45,9 +46,10 @@ def test_crossings_beyond_the_range_of_delta():
 
 def test_the_map_of_algorithm_1_names_what_happens():
     table = published_algorithm(epsilons=[1.0, 800.0], deltas=[1e-15, 1e-3], tolerance=1e-12)
+    assert set(table["stop"]) == {"argument", "delta"}
     outcomes = table.set_index(["epsilon", "delta"])["outcome"]
-    assert outcomes[800.0].tolist() == ["none", "none"]
-    usual = table[table["epsilon"] == 1.0].set_index("delta")
+    assert outcomes[800.0].tolist() == ["none"] * 4
+    usual = table[(table["epsilon"] == 1.0) & (table["stop"] == "delta")].set_index("delta")
     assert abs(usual.loc[1e-3, "relative_error"]) < 1e-8
     assert abs(usual.loc[1e-15, "relative_error"]) > 1e-3
     small = usual.loc[1e-15]
@@ -55,6 +57,25 @@ def test_the_map_of_algorithm_1_names_what_happens():
     assert (small["relative_error"] < 0) == (small["outcome"] == "unsafe")
     none = table[table["outcome"] == "none"]
     assert none[["published", "relative_error", "log10_ratio"]].isna().to_numpy().all()
+
+
+def test_sizes_count_the_map():
+    grid = {"epsilons": {"low": 0.1, "high": 800.0, "count": 30}, "tolerance": 1e-12}
+    grid["deltas"] = {"low": 1e-16, "high": 0.1, "count": 20}
+    table = published_algorithm(**grid)
+    sizes = published_algorithm_sizes(**grid, excesses=[1.01, 1000.0], least_deltas=[0.0, 1e-10])
+    assert len(sizes) == 8
+    ran = table[table["outcome"] != "none"]
+    ratio = 10 ** ran["log10_ratio"]
+    for row in sizes.itertuples():
+        part = (ran["stop"] == row.stop) & (ran["delta"] >= row.least_delta)
+        assert row.points == part.sum()
+        assert row.above == (part & (ratio > row.excess)).sum()
+        assert row.share == pytest.approx(row.above / row.points)
+        assert (row.above == 0) == np.isnan(row.greatest_delta)
+    # The stop of the authors' script is the worse where delta is near the tolerance.
+    worst = ran.groupby("stop")["log10_ratio"].max()
+    assert worst["delta"] >= worst["argument"]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +91,12 @@ def test_the_map_of_algorithm_1_names_what_happens():
         (
             lambda: published_algorithm(epsilons=[math.nan], deltas=[0.0, 1.0], tolerance=-1.0),
             ["epsilons[0]", "deltas[0]", "deltas[1]", "tolerance"],
+        ),
+        (
+            lambda: published_algorithm_sizes(
+                epsilons=[1.0], deltas=[0.1], tolerance=1.0, excesses=[1.0], least_deltas=[1.0]
+            ),
+            ["excesses[0]", "least_deltas[0]"],
         ),
         (
             lambda: classical_against_analytic(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpnoise.experiments import gaussian_theory_denoising as denoising
+from dpnoise.experiments import gaussian_theory_minimax as minimax
 from dpnoise.experiments import gaussian_theory_privacy as privacy
 from dpnoise.experiments.gaussian_theory import CHECKS, gaussian_theory
 from dpnoise.seeds import generator
@@ -13,11 +14,12 @@ from dpnoise.seeds import generator
 RUN = {check.id: check.run for check in CHECKS}
 FALSE = {
     "theorem-4",
-    "theorem-9-published",
     "section-5-2-sensitivity",
     "theorem-11",
     "theorem-11-factor",
     "theorem-11-likelihood",
+    "section-4-rate",
+    "section-4-histogram-naive-literal",
 }
 
 
@@ -58,6 +60,12 @@ def test_theorem_4_has_a_counterexample():
         (denoising, "james_stein_bayes_risk", lambda d, w, _s, **_: d * w / (1 + w),
          {"theorem-11-corrected"}),
         (denoising, "_FACTOR", 0.01, {"theorem-12"}),
+        (privacy, "REACH", 1.0, {"lemma-6"}),
+        (minimax, "bayes_risk", lambda d, w, s: d * w * s / (w + s), {"section-4-bayes-risk"}),
+        (minimax, "_CONSTANT", 0.9, {"section-4-rate-at-2", "section-4-rate-corrected",
+         "section-4-histogram-naive"}),
+        (minimax, "threshold_risk", lambda m, t: 40 * (1 + t * t + 0 * m),
+         {"section-4-histogram"}),
     ],
 )  # fmt: skip
 def test_a_wrong_formula_is_caught(monkeypatch, place, name, wrong, rows):
@@ -72,15 +80,25 @@ def test_the_risk_of_the_threshold_is_its_mean_squared_error():
     mean, threshold = np.array([0.0, 0.7, 3.0]), np.full(3, 1.5)
     y = mean + rng.standard_normal((200_000, 3))
     error = (np.sign(y) * np.maximum(np.abs(y) - threshold, 0) - mean) ** 2
-    gap = error.mean(axis=0) - denoising._threshold_risk(mean, threshold)
+    gap = error.mean(axis=0) - denoising.threshold_risk(mean, threshold)
     assert np.all(np.abs(gap) < 5 * error.std(axis=0) / math.sqrt(len(y)))
 
 
 def test_the_two_point_bound_is_the_known_minimax_risk_at_one():
     """Casella & Strawderman (1981): about 0.450 for |mean| <= 1, with the two-point prior."""
-    grid, least = denoising._two_point_risk()
+    grid, least = denoising.two_point_risk()
     assert least[np.searchsorted(grid, 1.0)] == pytest.approx(0.450, abs=1e-3)
     assert np.all(least <= np.minimum(grid**2, 1))
+
+
+def test_bounds_of_balls_hold_a_known_risk():
+    """At p = 2 and d = 1 the ball is an interval: 0.450 at B = 1 is between both bounds."""
+    _, low, high, drawn = minimax._ball(np.random.default_rng(1), 4000, np.full(4000, 2.0))
+    assert np.all(low <= high)
+    near = (drawn["d"] == 1) & (np.abs(drawn["radius"] - 1) < 0.02)
+    assert near.any()
+    assert np.allclose(low[near], 0.450, atol=0.01)
+    assert np.all(high[near] <= 0.52)
 
 
 def test_the_table_depends_on_the_seed_alone(table, monkeypatch):

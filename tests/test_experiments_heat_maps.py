@@ -9,7 +9,7 @@ from dpnoise.data.city import City, Hour
 from dpnoise.data.taxi import Tally
 from dpnoise.experiments.heat_maps import METHODS, heat_map_errors, heat_maps
 
-BUDGET = {"seed": 3, "hour": 8, "epsilon": 0.5, "delta": 1e-6, "most": 5}
+BUDGET = {"seed": 3, "hour": 8, "epsilon": 0.5, "delta": 1e-6, "most": 5, "repetitions": 3}
 FAST = [method for method in METHODS if method not in {"trend-filtering-1", "trend-filtering-2"}]
 
 
@@ -33,8 +33,12 @@ def test_errors_are_those_of_the_maps(made):
     assert maps["junction"].tolist() == list(range(112))
     assert len(roads) == 13 * 8 + 14 * 7
     for row in errors.itertuples():
-        assert row.mse == pytest.approx(np.mean((maps[row.method] - maps["truth"]) ** 2))
-        assert row.rmse == pytest.approx(np.sqrt(row.mse))
+        mse = np.mean((maps[row.method] - maps["truth"]) ** 2)
+        assert row.rmse_first == pytest.approx(np.sqrt(mse))
+    # The root mean square of sigma times 112 unit normals, up to three standard errors.
+    raw = errors.set_index("method").loc["analytic"]
+    assert abs(raw["rmse"] - raw["sigma"]) < 4 * raw["sigma"] / np.sqrt(2 * 112 * 3)
+    assert 0 < raw["rmse_se"] < raw["sigma"] / np.sqrt(112)
     noise = (maps[["analytic", "classical"]].sub(maps["truth"], axis=0)).to_numpy()
     sigma = errors.set_index("method")["sigma"]
     assert np.allclose(noise[:, 0] / sigma["analytic"], noise[:, 1] / sigma["classical"])
@@ -66,7 +70,7 @@ def test_a_town_of_two_halves():
 def test_maps_are_the_first_repetition_and_settings_do_not_matter(made):
     errors, _, _ = made
     fewer, _, _ = heat_maps(town(), **BUDGET, methods=["wavelets"])
-    assert fewer["mse"].iloc[0] == errors.set_index("method").loc["wavelets", "mse"]
+    assert fewer["rmse"].iloc[0] == errors.set_index("method").loc["wavelets", "rmse"]
     both = heat_map_errors(town(), **_over([0.5, 5.0]), methods=["james-stein"])
     alone = heat_map_errors(town(), **_over([5.0]), methods=["james-stein"])
     assert both["mse"].iloc[1] == alone["mse"].iloc[0]
@@ -94,7 +98,7 @@ def test_bad_settings_are_refused():
 )
 def test_bad_cities_are_refused(counts, sections, complaint):
     x, y, edges = grid(4, 3)
-    hour = Hour("real", "", 1.0, Tally(0, 0, 0, 0, 0))
+    hour = Hour("scaled", "", 1.0, Tally(0, 0, 0, 0, 0))
     city = City("bad", x, y, edges if sections is None else sections, {8: np.array(counts)},
                 {8: hour})  # fmt: skip
     with pytest.raises(ValueError, match=complaint):

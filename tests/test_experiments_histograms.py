@@ -19,6 +19,7 @@ SETTINGS = {
     "delta": 1e-4,
     "samples": 100,
     "repetitions": 80,
+    "draws": 0,
     "dimensions": [8, 200],
     "exact_up_to": 200,
 }

@@ -22,6 +22,7 @@ SETTINGS = {
     "delta": 1e-4,
     "samples": 50,
     "repetitions": 60,
+    "draws": 0,
     "dimensions": [64, 3],
     "exact_up_to": 3,
 }
@@ -112,11 +113,12 @@ def test_zeros_cost_the_length_of_the_truth(table):
 def test_bad_settings_are_named_together():
     bad = {
         "seed": -1, "epsilons": [0.0, 1.0], "delta": 1.0, "samples": 0, "repetitions": 1,
+        "draws": -1,
         "dimensions": [2, 4.5], "exact_up_to": -1,
     }  # fmt: skip
     with pytest.raises(ValueError, match="mean-estimation: ") as error:
         mean_estimation(**bad)
-    words = ["seed", "epsilons[0]", "delta", "samples", "repetitions", "dimensions[0]",
+    words = ["seed", "epsilons[0]", "delta", "samples", "repetitions", "draws", "dimensions[0]",
              "dimensions[1]", "exact_up_to"]  # fmt: skip
     assert all(word in str(error.value) for word in words)
     with pytest.raises(ValueError, match=r"epsilons: .*; dimensions: "):

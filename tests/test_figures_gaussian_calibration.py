@@ -57,9 +57,11 @@ def test_gains_have_a_line_per_value_and_two_guides(table, draw, by, words):
 
 
 def test_the_map_colours_by_outcome():
-    rows = [(e, d, r) for d, ratios in ((1e-9, (1.5, np.nan, -4.0)), (1e-3, (0.0, 0.0, 0.2)))
+    cases = ((1e-9, (1.5, np.nan, -4.0)), (1e-3, (0.0, 0.0, 0.2)))
+    rows = [(stop, e, d, r) for stop in ("argument", "delta") for d, ratios in cases
             for e, r in zip(EPSILONS, ratios, strict=True)]  # fmt: skip
-    figure = published_algorithm(pd.DataFrame(rows, columns=["epsilon", "delta", "log10_ratio"]))
+    table = pd.DataFrame(rows, columns=["stop", "epsilon", "delta", "log10_ratio"])
+    figure = published_algorithm(table)
     figure.draw_without_rendering()
     (mesh,) = [c for c in figure.axes[0].collections if c.get_array() is not None]
     assert mesh.get_array().mask.sum() == 1

@@ -16,7 +16,7 @@ BUDGET = {"seed": 3, "delta": 1e-6, "most": 5, "methods": METHODS}
 
 @pytest.fixture(scope="module")
 def tables():
-    return heat_maps(town(), hour=8, epsilon=0.5, **BUDGET)
+    return heat_maps(town(), hour=8, epsilon=0.5, repetitions=2, **BUDGET)
 
 
 def panels(figure):
@@ -41,13 +41,13 @@ def test_a_row_of_maps_on_one_scale(tables):
         assert np.allclose(collection.get_array(), np.mean(values, axis=1))
         assert len(collection.get_segments()) == len(roads)
     below = [axes.texts[0].get_text() for axes in rows]
-    wanted = errors[errors["method"] != "flat"]["rmse"]
+    wanted = errors[errors["method"] != "flat"]["rmse_first"]
     assert below == ["RMSE", *(f"{value:.2f}" for value in wanted)]
 
 
 def test_synthetic_counts_are_called_so(tables):
     assert "SYNTHETIC" in figures.maps(*tables).get_suptitle()
-    real = tables[0].assign(source="real")
+    real = tables[0].assign(source="scaled")
     assert "SYNTHETIC" not in figures.maps(real, *tables[1:]).get_suptitle()
     table = heat_map_errors(town(), hour=8, epsilons=[0.5, 2.0], repetitions=2, **BUDGET)
     assert "SYNTHETIC" in figures.errors(table).axes[0].get_title(loc="left")

@@ -31,6 +31,10 @@ ITEMS |= {
         "settings": BW["algorithm_1"],
         "figure": f"{GAUSSIAN_FIGURES}:published_algorithm",
     },
+    f"{BW_PAPER}/algorithm-1-sizes": {
+        "experiment": f"{GAUSSIAN}:published_algorithm_sizes",
+        "settings": BW["algorithm_1"] | BW["algorithm_1_sizes"],
+    },
     f"{BW_PAPER}/theory": {
         "experiment": "dpnoise.experiments.gaussian_theory:gaussian_theory",
         "settings": BW["theory"] | {"seed": config["seed"]},

@@ -7,9 +7,13 @@ where alpha <= 1, else u >= 0 with B-(u) = delta, where
     B-(u) = Phi(-sqrt(epsilon u)) - e^epsilon Phi(-sqrt(epsilon (u + 2))),
 
 with Phi(t) = (1 + erf(t / sqrt 2)) / 2. The bracket is the first power of two beyond the root,
-the search is by bisection, and it stops at the first middle at which B is within 1e-12 of
-delta, on either side. Both the stop and 1 + erf are absolute: far out nothing is left of a small
-delta, and the middle may be on the side that is not private. `gaussian_sigma` is what to use.
+the search is by bisection. Where it stops has two versions:
+
+    "argument"   v* and u* are known to 1e-12, as Section 5.1 says;
+    "delta"      B is within 1e-12 of delta, on either side, as in the authors' published script.
+
+In both the last middle may be on the side that is not private, and 1 + erf is absolute: far out
+nothing is left of a small delta. `gaussian_sigma` is what to use.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 TOLERANCE = 1e-12  # Section 5.1
+STOPS = ("argument", "delta")
 # Doubles have few more powers of two to try, and no more middles before two are neighbours.
 _DOUBLINGS = 1000
 _MIDDLES = 1100
@@ -48,7 +53,7 @@ def b_minus(u: Array, epsilon: Array) -> Array:
     return _phi(-np.sqrt(epsilon * u)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (u + 2.0)))
 
 
-def _search(epsilon: Array, delta: Array, plus: Array, tolerance: float) -> Array:
+def _search(epsilon: Array, delta: Array, plus: Array, tolerance: float, stop: str) -> Array:
     """Return v* or u* of each pair; NaN where the published search would never end."""
 
     def excess(x: Array, which: Array) -> Array:
@@ -69,7 +74,11 @@ def _search(epsilon: Array, delta: Array, plus: Array, tolerance: float) -> Arra
     for _ in range(_MIDDLES):
         middle = 0.5 * (low[searching] + high[searching])
         over = excess(middle, searching)
-        close = np.abs(over) <= tolerance
+        if stop == "delta":
+            close = np.abs(over) <= tolerance
+        else:  # or no double is left between the two ends
+            ends = low[searching], high[searching]
+            close = (ends[1] - ends[0] <= tolerance) | (middle == ends[0]) | (middle == ends[1])
         found[searching[close]] = middle[close]
         # Both searches go down from where delta is passed: B+ rises and B- falls.
         down = np.where(plus[searching], over > 0.0, over <= 0.0)
@@ -87,6 +96,7 @@ def algorithm_1(
     sensitivity: ArrayLike = 1.0,
     *,
     tolerance: float = TOLERANCE,
+    stop: str = "argument",
 ) -> Array:
     """Return the sigma of Algorithm 1 in double precision, right or wrong.
 
@@ -99,14 +109,17 @@ def algorithm_1(
     sensitivity : array_like of float
         The l2 sensitivity of the query, positive. The three arguments broadcast.
     tolerance : float
-        Where the bisection stops, in units of delta.
+        Where the bisection stops, in units of v and u, or of delta.
+    stop : {"argument", "delta"}
+        What is known to the tolerance at the end: v* and u*, as the paper says, or the delta
+        that they have, as in the authors' script.
 
     Returns
     -------
     numpy.ndarray or float
         sigma, which may not be private. NaN where the algorithm gives none: at epsilon = 0 it
         never ends, from about 709.8 on e^epsilon overflows, and where rounding keeps B away
-        from delta neither the bracket nor the middle is ever found.
+        from delta no bracket, and with stop = "delta" no middle, is ever found.
 
     Raises
     ------
@@ -118,13 +131,14 @@ def algorithm_1(
     delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
     sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
     problems.number("tolerance", tolerance, low=0.0)
+    problems.require(stop in STOPS, "stop", f"one of {', '.join(STOPS)}", stop)
     problems.raise_if_any()
     epsilon, delta, sensitivity = np.broadcast_arrays(epsilon, delta, sensitivity)
     sigma = np.full(epsilon.shape, np.nan).ravel()
     usable = np.flatnonzero((epsilon > 0.0) & (epsilon < math.log(np.finfo(float).max)))
     e, d = epsilon.ravel()[usable], delta.ravel()[usable]
     plus = d >= b_plus(np.zeros_like(e), e)
-    half = 0.5 * _search(e, d, plus, tolerance)
+    half = 0.5 * _search(e, d, plus, tolerance, stop)
     alpha = np.sqrt(1.0 + half) + np.where(plus, -1.0, 1.0) * np.sqrt(half)
     sigma[usable] = alpha * sensitivity.ravel()[usable] / np.sqrt(2.0 * e)
     return sigma.reshape(epsilon.shape)[()]

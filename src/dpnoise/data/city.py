@@ -1,10 +1,9 @@
 """Counts of pick-ups and drop-offs at the junctions of Manhattan, hour by hour.
 
-The counts behind Figures 2, 5 and 6 of balle-wang-2018 were never published. Two kinds stand in:
-'real' counts of every trip of one night, with the cab, so that its contribution can be bounded;
-and 'scaled' counts of trips sampled on working days from 2009 to 2015, whose cabs are not known:
-each is taken for the only trip of its cab, and the counts are multiplied to the total of the
-paper's own day and hour. A third kind, 'synthetic', is made in `dpnoise.experiments.city`.
+The counts behind Figures 2, 5 and 6 of balle-wang-2018 were never published. 'Scaled' counts
+replace them: trips sampled on working days from 2009 to 2015, whose cabs are not known. Each
+trip is taken for the only one of its cab, and the counts are multiplied to the total of the
+paper's own day and hour. Another kind, 'synthetic', is made in `dpnoise.experiments.city`.
 
 Like other data sets a city may not be to be had: `prepare_city` then writes the reason.
 """
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 ROADS = "manhattan-roads"
-NIGHT = "new-york-trips-2013-01-01"
 SAMPLES = "new-york-trips-sampled"
 TOTALS = "new-york-passengers-2014-09-24"
 _HOUR = 3600.0
@@ -53,7 +51,7 @@ class Hour:
 
     Parameters
     ----------
-    source : {"real", "scaled", "synthetic"}
+    source : {"scaled", "synthetic"}
     day : str
         Of which day or days the trips are.
     scale : float
@@ -114,7 +112,7 @@ def load_city(
     Parameters
     ----------
     hours : sequence of int
-        Hours of the day; the night's trips cover hour 0, samples the others.
+        Hours of the day.
     most : int
         Events that are kept of a cab in an hour, see `dpnoise.data.taxi`.
     bandwidth, reach : float
@@ -149,10 +147,8 @@ def load_city(
     roads = junction_graph(*split_map(tables[ROADS].values))
     plane = _Plane(roads, reach, bandwidth)
     found = {}
-    if 0 in hours and NIGHT in tables:
-        found[0] = _night(tables[NIGHT], plane, most)
     if {SAMPLES, TOTALS} <= set(tables):
-        for hour in sorted(set(hours) - {0}):
+        for hour in sorted(set(hours)):
             trips = _passengers(tables[TOTALS], hour) / passengers_per_trip
             found[hour] = _sampled(tables[SAMPLES], hour, trips, plane, most)
     return City(
@@ -178,18 +174,6 @@ class _Plane:
             self._spreading, local_metres(latitude, longitude, self._origin),
             malformed=~well_formed(latitude, longitude), cab=cab, time=time, most=most,
         )  # fmt: skip
-
-
-def _night(trips: Table, plane: _Plane, most: int) -> tuple[Array, Hour]:
-    """Count the events from midnight to one o'clock; both ends of a trip are events."""
-    start = float(np.min(trips["pickup_datetime"]) // 86400 * 86400)
-    times = np.concatenate([trips["pickup_datetime"], trips["dropoff_datetime"]])
-    within = (times >= start) & (times < start + _HOUR)  # a trip that has not ended is NaN
-    latitude = np.concatenate([trips["pickup_lat"], trips["dropoff_lat"]])[within]
-    longitude = np.concatenate([trips["pickup_lon"], trips["dropoff_lon"]])[within]
-    cab = np.tile(trips["taxi"], 2)[within]
-    counts, tally = plane.count(latitude, longitude, cab, times[within], most)
-    return counts, Hour("real", "1 January 2013, every trip", 1.0, tally)
 
 
 def _sampled(trips: Table, hour: int, total: float, plane: _Plane, most: int) -> tuple[Array, Hour]:

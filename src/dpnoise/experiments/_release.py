@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 REFERENCES = ("cgm", "agm", "laplace", "agm-js", "agm-th", "zero")
 COLUMNS = (
-    "epsilon", "dimension", "method", "deviation", "error", "error_se",
+    "epsilon", "dimension", "method", "repetitions", "deviation", "error", "error_se",
     *(f"gain_over_{name.replace('-', '_')}{end}" for name in REFERENCES for end in ("", "_se")),
 )  # fmt: skip
 _LEAST_DIMENSION = 3  # of James-Stein
@@ -89,7 +89,10 @@ class Settings(NamedTuple):
     samples : int
         Data points per data set, n.
     repetitions : int
-        Data sets per dimension, at least 2.
+        Data sets per dimension at least, 2 or more.
+    draws : int
+        Coordinates that are drawn of each noise at least: a small dimension d has draws / d
+        data sets, so that its errors are as clear as those of a large one.
     dimensions : sequence of int
         Each at least 3, for James-Stein.
     exact_up_to : int
@@ -101,8 +104,13 @@ class Settings(NamedTuple):
     delta: float
     samples: int
     repetitions: int
+    draws: int
     dimensions: Sequence[int]
     exact_up_to: int
+
+    def data_sets(self, dimension: int) -> int:
+        """Return how many data sets a dimension has."""
+        return max(self.repetitions, -(-self.draws // dimension))
 
 
 def _check(experiment: str, settings: Settings) -> None:
@@ -115,6 +123,7 @@ def _check(experiment: str, settings: Settings) -> None:
     problems.number("delta", settings.delta, low=1e-300, high=1.0, open_high=True)
     require_count(problems, "samples", settings.samples, 1)
     require_count(problems, "repetitions", settings.repetitions, 2)
+    require_count(problems, "draws", settings.draws, 0)
     dimensions = settings.dimensions
     problems.require(len(dimensions) > 0, "dimensions", "at least one", dimensions)
     for place, value in enumerate(dimensions):
@@ -168,7 +177,7 @@ def _compare(
     truth: Array,
     error: Callable[[Array], Array],
 ) -> Iterator[list[object]]:
-    """Yield dimension, method, deviation, the mean error and its gains, with their errors."""
+    """Yield dimension, method, repetitions, deviation, the mean error and its gains."""
     deviations, errors = {}, {}
     for name, deviation, release in released:
         deviations[name], errors[name] = float(deviation), error(release - truth)
@@ -176,7 +185,8 @@ def _compare(
     for name, own in errors.items():
         values = [own, *(errors[reference] - own for reference in REFERENCES)]
         pairs = ((value.mean(), value.std(ddof=1) / root) for value in values)
-        yield [truth.shape[1], name, deviations[name], *(x for pair in pairs for x in pair)]
+        numbers = deviations[name], *(x for pair in pairs for x in pair)
+        yield [truth.shape[1], name, len(truth), *numbers]
 
 
 def compare_releases(
@@ -220,7 +230,8 @@ def compare_releases(
         def stream(k: int, what: str, d: int = d) -> np.random.Generator:
             return generator(settings.seed, experiment, d, k, what)
 
-        sets = (draw(stream(k, "data"), settings.samples, d) for k in range(settings.repetitions))
+        count = range(settings.data_sets(d))
+        sets = (draw(stream(k, "data"), settings.samples, d) for k in count)
         truth = np.stack(list(sets))
         for epsilon in settings.epsilons:
             setting = (truth, sensitivity(d), epsilon, settings.delta, stream)

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import optimize
 
 from dpnoise._check import Problems
-from dpnoise.calibration.algorithm_1 import algorithm_1
+from dpnoise.calibration.algorithm_1 import STOPS, algorithm_1
 from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
 from dpnoise.calibration.gaussian import LEAST_DELTA, gaussian_sigma
 from dpnoise.experiments._settings import geometric, require_grid
@@ -160,11 +160,13 @@ def published_algorithm(*, epsilons: Values, deltas: Values, tolerance: float) -
     Returns
     -------
     DataFrame
-        Columns epsilon, delta, published and exact (standard deviations at sensitivity 1),
-        relative_error (published / exact - 1; below 0 there is too little noise), log10_ratio
-        (of the delta that the published sigma really has to the delta asked for; above 0 it is
-        not private, and 1e-12 of the delta counts as none) and outcome: 'private', 'unsafe' or
-        'none' where the algorithm overflows or never ends.
+        Columns stop ('argument': v* and u* are known to the tolerance, as Section 5.1 says;
+        'delta': the delta is, as in the authors' script), epsilon, delta, published and exact
+        (standard deviations at sensitivity 1), relative_error (published / exact - 1; below 0
+        there is too little noise), log10_ratio (of the delta that the published sigma really
+        has to the delta asked for; above 0 it is not private, and 1e-12 of the delta counts as
+        none) and outcome: 'private', 'unsafe' or 'none' where the algorithm overflows or never
+        ends.
 
     Raises
     ------
@@ -177,14 +179,16 @@ def published_algorithm(*, epsilons: Values, deltas: Values, tolerance: float) -
     problems.number("tolerance", tolerance, low=0.0)
     problems.raise_if_any()
     epsilon, delta = (x.ravel() for x in np.meshgrid(epsilon, delta))
-    published = algorithm_1(epsilon, delta, tolerance=tolerance)
     exact = gaussian_sigma(epsilon, delta)
-    ran = np.isfinite(published)
-    excess = np.full(epsilon.shape, np.nan)
-    excess[ran] = gaussian_log_delta(1.0 / published[ran], epsilon[ran]) - np.log(delta[ran])
-    outcome = np.where(excess > 1e-12, "unsafe", "private")
-    return pd.DataFrame(
-        {
+    tables = []
+    for stop in STOPS:
+        published = algorithm_1(epsilon, delta, tolerance=tolerance, stop=stop)
+        ran = np.isfinite(published)
+        excess = np.full(epsilon.shape, np.nan)
+        excess[ran] = gaussian_log_delta(1.0 / published[ran], epsilon[ran]) - np.log(delta[ran])
+        outcome = np.where(excess > 1e-12, "unsafe", "private")
+        columns = {
+            "stop": stop,
             "epsilon": epsilon,
             "delta": delta,
             "published": published,
@@ -193,4 +197,59 @@ def published_algorithm(*, epsilons: Values, deltas: Values, tolerance: float) -
             "log10_ratio": excess / math.log(10.0),
             "outcome": np.where(ran, outcome, "none"),
         }
-    ).sort_values(["delta", "epsilon"], ignore_index=True)
+        tables.append(pd.DataFrame(columns).sort_values(["delta", "epsilon"]))
+    return pd.concat(tables, ignore_index=True)
+
+
+def published_algorithm_sizes(
+    *,
+    epsilons: Values,
+    deltas: Values,
+    tolerance: float,
+    excesses: Sequence[float],
+    least_deltas: Sequence[float],
+) -> pd.DataFrame:
+    """Return on which share of the grid Algorithm 1 as published misses delta by how much.
+
+    Parameters
+    ----------
+    epsilons, deltas, tolerance
+        As for `published_algorithm`.
+    excesses : sequence of float
+        Ratios of the true delta to the delta asked for, above 1.
+    least_deltas : sequence of float
+        Each restricts the grid to delta of at least this.
+
+    Returns
+    -------
+    DataFrame
+        One row per stop, least delta and excess: points (pairs of the grid for which the
+        algorithm ends), above (those whose true delta is more than `excess` times the delta
+        asked for), share (above over points), and over those the least and the greatest epsilon
+        and the greatest delta (empty where there are none).
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("sizes of Algorithm 1's excess")
+    for place, value in enumerate(excesses):
+        problems.number(f"excesses[{place}]", value, low=1.0, open_low=True)
+    for place, value in enumerate(least_deltas):
+        problems.number(f"least_deltas[{place}]", value, low=0.0, high=1.0, open_high=True)
+    problems.raise_if_any()
+    table = published_algorithm(epsilons=epsilons, deltas=deltas, tolerance=tolerance)
+    table = table[table["outcome"] != "none"]
+    rows = []
+    for stop in STOPS:
+        for least in least_deltas:
+            part = table[(table["stop"] == stop) & (table["delta"] >= least)]
+            for excess in excesses:
+                above = part[part["log10_ratio"] > math.log10(excess)]
+                ends = (above["epsilon"].min(), above["epsilon"].max(), above["delta"].max())
+                share = len(above) / len(part) if len(part) else math.nan
+                rows.append((stop, least, excess, len(part), len(above), share, *ends))
+    columns = ["stop", "least_delta", "excess", "points", "above", "share",
+               "least_epsilon", "greatest_epsilon", "greatest_delta"]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)

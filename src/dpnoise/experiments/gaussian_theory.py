@@ -2,20 +2,29 @@
 
 Each theorem and lemma, and each sentence between them that claims something, has a row: how
 often it failed, how near it came to failing and what its proof is worth. The rows are made by
-the checks of `gaussian_theory_privacy` and `gaussian_theory_denoising`.
+the checks of `gaussian_theory_privacy`, `gaussian_theory_denoising` and
+`gaussian_theory_minimax`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise.experiments import gaussian_theory_denoising, gaussian_theory_privacy
+from dpnoise.experiments import (
+    gaussian_theory_denoising,
+    gaussian_theory_minimax,
+    gaussian_theory_privacy,
+)
 from dpnoise.experiments.theory_tools import run_checks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CHECKS = (*gaussian_theory_privacy.CHECKS, *gaussian_theory_denoising.CHECKS)
+CHECKS = (
+    *gaussian_theory_privacy.CHECKS,
+    *gaussian_theory_denoising.CHECKS,
+    *gaussian_theory_minimax.CHECKS,
+)
 
 
 def gaussian_theory(*, seed: int, trials: int) -> pd.DataFrame:

@@ -160,7 +160,7 @@ def james_stein_improves(rng: Generator, n: int) -> Outcome:
     return Outcome(at_most(risk, d, d), 0.0, {"d": d, "squared_length": far})
 
 
-def _threshold_risk(mean: Array, threshold: Array) -> Array:
+def threshold_risk(mean: Array, threshold: Array) -> Array:
     """Return the risk of the soft threshold at unit noise, in closed form."""
 
     def half(m: Array) -> Array:
@@ -173,7 +173,7 @@ def _threshold_risk(mean: Array, threshold: Array) -> Array:
     return half(mean) + half(-mean) + mean**2 * inside
 
 
-def _two_point_risk() -> tuple[Array, Array]:
+def two_point_risk() -> tuple[Array, Array]:
     """Return a grid of bounds t and a lower bound on the minimax risk over |mean| <= t.
 
     The Bayes risk of the prior on +-t is t^2 (1 - E tanh(t (t + Z))); the risk over a longer
@@ -191,7 +191,7 @@ def soft_threshold_bound(rng: Generator, n: int) -> Outcome:
     A ball that holds f holds all points with |f_i| or less in each coordinate, so that R(S) is
     at least the sum of the one-dimensional minimax risks over |mean| <= |f_i|.
     """
-    grid, least = _two_point_risk()
+    grid, least = two_point_risk()
     margin, dimension = np.empty(n), rng.integers(1, 400, n)
     for k, d in enumerate(dimension):
         decay, scale = rng.uniform(0, 3), math.exp(rng.uniform(-2, 2.5))
@@ -200,7 +200,7 @@ def soft_threshold_bound(rng: Generator, n: int) -> Outcome:
         place = np.searchsorted(grid, np.minimum(size, grid[-1]), side="right") - 1
         minimax = least[place].sum()
         bound = (2 * math.log(d) + 1) * (1 + _FACTOR * minimax)
-        margin[k] = 1 - _threshold_risk(size, np.full(d, threshold)).sum() / bound
+        margin[k] = 1 - threshold_risk(size, np.full(d, threshold)).sum() / bound
     return Outcome(margin, 1e-12, {"d": dimension.astype(float)})
 
 

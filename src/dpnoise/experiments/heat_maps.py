@@ -80,9 +80,10 @@ def heat_maps(
     epsilon: float,
     delta: float,
     most: int,
+    repetitions: int,
     methods: Sequence[str],
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return one private map by every method.
+    """Return one private map by every method, and its error over several draws of the noise.
 
     Parameters
     ----------
@@ -96,6 +97,8 @@ def heat_maps(
         The budget.
     most : int
         Events that were kept of a cab in an hour, which is the l2 sensitivity.
+    repetitions : int
+        Draws of the noise, at least 2. The maps are those of the first.
     methods : sequence of str
         Of METHODS. 'classical' at epsilon >= 1 is the formula's value, of which nothing says that
         it is private.
@@ -104,7 +107,8 @@ def heat_maps(
     -------
     errors : DataFrame
         Columns city, hour, source, day, method, epsilon, delta, sensitivity, neighbours, sigma,
-        penalty, degrees_of_freedom, mse and rmse.
+        penalty and degrees_of_freedom (of the first draw), rmse_first (of the first draw),
+        repetitions, and rmse and rmse_se, the mean over all draws and its standard error.
     maps : DataFrame
         Columns junction, x, y (metres), truth, and one for each method: counts at junctions.
     roads : DataFrame
@@ -115,22 +119,26 @@ def heat_maps(
     ValueError
         If a setting is out of range; names all that are.
     """
-    _check(city, hour, [epsilon], delta, most, methods)
+    _check(city, hour, [epsilon], delta, most, methods, repetitions)
     truth, details = city.counts[hour], city.hours[hour]
     graph, wavelets = _basis(city, seed)
-    normal = generator(seed, "heat-maps", hour, float(epsilon), 0).standard_normal(truth.size)
+    streams = [generator(seed, "heat-maps", hour, float(epsilon), k) for k in range(repetitions)]
+    normals = [stream.standard_normal(truth.size) for stream in streams]
     maps = {"junction": np.arange(truth.size), "x": city.x, "y": city.y, "truth": truth}
     rows = []
     for method in methods:
         sigma = _sigma(method, epsilon, delta, most)
-        release = _Release(truth + sigma * normal, sigma, graph, wavelets)
-        maps[method], penalty, freedom = release.estimate(method)
-        mse = float(np.mean((maps[method] - truth) ** 2))
+        releases = (_Release(truth + sigma * normal, sigma, graph, wavelets) for normal in normals)
+        found = [release.estimate(method) for release in releases]
+        maps[method], penalty, freedom = found[0]
+        rmse = np.sqrt([np.mean((estimate - truth) ** 2) for estimate, _, _ in found])
         rows.append({
             "city": city.name, "hour": hour, "source": details.source, "day": details.day,
             "method": method, "epsilon": epsilon, "delta": delta,
             "sensitivity": l2_sensitivity(most), "neighbours": NEIGHBOURS, "sigma": sigma,
-            "penalty": penalty, "degrees_of_freedom": freedom, "mse": mse, "rmse": np.sqrt(mse),
+            "penalty": penalty, "degrees_of_freedom": freedom, "rmse_first": rmse[0],
+            "repetitions": repetitions, "rmse": np.mean(rmse),
+            "rmse_se": np.std(rmse, ddof=1) / np.sqrt(repetitions),
         })  # fmt: skip
     return pd.DataFrame(rows), pd.DataFrame(maps), pd.DataFrame(graph.edges, columns=["u", "v"])
 

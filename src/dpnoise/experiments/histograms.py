@@ -37,6 +37,7 @@ def histograms(
     delta: float,
     samples: int,
     repetitions: int,
+    draws: int,
     dimensions: Sequence[int],
     exact_up_to: int,
 ) -> pd.DataFrame:
@@ -54,7 +55,9 @@ def histograms(
     samples : int
         Items per data set, n.
     repetitions : int
-        Data sets per number of bins, at least 2.
+        Data sets per number of bins at least, 2 or more.
+    draws : int
+        A number of bins d has at least draws / d data sets.
     dimensions : sequence of int
         Numbers of bins, each at least 3, for James-Stein.
     exact_up_to : int
@@ -64,9 +67,9 @@ def histograms(
     Returns
     -------
     DataFrame
-        Columns epsilon, dimension, method, deviation (of the noise, per bin), error and
-        error_se (mean over repetitions and its standard error), and for each of the paper's
-        five methods and 'zero' gain_over_<method> and its standard error: the paired
+        Columns epsilon, dimension, method, repetitions, deviation (of the noise, per bin),
+        error and error_se (mean over repetitions and its standard error), and for each of the
+        paper's five methods and 'zero' gain_over_<method> and its standard error: the paired
         difference of errors, positive where the row is better.
 
     Raises
@@ -74,7 +77,7 @@ def histograms(
     ValueError
         If a setting is out of range; names all that are.
     """
-    settings = Settings(seed, epsilons, delta, samples, repetitions, dimensions, exact_up_to)
+    settings = Settings(seed, epsilons, delta, samples, repetitions, draws, dimensions, exact_up_to)
     return compare_releases(
         "histograms",
         settings,

@@ -38,6 +38,7 @@ def mean_estimation(
     delta: float,
     samples: int,
     repetitions: int,
+    draws: int,
     dimensions: Sequence[int],
     exact_up_to: int,
 ) -> pd.DataFrame:
@@ -55,7 +56,9 @@ def mean_estimation(
     samples : int
         Data points per data set, n.
     repetitions : int
-        Data sets per dimension, at least 2.
+        Data sets per dimension at least, 2 or more.
+    draws : int
+        A dimension d has at least draws / d data sets.
     dimensions : sequence of int
         Each at least 3, for James-Stein.
     exact_up_to : int
@@ -66,17 +69,17 @@ def mean_estimation(
     Returns
     -------
     DataFrame
-        Columns epsilon, dimension, method, deviation (of the noise, per coordinate), error and
-        error_se (mean over repetitions and its standard error), and for each of the paper's
-        five methods and 'zero' gain_over_<method> and its standard error: the paired
-        difference of errors, positive where the row is better.
+        Columns epsilon, dimension, method, repetitions, deviation (of the noise, per
+        coordinate), error and error_se (mean over repetitions and its standard error), and for
+        each of the paper's five methods and 'zero' gain_over_<method> and its standard error:
+        the paired difference of errors, positive where the row is better.
 
     Raises
     ------
     ValueError
         If a setting is out of range; names all that are.
     """
-    settings = Settings(seed, epsilons, delta, samples, repetitions, dimensions, exact_up_to)
+    settings = Settings(seed, epsilons, delta, samples, repetitions, draws, dimensions, exact_up_to)
     return compare_releases(
         "mean-estimation",
         settings,

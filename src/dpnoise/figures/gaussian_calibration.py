@@ -21,6 +21,10 @@ _ANALYTIC = COLOURS["gaussian"]
 _THIRD = 1.5  # the gain at which a third of the variance is gone
 _PRINTED = 1.4
 _NO_ANSWER = "#D0D0D0"
+_STOPS = {
+    "argument": "$v^*$, $u^*$ to $10^{-12}$ (Section 5.1)",
+    "delta": "$\\delta$ to $10^{-12}$ (authors' script)",
+}
 # Powers of ten of the true delta over the delta asked for; the last class of each side is open.
 _LEVELS = (-9.0, -3.0, -1.0, -0.1, -0.001, 0.001, 0.1, 0.5, 1.0, 2.0, 9.0)
 
@@ -151,36 +155,42 @@ def published_algorithm(table: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        A map of the delta it really has over the delta asked for, in powers of ten: orange
-        where it is not private, blue where it adds too much noise, hatched where it has no
-        answer.
+        One map for each stop of the delta it really has over the delta asked for, in powers of
+        ten: orange where it is not private, blue where it adds too much noise, grey where it has
+        no answer.
     """
-    grid = table.pivot_table(index="delta", columns="epsilon", values="log10_ratio", dropna=False)
-    values = np.ma.masked_invalid(grid.to_numpy())
-    x, y = grid.columns.to_numpy(), grid.index.to_numpy()
     safe = LinearSegmentedColormap.from_list("safe", ["#08306B", "#DEEBF7"], N=4)
     unsafe = LinearSegmentedColormap.from_list("unsafe", ["#FDD9B5", "#8C2D04"], N=5)
     colours = [*(safe(k) for k in range(4)), "#FFFFFF", *(unsafe(k) for k in range(5))]
     shown = LinearSegmentedColormap.from_list("both", colours, N=len(colours))
     norm = BoundaryNorm(_LEVELS, len(colours))
-    clipped = np.clip(values, _LEVELS[0] + 1e-6, _LEVELS[-1] - 1e-6)
     with house_style():
-        figure = new_figure(PAGE * 0.8, 3.9)
-        axes = figure.subplots()
-        axes.set_facecolor(_NO_ANSWER)
-        mesh = axes.pcolormesh(_edges(x), _edges(y), clipped, cmap=shown, norm=norm,
-                               rasterized=True)  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(_edges(x)[[0, -1]])
-        axes.set_ylim(_edges(y)[[0, -1]])
-        axes.set_xlabel(r"$\epsilon$")
-        axes.set_ylabel(r"$\delta$ asked for")
-        axes.set_title("Algorithm 1 as published: the true $\\delta$ over the $\\delta$ asked for")
-        bar = figure.colorbar(mesh, ax=axes, ticks=_LEVELS[1:-1])
+        figure = new_figure(PAGE, 3.7)
+        panels = figure.subplots(1, len(_STOPS), sharey=True)
+        for axes, (stop, name) in zip(panels, _STOPS.items(), strict=True):
+            rows = table[table["stop"] == stop]
+            grid = rows.pivot_table(
+                index="delta", columns="epsilon", values="log10_ratio", dropna=False
+            )
+            values = np.ma.masked_invalid(grid.to_numpy())
+            x, y = grid.columns.to_numpy(), grid.index.to_numpy()
+            clipped = np.clip(values, _LEVELS[0] + 1e-6, _LEVELS[-1] - 1e-6)
+            axes.set_facecolor(_NO_ANSWER)
+            mesh = axes.pcolormesh(_edges(x), _edges(y), clipped, cmap=shown, norm=norm,
+                                   rasterized=True)  # fmt: skip
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xlim(_edges(x)[[0, -1]])
+            axes.set_ylim(_edges(y)[[0, -1]])
+            axes.set_xlabel(r"$\epsilon$")
+            axes.set_title(name)
+        panels[0].set_ylabel(r"$\delta$ asked for")
+        bar = figure.colorbar(mesh, ax=list(panels), ticks=_LEVELS[1:-1])
         bar.ax.set_yticklabels([_ratio(level) for level in _LEVELS[1:-1]])
         bar.ax.minorticks_off()
         bar.ax.set_title("true / asked", fontsize=7, fontweight="normal")
+        figure.suptitle("Algorithm 1 as published: the true $\\delta$ over the $\\delta$ asked for",
+                        fontsize=8)  # fmt: skip
         _explain(figure, unsafe(2), safe(1))
     return figure
 
@@ -207,4 +217,4 @@ def _explain(figure: Figure, unsafe: tuple[float, ...], safe: tuple[float, ...])
         Patch(facecolor="#FFFFFF", edgecolor=GREY, linewidth=0.5, label="right to 0.2 %"),
         Patch(color=_NO_ANSWER, label="no answer: overflow or endless search"),
     ]
-    figure.legend(handles=patches, loc="outside lower center", ncols=2)
+    figure.legend(handles=patches, loc="outside lower center", ncols=4)

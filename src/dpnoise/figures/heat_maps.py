@@ -51,8 +51,7 @@ LOOKS = {
     "trend-filtering-2": ("#56B4E9", "--", "x"),
 }
 SOURCES = {
-    "real": "real trips",
-    "scaled": "sampled trips, scaled",
+    "scaled": "substitute trips, scaled",
     "synthetic": "SYNTHETIC counts",
 }
 _PROVED = {"classical": r" (private for $\epsilon < 1$)"}
@@ -64,7 +63,7 @@ _BAND = 2.0  # standard errors
 
 
 def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figure:
-    """Draw the true counts and each method's map in a row, with the RMSE below.
+    """Draw the true counts and each method's map in a row, with its RMSE below.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figur
         As `dpnoise.experiments.heat_maps.heat_maps` returns them.
     """
     methods = [method for method in errors["method"] if method not in _NOT_DRAWN]
-    rmse = dict(zip(errors["method"], errors["rmse"], strict=True))
+    rmse = dict(zip(errors["method"], errors["rmse_first"], strict=True))
     x, y, north = _upright(maps[["x", "y"]].to_numpy())
     low, high = roads[["u", "v"]].to_numpy().T
     lines = np.stack([np.column_stack([x, y])[low], np.column_stack([x, y])[high]], axis=1)
