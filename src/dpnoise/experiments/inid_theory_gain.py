@@ -58,6 +58,14 @@ def norms_fall(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, ROUNDING, {"p": p[:, 0], "r": p[:, 1]})
 
 
+def norms_rise(rng: Generator, n: int) -> Outcome:
+    """Return the slack of Delta_q <= Delta_r for r >= q, as printed below (4)."""
+    _, sensitivity, p = _queries(rng, n)
+    order = np.argsort(p, axis=1)
+    small, large = (np.take_along_axis(sensitivity, order, axis=1)[:, j] for j in (0, 1))
+    return Outcome(at_most(small, large, large), ROUNDING, {"q": p.min(axis=1), "r": p.max(axis=1)})
+
+
 def box_is_larger(rng: Generator, n: int) -> Outcome:
     """Return the slack of Delta_p <= ||lambda||_p; it is 0 for p = infinity."""
     apart, sensitivity, p = _queries(rng, n)
@@ -216,6 +224,9 @@ def footnote_7_corrected(rng: Generator, n: int) -> Outcome:
 CHECKS = (
     Check("section-ii-norms", "Section II-A, (4)",
           "Delta_p <= K^[1/p - 1/r]_+ Delta_r, so that Delta_p falls with p", "cited", norms_fall),
+    Check("section-ii-norms-printed", "Section II-A, below (4)",
+          "Delta_q <= Delta_r for all r >= q, as printed",
+          "false: norms decrease in p, as the words beside it say, so the sign is >=", norms_rise),
     Check("remark-1", "Remark 1", "Delta_p <= ||lambda||_p, an equality for p = infinity",
           "complete", box_is_larger),
     Check("section-iv-spr", "Section IV",
