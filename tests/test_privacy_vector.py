@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
 from scipy import optimize
@@ -358,6 +359,13 @@ def test_certainty_and_nothing():
         (([Laplace(1.0), "x"], [1.0, -2.0], 0.1), {}, ["coordinate 1", "'x'", "-2.0"]),
         ((Laplace(1.0), 1e9, 0.1), {"copies": 2}, ["sensitivity / E|T|"]),
         ((Staircase(1.0, 1.0, 0.5), 1.5, 0.1), {"copies": 2}, ["staircase", "1.5"]),
+        (
+            (Staircase(1.0, 1.0, 0.5), 1.0 + 2.0**-50, 2.5),
+            {"copies": 2},
+            ["staircase", "1.0000000000000009"],
+        ),
+        ((FlippedHuber(1.0, 1.0), 1.0, 1e300), {"copies": 3}, ["epsilon", "1e+99", "1e+300"]),
+        (([Laplace(1.0)] * 2, np.ones((2, 2)), 0.1), {}, ["sensitivity of coordinate 0"]),
         (([Staircase(1.0, 1.0, 0.5), Subbotin(1.5, 1.0)], [1.0, 1.0], 0.1), {}, ["Subbotin"]),
     ],
 )
@@ -366,3 +374,33 @@ def test_bad_input_is_refused_once(arguments, options, expected):
         vector_profile(*arguments, **options)
     for part in expected:
         assert part in str(refusal.value)
+
+
+def test_any_one_dimensional_array_like_holds_the_coordinates():
+    noise, sizes = [Laplace(1.0), FlippedHuber(1.0, 1.0)], [1.0, 0.5]
+    expected = vector_profile(noise, sizes, 0.5).upper
+    lists = (list, tuple, pd.Series, lambda values: pd.Series(values, index=["b", "a"]))
+    for kind in (*lists, lambda values: np.array(values, dtype=object)):
+        assert vector_profile(kind(noise), kind(sizes), 0.5).upper == expected
+    assert vector_profile(noise, np.array(sizes), pd.Series([0.5])).upper == expected
+
+
+@pytest.mark.parametrize("epsilon", [1e5, 1e7, 1e9, 1e12, 1e15, 1e40, 1e99])
+@pytest.mark.parametrize("noise", FAMILIES[:8])
+@pytest.mark.parametrize("scale", [1e-5, 1.0, 1e5])
+def test_every_epsilon_has_bounds(noise, epsilon, scale):
+    for copies in (2, 3, 1000):
+        found = vector_profile(
+            noise.scaled(scale), 1.0 if scale > 0.1 else 0.4 * scale, epsilon, copies=copies
+        )
+        assert found.log_lower <= found.log_estimate <= found.log_upper <= 0.0
+        # P(L_i > epsilon / K for all i) and Chernoff at the least.
+        assert found.log_upper < -100.0 or noise.bound < math.inf
+
+
+def test_epsilon_beyond_all_digits_is_above_the_chance_that_each_coordinate_exceeds_its_share():
+    # For Gaussian tails beyond alpha the loss is (2 t + 1) / (2 gamma^2).
+    for epsilon in (1e4, 1e6, 1e8):
+        found = vector_profile(FlippedHuber(1.0, 1.0), 1.0, epsilon, copies=3)
+        tail = FlippedHuber(1.0, 1.0).logsf((epsilon + 1.0) / 3.0 - 0.5)
+        assert found.log_upper >= 3.0 * tail + math.log(-math.expm1(-1.0))

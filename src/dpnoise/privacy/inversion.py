@@ -38,6 +38,8 @@ _MOST_ATOMS = 200_000
 _WIDEST_BLUR = 1.0  # of a^2 and of a^2 c (c + 1)
 _ATTEMPTS = 4
 _TOP = 1e-11  # relative rounding of the greatest loss, with a margin
+_DEEPEST = 1e11  # -log delta from which on exponents have no digits left
+_LEAST_BLUR = 1e-12  # relative to the widest
 _SHARES = np.linspace(0.125, 1.0, 8)
 _SEARCH = np.geomspace(1e-7, 1e13, 41)
 
@@ -155,6 +157,9 @@ class Inversion:
         removed = [self._atomic.log_delta(epsilon)] if self._atomic is not None else []
         if removed and not self._continuous:
             return _total([_exact(infinite), *map(_exact, removed)])
+        log_chernoff = float(np.min(self._searched - _SEARCH * epsilon))
+        if log_chernoff < -_DEEPEST:
+            return self._deep(log_chernoff)
         # 1 - delta = E min(1, e^(epsilon - L)) <= e^(t epsilon) M(-t) for t in [0, 1].
         log_rest = float(np.min(self._backwards + _SHARES * epsilon)) + 1e-3
         certain = math.log1p(-math.exp(log_rest)) if log_rest < 0.0 else -math.inf
@@ -201,6 +206,11 @@ class Inversion:
         log_rest = math.log(reach) + log_chance
         return known._replace(upper=min(_log_sum(known.upper, log_rest), 0.0))
 
+    def _deep(self, log_chernoff: float) -> LogBounds:
+        """Return bounds where the finite losses matter by Chernoff's inequality only."""
+        high = log_chernoff * (1.0 - _TOP) + 1.0
+        return _total([_exact(self._infinite), LogBounds(-math.inf, high, high)])
+
     def _once(self, epsilon: float) -> tuple[float, float]:
         """Return log delta and its error of the terms with one continuous factor."""
         terms = [
@@ -223,7 +233,7 @@ class Inversion:
         # The gap of a blur is about a^2 c (c + 1) times the inverted part of delta.
         sought = 0.6 * tolerance / (rule.guess * rule.c * (rule.c + 1.0))
         widest = _WIDEST_BLUR * min(1.0, 1.0 / (rule.c * (rule.c + 1.0)))
-        blur = min(sought, widest)
+        blur = min(max(sought, _LEAST_BLUR * widest), widest)
         while True:
             plan = rule.plan(rule.levels - 1, blur, 0.05 * tolerance, 0.05 * tolerance, most)
             if plan.tail <= tolerance or blur == widest:
@@ -246,8 +256,8 @@ class Inversion:
             vega = sums.density + sums.density_rounding + plan.density_tail
             low -= math.exp(plan.blur / 8.0) * max(vega, 0.0)
         middle = sums.delta - 0.5 * sums.density
-        doubt = rule.scale_error
-        low, high = low * math.exp(-2.0 * doubt), high * math.exp(2.0 * doubt)
-        scale = rule.log_scale
-        inverted = LogBounds(_log(low) + scale, _log(middle) + scale, _log(high) + scale)
+        scale, doubt = rule.log_scale, 2.0 * rule.scale_error
+        inverted = LogBounds(
+            _log(low) + scale - doubt, _log(middle) + scale, _log(high) + scale + doubt
+        )
         return _total([inverted, *map(_exact, removed)])
