@@ -18,7 +18,7 @@ from dpnoise.privacy import privacy_profile
 
 @pytest.fixture(scope="module")
 def privacy():
-    readings = ["printed", "add-remove", "replace-one"]
+    readings = ["unclipped", "add-remove", "replace-one"]
     return dp_pca_privacy(readings=readings, features=10, epsilons=[0.5, 2.0], delta=1e-6)
 
 
@@ -34,7 +34,7 @@ def test_exact_violations(privacy):
     assert list(privacy.columns) == list(COLUMNS)
     violated = privacy[privacy["violated"] == "yes"]
     keys = {tuple(row) for row in violated[["reading", "noise", "scheme", "relation"]].to_numpy()}
-    assert ("printed", "gaussian", "inid", "add-remove") in keys
+    assert ("unclipped", "gaussian", "inid", "add-remove") in keys
     assert not [key for key in keys if key[0] == "replace-one"]
     valid = privacy[(privacy["reading"] == "add-remove") & (privacy["relation"] == "add-remove")]
     assert (valid["violated"] == "no").all()
@@ -46,7 +46,7 @@ def test_exact_violations(privacy):
 
 def test_delta_of_one_axis_is_the_scalar_profile(privacy):
     row = privacy[(privacy["neighbour"] == "e_1 added") & (privacy["noise"] == "gaussian")].iloc[1]
-    mechanism = list(rows("printed", features=10, epsilon=0.5, delta=1e-6))[1]
+    mechanism = list(rows("unclipped", features=10, epsilon=0.5, delta=1e-6))[1]
     assert (row["scheme"], mechanism.scheme) == ("inid", "inid")
     exact = privacy_profile(Gaussian(mechanism.diagonal), 1.0, 0.5)
     assert row["delta_lower"] == pytest.approx(exact, rel=1e-9)
@@ -77,6 +77,6 @@ def test_random_samples_move_entries_by_at_most_the_exact_sensitivities():
 
 def test_bad_settings_are_named_together():
     with pytest.raises(ValueError, match=r"readings: .*features: .*epsilons: "):
-        dp_pca_privacy(readings=["entries"], features=1, epsilons=[], delta=1e-6)
+        dp_pca_privacy(readings=["stated"], features=1, epsilons=[], delta=1e-6)
     with pytest.raises(ValueError, match="features: expected"):
         dp_pca_sensitivities(features=0)

@@ -30,24 +30,27 @@ def test_printed_scales_are_those_of_theorems_4_and_5():
     a, b = printed_sensitivities(10)
     assert (a, b) == (55**-0.5, 110**-0.5)
     total, unit = 10 * a + 45 * b, gaussian_sigma(1.5, 1e-6)
-    row = of("printed", "gaussian", "inid")
+    row = of("unclipped", "gaussian", "inid")
     expected = math.sqrt(a * total) * unit, math.sqrt(b * total) * unit
     assert (row.diagonal, row.off_diagonal) == pytest.approx(expected, rel=1e-12)
-    row = of("printed", "gaussian", "iid")
+    row = of("unclipped", "gaussian", "iid")
     assert (row.diagonal, row.off_diagonal) == pytest.approx((unit, unit), rel=1e-12)
-    row = of("entries", "gaussian", "iid")
-    assert row.diagonal == pytest.approx(unit * math.sqrt(10 * a * a + 45 * b * b), rel=1e-12)
+    for noise in ("gaussian", "laplace"):
+        for scheme in ("iid", "inid"):
+            stated, unclipped = (of(reading, noise, scheme) for reading in ("stated", "unclipped"))
+            assert stated[3:7] == unclipped[3:7]
+            assert (stated.clipped, unclipped.clipped) == (scheme == "inid", False)
     cubes = 10 * a ** (2 / 3) + 45 * b ** (2 / 3)
-    row = of("printed", "laplace", "inid")
+    row = of("unclipped", "laplace", "inid")
     expected = a ** (1 / 3) * cubes / 1.5, b ** (1 / 3) * cubes / 1.5
     assert (row.diagonal, row.off_diagonal) == pytest.approx(expected, rel=1e-12)
     assert row.delta == 0.0
-    row = of("printed", "laplace", "iid")
+    row = of("unclipped", "laplace", "iid")
     assert row.diagonal == pytest.approx(total / 1.5, rel=1e-12)
     assert row.deviations == pytest.approx((2**0.5 * total / 1.5,) * 2, rel=1e-12)
 
 
-@pytest.mark.parametrize("reading", ["printed", "largest", "entries", "add-remove", "replace-one"])
+@pytest.mark.parametrize("reading", [name for name in READINGS if name != "approximate"])
 def test_kept_epsilons_agree_with_the_words(reading):
     for row in rows(reading, **BUDGET):
         kept = row.epsilon_add_remove, row.epsilon_replace_one
@@ -65,12 +68,15 @@ def test_what_is_private():
     for (reading, noise, scheme), (added, replaced) in words.items():
         assert replaced == "yes" or reading != "replace-one"
         assert replaced != "yes" or reading == "replace-one"
-        refuted = reading in {"printed", "largest"} and (noise, scheme) == ("gaussian", "inid")
+        refuted = reading in {"unclipped", "unclipped-largest"} and (noise, scheme) == (
+            "gaussian",
+            "inid",
+        )
         assert added == ("no" if refuted else "yes")
 
 
 def test_epsilon_kept_by_the_printed_gaussian_noise_is_that_of_one_axis():
-    row = of("printed", "gaussian", "inid", features=100, epsilon=1.0)
+    row = of("unclipped", "gaussian", "inid", features=100, epsilon=1.0)
     assert gaussian_log_delta(1 / row.diagonal, row.epsilon_add_remove) == pytest.approx(
         math.log(1e-6), abs=1e-6
     )
@@ -91,7 +97,7 @@ def test_reached_losses_are_at_most_the_bounds(noise, features):
 
 @pytest.mark.parametrize("scheme", ["iid", "inid"])
 def test_approximate_noise_keeps_the_box_and_is_the_least_of_its_shape(scheme):
-    row, pure = (of(reading, "laplace", scheme) for reading in ("approximate", "printed"))
+    row, pure = (of(reading, "laplace", scheme) for reading in ("approximate", "unclipped"))
     assert row.delta == 1e-6
     assert row.diagonal / row.off_diagonal == pytest.approx(pure.diagonal / pure.off_diagonal)
     assert row.diagonal < 0.8 * pure.diagonal
@@ -115,7 +121,7 @@ def test_sparse_samples_with_one_coordinate_pair_agree_with_the_scalar_profile()
 
 
 def test_rows_are_in_a_fixed_order():
-    names = [(row.noise, row.scheme) for row in rows("printed", **BUDGET)]
+    names = [(row.noise, row.scheme) for row in rows("unclipped", **BUDGET)]
     assert names == [(n, s) for n in ("gaussian", "laplace") for s in ("iid", "inid")]
-    assert len({tuple(row) for row in rows("printed", **BUDGET)}) == 4
-    assert np.isfinite([row.diagonal for row in rows("printed", **BUDGET)]).all()
+    assert len({tuple(row) for row in rows("unclipped", **BUDGET)}) == 4
+    assert np.isfinite([row.diagonal for row in rows("unclipped", **BUDGET)]).all()

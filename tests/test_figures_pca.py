@@ -12,7 +12,8 @@ from dpnoise.figures.pca import READINGS, attack, table_3
 @pytest.fixture(scope="module")
 def table():
     return dp_pca_table(
-        seed=0, model="product", readings=["printed", "largest", "add-remove", "replace-one"],
+        seed=0, model="product",
+        readings=["unclipped", "unclipped-largest", "add-remove", "replace-one"],
         samples=200, features=8, rank=2, subspaces=1, epsilons=[1.0, 8.0], delta=1e-5, trials=5,
     )  # fmt: skip
 

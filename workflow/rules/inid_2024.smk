@@ -65,6 +65,14 @@ ITEMS |= {
         "settings": INID["theorem_7"],
         "figure": f"{INID_BEYOND}:theorem_7",
     },
+    f"{INID_PAPER}/table-1": {
+        "experiment": "dpnoise.experiments.inid_table_1:table_1",
+        "settings": INID["table_1"],
+    },
+    f"{INID_PAPER}/table-4": {
+        "experiment": "dpnoise.experiments.inid_table_4:table_4",
+        "settings": INID["table_4"],
+    },
     f"{INID_PAPER}/theory": {
         "experiment": "dpnoise.experiments.inid_theory:inid_theory",
         "settings": INID["theory"] | {"seed": config["seed"]},
@@ -104,17 +112,30 @@ DESCENT = {"figure-5": "california", "figure-6": "electricity"}
 DESCENT_SETTINGS = {
     k: v for k, v in sorted(INID["improved_descent"].items()) if k != "tasks"
 }
-DESCENT_FIGURES = {
-    "figure-5": "descent_paths",
-    "figure-6": "descent_paths",
-    "spr-or-optimal": "spr_or_optimal",
-}
-
-DESCENT_ITEMS = [f"{INID_PAPER}/{i}" for i in [*DESCENT_FIGURES, "descent-readings"]]
+IMPROVED = "dpnoise.figures.improved_descent"
+DESCENT_FIGURES = (
+    {  # the function that draws it, and whose printed numbers stand beside
+        "figure-5": (f"{IMPROVED}:descent_paths", ["figure-5"]),
+        "figure-6": (f"{IMPROVED}:descent_paths", ["figure-6"]),
+        "spr-or-optimal": (f"{IMPROVED}:spr_or_optimal", []),
+        "descent-readings": (f"{IMPROVED}:readings", sorted(DESCENT)),
+        "descent-orders": (
+            "dpnoise.figures.descent_orders:descent_orders",
+            sorted(DESCENT),
+        ),
+    }
+)
+DESCENT_DRAWN = [f"{INID_PAPER}/{item}" for item in DESCENT_FIGURES]
+DESCENT_ITEMS = [*DESCENT_DRAWN, f"{INID_PAPER}/descent-orders-spread"]
 
 
 rule inid_2024:
     input:
+        expand(
+            "<results>/inid-2024/{table}.{format}",
+            table=["table-1", "table-2", "table-3"],
+            format=["md", "tex"],
+        ),
         expand(
             "<results>/{item}.csv",
             item=[i for i in ITEMS if i.startswith(INID_PAPER)] + DESCENT_ITEMS,
@@ -124,9 +145,36 @@ rule inid_2024:
             item=[
                 i for i in ITEMS if i.startswith(INID_PAPER) and "figure" in ITEMS[i]
             ]
-            + DESCENT_ITEMS,
+            + DESCENT_DRAWN,
             format=FORMATS,
         ),
+
+
+rule inid_pages:
+    input:
+        table="<results>/inid-2024/{table}.csv",
+        claims=f"{PUBLISHED}/inid-2024.csv",
+        code=closure(f"{SCRIPTS}/inid_pages.py"),
+    output:
+        page=report(
+            "<results>/inid-2024/{table}.md",
+            caption="../report/items.rst",
+            category="inid-2024",
+            subcategory="tables",
+            labels=lambda w: {"item": w.table},
+        ),
+        latex="<results>/inid-2024/{table}.tex",
+    log:
+        "<logs>/inid-2024/{table}-page.log",
+    wildcard_constraints:
+        table="table-[123]",
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    script:
+        "../scripts/inid_pages.py"
 
 
 rule inid_descent:
@@ -183,12 +231,46 @@ rule inid_descent_readings:
         "../scripts/descent_readings.py"
 
 
+rule inid_descent_orders:
+    input:
+        npz="data/prepared/{dataset}.npz",
+        status="data/prepared/{dataset}.json",
+        code=closure(f"{SCRIPTS}/descent_orders.py"),
+    output:
+        orders="<results>/inid-2024/descent/{dataset}-orders.csv",
+        spread="<results>/inid-2024/descent/{dataset}-orders-spread.csv",
+    log:
+        "<logs>/inid-2024/descent/{dataset}-orders.log",
+    benchmark:
+        "<benchmarks>/inid-2024/descent/{dataset}-orders.tsv"
+    wildcard_constraints:
+        dataset="|".join(DESCENT.values()),
+    conda:
+        "../envs/dpnoise.yaml"
+    threads: 8
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        seed=config["seed"],
+        task=lambda w: INID["improved_descent"]["tasks"][w.dataset],
+        settings=DESCENT_SETTINGS,
+        more=INID["descent_orders"],
+    script:
+        "../scripts/descent_orders.py"
+
+
 rule inid_descent_together:
     input:
         tables=lambda w: expand(
             "<results>/inid-2024/descent/{dataset}-{part}.csv",
             dataset=sorted(DESCENT.values()),
-            part={"spr-or-optimal": "weights", "descent-readings": "readings"}[w.item],
+            part={
+                "spr-or-optimal": "weights",
+                "descent-readings": "readings",
+                "descent-orders": "orders",
+                "descent-orders-spread": "orders-spread",
+            }[w.item],
         ),
         code=closure(f"{SCRIPTS}/concatenate.py"),
     output:
@@ -196,7 +278,7 @@ rule inid_descent_together:
     log:
         "<logs>/inid-2024/{item}.log",
     wildcard_constraints:
-        item="spr-or-optimal|descent-readings",
+        item="spr-or-optimal|descent-readings|descent-orders|descent-orders-spread",
     conda:
         "../envs/dpnoise.yaml"
     resources:
@@ -206,62 +288,32 @@ rule inid_descent_together:
         "../scripts/concatenate.py"
 
 
-# item_figure.py reads the wildcard `item` as <paper>/<item>; its rule knows only ITEMS. The
-# function spr_or_optimal takes no printed numbers: give `claims` for Figures 5 and 6 only.
 rule inid_descent_figure:
     input:
-        table="<results>/{item}.csv",
-        claims=lambda w: (
-            [] if w.item.endswith("spr-or-optimal") else f"{PUBLISHED}/inid-2024.csv"
-        ),
-        code=closure(
-            f"{SCRIPTS}/item_figure.py",
-            "dpnoise.figures.improved_descent:descent_paths",
+        table="<results>/inid-2024/{item}.csv",
+        claims=f"{PUBLISHED}/inid-2024.csv",
+        code=lambda w: closure(
+            f"{SCRIPTS}/figure_descent.py", DESCENT_FIGURES[w.item][0]
         ),
     output:
         report(
-            multiext("<figures>/{item}", ".svg", ".pdf", ".png"),
+            multiext("<figures>/inid-2024/{item}", ".svg", ".pdf", ".png"),
             caption="../report/items.rst",
             category="inid-2024",
             subcategory="figures",
-            labels=lambda w: {"item": w.item.split("/")[1]},
+            labels=lambda w: {"item": w.item},
         ),
     log:
-        "<logs>/{item}-figure.log",
+        "<logs>/inid-2024/{item}-figure.log",
     wildcard_constraints:
-        item="|".join(f"inid-2024/{item}" for item in DESCENT_FIGURES),
+        item="|".join(DESCENT_FIGURES),
     conda:
         "../envs/dpnoise.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
-        figure=lambda w: (
-            f"dpnoise.figures.improved_descent:{DESCENT_FIGURES[w.item.split('/')[1]]}"
-        ),
+        figure=lambda w: DESCENT_FIGURES[w.item][0],
+        beside=lambda w: DESCENT_FIGURES[w.item][1],
     script:
-        "../scripts/item_figure.py"
-
-
-rule inid_descent_readings_figure:
-    input:
-        table="<results>/inid-2024/descent-readings.csv",
-        claims=f"{PUBLISHED}/inid-2024.csv",
-        code=closure(f"{SCRIPTS}/figure_descent_readings.py"),
-    output:
-        report(
-            multiext("<figures>/inid-2024/descent-readings", ".svg", ".pdf", ".png"),
-            caption="../report/items.rst",
-            category="inid-2024",
-            subcategory="figures",
-            labels={"item": "readings of improved DP-CD"},
-        ),
-    log:
-        "<logs>/inid-2024/descent-readings-figure.log",
-    conda:
-        "../envs/dpnoise.yaml"
-    resources:
-        mem_mb=500,
-        runtime=5,
-    script:
-        "../scripts/figure_descent_readings.py"
+        "../scripts/figure_descent.py"

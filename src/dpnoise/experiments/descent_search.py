@@ -145,24 +145,27 @@ def noise_ratios(
 
 
 def draw(
-    task: Task, passes: int, order: str, trials: Sequence[int], seed: int
+    task: Task, passes: int, order: str | Sequence[int], trials: Sequence[int], seed: int
 ) -> tuple[Array, NDArray[np.int64]]:
     """Return unit noise and the order of coordinates, each of shape (trials, L, K).
 
-    `permuted` visits every coordinate once in each pass, in an order drawn anew. Orders drawn
-    with replacement would visit some coordinates more often than the account of unequal noise
-    allows for.
+    `permuted` visits every coordinate once in each pass, in an order drawn anew; a sequence of
+    all coordinates is the order of every pass. Orders drawn with replacement would visit some
+    coordinates more often than the account of unequal noise allows for.
     """
-    problems = Problems("improved DP-CD")
-    problems.require(order in ORDERS, "order", f"one of {', '.join(ORDERS)}", order)
-    problems.raise_if_any()
     shape = (passes, task.problem.coordinates)
+    cycle = list(range(shape[1])) if isinstance(order, str) else list(order)
+    known = order in ORDERS if isinstance(order, str) else sorted(cycle) == list(range(shape[1]))
+    problems = Problems("improved DP-CD")
+    expected = f"one of {', '.join(ORDERS)} or a permutation of 0 to {shape[1] - 1}"
+    problems.require(known, "order", expected, order)
+    problems.raise_if_any()
     noise, orders = [], []
     for trial in trials:
         stream = generator(seed, "improved-descent", task.name, passes, trial)
         noise.append(stream.standard_normal(shape))
-        visits = np.tile(np.arange(shape[1]), (passes, 1))
-        orders.append(visits if order == "cyclic" else stream.permuted(visits, axis=1))
+        visits = np.tile(np.array(cycle, dtype=np.int64), (passes, 1))
+        orders.append(stream.permuted(visits, axis=1) if order == "permuted" else visits)
     return np.stack(noise), np.stack(orders)
 
 
@@ -235,7 +238,7 @@ def search(
     settings: dict[str, Any],
     *,
     passes: int,
-    order: str,
+    order: str | Sequence[int],
     seed: int,
     power: float = 0.0,
 ) -> Found:

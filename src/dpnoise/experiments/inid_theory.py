@@ -2,7 +2,7 @@
 
 Each theorem, lemma, remark and footnote, and each sentence between them that claims something,
 has a row: how often it failed, how near it came to failing and what its proof is worth. The rows
-are made by the checks of the modules `inid_theory_privacy` to `inid_theory_dispersion`.
+are made by the checks of the modules `inid_theory_*`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from dpnoise.experiments import (
     inid_theory_dispersion,
     inid_theory_gain,
+    inid_theory_misprints,
     inid_theory_optimum,
     inid_theory_privacy,
 )
@@ -25,6 +26,7 @@ CHECKS = (
     *inid_theory_optimum.CHECKS,
     *inid_theory_gain.CHECKS,
     *inid_theory_dispersion.CHECKS,
+    *inid_theory_misprints.CHECKS,
 )
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 MODELS = ("product", "single-subspace", "union-of-subspaces")
 METRICS = ("sre", "ev")
-_DATA = {"entries": "clipped", "printed": "by magnitude"}  # readings that differ in more
+_BY_MAGNITUDE = ("stated", "unclipped")  # how the dominant eigenvectors are chosen
 COLUMNS = (
     "model", "reading", "noise", "scheme", "epsilon", "delta", "diagonal", "off_diagonal",
     "epsilon_add_remove", "epsilon_replace_one", "private_add_remove", "private_replace_one",
@@ -92,20 +92,21 @@ def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array
     moment = X.T @ X
     basis = dominant(moment, rank)[1]
     clipped = None
-    if any(row.reading == "entries" for row in mechanisms):
+    if any(row.clipped for row in mechanisms):
         clipped = clipped_moment(X, *printed_sensitivities(len(moment)))
     results = np.empty((len(mechanisms), 2))
     places = np.arange(len(moment))
     known = {}  # two readings can have the same noise
     for place, row in enumerate(mechanisms):
-        same = row.noise, row.diagonal, row.off_diagonal, _DATA.get(row.reading)
+        magnitude = row.reading in _BY_MAGNITUDE
+        same = row.noise, row.diagonal, row.off_diagonal, row.clipped, magnitude
         if same in known:
             results[place] = known[same]
             continue
         noise = unit[row.noise] * row.off_diagonal
         noise[places, places] = unit[row.noise].diagonal() * row.diagonal
-        noisy = (clipped if row.reading == "entries" else moment) + symmetric(noise)
-        if row.reading == "printed":
+        noisy = (clipped if row.clipped else moment) + symmetric(noise)
+        if magnitude:
             values, vectors = np.linalg.eigh(noisy)
             found = vectors[:, np.argsort(-np.abs(values), kind="stable")[:rank]]
         else:
@@ -159,8 +160,8 @@ def dp_pca_table(
         samples of norm 1, `private_*` says 'yes', 'no' or 'open' (see `pca_readings`). sre and
         ev are means over trials; `*_gain` is how much better the row is than i.i.d. noise of the
         same reading and family (positive is better), `*_behind` how much worse than i.n.i.d.
-        Gaussian noise of the same reading ('printed' for 'approximate'). Both are paired by trial,
-        and each has its standard error beside it.
+        Gaussian noise of the same reading ('unclipped' for 'approximate'). Both are paired by
+        trial, and each has its standard error beside it.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def dp_pca_table(
     mechanisms = [
         row
         for reading in READINGS
-        if reading in (*readings, *(["printed"] if "approximate" in readings else []))
+        if reading in (*readings, *(["unclipped"] if "approximate" in readings else []))
         for epsilon in epsilons
         for row in rows(reading, features=features, epsilon=epsilon, delta=delta)
     ]
@@ -219,7 +220,7 @@ def _summary(model: str, mechanisms: Sequence[Row], results: Array) -> list[list
     for place, row in enumerate(mechanisms):
         own = results[:, place]
         iid = results[:, places[row.reading, row.noise, "iid", row.epsilon]]
-        reading = "printed" if row.reading == "approximate" else row.reading
+        reading = "unclipped" if row.reading == "approximate" else row.reading
         best = results[:, places[reading, "gaussian", "inid", row.epsilon]]
         gain, behind = better * (own - iid), better * (best - own)
         pairs = [

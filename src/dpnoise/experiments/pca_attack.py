@@ -139,7 +139,7 @@ def dp_pca_attack(
     miss = 0.5 * (1.0 - confidence)
     found = {
         row.scheme: row
-        for row in rows("printed", features=features, epsilon=epsilon, delta=delta)
+        for row in rows("unclipped", features=features, epsilon=epsilon, delta=delta)
         if row.noise == "gaussian"
     }
     levels = np.linspace(*_LEVELS, thresholds)

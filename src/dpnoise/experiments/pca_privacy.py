@@ -1,7 +1,8 @@
 """What DP-PCA of inid-2024 needs at single pairs of neighbours, and true sensitivities.
 
 Section VI-B of Muthukrishnan & Kalyani (2024) gives the diagonal entries of sum x x' noise for
-a sensitivity of 1/sqrt K. A sample x = e_1 has all its weight in one diagonal entry and moves that
+a sensitivity of 1/sqrt K. Unless entries are clipped at that, as the text states and the printed
+errors rule out, A sample x = e_1 has all its weight in one diagonal entry and moves that
 by 1, which the noise does not cover. The proof is one line: the releases with and without that
 sample differ by N(0, sigma^2) against N(1, sigma^2) in one entry and in nothing else, so that
 delta(epsilon) is that of Gaussian noise at mu = 1/sigma, whatever the other samples are.
@@ -22,6 +23,7 @@ from dpnoise.experiments._settings import require_count
 from dpnoise.experiments.pca_readings import (
     READINGS,
     SPARSE,
+    STATED,
     printed_sensitivities,
     replaced_halves,
     row_loss,
@@ -108,8 +110,8 @@ def dp_pca_privacy(
     Parameters
     ----------
     readings : sequence of str
-        Keys of `dpnoise.experiments.pca_readings.READINGS` but 'entries': samples are of norm
-        1, and entries are not clipped.
+        Keys of `dpnoise.experiments.pca_readings.READINGS` but those that clip entries:
+        samples are of norm 1.
     features : int
         M >= 2.
     epsilons : sequence of float
@@ -131,7 +133,7 @@ def dp_pca_privacy(
         If a setting is out of range; names all that are.
     """
     problems = Problems("DP-PCA: privacy")
-    allowed = [name for name in READINGS if name != "entries"]
+    allowed = [name for name in READINGS if name not in STATED]
     known = len(readings) > 0 and set(readings) <= set(allowed)
     problems.require(known, "readings", f"one or more of {', '.join(allowed)}", list(readings))
     require_count(problems, "features", features, 2)

@@ -2,16 +2,17 @@
 
 Section VI-B of Muthukrishnan & Kalyani (2024) sets the sensitivities of the upper triangle of
 sum x x' to 1/sqrt K on the diagonal and 1/sqrt(2 K) off it, K = M (M + 1)/2, "since the
-off-diagonal entries appear twice", and says that entries are clipped, not at what. A reading is
-one way to make this definite:
+off-diagonal entries appear twice", and says that for i.n.i.d. mechanisms the entries of every x x'
+are clipped. A reading is one way to make this definite:
 
-    printed      those sensitivities, nothing clipped; i.i.d. Gaussian noise has l2 sensitivity 1,
-                 as the text says of "Analyze Gauss", i.i.d. Laplace noise their l1 norm. The
-                 dominant eigenvectors are those of the largest magnitudes, as a singular value
-                 decomposition finds them;
-    largest      the same with the largest eigenvalues, as in all that follow: without noise none
-                 is negative;
-    entries      the same, and the entries of every x x' are clipped at those sensitivities;
+    stated       those sensitivities, and for i.n.i.d. noise the entries clipped at them; i.i.d.
+                 Gaussian noise has l2 sensitivity 1, as the text says of "Analyze Gauss", i.i.d.
+                 Laplace noise their l1 norm, both with nothing clipped. The dominant eigenvectors
+                 are those of the largest magnitudes, as a singular value decomposition finds them;
+    unclipped    the same with nothing clipped, against the text;
+    stated-largest, unclipped-largest
+                 the same two with the largest eigenvalues, as in all that follow: without noise
+                 none is negative;
     add-remove   what the sensitivities really are when a sample of norm 1 is added;
     replace-one  the same when a sample is replaced;
     approximate  Laplace noise at delta = 1e-6 instead of the stated delta = 0: the printed scales
@@ -39,13 +40,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 READINGS = {  # reading -> noises
-    "printed": ("gaussian", "laplace"),
-    "largest": ("gaussian",),
-    "entries": ("gaussian", "laplace"),
+    "stated": ("gaussian", "laplace"),
+    "stated-largest": ("gaussian",),
+    "unclipped": ("gaussian", "laplace"),
+    "unclipped-largest": ("gaussian",),
     "add-remove": ("gaussian", "laplace"),
     "replace-one": ("gaussian", "laplace"),
     "approximate": ("laplace",),
 }
+STATED = ("stated", "stated-largest")  # i.n.i.d. noise on clipped entries
 SCHEMES = ("iid", "inid")
 SPARSE = (3, 5, 8, 12, 16, 20, 30, 50)  # how many features a flat sample has, beside all
 _FACTOR = 1e-6  # accuracy of the reading 'approximate', relative
@@ -81,10 +84,19 @@ class Row(NamedTuple):
     private_replace_one: str
 
     @property
+    def clipped(self) -> bool:
+        """Whether the entries of every x x' are clipped at the printed sensitivities."""
+        return _clips(self.reading, self.scheme)
+
+    @property
     def deviations(self) -> tuple[float, float]:
         """Standard deviations of the noise on the diagonal and off it."""
         factor = _DEVIATION[self.noise]
         return self.diagonal * factor, self.off_diagonal * factor
+
+
+def _clips(reading: str, scheme: str) -> bool:
+    return reading in STATED and scheme == "inid"
 
 
 def printed_sensitivities(features: int) -> tuple[float, float]:
@@ -110,7 +122,7 @@ def rows(reading: str, *, features: int, epsilon: float, delta: float) -> Iterat
         for scheme in SCHEMES:
             claim = {"features": features, "epsilon": epsilon, "delta": claimed}
             scales = _scales(reading, noise, scheme, **claim)
-            kept = _kept(reading, noise, scales, **claim)
+            kept = _kept(reading, noise, scheme, scales, **claim)
             yield Row(reading, noise, scheme, epsilon, claimed, *scales, *kept)
 
 
@@ -126,10 +138,10 @@ def _scales(
             epsilon=epsilon, delta=delta,
         )  # fmt: skip
     if reading == "approximate":
-        pure = _scales("printed", noise, scheme, features=features, epsilon=epsilon, delta=0.0)
+        pure = _scales("unclipped", noise, scheme, features=features, epsilon=epsilon, delta=0.0)
         return _shrunk(features, pure, epsilon=epsilon, delta=delta)
     budget = {"noise": noise, "epsilon": epsilon, "delta": delta}
-    if noise == "gaussian" and scheme == "iid" and reading != "entries":
+    if noise == "gaussian" and scheme == "iid":
         scale = float(allocate([1.0], **budget)[0])  # l2 sensitivity 1
         return scale, scale
     diagonal, off_diagonal = printed_sensitivities(features)
@@ -164,6 +176,7 @@ def _shrunk(
 def _kept(
     reading: str,
     noise: str,
+    scheme: str,
     scales: tuple[float, float],
     *,
     features: int,
@@ -178,9 +191,8 @@ def _kept(
         return math.nan, math.nan, *("no" if d > delta else "open" for d in (added, replaced))
     kept, verdicts = [], []
     for relation in NEIGHBOURING[::-1]:
-        bounds = (_box_loss if reading == "entries" else row_loss)(
-            features, scales, noise, relation
-        )
+        loss = _box_loss if _clips(reading, scheme) else row_loss
+        bounds = loss(features, scales, noise, relation)
         if noise == "gaussian":
             bounds = [float(epsilon_at(Gaussian(1.0), loss, delta)) for loss in bounds]
         reached, most = bounds

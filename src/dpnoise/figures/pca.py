@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
 SCHEMES = {"iid": "i.i.d.", "inid": "i.n.i.d."}
 READINGS = {
-    "printed": "as printed, nothing clipped",
-    "largest": "the same, largest eigenvalues",
-    "entries": "the same, entries clipped",
+    "stated": "as stated: i.n.i.d. entries clipped",
+    "stated-largest": "as stated, largest eigenvalues",
+    "unclipped": "nothing clipped",
+    "unclipped-largest": "nothing clipped, largest eigenvalues",
     "add-remove": "valid: a sample added",
     "replace-one": "valid: a sample replaced",
-    "approximate": r"as printed, but $\delta = 10^{-6}$",
+    "approximate": r"nothing clipped, $\delta = 10^{-6}$",
 }
 _SCHEME_COLOURS = {"iid": "#404040", "inid": COLOURS["gaussian"]}
 _SCHEME_MARKERS = {"iid": "s", "inid": "o"}
@@ -169,7 +170,8 @@ def _by_epsilon(axes: Axes, table: pd.DataFrame) -> None:
 
 def _by_noise(axes: Axes, table: pd.DataFrame, printed: pd.DataFrame | None) -> None:
     """Draw errors against the deviation of the noise, and where the printed ones would be."""
-    rows = table[~table["reading"].isin(["entries", "printed"])].sort_values("off_diagonal")
+    curve = ~table["reading"].str.startswith("stated") & (table["reading"] != "unclipped")
+    rows = table[curve].sort_values("off_diagonal")
     axes.plot(rows["off_diagonal"], rows["sre"], color=GREY, linewidth=0.8, zorder=1)
     _marks(axes, rows["off_diagonal"], rows["sre"].to_numpy(), rows)
     if printed is not None:

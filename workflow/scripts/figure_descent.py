@@ -1,20 +1,22 @@
-"""Draw the readings of improved DP-CD beside what Figures 5 and 6 of inid-2024 print."""
+"""Draw Figures 5 and 6 of inid-2024 or what varies them, beside the numbers that they print."""
 
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 
 from dpnoise import tables
 from dpnoise.claims import judge, printed_numbers, read_claims
-from dpnoise.figures.improved_descent import readings
 from dpnoise.figures.style import save
 
 claims = read_claims(snakemake.input.claims)
 printed = []
-for item in ("figure-5", "figure-6"):
-    own = [claim for claim in claims if claim.result == f"inid-2024/{item}.csv"]
+for item in snakemake.params.beside:
+    own = [claim for claim in claims if claim.item == item]
     printed.append(printed_numbers(own, judge(own, {}), paper="inid-2024", item=item))
+module, name = snakemake.params.figure.split(":")
 table = tables.read(snakemake.input.table)
-figure = readings(table, pd.concat(printed))
+beside = [pd.concat(printed)] if printed else []
+figure = getattr(import_module(module), name)(table, *beside)
 save(figure, Path(snakemake.output[0]).with_suffix(""))
 Path(snakemake.log[0]).write_text(f"drawn from {len(table)} rows\n", encoding="utf-8")

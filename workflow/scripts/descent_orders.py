@@ -1,0 +1,27 @@
+"""Run coordinate descent on one data set with its columns in many orders."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from dpnoise import tables
+from dpnoise.data.dataset import DatasetUnavailable
+from dpnoise.data.prepared import read_prepared
+from dpnoise.experiments import descent_orders as experiment
+
+params = snakemake.params
+try:
+    dataset = read_prepared(snakemake.input.npz, snakemake.input.status)
+except DatasetUnavailable as missing:
+    orders = pd.DataFrame(columns=experiment.COLUMNS)
+    spread = pd.DataFrame(columns=experiment.SPREAD_COLUMNS)
+    outcome = f"not run: {missing}"
+else:
+    settings = params.settings, params.more
+    orders, spread = experiment.descent_orders(
+        dataset, params.task, *settings, seed=params.seed, threads=snakemake.threads
+    )
+    outcome = f"{len(orders)} rows"
+tables.write(orders, snakemake.output.orders)
+tables.write(spread, snakemake.output.spread)
+Path(snakemake.log[0]).write_text(f"{outcome}\n", encoding="utf-8")

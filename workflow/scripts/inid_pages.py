@@ -1,0 +1,20 @@
+"""Write Table I, II or III of inid-2024 for people."""
+
+from pathlib import Path
+
+from dpnoise import tables
+from dpnoise.claims import read_claims
+from dpnoise.figures import inid_pages
+
+KEYS = {"table-2": ["mechanism", "epsilon"], "table-3": ["noise", "scheme", "epsilon"]}
+
+item = snakemake.wildcards.table
+beside = []
+if item in KEYS:
+    claims = read_claims(snakemake.input.claims)
+    beside = [inid_pages.printed_texts(claims, item, KEYS[item])]
+make = getattr(inid_pages, item.replace("-", "_"))
+page, latex = make(tables.read(snakemake.input.table), *beside)
+tables.write_text(page, snakemake.output.page)
+tables.write_text(latex, snakemake.output.latex)
+Path(snakemake.log[0]).write_text(f"{len(page.splitlines())} lines\n", encoding="utf-8")
