@@ -132,6 +132,13 @@ def integral(power, low, high, rho):
     return total * mp.exp(-offset + curvature * shift**2 / 2)
 
 
+def _upper_gamma(a, u):
+    """Return the upper incomplete gamma function; mpmath takes seconds for tiny arguments."""
+    if 0 < u < mp.eps:  # two terms of the series of the lower one
+        return mp.gamma(a) - u**a * (1 / a - u / (a + 1))
+    return mp.gammainc(a, u)
+
+
 class ExactSubbotin:
     """|T / scale|^p / p has the gamma distribution of shape 1 / p."""
 
@@ -145,7 +152,7 @@ class ExactSubbotin:
         """Return the integral of t^power exp(-t^p / (p scale^p)) over t >= start."""
         p = self.p
         shape, low = (power + 1) / p, (mp.mpf(start) / self.scale) ** p / p
-        return (self.scale * p ** (1 / p)) ** (power + 1) / p * mp.gammainc(shape, low)
+        return (self.scale * p ** (1 / p)) ** (power + 1) / p * _upper_gamma(shape, low)
 
     def log_density(self, t):
         return -((t / self.scale) ** self.p) / self.p - mp.log(2 * self.half)

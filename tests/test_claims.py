@@ -297,6 +297,8 @@ def test_a_misprinted_statement_carries_the_corrected_one():
     assert "less is more" in found.why
     wrong = replace(claim, corrected_column="other")
     assert verdict(wrong, table).verdict == "differs"
+    column = replace(claim, corrected_select=(), corrected_column="other")
+    assert verdict(column, table).verdict == "misprint"  # another column of the same rows
     absent = replace(claim, corrected_select=Condition.parse("id=c"))
     assert verdict(absent, table).verdict == "not run"
     assert verdict(replace(claim, select=Condition.parse("id=b")), table).verdict == "reproduced"

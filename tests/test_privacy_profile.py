@@ -189,6 +189,50 @@ def test_subbotin():
         assert off(value, exact) < (4e-12 if noise.p < 100 else 4e-11) + blur, (noise, shift)
 
 
+@pytest.mark.parametrize(
+    "p", [1.0001, 1.01, 1.02, 1.5, 3.0, 16.0, 294.0, 295.0, 300.0, 999.0, 1000.0]
+)
+def test_subbotin_at_the_edge_of_the_bulk(p):
+    """At round numbers and where a shift leaves the bulk p^(1/p): p from just above 1 to 1000."""
+    noise, edge = Subbotin(p, 1.0), p ** (1.0 / p)
+    cases = [(s * edge, e) for s in (0.5, 0.99, 1.0, 2.0) for e in (0.0, 1.0)]
+    cases += [(0.9, 1.0), (0.9, 0.3), (1.0, 20.0), (1e-6, 1e-5), (3.0, 0.1), (30.0, 31.0)]
+    for shift, epsilon in cases:
+        (value,), (slope,) = hockey_stick(noise, shift, [epsilon])
+        if value < -700.0:  # up to p = 1.5 such losses are in a tail without doubles
+            assert p < 2.0
+            continue
+        exact = exact_log_delta(noise, shift, epsilon)
+        sharp = slope * math.exp(-max(value, -690.0))
+        limit = (4e-12 if p <= 100 else 4e-11) + p * 2.0**-50 * epsilon * sharp
+        assert off(value, exact) < limit, (shift, epsilon)
+
+
+def test_noise_for_nearly_uniform_subbotin_is_private():
+    """epsilon_at stands up to the definition where the loss is far steeper than any tail."""
+    noise = Subbotin(1000.0, 1.0)
+    delta = np.array([0.15, 0.175, 0.3, 0.44, 0.4465, 0.447])
+    epsilon = epsilon_at(noise, 0.9, delta)
+    for e, d in zip(epsilon, delta, strict=True):
+        if math.isfinite(e) and e < 1e6:
+            assert exact_log_delta(noise, 0.9, e) <= math.log(d)
+            assert exact_log_delta(noise, 0.9, e * (1 - 1e-6)) > math.log(d)
+    assert np.all(epsilon[:3] > 1e3)
+
+
+def test_subbotin_scales_beyond_all_reason():
+    """No warning, no hang, monotone in both arguments, for every sensitivity that is accepted."""
+    epsilon = np.sort(np.concatenate([[0.0, 5e-324], 10.0 ** np.linspace(-300, 100, 60)]))
+    for p in (1 + 2.0**-52, 1.0001, 1.7, 5.0, 295.0, 1000.0):
+        noise = Subbotin(p, 1.0)
+        shifts = noise.mean_abs() * 10.0 ** np.linspace(-99.9, 49.9, 16)
+        table = np.array([log_privacy_profile(noise, shift, epsilon) for shift in shifts])
+        slack = 1e-10 * np.maximum(1.0, np.abs(np.maximum(table, -1e300)) / 700)
+        assert not np.isnan(table).any()
+        assert np.all(table[:, 1:] <= table[:, :-1] + slack[:, 1:])
+        assert np.all(table[:-1] <= table[1:] + slack[:-1])
+
+
 @pytest.mark.parametrize("p", [(1.0, Laplace), (2.0, Gaussian)])
 def test_subbotin_with_a_name_of_its_own(p):
     epsilon = np.linspace(0, 3, 50)

@@ -104,7 +104,7 @@ def _finding(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
         if claim.corrected:
             right = test(claim, quantity(claim, tables), claim.corrected)
             why = f"Not the printed {claim.printed.text}: {right.why}"
-        elif claim.corrected_select:
+        elif claim.corrected_statement:
             right = test(claim, quantity(corrected(claim), tables), claim.printed)
             why = f"As printed: {finding.why} Corrected to '{claim.corrected_statement}': "
             why += right.why

@@ -26,14 +26,16 @@ if TYPE_CHECKING:
     from dpnoise.claims.published import Published
 
 _REFERENCE = re.compile(r"\{([^{}]*)\}")
-_PARTS = re.compile(r"\s*([\w./-]+\.csv)\s*:\s*(.*?)\s*,\s*(\.?\d*[defg%])\s*", re.DOTALL)
-_SIDE = re.compile(r"\s*(?:(.*?)\s*->\s*)?(?:(min|max|mean|count)\s+)?(\w+)\s*", re.DOTALL)
+_SIDE = r"(?:(.*?)\s*->\s*)?(?:(min|max|mean|count)\s+)?(\w+)"
+_PARTS = re.compile(
+    rf"\s*([\w./-]+\.csv)\s*:\s*{_SIDE}(?:\s+([/-])\s+{_SIDE})?\s*,\s*(\.?\d*[defg%])\s*"
+)
 _EXPONENT = re.compile(r"e([+-])0*(\d)")
 _REDUCE = {"min": np.min, "max": np.max, "mean": np.mean, "count": np.size}
 NOT_RUN = "[not run]"
 
 _DIGITS = r"[+-]?\d(?:[\d,]*\d)?(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?"
-_NUMBER = re.compile(rf"(?<![\w.]){_DIGITS}")
+_NUMBER = re.compile(rf"(?<![\w.^]){_DIGITS}")
 _NAMES = "Theorem|Lemma|Corollary|Proposition|Remark|Algorithm|Figure|Fig|Table|Section|Appendix"
 # What a number may be without standing in a table: a setting, a place in a paper, an index.
 _SETTING = r"(?:K|d|n|p|q|r|L|M|N|epsilon|delta|Delta|theta|lambda|nu|q|line|footnote|bins|passes)"
@@ -59,18 +61,16 @@ class Reference:
     def parse(cls, text: str) -> Reference:
         """Read what stands between the braces; raise ValueError if it is no reference."""
         whole = _PARTS.fullmatch(text)
-        operands = re.split(r"\s([/-])\s", whole[2]) if whole else []
-        sides = [_SIDE.fullmatch(part) for part in operands[::2]]
-        if not sides or len(sides) > 2 or not all(sides):
+        if not whole:
             expected = "{table.csv: conditions -> column, .2f}"
             message = f"expected a reference such as {expected}, got {{{text}}}"
             raise ValueError(message)
-        first = Condition.parse(sides[0][1] or "")
-        parsed = [(first, sides[0][2] or "", sides[0][3])]
-        for side in sides[1:]:
-            select = replaced(first, Condition.parse(side[1] or ""))
-            parsed.append((select, side[2] or "", side[3]))
-        return cls(text, whole[1], tuple(parsed), operands[1] if sides[1:] else "", whole[3])
+        table, select, reduce, column, operator, *second, form = whole.groups(default="")
+        sides = [(Condition.parse(select), reduce, column)]
+        if operator:
+            select, reduce, column = second
+            sides.append((replaced(sides[0][0], Condition.parse(select)), reduce, column))
+        return cls(text, table, tuple(sides), operator, form)
 
     def value(self, tables: Mapping[str, pd.DataFrame]) -> float:
         """Return the number; raise NotRunError if the table or a row is missing."""
@@ -78,6 +78,8 @@ class Reference:
             raise NotRunError(f"results/{self.table} does not exist yet")
         values = [self._side(tables[self.table], *side) for side in self.sides]
         if self.operator == "/":
+            if values[1] == 0:
+                raise NotRunError(f"{{{self.text}}} divides by 0")
             return values[0] / values[1]
         return values[0] - values[1] if self.operator else values[0]
 
@@ -87,6 +89,8 @@ class Reference:
         if reduce == "count":
             kept = np.ones(len(table), dtype=bool)
             for condition in select:
+                if condition.column not in table:
+                    raise NotRunError(f"results/{self.table} has no column {condition.column!r}")
                 kept &= condition.holds(table[condition.column])
             return float(np.count_nonzero(kept))
         rows = rows_of(table, select, self.table)

@@ -1,0 +1,73 @@
+"""What stands in `published/`: prose that quotes the tables and contradicts none."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from dpnoise.claims import (
+    NotRunError,
+    judge,
+    loose_numbers,
+    named_tables,
+    read_published,
+    read_tables,
+    references,
+)
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+PUBLISHED = read_published(ROOT / "published")
+CLAIMS = {claim.id: claim for claim in PUBLISHED.claims}
+
+
+@pytest.mark.parametrize("cause", PUBLISHED.causes, ids=lambda cause: cause.id)
+def test_every_number_of_a_cause_is_a_reference_or_accounted_for(cause):
+    printed = (value for claim in CLAIMS.values() for value in (claim.printed, claim.corrected))
+    known = {value.text for value in printed if value} | set(cause.given)
+    text = f"{cause.finding} {cause.evidence}"
+    assert loose_numbers(text, known) == []
+    references(text)  # raises if one is malformed
+
+
+def test_no_two_rows_of_what_is_printed_judge_the_same_thing():
+    same = defaultdict(list)
+    for claim in CLAIMS.values():
+        if claim.kind == "printed" and claim.result:
+            sides = (claim.select, claim.column, claim.against, claim.against_column)
+            judged = (claim.result, *sides, claim.relation, claim.printed, claim.reduce)
+            same[judged].append(claim.id)
+    assert [ids for ids in same.values() if len(ids) > 1] == []
+
+
+def test_causes_are_about_a_dozen_per_paper_and_each_explains_a_claim():
+    counts = defaultdict(int)
+    for cause in PUBLISHED.causes:
+        counts[cause.paper] += 1
+        assert any(cause.id in claim.cause for claim in CLAIMS.values())
+    assert max(counts.values()) <= 25
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """Return the tables of a run at paper scale, if there is one."""
+    if not (RESULTS / "verdicts.csv").is_file():
+        pytest.skip("no run at paper scale in results/")
+    return read_tables(named_tables(PUBLISHED), RESULTS)
+
+
+def test_every_reference_of_a_cause_has_a_value_in_the_run(tables):
+    missing = []
+    for cause in PUBLISHED.causes:
+        for part in references(f"{cause.finding} {cause.evidence}"):
+            try:
+                part.value(tables)
+            except NotRunError as error:
+                missing += [f"{cause.id}: {error}"] if part.table in tables else []
+    assert missing == []
+
+
+def test_what_does_not_hold_in_the_run_has_a_cause(tables):
+    verdicts = judge(PUBLISHED.claims, tables)
+    open_ = ~verdicts["verdict"].isin(("reproduced", "not run")) & (verdicts["cause"] == "")
+    assert list(verdicts["id"][open_]) == []
