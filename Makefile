@@ -1,6 +1,7 @@
 # make reproduce   everything the papers print, recomputed, with verdicts (results/, figures/)
 # make test        the tests
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
+# make readme      the numbers of 'What came out' in README.md, from the last make reproduce
 # make report      one HTML page with every figure and table, opens without network
 # make lint        style of code and rules     make bench   speed beside a peer     make clean
 #
@@ -11,7 +12,7 @@ CORES ?= all
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: reproduce test quick report lint bench lock clean
+.PHONY: reproduce test quick readme report lint bench lock clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -23,6 +24,9 @@ test: $(READY)
 
 quick: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config.quick.yaml
+
+readme: reproduce
+	$(BIN)/python -m dpnoise.claims.summary README.md published/what-came-out.md results
 
 report: reproduce
 	$(BIN)/snakemake --cores 1 --report report.html

@@ -14,9 +14,20 @@ from dpnoise.claims import (
     read_tables,
     references,
 )
+from dpnoise.claims.summary import differences
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TEMPLATE = (ROOT / "published" / "what-came-out.md").read_text(encoding="utf-8")
+# Numbers of the README that stand in no table and are not settings or printed.
+GIVEN = {
+    "1 %": "how near 'within' is, and the excess that the shares of Algorithm 1 count",
+    "0.1": "an epsilon of Figure 6", "10": "an epsilon of Figure 6",
+    "1e-12": "the printed accuracy", "1e-10": "the least delta of the share beside it",
+    "20": "the dimension of Table II", "8": "an hour",
+    "1": "an epsilon, and the numerator of 1/nu", "1/": "a fraction",
+}  # fmt: skip
 PUBLISHED = read_published(ROOT / "published")
 CLAIMS = {claim.id: claim for claim in PUBLISHED.claims}
 
@@ -28,6 +39,13 @@ def test_every_number_of_a_cause_is_a_reference_or_accounted_for(cause):
     text = f"{cause.finding} {cause.evidence}"
     assert loose_numbers(text, known) == []
     references(text)  # raises if one is malformed
+
+
+def test_every_number_of_the_readme_is_a_reference_or_accounted_for():
+    printed = (value for claim in CLAIMS.values() for value in (claim.printed, claim.corrected))
+    known = {value.text for value in printed if value} | set(GIVEN)
+    assert loose_numbers(TEMPLATE, known) == []
+    assert differences(README, TEMPLATE) == []
 
 
 def test_no_two_rows_of_what_is_printed_judge_the_same_thing():
@@ -53,7 +71,7 @@ def tables():
     """Return the tables of a run at paper scale, if there is one."""
     if not (RESULTS / "verdicts.csv").is_file():
         pytest.skip("no run at paper scale in results/")
-    return read_tables(named_tables(PUBLISHED), RESULTS)
+    return read_tables([*named_tables(PUBLISHED, TEMPLATE), "verdicts.csv"], RESULTS)
 
 
 def test_every_reference_of_a_cause_has_a_value_in_the_run(tables):
@@ -71,3 +89,7 @@ def test_what_does_not_hold_in_the_run_has_a_cause(tables):
     verdicts = judge(PUBLISHED.claims, tables)
     open_ = ~verdicts["verdict"].isin(("reproduced", "not run")) & (verdicts["cause"] == "")
     assert list(verdicts["id"][open_]) == []
+
+
+def test_the_numbers_of_the_readme_are_those_of_the_run(tables):
+    assert differences(README, TEMPLATE, tables) == []

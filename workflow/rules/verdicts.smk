@@ -1,11 +1,21 @@
-# Every printed number, ordering and statement against our results: the tables that the claims
-# and the causes in published/ name.
+# Every printed number, ordering and statement against our results: the tables that the claims and
+# the causes in published/ name, and the README.
+
+
+README = [
+    name
+    for name in ("README.md", f"{PUBLISHED}/what-came-out.md")
+    if Path(name).is_file()
+]
+README = README if len(README) == 2 else []
 
 
 def judged_tables(wildcards):
     from dpnoise.claims import named_tables, read_published
 
-    return [f"<results>/{table}" for table in named_tables(read_published(PUBLISHED))]
+    texts = [Path(name).read_text(encoding="utf-8") for name in README[1:]]
+    tables = named_tables(read_published(PUBLISHED), *texts)
+    return [f"<results>/{table}" for table in tables]
 
 
 rule verdicts:
@@ -14,6 +24,7 @@ rule verdicts:
             str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md"
         ),
         tables=judged_tables,
+        readme=README,
         code=closure(f"{SCRIPTS}/verdicts.py"),
     output:
         table="<results>/verdicts.csv",
@@ -30,5 +41,7 @@ rule verdicts:
     resources:
         mem_mb=500,
         runtime=5,
+    params:
+        strict=config["strict"],
     script:
         "../scripts/verdicts.py"

@@ -1,14 +1,24 @@
-"""Judge every claim of the papers against the result tables."""
+"""Judge every claim of the papers against the result tables, and the README by a full run."""
 
 from pathlib import Path
 
 from dpnoise import tables
 from dpnoise.claims import judge, markdown, named_tables, read_published, read_tables
+from dpnoise.claims.references import VERDICTS
+from dpnoise.claims.summary import differences
 
+table, page = map(Path, snakemake.output)
 published = read_published(Path(snakemake.input.published[0]).parent)
-results = read_tables(named_tables(published), Path(snakemake.output.table).parent)
+texts = [Path(name).read_text(encoding="utf-8") for name in snakemake.input.get("readme", ())]
+results = read_tables(named_tables(published, *texts[1:]), table.parent)
 verdicts = judge(published.claims, results)
-tables.write(verdicts, snakemake.output.table)
-tables.write_text(markdown(published, verdicts, results), snakemake.output.page)
-counts = verdicts["verdict"].value_counts(sort=False)
-Path(snakemake.log[0]).write_text(f"{counts.to_string()}\n", encoding="utf-8")
+tables.write(verdicts, table)
+log = [verdicts["verdict"].value_counts(sort=False).to_string()]
+readme = []
+if texts and table.parent == Path("results"):  # the README's numbers are of that scale
+    readme = differences(*texts, results | {VERDICTS: tables.read(table)})
+tables.write_text(markdown(published, verdicts, results, readme), page)
+Path(snakemake.log[0]).write_text("\n".join([*log, *readme]) + "\n", encoding="utf-8")
+if readme and snakemake.params.strict:
+    message = "README.md differs from this run (mend it by `make readme`):\n" + "\n".join(readme)
+    raise SystemExit(message)

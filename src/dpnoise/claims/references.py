@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dpnoise.claims.published import Published
 
-_REFERENCE = re.compile(r"\{([^{}]*)\}")
+REFERENCE = re.compile(r"\{([^{}]*)\}")
 _SIDE = r"(?:(.*?)\s*->\s*)?(?:(min|max|mean|count)\s+)?(\w+)"
 _PARTS = re.compile(
     rf"\s*([\w./-]+\.csv)\s*:\s*{_SIDE}(?:\s+([/-])\s+{_SIDE})?\s*,\s*(\.?\d*[defg%])\s*"
@@ -33,9 +33,10 @@ _PARTS = re.compile(
 _EXPONENT = re.compile(r"e([+-])0*(\d)")
 _REDUCE = {"min": np.min, "max": np.max, "mean": np.mean, "count": np.size}
 NOT_RUN = "[not run]"
+VERDICTS = "verdicts.csv"  # made of all the others
 
 _DIGITS = r"[+-]?\d(?:[\d,]*\d)?(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?"
-_NUMBER = re.compile(rf"(?<![\w.^]){_DIGITS}")
+_NUMBER = re.compile(rf"(?<![\w.^-]){_DIGITS}")
 _NAMES = "Theorem|Lemma|Corollary|Proposition|Remark|Algorithm|Figure|Fig|Table|Section|Appendix"
 # What a number may be without standing in a table: a setting, a place in a paper, an index.
 _SETTING = r"(?:K|d|n|p|q|r|L|M|N|epsilon|delta|Delta|theta|lambda|nu|q|line|footnote|bins|passes)"
@@ -110,7 +111,7 @@ class Reference:
 
 def references(text: str) -> list[Reference]:
     """Return the references of a text; raise ValueError if one is malformed."""
-    return [Reference.parse(match[1]) for match in _REFERENCE.finditer(text)]
+    return [Reference.parse(match[1]) for match in REFERENCE.finditer(text)]
 
 
 def render(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
@@ -134,15 +135,15 @@ def render(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
         except NotRunError:
             return NOT_RUN
 
-    return _REFERENCE.sub(shown, text)
+    return REFERENCE.sub(shown, text)
 
 
-def named_tables(published: Published) -> list[str]:
-    """Return every result table that a claim or a cause names, sorted."""
+def named_tables(published: Published, *texts: str) -> list[str]:
+    """Return every result table that a claim, a cause or one of the texts names, sorted."""
     named = {claim.result for claim in published.claims if claim.result}
-    for cause in published.causes:
-        named |= {part.table for part in references(f"{cause.finding} {cause.evidence}")}
-    return sorted(named)
+    causes = (f"{cause.finding} {cause.evidence}" for cause in published.causes)
+    named |= {part.table for text in (*causes, *texts) for part in references(text)}
+    return sorted(named - {VERDICTS})
 
 
 def loose_numbers(text: str, known: Iterable[str] = ()) -> list[str]:
@@ -160,7 +161,7 @@ def loose_numbers(text: str, known: Iterable[str] = ()) -> list[str]:
     -------
     list of str
     """
-    rest = re.sub(r"`[^`]*`", " ", _REFERENCE.sub(" ", text))
+    rest = re.sub(r"`[^`]*`", " ", REFERENCE.sub(" ", text))
     for pattern in _ALLOWED:
         rest = pattern.sub(" ", rest)
     known = {number.replace(",", "").replace(" ", "") for number in known}

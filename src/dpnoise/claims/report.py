@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def markdown(
-    published: Published, verdicts: pd.DataFrame, tables: Mapping[str, pd.DataFrame]
+    published: Published,
+    verdicts: pd.DataFrame,
+    tables: Mapping[str, pd.DataFrame],
+    readme: Sequence[str] = (),
 ) -> str:
     """Return the verdicts as one Markdown page.
 
@@ -35,6 +38,8 @@ def markdown(
         As `judge` returns it for these claims.
     tables : mapping of str to DataFrame
         The result tables that the causes refer to.
+    readme : sequence of str
+        Where the README differs from this run, as `summary.differences` returns it.
 
     Returns
     -------
@@ -59,6 +64,8 @@ def markdown(
         "",
         *_causes(published.causes, verdicts, tables),
     ]
+    if readme:
+        lines += ["", "## README", "", *(f"- {difference}" for difference in readme)]
     for (paper, item), group in verdicts.groupby(["paper", "item"], sort=False):
         lines += ["", f"## {paper}, {item}", ""]
         columns = ("verdict", "printed", "ours", "standard error", "statement", "kind", "id")
