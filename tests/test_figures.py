@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from dpnoise.claims import judge, printed_numbers, read_claims
+from dpnoise.claims import LEGEND, judge, printed_numbers, read_claims
 from dpnoise.figures import style
 from dpnoise.figures.flipped_huber import figure_1, figure_2
 from dpnoise.figures.table3 import MARKS, TITLES, table_3
@@ -41,6 +41,10 @@ def fisher_table():
             "nfi": [1, 1.0, 1.5, 2.0, 1, 2],
         }
     )
+
+
+def test_every_verdict_has_a_mark():
+    assert list(MARKS) == list(LEGEND)
 
 
 def table_3_inputs(missing="boston"):

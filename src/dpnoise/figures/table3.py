@@ -31,6 +31,7 @@ MARKS = {
     "reproduced": "✓",
     "ordering reproduced": "≈",
     "misprint": "m",
+    "undecided": "?",
     "differs": "✗",
     "not run": "-",
 }
