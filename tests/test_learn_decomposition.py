@@ -1,6 +1,7 @@
 """The estimator: scikit-learn's contract, and that it hands on what `dp_pca` releases."""
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,29 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpnoise.learn.decomposition import DPPCA
+from dpnoise.learn.entropy import SeededNoiseWarning
 from dpnoise.learn.pca import dp_pca
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(200, 5)) * [0.4, 0.3, 0.2, 0.1, 0.05]
 
 
-@parametrize_with_checks([DPPCA(), DPPCA(noise="laplace"), DPPCA(epsilon=math.inf)])
+pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.entropy.SeededNoiseWarning")
+ADDING = {"neighbouring": "add-remove", "max_samples": 10_000}
+
+
+def expected_failures(estimator):
+    tells = "asks for a refusal that depends on values in the data, which would not be private"
+    failures = {"check_estimators_nan_inf": tells}
+    if estimator.neighbouring == "add-remove":
+        failures["check_estimators_empty_data_messages"] = "an empty data set has neighbours too"
+    return failures
+
+
+@parametrize_with_checks(
+    [DPPCA(), DPPCA(noise="laplace"), DPPCA(epsilon=math.inf), DPPCA(**ADDING)],
+    expected_failed_checks=expected_failures,
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -37,7 +54,7 @@ def test_infinite_epsilon_and_a_wide_bound_is_truncated_svd():
 
 @pytest.mark.parametrize("bound", [0.3, 1.0, 20.0])
 def test_it_is_dp_pca_in_units_of_the_bound(bound):
-    settings = {"epsilon": 2.0, "delta": 1e-5, "neighbouring": "add-remove", "random_state": 6}
+    settings = {"epsilon": 2.0, "delta": 1e-5, "random_state": 6} | ADDING
     model = DPPCA(3, bound=bound, **settings).fit(X)
     released = dp_pca(X / bound, 3, **settings)
     assert model.components_ == pytest.approx(released.components.T)
@@ -51,7 +68,7 @@ def test_settings_reach_the_release():
     base = DPPCA(2, random_state=1).fit(X)
     for change in (
         {"n_components": 3}, {"epsilon": 2.0}, {"delta": 1e-9}, {"bound": 0.5},
-        {"noise": "laplace"}, {"allocation": "iid"}, {"neighbouring": "add-remove"},
+        {"noise": "laplace"}, {"allocation": "iid"}, ADDING,
         {"random_state": 2},
     ):  # fmt: skip
         changed = clone(base).set_params(**change).fit(X)
@@ -77,7 +94,34 @@ def test_everything_wrong_is_named_at_once():
         "n_components", "epsilon", "delta", "bound", "allocation", "neighbouring", "random_state"
     ):  # fmt: skip
         assert f"{name}: expected" in str(error.value)
-    with pytest.raises(ValueError, match="magnitudes up to 1e300 times the bound"):
-        DPPCA(bound=1e-10).fit(np.full((2, 2), 1e295))
+    with pytest.raises(ValueError, match=r"max_samples: expected .* add-remove needs, got None"):
+        DPPCA(neighbouring="add-remove").fit(X)
+    with pytest.raises(ValueError, match="X: expected at most max_samples rows, got 'more'"):
+        DPPCA(neighbouring="add-remove", max_samples=199).fit(X)
     with pytest.raises(ValueError, match=r"X: expected shape \(N, 2\)"):
         DPPCA(2).fit(X).inverse_transform(X)
+
+
+def test_data_of_any_magnitude_are_clipped_and_samples_that_are_not_finite_contribute_nothing():
+    wild = np.vstack([X[:3], [[1e308] * 5, [np.inf] * 5, [0.0, np.nan, 0, 0, 0], [-1e-320] * 5]])
+    model = DPPCA(epsilon=math.inf, bound=1e-10).fit(wild)
+    assert np.trace(model.second_moment_) == pytest.approx(4e-20, rel=1e-12)
+    tame = DPPCA(epsilon=math.inf, bound=5.0).fit(wild)
+    assert tame.second_moment_ == pytest.approx(X[:3].T @ X[:3] + 5.0, rel=1e-12)
+
+
+def test_adding_a_sample_changes_no_scale():
+    sizes = (0, 1, 2, 199, 200)
+    fits = [DPPCA(random_state=0, **ADDING).fit(X[:size]) for size in sizes]
+    assert len({model.diagonal_scale_ for model in fits}) == 1
+    assert len({model.off_diagonal_scale_ for model in fits}) == 1
+
+
+def test_a_seed_warns():
+    for state in (0, np.random.default_rng(0)):
+        with pytest.warns(SeededNoiseWarning, match="DPPCA: noise from a given random_state"):
+            DPPCA(random_state=state).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DPPCA().fit(X)
+        DPPCA(epsilon=math.inf, random_state=0).fit(X)

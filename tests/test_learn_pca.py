@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpnoise.learn.entropy import SeededNoiseWarning
 from dpnoise.learn.pca import clip_rows, dominant, dp_pca, symmetric
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
 from dpnoise.noise import Gaussian, Laplace
 
+pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.entropy.SeededNoiseWarning")
 rng = np.random.default_rng(8)
 X = (
     rng.normal(size=(400, 6))
@@ -63,6 +65,7 @@ def test_the_released_matrix_has_symmetric_noise_of_the_promised_law(
     """Kolmogorov-Smirnov on 2000 diagonal and 30000 other entries; false-alarm rate 1e-4 each."""
     settings = {"noise": noise, "allocation": allocation, "neighbouring": neighbouring} | BUDGET
     least = second_moment_scales(50, **settings)
+    settings["max_samples"] = 3
     wide = np.zeros((3, 50))
     stream = np.random.default_rng(3)
     releases = [dp_pca(wide, 1, random_state=stream, **settings) for _ in range(40)]
@@ -103,10 +106,28 @@ def test_random_state_decides():
     assert len(set(fresh)) == 3
 
 
-def test_scales_grow_with_the_number_of_samples_for_rounding():
-    many = dp_pca(np.zeros((1_000_000, 1)), 1, random_state=0, **BUDGET)
-    few = dp_pca(np.zeros((10, 1)), 1, random_state=0, **BUDGET)
+@pytest.mark.parametrize("neighbouring", NEIGHBOURING)
+def test_scales_grow_with_the_public_number_of_samples_for_rounding(neighbouring):
+    settings = {"random_state": 0, "neighbouring": neighbouring} | BUDGET
+    many = dp_pca(np.zeros((10, 1)), 1, max_samples=1_000_000, **settings)
+    few = dp_pca(np.zeros((10, 1)), 1, max_samples=10, **settings)
     assert 1e-4 < many.diagonal_scale / few.diagonal_scale - 1 < 1e-3
+    if neighbouring == "replace-one":
+        own = dp_pca(np.zeros((10, 1)), 1, **settings)  # N is public
+        assert own.diagonal_scale == few.diagonal_scale
+
+
+def test_samples_that_are_not_finite_contribute_nothing():
+    bad = X.copy()
+    bad[3, 1], bad[5, 4] = np.nan, np.inf
+    rest = np.delete(X, [3, 5], axis=0)
+    found, peer = (dp_pca(data, 2, epsilon=math.inf) for data in (bad, rest))
+    assert found.matrix == pytest.approx(peer.matrix, rel=1e-12)
+
+
+def test_a_seed_warns():
+    with pytest.warns(SeededNoiseWarning, match="dp_pca: noise from a given random_state"):
+        dp_pca(X, 2, random_state=3, **BUDGET)
 
 
 @pytest.mark.parametrize("size", [1, 2, 9])
@@ -121,16 +142,14 @@ def test_dominant_agrees_with_a_full_decomposition(size):
 
 
 def test_everything_wrong_is_named_at_once():
-    bad = X.copy()
-    bad[3, 1], bad[5, 4] = np.nan, np.inf
     with pytest.raises(ValueError, match="dp_pca: ") as error:
         dp_pca(
-            bad, 7, epsilon=-1.0, delta=0.0, noise="gaussian", allocation="spr",
+            X, 7, max_samples=2.5, epsilon=-1.0, delta=0.0, noise="gaussian", allocation="spr",
             neighbouring="swap", random_state=-1,
         )  # fmt: skip
     text = str(error.value)
     for part in (
-        "NaN or infinity in columns [1, 4]", "rank: expected a whole number in [1, 6], got 7",
+        "max_samples: expected a whole number", "rank: expected a whole number in [1, 6], got 7",
         "epsilon: ", "delta: ", "allocation: ", "neighbouring: ", "random_state: ",
     ):  # fmt: skip
         assert part in text

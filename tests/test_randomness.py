@@ -27,8 +27,7 @@ ENTROPY = {
     "src/dpnoise/noise/discrete_gaussian.py": "rvs",
     "src/dpnoise/noise/k_norm.py": "rvs",
     "src/dpnoise/noise/staircase_2d.py": "rvs",
-    "src/dpnoise/learn/pca.py": "generator_of",
-    "src/dpnoise/learn/estimators.py": "_descend",
+    "src/dpnoise/learn/entropy.py": "noise_generator",
 }
 SEEDS = "src/dpnoise/seeds.py"
 TYPES = {"Generator", "SeedSequence", "default_rng"}

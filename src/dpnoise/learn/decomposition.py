@@ -1,4 +1,4 @@
-"""Private principal components with the manners of scikit-learn: `DPPCA`, around `dp_pca`."""
+"""Private principal components with a scikit-learn interface: `DPPCA`, around `dp_pca`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpnoise._check import Problems
-from dpnoise.learn.pca import check_request, generator_of, released_components
+from dpnoise.learn.entropy import noise_generator, warn_if_seeded
+from dpnoise.learn.pca import check_request, clip_rows, released_components
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -35,8 +36,12 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     noise : {"gaussian", "laplace"}
     allocation : {"optimal", "iid"}
     neighbouring : {"replace-one", "add-remove"}
+    max_samples : int, optional
+        A public bound on N. Required by "add-remove", where N itself is private; N if left out
+        with "replace-one".
     random_state : int or numpy.random.Generator, optional
-        Leave it out where privacy matters.
+        For tests and simulations on public data: anything but None raises a `SeededNoiseWarning`,
+        because whoever knows it can subtract the noise.
 
     Attributes
     ----------
@@ -55,14 +60,29 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Raises
     ------
     ValueError
-        From `fit`, naming everything that is wrong with settings and data.
+        From `fit`, naming everything that is wrong with the settings and with the shape and type
+        of the data; never for a value in the data.
+
+    Warns
+    -----
+    SeededNoiseWarning
+        From `fit`, for a `random_state` with finite epsilon.
 
     Notes
     -----
     See `dpnoise.learn.pca.dp_pca` for the noise, and for what is protected and what is assumed
-    public. `transform` is not private: it maps the samples that it is given.
+    public; docs/estimators.md says what is proved and what is tested. A sample with NaN or infinity
+    contributes nothing. `transform` is not private: it maps the samples that it is given.
 
     Source: inid-2024, section VI-B, with sensitivities that hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpnoise.learn.decomposition import DPPCA
+    >>> X = np.linspace(-1.0, 1.0, 5000)[:, None] * [0.8, 0.1, 0.1]
+    >>> DPPCA(n_components=1, epsilon=1.0, delta=1e-6).fit(X).components_.shape
+    (1, 3)
     """
 
     def __init__(
@@ -75,6 +95,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         noise: str = "gaussian",
         allocation: str = "optimal",
         neighbouring: str = "replace-one",
+        max_samples: int | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.n_components = n_components
@@ -84,25 +105,36 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.noise = noise
         self.allocation = allocation
         self.neighbouring = neighbouring
+        self.max_samples = max_samples
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Fit to samples of shape (N, n_features); `y` is ignored."""
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
+        least = 0 if self.neighbouring == "add-remove" else 1
+        X = validate_data(
+            self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=least
+        )
         problems = Problems(type(self).__name__)
         rank = X.shape[1] if self.n_components is None else self.n_components
-        settings = {
+        budget = {
             name: getattr(self, name)
             for name in ("epsilon", "delta", "noise", "allocation", "neighbouring")
         }
-        check_request(problems, X, rank, rank_name="n_components", **settings)
-        if problems.number("bound", self.bound, low=1e-100, high=1e100):
-            largest = float(np.abs(X).max(initial=0.0))
-            fits = not largest > 1e300 * self.bound  # NaN is named above
-            problems.require(fits, "X", "magnitudes up to 1e300 times the bound", largest)
-        rng = generator_of(problems, self.random_state)
+        check_request(
+            problems,
+            X.shape,
+            rank,
+            max_samples=self.max_samples,
+            rank_name="n_components",
+            **budget,
+        )
+        problems.number("bound", self.bound, low=1e-100, high=1e100)
+        rng = noise_generator(problems, self.random_state)
         problems.raise_if_any()
-        released = released_components(X / self.bound, int(rank), rng=rng, **settings)
+        warn_if_seeded(self.random_state, self.epsilon, type(self).__name__)
+        most = len(X) if self.max_samples is None else int(self.max_samples)
+        rows = clip_rows(X, float(self.bound))
+        released = released_components(rows, int(rank), most=most, rng=rng, **budget)
         square = float(self.bound) ** 2
         self.components_ = np.ascontiguousarray(released.components.T)
         self.eigenvalues_ = released.eigenvalues * square

@@ -1,40 +1,132 @@
-"""Private linear models with the manners of scikit-learn.
+"""Private linear models with a scikit-learn interface.
 
 `DPLinearRegression` and `DPLogisticRegression` fit by private coordinate descent, Algorithm 3
-of flipped-huber-2023: `make_problem` lays out the data, `coordinate_noise` calibrates and
-certifies the noise, `descend` runs. All settings and data are checked before anything is
-drawn, and every problem is named in one message.
+of flipped-huber-2023, between public bounds. What is proved, tested and assumed:
+docs/estimators.md. The papers' version, which takes statistics of the data as given and promises
+nothing about them, is `dpnoise.learn.problem.make_problem` with `dpnoise.learn.cd.descend`.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpnoise._check import Problems
-from dpnoise.calibration.zcdp import MECHANISMS, coordinate_noise
-from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
-from dpnoise.learn.problem import make_problem
+from dpnoise.learn.private_descent import PrivateDescent
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    from dpnoise.learn.problem import Problem
 
+class DPLinearRegression(RegressorMixin, PrivateDescent):
+    """Least squares under (epsilon, delta)-differential privacy, by coordinate descent.
 
-class _CoordinateDescent(BaseEstimator):
-    """Settings and fit common to both estimators."""
+    Minimises mean((x'w - y)^2) / 2 plus strength |w|_1 or strength/2 |w|_2^2 over data clipped to
+    public bounds.
+
+    Parameters
+    ----------
+    feature_bounds : float or array_like of float, shape (n_features,)
+        Required: b_i in [1e-15, 1e15]; feature i is clipped to [-b_i, b_i]. A public constant that
+        is not computed from the data, in the unit of the feature.
+    target_bound : float
+        Required: targets are clipped to [-target_bound, target_bound]. Public as well.
+    feature_scales : float or array_like of float, shape (n_features,), optional
+        Public guesses s_i of the root mean square of each feature; the bounds if left out. They
+        set steps and clipping levels (M_i = s_i^2, a quarter of it for the logistic loss) and
+        nothing else: a bad guess costs accuracy, not privacy.
+    epsilon : float
+        In [1e-100, 1e12], or inf for no noise (to compare with the non-private optimum; the
+        gradients are clipped all the same).
+    delta : float, optional
+        In [1e-300, 1); 1/N^2 if left out, as in the papers.
+    mechanism : {"gaussian-tight", "gaussian", "flipped-huber"}
+        See `dpnoise.calibration.coordinate_noise`. "gaussian-tight" needs the least noise.
+    penalty : {"none", "l1", "l2"}
+    strength : float
+        Of the penalty, >= 0. The intercept is not penalised.
+    passes : int
+        L: times that all K coordinates are updated, at least 1.
+    step : float
+        Coordinate i steps by step / M_i. Steps above 1 can overshoot where s_i = b_i is attained.
+    clip : float
+        Per-sample gradients of coordinate i are clipped at C_i = clip sqrt(M_i / sum M).
+    order : {"cyclic", "random"}
+    iterate : {"last", "averaged"}
+        Whether the last iterate or the mean over the passes is returned.
+    fit_intercept : bool
+        The intercept is one more coordinate, with M = 1 (a quarter of it for the logistic loss),
+        released once more in every pass: all coordinates then get more noise.
+    xi_grid : int
+        Values of xi tried by the search of "flipped-huber".
+    random_state : int or numpy.random.Generator, optional
+        For tests and simulations on public data: anything but None raises a `SeededNoiseWarning`,
+        because whoever knows it can subtract the noise.
+
+    Attributes
+    ----------
+    coef_ : float64 array, shape (n_features,)
+    intercept_ : float
+    noise_ : CoordinateNoise or None
+        The unit noise with its certified account; None if epsilon is inf.
+    sensitivities_ : float64 array, shape (K,)
+        lambda_i = 2 C_i / N by coordinate, the intercept last, rounded up for the rounding
+        of sums. Every update got noise `noise_.scaled(sensitivities_[i])`.
+    n_iter_ : int
+        The number of passes.
+    n_features_in_ : int
+    feature_names_in_ : array of str, shape (n_features,)
+        Only if the data had names.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, naming everything that is wrong with the settings or with the shape and type of
+        the data, and for `sample_weight`; never for a value in the data.
+    ArithmeticError
+        From `fit`, if the step is so long or the noise so large that fitted values could overflow.
+        Decided from settings and noise alone.
+
+    Warns
+    -----
+    SeededNoiseWarning
+        From `fit`, for a `random_state` with finite epsilon.
+
+    Notes
+    -----
+    Neighbouring data sets differ by the replacement of one record, features and target. By the
+    account in `noise_`, the weights and every iterate on the way to them are
+    (epsilon, delta)-differentially private; all other attributes depend on settings and N alone.
+    Public by assumption: N, the number, names and types of the columns, and the settings. A record
+    with NaN or infinity contributes nothing. Each fit spends its budget: fits repeated on the same
+    data compose, and choosing settings by their results on private data is a release of its own.
+    `predict` and `score` are not private: they read the samples that they are given. Noise is
+    sampled in ordinary floating point from a statistical generator, which is not hardened against
+    attacks on its low-order bits or state.
+
+    Source: flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpnoise.learn.estimators import DPLinearRegression
+    >>> X = np.linspace(-1.0, 1.0, 20_000)[:, None]
+    >>> model = DPLinearRegression(feature_bounds=1.0, target_bound=2.0, epsilon=1.0)
+    >>> abs(model.fit(X, 0.5 * X[:, 0]).coef_[0] - 0.5) < 0.1
+    np.True_
+    """
 
     def __init__(
         self,
         *,
+        feature_bounds: ArrayLike | None = None,
+        target_bound: float | None = None,
+        feature_scales: ArrayLike | None = None,
         epsilon: float = 1.0,
         delta: float | None = None,
         mechanism: str = "gaussian-tight",
@@ -49,6 +141,9 @@ class _CoordinateDescent(BaseEstimator):
         xi_grid: int = 1000,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
+        self.feature_bounds = feature_bounds
+        self.target_bound = target_bound
+        self.feature_scales = feature_scales
         self.epsilon = epsilon
         self.delta = delta
         self.mechanism = mechanism
@@ -63,164 +158,26 @@ class _CoordinateDescent(BaseEstimator):
         self.xi_grid = xi_grid
         self.random_state = random_state
 
-    def _check_settings(self, problems: Problems) -> None:
-        """Add whatever is wrong with the settings; `make_problem` checks the penalty."""
-        if self.epsilon != math.inf:
-            problems.number("epsilon", self.epsilon, low=1e-100, high=1e12)
-        if self.delta is not None:
-            problems.number("delta", self.delta, low=1e-300, high=1.0, open_high=True)
-        for name in ("step", "clip"):
-            problems.number(name, getattr(self, name), low=1e-15, high=1e15)
-        for name in ("passes", "xi_grid"):
-            value = getattr(self, name)
-            count = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            problems.require(count and value >= 1, name, "a whole number of at least 1", value)
-        for name, allowed in (
-            ("mechanism", MECHANISMS),
-            ("order", ORDERS),
-            ("iterate", ITERATES),
-            ("fit_intercept", (True, False)),
-        ):
-            value = getattr(self, name)
-            expected = "one of " + ", ".join(map(str, allowed))
-            problems.require(value in allowed, name, expected, value)
+    def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
+        """Fit to features of shape (N, n_features) and real targets of shape (N,).
 
-    def _descend(
-        self, problems: Problems, X: NDArray[np.float64], y: NDArray[np.float64], loss: str
-    ) -> NDArray[np.float64]:
-        """Fit, set the attributes that do not depend on the loss, return the weights."""
-        self._check_settings(problems)
-        problem: Problem | None = None
+        `sample_weight` is refused: its weights are not bounded by the sensitivity.
+        """
+        X, y = self._read(X, y, refused)
+        problems = Problems(type(self).__name__)
         try:
-            problem = make_problem(
-                X,
-                y,
-                loss=loss,
-                penalty=self.penalty,
-                strength=self.strength,
-                intercept=bool(self.fit_intercept),
-            )
-        except ValueError as error:
-            problems.add(str(error))
-        try:
-            rng = np.random.default_rng(self.random_state)
+            y = np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError):
-            expected = "None, a non-negative integer or a numpy.random.Generator"
-            problems.require(False, "random_state", expected, self.random_state)
-        problems.raise_if_any()
-
-        # The clipped gradients are summed in double precision, in an order that the compiler
-        # chooses: replacing one sample moves the sum by 2 C_i and at most this much more.
-        rounding = 1.0 + problem.size**2 * 2.0**-52
-        self.sensitivities_ = problem.sensitivities(self.clip) * rounding
-        shape = (self.passes, problem.coordinates)
-        orders = coordinate_orders(self.order, shape, rng)
-        if self.epsilon == math.inf:
-            self.noise_, unit = None, np.zeros(shape)
-        else:
-            self.noise_ = coordinate_noise(
-                self.mechanism,
-                epsilon=self.epsilon,
-                delta=problem.size**-2.0 if self.delta is None else self.delta,
-                coordinates=problem.coordinates,
-                passes=self.passes,
-                sensitivities=self.sensitivities_,
-                grid=self.xi_grid,
-            )
-            unit = self.noise_.unit.rvs(shape, rng) * rounding
-        weights = descend(
-            problem,
-            steps=[self.step],
-            clips=[self.clip],
-            noise=unit[None],
-            orders=orders[None],
-            iterate=self.iterate,
-        )[0, 0, 0]
-        if not np.isfinite(weights).all():
-            message = f"{type(self).__name__}: the descent diverged with step={self.step!r}"
-            raise ArithmeticError(message)
-        self.n_iter_ = int(self.passes)
-        return weights
-
-    def _split(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """Return coefficients and intercept."""
-        return (weights[:-1], float(weights[-1])) if self.fit_intercept else (weights, 0.0)
-
-
-class DPLinearRegression(RegressorMixin, _CoordinateDescent):
-    """Least squares under (epsilon, delta)-differential privacy, by coordinate descent.
-
-    Minimises mean((x'w - y)^2) / 2 plus strength |w|_1 or strength/2 |w|_2^2; features and
-    target are taken as they are, so standardise them by public constants first.
-
-    Parameters
-    ----------
-    epsilon : float
-        In [1e-100, 1e12], or inf for no noise (to compare with the non-private optimum; the
-        gradients are clipped all the same).
-    delta : float, optional
-        In [1e-300, 1); 1/N^2 if left out, as in the papers.
-    mechanism : {"gaussian-tight", "gaussian", "flipped-huber"}
-        See `dpnoise.calibration.coordinate_noise`. "gaussian-tight" needs the least noise.
-    penalty : {"none", "l1", "l2"}
-    strength : float
-        Of the penalty, >= 0. The intercept is not penalised.
-    passes : int
-        L: times that all K coordinates are updated, at least 1.
-    step : float
-        Coordinate i steps by step / M_i, with M_i the mean of x_i^2 (a quarter of it for the
-        logistic loss).
-    clip : float
-        Per-sample gradients of coordinate i are clipped at C_i = clip sqrt(M_i / sum M).
-    order : {"cyclic", "random"}
-    iterate : {"last", "averaged"}
-        Whether the last iterate or the mean over the passes is returned.
-    fit_intercept : bool
-        The intercept is one more coordinate, released once more in every pass: all
-        coordinates then get more noise.
-    xi_grid : int
-        Values of xi tried by the search of "flipped-huber".
-    random_state : int or numpy.random.Generator, optional
-        Seeds noise and order. Leave it out where privacy matters: whoever knows the seed can
-        take the noise off.
-
-    Attributes
-    ----------
-    coef_ : float64 array, shape (n_features,)
-    intercept_ : float
-    noise_ : CoordinateNoise or None
-        The unit noise with its certified account; None if epsilon is inf.
-    sensitivities_ : float64 array, shape (K,)
-        lambda_i = 2 C_i / N by coordinate, the intercept last, rounded up for the rounding
-        of sums. Every update got noise `noise_.scaled(sensitivities_[i])`.
-    n_iter_ : int
-        The number of passes.
-    n_features_in_ : int
-
-    Raises
-    ------
-    ValueError
-        From `fit`, naming everything that is wrong with settings and data.
-    ArithmeticError
-        From `fit`, if the step is so long that the weights overflow.
-
-    Notes
-    -----
-    Neighbouring data sets differ by the replacement of one sample, features and label. By the
-    account in `noise_`, the weights and every iterate on the way to them are
-    (epsilon, delta)-differentially private. Assumed public, and not protected: N, the scale
-    of the features through the constants M_i, the set of labels, and error messages about
-    the data. Noise is sampled in ordinary floating point from a statistical generator, which
-    is not hardened against attacks on its low-order bits or state. Choosing settings by
-    looking at results on private data is a release of its own that the account leaves out.
-
-    Source: flipped-huber-2023, section VI-B and Algorithm 3.
-    """
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to features of shape (N, n_features) and real targets of shape (N,)."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_all_finite=False)
-        weights = self._descend(Problems(type(self).__name__), X, y, "squared")
+            problems.add(f"y: expected real numbers, got an array of type {y.dtype}")
+            y = np.zeros(len(X))
+        weights = self._descend(
+            problems,
+            X,
+            y,
+            usable=np.isfinite(y),
+            loss="squared",
+            target_bound=self.target_bound,
+        )
         self.coef_, self.intercept_ = self._split(weights)
         return self
 
@@ -231,22 +188,91 @@ class DPLinearRegression(RegressorMixin, _CoordinateDescent):
         return X @ self.coef_ + self.intercept_
 
 
-class DPLogisticRegression(ClassifierMixin, _CoordinateDescent):
+class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     """Binary logistic regression under (epsilon, delta)-differential privacy.
 
     Minimises mean(log(1 + exp(-y (x'w)))) plus the penalty, with y = -1 for the first and
-    +1 for the second label in sorted order. Parameters, errors, and what is protected and
-    what is assumed public: as for `DPLinearRegression`.
+    +1 for the second label in sorted order, over data clipped to public bounds.
+
+    Parameters
+    ----------
+    classes : array_like, shape (2,)
+        Required: the two labels, public. A record with another label contributes nothing.
+    feature_bounds, feature_scales
+        As for `DPLinearRegression`; `feature_bounds` is required.
+    epsilon, delta, mechanism, penalty, strength, passes, step, clip, order, iterate
+        As for `DPLinearRegression`.
+    fit_intercept, xi_grid, random_state
+        As for `DPLinearRegression`.
 
     Attributes
     ----------
     classes_ : array, shape (2,)
-        The labels, sorted.
+        The labels as given, sorted.
     coef_ : float64 array, shape (1, n_features)
     intercept_ : float64 array, shape (1,)
-    noise_, sensitivities_, n_iter_, n_features_in_
+    noise_, sensitivities_, n_iter_, n_features_in_, feature_names_in_
         As for `DPLinearRegression`.
+
+    Raises
+    ------
+    ValueError, ArithmeticError
+        As for `DPLinearRegression`.
+
+    Notes
+    -----
+    What is protected and what is assumed public: as for `DPLinearRegression`. The labels are
+    public, how many records have which is not.
+
+    Source: flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpnoise.learn.estimators import DPLogisticRegression
+    >>> X = np.linspace(-1.0, 1.0, 20_000)[:, None]
+    >>> y = np.where(X[:, 0] > 0.0, "yes", "no")
+    >>> model = DPLogisticRegression(classes=("no", "yes"), feature_bounds=1.0, epsilon=1.0)
+    >>> model.fit(X, y).score(X, y) > 0.9
+    True
     """
+
+    def __init__(
+        self,
+        *,
+        classes: ArrayLike | None = None,
+        feature_bounds: ArrayLike | None = None,
+        feature_scales: ArrayLike | None = None,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        mechanism: str = "gaussian-tight",
+        penalty: str = "none",
+        strength: float = 0.0,
+        passes: int = 10,
+        step: float = 1.0,
+        clip: float = 1.0,
+        order: str = "cyclic",
+        iterate: str = "last",
+        fit_intercept: bool = True,
+        xi_grid: int = 1000,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.classes = classes
+        self.feature_bounds = feature_bounds
+        self.feature_scales = feature_scales
+        self.epsilon = epsilon
+        self.delta = delta
+        self.mechanism = mechanism
+        self.penalty = penalty
+        self.strength = strength
+        self.passes = passes
+        self.step = step
+        self.clip = clip
+        self.order = order
+        self.iterate = iterate
+        self.fit_intercept = fit_intercept
+        self.xi_grid = xi_grid
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that there are two classes."""
@@ -254,20 +280,17 @@ class DPLogisticRegression(ClassifierMixin, _CoordinateDescent):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to features of shape (N, n_features) and two labels of any kind, shape (N,)."""
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
-        check_classification_targets(y)
+    def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
+        """Fit to features of shape (N, n_features) and labels of shape (N,).
+
+        `sample_weight` is refused: its weights are not bounded by the sensitivity.
+        """
+        X, y = self._read(X, y, refused)
         problems = Problems(type(self).__name__)
-        classes, index = np.unique(y, return_inverse=True)
-        if not problems.require(len(classes) == 2, "y", "two classes", classes[:5].tolist()):
-            # the wording that scikit-learn's tools look for
-            kind = "one class" if len(classes) < 2 else type_of_target(y)
-            problems.add(
-                f"Only binary classification is supported. The type of the target is {kind}"
-            )
-            index = np.arange(len(y)) % 2  # any two labels, so that the features are checked
-        weights = self._descend(problems, X, 2.0 * index - 1.0, "logistic")
+        classes = _two_labels(problems, self.classes, y.dtype)
+        place = dict(zip(classes.tolist(), (-1.0, 1.0), strict=True))
+        signs = np.array([place.get(label, 0.0) for label in y.tolist()])
+        weights = self._descend(problems, X, signs, usable=signs != 0.0, loss="logistic")
         self.classes_ = classes
         coefficients, intercept = self._split(weights)
         self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
@@ -288,3 +311,22 @@ class DPLogisticRegression(ClassifierMixin, _CoordinateDescent):
         """Return the likelier label, shape (N,)."""
         second = self.decision_function(X) > 0
         return self.classes_[second.astype(int)]
+
+
+def _two_labels(problems: Problems, classes: ArrayLike | None, kind: np.dtype) -> NDArray:
+    """Return two sorted labels that fit data of a type, recording what is wrong."""
+    labels = np.asarray(classes)
+    try:
+        labels = np.unique(labels)
+    except TypeError:  # labels that cannot be sorted
+        labels = labels[:0]
+    good = classes is not None and np.ndim(classes) == 1 and labels.shape == (2,)
+    if not problems.require(good, "classes", "the two labels, public, not from the data", classes):
+        # the wording that scikit-learn's tools look for
+        problems.add("Only binary classification is supported.")
+        return np.array([0, 1])
+    kinds = {"numbers" if dtype.kind in "biuf" else dtype.kind for dtype in (labels.dtype, kind)}
+    alike = len(kinds) == 1 or "O" in kinds
+    expected = f"labels of the type of classes, {labels.dtype}"
+    problems.require(alike, "y", expected, f"an array of type {kind}")
+    return labels

@@ -19,6 +19,7 @@ from scipy.linalg import lapack
 
 from dpnoise._check import Problems
 from dpnoise.calibration.gaussian import LEAST_DELTA
+from dpnoise.learn.entropy import noise_generator, warn_if_seeded
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
 from dpnoise.noise import Gaussian, Laplace
 
@@ -32,7 +33,7 @@ _NOISE = {"gaussian": Gaussian, "laplace": Laplace}
 
 @dataclass(frozen=True)
 class PrivateComponents:
-    """What `dp_pca` releases; all of it is covered by the budget.
+    """What `dp_pca` releases; all of it is covered by the budget or public.
 
     Attributes
     ----------
@@ -53,10 +54,14 @@ class PrivateComponents:
     off_diagonal_scale: float
 
 
-def clip_rows(X: Array) -> Array:
-    """Return rows of l2 norm at most 1: those that are longer are shortened to 1."""
-    longest = np.maximum(np.abs(X).max(axis=1, initial=0.0), 1.0)[:, None]
-    scaled = X / longest  # so that squares do not overflow
+def clip_rows(X: Array, bound: float = 1.0) -> Array:
+    """Return rows in units of `bound`, shortened to l2 norm 1 where they are longer.
+
+    Rows that hold NaN or infinity are zeros: a sample with such a value contributes nothing.
+    """
+    X = np.where(np.isfinite(X).all(axis=1, keepdims=True), X, 0.0)
+    longest = np.maximum(np.abs(X).max(axis=1, initial=0.0), bound)[:, None]
+    scaled = X / longest  # so that neither this nor squares overflow
     norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
     return scaled / np.maximum(norms, 1.0)
 
@@ -84,7 +89,7 @@ def dominant(matrix: Array, rank: int) -> tuple[Array, Array]:
 
 def check_request(
     problems: Problems,
-    X: Array,
+    shape: tuple[int, ...],
     rank: int | None,
     *,
     epsilon: float,
@@ -92,18 +97,22 @@ def check_request(
     noise: str,
     allocation: str,
     neighbouring: str,
+    max_samples: int | None,
     rank_name: str = "rank",
 ) -> None:
-    """Record whatever is wrong with data and settings."""
-    ok = X.ndim == 2 and X.size > 0
-    if problems.require(ok, "X", "shape (N, M) with N, M >= 1", X.shape):
-        bad = np.flatnonzero(~np.isfinite(X).all(axis=0)).tolist()
-        got = f"NaN or infinity in columns {bad[:10]}"
-        if bad:
-            problems.add(f"X: expected finite values, got {got}")
-        whole = isinstance(rank, int | np.integer) and not isinstance(rank, bool)
-        expected = f"a whole number in [1, {X.shape[1]}]"
-        problems.require(whole and 1 <= rank <= X.shape[1], rank_name, expected, rank)
+    """Record whatever is wrong with the settings and the shape of the data."""
+    adding = neighbouring == "add-remove"
+    least = 0 if adding else 1
+    expected = f"shape (N, M) with N >= {least}, M >= 1"
+    if problems.require(len(shape) == 2 and shape[0] >= least and shape[1] >= 1, "X", expected,
+                        shape):  # fmt: skip
+        expected = f"a whole number in [1, {shape[1]}]"
+        problems.require(_whole(rank) and 1 <= rank <= shape[1], rank_name, expected, rank)
+    if max_samples is not None or adding:
+        expected = "a whole number >= 1, a public bound on N that add-remove needs"
+        good = _whole(max_samples) and max_samples >= 1
+        if problems.require(good, "max_samples", expected, max_samples) and len(shape) == 2:
+            problems.require(shape[0] <= max_samples, "X", "at most max_samples rows", "more")
     if epsilon != math.inf:
         problems.number("epsilon", epsilon, low=1e-100, high=1e12)
     private_gaussian = noise == "gaussian" and epsilon != math.inf
@@ -117,16 +126,8 @@ def check_request(
         problems.require(value in allowed, name, f"one of {', '.join(allowed)}", value)
 
 
-def generator_of(
-    problems: Problems, random_state: int | np.random.Generator | None
-) -> np.random.Generator | None:
-    """Return the generator that a user asks for, recording a problem if there is none."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        expected = "None, a non-negative integer or a numpy.random.Generator"
-        problems.require(False, "random_state", expected, random_state)
-    return None
+def _whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def dp_pca(
@@ -138,6 +139,7 @@ def dp_pca(
     noise: str = "gaussian",
     allocation: str = "optimal",
     neighbouring: str = "replace-one",
+    max_samples: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> PrivateComponents:
     """Return the dominant eigenvectors of a second-moment matrix, privately.
@@ -146,7 +148,7 @@ def dp_pca(
     ----------
     X : array_like of float, shape (N, M)
         One sample per row. Rows longer than 1 are shortened to l2 norm 1; nothing is centred or
-        scaled, so divide by a public bound first.
+        scaled, so divide by a public bound first. A row with NaN or infinity contributes nothing.
     rank : int
         Number of components, 1 to M.
     epsilon : float
@@ -161,9 +163,14 @@ def dp_pca(
         Less noise off the diagonal than on it, which has the least expected squared error of the
         matrix, or the same noise everywhere.
     neighbouring : {"replace-one", "add-remove"}
-        Which data sets the guarantee tells apart. "replace-one" needs sqrt 2 times the noise.
+        Which data sets the guarantee does not tell apart. "replace-one" needs sqrt 2 times the
+        noise.
+    max_samples : int, optional
+        A public bound on N. Required by "add-remove", where N itself is private; N if left out
+        with "replace-one".
     random_state : int or numpy.random.Generator, optional
-        Leave it out where privacy matters: whoever knows the seed can take the noise off.
+        For tests and simulations on public data: anything but None raises a `SeededNoiseWarning`,
+        because whoever knows it can subtract the noise.
 
     Returns
     -------
@@ -172,22 +179,30 @@ def dp_pca(
     Raises
     ------
     ValueError
-        Naming everything that is wrong with data and settings.
+        Naming everything that is wrong with the settings and with the shape and type of the data;
+        never for a value in the data. More than `max_samples` rows are refused: data sets beyond
+        the public bound lie outside the guarantee.
+
+    Warns
+    -----
+    SeededNoiseWarning
+        For a `random_state` with finite epsilon.
 
     Notes
     -----
     The sensitivities that the scales rest on are derived in `dpnoise.learn.pca_noise`. Scales
-    are enlarged by a relative (N^2 + M + 64) 2^-51 for the rounding of clipping and sums, in
-    whatever order these are taken. Assumed public: M, and N (under "add-remove" only to that
-    last factor). Noise is sampled in ordinary floating point from a statistical generator.
+    are enlarged by a relative (n^2 + M + 64) 2^-51, n = `max_samples`, for the rounding of clipping
+    and sums, in whatever order these are taken. Assumed public: M, n, and under "replace-one" N;
+    the scales depend on nothing else. Noise is sampled in ordinary floating point from a
+    statistical generator.
 
     Source: inid-2024, section VI-B, with sensitivities that hold.
 
     Examples
     --------
     >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(5000, 3)) * [0.5, 0.1, 0.1]
-    >>> released = dp_pca(X, 1, epsilon=1.0, delta=1e-6, random_state=0)
+    >>> X = np.linspace(-1.0, 1.0, 5000)[:, None] * [0.8, 0.1, 0.1]
+    >>> released = dp_pca(X, 1, epsilon=1.0, delta=1e-6)
     >>> released.components.shape
     (3, 1)
     """
@@ -196,29 +211,40 @@ def dp_pca(
         X = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         problems.require(False, "X", "numbers of shape (N, M)", type(X).__name__)
-        X = np.full((1, 1), 0.0)
-    settings = {
+        X = np.zeros((1, 1))
+    budget = {
         "epsilon": epsilon, "delta": delta, "noise": noise,
         "allocation": allocation, "neighbouring": neighbouring,
     }  # fmt: skip
-    check_request(problems, X, rank, **settings)
-    rng = generator_of(problems, random_state)
+    check_request(problems, X.shape, rank, max_samples=max_samples, **budget)
+    rng = noise_generator(problems, random_state)
     problems.raise_if_any()
-    return released_components(X, int(rank), rng=rng, **settings)
+    warn_if_seeded(random_state, epsilon, "dp_pca")
+    most = len(X) if max_samples is None else int(max_samples)
+    return released_components(clip_rows(X), int(rank), most=most, rng=rng, **budget)
 
 
 def released_components(
-    X: Array, rank: int, *, rng: np.random.Generator, epsilon: float, noise: str, **settings: object
+    rows: Array,
+    rank: int,
+    *,
+    most: int,
+    rng: np.random.Generator,
+    epsilon: float,
+    noise: str,
+    **settings: object,
 ) -> PrivateComponents:
-    """Do what `dp_pca` says, for checked data and settings."""
-    size, features = X.shape
-    rows = clip_rows(X)
+    """Do what `dp_pca` says, for clipped rows and checked settings.
+
+    `most` is the public bound on the number of rows; the scales depend on it, not on N.
+    """
+    features = rows.shape[1]
     matrix = rows.T @ rows
     scales = (0.0, 0.0)
     if epsilon != math.inf:
         # A computed sum of x x' is off by at most N^2 2^-53 in Frobenius norm, at either of the
         # neighbours, and a clipped row by a relative (M + 3) 2^-53.
-        rounding = 1.0 + (float(size) ** 2 + features + 64.0) * 2.0**-51
+        rounding = 1.0 + (float(most) ** 2 + features + 64.0) * 2.0**-51
         exact = second_moment_scales(features, epsilon=epsilon, noise=noise, **settings)
         scales = (exact[0] * rounding, exact[1] * rounding)
         family = _NOISE[noise]

@@ -7,7 +7,8 @@ Empirical risk minimisation of flipped-huber-2023, appendix D:
 with loss (x'w - y)^2 / 2 or log(1 + exp(-y x'w)) and psi the sum of strength |w_i| or of
 strength/2 w_i^2. The coordinate-wise smoothness constants M_i = mean of x_i^2 (a quarter of
 it for the logistic loss) set steps and clipping levels. The papers take them as given, so
-nothing here protects them: whoever computes them from private data must account for that.
+nothing here protects them: what `make_problem` lays out is for reproductions and public data, and
+a descent on it is not private. The estimators use public constants (`dpnoise.learn.bounded`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PENALTIES = ("none", "l1", "l2")
 
 @dataclass(frozen=True)
 class Problem:
-    """A validated problem; build it with `make_problem`.
+    """A validated problem, from `make_problem` or `dpnoise.learn.bounded.bounded_problem`.
 
     Attributes
     ----------
@@ -100,7 +101,9 @@ def make_problem(
     strength: float = 0.0,
     intercept: bool = False,
 ) -> Problem:
-    """Validate data and settings and lay them out for coordinate descent.
+    """Validate data and settings and lay them out for coordinate descent, as the papers do.
+
+    Not private: the constants M_i are means of squares of the data, and errors name columns.
 
     Parameters
     ----------

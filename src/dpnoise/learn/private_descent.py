@@ -1,0 +1,159 @@
+"""Settings and fit that the private linear models share: DP-CD between public bounds.
+
+Nothing here, errors included, depends on the data but through noisy updates: settings, the shape of
+the data and public constants are checked, values are clipped (`dpnoise.learn.bounded`), the noise
+is calibrated by `coordinate_noise`, and whether the descent could leave single precision is decided
+by the noise before the data are touched.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+from dpnoise._check import Problems
+from dpnoise.calibration.zcdp import MECHANISMS, coordinate_noise
+from dpnoise.learn.bounded import (
+    LIMIT,
+    bounded_problem,
+    farthest_fit,
+    public_vector,
+    usable_rows,
+)
+from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
+from dpnoise.learn.entropy import noise_generator, warn_if_seeded
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+
+_WEIGHTS = (
+    "sample_weight: not supported: a weight multiplies what its record can change, which the "
+    "sensitivity 2 C_i / N does not allow for"
+)
+
+
+class PrivateDescent(BaseEstimator):
+    """Base of `DPLinearRegression` and `DPLogisticRegression`, which document the settings."""
+
+    def _check_settings(self, problems: Problems) -> None:
+        """Record whatever is wrong with the settings that do not concern the data."""
+        if self.epsilon != math.inf:
+            problems.number("epsilon", self.epsilon, low=1e-100, high=1e12)
+        if self.delta is not None:
+            problems.number("delta", self.delta, low=1e-300, high=1.0, open_high=True)
+        for name in ("step", "clip"):
+            problems.number(name, getattr(self, name), low=1e-15, high=1e15)
+        for name in ("passes", "xi_grid"):
+            value = getattr(self, name)
+            count = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            problems.require(count and value >= 1, name, "a whole number of at least 1", value)
+        for name, allowed in (
+            ("mechanism", MECHANISMS),
+            ("order", ORDERS),
+            ("iterate", ITERATES),
+            ("fit_intercept", (True, False)),
+        ):
+            value = getattr(self, name)
+            expected = "one of " + ", ".join(map(str, allowed))
+            problems.require(value in allowed, name, expected, value)
+
+    def _read(self, X: ArrayLike, y: ArrayLike, refused: dict[str, object]) -> tuple[Array, Array]:
+        """Return features as numbers and the target as one column, whatever their values."""
+        if y is None:
+            validate_data(self, X, y)  # scikit-learn's refusal
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        problems = Problems(type(self).__name__)
+        for name in refused:
+            problems.add(_WEIGHTS if name == "sample_weight" else f"{name}: unknown argument")
+        problems.raise_if_any()
+        return X, y
+
+    def _descend(
+        self,
+        problems: Problems,
+        X: Array,
+        y: Array,
+        *,
+        usable: NDArray[np.bool_],
+        loss: str,
+        target_bound: float = 1.0,
+    ) -> Array:
+        """Fit, set the attributes that do not depend on the loss, return the weights."""
+        self._check_settings(problems)
+        features = X.shape[1]
+        bounds = public_vector(problems, "feature_bounds", self.feature_bounds, features)
+        scales = bounds
+        if self.feature_scales is not None:
+            scales = public_vector(problems, "feature_scales", self.feature_scales, features)
+        rng = noise_generator(problems, self.random_state)
+        problem = bounded_problem(
+            problems,
+            X,
+            y,
+            usable & usable_rows(X),
+            loss=loss,
+            penalty=self.penalty,
+            strength=self.strength,
+            intercept=bool(self.fit_intercept),
+            bounds=bounds,
+            scales=scales,
+            target_bound=target_bound,
+        )
+        problems.raise_if_any()
+        warn_if_seeded(self.random_state, self.epsilon, type(self).__name__)
+
+        # The clipped gradients are summed in double precision, in an order that the compiler
+        # chooses: replacing one sample moves the sum by 2 C_i and at most this much more.
+        rounding = 1.0 + problem.size**2 * 2.0**-52
+        self.sensitivities_ = problem.sensitivities(self.clip) * rounding
+        shape = (self.passes, problem.coordinates)
+        orders = coordinate_orders(self.order, shape, rng)
+        if self.epsilon == math.inf:
+            self.noise_, unit = None, np.zeros(shape)
+        else:
+            self.noise_ = coordinate_noise(
+                self.mechanism,
+                epsilon=self.epsilon,
+                delta=problem.size**-2.0 if self.delta is None else self.delta,
+                coordinates=problem.coordinates,
+                passes=self.passes,
+                sensitivities=self.sensitivities_,
+                grid=self.xi_grid,
+            )
+            unit = self.noise_.unit.rvs(shape, rng) * rounding
+        farthest = farthest_fit(
+            problem,
+            bounds=np.append(bounds, 1.0) if self.fit_intercept else bounds,
+            target_bound=target_bound,
+            step=self.step,
+            clip=self.clip,
+            noise=unit,
+            orders=orders,
+        )
+        if not farthest <= LIMIT:
+            message = (
+                f"{type(self).__name__}: with step={self.step!r} and noise of this size the "
+                f"descent could diverge, to fitted values of {farthest:.3g}"
+            )
+            raise ArithmeticError(message)
+        self.n_iter_ = int(self.passes)
+        return descend(
+            problem,
+            steps=[self.step],
+            clips=[self.clip],
+            noise=unit[None],
+            orders=orders[None],
+            iterate=self.iterate,
+        )[0, 0, 0]
+
+    def _split(self, weights: Array) -> tuple[Array, float]:
+        """Return coefficients and intercept."""
+        return (weights[:-1], float(weights[-1])) if self.fit_intercept else (weights, 0.0)
