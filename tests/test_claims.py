@@ -448,7 +448,7 @@ def test_markdown_puts_the_causes_first_and_counts_by_kind():
     assert ["variant", "paper", "-", "-", "-", "-", "1", "-", "1"] in rows
     assert "a \\| b" in text
     assert text.index("**A reason.** (because) It is 0.60.") < text.index("## paper, table-1")
-    assert "  ordering reproduced: number.\n  misprint: typo.\n  differs: wrong.\n" in text
+    assert "  - ordering reproduced: number.\n  - misprint: typo.\n  - differs: wrong.\n" in text
     assert "Without a cause: ours." in text
     for name in ("number", "again", "typo", "wrong"):
         assert re.search(rf"^- {name}: ", text, flags=re.MULTILINE)

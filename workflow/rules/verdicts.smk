@@ -2,22 +2,6 @@
 # the causes in published/ name, and the README.
 
 
-README = [
-    name
-    for name in ("README.md", f"{PUBLISHED}/what-came-out.md")
-    if Path(name).is_file()
-]
-README = README if len(README) == 2 else []
-
-
-def judged_tables(wildcards):
-    from dpnoise.claims import named_tables, read_published
-
-    texts = [Path(name).read_text(encoding="utf-8") for name in README[1:]]
-    tables = named_tables(read_published(PUBLISHED), *texts)
-    return [f"<results>/{table}" for table in tables]
-
-
 rule verdicts:
     input:
         published=sorted(

@@ -104,9 +104,9 @@ def _causes(
             text = f"- **{render(cause.finding, tables)}** ({cause.id}) "
             lines += [text + render(cause.evidence, tables)]
             lines += [
-                f"  {word}: {', '.join(group['id'])}."
+                f"  - {word}: {', '.join(group['id'])}."
                 for word, group in rows.groupby("verdict", sort=False)
-            ] or ["  Explains nothing in this run."]
+            ] or ["  - explains nothing in this run"]
     orphans = list(open_["id"][open_["cause"] == ""])
     if orphans:
         lines += ["", f"Without a cause: {', '.join(orphans)}."]
