@@ -1,5 +1,7 @@
 # make reproduce   everything the papers print, recomputed, with verdicts (results/, figures/)
 # make test        the tests
+# make fuzz        random, round and coinciding parameters against independent accounts
+#                  (SECONDS=60, SEED=the config's)
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
 # make readme      the numbers of 'What came out' in README.md, from the last make reproduce
 # make report      one HTML page with every figure and table, opens without network
@@ -9,10 +11,11 @@
 
 PYTHON ?= python3
 CORES ?= all
+SECONDS ?= 60
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: reproduce test quick readme report lint bench lock clean
+.PHONY: reproduce test fuzz quick readme report lint bench lock clean
 .DELETE_ON_ERROR:
 
 reproduce: $(READY)
@@ -21,6 +24,9 @@ reproduce: $(READY)
 
 test: $(READY)
 	$(BIN)/pytest -q
+
+fuzz: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 quick: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config.quick.yaml

@@ -51,14 +51,6 @@ class Printed:
         half_unit = Decimal(5).scaleb(number.as_tuple().exponent - 1)
         return cls(text, float(number), float(half_unit))
 
-    def like(self, value: float) -> str:
-        """Return a value with the digits and in the form of this printed number."""
-        mantissa, _, power = self.text.removesuffix("%").strip().lower().partition("e")
-        shift = int(power or 0) - (2 if self.text.endswith("%") else 0)
-        digits = len(mantissa.partition(".")[2])
-        shown = f"{value / 10.0**shift:.{digits}f}" + (f"e{power}" if power else "")
-        return shown + (" %" if " %" in self.text else "%" if self.text.endswith("%") else "")
-
 
 @dataclass(frozen=True)
 class Condition:

@@ -241,16 +241,9 @@ def read_causes(path: str | Path) -> list[Cause]:
     """
     name = Path(path).name
     problems = Problems(name)
-    text = Path(path).read_text(encoding="utf-8")
-    try:
-        content = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        message = f"{name}: expected YAML, got {error}"
-        raise ValueError(message) from error
+    content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
     problems.require(isinstance(content, dict), "content", "a mapping from id to cause", content)
     problems.raise_if_any()
-    if content:  # a mapping forgets ids that occur twice
-        _check_ids([key.value for key, _ in yaml.compose(text).value], problems)
     causes = []
     for key, entry in content.items():
         ok = _KEBAB.fullmatch(str(key))

@@ -18,7 +18,7 @@ from dpnoise.claims.references import render
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dpnoise.claims.model import Cause, Claim, Printed
+    from dpnoise.claims.model import Cause, Claim
     from dpnoise.claims.published import Published
 
 
@@ -66,11 +66,10 @@ def markdown(
     ]
     if readme:
         lines += ["", "## README", "", *(f"- {difference}" for difference in readme)]
-    values = {claim.id: claim.printed for claim in published.claims if not claim.relation}
     for (paper, item), group in verdicts.groupby(["paper", "item"], sort=False):
         lines += ["", f"## {paper}, {item}", ""]
         columns = ("verdict", "printed", "ours", "standard error", "statement", "kind", "id")
-        lines += [*_table(columns, _rows(group, values)), *_explanations(group)]
+        lines += [*_table(columns, _rows(group)), *_explanations(group)]
     return "\n".join(lines) + "\n"
 
 
@@ -144,17 +143,10 @@ def printed_numbers(
     return pd.DataFrame(rows)
 
 
-def _rows(group: pd.DataFrame, values: Mapping[str, Printed]) -> list[tuple]:
-    """Return the rows of an item's table; ours has the digits of the number that is printed."""
-    rows = []
-    for row in group.itertuples():
-        ours = row.ours
-        if row.id in values and ours:
-            number = float(ours.removesuffix("%")) / (100 if ours.endswith("%") else 1)
-            ours = values[row.id].like(number)
-        error = _error(row.uncertainty, row.printed)
-        rows.append((row.verdict, row.printed, ours, error, row.statement, row.kind, row.id))
-    return rows
+def _rows(group: pd.DataFrame) -> list[tuple]:
+    columns = ["verdict", "printed", "ours", "uncertainty", "statement", "kind", "id"]
+    rows = group[columns].itertuples(index=False, name=None)
+    return [(*row[:3], _error(row[3], row[1]), *row[4:]) for row in rows]
 
 
 def _error(se: float, printed: str) -> str:

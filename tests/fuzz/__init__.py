@@ -1,0 +1,14 @@
+"""Random, round and coinciding parameters for every public function, checked independently.
+
+`draws` makes parameters, `references` and the `exact_*` oracles beside this package hold
+independent accounts, `checks_*` the relations that must hold, `runner` runs them for a given
+time (`make fuzz`).
+"""
+
+from fuzz.checks_budget import CHECKS as BUDGET
+from fuzz.checks_extreme import CHECKS as EXTREME
+from fuzz.checks_noise import CHECKS as NOISE
+from fuzz.checks_scalar import CHECKS as SCALAR
+from fuzz.checks_vector import CHECKS as VECTOR
+
+CHECKS = {**NOISE, **SCALAR, **VECTOR, **BUDGET, **EXTREME}

@@ -1,0 +1,213 @@
+"""The profile of one number against 90 digits, and the relations that every profile obeys."""
+
+import math
+
+import mpmath as mp
+import numpy as np
+
+from dpnoise import privacy
+from dpnoise.noise import DiscreteGaussian, Gaussian, Laplace, Staircase, Subbotin
+from exact_profile import discrete_gaussian_delta, exact_log_delta, staircase_delta
+from fuzz.draws import FAMILIES
+from fuzz.references import OutOfRangeError
+
+_TOLERANCE = 2e-12
+
+
+def _exact(noise, shift, epsilon):
+    """Return the exact log delta."""
+    if isinstance(noise, DiscreteGaussian):
+        if int(shift) == 0:
+            return -mp.inf
+        delta = discrete_gaussian_delta(noise, int(shift), epsilon)
+        return mp.log(delta) if delta > 1e-45 else -mp.inf
+    if isinstance(noise, Staircase):
+        delta = staircase_delta(noise, shift, epsilon)
+        return mp.log(delta) if delta > 1e-45 else -mp.inf
+    if isinstance(noise, Subbotin):
+        # Powers next to 1 reach a loss late, or never in practice.
+        t = mp.mpf(noise.scale) * (noise.p * mp.mpf(10) ** 5) ** (1 / mp.mpf(noise.p))
+        loss = ((t + shift) / noise.scale) ** mp.mpf(noise.p) - (t / noise.scale) ** mp.mpf(noise.p)
+        if loss / noise.p < epsilon:
+            raise OutOfRangeError
+    return exact_log_delta(noise, shift, epsilon)
+
+
+def _query(draws):
+    """Return noise, sensitivity and epsilon of one number."""
+    family = draws.pick([*FAMILIES, DiscreteGaussian])
+    if family is DiscreteGaussian:
+        noise = DiscreteGaussian(draws.near(draws.pick([0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0])))
+        shift = float(draws.rng.integers(1, 5))
+        ties = [shift * (2 * k + shift) / (2 * noise.sigma**2) for k in range(-2, 6)]
+        choice = [0.0, draws.between(1e-3, 20.0), abs(draws.near(draws.pick(ties), 0.3))]
+        return noise, shift, draws.pick(choice)
+    noise, shift = draws.pair(family)
+    if draws.chance(0.25):
+        # Where the loss of a tail quantile lies.
+        t = float(noise.isf(10.0 ** -draws.rng.uniform(0.3, 250.0)))
+        if t + shift < noise.bound:
+            with np.errstate(over="ignore", invalid="ignore"):
+                epsilon = float(noise.logpdf(t) - noise.logpdf(t + shift))
+            if 0.0 <= epsilon < 1e4:
+                return noise, shift, epsilon
+    return noise, shift, draws.epsilon([(noise, shift, 1)])
+
+
+def truth(draws, report):
+    """The profile is exact, or that of an epsilon a few units in the last place away."""
+    noise, shift, epsilon = _query(draws)
+    if isinstance(noise, Staircase) and (noise.epsilon < 0.5 or shift > 6 * noise.sensitivity):
+        report.skipped[report.check] += 1
+        return
+    report.about(noise)
+    value = float(report.call(privacy.log_privacy_profile, noise, shift, epsilon))
+    with mp.workdps(60):
+        exact = _exact(noise, shift, epsilon)
+        off = 0.0 if exact == value else abs(mp.mpf(value) - exact) / max(1, -exact / 700)
+        slack = _TOLERANCE
+        if off > slack and isinstance(noise, DiscreteGaussian | Staircase | Subbotin):
+            # As documented: epsilon counts as if off by a few units (Subbotin: p of them).
+            wide = 8.0 * 2.0**-52 * (getattr(noise, "p", 1.0) + 3.0)
+            around = [_exact(noise, shift, epsilon * (1.0 + s * wide)) for s in (-1, 1)]
+            slack = 5e-11 if isinstance(noise, Subbotin) else 1e-11
+            slack = slack * max(1, -exact / 700)
+            inside = around[1] - slack <= value <= around[0] + slack
+            off, slack = (0.0 if inside else off), _TOLERANCE
+        claim = f"log delta is {value!r}, exactly {mp.nstr(exact, 17)}"
+        report.require(off <= slack, claim)
+
+
+def monotony(draws, report):
+    """delta falls with epsilon, at most as fast as it, and rises with the sensitivity."""
+    noise, shift, epsilon = _query(draws)
+    report.about(noise)
+    grid = [0.0, 0.5 * epsilon, epsilon, 1.5 * epsilon, epsilon + 1.0]
+    grid += [math.nextafter(epsilon, s) for s in (0.0, math.inf)]
+    grid = np.unique(np.abs(grid))
+    log_delta = report.call(privacy.log_privacy_profile, noise, shift, grid)
+    # As much as the documented errors allow.
+    slack = 1e-10 * np.maximum(1.0, -np.nan_to_num(log_delta, neginf=0.0) / 700.0)
+    if isinstance(noise, DiscreteGaussian | Subbotin):
+        steep = np.append(np.diff(grid), 1.0)
+        slack = slack + (1e-11 if isinstance(noise, DiscreteGaussian) else 1e-9) * (steep < 1e-6)
+    ok = (log_delta[1:] <= log_delta[:-1] + slack[:-1]) | np.isneginf(log_delta[1:])
+    report.require(ok.all(), f"rises with epsilon: {log_delta.tolist()}")
+    report.require(np.all(log_delta <= 0.0), "delta exceeds 1")
+    delta = np.exp(log_delta)
+    ok = delta[:-1] - delta[1:] <= np.diff(grid) + 1e-10
+    report.require(ok.all(), f"falls faster than epsilon rises: {delta.tolist()}")
+    shifts = np.array([shift, math.nextafter(shift, math.inf), 1.5 * shift, 2.0 * shift])
+    log_delta = report.call(privacy.log_privacy_profile, noise, shifts, epsilon)
+    with np.errstate(invalid="ignore"):
+        rise = np.diff(log_delta) >= -1e-9 * np.maximum(1.0, -log_delta[1:] / 700.0)
+    report.require(np.all(rise | np.isneginf(log_delta[:-1])), f"falls: {log_delta.tolist()}")
+
+
+def scaling(draws, report):
+    """Noise and sensitivity times c: the same profile; powers of two: to the last bit."""
+    noise, shift = draws.pair(draws.pick(FAMILIES))
+    epsilon = draws.epsilon([(noise, shift, 1)])
+    report.about(noise)
+    c = 2.0 ** int(draws.rng.integers(-30, 31))
+    here = report.call(privacy.log_privacy_profile, noise, shift, epsilon)
+    there = report.call(privacy.log_privacy_profile, noise.scaled(c), c * shift, epsilon)
+    report.require(here == there, f"{there!r}, unscaled by {c!r} {here!r}")
+    wider = report.call(privacy.log_privacy_profile, noise.scaled(2.0), shift, epsilon)
+    slack = 1e-10 * max(1.0, -wider / 700.0) if math.isfinite(wider) else 0.0
+    report.require(wider <= here + slack, f"wider noise has {wider!r}, {here!r} before")
+
+
+def inverse(draws, report):
+    """epsilon_at is private by the exact account and not larger than needed."""
+    noise, shift, epsilon = _query(draws)
+    steep = isinstance(noise, Staircase) and (noise.epsilon < 0.5 or shift > 6 * noise.sensitivity)
+    if steep:
+        report.skipped[report.check] += 1
+        return
+    report.about(noise)
+    mode = draws.rng.random()
+    if mode < 0.4:
+        delta = draws.delta()
+    elif mode < 0.8:
+        delta = float(privacy.privacy_profile(noise, shift, epsilon))
+    else:
+        delta = draws.near(float(privacy.privacy_profile(noise, shift, 1e6)), 0.5)
+    if not 0.0 <= delta < 1.0:
+        return
+    found = float(report.call(privacy.epsilon_at, noise, shift, delta))
+    text = report.last
+    if math.isinf(found):
+        with mp.workdps(60):
+            log_delta = _exact(noise, shift, 1e6)
+            ok = delta == 0.0 or log_delta >= mp.log(mp.mpf(delta)) - 1e-11
+            report.require(ok, f"infinite, but delta(1e6) is {mp.nstr(mp.exp(log_delta), 17)}")
+        return
+    with mp.workdps(60):
+        bar = mp.log(mp.mpf(delta)) if delta > 1e-45 else -mp.inf
+        log_delta = _exact(noise, shift, found)
+        ok = log_delta <= bar
+        report.require(ok, f"{found!r} has delta {mp.nstr(mp.exp(log_delta), 17)}", text)
+        if found > 0.0 and delta > 1e-290:
+            less = found * (1.0 - 1e-9) - 1e-300
+            log_delta = _exact(noise, shift, max(less, 0.0))
+            claim = f"{found!r} is too large: {less!r} has {mp.nstr(mp.exp(log_delta), 17)}"
+            report.require(log_delta >= bar - 1e-9, claim, text)
+
+
+def negative(draws, report):
+    """delta(-e) = 1 - e^-e + e^-e delta(e), and the slope is that of delta."""
+    noise, shift, epsilon = _query(draws)
+    epsilon = min(epsilon, 30.0)
+    report.about(noise)
+    (up, down), (slope, _) = report.call(privacy.hockey_stick, noise, shift, [epsilon, -epsilon])
+    truth = -math.expm1(-epsilon) + math.exp(-epsilon + up)
+    report.require(abs(math.exp(down) - truth) <= 1e-12, f"at -epsilon {truth!r} by symmetry")
+    report.require(0.0 <= slope <= 1.0, f"slope {slope!r}")
+    # Convex in e^epsilon: between the slopes of the secants on both sides.
+    h = 1e-4 * (1.0 + epsilon)
+    sides = report.call(privacy.hockey_stick, noise, shift, [epsilon - h, epsilon + h])[0]
+    left, right = (
+        (math.exp(up) - math.exp(v)) / math.expm1(s * h)
+        for v, s in zip(sides, (-1, 1), strict=True)
+    )
+    slack = 1e-10 / h
+    claim = f"slope {slope!r} outside the secants {left!r}, {right!r}"
+    report.require(right - slack <= slope <= left + slack, claim)
+
+
+def gaussian(draws, report):
+    """The Gaussian profile, and zero-concentrated bounds above the exact one."""
+    sigma, shift = draws.size(0.05, 20.0), draws.size(0.05, 20.0)
+    epsilon = draws.epsilon([(Gaussian(sigma), shift, 1)], most=1e3)
+    report.about(Gaussian(sigma))
+    exact = exact_log_delta(Gaussian(sigma), shift, epsilon)
+    value = report.call(privacy.gaussian_log_delta, shift / sigma, epsilon)
+    # mu is rounded.
+    slack = 2e-12 + 4e-16 * (10.0 - 3.0 * float(exact))
+    report.require(abs(value - exact) <= slack * max(1, -exact / 700), f"exactly {exact}")
+    delta = draws.delta()
+    noise = draws.noise(draws.pick(FAMILIES[:3]), shift)
+    bound = report.call(privacy.zcdp, noise, shift)
+    found = report.call(privacy.epsilon_from_zcdp, *bound, delta)
+    text = report.last
+    log_delta = privacy.log_privacy_profile(noise, shift, float(found) * (1.0 + 1e-13))
+    report.require(log_delta <= math.log(delta) + 1e-10, f"{noise!r}: log delta {log_delta}", text)
+    if isinstance(noise, Laplace) or not 0.0 < bound.eta < 1e6:
+        return
+    eta = report.call(privacy.eta_from_dp, float(found), delta, bound.xi)
+    least = 1e-10 * float(found) / math.sqrt(bound.eta * (bound.eta - math.log(delta)))
+    report.require(abs(eta / bound.eta - 1.0) <= 1e-10 + least, f"eta {eta!r}, {bound.eta!r}")
+    cost = report.call(privacy.transition_cost, noise.alpha if hasattr(noise, "alpha") else 1.0)
+    back = report.call(privacy.transition_for_cost, cost)
+    report.require(abs(back - getattr(noise, "alpha", 1.0)) <= 1e-12 * (1.0 + back), f"{back!r}")
+
+
+CHECKS = {
+    "scalar-truth": (truth, 3.0),
+    "scalar-monotony": (monotony, 1.0),
+    "scalar-scaling": (scaling, 0.5),
+    "scalar-inverse": (inverse, 2.0),
+    "scalar-negative": (negative, 0.5),
+    "scalar-gaussian": (gaussian, 1.0),
+}

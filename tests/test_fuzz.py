@@ -1,0 +1,187 @@
+"""The fuzzer (`make fuzz`): a little of it, and the defects that it has to catch."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dpnoise import vector_profile
+from dpnoise.calibration import certify
+from dpnoise.noise import FlippedHuber, Gaussian, Laplace
+from dpnoise.privacy import gaussian_log_delta, loss_scalar, profile, vector
+from fuzz import CHECKS, runner
+from fuzz.references import reference_bounds
+from fuzz.runner import Report, run, run_case
+
+QUICK = sorted(name for name in CHECKS if not name.startswith("extreme"))
+
+
+def violations(name, *, seed=0, cases=60):
+    """Return the first violation of a check, if any."""
+    report = Report()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for number in range(cases):
+            run_case(report, name, CHECKS[name][0], seed, number)
+            if report.violations:
+                break
+    return report.violations
+
+
+def test_a_little_of_it_finds_nothing():
+    chosen = {name: CHECKS[name] for name in QUICK if name != "budget-calibrate"}
+    report = run(chosen, seed=2023, seconds=math.inf, cases=3 * len(chosen))
+    assert report.violations == []
+    assert report.relations > 100
+
+
+def test_a_case_depends_on_its_number_alone():
+    first, second = Report(), Report()
+    for report, numbers in ((first, range(4)), (second, [3])):
+        for number in numbers:
+            run_case(report, "scalar-scaling", CHECKS["scalar-scaling"][0], 5, number)
+    assert first.last == second.last
+
+
+@pytest.mark.parametrize("copies", [1, 2, 7, 30])
+@pytest.mark.parametrize("epsilon", [0.0, 0.4, 3.0])
+def test_the_reference_encloses_the_gaussian(copies, epsilon):
+    low, high = reference_bounds([(Gaussian(2.0), 1.0, copies)], epsilon)
+    exact = gaussian_log_delta(0.5 * math.sqrt(copies), epsilon)
+    assert low <= exact <= high
+    assert high - low < 1e-3
+
+
+def test_the_reference_encloses_two_laplace_losses():
+    # P(l) = 1/2, P(-l) = e^-l / 2, and the density e^(-(l - x) / 2) / 4 between.
+    loss = 0.5
+    x = np.polynomial.legendre.leggauss(40)
+    nodes, weights = loss * x[0], loss * x[1]
+    for epsilon in (0.0, 0.3, 0.5, 0.8):
+
+        def one(e):
+            """Return the profile of one loss at any real e."""
+            size = np.abs(e)
+            right = np.maximum(-np.expm1(0.5 * (size - loss)), 0.0)
+            return np.where(e >= 0.0, right, -np.expm1(-size) + np.exp(-size) * right)
+
+        delta = 0.5 * float(one(epsilon - loss) + math.exp(-loss) * one(epsilon + loss))
+        edges = np.unique(np.clip([-loss, epsilon - loss, epsilon, loss], -loss, loss))
+        for a, b in pairwise(edges):
+            t = 0.5 * (a + b) + 0.5 * (b - a) * nodes / loss
+            density = 0.25 * np.exp(-0.5 * (loss - t))
+            delta += float(0.5 * (b - a) / loss * weights @ (density * one(epsilon - t)))
+        low, high = reference_bounds([(Laplace(2.0), 1.0, 2)], epsilon)
+        assert math.exp(low) <= delta * (1 + 1e-12)
+        assert delta * (1 - 1e-12) <= math.exp(high)
+        assert high - low < 1e-4
+
+
+def test_the_reference_knows_the_value_of_the_tie():
+    # alpha = 2, gamma = 2, two coordinates, epsilon = 1: 0.0508746.
+    low, high = reference_bounds([(FlippedHuber(2.0, 2.0), 1.0, 2)], 1.0, size=2**14)
+    assert math.exp(low) <= 0.0508746 + 1e-7
+    assert math.exp(high) >= 0.0508746 - 1e-7
+    found = vector_profile(FlippedHuber(2.0, 2.0), 1.0, 1.0, copies=2)
+    assert found.lower <= math.exp(high)
+    assert found.upper >= math.exp(low)
+
+
+def _profile_off(patch):
+    honest = profile._evaluate
+
+    def off(pair, epsilon):
+        log_delta, slope = honest(pair, epsilon)
+        return log_delta - 1e-6, slope
+
+    patch.setattr(profile, "_evaluate", off)
+
+
+def _stretch_dropped(patch):
+    """The stretch is dropped where its loss is stationary at epsilon, as it once was."""
+    honest = loss_scalar._beyond
+
+    def dropping(cut, x):
+        rows = honest(cut, x)
+        tie = (np.abs(cut.zeta_0 - x) <= 1e-12) & (cut.zeta_1 == 0.0)
+        rows[tie, 0] = 0.0
+        return rows
+
+    patch.setattr(loss_scalar, "_beyond", dropping)
+
+
+def _five_steps(patch):
+    patch.setattr(profile, "_ROUNDS", 5)
+
+
+def _bounds_too_low(patch):
+    honest = vector._many
+
+    def low(*args):
+        found = honest(*args)
+        moved = {f.name: getattr(found, f.name) - 0.003 for f in dataclasses.fields(found)}
+        return type(found)(**moved)
+
+    patch.setattr(vector, "_many", low)
+
+
+def _one_copy_less(patch):
+    honest = vector._transform
+    patch.setattr(
+        vector, "_transform", lambda shares: honest({k: max(n - 1, 1) for k, n in shares.items()})
+    )
+
+
+def _uncertified(patch):
+    honest = certify.certified_delta
+    patch.setattr(certify, "certified_delta", lambda noise, budget: 0.99 * honest(noise, budget))
+
+
+@pytest.mark.parametrize(
+    ("defect", "name", "seed"),
+    [
+        (_profile_off, "scalar-truth", 0),
+        (_stretch_dropped, "vector-copies", 7),
+        (_five_steps, "scalar-inverse", 0),
+        (_bounds_too_low, "vector-copies", 0),
+        (_one_copy_less, "vector-copies", 0),
+        (_uncertified, "budget-calibrate", 18),
+    ],
+)
+def test_planted_defects_are_caught(monkeypatch, defect, name, seed):
+    """Within some hundred cases for most seeds; with these seeds within a few."""
+    assert not violations(name, seed=seed, cases=3)
+    with monkeypatch.context() as patch:
+        defect(patch)
+        assert violations(name, seed=seed)
+
+
+def test_a_hang_is_a_violation(monkeypatch):
+    monkeypatch.setattr(runner, "HANG", 0.05)
+
+    def endless():
+        start = time.process_time()
+        while time.process_time() - start < 5.0:
+            pass
+
+    report = Report()
+    run_case(report, "hang", lambda _, report: report.call(endless), 0, 0)
+    assert "no answer" in report.violations[0][1]
+
+
+def test_nan_warnings_and_raw_errors_are_violations():
+    def overflow(_, report):
+        report.call(math.exp, 1e3)
+
+    report = Report()
+    run_case(report, "raw", overflow, 0, 0)
+    report.within((-1.0, -0.9), math.nan, math.nan, 0.0, "truth")
+    assert len(report.violations) == 2
+    assert "OverflowError" in report.violations[0][1]
+    assert report.violations[0][1].startswith("exp(1000.0)")
