@@ -261,6 +261,17 @@ def test_one_of_many_noisy_rows_fails_by_chance_only_once_in_a_hundred():
     assert np.mean(every == "undecided") > 0.97
 
 
+def test_each_row_has_its_own_number_of_draws():
+    claim = replace(NUMBER, printed="1", relation="<", reduce="all", select=())
+    table = pd.DataFrame({"x": [0.0, 0.9], "x_se": [0.2, 0.02], "repetitions": [3, 1000]})
+    found = verdict(claim, table)  # 5 standard errors each: clear with 1000 draws, not with 3
+    assert found.verdict == "undecided"
+    assert "in 1 of 2 rows: 0 < 1" in found.why
+    assert verdict(claim, table.assign(repetitions=1000)).verdict == "reproduced"
+    assert verdict(replace(claim, reduce="max"), table).verdict == "reproduced"
+    assert verdict(replace(claim, reduce="mean"), table).verdict == "undecided"
+
+
 def test_intervals_of_replications_stand_for_standard_errors():
     table = two(0.04, 1).assign(x_low=[0.035, 1], x_high=[0.05, 1], x_se=9.0)
     for printed, expected in [

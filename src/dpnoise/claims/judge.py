@@ -203,15 +203,15 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
     return _Finding(verdict, why, ours, _se(found, worst))
 
 
-def _quantile(found: Quantity, rows: int, *, two: bool = False) -> float:
+def _quantile(found: Quantity, rows: int, *, two: bool = False) -> np.ndarray | float:
     """Return how many standard errors are clear, `rows` being looked at.
 
     With `two` the printed number is taken to carry an error of the size of ours: the
     difference has sqrt 2 of it and twice the degrees of freedom.
     """
-    freedom = max(found.repetitions - 1, 1) * (2 if two else 1)
-    freedom = min(freedom, 1e10)  # beyond, Student's distribution is the normal one
-    return (math.sqrt(2) if two else 1.0) * float(stdtrit(freedom, 1 - (1 - LEVEL) / 2 / rows))
+    freedom = np.maximum(np.subtract(found.repetitions, 1), 1) * (2 if two else 1)
+    freedom = np.minimum(freedom, 1e10)  # beyond, Student's distribution is the normal one
+    return (math.sqrt(2) if two else 1.0) * stdtrit(freedom, 1 - (1 - LEVEL) / 2 / rows)
 
 
 def _reach(found: Quantity, rows: int) -> tuple[np.ndarray | float, np.ndarray | float]:

@@ -41,8 +41,8 @@ class Quantity(NamedTuple):
         The standard error of `value`; None if the columns are deterministic.
     low, high : array of shape (n,), or None
         The 99 % interval of `value` over replications, instead of `se`.
-    repetitions : float
-        The fewest draws that a standard error rests on; infinite if not known.
+    repetitions : array of shape (n,), or float
+        How many draws a standard error rests on; infinite if not known.
     rows : int
         How many rows were selected before reducing.
     """
@@ -53,7 +53,7 @@ class Quantity(NamedTuple):
     se: np.ndarray | None = None
     low: np.ndarray | None = None
     high: np.ndarray | None = None
-    repetitions: float = math.inf
+    repetitions: np.ndarray | float = math.inf
     rows: int = 1
 
 
@@ -125,7 +125,7 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
         value, se = x / y, np.hypot(a, x / y * b) / np.abs(y)
     else:
         value, se = x - y, np.hypot(a, b)
-    repetitions = min(first.repetitions, second.repetitions)
+    repetitions = np.minimum(first.repetitions, second.repetitions)
     found = Quantity(value, x, y, se if stochastic else None, None, None, repetitions, len(x))
     return _reduce(claim, found)
 
@@ -182,7 +182,7 @@ def _values(rows: pd.DataFrame, column: str, result: str) -> Quantity:
     se = read(f"{column}_se")
     if np.any(se < 0):
         raise NotRunError(f"results/{result} has a negative standard error in {column}_se")
-    repetitions = float(np.min(read("repetitions"))) if "repetitions" in rows else math.inf
+    repetitions = read("repetitions") if "repetitions" in rows else math.inf
     return found._replace(se=se, repetitions=repetitions)
 
 
@@ -227,7 +227,9 @@ def _reduce(claim: Claim, found: Quantity) -> Quantity:
             None if part is None else np.mean(part, keepdims=True)
             for part in (found.value, found.first, found.second)
         )
-        return found._replace(value=value, first=first, second=second, se=se, rows=1)
+        fewest = float(np.min(found.repetitions))
+        parts = {"value": value, "first": first, "second": second, "se": se}
+        return found._replace(**parts, repetitions=fewest, rows=1)
     place = np.argmin(found.value) if claim.reduce == "min" else np.argmax(found.value)
     arrays = {name: part[[place]] for name, part in found._asdict().items() if np.ndim(part)}
     return found._replace(**arrays)
