@@ -289,7 +289,7 @@ def test_the_target_needs_a_public_bound(value):
 
 
 @pytest.mark.parametrize(
-    "classes", [None, "no", ["no"], ["no", "no"], [1, 2, 3], [[1, 2]], [1, "?"]]
+    "classes", [None, "no", ["no"], ["no", "no"], [1, 2, 3], [[1, 2]], [1, "?"], [1.0, math.nan]]
 )
 def test_the_labels_must_be_two_and_of_the_type_of_the_target(classes):
     y = WORDS if classes != [1, "?"] else np.arange(120) % 2
@@ -346,10 +346,10 @@ def test_targets_that_are_not_finite_contribute_nothing(value):
     assert fits[0].coef_ == pytest.approx(fits[1].coef_, rel=1e-4, abs=1e-5)
 
 
-@pytest.mark.parametrize("strange", ["maybe", None, math.nan, pd.NA, 3])
+@pytest.mark.parametrize("strange", ["maybe", None, math.nan, pd.NA, 3, ["yes"]])
 def test_records_with_another_label_contribute_nothing(strange):
     y = np.array(WORDS, dtype=object)
-    y[[4, 77]] = strange
+    y[4] = y[77] = strange
     rest = np.delete(np.arange(120), [4, 77])
     model = of(DPLogisticRegression, **EXACT)
     fits = [clone(model).fit(*data) for data in ((X, y), (X[rest], WORDS[rest]))]

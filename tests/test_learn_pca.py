@@ -169,6 +169,11 @@ def test_everything_wrong_is_named_at_once():
         ({"delta": 1.0}, "delta"),
         ({"delta": -0.1, "noise": "laplace"}, "delta"),
         ({"noise": "uniform"}, "noise"),
+        ({"neighbouring": "add-remove"}, "max_samples"),
+        ({"max_samples": 0}, "max_samples"),
+        ({"max_samples": True}, "max_samples"),
+        ({"max_samples": 10**400}, "max_samples"),
+        ({"max_samples": 399}, "X"),
     ],
 )
 def test_bad_input_is_refused(change, name):

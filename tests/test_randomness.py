@@ -168,6 +168,18 @@ def test_listed_exceptions_exist_and_say_what_happens_without_a_seed():
         assert "default_rng(" in ast.unparse(found)
 
 
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PRIVATE = sorted((ROOT / "src" / "dpnoise" / "learn").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", PAGES + PRIVATE, ids=lambda path: path.name)
+def test_no_example_seeds_a_private_release(path):
+    """Readers copy examples; `audit` runs mechanisms on data that need no protection."""
+    lines = [x for x in path.read_text().splitlines() if x.lstrip().startswith((">>>", "..."))]
+    calls = [x for x in lines if "random_state=" in x and "audit(" not in x]
+    assert calls == []
+
+
 ALWAYS = [
     "import random",
     "from random import shuffle",

@@ -289,7 +289,7 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
         problems = Problems(type(self).__name__)
         classes = _two_labels(problems, self.classes, y.dtype)
         place = dict(zip(classes.tolist(), (-1.0, 1.0), strict=True))
-        signs = np.array([place.get(label, 0.0) for label in y.tolist()])
+        signs = np.array([place.get(one, 0.0) if _hashable(one) else 0.0 for one in y.tolist()])
         weights = self._descend(problems, X, signs, usable=signs != 0.0, loss="logistic")
         self.classes_ = classes
         coefficients, intercept = self._split(weights)
@@ -313,6 +313,15 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
         return self.classes_[second.astype(int)]
 
 
+def _hashable(label: object) -> bool:
+    """Whether a label can be looked up; a list, say, is none of the two classes."""
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
+
+
 def _two_labels(problems: Problems, classes: ArrayLike | None, kind: np.dtype) -> NDArray:
     """Return two sorted labels that fit data of a type, recording what is wrong."""
     labels = np.asarray(classes)
@@ -321,6 +330,7 @@ def _two_labels(problems: Problems, classes: ArrayLike | None, kind: np.dtype) -
     except TypeError:  # labels that cannot be sorted
         labels = labels[:0]
     good = classes is not None and np.ndim(classes) == 1 and labels.shape == (2,)
+    good = good and bool(np.all(labels == labels))  # noqa: PLR0124 - not NaN, of whatever type
     if not problems.require(good, "classes", "the two labels, public, not from the data", classes):
         # the wording that scikit-learn's tools look for
         problems.add("Only binary classification is supported.")

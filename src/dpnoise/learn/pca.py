@@ -109,8 +109,8 @@ def check_request(
         expected = f"a whole number in [1, {shape[1]}]"
         problems.require(_whole(rank) and 1 <= rank <= shape[1], rank_name, expected, rank)
     if max_samples is not None or adding:
-        expected = "a whole number >= 1, a public bound on N that add-remove needs"
-        good = _whole(max_samples) and max_samples >= 1
+        expected = "a whole number in [1, 1e15], a public bound on N that add-remove needs"
+        good = _whole(max_samples) and 1 <= max_samples <= 10**15
         if problems.require(good, "max_samples", expected, max_samples) and len(shape) == 2:
             problems.require(shape[0] <= max_samples, "X", "at most max_samples rows", "more")
     if epsilon != math.inf:
@@ -166,8 +166,8 @@ def dp_pca(
         Which data sets the guarantee does not tell apart. "replace-one" needs sqrt 2 times the
         noise.
     max_samples : int, optional
-        A public bound on N. Required by "add-remove", where N itself is private; N if left out
-        with "replace-one".
+        A public bound on N, up to 1e15. Required by "add-remove", where N itself is private; N
+        if left out with "replace-one".
     random_state : int or numpy.random.Generator, optional
         For tests and simulations on public data: anything but None raises a `SeededNoiseWarning`,
         because whoever knows it can subtract the noise.
