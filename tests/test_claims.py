@@ -145,6 +145,7 @@ def test_matches_of_the_rule_have_the_rate_that_it_implies():
     table = pd.DataFrame({"row": range(2000), "x": ours, "x_se": 0.01})
     found = judge(claims, {NUMBER.result: table})["verdict"]
     assert (found == "reproduced").mean() == pytest.approx(0.9545, abs=0.0187)
+    assert (found == "differs").mean() == pytest.approx(0.01, abs=0.0089)
 
 
 def test_a_misprint_agrees_with_the_corrected_value_only():
