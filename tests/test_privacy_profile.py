@@ -50,6 +50,11 @@ EVERY = [*FAMILIES, DiscreteGaussian(1.7), DiscreteGaussian(40.0)]
 ids = {"ids": repr}
 
 
+def some_shift(noise):
+    """Return a shift that is no round number where the noise has one."""
+    return 1.0 if isinstance(noise, DiscreteGaussian) else 1.3
+
+
 def random_pieces(rng):
     """Yield one noise of each family with quadratic pieces."""
     s, r = 10 ** rng.uniform(-2, 2), 10 ** rng.uniform(-3, 2)
@@ -290,7 +295,7 @@ def test_discrete_gaussian_is_the_sum_over_integers(sigma):
     for _ in range(5):
         d = int(rng.choice([1, 2, int(rng.integers(1, 8 * sigma + 3))]))
         epsilon = d / sigma * float(rng.choice([0.0, rng.uniform(0, 1), rng.uniform(0, 30)]))
-        value = log_privacy_profile(noise, d + 0.5, epsilon)
+        value = log_privacy_profile(noise, d, epsilon)
         assert off(value, mp.log(discrete_gaussian_delta(noise, d, epsilon))) < 1e-12
 
 
@@ -346,7 +351,7 @@ def test_other_libraries_agree():
 def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
     """With e^epsilon P(T > t2) as its slope, at negative epsilon too."""
     x = np.linspace(0.05, 6.0, 4001)
-    log_delta, slope = hockey_stick(noise, 1.3, np.log(x))
+    log_delta, slope = hockey_stick(noise, some_shift(noise), np.log(x))
     delta = np.exp(log_delta)
     fall = -np.diff(delta)
     assert np.all(fall >= 0)
@@ -360,7 +365,7 @@ def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
 @pytest.mark.parametrize("noise", EVERY, **ids)
 def test_symmetry_links_epsilon_and_minus_epsilon(noise):
     epsilon = np.linspace(0, 4, 41)
-    ahead, back = (np.exp(hockey_stick(noise, 1.3, s * epsilon)[0]) for s in (1, -1))
+    ahead, back = (np.exp(hockey_stick(noise, some_shift(noise), s * epsilon)[0]) for s in (1, -1))
     assert np.allclose(1 - back, np.exp(-epsilon) * (1 - ahead), rtol=0, atol=1e-15)
 
 
@@ -396,8 +401,8 @@ def test_epsilon_at_is_the_inverse(noise, sensitivity):
 @pytest.mark.parametrize("noise", EVERY, **ids)
 def test_profile_is_the_inverse_of_epsilon_at(noise):
     epsilon = np.array([0.05, 0.3, 0.5, 0.7])
-    log_delta, slope = hockey_stick(noise, 1.3, epsilon)
-    back = epsilon_at(noise, 1.3, np.exp(log_delta))
+    log_delta, slope = hockey_stick(noise, some_shift(noise), epsilon)
+    back = epsilon_at(noise, some_shift(noise), np.exp(log_delta))
     # It may exceed epsilon by what the margin of the profile is worth.
     inner = slope > 1e-9
     assert np.all(back[inner] >= epsilon[inner] * (1 - 1e-14))
@@ -437,10 +442,70 @@ def test_shapes():
     assert isinstance(epsilon_at(noise, 1.0, 0.01), float)
     assert privacy_profile(noise, 1.0, np.empty((0, 2))).shape == (0, 2)
     assert epsilon_at(noise, 1.0, []).shape == (0,)
-    assert privacy_profile(DiscreteGaussian(2.0), [0.9, 1.9], 0.1).tolist() == [
+    assert privacy_profile(DiscreteGaussian(2.0), [0, 1], 0.1).tolist() == [
         0.0,
-        privacy_profile(DiscreteGaussian(2.0), 1, 0.1),
+        privacy_profile(DiscreteGaussian(2.0), 1.0, 0.1),
     ]
+
+
+@pytest.mark.parametrize("sensitivity", [math.sqrt(3), 0.5, [1.0, 1.5], 1.0 + 2.0**-52])
+def test_noise_on_the_integers_needs_an_integer_sensitivity(sensitivity):
+    """The next integer below would be less than the query moves."""
+    noise = DiscreteGaussian(4.0)
+    calls = [(privacy_profile, 0.5), (log_privacy_profile, 0.5), (epsilon_at, 1e-6)]
+    if np.ndim(sensitivity) == 0:
+        calls.append((hockey_stick, 0.5))
+    for function, last in calls:
+        with pytest.raises(ValueError, match="sensitivity: expected integers"):
+            function(noise, sensitivity, last)
+
+
+def exact_leaving(noise, shift):
+    """Return P(T > bound - shift) of truncated Laplace noise, at 100 digits more than it loses."""
+    with mp.workdps(400):
+        beta, bound, t = map(mp.mpf, (noise.beta, noise.bound, noise.bound))
+        t -= mp.mpf(shift)
+        rest = (mp.exp(-abs(t) / beta) - mp.exp(-bound / beta)) / (-mp.expm1(-bound / beta)) / 2
+        return min(1 - rest if t < 0 else rest, mp.mpf(1)) if t > -bound else mp.mpf(1)
+
+
+def test_no_epsilon_where_more_mass_leaves_than_delta():
+    """To the last bit of delta, on both sides of the mass; it is 1/2 for a shift by the bound."""
+    rng = np.random.default_rng(15)
+    pairs = [(TruncatedLaplace(3.0, 2.0), 2.0), (TruncatedLaplace(3.0, 2.0), 3.0)]
+    pairs += [(TruncatedLaplace(1.0, 1.0), s) for s in (0.25, 0.5, 1.0, 1.5, 1e-9, 2.0, 7.0)]
+    for beta, reach, share in 10 ** rng.uniform([-3, -6, -12], [3, 2, 0.3], (15, 3)):
+        noise = TruncatedLaplace(beta, beta * reach)
+        pairs.append((noise, noise.bound * share))
+    for noise, shift in pairs:
+        mass = exact_leaving(noise, shift)
+        near = float(mass)
+        for delta in (math.nextafter(near, 0), near, math.nextafter(near, 1), near * (1 + 1e-14)):
+            if delta < 1.0:
+                epsilon = epsilon_at(noise, shift, delta)
+                assert math.isfinite(epsilon) == (mp.mpf(delta) >= mass), (noise, shift, delta)
+
+
+def test_staircase_a_few_ulp_from_its_steps():
+    """Where the shift or epsilon is a multiple of a step but for a few units in the last place."""
+    rng = np.random.default_rng(16)
+    for _ in range(30):
+        step, width = rng.choice([0.5, 1.0, 3.0]), float(rng.choice([0.1, 1.0, 2.5]))
+        noise = Staircase(float(step), width, float(rng.choice([0.25, 0.3, 0.5])))
+        shift, epsilon = width * float(rng.integers(1, 4)), noise.epsilon * float(rng.integers(4))
+        for _ in range(int(rng.integers(5))):
+            shift = math.nextafter(shift, math.inf if rng.random() < 0.7 else 0.0)
+        if rng.random() < 0.3:
+            epsilon = math.nextafter(epsilon, rng.choice([0.0, 9.0]))
+        value, exact = (
+            privacy_profile(noise, shift, epsilon),
+            staircase_delta(noise, shift, epsilon),
+        )
+        # Above its largest loss the oracle is left with its own rounding, 1e-50.
+        assert abs(value - exact) <= 1e-12 * exact + 1e-40, (noise, shift, epsilon)
+    noise = Staircase(1.0, 1.0, 0.5)
+    assert privacy_profile(noise, 1.0 + 2.0**-50, 1.0) == pytest.approx(4.2e-16, rel=0.02)
+    assert privacy_profile(noise, 1.0, 1.0) == 0.0
 
 
 class Plateau(Noise):

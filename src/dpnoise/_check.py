@@ -48,13 +48,15 @@ class Problems:
         kind = "a finite number" if finite else "a number"
         expected = f"{kind} in {left}{low:g}, {high:g}{right}"
         try:
-            ok = isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+            ok = isinstance(value, Real) and not isinstance(value, bool)
+            x = float(value) if ok else math.nan  # not a float32: the limits would overflow
+            ok = ok and not math.isnan(x)
         except OverflowError:  # an integer beyond all floats
             ok = False
         if ok:
-            above = value > low if open_low else value >= low
-            below = value < high if open_high else value <= high
-            ok = above and below and (math.isfinite(value) or not finite)
+            above = x > low if open_low else x >= low
+            below = x < high if open_high else x <= high
+            ok = above and below and (math.isfinite(x) or not finite)
         return self.require(ok, name, expected, value)
 
     def raise_if_any(self, error: type[Exception] = ValueError) -> None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_ROUNDING = 2.0**-49  # of the few operations
+_SPARSE = 2.0**-960  # where the relative accuracy of doubles is not that of their rounding
+
 
 def classical_gaussian_sigma(
     epsilon: ArrayLike,
@@ -43,12 +46,12 @@ def classical_gaussian_sigma(
     Returns
     -------
     numpy.ndarray or float
-        The standard deviation.
+        The standard deviation, rounded up; never 0. Proved to be private for epsilon < 1 only.
 
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range or sigma has no double.
     """
     problems = Problems("classical Gaussian calibration")
     high = np.inf if allow_large_epsilon else 1.0
@@ -58,5 +61,13 @@ def classical_gaussian_sigma(
     delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
     sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
     problems.raise_if_any()
-    sigma = sensitivity * (np.sqrt(2.0 * (np.log(1.25) - np.log(delta))) / epsilon)
-    return np.asarray(sigma)[()]
+    root = np.sqrt(2.0 * (np.log(1.25) - np.log(delta))) * (1.0 + _ROUNDING)
+    with np.errstate(over="ignore"):  # refused below
+        share = sensitivity / epsilon
+        share = np.where(share < _SPARSE, np.nextafter(share, np.inf), share)
+        sigma = root * share
+    sigma = np.where(sigma < _SPARSE, np.nextafter(sigma, np.inf), sigma)
+    good = bool(np.all(np.isfinite(sigma)))
+    problems.require(good, "sigma", "a result below 1.8e308", float(np.max(sigma, initial=0.0)))
+    problems.raise_if_any()
+    return sigma[()]

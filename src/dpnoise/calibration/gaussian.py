@@ -37,6 +37,7 @@ _CLOSE = 1e-8
 # 1 - delta, faster than the slope. So the shift is largest at epsilon = 0, delta = 1e-300,
 # where it is below 3000 u; the margin is 4096 u.
 _MARGIN = 2.0**-41
+_SPARSE = 2.0**-960
 
 
 def _start(epsilon: Array, delta: Array) -> Array:
@@ -93,7 +94,8 @@ def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, sensitivity: ArrayLike 
     Returns
     -------
     numpy.ndarray or float
-        sigma, at least the exact minimum and above it by less than 1e-12 of its value.
+        sigma, at least the exact minimum and above it by less than 1e-12 of its value, or by two
+        of the smallest doubles. Never 0.
 
     Raises
     ------
@@ -116,6 +118,8 @@ def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, sensitivity: ArrayLike 
     mu = mu.reshape(epsilon.shape)
     with np.errstate(over="ignore"):  # refused below
         sigma = sensitivity / mu
+    # Where doubles are so sparse that the margin does not cover the rounding of the quotient.
+    sigma = np.where(sigma < _SPARSE, np.nextafter(sigma, math.inf), sigma)
     problems.require(
         bool(np.all(np.isfinite(sigma))),
         "sigma",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _LEAST_SIGMA, _GREATEST_SIGMA = 0.01, 1e12  # beyond, it is 0 or doubles skip integers
 _WIDE = 16.0  # from this sigma on the corrections of Euler and Maclaurin vanish quickly
 _CORRECTIONS = 8
+_STEPS = 100  # from the normal quantile
 # B_2j / (2j)!, by which the derivatives of order 2j - 1 enter.
 _BERNOULLI = special.bernoulli(2 * _CORRECTIONS)[2::2] / special.factorial(
     np.arange(2, 2 * _CORRECTIONS + 1, 2)
@@ -161,18 +162,21 @@ class DiscreteGaussian:
         inside = (tail > 0) & (tail <= 0.5)
         tail = np.where(inside, tail, 0.5)
 
+        log_tail = np.log(tail)  # the smallest tails are integers of the smallest double
+
         def beyond(k: Array) -> Array:
-            mass = np.exp(self._log_tail(k + 1.0))
-            return np.where(negative, mass < tail, mass <= tail)
+            log_mass = self._log_tail(k + 1.0)
+            return np.where(negative, log_mass < log_tail, log_mass <= log_tail)
 
         # The normal quantile is off by a few integers at most.
-        k = np.floor(self.sigma * gaussian_magnitude(np.maximum(-np.log(2.0 * tail), 0.0)))
-        while (short := ~beyond(k)).any():
-            k = k + short
-        while (far := (k > 0) & beyond(np.maximum(k - 1.0, 0.0))).any():
-            k = k - far
-        k = np.where(inside, k, outside)
-        return np.where(negative, -k, k)[()] + 0.0  # not -0.0
+        k = np.floor(self.sigma * gaussian_magnitude(np.maximum(-np.log(2.0) - log_tail, 0.0)))
+        for _ in range(_STEPS):
+            short, far = ~beyond(k), (k > 0) & beyond(np.maximum(k - 1.0, 0.0))
+            if not (short | far).any():
+                k = np.where(inside, k, outside)
+                return np.where(negative, -k, k)[()] + 0.0  # not -0.0
+            k = k + short - (far & ~short)
+        raise RuntimeError(f"quantile of {self!r}: not found in {_STEPS} steps")
 
     def rvs(
         self,

@@ -65,7 +65,7 @@ def _check_ratio(problems: Problems, alpha: Array, gamma: Array) -> None:
     """Refuse a ratio of good parameters that double precision cannot square."""
     if not problems.found:
         with np.errstate(over="ignore"):
-            ratio = np.max(np.divide(alpha, gamma), initial=0.0)
+            ratio = np.max(np.divide(alpha, gamma, dtype=float), initial=0.0)
         problems.require(
             bool(ratio <= _GREATEST_RATIO), "alpha / gamma", f"at most {_GREATEST_RATIO:g}", ratio
         )
@@ -89,7 +89,8 @@ def flipped_huber_variance(alpha: ArrayLike, gamma: ArrayLike) -> Array:
     Returns
     -------
     numpy.ndarray or float
-        The variances, equation (11) of the paper in a form without cancellation.
+        The variances, equation (11) of the paper in a form without cancellation; infinite
+        beyond the largest double.
 
     Raises
     ------
@@ -101,7 +102,8 @@ def flipped_huber_variance(alpha: ArrayLike, gamma: ArrayLike) -> Array:
     gamma = floats(problems, "gamma", gamma, low=0.0, open_low=True)
     _check_ratio(problems, alpha, gamma)
     problems.raise_if_any()
-    return (gamma * gamma * _variance(_shape(alpha, gamma)))[()]
+    with np.errstate(over="ignore"):
+        return (gamma * gamma * _variance(_shape(alpha, gamma)))[()]
 
 
 def _log_ratio(s: _Shape) -> Array:
@@ -195,7 +197,7 @@ class FlippedHuber(Noise):
 
     def pieces(self) -> tuple[Piece, ...]:
         """Return -log density on t >= 0 as quadratics."""
-        s, precision = self._shape, self.gamma**-2
+        s, precision = self._shape, 1.0 / self.gamma / self.gamma
         value = math.log(2.0 * self.gamma) + float(np.log(s.weight / s.b))
         tail = Piece(
             self.alpha, math.inf, value + float(s.square), self.alpha * precision, precision
@@ -209,7 +211,7 @@ class FlippedHuber(Noise):
 
     def var(self) -> float:
         """Return the variance, equation (11)."""
-        return float(self.gamma * self.gamma * _variance(self._shape))
+        return self.gamma * (self.gamma * float(_variance(self._shape)))
 
     def mean_abs(self) -> float:
         """Return E|T|."""

@@ -77,11 +77,11 @@ class Gaussian(Noise):
     def pieces(self) -> tuple[Piece, ...]:
         """Return -log density on t >= 0 as quadratics."""
         value = 0.5 * math.log(2.0 * math.pi) + math.log(self.sigma)
-        return (Piece(0.0, math.inf, value, 0.0, self.sigma**-2),)
+        return (Piece(0.0, math.inf, value, 0.0, 1.0 / self.sigma / self.sigma),)
 
     def var(self) -> float:
         """Return the variance, sigma^2."""
-        return self.sigma**2
+        return self.sigma * self.sigma
 
     def mean_abs(self) -> float:
         """Return E|T| = sigma sqrt(2 / pi)."""
@@ -89,4 +89,4 @@ class Gaussian(Noise):
 
     def fisher_information(self) -> float:
         """Return the Fisher information about a shift, 1 / sigma^2."""
-        return self.sigma**-2
+        return 1.0 / self.sigma / self.sigma

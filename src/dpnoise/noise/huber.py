@@ -131,7 +131,7 @@ class Huber(Noise):
         a, edge = self.alpha, self.alpha * self.scale
         value = self._log_weight - math.log(a) + math.log(2.0) + math.log(self.scale)
         return (
-            Piece(0.0, edge, value, 0.0, self.scale**-2),
+            Piece(0.0, edge, value, 0.0, 1.0 / self.scale / self.scale),
             Piece(edge, math.inf, value + 0.5 * a * a, a / self.scale, 0.0),
         )
 
@@ -144,7 +144,7 @@ class Huber(Noise):
         """Return the variance."""
         square = self.alpha**2
         total = self._centre_second + self._rim * (square + 2.0 + 2.0 / square)
-        return self.scale**2 * (total / self._weight)
+        return self.scale * (self.scale * (total / self._weight))
 
     def mean_abs(self) -> float:
         """Return E|T|."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -49,7 +50,8 @@ class KNorm:
     def __post_init__(self) -> None:
         """Check the parameters and store them as float, int and float."""
         problems = Problems("K-norm noise")
-        known = not isinstance(self.norm, bool) and self.norm in (1, 2, math.inf)
+        known = isinstance(self.norm, Real) and not isinstance(self.norm, bool)
+        known = known and self.norm in (1, 2, math.inf)
         problems.require(known, "norm", "1, 2 or inf", self.norm)
         whole = isinstance(self.dimension, int | np.integer) and not isinstance(
             self.dimension, bool
@@ -134,7 +136,7 @@ class KNorm:
         """Return the variance of each coordinate."""
         K = self.dimension
         factor = {1.0: 2.0, 2.0: K + 1.0, math.inf: (K + 1.0) * (K + 2.0) / 3.0}[self.norm]
-        return self.scale**2 * factor
+        return self.scale * (self.scale * factor)
 
     def std(self) -> float:
         """Return the standard deviation of each coordinate."""

@@ -59,7 +59,7 @@ class Laplace(Noise):
 
     def var(self) -> float:
         """Return the variance, 2 beta^2."""
-        return 2.0 * self.beta**2
+        return 2.0 * self.beta * self.beta
 
     def mean_abs(self) -> float:
         """Return E|T| = beta."""
@@ -67,4 +67,4 @@ class Laplace(Noise):
 
     def fisher_information(self) -> float:
         """Return the Fisher information about a shift, 1 / beta^2."""
-        return self.beta**-2
+        return 1.0 / self.beta / self.beta

@@ -117,7 +117,7 @@ class OffsetSymmetricGaussian(Noise):
         """Return -log density on t >= 0 as quadratics."""
         value = math.log(2.0 * mills_ratio(self._offset)) + math.log(self.rho)
         slope = self._offset / self.rho
-        return (Piece(0.0, math.inf, value, slope, self.rho**-2),)
+        return (Piece(0.0, math.inf, value, slope, 1.0 / self.rho / self.rho),)
 
     def _ratios(self) -> tuple[float, float]:
         """Return I_1 / I_0 and I_2 / I_1."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -56,7 +57,8 @@ def staircase_gamma(epsilon: ArrayLike, power: int = 2) -> Array:
     """
     problems = Problems("gamma of the staircase")
     epsilon = floats(problems, "epsilon", epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
-    problems.require(power in (1, 2), "power", "1 or 2", power)
+    known = isinstance(power, Real) and not isinstance(power, bool) and power in (1, 2)
+    problems.require(known, "power", "1 or 2", power)
     problems.raise_if_any()
     if power == 1:
         return special.expit(-0.5 * epsilon)[()]
@@ -171,7 +173,7 @@ class Staircase(Noise):
         mean_k, mean_f = self._means
         square_k = mean_k * (1.0 + b) / self._drop
         square_f = (cube + b * (1.0 - cube)) / (3.0 * self._width)
-        return self.sensitivity**2 * (square_k + 2.0 * mean_k * mean_f + square_f)
+        return self.sensitivity * self.sensitivity * (square_k + 2.0 * mean_k * mean_f + square_f)
 
     def mean_abs(self) -> float:
         """Return E|T| = Delta E (k + f)."""

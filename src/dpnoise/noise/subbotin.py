@@ -137,7 +137,7 @@ class Subbotin(Noise):
         if self.p == 1.0:
             return (Piece(0.0, math.inf, -self._log_peak, 1.0 / self.scale, 0.0),)
         if self.p == 2.0:
-            return (Piece(0.0, math.inf, -self._log_peak, 0.0, self.scale**-2),)
+            return (Piece(0.0, math.inf, -self._log_peak, 0.0, 1.0 / self.scale / self.scale),)
         return None
 
     def _absolute_moment(self, power: float) -> float:
@@ -148,7 +148,7 @@ class Subbotin(Noise):
 
     def var(self) -> float:
         """Return the variance."""
-        return self.scale**2 * self._absolute_moment(2.0)
+        return self.scale * (self.scale * self._absolute_moment(2.0))
 
     def mean_abs(self) -> float:
         """Return E|T|."""

@@ -99,7 +99,8 @@ class TruncatedLaplace(Noise):
 
     def var(self) -> float:
         """Return the variance, 2 beta^2 P(3, r) / P(1, r) with r = bound / beta."""
-        return float(2.0 * self.beta**2 * (special.gammainc(3.0, self._reach) / self._mass))
+        share = float(special.gammainc(3.0, self._reach)) / self._mass
+        return 2.0 * self.beta * (self.beta * share)
 
     def mean_abs(self) -> float:
         """Return E|T| = beta P(2, r) / P(1, r) with r = bound / beta."""

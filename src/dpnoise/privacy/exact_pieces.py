@@ -8,6 +8,7 @@ numbers, and so is every such difference; 1 / beta as a double would already spo
 
 from __future__ import annotations
 
+import decimal
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -98,6 +99,33 @@ def exact_pieces(noise: Noise) -> list[Quadratic]:
     if type(noise) in _EXACT:
         return _EXACT[type(noise)](noise)
     return [Quadratic(*map(Fraction, (p.left, p.slope, p.curvature))) for p in noise.pieces()]
+
+
+_DIGITS = 60
+
+
+def mass_beyond(noise: TruncatedLaplace, t: Fraction) -> Fraction:
+    """Return P(T > t), |t| < bound, rounded up by less than 1e-60 of its value.
+
+    For t >= 0 it is exp(-t / beta) (1 - exp(-rest)) / (2 (1 - exp(-reach))), rest =
+    (bound - t) / beta and reach = bound / beta.
+    """
+    if t < 0:
+        return 1 - mass_beyond(noise, -t) * (1 - Fraction(2, 10**_DIGITS))
+    beta, bound = Fraction(noise.beta), Fraction(noise.bound)
+    parts = [-t / beta, (t - bound) / beta, -bound / beta]
+    if parts[0] < -10_000:  # below every positive double
+        return Fraction(1, 2**1100)
+    # Digits for a small argument, whose exponential is nearly 1, and for a large one.
+    lost = max(abs(math.log10(max(as_double(-x), 1e-300))) for x in parts[1:])
+    with decimal.localcontext() as context:
+        context.prec = _DIGITS + 10 + 2 * int(lost)
+        context.Emin, context.Emax = decimal.MIN_EMIN, decimal.MAX_EMAX
+        fall, rest, reach = (
+            (decimal.Decimal(x.numerator) / decimal.Decimal(x.denominator)).exp() for x in parts
+        )
+        mass = Fraction(fall * (1 - rest) / (2 * (1 - reach)))
+    return mass * (1 + Fraction(1, 10**_DIGITS))
 
 
 def as_double(value: Fraction | float) -> float:

@@ -39,6 +39,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _FAR, _DEPTH = 4.0, 40
 # Beyond this a = epsilon / mu, delta < exp(-1e299) is far below any double.
 _GREATEST = 1e150
+_LEAST = 1e-300  # half of mu is a double of full accuracy
 
 
 def _mills(x: Array) -> Array:
@@ -107,7 +108,7 @@ def gaussian_log_delta(mu: ArrayLike, epsilon: ArrayLike) -> Array:
     ----------
     mu : array_like of float
         Sensitivity over standard deviation, positive. Compositions and vector queries have
-        one mu too: the root of the sum of the squares.
+        one mu too: the root of the sum of the squares. From 1e-300 to 1e150.
     epsilon : array_like of float
         Non-negative; broadcasts with `mu`.
 
@@ -123,7 +124,7 @@ def gaussian_log_delta(mu: ArrayLike, epsilon: ArrayLike) -> Array:
         If an argument is out of range.
     """
     problems = Problems("Gaussian privacy profile")
-    mu = floats(problems, "mu", mu, low=0.0, high=_GREATEST, open_low=True)
+    mu = floats(problems, "mu", mu, low=_LEAST, high=_GREATEST)
     epsilon = floats(problems, "epsilon", epsilon, low=0.0)
     problems.raise_if_any()
     mu, epsilon = np.broadcast_arrays(mu, epsilon)

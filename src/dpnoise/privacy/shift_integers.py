@@ -13,6 +13,7 @@ or, where many terms count, by the formula of Euler and Maclaurin around the nor
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +24,6 @@ from dpnoise.privacy.exact_pieces import as_double
 from dpnoise.privacy.tail_ratio import normal_fall
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from dpnoise.noise import DiscreteGaussian
@@ -55,6 +54,7 @@ class IntegerShift:
     """
 
     largest_loss = math.inf
+    least_delta = Fraction(0)
     log_error = 4e-12
     epsilon_error = 2.0**-49  # delta is as good as that at an epsilon off by this factor
 

@@ -24,7 +24,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.privacy.exact_pieces import as_double, as_double_above, as_pair, exact_pieces
+from dpnoise.noise import TruncatedLaplace
+from dpnoise.privacy.exact_pieces import (
+    as_double,
+    as_double_above,
+    as_pair,
+    exact_pieces,
+    mass_beyond,
+)
 from dpnoise.privacy.tail_ratio import TailRatio
 
 if TYPE_CHECKING:
@@ -52,6 +59,8 @@ class PieceShift:
     ----------
     largest_loss : float
         The least double that no finite loss exceeds, or infinity.
+    least_delta : Fraction
+        No less than the mass that leaves the support, and larger by less than 1e-60 of it.
     """
 
     log_error, epsilon_error = 4e-12, 0.0
@@ -72,6 +81,20 @@ class PieceShift:
         self._bounded = bounded and not self._disjoint
         self._cuts = cuts + [end] * self._bounded
         self._tabulate(exact)
+        self.least_delta = self._leaving(noise, shift) if bounded else Fraction(0)
+
+    def _leaving(self, noise: Noise, shift: Fraction) -> Fraction:
+        """Return the mass beyond the bound less the shift, rounded up."""
+        bound = Fraction(noise.bound)
+        if shift >= 2 * bound:
+            return Fraction(1)
+        if shift == bound:
+            return Fraction(1, 2)
+        if isinstance(noise, TruncatedLaplace):
+            return mass_beyond(noise, bound - shift)
+        # Of other noise as computed, with its possible error.
+        log_delta = self.log_delta_and_slope(np.array([self.largest_loss]))[0][0]
+        return Fraction(math.exp(min(log_delta + self.log_error, 0.0)))
 
     def _tabulate(self, exact: list[Quadratic]) -> None:
         """Store each stretch between cuts: L at its ends, L' at its ends and L''."""

@@ -68,6 +68,7 @@ class StaircaseShift:
     """
 
     log_error, epsilon_error = 4e-12, 0.0
+    least_delta = Fraction(0)
 
     def __init__(self, noise: Staircase, shift: Fraction) -> None:
         d, gamma = shift / Fraction(noise.sensitivity), Fraction(noise.gamma)

@@ -20,6 +20,7 @@ p > 100, 2e-12 for p <= 100 and 1e-14 for p <= 1.1, beside that error in epsilon
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -29,8 +30,6 @@ from scipy import special
 from dpnoise.privacy.exact_pieces import as_double
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from dpnoise.noise import Subbotin
@@ -75,6 +74,7 @@ class SubbotinShift:
     """
 
     largest_loss = math.inf
+    least_delta = Fraction(0)
     log_error = 4e-11  # at p = 1000; a tenth of it up to p = 100
 
     def __init__(self, noise: Subbotin, shift: Fraction) -> None:

@@ -14,6 +14,8 @@ stated up to constants only.)
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ import numpy as np
 from dpnoise._check import Problems
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 from dpnoise.noise._arrays import floats
+from dpnoise.privacy.exact_pieces import as_double_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -29,22 +32,63 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_ROUNDING = 2.0**-49  # of the few operations of a conversion
+
 
 class ZCDP(NamedTuple):
     """A bound xi + s eta on the Renyi divergence of every order s > 1.
+
+    Bounds add under composition, also adaptive (Bun & Steinke, Lemma 2.3): `a + b`, `sum` of
+    several and `3 * a` are the bounds of such compositions, rounded up. (Of the tuple only
+    unpacking is left: `xi, eta = bound`.)
 
     Attributes
     ----------
     xi, eta : float
         Non-negative.
+
+    Examples
+    --------
+    >>> from dpnoise.privacy import ZCDP
+    >>> ZCDP(0.0, 0.5) + 2 * ZCDP(0.25, 0.125)
+    ZCDP(xi=0.5, eta=0.75)
     """
 
     xi: float
     eta: float
 
     def composed(self, times: int) -> ZCDP:
-        """Return the bound after `times` such mechanisms, also adaptively chosen ones."""
-        return ZCDP(times * self.xi, times * self.eta)
+        """Return the bound after `times` such mechanisms, also adaptively chosen ones.
+
+        Raises
+        ------
+        ValueError
+            If `times` is not a non-negative integer.
+        """
+        problems = Problems("composition of zCDP")
+        whole = isinstance(times, Integral) and not isinstance(times, bool) and times >= 0
+        problems.require(whole, "times", "a non-negative integer", times)
+        problems.raise_if_any()
+        return ZCDP(*(as_double_above(int(times) * Fraction(part)) for part in self))
+
+    def __add__(self, other: object) -> ZCDP:
+        """Return the bound of both mechanisms together."""
+        if not isinstance(other, ZCDP):
+            raise TypeError(f"zCDP bound: expected another one to add, got {other!r}")
+        sums = (Fraction(a) + Fraction(b) for a, b in zip(self, other, strict=True))
+        return ZCDP(*map(as_double_above, sums))
+
+    def __radd__(self, other: object) -> ZCDP:
+        """Return the bound itself for the 0 that `sum` starts from."""
+        if isinstance(other, int) and other == 0:
+            return self
+        raise TypeError(f"zCDP bound: expected another one to add, got {other!r}")
+
+    def __mul__(self, times: int) -> ZCDP:
+        """Return the bound after `times` such mechanisms."""
+        return self.composed(times)
+
+    __rmul__ = __mul__
 
 
 def transition_cost(alpha: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
@@ -56,9 +100,19 @@ def transition_cost(alpha: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
         Transition parameter, non-negative.
     sensitivity : array_like of float
         D, positive.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the cost has no double.
     """
-    alpha, d = np.asarray(alpha, dtype=float), np.asarray(sensitivity, dtype=float)
-    return np.where(alpha <= d, alpha * alpha, d * (2.0 * alpha - d))[()]
+    problems = Problems("transition cost")
+    alpha = floats(problems, "alpha", alpha, low=0.0)
+    d = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
+    problems.raise_if_any()
+    with np.errstate(over="ignore", invalid="ignore"):  # of the branch not taken, or refused
+        cost = np.where(alpha <= d, alpha * alpha, d * (2.0 * alpha - d))
+    return _finite(problems, "cost", cost)
 
 
 def transition_for_cost(cost: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
@@ -70,9 +124,27 @@ def transition_for_cost(cost: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
         Non-negative.
     sensitivity : array_like of float
         D, positive.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or alpha has no double.
     """
-    cost, d = np.asarray(cost, dtype=float), np.asarray(sensitivity, dtype=float)
-    return np.where(cost <= d * d, np.sqrt(cost), 0.5 * (cost / d + d))[()]
+    problems = Problems("transition for a cost")
+    cost = floats(problems, "cost", cost, low=0.0)
+    d = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
+    problems.raise_if_any()
+    with np.errstate(over="ignore"):  # of the branch not taken, or refused
+        alpha = np.where(np.sqrt(cost) <= d, np.sqrt(cost), 0.5 * (cost / d + d))
+    return _finite(problems, "alpha", alpha)
+
+
+def _finite(problems: Problems, name: str, value: Array) -> Array:
+    """Return a result, or refuse one that has no double."""
+    good = bool(np.all(np.isfinite(value)))
+    problems.require(good, name, "a result below 1.8e308", float(np.max(value, initial=0.0)))
+    problems.raise_if_any()
+    return value[()]
 
 
 def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
@@ -89,24 +161,41 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
     -------
     ZCDP
         Gaussian: (0, D^2 / (2 sigma^2)), which is exact. Laplace: (D / beta, 0), its pure DP.
-        Flipped Huber: (R_D(alpha), D^2) / (2 gamma^2), Theorem 9.
+        Flipped Huber: (R_D(alpha), D^2) / (2 gamma^2), Theorem 9. Both parts are the exact
+        values for the doubles given, rounded up: proved for every finite input.
 
     Raises
     ------
     ValueError
-        If no bound is known for the family or `sensitivity` is out of range.
+        If no bound is known for the family, `sensitivity` is out of range or the bound has no
+        double.
+
+    Examples
+    --------
+    >>> from dpnoise.noise import Gaussian
+    >>> from dpnoise.privacy import zcdp
+    >>> zcdp(Gaussian(2.0), sensitivity=1.0)
+    ZCDP(xi=0.0, eta=0.125)
     """
     problems = Problems("zCDP")
     known = isinstance(noise, Gaussian | Laplace | FlippedHuber)
     problems.require(known, "noise", "Gaussian, Laplace or FlippedHuber", noise)
     problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
     problems.raise_if_any()
-    if isinstance(noise, Gaussian):
-        return ZCDP(0.0, 0.5 * (sensitivity / noise.sigma) ** 2)
+    d, xi, eta = Fraction(sensitivity), Fraction(0), Fraction(0)
     if isinstance(noise, Laplace):
-        return ZCDP(sensitivity / noise.beta, 0.0)
-    alpha, d = noise.alpha / noise.gamma, sensitivity / noise.gamma
-    return ZCDP(0.5 * float(transition_cost(alpha, d)), 0.5 * d * d)
+        xi = d / Fraction(noise.beta)
+    else:
+        scale = noise.sigma if isinstance(noise, Gaussian) else noise.gamma
+        eta = (d / Fraction(scale)) ** 2 / 2
+    if isinstance(noise, FlippedHuber):
+        alpha = Fraction(noise.alpha)
+        xi = (alpha**2 - max(alpha - d, Fraction(0)) ** 2) / (2 * Fraction(noise.gamma) ** 2)
+    bound = ZCDP(as_double_above(xi), as_double_above(eta))
+    finite = math.isfinite(bound.xi) and math.isfinite(bound.eta)
+    problems.require(finite, "bound", "parts below 1.8e308", tuple(bound))
+    problems.raise_if_any()
+    return bound
 
 
 def epsilon_from_zcdp(xi: ArrayLike, eta: ArrayLike, delta: ArrayLike) -> Array:
@@ -122,19 +211,22 @@ def epsilon_from_zcdp(xi: ArrayLike, eta: ArrayLike, delta: ArrayLike) -> Array:
     Returns
     -------
     numpy.ndarray or float
-        xi + eta + sqrt(4 eta log(1 / delta)): Bun & Steinke, Lemma 3.5.
+        xi + eta + sqrt(4 eta log(1 / delta)): Bun & Steinke, Lemma 3.5; rounded up.
 
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range or epsilon has no double.
     """
     problems = Problems("epsilon from zCDP")
     xi = floats(problems, "xi", xi, low=0.0)
     eta = floats(problems, "eta", eta, low=0.0)
     delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
     problems.raise_if_any()
-    return (xi + eta + 2.0 * np.sqrt(eta) * np.sqrt(-np.log(delta)))[()]
+    with np.errstate(over="ignore"):  # refused
+        more = eta + 2.0 * np.sqrt(eta) * np.sqrt(-np.log(delta))
+        epsilon = np.where(more > 0.0, np.nextafter(xi + more * (1.0 + _ROUNDING), np.inf), xi)
+    return _finite(problems, "epsilon", epsilon)
 
 
 def eta_from_dp(epsilon: float, delta: float, xi: ArrayLike = 0.0) -> Array:
@@ -153,7 +245,8 @@ def eta_from_dp(epsilon: float, delta: float, xi: ArrayLike = 0.0) -> Array:
     -------
     numpy.ndarray or float
         The inverse of `epsilon_from_zcdp` in eta,
-        ((epsilon - xi) / (sqrt(epsilon - xi + log(1 / delta)) + sqrt(log(1 / delta))))^2.
+        ((epsilon - xi) / (sqrt(epsilon - xi + log(1 / delta)) + sqrt(log(1 / delta))))^2,
+        rounded down.
 
     Raises
     ------
@@ -165,5 +258,6 @@ def eta_from_dp(epsilon: float, delta: float, xi: ArrayLike = 0.0) -> Array:
     problems.number("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
     xi = floats(problems, "xi", xi, low=0.0, high=float(epsilon) if good else math.inf)
     problems.raise_if_any()
-    rest, log_inverse = epsilon - xi, -math.log(delta)
-    return ((rest / (np.sqrt(rest + log_inverse) + math.sqrt(log_inverse))) ** 2)[()]
+    rest, log_inverse = np.maximum(np.nextafter(epsilon - xi, 0.0), 0.0), -math.log(delta)
+    root = rest / (np.sqrt(rest + log_inverse) + math.sqrt(log_inverse))
+    return np.nextafter(root**2 * (1.0 - _ROUNDING), 0.0)[()]
