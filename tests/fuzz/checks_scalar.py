@@ -17,8 +17,6 @@ _TOLERANCE = 2e-12
 def _exact(noise, shift, epsilon):
     """Return the exact log delta."""
     if isinstance(noise, DiscreteGaussian):
-        if int(shift) == 0:
-            return -mp.inf
         delta = discrete_gaussian_delta(noise, int(shift), epsilon)
         return mp.log(delta) if delta > 1e-45 else -mp.inf
     if isinstance(noise, Staircase):
@@ -98,6 +96,8 @@ def monotony(draws, report):
     ok = delta[:-1] - delta[1:] <= np.diff(grid) + 1e-10
     report.require(ok.all(), f"falls faster than epsilon rises: {delta.tolist()}")
     shifts = np.array([shift, math.nextafter(shift, math.inf), 1.5 * shift, 2.0 * shift])
+    if isinstance(noise, DiscreteGaussian):
+        shifts = shift + np.arange(4.0)
     log_delta = report.call(privacy.log_privacy_profile, noise, shifts, epsilon)
     with np.errstate(invalid="ignore"):
         rise = np.diff(log_delta) >= -1e-9 * np.maximum(1.0, -log_delta[1:] / 700.0)
