@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 
 from dpnoise.learn import decomposition, pca, private_descent
 from dpnoise.learn.audit import audit, clopper_pearson
@@ -195,7 +196,7 @@ def attributes(model):
             model.off_diagonal_scale_,
         )
     else:
-        parts = (model.coef_, model.intercept_, model.sensitivities_, model.noise_.unit.sigma)
+        parts = (model.coef_, model.intercept_, model.sensitivities_, model.noise_.unit.std())
         parts = (*parts, model.n_iter_, *getattr(model, "classes_", ()))
     return np.concatenate([np.ravel(part) for part in parts]).astype(float)
 
@@ -229,6 +230,19 @@ def audited(model, pair, runs=1000, mechanism=None, seed=6):
 def test_linear_models_stand_the_audit(model, pair):
     assert len(published(model)(pair()[0], stream(0))) == LENGTHS[type(model).__name__]
     found = audited(model, pair())
+    assert not found.violated, found
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"mechanism": "flipped-huber", "xi_grid": 20, "order": "random"},
+        {"mechanism": "gaussian", "penalty": "l1", "strength": 0.01, "iterate": "averaged"},
+        {"penalty": "l2", "strength": 0.1, "fit_intercept": False, "feature_scales": 1.0},
+    ],
+)
+def test_other_settings_stand_the_audit(settings):
+    found = audited(clone(LINEAR).set_params(**settings), opposite())
     assert not found.violated, found
 
 

@@ -420,6 +420,20 @@ def test_a_descent_that_could_diverge_is_refused_for_any_data_alike(estimator):
 
 
 @estimators
+def test_fits_just_below_the_limit_are_finite_for_any_data(estimator):
+    """An overflow would give NaN at records with a zero and tell that there is one."""
+    own = {"target_bound": 1e14} if estimator is DPLinearRegression else {"classes": (0, 1)}
+    public = {"feature_bounds": 1e14, "feature_scales": 1.0, "delta": 0.1} | own
+    model = estimator(epsilon=1.0, passes=1, clip=2.0, step=0.3, random_state=0, **public)
+    sign = np.where(np.arange(120) % 2, 1.0, -1.0)
+    for features in (1e14 * sign[:, None] * [1, 1, 1], 1e14 * np.eye(120)[:, :3], X * 1e300):
+        target = 1e14 * sign if estimator is DPLinearRegression else np.arange(120) % 2
+        assert np.isfinite(clone(model).fit(features, target).coef_).all()
+    with pytest.raises(ArithmeticError, match="could diverge"):
+        clone(model).set_params(step=30.0).fit(X, np.arange(120) % 2)
+
+
+@estimators
 @pytest.mark.parametrize("state", [0, np.random.default_rng(0)])
 def test_a_seed_warns(estimator, state):
     with pytest.warns(SeededNoiseWarning, match="noise from a given random_state is not private"):

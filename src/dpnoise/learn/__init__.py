@@ -1,1 +1,1 @@
-"""Learning under differential privacy: problems, optima, coordinate descent, estimators."""
+"""Learning under differential privacy: problems, optima, coordinate descent, estimators, audit."""
