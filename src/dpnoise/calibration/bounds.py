@@ -50,7 +50,10 @@ def composed_log_delta(noise: Noise, shift: float, epsilon: float, dimension: in
     dimension : int
         The number of coordinates.
     """
-    one = float(vector_profile(noise, shift, share_of(epsilon, dimension)).log_upper)
+    try:
+        one = float(vector_profile(noise, shift, share_of(epsilon, dimension)).log_upper)
+    except ValueError:  # beyond the range of the profile
+        return 0.0
     if one == -math.inf:
         return one
     return min((one + math.log(dimension)) + 2.0**-50 * (1.0 + abs(one)), 0.0)

@@ -46,6 +46,8 @@ _RTOL, _ROUGH, _SLACK = 1e-7, 1e-4, 1.2e-7
 # use, and after so many of them it is not asked again where the cheap bounds leave it open.
 _NARROWEST, _WIDEST = 1.01e-9, 0.99e6
 _DECISIVE, _APART, _BLIND, _UNDECIDED = 0.7, 0.1, 4, 10.0
+# After so many values that missed the accuracy asked for, 0.1 s each or more, the search ends.
+_STRAINED = 12
 _SCALAR_SLACK = 4e-11
 _FLOOR = -30.0  # of log delta - target: much lower values only say 'far below'
 _GROWTH, _BRACKETS = 2.0, 60
@@ -53,12 +55,12 @@ _EVEN = 2e-9  # a log delta this close to the target is on it
 _CLOSE = 1e-13  # error of log d where log delta jumps
 _PROMISING = 0.1  # f at a local minimum of the scan that may be negative between grid points
 _DESCENTS = 2  # local minima to follow
-_SCANS = 6  # a shape can turn out best only when the variance has come down
-_SCANS, _SETTLED = 8, 1e-6  # a smaller relative gain of variance does not ask for another scan
+_SCANS = 8  # a shape can turn out best only when the variance has come down
 _GAIN = 2e-8  # a smaller gain in log delta is not worth another round
 _LAST = 1e-4  # the gain after one of this size is of the order of its square
+_SCALAR_GAIN, _SCALAR_LAST = 2e-10, 1e-5  # the same for one coordinate
 _ROUNDS = 6
-_SHAPE_CLOSE = 1e-3  # error of the shape relative to the grid's spacing
+_SHAPE_CLOSE = 2e-4  # error of the shape relative to the grid's spacing
 
 
 class Known(NamedTuple):
@@ -129,7 +131,7 @@ class DualSearch:
     def __init__(self, make: Callable[[float, float], Noise], budget: Budget) -> None:
         self.make, self.budget = make, budget
         self.log_delta = math.log(budget.delta)
-        self.blind = 0
+        self.blind = self.strained = 0
 
     def excess(self, noise: Noise, d: float, rtol: float = _RTOL) -> float:
         """Return log delta - log(budget's delta) of `noise` for sensitivity d.
@@ -151,14 +153,20 @@ class DualSearch:
             return high
         profile = vector_profile(noise, d, epsilon, copies=dimension, rtol=rtol)
         upper, middle = float(profile.log_upper), float(profile.log_estimate)
-        if not upper - float(profile.log_lower) <= _APART:
-            self.blind += 1
+        gap = upper - float(profile.log_lower)
+        self.blind += not gap <= _APART
+        self.strained += not gap <= 3.0 * rtol
         # The estimate is smoother than the bound.
         found = middle + _SLACK if upper - middle <= max(rtol, _SLACK) else upper
         return min(found - self.log_delta, high)
 
     def at_variance(self, shape: float, variance: float, rtol: float = _RTOL) -> float:
-        """Return log delta - target of the noise of this shape and variance."""
+        """Return log delta - target of the noise of this shape and variance.
+
+        Once the search has come to its end nothing improves any more.
+        """
+        if self.strained > _STRAINED:
+            return 1.0
         noise = self.make(shape, 1.0)
         return self.excess(noise, math.sqrt(noise.var() / variance), rtol)
 
@@ -203,6 +211,8 @@ class DualSearch:
 
         bounds = math.log(ends[0]), math.log(ends[1])
         tolerance = {"xatol": _SHAPE_CLOSE * (bounds[1] - bounds[0])}
+        scalar = self.budget.dimension == 1
+        gain, last = (_SCALAR_GAIN, _SCALAR_LAST) if scalar else (_GAIN, _LAST)
         for _ in range(_ROUNDS):
             found = minimize_scalar(
                 lambda x: self.at_variance(math.exp(x), best.variance),  # noqa: B023
@@ -210,11 +220,11 @@ class DualSearch:
                 method="bounded",
                 options=tolerance,
             )
-            if found.fun > -_GAIN:
+            if found.fun > -gain:
                 break
             shape = math.exp(found.x)
             step = 0.05 * min(1.0, -found.fun)
             best = Known(self.solve(shape, best.variance, step), shape, limit=False)
-            if found.fun > -_LAST:
+            if found.fun > -last:
                 break
         return best

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_STEPS = 60
+_STEPS = 400  # down to shapes of 1e-300, by a factor of ten each
 _BELOW = 1.0 - 2.0**-46  # rounding must not put the loss of a kink above epsilon
 _LARGE = 50.0
 

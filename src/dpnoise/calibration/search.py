@@ -5,14 +5,15 @@ Whatever is found is verified, and enlarged if need be, in `dpnoise.calibration.
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise._check import Problems
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
-from dpnoise.calibration.grid import BOX, RESOLUTION, grid_optimum
+from dpnoise.calibration.grid import BOX, MOST_LINES, MOST_PLACES, RESOLUTION, grid_optimum
 from dpnoise.calibration.scalar_optimum import scalar_optimum
+from dpnoise.calibration.second_account import certified_twice
 from dpnoise.calibration.sufficient import sufficient_optimum
 from dpnoise.calibration.vector_optimum import laplace, vector_optimum
 from dpnoise.noise import (
@@ -71,6 +72,9 @@ _WAYS: dict[type[Noise], _Way] = {
 }
 # Smaller budgets need noise beyond the range of `vector_profile`.
 _LEAST_BUDGET = 1e-7
+# In several coordinates the accounts tell no larger delta from 1.
+_MOST_DELTA = 1.0 - 1e-6
+_LEAST_LENGTH, _MOST_LENGTH = 1e-100, 1e100  # of parameters on a grid
 _NAMES = {kind: name for name, kind in FAMILIES.items()}
 
 
@@ -108,7 +112,9 @@ def _check_request(problems: Problems, kind: type[Noise], budget: Budget, method
         problems.number("epsilon / dimension", share, low=LEAST_EPSILON, high=GREATEST_EPSILON)
 
 
-def _check_grid(problems: Problems, method: str, box: object, resolution: object) -> None:
+def _check_grid(
+    problems: Problems, method: str, box: object, resolution: object, *, many: bool
+) -> None:
     if method != "grid":
         problems.require(box is None, "box", "None unless the method is 'grid'", box)
         expected = "None unless the method is 'grid'"
@@ -116,17 +122,24 @@ def _check_grid(problems: Problems, method: str, box: object, resolution: object
         return
     try:
         (a, b), (c, d) = box if box is not None else BOX
-        good = 0.0 <= a < b and 0.0 < c < d
+        ends = all(isinstance(x, Real) and x <= _MOST_LENGTH for x in (a, b, c, d))
+        good = ends and 0.0 <= a < b and _LEAST_LENGTH <= c < d
     except (TypeError, ValueError):
         good = False
-    expected = "((least, greatest), (least, greatest)), of non-negative and positive numbers"
+    span = f"{_LEAST_LENGTH:g} to {_MOST_LENGTH:g}"
+    expected = f"((least, greatest), (least, greatest)), numbers that rise, from 0 and from {span}"
     problems.require(good, "box", expected, box)
+    most = MOST_LINES[many], MOST_PLACES[many]
     try:
         counts = list(resolution if resolution is not None else RESOLUTION)
-        good = len(counts) == 2 and all(isinstance(n, Integral) and n >= 2 for n in counts)
+        whole = all(isinstance(n, Integral) and not isinstance(n, bool) for n in counts)
+        good = whole and len(counts) == 2
+        good = good and all(2 <= n <= top for n, top in zip(counts, most, strict=True))
     except TypeError:
         good = False
-    problems.require(good, "resolution", "two whole numbers of at least 2", resolution)
+    coordinates = "several coordinates" if many else "one coordinate"
+    expected = f"two whole numbers of at least 2, at most {most!r} for {coordinates}"
+    problems.require(good, "resolution", expected, resolution)
 
 
 def calibrate(
@@ -195,9 +208,32 @@ def calibrate(
     elif kind:
         offered = _WAYS[kind].methods
         problems.require(method in offered, "method", f"one of {', '.join(offered)}", method)
-    _check_grid(problems, method, box, resolution)
+    _check_grid(problems, method, box, resolution, many=dimension != 1)
     problems.raise_if_any()
+    try:
+        found = _found(kind, budget, method, box, resolution)
+    except (ValueError, ArithmeticError) as error:
+        if str(error).startswith("calibration"):
+            raise
+        message = (
+            f"calibration: {_NAMES[kind]} noise for {budget!r} is beyond what double precision or "
+            f"the accounts reach ({error})"
+        )
+        raise RuntimeError(message) from error
+    return certified_twice(found, budget)
+
+
+def _found(
+    kind: type[Noise],
+    budget: Budget,
+    method: str,
+    box: tuple[tuple[float, float], tuple[float, float]] | None,
+    resolution: tuple[int, int] | None,
+) -> Calibration:
+    """Return what a method finds, certified once."""
     way = _WAYS[kind]
+    if budget.dimension > 1 and kind is not Gaussian:
+        budget = budget._replace(delta=min(budget.delta, _MOST_DELTA))
     if method == "grid":
         return grid_optimum(kind, budget, box or BOX, resolution or RESOLUTION)
     if method == "sufficient":

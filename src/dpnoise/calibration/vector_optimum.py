@@ -40,11 +40,12 @@ if TYPE_CHECKING:
 
 # Rounding must not put the largest loss of a kink above epsilon.
 _BELOW = 1.0 - 1e-12
-_ROUGH, _FINE = 1e-5, 1e-7  # errors of log delta on the kink, to compare and to hand out
+_ROUGH, _FINE = 1e-5, 1e-7  # errors of log delta on the kink
 # Laplace noise whose delta is spent within the first, relative to the pure scale, is pure; then
 # bounds of logarithms of sensitivities and shapes.
 _INVISIBLE, _LONGEST, _FAR = 1e-14, 300.0, 9.0
 _NO_GAIN = 1e-9  # of variance, relative: not worth a search for the kink
+_SENSITIVE = 1e-4  # a gain above it depends on the last digits of the kink
 _WIDER = 1.0 + 1e-10  # against rounding of a shape in closed form
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
 
@@ -194,7 +195,8 @@ def _kink(search: DualSearch, start: float, step: float, error: float) -> Known 
 
     def excess(log_shape: float) -> float:  # delta falls with the shape
         shape = math.exp(min(max(-log_shape, -_FAR), _FAR))
-        return search.excess(search.make(shape, 1.0), share / shape, error)
+        found = search.excess(search.make(shape, 1.0), share / shape, error)
+        return found + error  # on the private side
 
     try:
         shape = math.exp(-root(excess, -math.log(start), step, 0.1 * error))
@@ -228,18 +230,19 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     if family.gaussian is not None:
         limit = kind is Huber
         known.append(Known(_gaussian_variance(budget), family.gaussian, limit))
-    grid, kink, close = family.grid, None, False
+    grid, kink, gain, start = family.grid, None, 1.0, (family.kink, 0.15)
     if family.composed is not None and budget.dimension > 1:
         composed = _on_kink(search, family.composed)
         known.append(composed)
-        gain = 1.0 - composed.variance / _pure_variance(budget)
-        close = gain * 2.0 ** min(budget.dimension, 99) < _NO_GAIN
-    if family.kink is not None and not close and (kink := _kink(search, family.kink, 0.15, _ROUGH)):
+        # Basic composition overstates delta there by a factor of about 2^K.
+        gain = (1.0 - composed.variance / _pure_variance(budget)) * 2.0 ** min(budget.dimension, 99)
+        if kind is FlippedHuber:
+            start = family.composed, 0.5 / family.composed**2
+    error = _FINE if gain > _SENSITIVE else _ROUGH
+    if family.kink is not None and gain > _NO_GAIN and (kink := _kink(search, *start, error)):
         known.append(kink)
         grid = np.union1d(grid, kink.shape * np.array(_BESIDE_KINK))
     best = search.least(known, grid)
-    if best is kink:
-        best = _kink(search, kink.shape, _ROUGH, _FINE) or kink
     found = None if best.limit else _settled(family, best, best.variance, budget)
     limits = [one for one in known if one.limit or one.shape in {family.laplace, family.gaussian}]
     limit = min(limits, key=_first, default=None)
