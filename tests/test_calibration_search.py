@@ -112,9 +112,53 @@ BAD = [
     ({"resolution": (5, 5)}, "resolution: expected None unless the method is 'grid'"),
     ({"method": "grid", "box": ((1, 0), (1, 2))}, "box: expected .*got"),
     ({"method": "grid", "box": 5}, "box: expected .*got 5"),
+    ({"method": "grid", "box": ((0.0, math.inf), (1, 2))}, "box: expected .*got"),
+    ({"method": "grid", "box": ((math.nan, 1.0), (1, 2))}, "box: expected .*got"),
+    ({"method": "grid", "box": (("0", "1"), (1, 2))}, "box: expected .*got"),
     ({"method": "grid", "resolution": (5, 0)}, "resolution: expected two whole numbers"),
+    ({"method": "grid", "resolution": (10**9, 10**9)}, "resolution: .*at most .200000, 1000000."),
+    (
+        {"method": "grid", "resolution": (5000, 9), "dimension": 2},
+        "at most .3000, 3000. for several",
+    ),
+    ({"dimension": 10**9}, "dimension: expected at most 1e.08 for flipped-huber with delta > 0"),
+    (
+        {"family": "laplace", "delta": 0.0, "epsilon": 1e-300},
+        "epsilon: expected a scale K / epsilon",
+    ),
     ({"method": "grid", "resolution": 9}, "resolution: expected two whole numbers"),
 ]
+
+
+EXTREMES = [
+    {"family": "laplace", "epsilon": 1e-300, "delta": 0.99, "dimension": 20},
+    {"family": "truncated-laplace", "epsilon": 1e-7, "delta": 1.0 - 1e-12, "dimension": 50},
+    {"family": "laplace", "epsilon": 0.0, "delta": 1.0 - 1e-16, "dimension": 1000},
+    {"family": "offset-symmetric-gaussian", "epsilon": 710.0, "delta": 0.9, "dimension": 10**6},
+    {"family": "flipped-huber", "epsilon": 1e-300, "delta": 0.5, "dimension": 10**6},
+    {"family": "flipped-huber", "epsilon": 10.0, "delta": 1e-300, "dimension": 2},
+    {
+        "family": "flipped-huber",
+        "epsilon": 1e4,
+        "delta": 1e-10,
+        "dimension": 1,
+        "sensitivity": 1e100,
+    },
+    {"family": "gaussian", "epsilon": 1e-300, "delta": 1e-300 * 1e294, "dimension": 3},
+    {"family": "staircase", "epsilon": 1e4, "delta": 0.9, "dimension": 100, "sensitivity": 0.3},
+    {"family": "staircase", "epsilon": 3.0, "dimension": 10**9, "sensitivity": 1e100},
+    {"family": "laplace", "epsilon": 1e-4, "delta": 1e-50, "sensitivity": 1e-100},
+    {"family": "huber", "epsilon": 1e-100, "delta": 0.999999, "dimension": 5},
+]
+
+
+@pytest.mark.parametrize("request_", EXTREMES, ids=str)
+def test_extreme_requests_are_answered(request_):
+    """Once refused, or answered with an error about noise that nobody passed."""
+    delta = request_.get("delta", 0.0)
+    found = calibrate(request_["family"], **{k: v for k, v in request_.items() if k != "family"})
+    assert found.delta <= delta
+    assert 0.0 < found.variance < math.inf
 
 
 @pytest.mark.parametrize(("change", "message"), BAD, ids=[str(c) for c, _ in BAD])

@@ -15,6 +15,7 @@ GREATEST_EPSILON = 1e4
 # Closed-form profiles come with bounds this close, a margin included: noise that is searched
 # for a delta less by so much passes certification.
 _CLOSED_SLACK = 4e-11
+_WIDEST = 1e150  # K / epsilon, the scale of Laplace noise for sensitivity 1 and delta = 0
 
 
 class Budget(NamedTuple):
@@ -43,7 +44,12 @@ class Budget(NamedTuple):
     @property
     def tight(self) -> Budget:
         """The same budget with a delta that leaves room for certification, K = 1."""
-        return self._replace(delta=self.delta * (1.0 - _CLOSED_SLACK))
+        return self._replace(delta=max(self.delta * (1.0 - _CLOSED_SLACK), LEAST_DELTA))
+
+    @property
+    def allows_pure(self) -> bool:
+        """Whether (epsilon, 0)-DP noise has a variance below the largest double."""
+        return self.epsilon * _WIDEST > self.dimension
 
 
 def check_budget(

@@ -62,7 +62,10 @@ def certified(noise: Noise, budget: Budget) -> tuple[float, str]:
         bound = VectorProfile(*3 * [composed_log_delta(noise, unit, epsilon, dimension)])
         if bound.upper <= budget.delta:
             return float(bound.upper), COMPOSED
-    profile = vector_profile(noise, unit, epsilon, copies=dimension)
+    try:
+        profile = vector_profile(noise, unit, epsilon, copies=dimension)
+    except ValueError:  # noise too wide or too narrow for its range
+        return 1.0, SCALAR if dimension == 1 else VECTOR
     return float(profile.upper), SCALAR if dimension == 1 else VECTOR
 
 

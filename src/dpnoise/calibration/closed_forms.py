@@ -38,12 +38,21 @@ def laplace_scale(epsilon: float, delta: float) -> float:
 
 def pure_laplace(budget: Budget) -> Calibration:
     """Return the least Laplace noise for delta = 0."""
-    return settle(Laplace(budget.dimension * budget.sensitivity / budget.epsilon), budget)
+    return settle(Laplace(_pure_scale(budget)), budget)
+
+
+def _pure_scale(budget: Budget) -> float:
+    """Return K sensitivity / epsilon, rounded up."""
+    scale = budget.dimension * budget.sensitivity / budget.epsilon
+    least = budget.dimension * Fraction(budget.sensitivity) / Fraction(budget.epsilon)
+    while Fraction(scale) < least:
+        scale = math.nextafter(scale, math.inf)
+    return scale
 
 
 def pure_subbotin(budget: Budget) -> Calibration:
     """Return the only Subbotin noise for delta = 0, p = 1."""
-    return settle(Subbotin(1.0, budget.dimension * budget.sensitivity / budget.epsilon), budget)
+    return settle(Subbotin(1.0, _pure_scale(budget)), budget)
 
 
 def pure_huber(budget: Budget) -> Calibration:

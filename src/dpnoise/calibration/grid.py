@@ -150,7 +150,7 @@ def grid_optimum(
     Raises
     ------
     ValueError
-        If no point of the grid is private.
+        If no point of the grid is certified to be private.
     """
     shapes, scales = (np.linspace(*ends, n) for ends, n in zip(box, resolution, strict=True))
     search = _scalar if budget.dimension == 1 else _vector
@@ -160,5 +160,5 @@ def grid_optimum(
         if delta <= budget.delta:
             variance = noise.var()
             return Calibration(noise, delta, variance, "grid", True, variance, (account,))
-    message = f"calibration on a grid: no noise in the box {box!r} is private for {budget!r}"
+    message = f"calibration on a grid: no noise in the box {box!r} is certified for {budget!r}"
     raise ValueError(message)

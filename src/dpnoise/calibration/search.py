@@ -74,6 +74,7 @@ _WAYS: dict[type[Noise], _Way] = {
 _LEAST_BUDGET = 1e-7
 # In several coordinates the accounts tell no larger delta from 1.
 _MOST_DELTA = 1.0 - 1e-6
+_MOST_COORDINATES = 10**8
 _LEAST_LENGTH, _MOST_LENGTH = 1e-100, 1e100  # of parameters on a grid
 _NAMES = {kind: name for name, kind in FAMILIES.items()}
 
@@ -102,6 +103,14 @@ def _check_request(problems: Problems, kind: type[Noise], budget: Budget, method
         problems.add(
             f"epsilon, delta: expected one of at least {_LEAST_BUDGET:g} times the dimension, "
             f"got {budget.epsilon!r}, {budget.delta!r}"
+        )
+    if not pure and budget.dimension > _MOST_COORDINATES:
+        expected = f"at most {_MOST_COORDINATES:g} for {name} with delta > 0"
+        problems.add(f"dimension: expected {expected}, got {budget.dimension}")
+    if budget.delta == 0.0 and budget.epsilon > 0.0 and not budget.allows_pure:
+        problems.add(
+            "epsilon: expected a scale K / epsilon below 1e150 with delta = 0, whose variance "
+            f"has a double, got {budget.epsilon!r}"
         )
     if budget.epsilon == 0.0 and method == "sufficient":
         problems.add("epsilon: expected more than 0 for Theorem 8, got 0")

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.calibration.certify import PURE
-from dpnoise.noise import Gaussian
+from dpnoise.noise import Gaussian, Staircase
 from dpnoise.privacy.lattice import lattice_bounds
 
 if TYPE_CHECKING:
@@ -138,6 +138,8 @@ def density_ratio(noise: Noise, shift: float, copies: int, epsilon: float) -> Ac
     far = size * np.array([30.0, 300.0])
     t = np.concatenate([np.linspace(-1.0, 1.0, 257), size * np.linspace(0.0, 4.0, 257), far])
     t = t[np.abs(t) < noise.bound]
+    if isinstance(noise, Staircase):  # the middles of its steps, since jumps meet no rounding there
+        t = noise.sensitivity * np.array([0.5 * noise.gamma, 0.5 + 0.5 * noise.gamma])
     here, there = noise.logpdf(t), noise.logpdf(t + 1.0)
     # Rounding of both, and of t + 1 where the density is steep.
     slack = _ROUNDING * (

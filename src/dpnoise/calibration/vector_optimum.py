@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # Rounding must not put the largest loss of a kink above epsilon.
 _BELOW = 1.0 - 1e-12
-_ROUGH, _FINE = 1e-5, 1e-7  # errors of log delta on the kink
+_ROUGH, _FINE = 1e-5, 3e-8  # errors of log delta on the kink
 # Laplace noise whose delta is spent within the first, relative to the pure scale, is pure; then
 # bounds of logarithms of sensitivities and shapes.
 _INVISIBLE, _LONGEST, _FAR = 1e-14, 300.0, 9.0
@@ -56,6 +56,8 @@ def _laplace_variance(budget: Budget) -> float:
         return 2.0 * closed_forms.laplace_scale(budget.epsilon, budget.tight.delta) ** 2
     search = DualSearch(lambda _, scale: Laplace(scale), budget.unit)
     pure = budget.epsilon / budget.dimension
+    if not budget.allows_pure:
+        pure = 0.0
     # Just beyond the pure scale delta grows with a power of the excess.
     start = math.log(max(pure, 1e-3)) - 4.0
 
@@ -73,7 +75,7 @@ def laplace(budget: Budget) -> Calibration:
     beta = math.sqrt(0.5 * _laplace_variance(budget))
     found = settle(Laplace(beta * budget.sensitivity), budget)
     # Pure noise keeps every delta.
-    if budget.epsilon == 0.0:
+    if not budget.allows_pure:
         return found
     pure = closed_forms.pure_laplace(budget)
     return found if found.variance < pure.variance else pure
@@ -187,7 +189,7 @@ def _kink(search: DualSearch, start: float, step: float, error: float) -> Known 
     start, step : float
         A first shape, and how far to go in its logarithm at first.
     error : float
-        Of log delta, at most 1e-7 for what is handed out.
+        Of log delta.
     """
     share = _BELOW * search.budget.epsilon / search.budget.dimension
     if share == 0.0:
@@ -231,7 +233,7 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
         limit = kind is Huber
         known.append(Known(_gaussian_variance(budget), family.gaussian, limit))
     grid, kink, gain, start = family.grid, None, 1.0, (family.kink, 0.15)
-    if family.composed is not None and budget.dimension > 1:
+    if family.composed is not None and budget.dimension > 1 and budget.allows_pure:
         composed = _on_kink(search, family.composed)
         known.append(composed)
         # Basic composition overstates delta there by a factor of about 2^K.
