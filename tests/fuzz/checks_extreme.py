@@ -1,6 +1,7 @@
 """Finite arguments of any size: an answer that is a number, or a ValueError, within 10 s."""
 
 import math
+import warnings
 
 import numpy as np
 
@@ -36,9 +37,14 @@ def _noise(draws, report, kinds):
 
 
 def _answer(report, function, *args, **options):
-    """Return the answer, None if it is a refusal, and require that no part is NaN."""
+    """Return the answer, None if it is a refusal, and require that no part is NaN.
+
+    A warning beside an answer is not counted here, in the other checks it is.
+    """
     try:
-        found = report.call(function, *args, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = report.call(function, *args, **options)
     except ValueError:
         return None
     except RuntimeError:
@@ -72,10 +78,7 @@ def methods(draws, report):
     if hasattr(noise, "fisher_information"):
         names.append("fisher_information")
     for name in names:
-        try:
-            _answer(report, getattr(noise, name))
-        except OverflowError:
-            report.require(False, f"{noise!r}.{name}() overflows")
+        _answer(report, getattr(noise, name))
     if plane:
         return
     x = _size(draws) * draws.pick([-1.0, 1.0])

@@ -22,12 +22,13 @@ from exact_noise import exact_noise
 from fuzz.draws import FAMILIES
 
 _TOLERANCE = 1e-12
+_DOUBLES = 1.7e308  # the largest
 
 
 def _off(value, exact):
     """Return the relative error, absolute where the exact value is below 1."""
-    if mp.isinf(exact):
-        return 0.0 if value == float(exact) else math.inf
+    if mp.isinf(exact) or exact < -_DOUBLES:
+        return 0.0 if value == -math.inf else math.inf
     return float(abs(mp.mpf(float(value)) - exact) / max(abs(exact), 1))
 
 
@@ -91,7 +92,7 @@ def quantiles(draws, report):
     text = f"{noise!r} at {x.tolist()}"
     report.require(np.array_equal(noise.cdf(-x), sf), f"{text}: cdf(-t) is not sf(t)")
     report.require(np.array_equal(noise.pdf(-x), pdf), f"{text}: pdf(-t) is not pdf(t)")
-    report.require(np.all(np.abs(cdf + sf - 1.0) <= 4e-16), f"{text}: cdf + sf is not 1")
+    report.require(np.all(np.abs(cdf + sf - 1.0) <= 4e-15), f"{text}: cdf + sf is not 1")
     report.require(np.all(np.diff(noise.sf(np.sort(x))) <= 1e-15), f"{text}: sf rises")
 
 

@@ -12,16 +12,22 @@ from fuzz.draws import FAMILIES
 from fuzz.references import OutOfRangeError
 
 _TOLERANCE = 2e-12
+_LEAST_SUM = 1e-30  # of a sum with 45 digits
 
 
 def _exact(noise, shift, epsilon):
     """Return the exact log delta."""
-    if isinstance(noise, DiscreteGaussian):
-        delta = discrete_gaussian_delta(noise, int(shift), epsilon)
-        return mp.log(delta) if delta > 1e-45 else -mp.inf
-    if isinstance(noise, Staircase):
-        delta = staircase_delta(noise, shift, epsilon)
-        return mp.log(delta) if delta > 1e-45 else -mp.inf
+    if isinstance(noise, DiscreteGaussian | Staircase):
+        if isinstance(noise, Staircase):
+            greatest = noise.epsilon * mp.ceil(mp.mpf(shift) / noise.sensitivity)
+            if epsilon >= greatest:
+                return -mp.inf
+            delta = staircase_delta(noise, shift, epsilon)
+        else:
+            delta = discrete_gaussian_delta(noise, int(shift), epsilon)
+        if delta < _LEAST_SUM:
+            raise OutOfRangeError
+        return mp.log(delta)
     if isinstance(noise, Subbotin):
         # Powers next to 1 reach a loss late, or never in practice.
         t = mp.mpf(noise.scale) * (noise.p * mp.mpf(10) ** 5) ** (1 / mp.mpf(noise.p))
@@ -96,8 +102,6 @@ def monotony(draws, report):
     ok = delta[:-1] - delta[1:] <= np.diff(grid) + 1e-10
     report.require(ok.all(), f"falls faster than epsilon rises: {delta.tolist()}")
     shifts = np.array([shift, math.nextafter(shift, math.inf), 1.5 * shift, 2.0 * shift])
-    if isinstance(noise, DiscreteGaussian):
-        shifts = shift + np.arange(4.0)
     log_delta = report.call(privacy.log_privacy_profile, noise, shifts, epsilon)
     with np.errstate(invalid="ignore"):
         rise = np.diff(log_delta) >= -1e-9 * np.maximum(1.0, -log_delta[1:] / 700.0)
@@ -144,7 +148,7 @@ def inverse(draws, report):
             report.require(ok, f"infinite, but delta(1e6) is {mp.nstr(mp.exp(log_delta), 17)}")
         return
     with mp.workdps(60):
-        bar = mp.log(mp.mpf(delta)) if delta > 1e-45 else -mp.inf
+        bar = mp.log(mp.mpf(delta)) if delta > 0 else -mp.inf
         log_delta = _exact(noise, shift, found)
         ok = log_delta <= bar
         report.require(ok, f"{found!r} has delta {mp.nstr(mp.exp(log_delta), 17)}", text)

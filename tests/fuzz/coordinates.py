@@ -14,6 +14,7 @@ from dpnoise.noise import Staircase, Subbotin
 from exact_noise import PIECES
 
 _BISECTIONS = 70
+_FLAT = 1e-17  # of -log density, which is then 0 to rounding
 
 
 def _cell(tail, a, b):
@@ -162,8 +163,12 @@ class Powers(Rising):
         return self.scale * (700.0 * self.p) ** (1.0 / self.p)
 
     def tail(self, x):
-        with np.errstate(over="ignore"):
-            return 0.5 * special.gammaincc(1.0 / self.p, (x / self.scale) ** self.p / self.p)
+        a = 1.0 / self.p
+        with np.errstate(over="ignore", under="ignore"):
+            u = (x / self.scale) ** self.p / self.p
+        # Near 0 the density is flat and u may underflow.
+        near = 0.5 - 0.5 * x / (self.scale * self.p**a * math.gamma(1.0 + a))
+        return np.where(u < _FLAT, near, 0.5 * special.gammaincc(a, u))
 
     def crossing(self, levels):
         low, high = (np.full_like(levels, s * (2.0 * self.reach() + 2.0)) for s in (-1, 1))
