@@ -12,6 +12,7 @@ from fuzz.draws import FAMILIES
 from fuzz.references import OutOfRangeError
 
 _TOLERANCE = 2e-12
+_NOTHING = -180.0  # a log delta this low may be rounding of 90 digits
 _LEAST_SUM = 1e-30  # of a sum with 45 digits
 
 
@@ -102,6 +103,8 @@ def monotony(draws, report):
     ok = delta[:-1] - delta[1:] <= np.diff(grid) + 1e-10
     report.require(ok.all(), f"falls faster than epsilon rises: {delta.tolist()}")
     shifts = np.array([shift, math.nextafter(shift, math.inf), 1.5 * shift, 2.0 * shift])
+    if isinstance(noise, DiscreteGaussian):
+        shifts = shift + np.arange(3.0)
     log_delta = report.call(privacy.log_privacy_profile, noise, shifts, epsilon)
     with np.errstate(invalid="ignore"):
         rise = np.diff(log_delta) >= -1e-9 * np.maximum(1.0, -log_delta[1:] / 700.0)
@@ -148,7 +151,7 @@ def inverse(draws, report):
             report.require(ok, f"infinite, but delta(1e6) is {mp.nstr(mp.exp(log_delta), 17)}")
         return
     with mp.workdps(60):
-        bar = mp.log(mp.mpf(delta)) if delta > 0 else -mp.inf
+        bar = mp.log(mp.mpf(delta)) if delta > 0 else _NOTHING
         log_delta = _exact(noise, shift, found)
         ok = log_delta <= bar
         report.require(ok, f"{found!r} has delta {mp.nstr(mp.exp(log_delta), 17)}", text)
