@@ -37,6 +37,7 @@ _FEW_POINTS = 1000  # up to which a simpler plan is preferred
 _MOST_ATOMS = 200_000
 _WIDEST_BLUR = 1.0  # of a^2 and of a^2 c (c + 1)
 _ATTEMPTS = 4
+_EVALUATION = 4e-7  # seconds
 _TOP = 1e-11  # relative rounding of the greatest loss, with a margin
 _DEEPEST = 1e11  # -log delta from which on exponents have no digits left
 _LEAST_BLUR = 1e-12  # relative to the widest
@@ -106,6 +107,8 @@ class Inversion:
 
     def __init__(self, transform: LossTransform, rtol: float) -> None:
         self.transform, self.rtol = transform, rtol
+        self._rows = max(len(transform.owner), len(transform.losses), 1)
+        self._added = 0
         self._groups = [
             (loss, int(n)) for loss, n in zip(transform.losses, transform.copies, strict=True)
         ]
@@ -154,7 +157,7 @@ class Inversion:
         top = self.transform.greatest
         if epsilon >= top * (1.0 - _TOP):
             return self._near_top(epsilon)
-        removed = [self._atomic.log_delta(epsilon)] if self._atomic is not None else []
+        removed = self._discrete(epsilon)
         if removed and not self._continuous:
             return _total([_exact(infinite), *map(_exact, removed)])
         log_chernoff = float(np.min(self._searched - _SEARCH * epsilon))
@@ -169,7 +172,7 @@ class Inversion:
         rule = Rule(self.transform, epsilon, c, bend, removable=bool(removed))
         target = max(_scaled(log_known, rule.log_scale) for log_known, _ in [infinite, *removed])
         target = max(target, rule.guess)
-        best, sharpness = None, 1.0
+        best, sharpness, spent = None, 1.0, 0
         for _ in range(_ATTEMPTS):
             plan = self._plan(rule, self.rtol * sharpness * target)
             if plan.level == 2 and len(removed) == 1:
@@ -178,7 +181,8 @@ class Inversion:
             progress = best is None or found.gap < 0.5 * best.gap
             if best is None or found.gap < best.gap:
                 best = found
-            if found.gap <= self.rtol or not progress:
+            spent += plan.points * self._rows
+            if found.gap <= self.rtol or not progress or spent > _MOST_EVALUATIONS:
                 break
             measured = _scaled(found.estimate, rule.log_scale)
             if measured < 0.9 * target:
@@ -206,13 +210,26 @@ class Inversion:
         log_rest = math.log(reach) + log_chance
         return known._replace(upper=min(_log_sum(known.upper, log_rest), 0.0))
 
+    @property
+    def seconds(self) -> float:
+        """About how long all of `bounds` took so far."""
+        return _EVALUATION * (self.transform.evaluations + self._added)
+
     def _deep(self, log_chernoff: float) -> LogBounds:
         """Return bounds where the finite losses matter by Chernoff's inequality only."""
         high = log_chernoff * (1.0 - _TOP) + 1.0
         return _total([_exact(self._infinite), LogBounds(-math.inf, high, high)])
 
+    def _discrete(self, epsilon: float) -> list[tuple[float, float]]:
+        """Return log delta and its error of the sums of atoms, if these are few enough."""
+        if self._atomic is None:
+            return []
+        self._added += len(self._atomic.values)
+        return [self._atomic.log_delta(epsilon)]
+
     def _once(self, epsilon: float) -> tuple[float, float]:
         """Return log delta and its error of the terms with one continuous factor."""
+        self._added += 4 * self._rows * len(self._atomic.values)
         terms = [
             self._combined(without=g).log_delta_with(loss.stretches, epsilon) + np.log(n)
             for g, (loss, n) in enumerate(self._groups)
@@ -223,8 +240,7 @@ class Inversion:
 
     def _plan(self, rule: Rule, tolerance: float) -> Plan:
         """Return the cheapest plan that keeps to the tolerance, or comes closest."""
-        rows = max(len(self.transform.owner), len(self.transform.losses), 1)
-        most = max(min(_MOST_POINTS, _MOST_EVALUATIONS // rows), 100)
+        most = max(min(_MOST_POINTS, _MOST_EVALUATIONS // self._rows), 100)
         plans = []
         for level in range(rule.levels):
             plans.append(rule.plan(level, 0.0, 0.05 * tolerance, 0.4 * tolerance, most))

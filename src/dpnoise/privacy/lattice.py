@@ -64,6 +64,8 @@ _LEAST_SIZE, _GREATEST_SIZE = 2**10, 2**21
 _MOST_COPIES = 10**7
 _MOST_EPSILON = 1e9
 _FARTHEST = 1e12  # noise this much wider or narrower than the shift has no digits left
+# Seconds for each coordinate and epsilon, and for each lattice point of these; what is refused.
+_EACH, _EACH_POINT, _MOST_SECONDS = 0.01, 1.5e-7, 10.0
 _TINY = -40.0  # from here on 1 - exp(-exp(x)) is exp(x)
 
 
@@ -204,6 +206,11 @@ def _bounds(parts: list[Coordinate], epsilon: float, size: int) -> tuple[float, 
     return min(lower, 0.0), min(_log_delta(list(up), plan, epsilon, size, 1), 0.0)
 
 
+def lattice_seconds(different: int, epsilons: int, size: int) -> float:
+    """Return about how long `lattice_bounds` takes, in seconds."""
+    return epsilons * different * (_EACH + _EACH_POINT * size)
+
+
 def _checked(
     shares: Sequence[tuple[Noise, float, int]], epsilon: ArrayLike, size: int
 ) -> tuple[dict[Noise, int], Array]:
@@ -230,6 +237,11 @@ def _checked(
     power = power and not int(size) & (int(size) - 1)
     expected = f"a power of two from {_LEAST_SIZE} to {_GREATEST_SIZE}"
     problems.require(power, "size", expected, size)
+    if power and distinct:
+        seconds = lattice_seconds(len(distinct), epsilon.size, int(size))
+        work = f"{len(distinct)} different coordinates, {epsilon.size} epsilons, size {size}"
+        expected = f"work of at most {_MOST_SECONDS:g} s"
+        problems.require(seconds <= _MOST_SECONDS, work, expected, f"about {seconds:.0f} s")
     problems.raise_if_any()
     return distinct, epsilon
 
@@ -261,7 +273,8 @@ def lattice_bounds(
     Raises
     ------
     ValueError
-        If an argument is out of range or the noise is not log-concave.
+        If an argument is out of range, the noise is not log-concave, or all of it would take more
+        than about 10 s.
     """
     distinct, epsilon = _checked(shares, epsilon, size)
     lower, upper = np.full(epsilon.shape, -math.inf), np.full(epsilon.shape, -math.inf)

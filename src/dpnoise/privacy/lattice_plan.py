@@ -25,6 +25,7 @@ _MOST_TILT = 30.0  # between neighbouring lattice points
 NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to
 _DEEPEST = 800.0  # -log delta is looked at up to here
 _COARSE = 0.5  # step of psi between cuts
+_SKETCH = 2  # nodes between two of these
 _MOST_ATOMS, _LIGHT = 8, 1e-12  # how many atoms are met, and those too light to matter
 # The lattice may be this much finer to meet them, in so many tries for each.
 _FINER, _TRIES = 0.05, 500
@@ -67,7 +68,9 @@ class Coordinate:
             share = source.log_infinite - self.log_rest
             whole = self.cuts[-1] == source.right or share >= 0.0
             self.log_last = -math.inf if whole else self.log_rest + math.log(-math.expm1(share))
-        self.sketch = source.nodes(self.cuts).with_node(float(self._loss[-1]), self.log_last)
+        self.sketch = source.nodes(self.cuts, _SKETCH).with_node(
+            float(self._loss[-1]), self.log_last
+        )
         self._slack = source.rounding(self.cuts)
 
     def narrowed(self, epsilon: float, log_rest: float) -> Coordinate:

@@ -168,9 +168,12 @@ class ShiftedNoise:
             share = np.clip(share - change, 0.0, 1.0)
         return origin + share * width
 
-    def nodes(self, cuts: Array) -> Nodes:
-        """Return the distribution of the loss between the first cut and the last."""
-        points, weights = np.polynomial.legendre.leggauss(self._nodes)
+    def nodes(self, cuts: Array, count: int | None = None) -> Nodes:
+        """Return the distribution of the loss between the first cut and the last.
+
+        With fewer nodes between two cuts than by default it is a sketch.
+        """
+        points, weights = np.polynomial.legendre.leggauss(count or self._nodes)
         half = 0.5 * np.diff(cuts)
         t = (cuts[:-1] + half)[:, None] + half[:, None] * points
         psi = self._psi(t)

@@ -39,6 +39,7 @@ _EXPONENT_ERROR = 5e-14
 USABLE = 1e-3  # the relative error up to which values at real s are used
 # |erfcx(z)| <= 1.33 / (sqrt(pi) |z|) on the right half plane.
 REACH = 1.33
+_CALL = 500  # evaluations that take as long as what a call takes besides
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _NODES, _WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
 
@@ -239,6 +240,12 @@ class LossTransform:
         How many coordinates each group has.
     gaussian : float
         The sum of mu^2 over all Gaussian coordinates.
+
+    Attributes
+    ----------
+    evaluations : int
+        How many integrals over stretches and atoms were asked for so far, and so many more for
+        each call; for estimates of time.
     """
 
     def __init__(
@@ -247,6 +254,7 @@ class LossTransform:
         self.losses = tuple(losses)
         self.copies = np.asarray(copies, dtype=float)
         self.gaussian = gaussian
+        self.evaluations = 0
         table = np.array([cut for loss in losses for cut in loss.stretches]).reshape(-1, 7)
         self.owner = np.repeat(np.arange(len(losses)), [len(loss.stretches) for loss in losses])
         self.table = table
@@ -295,6 +303,7 @@ class LossTransform:
     def values(self, s: ComplexArray, peak: Array) -> Values:
         """Evaluate all transforms at the points s, divided by exp(peak)."""
         shape = (len(self.losses), len(s))
+        self.evaluations += _CALL + len(s) * (len(self.table) + len(self.atoms))
         continuous, atoms = np.zeros((2, *shape), dtype=complex)
         error = np.zeros(shape)
         rows, errors = _integrate(self._kinds, peak[self.owner], s)

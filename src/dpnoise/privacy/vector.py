@@ -10,35 +10,39 @@ are in docs/vector-privacy.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpnoise._check import Problems
-from dpnoise.noise import Noise, Staircase
+from dpnoise.noise import Gaussian, Noise, Staircase
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.grouping import grouped, parameters
 from dpnoise.privacy.inversion import Inversion
-from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise.privacy.lattice import lattice_bounds, lattice_seconds
 from dpnoise.privacy.loss import canonical, coordinate_loss
 from dpnoise.privacy.loss_transform import LossTransform
 from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.vector_input import read_shares, refuse_wide_queries
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     Array = NDArray[np.float64]
 
-    Shares = dict[tuple[Noise, float], int]
+    from dpnoise.privacy.vector_input import Shares
 
-_MOST_COPIES = 10**8
-# Sensitivity over E|T|, as far as the tests vouch for the bounds.
-_LEAST_RATIO, _GREATEST_RATIO = 1e-9, 1e6
+    Groups = list[tuple[Noise, int]]
+
 _LEAST_RTOL = 1e-10
 _MOST_EPSILON = 1e99
+# What a call may take, roughly, and the different coordinates from which on they are grouped.
+_SECONDS = 8.0
+_MOST_DIFFERENT, _MOST_GROUPS = 10_000, 3000
 # Closed forms: their relative error, with a margin.
 _CLOSED_ERROR = 1e-11
 _ULP = np.finfo(float).eps
@@ -75,77 +79,6 @@ class VectorProfile:
         return np.maximum(np.exp(self.log_upper), tiny)[()]
 
 
-def _listed(value: object) -> list | None:
-    """Return what a one-dimensional array-like holds, or None for anything else."""
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable) or np.ndim(value) == 0:
-        return None
-    return list(value)
-
-
-def _shares(
-    problems: Problems,
-    noise: Noise | Sequence[Noise],
-    sensitivity: float | ArrayLike,
-    copies: int,
-) -> Shares:
-    """Check the coordinates; return those with a positive sensitivity, and how many are equal."""
-    noises, sizes = _listed(noise), _listed(sensitivity)
-    many = noises is not None
-    if many != (sizes is not None):
-        expected = "one each, or sequences of equal length"
-        problems.add(f"noise, sensitivity: expected {expected}, got {noise!r}, {sensitivity!r}")
-        return {}
-    whole = isinstance(copies, Integral) and not isinstance(copies, bool)
-    expected = f"a whole number from 1 to {_MOST_COPIES}"
-    problems.require(whole and 1 <= copies <= _MOST_COPIES, "copies", expected, copies)
-    if not many:
-        noises, sizes = [noise], [sensitivity]
-    else:
-        if whole and copies != 1:
-            problems.add(f"copies: expected 1 beside sequences, got {copies!r}")
-        problems.require(len(noises) > 0, "noise", "at least one coordinate", noise)
-        lengths = len(noises), len(sizes)
-        equal = lengths[0] == lengths[1]
-        problems.require(equal, "noise, sensitivity", "sequences of equal length", lengths)
-    shares: Shares = {}
-    for k, (one, size) in enumerate(zip(noises, sizes, strict=False)):
-        label = f" of coordinate {k}" if many else ""
-        if _good_share(problems, one, size, label) and size > 0.0:
-            key = (one, float(size))
-            shares[key] = shares.get(key, 0) + (int(copies) if not many and whole else 1)
-    return shares
-
-
-def _good_share(problems: Problems, noise: Noise, size: float, label: str) -> bool:
-    """Check one coordinate."""
-    good = problems.number(f"sensitivity{label}", size, low=0.0)
-    known = isinstance(noise, Noise) and (noise.log_concave or isinstance(noise, Staircase))
-    expected = "log-concave or staircase noise"
-    if not problems.require(known, f"noise{label}", expected, noise) or not good:
-        return False
-    if size > 0.0:
-        ratio = float(size) / noise.mean_abs()
-        name = f"sensitivity / E|T|{label}"
-        problems.number(name, ratio, low=_LEAST_RATIO, high=_GREATEST_RATIO)
-    return True
-
-
-def _refuse_wide_queries(problems: Problems, shares: Shares) -> None:
-    """Record staircases that several coordinates or lattices cannot have."""
-    if sum(shares.values()) < 2:
-        return
-    lattice = any(not isinstance(n, Staircase) and n.pieces() is None for n, _ in shares)
-    for noise, size in shares:
-        if not isinstance(noise, Staircase):
-            continue
-        if lattice:
-            problems.add(f"noise: expected no staircase beside Subbotin noise, got {noise!r}")
-        name = "sensitivity of several coordinates with staircase noise"
-        expected = f"at most the width {noise.sensitivity!r} of its steps"
-        # Without a tolerance: a shift beyond the width can lose twice the staircase's epsilon.
-        problems.require(size <= noise.sensitivity, name, expected, size)
-
-
 def _closed(log_delta: Array, error: ArrayLike) -> VectorProfile:
     """Return the bounds of a closed form with a relative error."""
     return VectorProfile(log_delta - error, log_delta, np.minimum(log_delta + error, 0.0))
@@ -163,15 +96,20 @@ def _one(noise: Noise, size: float, epsilon: Array) -> VectorProfile:
     return VectorProfile(low, log_delta, np.minimum(high, 0.0))
 
 
-def _transform(shares: Shares) -> LossTransform:
-    """Return the transform of the loss at the corner of the box."""
-    groups, gaussian = {}, []
+def _groups(shares: Shares) -> Groups:
+    """Return the different noises in units of the shift, and how many coordinates have each."""
+    groups: dict[tuple[str, ...], tuple[Noise, int]] = {}
     for (noise, size), count in shares.items():
         key, scaled = canonical(noise, size)
         found, before = groups.get(key, (scaled, 0))
         groups[key] = found, before + count
-    losses, copies = [], []
-    for scaled, count in groups.values():
+    return list(groups.values())
+
+
+def _transform(groups: Groups) -> LossTransform:
+    """Return the transform of the loss at the corner of the box."""
+    gaussian, losses, copies = [], [], []
+    for scaled, count in groups:
         loss = coordinate_loss(scaled)
         if loss.gaussian > 0.0:
             gaussian.append(count * loss.gaussian)
@@ -181,14 +119,17 @@ def _transform(shares: Shares) -> LossTransform:
     return LossTransform(losses, copies, math.fsum(gaussian))
 
 
-def _many(shares: Shares, epsilon: Array, rtol: float) -> VectorProfile:
+def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
     """Return the profile of several coordinates."""
-    if any(not isinstance(n, Staircase) and n.pieces() is None for n, _ in shares):
-        found = lattice_bounds([(*key, n) for key, n in shares.items()], epsilon)
-        low, high = found.log_lower, found.log_upper
-        middle = np.where(np.isneginf(low), high, 0.5 * (low + high))[()]
-        return VectorProfile(low, middle, high)
-    transform = _transform(shares)
+    if any(not isinstance(noise, Staircase) and noise.pieces() is None for noise, _ in groups):
+        return _by_lattice(groups, epsilon)
+    if len(groups) > _MOST_DIFFERENT:
+        # Gaussian losses add up to one.
+        plain = [group for group in groups if parameters(group[0])[0] == (Gaussian,)]
+        others = [group for group in groups if parameters(group[0])[0] != (Gaussian,)]
+        if len(others) > _MOST_DIFFERENT:
+            return _grouped(others, _MOST_GROUPS, lambda few: _many(few + plain, epsilon, rtol))
+    transform = _transform(groups)
     if transform.infinite == 1.0:  # a shift by more than the support
         return _closed(np.zeros(epsilon.shape)[()], 0.0)
     if not transform.losses:
@@ -198,12 +139,60 @@ def _many(shares: Shares, epsilon: Array, rtol: float) -> VectorProfile:
     return from_transform(transform, epsilon, rtol)
 
 
+def _by_lattice(groups: Groups, epsilon: Array) -> VectorProfile:
+    """Return the bounds of the finest lattice that takes a few seconds."""
+    sizes = [2**k for k in range(18, 12, -1)]
+    count = max(epsilon.size, 1)
+    fine = [size for size in sizes if lattice_seconds(len(groups), count, size) <= _SECONDS]
+    if fine:
+        found = lattice_bounds([(noise, 1.0, n) for noise, n in groups], epsilon, size=fine[0])
+        low, high = found.log_lower, found.log_upper
+        return VectorProfile(low, _middle(low, high), high)
+    most = int(0.5 * _SECONDS / lattice_seconds(1, count, sizes[-1]))
+    return _grouped(groups, most, lambda some: _by_lattice(some, epsilon))
+
+
+def _middle(low: Array, high: Array) -> Array:
+    return np.where(np.isneginf(low), high, 0.5 * (low + high))[()]
+
+
+def _grouped(
+    groups: Groups, most: int, profile: Callable[[Groups], VectorProfile]
+) -> VectorProfile:
+    """Return the bounds by fewer coordinates that are less, and that are more private."""
+    less, more = grouped(groups, most)
+    if most < 1 or max(len(less), len(more)) > most:
+        message = (
+            f"vector profile: {len(groups)} different coordinates take too long, and only"
+            f" {len(groups) - len(less)} of them can be grouped with others; expected at most"
+            f" {most} groups at this number of epsilons (families of one shape, in units of the"
+            " sensitivity)"
+        )
+        raise ValueError(message)
+    low, high = profile(more).log_lower, profile(less).log_upper
+    return VectorProfile(low, _middle(low, high), high)
+
+
 def from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> VectorProfile:
-    """Return the bounds for a sum of losses by inversion of its transform."""
+    """Return the bounds for a sum of losses by inversion of its transform.
+
+    Raises
+    ------
+    ValueError
+        If the first epsilon tells that all of them would take too long.
+    """
     inversion = Inversion(transform, rtol)
     results = np.empty((3, epsilon.size))
     for k, value in enumerate(epsilon.ravel()):
+        before = inversion.seconds
         results[:, k] = inversion.bounds(float(value))
+        each = inversion.seconds - before
+        if k == 0 and each * (epsilon.size - 1) > _SECONDS:
+            message = (
+                f"vector profile: epsilon: expected at most {int(_SECONDS / each) + 1} values at"
+                f" about {each:.2g} s each, got {epsilon.size}"
+            )
+            raise ValueError(message)
     low, middle, high = results.reshape(3, *epsilon.shape)
     # The logarithms are rounded.
     slack = 4.0 * _ULP * (1.0 + np.abs(np.where(np.isneginf(high), 0.0, high)))
@@ -237,7 +226,9 @@ def vector_profile(
     copies : int
         The number K of coordinates where noise and sensitivity are one each.
     rtol : float
-        The relative gap between the bounds to aim at, from 1e-10 to 1.
+        The relative gap between the bounds to aim at, from 1e-10 to 1. From more than 10,000
+        different coordinates on (or some 700, if one of them has Subbotin noise with p other
+        than 1 and 2) nearby ones are grouped, which leaves a gap of percents or tens of percents.
 
     Returns
     -------
@@ -254,14 +245,15 @@ def vector_profile(
     ------
     ValueError
         If an argument is out of range, sequences differ in length, or the bounds cannot be
-        vouched for; the message names every problem.
+        vouched for; the message names every problem. Also if all epsilons together would take
+        more than some 10 s, which the message names with the number that would not.
     """
     problems = Problems("vector profile")
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
     problems.number("rtol", rtol, low=_LEAST_RTOL, high=1.0)
-    shares = _shares(problems, noise, sensitivity, copies)
+    shares = read_shares(problems, noise, sensitivity, copies)
     if not problems.found:
-        _refuse_wide_queries(problems, shares)
+        refuse_wide_queries(problems, shares)
     problems.raise_if_any()
     if not shares:
         nothing = np.full(epsilon.shape, -math.inf)[()]
@@ -269,4 +261,4 @@ def vector_profile(
     if sum(shares.values()) == 1:
         ((one, size),) = shares
         return _one(one, size, epsilon)
-    return _many(shares, epsilon, rtol)
+    return _many(_groups(shares), epsilon, rtol)

@@ -1,0 +1,96 @@
+"""The coordinates of a vector query as a user states them, checked.
+
+One noise and sensitivity for all coordinates, or any one-dimensional array-like of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.noise import Noise, Staircase
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dpnoise._check import Problems
+
+    Shares = dict[tuple[Noise, float], int]
+
+_MOST_COPIES = 10**8
+# Sensitivity over E|T|, as far as the tests vouch for the bounds.
+_LEAST_RATIO, _GREATEST_RATIO = 1e-9, 1e6
+
+
+def _listed(value: object) -> list | None:
+    """Return what a one-dimensional array-like holds, or None for anything else."""
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable) or np.ndim(value) == 0:
+        return None
+    return list(value)
+
+
+def read_shares(
+    problems: Problems,
+    noise: Noise | Sequence[Noise],
+    sensitivity: float | ArrayLike,
+    copies: int,
+) -> Shares:
+    """Check the coordinates; return those with a positive sensitivity, and how many are equal."""
+    noises, sizes = _listed(noise), _listed(sensitivity)
+    many = noises is not None
+    if many != (sizes is not None):
+        expected = "one each, or sequences of equal length"
+        problems.add(f"noise, sensitivity: expected {expected}, got {noise!r}, {sensitivity!r}")
+        return {}
+    whole = isinstance(copies, Integral) and not isinstance(copies, bool)
+    expected = f"a whole number from 1 to {_MOST_COPIES}"
+    problems.require(whole and 1 <= copies <= _MOST_COPIES, "copies", expected, copies)
+    if not many:
+        noises, sizes = [noise], [sensitivity]
+    else:
+        if whole and copies != 1:
+            problems.add(f"copies: expected 1 beside sequences, got {copies!r}")
+        problems.require(len(noises) > 0, "noise", "at least one coordinate", noise)
+        lengths = len(noises), len(sizes)
+        equal = lengths[0] == lengths[1]
+        problems.require(equal, "noise, sensitivity", "sequences of equal length", lengths)
+    shares: Shares = {}
+    for k, (one, size) in enumerate(zip(noises, sizes, strict=False)):
+        label = f" of coordinate {k}" if many else ""
+        if _good_share(problems, one, size, label) and size > 0.0:
+            key = (one, float(size))
+            shares[key] = shares.get(key, 0) + (int(copies) if not many and whole else 1)
+    return shares
+
+
+def _good_share(problems: Problems, noise: Noise, size: float, label: str) -> bool:
+    """Check one coordinate."""
+    good = problems.number(f"sensitivity{label}", size, low=0.0)
+    known = isinstance(noise, Noise) and (noise.log_concave or isinstance(noise, Staircase))
+    expected = "log-concave or staircase noise"
+    if not problems.require(known, f"noise{label}", expected, noise) or not good:
+        return False
+    if size > 0.0:
+        ratio = float(size) / noise.mean_abs()
+        name = f"sensitivity / E|T|{label}"
+        problems.number(name, ratio, low=_LEAST_RATIO, high=_GREATEST_RATIO)
+    return True
+
+
+def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
+    """Record staircases that several coordinates or lattices cannot have."""
+    if sum(shares.values()) < 2:
+        return
+    lattice = any(not isinstance(n, Staircase) and n.pieces() is None for n, _ in shares)
+    for noise, size in shares:
+        if not isinstance(noise, Staircase):
+            continue
+        if lattice:
+            problems.add(f"noise: expected no staircase beside Subbotin noise, got {noise!r}")
+        name = "sensitivity of several coordinates with staircase noise"
+        expected = f"at most the width {noise.sensitivity!r} of its steps"
+        # Without a tolerance: a shift beyond the width can lose twice the staircase's epsilon.
+        problems.require(size <= noise.sensitivity, name, expected, size)
