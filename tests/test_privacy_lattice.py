@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
+from dpnoise import vector_profile
 from dpnoise.calibration import gaussian_sigma
 from dpnoise.noise import (
     DiscreteGaussian,
@@ -19,6 +20,7 @@ from dpnoise.noise import (
 )
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise.privacy.loss import coordinate_loss
 from dpnoise.privacy.loss_lattice import round_down, round_up
 from dpnoise.privacy.loss_nodes import Nodes, ShiftedNoise
 
@@ -334,3 +336,38 @@ def test_bad_input_is_refused_once():
         assert f"{part}: expected" in message
     with pytest.raises(ValueError, match="shares: expected at least one"):
         lattice_bounds([], 1.0)
+
+
+_TOPS = [
+    (TruncatedLaplace(8.0, 0.075), 0.1, 2),
+    (TruncatedLaplace(1.0, 2.0), 1.0, 3),
+    (Laplace(0.1), 1.0, 3),
+    (Laplace(30.0), 1.0, 3),
+    (Huber(100.0, 100.0), 2.0, 2),
+    (Huber(0.01, 1.0), 1.0, 5),
+]
+
+
+@pytest.mark.parametrize(("noise", "shift", "copies"), _TOPS)
+def test_near_the_greatest_loss(noise, shift, copies):
+    top = copies * coordinate_loss(noise.scaled(1.0 / shift)).greatest
+    below = top * (1.0 - np.array([1e-2, 1e-4, 1e-7, 1e-10, 1e-13, 2e-16]))
+    epsilon = np.concatenate([below, [top], top * (1.0 + np.array([2e-16, 1e-13, 1e-6]))])
+    found = lattice_bounds([(noise, shift, copies)], epsilon, size=2**12)
+    other = vector_profile(noise, shift, epsilon, copies=copies)
+    assert np.all(found.log_lower <= found.log_upper)
+    assert np.all(found.log_lower <= other.log_upper + 1e-13)
+    assert np.all(other.log_lower <= found.log_upper + 1e-13)
+
+
+def test_the_loss_grows_beyond_what_is_looked_at():
+    # The exponential tails begin where psi has risen by 5000; delta is about e^-2511.
+    found = lattice_bounds([(Huber(100.0, 100.0), 2.0, 2)], 1.9996, size=2**12)
+    assert found.log_upper >= vector_profile(Huber(100.0, 100.0), 2.0, 1.9996, copies=2).log_lower
+    assert found.log_upper > -3000.0
+
+
+def test_too_much_work_is_refused():
+    shares = [(Subbotin(2.5, 9.0 + k), 1.0, 1) for k in range(300)]
+    with pytest.raises(ValueError, match="300 different coordinates, 1 epsilons, size 262144"):
+        lattice_bounds(shares, 1.0)

@@ -99,8 +99,10 @@ class ShiftedNoise:
             self.log_infinite = -math.inf
         self.greatest = math.inf
         if self.flat_from < math.inf or self.log_infinite > -math.inf:
-            rounding = self.rounding(np.array([0.0, self.right]))
-            self.greatest = float(self.loss(np.asarray(self.right))) + rounding
+            # The loss may still grow beyond what is looked at.
+            far = max(self.right, self.flat_from) if self.flat_from < math.inf else self.right
+            rounding = self.rounding(np.array([0.0, far]))
+            self.greatest = float(self.loss(np.asarray(far))) + rounding
 
     def _psi(self, t: Array) -> Array:
         return -self.noise.logpdf(t)
