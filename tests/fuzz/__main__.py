@@ -31,7 +31,7 @@ def main():
     def progress(seconds, report):
         step = min(int(seconds), bar.total) - bar.n
         if step > 0:
-            bar.set_postfix(sets=report.checks.total(), violations=len(report.violations))
+            bar.set_postfix(sets=report.sets.total(), violations=len(report.violations))
             bar.update(step)
 
     with threadpool_limits(1):

@@ -181,7 +181,7 @@ def conversions(draws, report):
 CHECKS = {
     "extreme-methods": (methods, 0.4),
     "extreme-profiles": (profiles, 1.0),
-    "extreme-vectors": (vectors, 2.0),
-    "extreme-budgets": (budgets, 2.0),
+    "extreme-vectors": (vectors, 1.0),
+    "extreme-budgets": (budgets, 1.0),
     "extreme-conversions": (conversions, 0.2),
 }

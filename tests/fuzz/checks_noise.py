@@ -207,10 +207,10 @@ def lattices(draws, report):
 
 
 CHECKS = {
-    "noise-moments": (moments, 1.0),
-    "noise-densities": (densities, 1.0),
-    "noise-quantiles": (quantiles, 0.5),
-    "noise-scaling": (scaling, 0.5),
-    "noise-limits": (limits, 0.3),
-    "noise-lattices": (lattices, 0.5),
+    "noise-moments": (moments, 0.5),
+    "noise-densities": (densities, 0.7),
+    "noise-quantiles": (quantiles, 0.2),
+    "noise-scaling": (scaling, 0.2),
+    "noise-limits": (limits, 0.2),
+    "noise-lattices": (lattices, 0.3),
 }

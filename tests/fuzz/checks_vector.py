@@ -164,7 +164,7 @@ def limits(draws, report):
 
 
 CHECKS = {
-    "vector-copies": (copies, 6.0),
+    "vector-copies": (copies, 8.0),
     "vector-mixtures": (mixtures, 3.0),
     "vector-lattice": (lattice, 1.0),
     "vector-monotony": (monotony, 2.0),

@@ -62,13 +62,14 @@ class Report:
 
     Attributes
     ----------
-    checks, families, dimensions : Counter
-        Parameter sets by check, by family of noise and by number of coordinates.
+    checks, sets, families, dimensions : Counter
+        Cases by check; parameter sets by check, by family of noise and by number of coordinates.
     violations : list of (check, text)
         Each text is a claim and a call that contradicts it.
     """
 
     checks: Counter = field(default_factory=Counter)
+    sets: Counter = field(default_factory=Counter)
     families: Counter = field(default_factory=Counter)
     dimensions: Counter = field(default_factory=Counter)
     skipped: Counter = field(default_factory=Counter)
@@ -77,11 +78,12 @@ class Report:
     check: str = ""
     last: str = ""
 
-    def about(self, *noises, copies=1):
-        """Count the families and the number of coordinates of one parameter set."""
+    def about(self, *noises, copies=1, sets=1):
+        """Count parameter sets by families and number of coordinates."""
         for name in {n if isinstance(n, str) else type(n).__name__ for n in noises}:
-            self.families[name] += 1
-        self.dimensions[copies] += 1
+            self.families[name] += sets
+        self.dimensions[copies] += sets
+        self.sets[self.check] += sets
 
     def call(self, function, *args, **options):
         """Call the library, remembering how, for the text of a violation."""
@@ -138,7 +140,7 @@ def run(checks, *, seed, seconds=math.inf, cases=math.inf, progress=None):
     start = now = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        while now - start < seconds and report.checks.total() < cases:
+        while now - start < seconds and report.sets.total() < cases:
             name = min(spent, key=lambda key: spent[key] / checks[key][1])
             run_case(report, name, checks[name][0], seed, report.checks[name])
             before, now = now, time.monotonic()
@@ -152,7 +154,7 @@ def tell(report):
     """Print the counts and the violations."""
     lines = []
     for title, counts in (
-        ("check", report.checks),
+        ("check", report.sets),
         ("family", report.families),
         ("coordinates", report.dimensions),
     ):
@@ -160,7 +162,7 @@ def tell(report):
         lines += [f"  {key!s:<22} {counts[key]:>9}" for key in sorted(counts, key=str)]
     skipped = report.skipped.total()
     lines.append(
-        f"{report.checks.total()} parameter sets, {report.relations} relations, {skipped} beyond "
+        f"{report.sets.total()} parameter sets, {report.relations} relations, {skipped} beyond "
         f"the reference, {len(report.violations)} violations"
     )
     printed = Counter()
