@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise._check import Problems
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from dpnoise._check import Problems
+_MOST_DRAWS = 2**40
 
 
 def floats(
@@ -48,15 +50,65 @@ def floats(
     """
     left, right = "(" if open_low else "[", ")" if open_high else "]"
     expected = f"finite numbers in {left}{low:g}, {high:g}{right}"
-    try:
-        array = np.asarray(value)
-        numeric = array.dtype.kind in "iuf"
-        array = array.astype(float) if numeric else np.asarray(math.nan)
-    except (TypeError, ValueError):  # ragged nesting
-        array = np.asarray(math.nan)
+    array = _numbers(value)
+    array = np.asarray(math.nan) if array is None else array
     above = array > low if open_low else array >= low
     below = array < high if open_high else array <= high
     ok = above & below & np.isfinite(array)
     got = value if array.ndim == 0 or ok.all() else array[~ok][:3].tolist()
     problems.require(bool(ok.all()), name, expected, got)
     return array
+
+
+def _numbers(value: object) -> NDArray[np.float64] | None:
+    """Return `value` as float64, or None if it is no array of real numbers."""
+    try:
+        array = np.asarray(value)
+        return array.astype(float) if array.dtype.kind in "iuf" else None
+    except (TypeError, ValueError):  # ragged nesting
+        return None
+
+
+def points(subject: object, name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Return an argument of a density or quantile as float64; it may be infinite or NaN.
+
+    Raises
+    ------
+    ValueError
+        If it is no array of real numbers.
+    """
+    array = _numbers(value)
+    problems = Problems(repr(subject))
+    problems.require(array is not None, name, "a real number or an array of them", value)
+    problems.raise_if_any()
+    return array
+
+
+def draws(
+    subject: object,
+    size: int | tuple[int, ...] | None,
+    random_state: int | np.random.Generator | None,
+) -> tuple[tuple[int, ...], np.random.Generator]:
+    """Return the shape of a sample and the generator to draw it from.
+
+    Raises
+    ------
+    ValueError
+        If `size` is no shape or `random_state` no seed.
+    """
+    problems = Problems(f"sample of {subject!r}")
+    lengths = () if size is None else size if isinstance(size, tuple | list) else (size,)
+    whole = [
+        isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in lengths
+    ]
+    fits = all(whole) and math.prod(map(int, lengths)) < _MOST_DRAWS
+    problems.require(fits, "size", f"lengths >= 0, below {_MOST_DRAWS} in all", size)
+    rng = None
+    try:
+        seed = not isinstance(random_state, bool | str)
+        rng = np.random.default_rng(random_state) if seed else None
+    except (TypeError, ValueError):
+        pass
+    problems.require(rng is not None, "random_state", "a seed or a Generator", random_state)
+    problems.raise_if_any()
+    return tuple(map(int, lengths)), rng

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 import numpy as np
 
 from dpnoise._check import Problems
+from dpnoise.noise._arrays import draws, points
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -42,7 +43,8 @@ class Noise(ABC):
     """A continuous distribution symmetric about 0.
 
     Arguments of all methods may be scalars or arrays of any shape; the result has the same
-    shape. Values outside the domain give NaN, as in `scipy.stats`.
+    shape. Values outside the domain give NaN, as in `scipy.stats`; what is no number is refused
+    with a ValueError. A result beyond the largest double is infinite.
 
     Attributes
     ----------
@@ -114,38 +116,40 @@ class Noise(ABC):
         """Return the log density at `t`."""
         # A log density below -1.8e308 has no double: -inf is its rounding.
         with np.errstate(over="ignore"):
-            return self._log_density(np.abs(np.asarray(t, dtype=float)))[()]
+            return self._log_density(np.abs(points(self, "t", t)))[()]
 
     def pdf(self, t: ArrayLike) -> Array:
         """Return the density at `t`."""
-        return np.exp(self.logpdf(t))
+        with np.errstate(over="ignore"):
+            return np.exp(self.logpdf(t))
 
     def logsf(self, t: ArrayLike) -> Array:
         """Return log P(T > t), which does not underflow where `sf` does."""
-        t = np.asarray(t, dtype=float)
+        t = points(self, "t", t)
         with np.errstate(over="ignore"):
             tail = self._log_tail(np.abs(t))
         return np.where(t < 0, np.log1p(-np.exp(tail)), tail)[()]
 
     def sf(self, t: ArrayLike) -> Array:
         """Return P(T > t)."""
-        t = np.asarray(t, dtype=float)
+        t = points(self, "t", t)
         with np.errstate(over="ignore"):
             tail = np.exp(self._log_tail(np.abs(t)))
         return np.where(t < 0, 1.0 - tail, tail)[()]
 
     def cdf(self, t: ArrayLike) -> Array:
         """Return P(T <= t)."""
-        return self.sf(-np.asarray(t, dtype=float))
+        return self.sf(-points(self, "t", t))
 
     def isf(self, p: ArrayLike) -> Array:
         """Return the t with P(T > t) = `p`; NaN outside [0, 1]."""
-        p = np.asarray(p, dtype=float)
+        p = points(self, "p", p)
         # 1 - p and 1 - 2 tail are exact where they are used.
         tail = np.where((p >= 0) & (p <= 1), np.minimum(p, 1.0 - p), math.nan)
         with np.errstate(divide="ignore"):  # tail 0 belongs to level inf
             level = np.where(tail < 0.25, -np.log(2.0 * tail), -np.log1p(2.0 * tail - 1.0))
-        size = self._magnitude(level)
+        with np.errstate(over="ignore"):  # infinite, as the level, or beyond all doubles
+            size = self._magnitude(level)
         return np.where(p > 0.5, -size, size)[()]
 
     def ppf(self, p: ArrayLike) -> Array:
@@ -169,6 +173,8 @@ class Noise(ABC):
         random_state : int or numpy.random.Generator, optional
             A seed or a generator; by default a stream seeded by the operating system.
         """
-        rng = np.random.default_rng(random_state)
+        size, rng = draws(self, size, random_state)
         sign = 2.0 * rng.integers(0, 2, size=size) - 1.0
-        return sign * self._magnitude(np.asarray(rng.standard_exponential(size)))
+        level = np.asarray(rng.standard_exponential(size))
+        with np.errstate(over="ignore"):
+            return (sign * self._magnitude(level))[()]

@@ -21,6 +21,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._check import Problems
+from dpnoise.noise._arrays import draws, points
 from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ class DiscreteGaussian:
         """Return log P(X >= k) for integers k >= 1, as floats."""
         x = k / self.sigma
         steep = (self.sigma < _WIDE) | (x > self.sigma)
-        mass = np.piecewise(k, [steep], [self._direct_sum, self._smooth_sum])
         with np.errstate(over="ignore"):  # -inf is the rounding of a log tail without a double
+            mass = np.piecewise(k, [steep], [self._direct_sum, self._smooth_sum])
             return -0.5 * x * x + np.log(mass) - self._log_normaliser()
 
     def _direct_sum(self, k: Array) -> Array:
@@ -116,7 +117,7 @@ class DiscreteGaussian:
 
     def logpmf(self, k: ArrayLike) -> Array:
         """Return log P(X = k), -inf unless `k` is an integer."""
-        k = np.asarray(k, dtype=float)
+        k = points(self, "k", k)
         with np.errstate(over="ignore"):
             value = -0.5 * (k / self.sigma) ** 2 - self._log_normaliser()
         return np.where(np.isnan(k) | (k == np.floor(k)), value, -math.inf)[()]
@@ -127,30 +128,30 @@ class DiscreteGaussian:
 
     def logsf(self, t: ArrayLike) -> Array:
         """Return log P(X > t), which does not underflow where `sf` does."""
-        t = np.floor(np.asarray(t, dtype=float))
+        t = np.floor(points(self, "t", t))
         # X > t is X >= t + 1, and for t < 0 its complement is X <= t, that is, -X >= -t.
         tail = self._log_tail(np.where(t < 0, -t, t + 1.0))
         return np.where(t < 0, np.log1p(-np.exp(tail)), tail)[()]
 
     def sf(self, t: ArrayLike) -> Array:
         """Return P(X > t)."""
-        t = np.floor(np.asarray(t, dtype=float))
+        t = np.floor(points(self, "t", t))
         tail = np.exp(self._log_tail(np.where(t < 0, -t, t + 1.0)))
         return np.where(t < 0, 1.0 - tail, tail)[()]
 
     def cdf(self, t: ArrayLike) -> Array:
         """Return P(X <= t)."""
         # X <= t is -X > -floor(t) - 1.
-        return self.sf(-np.floor(np.asarray(t, dtype=float)) - 1.0)
+        return self.sf(-np.floor(points(self, "t", t)) - 1.0)
 
     def isf(self, p: ArrayLike) -> Array:
         """Return the least integer k (as a float) with P(X > k) <= `p`; NaN outside [0, 1]."""
-        p = np.asarray(p, dtype=float)
+        p = points(self, "p", p)
         return self._quantile(np.where(p > 0.5, 1.0 - p, p), p > 0.5)
 
     def ppf(self, p: ArrayLike) -> Array:
         """Return the least integer k (as a float) with P(X <= k) >= `p`; NaN outside [0, 1]."""
-        p = np.asarray(p, dtype=float)
+        p = points(self, "p", p)
         return self._quantile(np.where(p < 0.5, p, 1.0 - p), p < 0.5)
 
     def _quantile(self, tail: Array, negative: Array) -> Array:
@@ -195,10 +196,9 @@ class DiscreteGaussian:
         random_state : int or numpy.random.Generator, optional
             A seed or a generator; by default a stream seeded by the operating system.
         """
-        rng = np.random.default_rng(random_state)
-        shape = () if size is None else size
-        draws = np.empty(shape, dtype=np.int64)
-        flat, filled = draws.reshape(-1), 0
+        shape, rng = draws(self, size, random_state)
+        result = np.empty(shape, dtype=np.int64)
+        flat, filled = result.reshape(-1), 0
         width = math.floor(self.sigma) + 1.0
         while filled < flat.size:
             count = int(1.6 * (flat.size - filled)) + 16  # most are accepted
@@ -210,7 +210,7 @@ class DiscreteGaussian:
             y = y[rng.standard_exponential(count) >= 0.5 * misfit**2][: flat.size - filled]
             flat[filled : filled + y.size] = y
             filled += y.size
-        return draws[()]
+        return result[()]
 
     def var(self) -> float:
         """Return the variance, below sigma^2."""

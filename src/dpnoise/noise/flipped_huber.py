@@ -103,7 +103,7 @@ def flipped_huber_variance(alpha: ArrayLike, gamma: ArrayLike) -> Array:
     _check_ratio(problems, alpha, gamma)
     problems.raise_if_any()
     with np.errstate(over="ignore"):
-        return (gamma * gamma * _variance(_shape(alpha, gamma)))[()]
+        return (gamma * (gamma * _variance(_shape(alpha, gamma))))[()]
 
 
 def _log_ratio(s: _Shape) -> Array:
@@ -223,4 +223,4 @@ class FlippedHuber(Noise):
         """Return the Fisher information about a shift, equation (12)."""
         s = self._shape
         total = s.b * (s.b * s.centre + s.rim * (s.b + s.mills)) / s.weight
-        return float(total / self.gamma / self.gamma)
+        return float(total) / self.gamma / self.gamma

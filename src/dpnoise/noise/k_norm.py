@@ -17,6 +17,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._check import Problems
+from dpnoise.noise._arrays import draws, points
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -87,7 +88,7 @@ class KNorm:
         ValueError
             If the last axis of `x` does not have length K.
         """
-        x = np.asarray(x, dtype=float)
+        x = points(self, "x", x)
         problems = Problems(f"log density of {self!r}")
         shape = f"a last axis of length {self.dimension}"
         problems.require(x.ndim > 0 and x.shape[-1] == self.dimension, "shape of x", shape, x.shape)
@@ -119,18 +120,18 @@ class KNorm:
         numpy.ndarray
             Shape (*size, K).
         """
-        rng = np.random.default_rng(random_state)
-        lead = () if size is None else tuple(np.atleast_1d(size))
+        lead, rng = draws(self, size, random_state)
         shape = (*lead, self.dimension)
-        if self.norm == 1.0:
-            return self.scale * rng.laplace(size=shape)
-        if self.norm == 2.0:
-            way = rng.standard_normal(shape)
-            way /= np.linalg.norm(way, axis=-1, keepdims=True)
-            return self.scale * rng.standard_gamma(self.dimension, (*lead, 1)) * way
-        # A uniform point of the unit cube, blown up by a gamma variate of shape K + 1.
-        reach = self.scale * rng.standard_gamma(self.dimension + 1.0, (*lead, 1))
-        return reach * rng.uniform(-1.0, 1.0, shape)
+        with np.errstate(over="ignore"):  # infinite beyond all doubles
+            if self.norm == 1.0:
+                return self.scale * rng.laplace(size=shape)
+            if self.norm == 2.0:
+                way = rng.standard_normal(shape)
+                way /= np.linalg.norm(way, axis=-1, keepdims=True)
+                return self.scale * rng.standard_gamma(self.dimension, (*lead, 1)) * way
+            # A uniform point of the unit cube, blown up by a gamma variate of shape K + 1.
+            reach = self.scale * rng.standard_gamma(self.dimension + 1.0, (*lead, 1))
+            return reach * rng.uniform(-1.0, 1.0, shape)
 
     def var(self) -> float:
         """Return the variance of each coordinate."""

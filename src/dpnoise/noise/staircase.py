@@ -147,7 +147,7 @@ class Staircase(Noise):
 
     def _magnitude(self, level: Array) -> Array:
         q, drop = self._width, self._drop
-        finite = np.minimum(level, 1e300)
+        finite = np.minimum(level, 1e4)  # -log of the least double is 745
         step, rest = np.divmod(finite, self.epsilon)
         # The level at f = gamma is epsilon + log q, unless that cancels.
         inner = drop * self.gamma / q

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._check import Problems
-from dpnoise.noise._arrays import floats
+from dpnoise.noise._arrays import draws, floats, points
 from dpnoise.noise.staircase import GREATEST_EPSILON, LEAST_EPSILON, check_staircase, steps
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Staircase2D:
         ValueError
             If the last axis of `x` does not have length 2.
         """
-        x = np.asarray(x, dtype=float)
+        x = points(self, "x", x)
         problems = Problems(f"log density of {self!r}")
         good = x.ndim > 0 and x.shape[-1] == self.dimension
         problems.require(good, "shape of x", "a last axis of length 2", x.shape)
@@ -162,7 +162,7 @@ class Staircase2D:
         numpy.ndarray
             Shape (*size, 2).
         """
-        rng = np.random.default_rng(random_state)
+        size, rng = draws(self, size, random_state)
         b, c = self._fall
         g = self.gamma
         # The mass of ring (k, f) is proportional to b^k (k + f), and b times it past gamma: a
@@ -178,7 +178,8 @@ class Staircase2D:
         ring = np.where(
             odd, low + (high - low) * u, np.sqrt(low * low + (high - low) * (high + low) * u)
         )
-        radius = self.sensitivity * (shell + ring)
+        with np.errstate(over="ignore"):  # infinite beyond all doubles
+            radius = self.sensitivity * (shell + ring)
         share = rng.uniform(size=size)
         point = np.stack([radius * share, radius * (1.0 - share)], axis=-1)
         return point * (2.0 * rng.integers(0, 2, size=point.shape) - 1.0)
@@ -197,7 +198,8 @@ class Staircase2D:
 
     def var(self) -> float:
         """Return the variance of each coordinate, E R^2 / 3."""
-        return (self.sensitivity / self._fall[1]) ** 2 * self._norm_moment(2) / 3.0
+        unit = self.sensitivity / self._fall[1]
+        return unit * (unit * (self._norm_moment(2) / 3.0))
 
     def std(self) -> float:
         """Return the standard deviation of each coordinate."""

@@ -133,7 +133,7 @@ def as_double(value: Fraction | float) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def as_pair(value: Fraction) -> tuple[float, float]:

@@ -182,7 +182,8 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
     problems.require(known, "noise", "Gaussian, Laplace or FlippedHuber", noise)
     problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
     problems.raise_if_any()
-    d, xi, eta = Fraction(sensitivity), Fraction(0), Fraction(0)
+    exact = int if isinstance(sensitivity, Integral) else float
+    d, xi, eta = Fraction(exact(sensitivity)), Fraction(0), Fraction(0)
     if isinstance(noise, Laplace):
         xi = d / Fraction(noise.beta)
     else:
