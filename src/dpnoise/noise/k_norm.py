@@ -93,7 +93,13 @@ class KNorm:
         shape = f"a last axis of length {self.dimension}"
         problems.require(x.ndim > 0 and x.shape[-1] == self.dimension, "shape of x", shape, x.shape)
         problems.raise_if_any()
-        size = np.linalg.norm(x / self.scale, ord=self.norm, axis=-1)
+        # By the largest coordinate first, so that no square is beyond doubles.
+        most = np.max(np.abs(x), axis=-1)
+        unit = np.where(most > 0.0, most, 1.0)[..., None]
+        with np.errstate(over="ignore", invalid="ignore"):  # -inf at infinity
+            ratio = x / unit
+            size = np.linalg.norm(ratio, ord=self.norm, axis=-1) * (most / self.scale)
+        size = np.where(np.isinf(most), math.inf, size)
         K = self.dimension
         return -size - math.lgamma(K + 1.0) - K * math.log(self.scale) - self._log_ball()
 

@@ -127,7 +127,7 @@ class Subbotin(Noise):
             [level <= math.log(2.0), (level > math.log(2.0)) & (level <= edge)],
             [near, middle, far],
         )
-        return self.scale * self.p**a * root
+        return self.scale * (self.p**a * root)
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(self.p, factor * self.scale)
