@@ -18,7 +18,9 @@ _CONFIG = Path(__file__).parents[2] / "config.yaml"
 def main():
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="how long to run (60)")
-    parser.add_argument("--cases", type=float, default=math.inf, help="stop after so many sets")
+    parser.add_argument(
+        "--sets", type=float, default=math.inf, help="stop after so many parameter sets"
+    )
     parser.add_argument("--seed", type=int, help="default: the seed of config.yaml")
     parser.add_argument("--only", nargs="+", choices=sorted(CHECKS), help="some checks only")
     options = parser.parse_args()
@@ -36,7 +38,7 @@ def main():
 
     with threadpool_limits(1):
         report = run(
-            checks, seed=seed, seconds=options.seconds, cases=options.cases, progress=progress
+            checks, seed=seed, seconds=options.seconds, sets=options.sets, progress=progress
         )
     bar.close()
     tell(report)

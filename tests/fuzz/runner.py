@@ -122,7 +122,7 @@ def run_case(report, name, check, seed, number):
         report.require(False, f"{type(error).__name__} at {where}: {error}")
 
 
-def run(checks, *, seed, seconds=math.inf, cases=math.inf, progress=None):
+def run(checks, *, seed, seconds=math.inf, cases=math.inf, sets=math.inf, progress=None):
     """Run checks in turn, each for its share of the time.
 
     Parameters
@@ -131,8 +131,8 @@ def run(checks, *, seed, seconds=math.inf, cases=math.inf, progress=None):
         Each check with its weight in the time.
     seed : int
         The seed of all parameter sets.
-    seconds, cases : float
-        When to stop: after so much time or so many parameter sets.
+    seconds, cases, sets : float
+        When to stop: after so much time, so many cases or parameter sets (a case may hold many).
     progress : callable, optional
         Called after each parameter set with the seconds passed and the report.
     """
@@ -140,7 +140,9 @@ def run(checks, *, seed, seconds=math.inf, cases=math.inf, progress=None):
     start = now = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        while now - start < seconds and report.sets.total() < cases:
+        while (
+            now - start < seconds and report.checks.total() < cases and report.sets.total() < sets
+        ):
             name = min(spent, key=lambda key: spent[key] / checks[key][1])
             run_case(report, name, checks[name][0], seed, report.checks[name])
             before, now = now, time.monotonic()
