@@ -103,10 +103,13 @@ class Inversion:
         The transform of the loss.
     rtol : float
         The width of the bounds to aim at, relative to delta.
+    seconds : float, optional
+        About how long one epsilon may take at most; less time leaves wider bounds.
     """
 
-    def __init__(self, transform: LossTransform, rtol: float) -> None:
+    def __init__(self, transform: LossTransform, rtol: float, seconds: float = math.inf) -> None:
         self.transform, self.rtol = transform, rtol
+        self._most = min(_MOST_EVALUATIONS, 0.4 * seconds / _EVALUATION)
         self._rows = max(len(transform.owner), len(transform.losses), 1)
         self._added = 0
         self._groups = [
@@ -182,7 +185,7 @@ class Inversion:
             if best is None or found.gap < best.gap:
                 best = found
             spent += plan.points * self._rows
-            if found.gap <= self.rtol or not progress or spent > _MOST_EVALUATIONS:
+            if found.gap <= self.rtol or not progress or spent > self._most:
                 break
             measured = _scaled(found.estimate, rule.log_scale)
             if measured < 0.9 * target:
@@ -240,7 +243,7 @@ class Inversion:
 
     def _plan(self, rule: Rule, tolerance: float) -> Plan:
         """Return the cheapest plan that keeps to the tolerance, or comes closest."""
-        most = max(min(_MOST_POINTS, _MOST_EVALUATIONS // self._rows), 100)
+        most = max(min(_MOST_POINTS, int(self._most / self._rows)), 100)
         plans = []
         for level in range(rule.levels):
             plans.append(rule.plan(level, 0.0, 0.05 * tolerance, 0.4 * tolerance, most))

@@ -105,7 +105,7 @@ def _rounded(part: Coordinate, plan: Plan) -> tuple[_Rounded, _Rounded]:
     above, infinite = nodes.with_node(first, float(source.noise.logsf(-left))), part.log_rest
     if right >= source.flat_from:
         above, infinite = above.with_node(last, infinite), -math.inf
-    log_factor = float(np.max(below.log_mass + tilt * below.loss))
+    log_factor = float(special.logsumexp(below.log_mass + tilt * below.loss))
     down, tolerance = round_down(below, h, tilt, log_factor, rounding)
     up = round_up(above, h, tilt, log_factor)
     # Rounding of psi, of the weights' exponents, and of the sum of at most so many nodes.

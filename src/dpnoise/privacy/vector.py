@@ -181,7 +181,7 @@ def from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> Vec
     ValueError
         If the first epsilon tells that all of them would take too long.
     """
-    inversion = Inversion(transform, rtol)
+    inversion = Inversion(transform, rtol, _SECONDS / max(epsilon.size, 1))
     results = np.empty((3, epsilon.size))
     for k, value in enumerate(epsilon.ravel()):
         before = inversion.seconds
@@ -222,13 +222,15 @@ def vector_profile(
         at most the width of its steps.
     epsilon : array_like of float
         From 0 to 1e99 (1e9 for several coordinates of which one has Subbotin noise with p other
-        than 1 and 2). Each value takes the same time.
+        than 1 and 2). Each value takes time.
     copies : int
         The number K of coordinates where noise and sensitivity are one each.
     rtol : float
-        The relative gap between the bounds to aim at, from 1e-10 to 1. From more than 10,000
-        different coordinates on (or some 700, if one of them has Subbotin noise with p other
-        than 1 and 2) nearby ones are grouped, which leaves a gap of percents or tens of percents.
+        The relative gap between the bounds to aim at, from 1e-10 to 1. The time for one epsilon
+        falls with their number, which may leave a wider gap where the bounds are hard to find.
+        From more than 10,000 different coordinates on (or some 700, if one of them has Subbotin
+        noise with p other than 1 and 2) nearby ones are grouped, which leaves a gap of percents
+        or tens of percents.
 
     Returns
     -------
