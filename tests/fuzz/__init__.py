@@ -10,5 +10,6 @@ from fuzz.checks_extreme import CHECKS as EXTREME
 from fuzz.checks_noise import CHECKS as NOISE
 from fuzz.checks_scalar import CHECKS as SCALAR
 from fuzz.checks_vector import CHECKS as VECTOR
+from fuzz.checks_wide import CHECKS as WIDE
 
-CHECKS = {**NOISE, **SCALAR, **VECTOR, **BUDGET, **EXTREME}
+CHECKS = {**NOISE, **SCALAR, **VECTOR, **WIDE, **BUDGET, **EXTREME}
