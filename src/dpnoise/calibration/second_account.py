@@ -76,6 +76,8 @@ def _crossing(noise: Noise, shift: float, epsilon: float) -> tuple[float, float]
         if noise.logsf(b) < _LEAST:
             return b, math.inf
         a, b = b, 2.0 * b
+    else:
+        raise RuntimeError(f"second account: no crossing of the loss of {noise!r} up to {b!r}")
     for _ in range(_ROUNDS):
         t = np.linspace(a, b, _POINTS)
         last = int(np.count_nonzero(below(t[1:-1])))  # the loss rises

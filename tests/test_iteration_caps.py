@@ -1,0 +1,404 @@
+"""No iteration cap is silent: each raises, or leaves a result that errs on the private side.
+
+The caps are found in the source: loops over a constant range, `while` loops and calls of iterative
+solvers. Each has to be listed here, with what exercises it or what bounds its error.
+"""
+
+import ast
+import math
+from collections import Counter
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpnoise
+from dpnoise import allocate, calibrate, epsilon_at, gaussian_sigma, privacy_profile, vector_profile
+from dpnoise.calibration import budget, certify, limit, scalar_optimum, second_account, shape_search
+from dpnoise.calibration.dual_search import root
+from dpnoise.calibration.inid_algorithm_1 import algorithm_1 as inid_algorithm_1
+from dpnoise.noise import (
+    DiscreteGaussian,
+    FlippedHuber,
+    Gaussian,
+    Laplace,
+    OffsetSymmetricGaussian,
+    Subbotin,
+    staircase_2d_gamma,
+)
+from dpnoise.privacy import lattice_bounds
+
+SOURCE = Path(dpnoise.__file__).parent
+TESTS = Path(__file__).parent
+_SOLVERS = {
+    "brentq", "minimize", "minimize_scalar", "linprog", "milp", "quad", "root_scalar", "fsolve",
+    "least_squares", "newton", "bisect", "curve_fit", "LogisticRegression", "Lasso",
+}  # fmt: skip
+
+
+def constant(node):
+    """Whether an expression is made of literals and constants of the module."""
+    parts = list(ast.walk(node))
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    kinds = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
+    known = all(isinstance(part, (*kinds, ast.expr_context)) for part in parts)
+    return known and all(name.lstrip("_").isupper() for name in names)
+
+
+def loops(tree):
+    """Yield the place and the kind of each loop that a constant ends, or nothing but a test."""
+
+    def visit(node, place):
+        for child in ast.iter_child_nodes(node):
+            named = isinstance(child, ast.FunctionDef | ast.ClassDef)
+            inner = (*place, child.name) if named else place
+            if isinstance(child, ast.While):
+                yield ".".join(inner), "while"
+            elif isinstance(child, ast.For) and isinstance(child.iter, ast.Call):
+                name = ast.unparse(child.iter.func)
+                if name == "range" and all(map(constant, child.iter.args)):
+                    yield ".".join(inner), ast.unparse(child.iter)
+                elif name.endswith("count"):
+                    yield ".".join(inner), "count"
+            if isinstance(child, ast.Call):
+                name = ast.unparse(child.func).rsplit(".", maxsplit=1)[-1]
+                if name in _SOLVERS and inner:
+                    yield ".".join(inner), name
+            yield from visit(child, inner)
+
+    yield from visit(tree, ())
+
+
+def found():
+    """Return each place with its number of loops of that kind."""
+    places = Counter()
+    for file in sorted(SOURCE.rglob("*.py")):
+        module = ".".join(file.relative_to(SOURCE).with_suffix("").parts)
+        places.update((module, *loop) for loop in loops(ast.parse(file.read_text("utf-8"))))
+    return {" ".join(place): number for place, number in places.items()}
+
+
+# --- Caps that a computation may reach: what happens then.
+
+
+def raises(call):
+    def check():
+        with pytest.raises(RuntimeError):
+            call()
+
+    return check
+
+
+def doublings_of_a_printed_algorithm():
+    """NaN, as documented: its result is judged, not used."""
+    assert np.isnan(import_module("dpnoise.calibration.algorithm_1").algorithm_1(0.5, 1e-6))
+
+
+def halvings_of_a_printed_algorithm():
+    assert np.isnan(inid_algorithm_1(1.0, 1e-6, tolerance=1e-9)[0])
+
+
+def search_in_several_dimensions():
+    """Fewer rounds find noise that is larger, and certified all the same."""
+    epsilon, delta, dimension = 1.0, 1e-4, 2
+    for family in ("flipped-huber", "offset-symmetric-gaussian"):
+        less = calibrate(family, epsilon=epsilon, delta=delta, dimension=dimension)
+        upper = vector_profile(less.noise, 1.0, epsilon, copies=dimension).upper
+        assert upper <= delta
+
+
+def steps_of_gaussian_calibration():
+    """From below the root, an early end leaves more noise than needed."""
+    epsilon, delta = np.array([0.01, 1.0, 5.0]), 1e-6
+    sigma = gaussian_sigma(epsilon, delta)
+    for e, s in zip(epsilon, sigma, strict=True):
+        assert privacy_profile(Gaussian(s), 1.0, e) <= delta
+
+
+def rounds_of_the_inverse():
+    for noise in (Gaussian(1.0), FlippedHuber(1.0, 2.0), DiscreteGaussian(3.0)):
+        for delta in (1e-9, 0.01, 0.3):
+            epsilon = epsilon_at(noise, 1.0, delta)
+            assert epsilon == math.inf or privacy_profile(noise, 1.0, epsilon) <= delta
+
+
+def rounds_of_the_limit():
+    few = limit.least_cost(1.0, 1e-3, cells=6)
+    assert 0.0 < few.lower <= few.upper
+    assert np.max(few.noise.deltas(1.0)) <= 1e-3
+
+
+def attempts_of_the_inversion():
+    one = vector_profile(FlippedHuber(1.0, 2.0), 1.0, 0.5, copies=3)
+    other = lattice_bounds([(FlippedHuber(1.0, 2.0), 1.0, 3)], 0.5)
+    assert one.log_lower <= other.log_upper
+    assert other.log_lower <= one.log_upper
+
+
+def improvements_of_a_certificate():
+    """The first noise that was verified is kept."""
+    problem = budget.Budget(1.0, 1e-5, 1.0, 1)
+    tight = gaussian_sigma(1.0, 1e-5)
+    found = certify.settle(Gaussian(tight * (1.0 - 1e-9)), problem, method="exact")
+    assert found.delta <= 1e-5
+    assert found.noise.sigma >= tight * (1.0 - 1e-12)
+
+
+def rounds_of_the_descent():
+    """Without a descent the allocation falls back on a direction and is certified."""
+    scales = allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=1e-3)
+    noises = [Laplace(float(s)) for s in np.ravel(scales)]
+    assert vector_profile(noises, [2.0, 1.0], 1.0).upper <= 1e-3
+
+
+def rounds_of_a_scalar_minimum():
+    x, value = shape_search.least(np.square, np.array([-1.0, 0.3, 2.0]), np.array([1.0, 0.09, 4.0]))
+    assert (x, value) == (0.3, 0.09)  # the best that was seen, no extrapolation
+
+
+def steps_of_the_scale_on_the_private_side():
+    """The greatest scale ratio that was seen to be private, or an error."""
+
+    def steep(d):
+        return np.where(d < 0.5, -20.0, 5.0) + np.log(d), np.ones_like(d)
+
+    try:
+        log_d = shape_search.solve_scale(steep, -10.0, np.array([0.0]))
+    except RuntimeError:
+        return
+    assert steep(np.exp(log_d))[0] <= -10.0
+
+
+def mendings_of_trend_filtering():
+    """The duality gap is checked afterwards: a rough solution is refused or within it."""
+    from dpnoise.denoise.graph import Graph
+    from dpnoise.denoise.trend_filtering import LARGEST_GAP, trend_filter
+
+    graph = Graph(6, np.array([[i, i + 1] for i in range(5)]))
+    try:
+        fit = trend_filter(graph, [0.0, 1.0, 5.0, 4.0, 9.0, 2.0], 0.7, order=0)
+    except ArithmeticError:
+        return
+    assert fit.gap <= LARGEST_GAP
+
+
+def steps_of_the_optimum():
+    """First-order conditions are checked afterwards."""
+    from dpnoise.learn.optimum import optimum, residual
+    from dpnoise.learn.problem import make_problem
+
+    rng = np.random.default_rng(3)
+    features = rng.standard_normal((60, 3))
+    target = np.sign(features @ [1.0, -2.0, 0.5] + rng.standard_normal(60))
+    problem = make_problem(features, target, loss="logistic", penalty="l1", strength=0.02)
+    try:
+        weights = optimum(problem)
+    except ArithmeticError:
+        return
+    assert residual(problem, weights) <= 1e-7
+
+
+CAPS = {
+    # place: (values of the cap to try, what is then asserted)
+    "allocation.descent Descent._rounds range(_ROUNDS)": ((0, 1), rounds_of_the_descent),
+    "allocation.exact_search _certified range(_EVALUATIONS)": (
+        (0,),
+        raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=1e-3)),
+    ),
+    "calibration.algorithm_1 _search range(_DOUBLINGS)": ((0,), doublings_of_a_printed_algorithm),
+    "calibration.algorithm_1 _search range(_MIDDLES)": ((1,), doublings_of_a_printed_algorithm),
+    "calibration.certify _enlarged range(_IMPROVEMENTS)": ((0, 1), improvements_of_a_certificate),
+    "calibration.dual_search root range(_BRACKETS)": (
+        (0, 1),
+        raises(lambda: root(lambda x: x - 50.0, 0.0, 1.0)),
+    ),
+    "calibration.dual_search DualSearch.least range(_SCANS)": (
+        (0, 1),
+        search_in_several_dimensions,
+    ),
+    "calibration.dual_search DualSearch._descend range(_ROUNDS)": (
+        (0, 1),
+        search_in_several_dimensions,
+    ),
+    "calibration.gaussian _greatest_mu range(_STEPS)": ((0, 1, 2), steps_of_gaussian_calibration),
+    "calibration.inid_algorithm_1 algorithm_1 range(_HALVINGS)": (
+        (1, 5),
+        halvings_of_a_printed_algorithm,
+    ),
+    "calibration.limit _bracket range(_ROUNDS)": ((1,), rounds_of_the_limit),
+    "calibration.scalar_optimum kink_shape range(_STEPS)": (
+        (0, 1),
+        raises(lambda: scalar_optimum.kink_shape(np.array(0.5), np.array(1e-6))),
+    ),
+    "calibration.second_account _crossing range(_DOUBLINGS)": (
+        (0,),
+        raises(lambda: second_account.half_lines(Gaussian(1.0), 1e-3, 0.5)),
+    ),
+    "calibration.shape_search solve_scale range(_STEPS)": (
+        (1, 2, 5, 30),
+        steps_of_the_scale_on_the_private_side,
+    ),
+    "calibration.shape_search least range(_ROUNDS)": ((0,), rounds_of_a_scalar_minimum),
+    "denoise.trend_program polish range(_MENDINGS)": ((0, 1), mendings_of_trend_filtering),
+    "learn.optimum _sparse_logistic range(_STEPS)": ((0, 1, 3), steps_of_the_optimum),
+    "noise.discrete_gaussian DiscreteGaussian._quantile range(_STEPS)": (
+        (0,),
+        raises(lambda: DiscreteGaussian(3.0).isf(1e-9)),
+    ),
+    "noise.staircase_2d staircase_2d_gamma range(_STEPS)": (
+        (0, 1),
+        raises(lambda: staircase_2d_gamma(0.7)),
+    ),
+    "privacy.inversion Inversion.bounds range(_ATTEMPTS)": ((1,), attempts_of_the_inversion),
+    "privacy.profile _solve range(_ROUNDS)": ((0, 1, 2, 5), rounds_of_the_inverse),
+    "privacy.shift_subbotin SubbotinShift._crossing range(_STEPS)": (
+        (0, 1),
+        raises(lambda: privacy_profile(Subbotin(1000.0, 1.0), 0.9, 1.0)),
+    ),
+}
+
+# --- Fixed numbers of steps, each of which shrinks the error by a known factor, and what tests it.
+FIXED = {
+    "allocation.smooth_delta _saddle range(3)": "a search direction; what it leads to is certified",
+    "calibration.second_account _crossing range(_ROUNDS)": "ends valid after any number of rounds",
+    "calibration.shape_profiles offset_gaussian_variance.far range(_DEPTH, 1, -1)": (
+        "a continued fraction of positive terms; test_calibration_shape_profiles"
+    ),
+    "denoise.trend_choice choose_by_sure range(_REFINEMENTS)": "more penalties to choose from",
+    "denoise.trend_filtering _potential range(2)": "one refinement; the dual gap is checked",
+    "experiments.inid_theory_dispersion _transfers range(4)": "draws, no iteration",
+    "experiments.theory_mechanisms _by_lemma_11 range(70)": "halves to the last digit",
+    "experiments.theory_mechanisms level_sets range(60)": "halves to the last digit",
+    "experiments.theory_mechanisms log_concave range(80)": "halves to the last digit",
+    "experiments.theory_scalar _bisect range(100)": "halves to the last digit",
+    "experiments.theory_scalar always_less range(40)": "halves to 1e-11, and takes the private end",
+    "noise.offset_symmetric_gaussian OffsetSymmetricGaussian._magnitude.far range(6)": (
+        "Newton's method from the right of a convex function; exercised below"
+    ),
+    "noise.offset_symmetric_gaussian OffsetSymmetricGaussian._magnitude.near range(4)": (
+        "the error squares from below 0.03 each time; exercised below"
+    ),
+    "noise.subbotin Subbotin._magnitude.far range(4)": "Newton's method; exercised below",
+    "noise.subbotin _log_upper_gamma range(_TERMS, 0, -1)": "a continued fraction; exercised below",
+    "privacy.gaussian mills_slope.far range(_DEPTH, 1, -1)": (
+        "a continued fraction of positive terms; test_privacy_gaussian against Arb balls"
+    ),
+    "privacy.inversion Inversion._saddle range(2)": "a choice of contour: bounds hold on any",
+    "privacy.lattice_plan make_plan range(2)": "a choice of lattice: bounds hold on any",
+    "privacy.loss_lattice round_down range(_PASSES)": "the result is checked cell by cell",
+    "privacy.loss_lattice round_down range(_RAISES)": "the result is checked cell by cell",
+    "privacy.loss_nodes ShiftedNoise._radii range(60)": "a choice of cuts: bounds hold on any",
+}
+
+# --- Loops and solvers that end by themselves.
+ENDS = {
+    "allocation.descent Descent._step_along brentq": "raises if it does not converge",
+    "calibration.certify _enlarged while": "raises at the largest enlargement",
+    "calibration.closed_forms _pure_scale while": "one or two doubles up",
+    "calibration.dual_search DualSearch._descend minimize_scalar": (
+        "a place to look; only what is solved for there is kept"
+    ),
+    "calibration.dual_search root brentq": "raises if it does not converge",
+    "calibration.grid _coarse_to_fine while": "halves an integer",
+    "calibration.grid _vector while": "halves an interval of integers",
+    "calibration.grid first_private while": "halves intervals of integers",
+    "calibration.histogram pure while": "masses rise to one of finitely many values",
+    "calibration.inid_algorithm_1 repaired_algorithm_1 while": "halves to a tolerance above 1e-14",
+    "calibration.limit _choose_cells while": "cells grow to a bound",
+    "calibration.limit _violated while": "one shift less each time",
+    "calibration.limit least_cost while": "cells double to a bound; the gap is part of the result",
+    "calibration.limit_program LatticeProgram._run linprog": "raises unless solved",
+    "closure closure while": "each file once",
+    "data.road_graph _two_core while": "fewer edges each time",
+    "denoise.spanning_trees uniform_spanning_tree while": "a random walk, almost surely finite",
+    "denoise.street_graph _without_dead_ends while": "fewer edges each time",
+    "denoise.trend_filtering _least_flow linprog": "raises unless solved",
+    "denoise.wavelets _form_wavelets while": "fewer nodes each time",
+    "experiments.counterexamples _two_fold quad": "50 digits; compared with a closed form",
+    "experiments.gaussian_calibration gain_crossings brentq": "raises if it does not converge",
+    "experiments.inid_corollary_6 _least_factor brentq": "raises, and is verified",
+    "experiments.inid_table_4 gaussian_multiplier brentq": "raises if it does not converge",
+    "experiments.inid_table_4 gaussian_multiplier while": "doubles until the excess changes sign",
+    "experiments.inid_theory_optimum _least minimize": (
+        "only feasible values count: ending early shows as a violation, never hides one"
+    ),
+    "experiments.inid_two_dimensions _split minimize_scalar": (
+        "the error of some split: ending early cannot make it less than any split has"
+    ),
+    "experiments.inid_two_dimensions staircase_crossings brentq": "raises if it does not converge",
+    "experiments.pca_readings _shrunk brentq": "raises, and is enlarged to the private side",
+    "experiments.pca_readings _shrunk while": "falls by 1 to where delta is exceeded",
+    "experiments.scalar_losses _at_variance brentq": "raises if it does not converge",
+    "experiments.theory_mechanisms least_information while": "draws until there are enough",
+    "experiments.theory_mechanisms log_concave while": "draws until there are enough",
+    "learn.optimum _model Lasso": "first-order conditions are checked afterwards",
+    "learn.optimum _model LogisticRegression": "first-order conditions are checked afterwards",
+    "learn.optimum _sparse_logistic while": "halves down to 1e-12",
+    "noise.discrete_gaussian DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
+    "noise.discrete_gaussian DiscreteGaussian.rvs while": "more than half of all draws count",
+    "privacy.grouping _cells while": "one cell less each time",
+    "privacy.inversion Inversion._plan while": "the blur grows to its bound",
+    "privacy.lattice _sum_weights while": "halves an integer",
+    "privacy.lattice_plan _saddle brentq": "raises if it does not converge",
+    "privacy.loss_nodes ShiftedNoise._reach while": "doubles; psi grows at least linearly",
+}
+
+
+def test_every_cap_is_listed():
+    listed = {*CAPS, *FIXED, *ENDS}
+    assert set(found()) - listed == set(), "caps that this file does not exercise"
+    assert listed - set(found()) == set(), "caps that the source does not have"
+
+
+def test_the_search_for_caps_finds_them():
+    tree = ast.parse(
+        "def f(n):\n for _ in range(_MOST):\n  break\n for _ in range(n): pass\n"
+        " for k in range(2 * 30, 1, -1): pass\n while n: pass\n return optimize.brentq(f, 0, 1)"
+    )
+    kinds = [kind for _, kind in loops(tree)]
+    assert kinds == ["range(_MOST)", "range(2 * 30, 1, -1)", "while", "brentq"]
+
+
+class Cap:
+    """A number of steps that counts how often it was asked for."""
+
+    def __init__(self, steps):
+        self.steps, self.asked = steps, 0
+
+    def __index__(self):
+        self.asked += 1
+        return self.steps
+
+
+@pytest.mark.parametrize("place", CAPS)
+def test_a_cap_that_is_reached_is_not_silent(place, monkeypatch):
+    module, _, kind = place.split(" ", maxsplit=2)
+    module = import_module(f"dpnoise.{module}")
+    values, check = CAPS[place]
+    name = kind.removeprefix("range(").removesuffix(")")
+    assert isinstance(getattr(module, name), int)
+    for value in values:
+        cap = Cap(value)
+        monkeypatch.setattr(module, name, cap)
+        check()
+        assert cap.asked > 0  # the loop was reached
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [Subbotin(p, 1.0) for p in (1.0001, 1.01, 3.0, 294.0, 1000.0)]
+    + [OffsetSymmetricGaussian(t, 1.0) for t in (0.0, 1e-9, 0.3, 5.0, 1e3, 1e100)],
+    ids=repr,
+)
+def test_fixed_steps_of_quantiles_are_enough(noise):
+    """From the centre to tails of 1e-300: log P(|T| > x) is the level that was asked for."""
+    tail = np.concatenate(
+        [10.0 ** -np.linspace(0.31, 300, 200), 0.5 - 10.0 ** -np.linspace(1, 9, 60)]
+    )
+    x = noise.isf(tail)
+    log_tail = noise.logsf(x)
+    # By a unit in the last place of x the logarithm moves by x g(x) / P(T > x) units.
+    steep = x * np.exp(noise.logpdf(x) - log_tail)
+    slack = 1e-13 * np.maximum(1.0, np.abs(log_tail)) + 2.0**-49 * steep
+    assert np.all(np.abs(log_tail - np.log(tail)) <= slack)
