@@ -18,8 +18,10 @@ from dpnoise.noise import (
     Subbotin,
     TruncatedLaplace,
 )
+from dpnoise.privacy import lattice
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise.privacy.lattice_plan import make_plan
 from dpnoise.privacy.loss import coordinate_loss
 from dpnoise.privacy.loss_lattice import round_down, round_up
 from dpnoise.privacy.loss_nodes import Nodes, ShiftedNoise
@@ -371,3 +373,36 @@ def test_too_much_work_is_refused():
     shares = [(Subbotin(2.5, 9.0 + k), 1.0, 1) for k in range(300)]
     with pytest.raises(ValueError, match="300 different coordinates, 1 epsilons, size 262144"):
         lattice_bounds(shares, 1.0)
+
+
+def _altered(plan, size, change):
+    """Return a plan of other choices."""
+    return {
+        "higher": plan._replace(start=plan.start + size // 3),
+        "lower": plan._replace(start=plan.start - size // 3),
+        "narrower": plan._replace(h=plan.h / 2.7, start=int(plan.start * 2.7)),
+        "wider": plan._replace(h=plan.h * 1.6, start=int(plan.start / 1.6)),
+        "steeper": plan._replace(tilt=2.0 * plan.tilt),
+        "flatter": plan._replace(tilt=0.3 * plan.tilt),
+    }[change]
+
+
+@pytest.mark.parametrize("change", ["higher", "lower", "narrower", "wider", "steeper", "flatter"])
+def test_bounds_hold_whatever_the_plan(monkeypatch, change):
+    cases = [
+        ([(FlippedHuber(3.0, 2.0), 1.0, 3)], 1.5),
+        ([(TruncatedLaplace(0.1, 0.225), 0.3, 3), (Huber(0.7, 1.5), 1.0, 2)], 5.0),
+        ([(Laplace(2.0), 1.0, 4)], 1.9),
+    ]
+    monkeypatch.setattr(
+        lattice,
+        "make_plan",
+        lambda parts, epsilon, size: _altered(make_plan(parts, epsilon, size), size, change),
+    )
+    for shares, epsilon in cases:
+        found = lattice_bounds(shares, epsilon, size=2**12)
+        each = [(noise, shift) for noise, shift, copies in shares for _ in range(copies)]
+        noise, shifts = zip(*each, strict=True)
+        exact = vector_profile(noise, shifts, epsilon)
+        assert found.log_lower <= exact.log_upper
+        assert exact.log_lower <= found.log_upper

@@ -24,9 +24,10 @@ the transform resolves a delta of 1e-200 like one of 1e-2. With w(l) = e^(-c (l 
 
 - Cut tails. To the right: to infinity for the upper bound, to the last point for the lower. To the
   left: to the first point, and dropped.
-- Wrap-around. The transform adds to q(l) the weight of l +- N h, +- 2 N h, ...: never too
-  little. The lower bound subtracts max w = c^c / (c + 1)^(c + 1) times Chernoff bounds on the
-  weight outside the window.
+- Wrap-around. The transform adds to q(l) the weight of l +- N h, +- 2 N h, ...: too much there,
+  and missing where it came from. Either bound allows for max w = c^c / (c + 1)^(c + 1) times
+  Chernoff bounds on the weight outside the window. (What comes up from below the window is too
+  much only, which an upper bound may keep.)
 - Rounding of the transforms. With u = 2^-53 one of length N is off by at most 8 u log2 N in
   relative 2-norm (Higham, Accuracy and Stability of Numerical Algorithms, Theorem 24.2, with
   accurate twiddle factors). |product of K transforms| <= 1, so that q is off by at most
@@ -147,8 +148,8 @@ def _sum_weights(parts: list[_Rounded], plan: Plan, size: int) -> tuple[Array, f
     return weights, 3.0 * 8.0 * UNIT * math.log2(size) * norm
 
 
-def _log_outside(parts: list[_Rounded], plan: Plan, size: int) -> float:
-    """Return log of Chernoff's bounds on the weight of the sum outside the window."""
+def _log_outside(parts: list[_Rounded], plan: Plan, size: int) -> tuple[float, float]:
+    """Return log of Chernoff's bounds on the weight of the sum above and below the window."""
     up, down = plan.steps
     bounds = []
     for step, end in ((up, plan.start + size), (-down, plan.start)):
@@ -159,7 +160,7 @@ def _log_outside(parts: list[_Rounded], plan: Plan, size: int) -> float:
             exponent = np.log(weight[some]) + step * plan.h * (start + some)
             total += part.copies * float(special.logsumexp(exponent))
         bounds.append(total)
-    return float(np.logaddexp(*bounds))
+    return bounds[0], bounds[1]
 
 
 def _log_delta(parts: list[_Rounded], plan: Plan, epsilon: float, size: int, side: int) -> float:
@@ -176,9 +177,12 @@ def _log_delta(parts: list[_Rounded], plan: Plan, epsilon: float, size: int, sid
     weight, gap = weight[:count][gap[:count] > 0], gap[:count][gap[:count] > 0]
     payoff = -np.expm1(-gap) * np.exp(-tilt * gap)
     total = float(np.sum(payoff * weight)) + side * error * float(np.linalg.norm(payoff))
-    if side < 0:
-        largest = -tilt * math.log1p(1.0 / tilt) - math.log1p(tilt)
-        total -= math.exp(min(largest + _log_outside(parts, plan, size), 0.0))
+    # What lies outside the window has wrapped around: it may be too much or missing.
+    outside, below = _log_outside(parts, plan, size)
+    if side < 0 or plan.start * plan.h > epsilon - slack:
+        outside = float(np.logaddexp(outside, below))
+    largest = -tilt * math.log1p(1.0 / tilt) - math.log1p(tilt)
+    total += side * math.exp(min(largest + outside, 0.0))
     log_total = math.fsum(part.copies * part.masses.log_total for part in parts)
     relative = math.fsum(part.copies * part.error for part in parts)
     relative += UNIT * (64.0 + 8.0 * (abs(log_total) + tilt * (abs(epsilon) + slack)))

@@ -25,7 +25,7 @@ _MOST_TILT = 30.0  # between neighbouring lattice points
 NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to
 _DEEPEST = 800.0  # -log delta is looked at up to here
 _COARSE = 0.5  # step of psi between cuts
-_SKETCH = 2  # nodes between two of these
+_SKETCH = 4  # nodes between two of these
 _MOST_ATOMS, _LIGHT = 8, 1e-12  # how many atoms are met, and those too light to matter
 # The lattice may be this much finer to meet them, in so many tries for each.
 _FINER, _TRIES = 0.05, 500
