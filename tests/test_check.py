@@ -95,3 +95,12 @@ def test_the_ends_belong_to_the_interval_unless_it_is_open_there(open_low, open_
     assert not problems.number("x", math.nextafter(0.0, -1.0), **ends)
     assert not problems.number("x", math.nextafter(1.0, 2.0), **ends)
     assert all(f"a finite number in {shown}" in found for found in problems.found)
+
+
+def test_numbers_of_any_type_are_compared_as_doubles():
+    """A float32 is not compared with limits that overflow in its own precision."""
+    problems = Problems("numbers")
+    for value in (np.float32(0.5), np.float16(2.0), np.int64(3), Fraction(1, 3), 7):
+        assert problems.number("x", value, low=1e-150, high=1e150)
+    assert not problems.number("x", 10**400)
+    assert not problems.number("x", np.float32(np.inf))

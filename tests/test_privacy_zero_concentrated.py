@@ -1,7 +1,9 @@
 """Concentrated bounds against Renyi divergences by quadrature and the exact Gaussian profile."""
 
 import math
+from fractions import Fraction
 
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -130,3 +132,56 @@ def test_bad_input_names_every_problem(call, words):
     with pytest.raises(ValueError, match="expected") as error:
         call()
     assert all(word in str(error.value) for word in words)
+
+
+def test_bounds_add_under_composition():
+    """Sums, integer multiples and `sum` compose; tuples are not concatenated."""
+    a, b = zcdp(Gaussian(2.0)), zcdp(Laplace(4.0))
+    assert a + b == ZCDP(0.25, 0.125)
+    assert sum([a, b, a]) == 2 * a + b == ZCDP(0.25, 0.25)
+    assert b * 3 == b.composed(3) == b + b + b
+    assert 0 * a == ZCDP(0.0, 0.0)
+    epsilon = epsilon_from_zcdp(*(a + b), 1e-6)
+    assert epsilon >= epsilon_from_zcdp(*a, 1e-6)
+    for wrong in ((0.1, 0.2), 1.0, "a"):
+        with pytest.raises(TypeError, match="expected another one to add"):
+            a + wrong
+        with pytest.raises(TypeError, match="expected another one to add"):
+            wrong + a
+    for times in (-1, 0.5, True, "2", math.nan):
+        with pytest.raises(ValueError, match="times: expected a non-negative integer"):
+            a.composed(times)
+
+
+def test_bounds_are_never_below_the_exact_ones():
+    """In rational arithmetic; sums and multiples are rounded up too."""
+    rng = np.random.default_rng(12)
+    total, exact = ZCDP(0.0, 0.0), [Fraction(0), Fraction(0)]
+    for alpha, scale, d in 10 ** rng.uniform(-8, 8, (200, 3)):
+        a, s, D = Fraction(alpha), Fraction(scale), Fraction(d)
+        cost = a * a - max(a - D, Fraction(0)) ** 2
+        for noise, parts in (
+            (Gaussian(scale), (Fraction(0), D * D / s / s / 2)),
+            (Laplace(scale), (D / s, Fraction(0))),
+            (FlippedHuber(alpha, scale), (cost / s / s / 2, D * D / s / s / 2)),
+        ):
+            bound = zcdp(noise, d)
+            for value, part in zip(bound, parts, strict=True):
+                assert part <= Fraction(value) <= part * (1 + Fraction(1, 2**52))
+            total += 3 * bound
+            exact = [x + 3 * y for x, y in zip(exact, parts, strict=True)]
+    assert all(Fraction(x) >= y for x, y in zip(total, exact, strict=True))
+    # The smallest double in place of 0 where the bound has none.
+    assert zcdp(Gaussian(1e200), 1.0) == ZCDP(0.0, 5e-324)
+    for eta, delta in ((1e-3, 1e-6), (0.3, 0.01), (5e-324, 0.5), (1e9, 1e-300)):
+        with mp.workdps(60):
+            e = mp.mpf(eta)
+            true = e + 2 * mp.sqrt(e) * mp.sqrt(-mp.log(mp.mpf(delta)))
+            found = epsilon_from_zcdp(0.0, eta, delta)
+            assert true <= mp.mpf(float(found)) <= true * (1 + mp.mpf(2) ** -47)
+    for epsilon, delta in ((0.1, 1e-6), (1.0, 0.3), (3e-7, 1e-100)):
+        with mp.workdps(60):
+            log_inverse = -mp.log(mp.mpf(delta))
+            true = mp.mpf(epsilon) / (mp.sqrt(epsilon + log_inverse) + mp.sqrt(log_inverse))
+            found = mp.mpf(float(eta_from_dp(epsilon, delta)))
+            assert true**2 * (1 - mp.mpf(2) ** -46) <= found <= true**2

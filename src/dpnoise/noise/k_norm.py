@@ -105,7 +105,8 @@ class KNorm:
 
     def pdf(self, x: ArrayLike) -> Array:
         """Return the density at vectors `x`, shape (..., K); the result has shape (...)."""
-        return np.exp(self.logpdf(x))
+        with np.errstate(over="ignore"):
+            return np.exp(self.logpdf(x))
 
     def rvs(
         self,

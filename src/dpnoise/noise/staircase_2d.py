@@ -133,7 +133,8 @@ class Staircase2D:
         good = x.ndim > 0 and x.shape[-1] == self.dimension
         problems.require(good, "shape of x", "a last axis of length 2", x.shape)
         problems.raise_if_any()
-        radius = np.abs(x).sum(axis=-1)
+        with np.errstate(over="ignore"):  # infinite beyond all doubles
+            radius = np.abs(x).sum(axis=-1)
         shell, f = steps(radius, self.sensitivity)
         fall = self.epsilon * (shell + (f >= self.gamma))
         unit = self.sensitivity / self._fall[1]
@@ -141,7 +142,8 @@ class Staircase2D:
 
     def pdf(self, x: ArrayLike) -> Array:
         """Return the density at points `x`, shape (..., 2); the result has shape (...)."""
-        return np.exp(self.logpdf(x))
+        with np.errstate(over="ignore"):
+            return np.exp(self.logpdf(x))
 
     def rvs(
         self,
