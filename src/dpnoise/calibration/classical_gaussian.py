@@ -52,6 +52,12 @@ def classical_gaussian_sigma(
     ------
     ValueError
         If an argument is out of range or sigma has no double.
+
+    Examples
+    --------
+    >>> from dpnoise.calibration import classical_gaussian_sigma
+    >>> round(float(classical_gaussian_sigma(0.5, 1e-6)), 4)
+    10.5976
     """
     problems = Problems("classical Gaussian calibration")
     high = np.inf if allow_large_epsilon else 1.0

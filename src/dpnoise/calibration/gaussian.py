@@ -103,6 +103,18 @@ def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, sensitivity: ArrayLike 
         If an argument is out of range or sigma has no double.
     RuntimeError
         If the profile at the result could not be verified.
+
+    Notes
+    -----
+    Proved: Newton's method stays on the private side, up to rounding, for which sigma has a
+    margin; the profile at the result is evaluated again before it is handed out. Tested: that
+    margin, against Arb balls for epsilon up to 1000 and delta from 1e-300 to 1.
+
+    Examples
+    --------
+    >>> from dpnoise import gaussian_sigma
+    >>> round(float(gaussian_sigma(epsilon=1.0, delta=1e-6, sensitivity=1.0)), 6)
+    4.224679
     """
     problems = Problems("Gaussian calibration")
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=1e12)
