@@ -448,7 +448,7 @@ def test_shapes():
     ]
 
 
-@pytest.mark.parametrize("sensitivity", [math.sqrt(3), 0.5, [1.0, 1.5], 1.0 + 2.0**-52])
+@pytest.mark.parametrize("sensitivity", [math.sqrt(3), 0.5, [1.0, 1.5], 1.0 + 2.0**-52, 2**53 + 1])
 def test_noise_on_the_integers_needs_an_integer_sensitivity(sensitivity):
     """The next integer below would be less than the query moves."""
     noise = DiscreteGaussian(4.0)

@@ -48,6 +48,7 @@ _LEAST_RATIO, _GREATEST_RATIO = 1e-100, 1e50
 _LEAST_SIZE, _GREATEST_SIZE = 1e-200, 1e200
 GREATEST_EPSILON = 1e100
 _MOST_STEPS = 2.0**50  # integers and their halves are exact
+_MOST_INTEGER = 2.0**53  # from it on, a double stands for several integers
 _BAND = 4e-12  # an epsilon whose log delta is below the target by no more is the least
 _ROUNDS = 400
 
@@ -98,8 +99,8 @@ def _check(problems: Problems, noise: object, sensitivity: Array) -> None:
     size = noise.mean_abs()
     if isinstance(noise, DiscreteGaussian):
         size = max(size, 1.0)
-        whole = sensitivity == np.floor(sensitivity)
-        expected = "integers: noise on the integers is for integer-valued queries"
+        whole = (sensitivity == np.floor(sensitivity)) & (sensitivity < _MOST_INTEGER)
+        expected = "integers below 2^53: noise on the integers is for integer-valued queries"
         got = sensitivity if sensitivity.ndim == 0 else sensitivity[~whole][:3]
         problems.require(bool(whole.all()), "sensitivity", expected, got.tolist())
     problems.number("E|T|", size, low=_LEAST_SIZE, high=_GREATEST_SIZE)
@@ -238,7 +239,7 @@ def privacy_profile(
     ----------
     noise : Noise or DiscreteGaussian
         The noise. The discrete Gaussian is for integer-valued queries, whose sensitivity is an
-        integer: others are refused.
+        integer below 2^53: others are refused.
     sensitivity : array_like of float
         The largest change of the query between neighbouring data sets (replace-one),
         non-negative, in the units of the noise; 0 or 1e-100 to 1e50 times E|T|.
