@@ -406,3 +406,12 @@ def test_bounds_hold_whatever_the_plan(monkeypatch, change):
         exact = vector_profile(noise, shifts, epsilon)
         assert found.log_lower <= exact.log_upper
         assert exact.log_lower <= found.log_upper
+
+
+@pytest.mark.parametrize("p", [125.0, 300.0, 1000.0])
+def test_a_loss_without_a_double_is_certainty(p):
+    # psi(t + 1) is about scale^-p: all but the neighbours' e^-800 can be told apart.
+    for scale in (1e-5, 2e-3, 0.015):
+        found = vector_profile(Subbotin(p, scale), 1.0, [0.0, 1e-9, 1.0, 1e6], copies=3)
+        assert np.all(found.log_lower >= -1e-15)
+        assert np.all(found.log_upper == 0.0)

@@ -287,6 +287,13 @@ def lattice_bounds(
         # Rounding aside, no noise value leaves the two neighbours possible.
         lower[...] = max(source.log_infinite for source, _ in sources)
         upper[...] = 0.0
+        return LatticeBounds(lower[()], upper[()])
+    finite = [np.isfinite(source.loss(source.coarse)) for source, _ in sources]
+    if any(np.sum(some) < 2 for some in finite):
+        # The loss has no double; it rises, so that without one at first it is above epsilon.
+        upper[...] = 0.0
+        if any(not some[0] for some in finite):
+            lower[...] = -UNIT
     elif sources:
         parts = [Coordinate(source, copies) for source, copies in sources]
         for at, value in np.ndenumerate(epsilon):

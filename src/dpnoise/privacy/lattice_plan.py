@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 _MOST_TILT = 30.0  # between neighbouring lattice points
 NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to
 _DEEPEST = 800.0  # -log delta is looked at up to here
-_COARSE = 0.5  # step of psi between cuts
-_SKETCH = 4  # nodes between two of these
+_SKETCH = 4  # nodes between two coarse cuts
 _MOST_ATOMS, _LIGHT = 8, 1e-12  # how many atoms are met, and those too light to matter
 # The lattice may be this much finer to meet them, in so many tries for each.
 _FINER, _TRIES = 0.05, 500
@@ -59,7 +58,7 @@ class Coordinate:
 
     def __init__(self, source: ShiftedNoise, copies: int, cuts: Array | None = None) -> None:
         self.source, self.copies = source, copies
-        cuts = source.cuts(source.left, source.right, _COARSE) if cuts is None else cuts
+        cuts = source.coarse if cuts is None else cuts
         loss = source.loss(cuts)
         self.cuts, self._loss = cuts[np.isfinite(loss)], loss[np.isfinite(loss)]
         self.least = float(self._loss[0])

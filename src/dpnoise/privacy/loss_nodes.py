@@ -10,6 +10,7 @@ all are positive, so that nothing cancels however small a mass is.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_COARSE = 0.5  # step of psi between coarse cuts
 UNIT = 2.0**-53  # rounding of one operation
 _DEEPEST = 800.0  # psi rises by this over the widest range of noise values that is looked at
 _FARTHEST, _RATIO = 1e12, 1.01  # beyond it is cut by percents, if the shift leads there
@@ -145,6 +147,11 @@ class ShiftedNoise:
         at = np.concatenate([at, at - 1.0])
         inside = at[(at > left) & (at < right)]
         return np.unique(np.concatenate([[left], inside, [right]]))
+
+    @cached_property
+    def coarse(self) -> Array:
+        """Coarse cuts of all that is looked at."""
+        return self.cuts(self.left, self.right, _COARSE)
 
     def crossings(self, cuts: Array, levels: Array) -> Array:
         """Return the noise values at which the loss crosses increasing `levels`.

@@ -249,6 +249,13 @@ def vector_profile(
         If an argument is out of range, sequences differ in length, or the bounds cannot be
         vouched for; the message names every problem. Also if all epsilons together would take
         more than some 10 s, which the message names with the number that would not.
+
+    Examples
+    --------
+    >>> from dpnoise import FlippedHuber, vector_profile
+    >>> found = vector_profile(FlippedHuber(2.0, 2.0), 1.0, 1.0, copies=2)
+    >>> bool(found.lower <= 0.05087464872 <= found.upper)
+    True
     """
     problems = Problems("vector profile")
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
