@@ -209,7 +209,7 @@ def test_subbotin_at_the_edge_of_the_bulk(p):
             continue
         exact = exact_log_delta(noise, shift, epsilon)
         sharp = slope * math.exp(-max(value, -690.0))
-        limit = (4e-12 if p <= 100 else 4e-11) + p * 2.0**-50 * epsilon * sharp
+        limit = 2e-12 + p * 2.0**-50 * epsilon * sharp
         assert off(value, exact) < limit, (shift, epsilon)
 
 
