@@ -404,3 +404,16 @@ def test_epsilon_beyond_all_digits_is_above_the_chance_that_each_coordinate_exce
         found = vector_profile(FlippedHuber(1.0, 1.0), 1.0, epsilon, copies=3)
         tail = FlippedHuber(1.0, 1.0).logsf((epsilon + 1.0) / 3.0 - 0.5)
         assert found.log_upper >= 3.0 * tail + math.log(-math.expm1(-1.0))
+
+
+def test_long_lists_are_counted_or_refused():
+    noise = [Laplace(9.0), FlippedHuber(9.0, 9.0)] * 50_000
+    found = vector_profile(noise, np.ones(100_000), 900.0)
+    assert found.log_upper - found.log_lower < 1e-6
+    with pytest.raises(ValueError, match="at most 1000000 coordinates one by one"):
+        vector_profile(noise * 11, np.ones(1_100_000), 1.0)
+    with pytest.raises(ValueError, match="at most 100000 different ones"):
+        vector_profile([Laplace(9.0 + k * 1e-6) for k in range(100_001)], np.ones(100_001), 1.0)
+    with pytest.raises(ValueError, match="coordinate 99") as refusal:
+        vector_profile([Laplace(9.0)] * 1000, [-1.0] * 1000, 1.0)
+    assert "coordinate 100" not in str(refusal.value)

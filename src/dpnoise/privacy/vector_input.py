@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
     Shares = dict[tuple[Noise, float], int]
 
-_MOST_COPIES = 10**8
+_MOST_COPIES, _MOST_LISTED, _MOST_DIFFERENT = 10**8, 10**6, 10**5
+_LONGEST = f"at most {_MOST_LISTED} coordinates one by one (see copies for equal ones)"
+_FIRST = 100  # no message names the problems of more coordinates
 # Sensitivity over E|T|, as far as the tests vouch for the bounds.
 _LEAST_RATIO, _GREATEST_RATIO = 1e-9, 1e6
 
 
 def _listed(value: object) -> list | None:
     """Return what a one-dimensional array-like holds, or None for anything else."""
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable) or np.ndim(value) == 0:
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         return None
-    return list(value)
+    return list(value) if isinstance(value, Sequence) or np.ndim(value) > 0 else None
 
 
 def read_shares(
@@ -57,12 +59,22 @@ def read_shares(
         lengths = len(noises), len(sizes)
         equal = lengths[0] == lengths[1]
         problems.require(equal, "noise, sensitivity", "sequences of equal length", lengths)
+        problems.require(lengths[0] <= _MOST_LISTED, "noise", _LONGEST, lengths[0])
     shares: Shares = {}
+    if problems.found:  # of a long list only the first coordinates
+        noises = noises[:_FIRST]
     for k, (one, size) in enumerate(zip(noises, sizes, strict=False)):
+        if many and isinstance(one, Noise) and isinstance(size, float) and (one, size) in shares:
+            shares[one, size] += 1
+            continue
         label = f" of coordinate {k}" if many else ""
         if _good_share(problems, one, size, label) and size > 0.0:
             key = (one, float(size))
             shares[key] = shares.get(key, 0) + (int(copies) if not many and whole else 1)
+        if len(shares) > _MOST_DIFFERENT:
+            problems.add(f"noise: expected at most {_MOST_DIFFERENT} different ones, got more")
+        if len(shares) > _MOST_DIFFERENT or len(problems.found) >= _FIRST:
+            break
     return shares
 
 
