@@ -84,8 +84,8 @@ def test_conditions_select_rows(column, relation, value, expected):
 
 def table_3_claims():
     claims = read_claims(PUBLISHED / "flipped-huber-2023.csv")
-    claims = [claim for claim in claims if claim.result.endswith("/table-3.csv")]
-    gains = [claim for claim in claims if claim.column.endswith("_gain")]
+    claims = [claim for claim in claims if claim.item == "table-3" and claim.kind == "printed"]
+    gains = [claim for claim in claims if claim.column.endswith(("_gain", "_apart"))]
     numbers = [claim for claim in claims if claim not in gains]
     return (
         numbers,
@@ -105,7 +105,7 @@ def test_the_published_gains_are_differences_of_the_printed_numbers():
 
     def key(claim, mechanism=None):
         where = {condition.column: condition.value for condition in claim.select}
-        metric = claim.column.removesuffix("_gain")
+        metric = claim.column.removesuffix("_gain").removesuffix("_apart")
         return where["dataset"], mechanism or where["mechanism"], metric
 
     printed = {key(claim): claim.printed.value for claim in numbers}

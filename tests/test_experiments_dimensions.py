@@ -36,8 +36,22 @@ def test_gains_and_gaps_by_epsilon():
     assert table["gap_to"].tolist() == [10, 4]
     assert table["gap_grown"].tolist() == [5, 3]
     assert table["excess_to"].to_numpy() == pytest.approx([0.2, 0.2])
+    assert set(table["search"]) == {"unrestricted"}
     assert set(table["dimension_from"]) == {3}
     assert set(table["dimension_to"]) == {5}
+
+
+def test_a_box_without_private_noise_is_left_out():
+    def boxed(table, least):
+        names = {"exact": "box", "sufficient": "sufficient-box"}
+        part = table[table["mechanism"] == "flipped-huber"].replace({"method": names})
+        small = part["epsilon"] == 0.3
+        return pd.concat([table, part.assign(variance=part["variance"].mask(small, least) * 2)])
+
+    table = compare_dimensions(boxed(LOWER, 7.0), boxed(HIGHER, np.nan))
+    assert table["search"].tolist() == ["unrestricted", "unrestricted", "box"]
+    assert table["epsilon"].tolist() == [0.3, 1.0, 1.0]
+    assert table["gap_to"].tolist() == [10, 4, 8]
 
 
 def test_tables_that_do_not_belong_together_are_refused():

@@ -48,12 +48,29 @@ def test_what_is_handed_out_keeps_its_budget(table):
     assert handed["noise"].str.contains("=").all()
 
 
+def test_the_box_restricts_and_may_hold_nothing():
+    table = vector_variances(
+        dimensions=[3], deltas=[1e-8], epsilons=[0.02, 1.0],
+        mechanisms=[["flipped-huber", "box"], ["flipped-huber", "sufficient-box"],
+                    ["flipped-huber", "sufficient"]],
+    )  # fmt: skip
+    none, some = (table[table["epsilon"] == epsilon] for epsilon in (0.02, 1.0))
+    boxed = none[none["method"] != "sufficient"]
+    assert set(boxed["noise"]) == {"none in the box"}
+    assert boxed["variance"].isna().all()
+    assert some["delta_bound"].max() <= 1e-8
+    by = some.set_index("method")["variance"]
+    assert by["box"] <= by["sufficient-box"]
+    assert by["sufficient"] <= by["sufficient-box"]
+
+
 def test_gain_is_over_the_better_of_both():
     table = gain_by_dimension(dimensions=[1, 30], budgets=[[1.0, 1e-5]])
     assert list(table["better"]) == ["laplace", "gaussian"]
     better = np.minimum(table["gaussian"], table["laplace"])
     assert np.allclose(table["gain_db"], 10 * np.log10(better / table["flipped_huber"]))
     assert np.all(table["gain_db"] >= -1e-6)
+    assert table.loc[0, "alpha"] > table.loc[0, "gamma"]  # Laplace noise, nearly
     assert math.isclose(table.loc[1, "gaussian"], gaussian_sigma(1.0, 1e-5, math.sqrt(30)) ** 2)
 
 

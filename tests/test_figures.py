@@ -17,9 +17,9 @@ from dpnoise.claims import LEGEND, judge, printed_numbers, read_claims
 from dpnoise.figures import style
 from dpnoise.figures.flipped_huber import figure_1, figure_2
 from dpnoise.figures.table3 import MARKS, TITLES, table_3
+from dpnoise.figures.table_3_pages import RESULT
 
 CLAIMS = Path(__file__).parents[1] / "published" / "flipped-huber-2023.csv"
-RESULT = "flipped-huber-2023/table-3.csv"
 
 
 def density_table():
@@ -52,11 +52,11 @@ def table_3_inputs(missing="boston"):
     claims = [claim for claim in read_claims(CLAIMS) if claim.result == RESULT]
     printed = printed_numbers(claims, judge(claims, {}), paper="flipped-huber-2023", item="table-3")
     wide = printed.pivot_table(index=["dataset", "mechanism"], columns="column", values="printed")
-    table = (1.5 * wide).reset_index()
+    table = (1.5 * wide).reset_index().assign(reading="chosen")
     table["status"] = np.where(table["dataset"] == missing, "missing", "ok")
     for column in ("nmse", "test_error"):
         table.loc[table["dataset"] == missing, column] = np.nan
-        table[f"{column}_se"] = 0.01 * table[column]
+        table[f"{column}_low"], table[f"{column}_high"] = 0.9 * table[column], 1.3 * table[column]
     verdicts = judge(claims, {RESULT: table})
     return table, printed_numbers(claims, verdicts, paper="flipped-huber-2023", item="table-3")
 

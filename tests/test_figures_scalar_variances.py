@@ -19,7 +19,7 @@ def variances():
             (epsilon, "truncated-laplace", "exact", 0.999 * least, 1),
             (epsilon, "offset-symmetric-gaussian", "exact", 1.01 * least, attained),
             (epsilon, "flipped-huber", "exact", 0.9995 * least, 1),
-            (epsilon, "flipped-huber", "grid", 1.02 * least, 1),
+            (epsilon, "flipped-huber", "box", 1.02 * least, 1),
         ]
         if not attained:
             rows.append((epsilon, "offset-symmetric-gaussian", "infimum", least, 0))

@@ -62,6 +62,18 @@ ITEMS |= {
         "experiment": "dpnoise.experiments.algorithm_2:algorithm_2",
         "settings": FH["algorithm_2"],
     },
+    f"{FH_PAPER}/remark-1": {
+        "experiment": "dpnoise.experiments.remarks:remark_1",
+        "settings": FH["remark_1"],
+    },
+    f"{FH_PAPER}/identification": {
+        "experiment": "dpnoise.experiments.remarks:identification",
+        "settings": FH["identification"],
+    },
+    f"{FH_PAPER}/theorem-8-search": {
+        "experiment": "dpnoise.experiments.theorem_8_search:theorem_8_search",
+        "settings": FH["theorem_8_search"] | {"seed": config["seed"]},
+    },
     f"{FH_PAPER}/gain": {
         "experiment": f"{VECTOR}:gain_by_dimension",
         "settings": FH["gain"],
@@ -102,7 +114,7 @@ rule flipped_huber_2023:
         ),
         expand(
             "<figures>/flipped-huber-2023/{item}.{format}",
-            item=["table-3", "lemma-7"],
+            item=["table-3", "table-3-replicates", "lemma-7"],
             format=FORMATS,
         ),
         expand(
@@ -119,6 +131,8 @@ rule flipped_huber_2023:
                 "table-3-honest.csv",
                 "table-3-ablation.csv",
                 "table-3-ablation.md",
+                "table-3-replicates.csv",
+                "table-3-replicates.md",
             ],
         ),
 
@@ -274,7 +288,7 @@ rule fh_table_3:
 
 rule fh_table_3_figure:
     input:
-        table="<results>/flipped-huber-2023/table-3.csv",
+        table="<results>/flipped-huber-2023/table-3-replicates.csv",
         claims=f"{PUBLISHED}/flipped-huber-2023.csv",
         code=closure(f"{SCRIPTS}/figure_table_3.py"),
     output:
@@ -351,3 +365,73 @@ rule fh_table_3_ablation:
         runtime=5,
     script:
         "../scripts/table_3_ablation.py"
+
+
+rule fh_table_3_replicates_runs:
+    input:
+        npz="data/prepared/{dataset}.npz",
+        status="data/prepared/{dataset}.json",
+        code=closure(f"{SCRIPTS}/table_3_replicates_runs.py"),
+    output:
+        "<results>/flipped-huber-2023/table-3-replicates/{dataset}.csv",
+    log:
+        "<logs>/flipped-huber-2023/table-3-replicates/{dataset}.log",
+    benchmark:
+        "<benchmarks>/flipped-huber-2023/table-3-replicates/{dataset}.tsv"
+    conda:
+        "../envs/dpnoise.yaml"
+    threads: 8
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        seed=config["seed"],
+        task=lambda w: FH["table_3"]["tasks"][w.dataset],
+        settings={k: v for k, v in sorted(FH["table_3"].items()) if k != "tasks"},
+        again=FH["table_3_replicates"],
+    script:
+        "../scripts/table_3_replicates_runs.py"
+
+
+rule fh_table_3_replicates:
+    input:
+        runs=expand(
+            "<results>/flipped-huber-2023/table-3-replicates/{dataset}.csv",
+            dataset=FH_TASKS,
+        ),
+        status=expand("data/prepared/{dataset}.json", dataset=FH_TASKS),
+        claims=f"{PUBLISHED}/flipped-huber-2023.csv",
+        code=closure(f"{SCRIPTS}/table_3_replicates.py"),
+    output:
+        table="<results>/flipped-huber-2023/table-3-replicates.csv",
+        page=report(
+            "<results>/flipped-huber-2023/table-3-replicates.md",
+            caption="../report/replicates.rst",
+            category="flipped-huber-2023",
+            subcategory="tables",
+            labels={"item": "table 3, repeated"},
+        ),
+        figure=report(
+            multiext(
+                "<figures>/flipped-huber-2023/table-3-replicates",
+                ".svg",
+                ".pdf",
+                ".png",
+            ),
+            caption="../report/replicates.rst",
+            category="flipped-huber-2023",
+            subcategory="tables",
+            labels={"item": "table 3, printed among replications"},
+        ),
+    log:
+        "<logs>/flipped-huber-2023/table-3-replicates.log",
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        readings=FH["table_3_replicates"]["readings"],
+        trials=FH["table_3"]["trials"],
+    script:
+        "../scripts/table_3_replicates.py"

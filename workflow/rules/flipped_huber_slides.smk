@@ -10,6 +10,10 @@ ITEMS |= {
         "settings": SLIDES["huber_density"],
         "figure": "dpnoise.figures.slides_1d:huber_density",
     },
+    f"{SLIDES_PAPER}/huber-mass": {
+        "experiment": "dpnoise.experiments.remarks:huber_mass",
+        "settings": SLIDES["huber_mass"],
+    },
     f"{SLIDES_PAPER}/densities": {
         "experiment": "dpnoise.experiments.densities:densities",
         "settings": SLIDES["densities"],
@@ -72,7 +76,7 @@ rule flipped_huber_slides:
         ),
         expand(
             "<figures>/{item}.{format}",
-            item=[i for i in ITEMS if i.startswith(SLIDES_PAPER)],
+            item=[i for i in ITEMS if i.startswith(SLIDES_PAPER) and "figure" in ITEMS[i]],
             format=FORMATS,
         ),
         "<results>/flipped-huber-slides/dp-cd-curves.csv",

@@ -44,10 +44,16 @@ class Split:
     test_target: NDArray[np.float64]
 
     @_OVERFLOWS
-    def nmse(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """||w - w*||^2 / ||w*||^2 for weights of shape (..., K); inf for a diverged run."""
-        distance = np.sum((weights - self.optimum) ** 2, axis=-1)
-        return _diverged_to_inf(distance / np.sum(self.optimum**2))
+    def nmse(
+        self, weights: NDArray[np.float64], optimum: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """||w - w*||^2 / ||w*||^2 for weights of shape (..., K); inf for a diverged run.
+
+        w* is the exact minimum unless another `optimum` is given.
+        """
+        target = self.optimum if optimum is None else optimum
+        distance = np.sum((weights - target) ** 2, axis=-1)
+        return _diverged_to_inf(distance / np.sum(target**2))
 
     @_OVERFLOWS
     def test_error(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -148,7 +154,7 @@ def unit_noise(
     )
 
 
-def _law(noise: Noise) -> Noise:
+def law_of(noise: Noise) -> Noise:
     """Name one law by one object: flipped Huber noise with alpha = 0 is Gaussian noise."""
     if isinstance(noise, FlippedHuber) and noise.alpha == 0.0:
         return Gaussian(noise.gamma)
@@ -183,7 +189,7 @@ def run_trials(
     results = {}
     for mechanism in settings["mechanisms"]:
         unit = unit_noise(problem, mechanism, settings, passes).unit
-        key = _law(unit)
+        key = law_of(unit)
         if key not in done:
             weights = descend(
                 problem,

@@ -3,7 +3,8 @@
 Figure 3a and the slide 'variances' compare mechanisms at one delta, Figures 3b and 3c give the
 ratio of flipped Huber noise to another mechanism over epsilon and delta, and the slides'
 'illustrative values' are the (alpha, gamma) behind the flipped Huber curve. The paper
-searches a grid; here its search stands beside the exact optimum.
+searches a grid inside a box and does not print its resolution; here the least variance inside
+that box stands beside the unrestricted one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pandas as pd
 from dpnoise._check import Problems
 from dpnoise.calibration import calibrate
 from dpnoise.experiments._settings import describe, geometric, require_grid
+from dpnoise.experiments.search_box import BOX, METHODS, UNRESTRICTED, inside, least_in_box
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,8 +33,7 @@ def scalar_variances(
     epsilons: Mapping[str, float],
     also: Sequence[float],
     mechanisms: Sequence[Sequence[str]],
-    box: Sequence[Sequence[float]] | None = None,
-    resolution: Sequence[int] | None = None,
+    box: Sequence[Sequence[float]] = BOX,
 ) -> pd.DataFrame:
     """Return the least variance of each mechanism against epsilon (Figure 3a).
 
@@ -47,9 +48,10 @@ def scalar_variances(
     also : sequence of float
         Further epsilons, such as those of printed numbers.
     mechanisms : sequence of (mechanism, method)
-        Families by kebab name, each with a method of `dpnoise.calibrate`.
-    box, resolution : sequence, optional
-        The paper's grid, as `dpnoise.calibrate` takes it; its defaults if left out.
+        Families by kebab name, each with a method of `dpnoise.calibrate` ("exact" is
+        unrestricted) or of `dpnoise.experiments.search_box`.
+    box : ((float, float), (float, float)), optional
+        What the method "box" searches; the paper's by default.
 
     Returns
     -------
@@ -71,14 +73,17 @@ def scalar_variances(
         problems.number(f"also[{place}]", value, **_BUDGET)
     problems.require(len(mechanisms) > 0, "mechanisms", "at least one", mechanisms)
     problems.raise_if_any()
-    grid = {"box": box, "resolution": resolution}
     rows = []
     for epsilon in np.union1d(geometric(epsilons), np.asarray(also, dtype=float)):
         budget = {"epsilon": float(epsilon), "delta": delta, "sensitivity": sensitivity}
         for mechanism, method in mechanisms:
-            found = calibrate(
-                mechanism, method=method, **budget, **(grid if method == "grid" else {})
-            )
+            found = calibrate(mechanism, method=UNRESTRICTED.get(method, method), **budget)
+            if method in METHODS and not (found.attained and inside(found.noise, box)):
+                least = least_in_box(mechanism, method=method, box=box, **budget)
+                told = describe(least.noise) if least.noise else "none in the box"
+                rows.append((epsilon, mechanism, method, least.variance, told, least.delta,
+                             int(least.noise is not None)))  # fmt: skip
+                continue
             told = describe(found.noise)
             rows.append((epsilon, mechanism, method, found.variance, told, found.delta,
                          int(found.attained)))  # fmt: skip

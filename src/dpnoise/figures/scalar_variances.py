@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
-_LINES = {"exact": "-", "grid": ":", "infimum": "-"}
-_WORDS = {"exact": "", "grid": ",\nthe paper's grid", "infimum": ",\nleast or infimum"}
+_LINES = {"exact": "-", "box": ":", "infimum": "-"}
+_WORDS = {"exact": "", "box": ",\nin the paper's box", "infimum": ",\nleast or infimum"}
 _FRONT = ("flipped-huber", "truncated-laplace")
 _FLOOR = 1e-5  # excess variance that counts as none
 _LEVELS = (0.1, 0.5, 1, 2, 5, 10, 20, 50)  # decibels; between the first two signs 'identical'
@@ -48,6 +48,8 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
         figure = new_figure(PAGE, 5.0)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 1.15))
         for (mechanism, method), rows in table.groupby(["mechanism", "method"], sort=False):
+            if rows["variance"].isna().all():  # a box without private noise
+                continue
             dashed = mechanism == "truncated-laplace"  # lies on the flipped Huber curve
             look = {
                 "color": COLOURS[mechanism],

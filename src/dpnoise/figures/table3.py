@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MECHANISMS = ("gaussian", "flipped-huber")
+ENDS = ("", "_low", "_high")  # of a column: median and interval over replications
 METRICS = (("nmse", "NMSE"), ("test_error", "test error"))
 TITLES = {
     "houses": "Houses",
@@ -46,9 +47,9 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        `flipped-huber-2023/table-3.csv`: columns dataset, mechanism, status, and nmse and
-        test_error with their standard errors. Rows whose status is not 'ok' are drawn as
-        'not run'.
+        One reading of `flipped-huber-2023/table-3-replicates.csv`: columns dataset, mechanism,
+        status, and nmse and test_error with the ends of their 99 % intervals (`_low`, `_high`).
+        Rows whose status is not 'ok' are drawn as 'not run'.
     printed : DataFrame
         Columns dataset, mechanism, column, printed and verdict, as
         `dpnoise.claims.printed_numbers` returns it; for every data set in it, both
@@ -72,10 +73,11 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                 unit = paper.loc[(dataset, MECHANISMS[0], column), "printed"]
                 for mechanism, shift in zip(MECHANISMS, (-0.2, 0.2), strict=True):
                     cell = paper.loc[(dataset, mechanism, column)]
-                    found = (np.nan, np.nan)
+                    found = (np.nan, np.nan, np.nan)
                     if (dataset, mechanism) in ours.index:
                         found = tuple(
-                            ours.loc[(dataset, mechanism), [column, f"{column}_se"]] / unit
+                            ours.loc[(dataset, mechanism), [f"{column}{end}" for end in ENDS]]
+                            / unit
                         )
                     entry = _Entry(height + shift, *found, cell["printed"] / unit, cell["verdict"])
                     _draw(axes, entry, COLOURS[mechanism])
@@ -95,7 +97,8 @@ class _Entry(NamedTuple):
 
     height: float
     ours: float
-    se: float
+    low: float
+    high: float
     printed: float
     verdict: str
 
@@ -111,8 +114,7 @@ def _draw(axes: Axes, entry: _Entry, colour: str) -> None:
         )  # fmt: skip
     else:
         axes.plot([entry.printed, entry.ours], [height] * 2, color=colour, lw=0.6, alpha=0.5)
-        # On a logarithmic axis a bar that reaches zero would have no end.
-        bar = [[min(2 * entry.se, 0.9 * entry.ours)], [2 * entry.se]]
+        bar = [[entry.ours - entry.low], [entry.high - entry.ours]]
         axes.errorbar(entry.ours, height, xerr=bar, fmt="o", markersize=3, color=colour)
     axes.text(
         1.01, height, MARKS[entry.verdict], transform=axes.get_yaxis_transform(),
@@ -147,5 +149,12 @@ def _key() -> list[Line2D]:
     return [
         *colours,
         Line2D([], [], **open_circle, label="printed"),
-        Line2D([], [], marker="o", markersize=3, color=GREY, label="ours, ± 2 standard errors"),
+        Line2D(
+            [],
+            [],
+            marker="o",
+            markersize=3,
+            color=GREY,
+            label="ours, median and 99 % of replications",
+        ),
     ]

@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # What tells the methods of one mechanism apart.
-LINES = {"exact": "-", "grid": ":", "sufficient": "--", "pure": "--"}
+LINES = {
+    "exact": "-", "box": ":", "grid": ":", "sufficient": "--",
+    "sufficient-box": "-.", "pure": "--",
+}  # fmt: skip
 METHODS = {
     "exact": "exact",
+    "box": "in the box",
     "grid": "the paper's grid",
     "sufficient": "Theorem 8",
+    "sufficient-box": "Theorem 8, in the box",
     "pure": "pure (delta = 0)",
 }
 FLOOR = 1e-3  # per cent; less than that is the best, as far as anyone will care
@@ -39,13 +44,14 @@ def variances(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
     table : DataFrame
         As `dpnoise.experiments.vector_variances.vector_variances` returns it. Rows of method
         'infimum' are left out: the noise of the row before them is as close as drawing can be.
+        Curves 'in the box' (the one that the paper searches) end where it has no private noise.
     printed : DataFrame, optional
         As `dpnoise.claims.printed_numbers` returns it; numbers of the column 'variance' are
         drawn as open circles.
     """
     table = table[table["method"] != "infimum"]
     with house_style():
-        figure = new_figure(PAGE, 6.4)
+        figure = new_figure(PAGE, 6.6)
         columns = sorted(set(zip(table["dimension"], table["delta"], strict=True)))
         axes = figure.subplots(3, len(columns), sharex=True, sharey="row", squeeze=False)
         for column, (dimension, delta) in enumerate(columns):
@@ -84,7 +90,8 @@ def variances(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
         axes[1, 0].set_ylabel("variance below Gaussian [dB]")
         axes[2, 0].set_ylabel("variance above the best [%]")
         handles = axes[0, 0].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside lower center", ncols=4)
+        columns = 4 if len(handles[0]) <= 8 else 3
+        figure.legend(*handles, loc="outside lower center", ncols=columns)
     return figure
 
 

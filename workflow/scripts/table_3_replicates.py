@@ -1,0 +1,25 @@
+"""Say where the printed numbers of Table III of flipped-huber-2023 lie among replications."""
+
+import json
+from pathlib import Path
+
+from dpnoise import tables
+from dpnoise.claims import read_claims
+from dpnoise.experiments.table_3_replicates_summary import summarise_replicates
+from dpnoise.figures.style import save
+from dpnoise.figures.table_3_pages import printed_values
+from dpnoise.figures.table_3_replicates import markdown, replicates
+
+statuses = (json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.status)
+names = [Path(path).stem for path in snakemake.input.runs]
+runs = dict(zip(names, map(tables.read, snakemake.input.runs), strict=True))
+table = summarise_replicates(
+    runs,
+    dict(zip(names, statuses, strict=True)),
+    snakemake.params.readings,
+    printed_values(read_claims(snakemake.input.claims)),
+)
+tables.write(table, snakemake.output.table)
+tables.write_text(markdown(table, snakemake.params.trials), snakemake.output.page)
+save(replicates(table), Path(snakemake.output.figure[0]).with_suffix(""))
+Path(snakemake.log[0]).write_text(f"{len(table)} rows\n", encoding="utf-8")

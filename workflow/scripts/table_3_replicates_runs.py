@@ -1,0 +1,28 @@
+"""Repeat the printed protocol of Table III of flipped-huber-2023 on one data set."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from dpnoise import tables
+from dpnoise.data.dataset import DatasetUnavailable
+from dpnoise.data.prepared import read_prepared
+from dpnoise.experiments.table_3_replicates import COLUMNS, table_3_replicates
+
+params = snakemake.params
+try:
+    dataset = read_prepared(snakemake.input.npz, snakemake.input.status)
+except DatasetUnavailable as missing:
+    table, outcome = pd.DataFrame(columns=COLUMNS), f"not run: {missing}"
+else:
+    table = table_3_replicates(
+        dataset,
+        params.task,
+        params.settings,
+        params.again,
+        seed=params.seed,
+        threads=snakemake.threads,
+    )
+    outcome = f"{len(table)} rows"
+tables.write(table, snakemake.output[0])
+Path(snakemake.log[0]).write_text(f"{outcome}\n", encoding="utf-8")
