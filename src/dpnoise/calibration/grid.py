@@ -8,8 +8,8 @@ the grid is equidistant.
 At fixed alpha (theta) a larger gamma (rho) is more private and has more variance, so that the
 grid is searched by lines. (The density at each quantile of the noise falls with gamma: the
 noise grows in the dispersive order, and a shift of more dispersed noise is a post-processing
-of the same shift of less dispersed noise, in each coordinate. We have checked, not proved,
-that the density at the quantiles falls; see the tests.)
+of the same shift of less dispersed noise, in each coordinate. Section 10 of
+docs/vector-privacy.md has the proof.)
 """
 
 from __future__ import annotations
