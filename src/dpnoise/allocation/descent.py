@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _ROUNDS, _SETTLED, _LONGEST = 30, 1e-5, 1.0  # steps of log s
+_MOST_WORK = 1_500_000  # points of rules times transforms in one descent, a second or two
 _DAMPING, _SLOW = 2.0, 0.7  # the power of s by which slopes fall, raised where steps hardly shrink
 _NEGLIGIBLE = 1e-12  # slope relative to the greatest
 _BELOW = 1e-9  # by which the kink is kept away from
@@ -59,6 +60,7 @@ class _Model(NamedTuple):
     elasticity: Array
     excess: float
     damping: float
+    work: int = 0
 
 
 class Descent:
@@ -119,11 +121,11 @@ class Descent:
         except RuntimeError:
             return None
         excess = found.log_delta - math.log(search.delta)
-        return _Model(scales, np.maximum(-found.slopes, 0.0), excess, damping)
+        return _Model(scales, np.maximum(-found.slopes, 0.0), excess, damping, found.work)
 
     def _rounds(self, scales: Array, *, free: bool, below: bool) -> Found | None:
         """Return where the rounds settle, or None if they do not."""
-        damping, before = _DAMPING, math.inf
+        damping, before, work = _DAMPING, math.inf, 0
         seen = scales * math.exp(-2.0 * _LONGEST)
         for _ in range(_ROUNDS):
             if below:
@@ -132,7 +134,7 @@ class Descent:
             if model is None:
                 scales = np.sqrt(scales * seen)
                 continue
-            seen = scales
+            seen, work = scales, work + model.work
             if not np.any(model.elasticity > 0.0):  # delta is 1: far too little noise
                 scales = scales * math.exp(_LONGEST)
                 continue
@@ -146,7 +148,7 @@ class Descent:
                 damping *= 1.5
             before = longest
             scales = self.no_more(scales * np.exp(step * min(1.0, _LONGEST / longest)))
-            if longest < _SETTLED:
+            if longest < _SETTLED or work > _MOST_WORK:
                 return Found(scales, -float(model.elasticity.sum()), kink)
         return None
 

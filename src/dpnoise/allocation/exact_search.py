@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise.allocation.bounds import event_log_delta, shared_log_delta
 from dpnoise.allocation.closed_forms import closed_form, shape
 from dpnoise.allocation.descent import Descent, Found
 from dpnoise.allocation.groups import tail_slope
@@ -33,21 +34,33 @@ _SLACK = 3e-6  # of log delta below the budget
 _KINK_SLACK = 5e-3  # where a little less noise costs much more delta
 _LONGEST = 1.0  # step of log s
 _EVALUATIONS, _CLOSE, _LEAST_SLOPE = 60, 1e-13, 0.01
+_ENOUGH = 24  # evaluations after which any certified scales do, if some took long
+_STRAINED, _MOST_STRAINED = 3e-7, 6  # gaps above the first; so many are as good as enough
+_DECISIVE = 0.7  # cheap bounds this far from the aim need no other
 _FLOOR = -1e6  # of log delta - target, for a delta of 0
 
 
-def _log_upper(search: Search, scales: Array) -> float:
-    """Return the certified upper bound on log delta."""
+def _log_upper(search: Search, scales: Array, aim: float) -> tuple[float, bool]:
+    """Return a certified upper bound on log delta, or a lower one that is far above the aim.
+
+    The flag tells that the account missed its accuracy, which takes it longest.
+    """
     groups = search.groups
     noises = [noise.scaled(float(s)) for noise, s in zip(groups.noises, scales, strict=True)]
     sizes, epsilon = groups.sensitivities.tolist(), search.epsilon
+    shares = list(zip(noises, sizes, groups.counts.tolist(), strict=True))
+    if (low := event_log_delta(shares, epsilon)) > aim + _DECISIVE:
+        return low, False
+    if (composed := shared_log_delta(shares, epsilon)) < aim - _DECISIVE:
+        return composed, False
     if len(noises) == 1:
         copies = int(groups.counts[0])
         profile = vector_profile(noises[0], sizes[0], epsilon, copies=copies)
     else:
         every = np.repeat(np.arange(len(noises)), groups.counts)
         profile = vector_profile([noises[g] for g in every], [sizes[g] for g in every], epsilon)
-    return float(profile.log_upper)
+    upper = float(profile.log_upper)
+    return min(upper, composed), not upper - float(profile.log_lower) <= _STRAINED
 
 
 def _gaussian_slope(search: Search) -> float:
@@ -124,15 +137,19 @@ def _certified(search: Search, found: Found) -> Array:
     slack = _KINK_SLACK if found.kink else _SLACK
     aim = math.log(search.delta) - 0.5 * slack
     low, high, x = -math.inf, math.inf, 0.0  # too little, enough
-    last = None
+    last, strained = None, 0
     for count in range(_EVALUATIONS):
-        value = max(_log_upper(search, scales * math.exp(x)) - aim, _FLOOR)
+        value, slow = _log_upper(search, scales * math.exp(x), aim)
+        value, strained = max(value - aim, _FLOOR), strained + slow
         if value > 0.5 * slack:
             low = x
         else:
             high = x
             if value >= -0.5 * slack or high - low < _CLOSE:
-                return scales * math.exp(high)
+                break
+        slowly = strained >= (1 if count >= _ENOUGH else _MOST_STRAINED)
+        if slowly and high < math.inf:
+            break
         if last is not None and x != last[0] and value != last[1]:
             slope = min((value - last[1]) / (x - last[0]), -_LEAST_SLOPE)
         last = x, value
@@ -141,5 +158,7 @@ def _certified(search: Search, found: Found) -> Array:
         stuck = count % 4 == 3 and math.isfinite(high - low)  # the secant may creep at a kink
         if stuck or not low < x < high:  # then both ends are finite
             x = 0.5 * (low + high)
+    if high < math.inf:
+        return scales * math.exp(high)
     message = f"allocation: not verified at epsilon={search.epsilon!r}, delta={search.delta!r}"
     raise RuntimeError(message)

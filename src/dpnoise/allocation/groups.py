@@ -130,6 +130,15 @@ def make_groups(
     place = {noise: k for k, noise in enumerate(known)}
     kind = np.broadcast_to([place[noise] for noise in noises], sensitivities.shape)
     some = np.ones_like(sensitivities) if weights is None else weights
+    if all(np.ptp(column) == 0 for column in (kind, sensitivities, some)):
+        size = moments[known[int(kind[0])]]
+        return Groups(
+            [known[int(kind[0])]],
+            sensitivities[:1].copy(),
+            some[:1] * size,
+            np.array([sensitivities.size * compositions], dtype=np.int64),
+            np.zeros(sensitivities.size, dtype=np.intp),
+        )
     table = np.column_stack([kind, sensitivities, some])
     rows, member, counts = np.unique(table, axis=0, return_inverse=True, return_counts=True)
     of = rows[:, 0].astype(int)

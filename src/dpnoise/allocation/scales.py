@@ -28,6 +28,7 @@ from dpnoise.allocation.groups import (
     make_groups,
     tail_slope,
 )
+from dpnoise.allocation.second_account import refuse_contradiction
 from dpnoise.calibration.gaussian import LEAST_DELTA, gaussian_sigma
 from dpnoise.noise import Gaussian, Laplace, Noise
 from dpnoise.noise._arrays import floats
@@ -205,6 +206,11 @@ def allocate(
         lambdas, noises, weights, scheme, float(epsilon), float(delta), float(p), int(compositions)
     )
     found = _scales(request)
+    if np.all(np.isfinite(found)):
+        budget = request.epsilon, request.delta
+        refuse_contradiction(
+            request.noises, request.sensitivities, found, budget, request.compositions
+        )
     unfit = found[~np.isfinite(found)][:3].tolist()
     problems.require(not unfit, "scales", "results below 1.8e308", unfit)
     problems.raise_if_any()
@@ -261,6 +267,14 @@ def _searched(request: _Request) -> Array:
     if request.scheme == "spr":  # the query divided by its sensitivities
         lambdas = np.ones_like(lambdas)
     moments = _moments(set(request.noises), request)
+    alike = len(moments) == 1 and np.ptp(lambdas) == 0 and (weights is None or np.ptp(weights) == 0)
+    total = lambdas.size * request.compositions
+    if not alike and total > _MOST_COORDINATES:
+        message = (
+            "allocation by the exact profile: coordinates times compositions: expected at most "
+            f"{_MOST_COORDINATES} where they differ, got {total}"
+        )
+        raise ValueError(message)
     groups = make_groups(request.noises, moments, lambdas, weights, request.compositions)
     _check_search(request, groups)
     search = Search(groups, request.epsilon, request.delta, p)

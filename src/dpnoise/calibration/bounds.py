@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # Where half-lines start, in units of E|T|; and in units of the shift.
 _STARTS = np.concatenate([[0.0], np.geomspace(0.01, 100.0, 25)])
+_ROUNDING = 1e-12
 _SHIFTS = np.array([-0.5, -0.25, 0.5, 1.0])
 
 
@@ -70,7 +71,8 @@ def half_line_log_delta(noise: Noise, shift: float, epsilon: float, dimension: i
     t = np.concatenate([noise.mean_abs() * _STARTS, shift * _SHIFTS])
     inside = dimension * noise.logsf(t)
     with np.errstate(invalid="ignore"):  # infinity less itself, beyond the support
-        gap = inside - (epsilon + dimension * noise.logsf(t + shift))
+        outside = epsilon + dimension * noise.logsf(t + shift)
+        gap = inside - outside - _ROUNDING * (1.0 + np.abs(inside) + np.abs(outside))
     seen = gap > 0.0
     best = -math.inf
     if seen.any():

@@ -1,0 +1,120 @@
+"""A second account of allocated scales, by another method than the one that found them.
+
+As in `dpnoise.calibration.second_account`: Gaussian noise by half-lines of one Gaussian with
+mu^2 = sum (lambda_i / sigma_i)^2, noise with a bounded loss and delta = 0 by the sum of the
+greatest losses, everything else by the lattice, for up to three different coordinates (some 20 ms
+each).
+Subbotin noise with several coordinates has one account only, since its first is the lattice.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.allocation.groups import tail_slope
+from dpnoise.calibration.second_account import (
+    MOST_COORDINATES,
+    Account,
+    half_lines,
+    lattice,
+    pure_account,
+)
+from dpnoise.noise import Gaussian
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpnoise.noise import Noise
+
+    Array = NDArray[np.float64]
+
+_MOST_SUMMED, _MOST_GROUPS = 10**6, 3
+_ROUNDING = 1e-12
+
+
+def second_account(
+    noises: list[Noise],
+    sensitivities: Array,
+    scales: Array,
+    budget: tuple[float, float],
+    compositions: int,
+) -> Account | None:
+    """Return bounds on log delta, or None where they are too dear.
+
+    Parameters
+    ----------
+    noises : list of Noise
+        One for all coordinates, or one for each.
+    sensitivities, scales : numpy.ndarray, shape (K,)
+        Positive.
+    budget : (float, float)
+        epsilon and delta.
+    compositions : int
+        How often the query is answered.
+    """
+    epsilon, delta = budget
+    if sensitivities.size > _MOST_SUMMED:
+        return None
+    ratios = sensitivities / scales
+    if all(isinstance(noise, Gaussian) for noise in noises):
+        sigmas = np.array([noise.sigma for noise in noises])
+        mu = math.sqrt(compositions * float(np.sum((ratios / sigmas) ** 2)))
+        return half_lines(Gaussian(1.0), mu, epsilon) if math.isfinite(mu) and mu > 0.0 else None
+    if delta == 0.0:
+        slopes = np.array([tail_slope(noise) for noise in noises])
+        total = compositions * float(np.sum(ratios * slopes))
+        return pure_account(total * (1.0 - _ROUNDING), epsilon)
+    return _by_lattice(noises, ratios, epsilon, compositions)
+
+
+def _by_lattice(
+    noises: list[Noise], ratios: Array, epsilon: float, compositions: int
+) -> Account | None:
+    """Return the bounds of the lattice for a few groups of equal coordinates."""
+    if ratios.size * compositions > MOST_COORDINATES or (
+        ratios.size * compositions > 1 and any(noise.pieces() is None for noise in noises)
+    ):
+        return None
+    groups: dict[tuple[Noise, float], int] = {}
+    every = noises if len(noises) > 1 else noises * ratios.size
+    for noise, ratio in zip(every, ratios.tolist(), strict=True):
+        groups[noise, ratio] = groups.get((noise, ratio), 0) + compositions
+        if len(groups) > _MOST_GROUPS:
+            return None
+    if sum(groups.values()) == 1:
+        ((noise, ratio),) = groups
+        return half_lines(noise, ratio, epsilon)
+    return lattice([(*key, count) for key, count in groups.items()], epsilon)
+
+
+def refuse_contradiction(
+    noises: list[Noise],
+    sensitivities: Array,
+    scales: Array,
+    budget: tuple[float, float],
+    compositions: int,
+) -> None:
+    """Raise if a second account finds that scales do not keep their budget.
+
+    Parameters
+    ----------
+    noises, sensitivities, scales, budget, compositions
+        As for `second_account`.
+
+    Raises
+    ------
+    RuntimeError
+        If its lower bound on delta is above the budget's delta.
+    """
+    second = second_account(noises, sensitivities, scales, budget, compositions)
+    bar = math.log(budget[1]) if budget[1] > 0.0 else -math.inf
+    if second is not None and second.log_lower > bar:
+        message = (
+            f"allocation: the accounts disagree, so that nothing is handed out: the first allows "
+            f"delta={budget[1]!r} at epsilon={budget[0]!r}, {second.name!r} finds log delta >= "
+            f"{second.log_lower!r}; please report"
+        )
+        raise RuntimeError(message)
