@@ -45,7 +45,7 @@ def public_vector(problems: Problems, name: str, given: ArrayLike | None, featur
         values = np.asarray(given, dtype=np.float64)
         good = bool(np.all((values >= 1.0 / LIMIT) & (values <= LIMIT)))
         good = good and values.shape in {(), (features,)}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         good = False
     if not problems.require(good, name, expected, given):
         return np.ones(features)
@@ -96,7 +96,9 @@ def bounded_problem(
         None if something is wrong.
     """
     problems.require(loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}", loss)
-    problems.require(penalty in PENALTIES, "penalty", f"one of {', '.join(PENALTIES)}", penalty)
+    expected = "one of " + ", ".join(PENALTIES)
+    known = np.ndim(penalty) == 0 and penalty in PENALTIES
+    problems.require(known, "penalty", expected, penalty)
     problems.number("strength", strength, low=0.0)
     problems.require(len(X) >= 2, "X", "at least 2 samples", f"{len(X)} sample")
     problems.number("target_bound", target_bound, low=1.0 / LIMIT, high=LIMIT)

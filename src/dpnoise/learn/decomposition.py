@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpnoise._check import Problems
+from dpnoise.learn.convert import converted
 from dpnoise.learn.entropy import noise_generator, warn_if_seeded
 from dpnoise.learn.pca import check_request, clip_rows, released_components
 
@@ -108,12 +109,12 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.max_samples = max_samples
         self.random_state = random_state
 
+    @np.errstate(all="ignore")  # raised or warned of at one sample, they would tell it
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Fit to samples of shape (N, n_features); `y` is ignored."""
         least = 0 if self.neighbouring == "add-remove" else 1
-        X = validate_data(
-            self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=least
-        )
+        read = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
+        X = converted(lambda data: validate_data(self, data, **read), X)
         problems = Problems(type(self).__name__)
         rank = X.shape[1] if self.n_components is None else self.n_components
         budget = {

@@ -36,7 +36,11 @@ def noise_generator(
 
 
 def warn_if_seeded(
-    random_state: int | np.random.Generator | None, epsilon: float, subject: str
+    random_state: int | np.random.Generator | None,
+    epsilon: float,
+    subject: str,
+    *,
+    stacklevel: int = 4,
 ) -> None:
     """Warn of noise that can be drawn again; there is none where epsilon is infinite."""
     if random_state is not None and epsilon != np.inf:
@@ -45,4 +49,4 @@ def warn_if_seeded(
             "the generator's state can subtract it. Leave random_state out except for tests and "
             "simulations on public data"
         )
-        warnings.warn(message, SeededNoiseWarning, stacklevel=3)
+        warnings.warn(message, SeededNoiseWarning, stacklevel=stacklevel)

@@ -16,6 +16,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpnoise._check import Problems
+from dpnoise.learn.convert import converted
 from dpnoise.learn.private_descent import PrivateDescent
 
 if TYPE_CHECKING:
@@ -158,6 +159,7 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         self.xi_grid = xi_grid
         self.random_state = random_state
 
+    @np.errstate(all="ignore")  # raised or warned of at one record, they would tell it
     def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
         """Fit to features of shape (N, n_features) and real targets of shape (N,).
 
@@ -166,7 +168,7 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         X, y = self._read(X, y, refused)
         problems = Problems(type(self).__name__)
         try:
-            y = np.asarray(y, dtype=np.float64)
+            y = converted(lambda data: np.asarray(data, dtype=np.float64), y)
         except (TypeError, ValueError):
             problems.add(f"y: expected real numbers, got an array of type {y.dtype}")
             y = np.zeros(len(X))
@@ -280,6 +282,7 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
         tags.classifier_tags.multi_class = False
         return tags
 
+    @np.errstate(all="ignore")  # raised or warned of at one record, they would tell it
     def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
         """Fit to features of shape (N, n_features) and labels of shape (N,).
 

@@ -19,6 +19,7 @@ from scipy.linalg import lapack
 
 from dpnoise._check import Problems
 from dpnoise.calibration.gaussian import LEAST_DELTA
+from dpnoise.learn.convert import converted
 from dpnoise.learn.entropy import noise_generator, warn_if_seeded
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
 from dpnoise.noise import Gaussian, Laplace
@@ -130,6 +131,7 @@ def _whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+@np.errstate(all="ignore")  # raised or warned of at one sample, they would tell it
 def dp_pca(
     X: ArrayLike,
     rank: int,
@@ -208,7 +210,7 @@ def dp_pca(
     """
     problems = Problems("dp_pca")
     try:
-        X = np.asarray(X, dtype=np.float64)
+        X = converted(lambda data: np.asarray(data, dtype=np.float64), X)
     except (TypeError, ValueError):
         problems.require(False, "X", "numbers of shape (N, M)", type(X).__name__)
         X = np.zeros((1, 1))

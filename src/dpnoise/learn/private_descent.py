@@ -25,6 +25,7 @@ from dpnoise.learn.bounded import (
     usable_rows,
 )
 from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
+from dpnoise.learn.convert import converted
 from dpnoise.learn.entropy import noise_generator, warn_if_seeded
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_MOST = 10**6  # passes, and values of xi
 _WEIGHTS = (
     "sample_weight: not supported: a weight multiplies what its record can change, which the "
     "sensitivity 2 C_i / N does not allow for"
@@ -43,7 +45,7 @@ class PrivateDescent(BaseEstimator):
 
     def _check_settings(self, problems: Problems) -> None:
         """Record whatever is wrong with the settings that do not concern the data."""
-        if self.epsilon != math.inf:
+        if not (np.ndim(self.epsilon) == 0 and self.epsilon == math.inf):
             problems.number("epsilon", self.epsilon, low=1e-100, high=1e12)
         if self.delta is not None:
             problems.number("delta", self.delta, low=1e-300, high=1.0, open_high=True)
@@ -52,7 +54,8 @@ class PrivateDescent(BaseEstimator):
         for name in ("passes", "xi_grid"):
             value = getattr(self, name)
             count = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            problems.require(count and value >= 1, name, "a whole number of at least 1", value)
+            expected = f"a whole number from 1 to {_MOST}"
+            problems.require(count and 1 <= value <= _MOST, name, expected, value)
         for name, allowed in (
             ("mechanism", MECHANISMS),
             ("order", ORDERS),
@@ -61,13 +64,15 @@ class PrivateDescent(BaseEstimator):
         ):
             value = getattr(self, name)
             expected = "one of " + ", ".join(map(str, allowed))
-            problems.require(value in allowed, name, expected, value)
+            problems.require(np.ndim(value) == 0 and value in allowed, name, expected, value)
 
     def _read(self, X: ArrayLike, y: ArrayLike, refused: dict[str, object]) -> tuple[Array, Array]:
         """Return features as numbers and the target as one column, whatever their values."""
         if y is None:
             validate_data(self, X, y)  # scikit-learn's refusal
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
+        X = converted(
+            lambda data: validate_data(self, data, dtype=np.float64, ensure_all_finite=False), X
+        )
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         problems = Problems(type(self).__name__)
@@ -102,13 +107,13 @@ class PrivateDescent(BaseEstimator):
             loss=loss,
             penalty=self.penalty,
             strength=self.strength,
-            intercept=bool(self.fit_intercept),
+            intercept=bool(np.all(self.fit_intercept)),
             bounds=bounds,
             scales=scales,
             target_bound=target_bound,
         )
         problems.raise_if_any()
-        warn_if_seeded(self.random_state, self.epsilon, type(self).__name__)
+        warn_if_seeded(self.random_state, self.epsilon, type(self).__name__, stacklevel=5)
 
         # The clipped gradients are summed in double precision, in an order that the compiler
         # chooses: replacing one sample moves the sum by 2 C_i and at most this much more.

@@ -1,0 +1,71 @@
+"""Entries that have no float become NaN, so that no record makes a fit fail or warn."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpnoise.learn.convert import converted
+from dpnoise.learn.decomposition import DPPCA
+from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
+from dpnoise.learn.pca import dp_pca
+
+N = 40
+X = np.linspace(-1.0, 1.0, N)[:, None] * [1.0, 0.5]
+Y = X[:, 0] + 0.1
+FITS = {
+    "linear": lambda X, y: DPLinearRegression(feature_bounds=1.0, target_bound=2.0).fit(X, y),
+    "logistic": lambda X, _: DPLogisticRegression(feature_bounds=1.0, classes=(0, 1)).fit(
+        X, np.arange(N) % 2
+    ),
+    "DPPCA": lambda X, _: DPPCA(bound=2.0).fit(X),
+    "dp_pca": lambda X, _: dp_pca(X, 1, epsilon=1.0, delta=1e-6),
+}
+
+
+def with_first(values, entry):
+    """The values as objects, the first one replaced."""
+    changed = np.array(values, dtype=object)
+    changed.flat[0] = entry
+    return changed
+
+
+def as_floats(data):
+    return np.asarray(data, dtype=float)
+
+
+@pytest.mark.parametrize("entry", [pd.NA, 10**400, -(10**400)])
+@pytest.mark.parametrize("shape", [np.asarray, pd.DataFrame, np.ndarray.tolist])
+def test_entries_without_a_float_are_missing(entry, shape):
+    read = converted(as_floats, shape(with_first(X, entry)))
+    assert np.isnan(read[0, 0])
+    assert np.array_equal(read.flat[1:], X.flat[1:])
+
+
+@pytest.mark.parametrize("data", [{"a": 1}, [[{"a": 1}, 2.0]], [[[1.0, pd.NA]]], object()])
+def test_what_is_no_table_of_numbers_keeps_its_refusal(data):
+    with pytest.raises(TypeError):
+        converted(as_floats, data)
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize(
+    "entry", [pd.NA, None, 10**400, 1e-320, 1e-60, 1e308, np.longdouble("1e400"), np.inf]
+)
+def test_no_entry_makes_a_fit_fail_or_warn(fit, entry):
+    """Also where the caller asked NumPy to raise whatever it meets."""
+    features, target = with_first(X, entry), with_first(Y, entry)
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        FITS[fit](features, Y)
+        FITS[fit](X, target)
+        FITS[fit](pd.DataFrame(features, columns=["a", "b"]), pd.Series(target))
+        if isinstance(entry, float | np.longdouble):
+            FITS[fit](features.astype(np.longdouble), target.astype(np.longdouble))
+
+
+def test_names_of_columns_survive():
+    frame = pd.DataFrame(with_first(X, pd.NA), columns=["a", "b"])
+    assert FITS["linear"](frame, Y).feature_names_in_.tolist() == ["a", "b"]
+    assert FITS["DPPCA"](frame, Y).feature_names_in_.tolist() == ["a", "b"]
