@@ -5,9 +5,11 @@ The paper tunes private coordinate descent 'as described in' Mangold, Bellet, Sa
 Whether its Gaussian row also takes the size of the noise from there is not said. Their
 Theorem 3.1, as we remember it (the text could not be had), is sigma_j^2 = 12 L_j^2 T log(1 / delta)
 / (n epsilon)^2 for T updates, epsilon <= 1 and delta < 1/3; with the sensitivity
-lambda_j = 2 L_j / n that is 3 lambda_j^2 T log(1 / delta) / epsilon^2. That much noise is private:
-it is zCDP with eta = epsilon^2 / (6 log(1 / delta)), whose conversion is below epsilon
-(checked for every use). An early talk of theirs has 8 in the place of 3.
+lambda_j = 2 L_j / n that is 3 lambda_j^2 T log(1 / delta) / epsilon^2. Two things speak for it: the
+Renyi divergence of order 1 + sqrt(6) log(1 / delta) / epsilon gives epsilon^2 / (6 log(1 / delta))
++ 2 epsilon / sqrt(6), below epsilon in just that range; and it is zCDP with
+eta = epsilon^2 / (6 log(1 / delta)), whose conversion is below epsilon (checked for every use). An
+early talk of theirs has 8 in the place of 3.
 """
 
 from __future__ import annotations
