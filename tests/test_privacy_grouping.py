@@ -134,6 +134,12 @@ def test_grouped_bounds_enclose_the_bounds_of_all(monkeypatch, epsilon):
     assert whole.log_upper <= few.log_upper
 
 
+def test_noise_without_finite_parameters_stays_apart():
+    odd = [FlippedHuber(1e-200, 1e120), TruncatedLaplace(1e-200, 1e120)]
+    assert [parameters(noise) for noise in odd] == [((noise,), ()) for noise in odd]
+    assert grouped([(noise, 2) for noise in odd], 1) == ([(n, 2) for n in odd],) * 2
+
+
 def test_gaussians_need_no_groups(monkeypatch):
     monkeypatch.setattr(vector, "_MOST_DIFFERENT", 10)
     monkeypatch.setattr(vector, "_MOST_GROUPS", 10)

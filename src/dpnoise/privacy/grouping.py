@@ -58,7 +58,7 @@ def parameters(noise: Noise) -> tuple[tuple[object, ...], tuple[float, ...]]:
             y / x < math.inf
         ):
             found = (kind,), (x, y / x)
-        case TruncatedLaplace(beta=x, bound=y):
+        case TruncatedLaplace(beta=x, bound=y) if y / x < math.inf:
             found = (kind,), (x, y / x)
         case Huber(alpha=a, scale=s):
             found = (kind,), (a * s, 1.0 / a)
