@@ -12,13 +12,13 @@ lambda_i^2 / (2 sigma_i^2), Laplace noise lambda_i / beta_i; the scheme decides 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpnoise._check import Problems
+from dpnoise.allocation.arguments import check_budget, read_lambdas, read_noise, read_weights
 from dpnoise.allocation.closed_forms import SCHEMES, closed_form
 from dpnoise.allocation.groups import (
     GREATEST_POWER,
@@ -29,21 +29,20 @@ from dpnoise.allocation.groups import (
     tail_slope,
 )
 from dpnoise.allocation.second_account import refuse_contradiction
-from dpnoise.calibration.gaussian import LEAST_DELTA, gaussian_sigma
-from dpnoise.noise import Gaussian, Laplace, Noise
-from dpnoise.noise._arrays import floats
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.noise import Gaussian, Noise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     Array = NDArray[np.float64]
 
-LEAST, GREATEST = 1e-100, 1e100  # of positive sensitivities, weights and budgets
-_GREATEST_EPSILON, _GREATEST_SEARCHED = 1e12, 1e4
+_GREATEST_SEARCHED = 1e4
 _MOST_GROUPS, _MOST_COORDINATES, _MOST_COPIES = 256, 100_000, 10**8  # of a search
 _MOST_PASSES = 10**9
 _LEAST_BUDGET = 1e-7  # smaller ones need noise beyond the range of `vector_profile`
-_NAMES = {"gaussian": Gaussian(1.0), "laplace": Laplace(1.0)}
 
 
 class _Request(NamedTuple):
@@ -65,61 +64,6 @@ class _Request(NamedTuple):
     def is_all(self, kind: type[Noise]) -> bool:
         """Return whether all noise is of one family."""
         return all(isinstance(noise, kind) for noise in self.noises)
-
-
-def _read_noise(problems: Problems, noise: object, size: int | None) -> list[Noise]:
-    """Return the noise of all coordinates, or of each, and record what is wrong with it."""
-    expected = "'gaussian', 'laplace', log-concave noise or a sequence of it"
-    if isinstance(noise, str):
-        problems.require(noise in _NAMES, "noise", expected, noise)
-        return [_NAMES.get(noise, Gaussian(1.0))]
-    many = isinstance(noise, Sequence | np.ndarray)
-    noises = list(noise) if many else [noise]
-    bad = [one for one in noises if not (isinstance(one, Noise) and one.log_concave)]
-    problems.require(not bad, "noise", expected, bad[:3] if many else noise)
-    if many and size is not None:
-        problems.require(len(noises) == size, "noise", f"length {size}", len(noises))
-    return [] if bad else noises
-
-
-def _read_lambdas(problems: Problems, sensitivities: object) -> Array | None:
-    """Return the sensitivities if they are one vector of 0 or numbers of a usual size."""
-    before = len(problems.found)
-    lambdas = floats(problems, "sensitivities", sensitivities, low=0.0, high=GREATEST)
-    shape = np.shape(lambdas)
-    if len(problems.found) == before:
-        vector = len(shape) == 1 and lambdas.size > 0
-        problems.require(vector, "sensitivities", "shape (K,) with K >= 1", shape)
-        small = lambdas[(lambdas > 0.0) & (lambdas < LEAST)]
-        expected = f"0 or at least {LEAST:g}"
-        problems.require(small.size == 0, "sensitivities", expected, small[:3].tolist())
-    return lambdas if len(problems.found) == before else None
-
-
-def _read_weights(problems: Problems, weights: object, shape: tuple[int, ...] | None) -> Array:
-    before = len(problems.found)
-    values = floats(problems, "weights", weights, low=LEAST, high=GREATEST)
-    if len(problems.found) == before and shape is not None:
-        problems.require(np.shape(values) == shape, "weights", f"shape {shape}", np.shape(values))
-    return values
-
-
-def _check_budget(problems: Problems, noises: list[Noise], epsilon: object, delta: object) -> None:
-    """Record what is wrong with the budget for this noise."""
-    good = problems.number("epsilon", epsilon, low=0.0, high=_GREATEST_EPSILON)
-    if not problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
-        return
-    if delta > 0.0:
-        expected = f"0 or at least {LEAST_DELTA:g}"
-        problems.require(delta >= LEAST_DELTA, "delta", expected, delta)
-        return
-    unbounded = [noise for noise in noises if math.isinf(tail_slope(noise))]
-    if unbounded:
-        name = type(unbounded[0]).__name__
-        expected = f"more than 0 for {name} noise, whose privacy loss is not bounded by its scale"
-        problems.add(f"delta: expected {expected}, got {delta!r}")
-    elif good and noises:
-        problems.number("epsilon with delta = 0", epsilon, low=LEAST)
 
 
 def allocate(
@@ -171,24 +115,41 @@ def allocate(
         The scales. Closed forms, Theorems 4 and 5 with weights: Gaussian noise, and Laplace or
         Huber noise with delta = 0; their account holds in exact arithmetic, with less than
         1e-12 of slack. Everything else goes through a search: the scales are certified by the
-        upper bound of `vector_profile` with its own `rtol`, with about 3e-6 of delta unused (up
-        to half a percent at a kink), and "optimal" is a local minimum.
+        upper bound of `vector_profile` with its own `rtol`, or by basic composition where delta
+        is too small for it, with about 3e-6 of delta unused (up to half a percent at a kink),
+        and "optimal" is a local minimum.
 
     Raises
     ------
     ValueError
         If an argument is out of range; the message names every problem.
     RuntimeError
-        If what a search found could not be verified.
+        If what a search found could not be verified, or if a second account contradicts the
+        first.
+
+    Notes
+    -----
+    Proved: the budget is kept for the doubles returned, in the model of real-valued noise.
+    Checked besides, on every call, by an account of another kind: closed forms up to 10^6
+    coordinates, searches up to three different coordinates. Tested, not proved: that the local
+    minimum of a search is the least. A search costs at most about 1.5e6 points of a transform for
+    each of two descents and a few dozen accounts, counts that do not depend on the machine: a
+    few seconds, near a kink ten. Past these counts the best that was certified is returned.
+
+    Examples
+    --------
+    >>> from dpnoise import allocate
+    >>> allocate([1.0, 4.0], epsilon=1.0, delta=1e-6).round(3)
+    array([ 9.447, 18.893])
     """
     problems = Problems("allocation")
-    lambdas = _read_lambdas(problems, sensitivities)
-    noises = _read_noise(problems, noise, None if lambdas is None else lambdas.size)
+    lambdas = read_lambdas(problems, sensitivities)
+    noises = read_noise(problems, noise, None if lambdas is None else lambdas.size)
     problems.require(scheme in SCHEMES, "scheme", f"one of {', '.join(SCHEMES)}", scheme)
-    _check_budget(problems, noises, epsilon, delta)
+    check_budget(problems, noises, epsilon, delta)
     problems.number("p", p, low=1.0)
     if weights is not None:
-        weights = _read_weights(problems, weights, None if lambdas is None else lambdas.shape)
+        weights = read_weights(problems, weights, None if lambdas is None else lambdas.shape)
     whole = isinstance(compositions, Integral) and not isinstance(compositions, bool)
     expected = f"a whole number from 1 to {_MOST_PASSES}"
     good = whole and 1 <= compositions <= _MOST_PASSES

@@ -178,11 +178,12 @@ def calibrate(
         0, or from 1e-300 to below 1. If it is positive, it or epsilon is at least 1e-7 K. With
         delta = 0 only families with a bounded privacy loss can be calibrated: Laplace,
         staircase, Huber, Subbotin (which then is Laplace). Staircase noise makes no use of
-        delta.
+        delta. In several coordinates a delta above 1 - 1e-6 counts as that, unless the noise is
+        Gaussian.
     sensitivity : float
         In the units of the query, from 1e-100 to 1e100.
     dimension : int
-        K, at least 1; for Subbotin noise with delta > 0 it must be 1.
+        K, at least 1, with delta > 0 at most 1e8; for Subbotin noise with delta > 0 it must be 1.
     method : {"exact", "grid", "sufficient"}
         "exact": the least variance under the exact privacy profile. "grid" (flipped Huber and
         offset symmetric Gaussian noise): the same on a grid of parameters, Algorithm 2 of
@@ -192,12 +193,14 @@ def calibrate(
         For "grid": the ranges of alpha or theta, and of gamma or rho; ((0.02, 150), (0.02,
         50)) by default, as in the paper.
     resolution : (int, int), optional
-        For "grid": how many equidistant values of each; (1500, 500) by default.
+        For "grid": how many equidistant values of each; (1500, 500) by default, at most (200000,
+        1000000) for one coordinate and (3000, 3000) for several, where each line takes
+        milliseconds.
 
     Returns
     -------
     Calibration
-        With attributes noise, delta, variance, method, attained and infimum.
+        With attributes noise, delta, variance, method, attained, infimum and certified_by.
 
     Raises
     ------
@@ -205,8 +208,33 @@ def calibrate(
         If an argument is out of range or the family cannot do what is asked; the message names
         every problem.
     RuntimeError
-        If what was found could not be verified, as can happen in several dimensions for delta
-        far below 1e-30.
+        If what was found could not be verified, or if a second account contradicts the first;
+        the message names the noise, the budget and the accounts.
+
+    Notes
+    -----
+    Proved: delta of the noise at epsilon is at most `Calibration.delta`, which is at most the
+    budget's, for the doubles returned, in the model of real-valued noise. Checked besides, on
+    every call: an account of another kind does not contradict it (`certified_by` has its name),
+    unless that is too dear (K above 100,000, Subbotin noise in several coordinates).
+
+    Tested, not proved: that no noise of the family has less variance. Against dense scans of the
+    shapes under the same account, "exact" is within 1e-9 for flipped Huber, offset symmetric
+    Gaussian and truncated Laplace noise with K = 1, within 1e-8 for Subbotin and Huber noise
+    with K = 1, and within 1e-7 for K > 1; where the family has a Gaussian, Laplace or pure
+    Laplace limit it is not worse than that by more. Close to pure Laplace noise with a delta
+    below about 1e-10 the search is short, by a count of evaluations, and may leave another 1e-9.
+    "grid" and "sufficient" are the papers', the first exact on its grid, the second the least
+    under its condition.
+
+    Examples
+    --------
+    >>> from dpnoise import calibrate
+    >>> found = calibrate("flipped-huber", epsilon=1.0, delta=1e-6, dimension=5)
+    >>> found.delta <= 1e-6
+    True
+    >>> found.certified_by
+    ('vector profile', 'lattice')
     """
     problems = Problems("calibration")
     kind = _check_family(problems, family)
