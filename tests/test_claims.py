@@ -292,6 +292,93 @@ def test_intervals_of_replications_stand_for_standard_errors():
     assert "outside its own interval" in verdict(NUMBER, outside).why
 
 
+def ranged(value, least, greatest, **more):
+    table = two(value, 0.5).assign(x_least=[least, 0.4], x_greatest=[greatest, 0.6])
+    return table.assign(**more)
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("0.2400", "reproduced"),  # ours: a range neither makes a match nor breaks one
+        ("0.2484", "undecided"), ("0.2800", "undecided"), ("0.2100", "undecided"),
+        ("0.2801", "differs"), ("0.2099", "differs"),
+    ],
+)  # fmt: skip
+def test_what_only_an_open_choice_decides_is_undecided(printed, expected):
+    table = ranged(0.24, 0.21, 0.28)
+    found = verdict(replace(NUMBER, printed=printed), table)
+    assert found.verdict == expected
+    assert found.why.endswith("Choices that the paper leaves open move ours from 0.21 to 0.28.")
+    # the same value without the range: a difference
+    alone = table.drop(columns=["x_least", "x_greatest"])
+    assert verdict(replace(NUMBER, printed=printed), alone).verdict == (
+        "reproduced" if expected == "reproduced" else "differs"
+    )
+
+
+@pytest.mark.parametrize(("se", "expected"), [(0.001, "undecided"), (0.1, "reproduced")])
+def test_noise_and_not_a_range_makes_a_match(se, expected):
+    table = ranged(0.24, 0.21, 0.28, x_se=se)
+    assert verdict(replace(NUMBER, printed="0.2584"), table).verdict == expected
+    assert "Noise alone" not in verdict(replace(NUMBER, printed="0.2584"), table).why
+
+
+@pytest.mark.parametrize(
+    ("relation", "printed", "expected"),
+    [
+        (">", "0.20", "reproduced"), (">", "0.25", "undecided"), (">", "0.22", "undecided"),
+        (">", "0.29", "differs"), ("<", "0.29", "reproduced"), ("<", "0.20", "differs"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("se", [None, 1e-4])
+def test_a_bound_holds_or_fails_over_all_open_choices(relation, printed, expected, se):
+    table = ranged(0.24, 0.21, 0.28, **({} if se is None else {"x_se": se}))
+    found = verdict(replace(NUMBER, printed=printed, relation=relation), table)
+    assert found.verdict == expected
+    if expected == "undecided":
+        assert found.why.startswith("Not clear")
+
+
+def test_two_ranged_columns_vary_apart():
+    table = ranged(0.24, 0.21, 0.28)  # against 0.5, from 0.4 to 0.6
+    assert verdict(ORDERING, table).verdict == "reproduced"
+    close = table.assign(x_greatest=[0.45, 0.6])
+    assert verdict(ORDERING, close).verdict == "undecided"
+    ratio = replace(ORDERING, quantity="ratio", printed="0.71")
+    assert "from 0.35 to 0.7." in verdict(ratio, table).why
+    assert verdict(ratio, table).verdict == "reproduced"  # the greatest is 0.28 / 0.4
+    assert verdict(replace(ratio, printed="0.69"), table).verdict == "undecided"
+    zero = table.assign(x_least=[0.21, 0.0])
+    assert "divides by" in verdict(ratio, zero).why
+    outside = table.assign(x_least=0.25)
+    assert "outside its own interval" in verdict(NUMBER, outside).why
+    mean = replace(NUMBER, select=(), reduce="mean")
+    assert verdict(mean, table).verdict == "not run"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 2.0, 3.0], "reproduced"), ([-1.0, -2.0, -3.0], "differs"),
+        ([1.0, 2.0, -30.0], "undecided"), ([-1.0, -2.0, 30.0], "undecided"),
+    ],
+)  # fmt: skip
+def test_an_open_range_decides_only_if_all_its_rows_agree(values, expected):
+    table = pd.DataFrame({"x": values})
+    claim = replace(NUMBER, printed="0", relation=">", select=(), reduce="open")
+    found = verdict(claim, table)
+    assert found.verdict == expected
+    assert found.why.startswith("The paper leaves the range open: of 3 rows") == (
+        expected == "undecided"
+    )
+    closed = verdict(replace(claim, reduce="all"), table).verdict
+    assert closed == ("reproduced" if expected == "reproduced" else "differs")
+    equal = replace(NUMBER, printed="1", select=(), reduce="open")
+    assert verdict(equal, table).verdict == ("undecided" if 1.0 in values else "differs")
+    assert verdict(equal, table * 0 + 1.0).verdict == "reproduced"
+
+
 def test_a_misprinted_statement_carries_the_corrected_one():
     table = pd.DataFrame({"id": ["a", "b"], "violations": [3, 0], "other": [0, 1]})
     claim = replace(

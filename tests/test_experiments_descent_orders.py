@@ -88,9 +88,10 @@ def test_the_spread_is_median_and_range(tables):
     groups = table.groupby(keys)["error"]
     known = summary.set_index(keys).sort_index()
     assert known["error"].equals(groups.median())
-    assert (known["error_low"] == groups.min()).all()
-    assert (known["error_high"] == groups.max()).all()
-    assert (known.loc[("toy", "raw", "spr")][["gain_low", "gain_high"]] == 0).all(axis=None)
+    assert (known["error_least"] == groups.min()).all()
+    assert (known["error_greatest"] == groups.max()).all()
+    assert known["error_se"].equals(table.groupby(keys)["error_se"].median())
+    assert (known.loc[("toy", "raw", "spr")][["gain_least", "gain_greatest"]] == 0).all(axis=None)
     assert spread(table.iloc[:0]).empty
 
 

@@ -7,7 +7,6 @@ PROFILES = "dpnoise.experiments.inid_profiles"
 TWO_DIMENSIONS = "dpnoise.experiments.inid_two_dimensions"
 INID_CURVES = "dpnoise.figures.inid_curves"
 INID_BEYOND = "dpnoise.figures.inid_beyond"
-PCA = INID["dp_pca"]
 PCA_PRIVACY = "dpnoise.experiments.pca_privacy"
 
 ITEMS |= {
@@ -77,6 +76,12 @@ ITEMS |= {
         "experiment": "dpnoise.experiments.inid_theory:inid_theory",
         "settings": INID["theory"] | {"seed": config["seed"]},
     },
+    f"{INID_PAPER}/table-3": {
+        "experiment": "dpnoise.experiments.pca_models:dp_pca_over_models",
+        "settings": INID["dp_pca"] | {"seed": config["seed"]},
+        "figure": "dpnoise.figures.pca:table_3",
+        "printed": True,
+    },
     f"{INID_PAPER}/dp-pca-attack": {
         "experiment": "dpnoise.experiments.pca_attack:dp_pca_attack",
         "settings": INID["dp_pca_attack"] | {"seed": config["seed"]},
@@ -90,21 +95,6 @@ ITEMS |= {
         "experiment": f"{PCA_PRIVACY}:dp_pca_sensitivities",
         "settings": INID["dp_pca_sensitivities"],
     },
-}
-# Table III by data model: the first one is the paper's as far as it can be told.
-ITEMS |= {
-    f"{INID_PAPER}/{item}": {
-        "experiment": "dpnoise.experiments.pca:dp_pca_table",
-        "settings": {key: value for key, value in PCA.items() if key != "readings"}
-        | {"model": model, "readings": PCA["readings"][model], "seed": config["seed"]},
-        "figure": "dpnoise.figures.pca:table_3",
-        "printed": model == "product",
-    }
-    for item, model in [
-        ("table-3", "product"),
-        ("table-3-single-subspace", "single-subspace"),
-        ("table-3-union-of-subspaces", "union-of-subspaces"),
-    ]
 }
 
 

@@ -5,7 +5,8 @@ three answers: 'reproduced' where ours agrees, 'differs' where it is clear that 
 not, and 'undecided' where neither is clear. Clear is beyond rounding, beyond the
 resolution of our own computation and beyond the 99 % interval of the noise, which is
 widened (Bonferroni, Student) for the number of rows that are looked at and for few draws.
-The rule is written out in `published/README.md`.
+What only a choice decides that the paper leaves open is not clear either. The rule is
+written out in `published/README.md`.
 """
 
 from __future__ import annotations
@@ -129,8 +130,11 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
             printed.value < found.value, found.value - found.low, found.high - found.value
         )
     allowed = half + np.minimum(near, cap)
+    least, greatest = _range(found)
+    choice = np.where(printed.value < found.value, found.value - least, greatest - found.value)
+    clear = half + np.maximum(far, choice)  # the ends of a range carry noise of their own
     rank = np.select(
-        [distance <= allowed * (1 + _DIGITS), distance <= (half + far) * (1 + _DIGITS)], [2, 1], 0
+        [distance <= allowed * (1 + _DIGITS), distance <= clear * (1 + _DIGITS)], [2, 1], 0
     )
     worst = int(np.lexsort((allowed - distance, rank))[0])
     show = _unit(printed)
@@ -141,16 +145,17 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         parts += f", and 2 sqrt 2 standard errors, {show(near[worst])}"
     elif found.low is not None:
         parts += f", and the 99 % interval of replications, {show(near[worst])}"
-    verdict = _ORDER[rank[worst]]
-    ours = show(found.value[worst])
+    ours, of = show(found.value[worst]), _mixed(claim, rank)
     why = (
         f"Ours, {ours}{_error(found, worst, show)}, is {show(distance[worst])} from "
-        f"{printed.text}, {'within' if verdict == REPRODUCED else 'beyond'} the "
+        f"{printed.text}, {'within' if rank[worst] == 2 else 'beyond'} the "
         f"{show(allowed[worst])} allowed ({parts})."
     )
-    if verdict == UNDECIDED:
+    if rank[worst] == 1 and distance[worst] <= (half + far[worst]) * (1 + _DIGITS):
         why += f" Noise alone could explain it: {show(half + far[worst])} would be clear."
-    return _Finding(verdict, why, ours, _se(found, worst))
+    why += _choices(found, worst, show)
+    verdict = UNDECIDED if of else _ORDER[rank[worst]]
+    return _Finding(verdict, of + why, ours, _se(found, worst))
 
 
 def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Finding:
@@ -166,14 +171,20 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
     noisy = np.zeros(margin.shape, dtype=bool)
     if found.se is not None or found.low is not None:
         noisy = found.high > found.low if found.se is None else found.se > 0
+    least, greatest = _range(found)
+    choice = greatest > least
     # 'For all rows' needs no correction to hold, and one for failing in some row; a row that
     # was picked as the largest or smallest needs it both ways.
     picked = found.rows if claim.reduce in ("min", "max") else 1
-    below, above = _reach(found, picked), _reach(found, found.rows)
+    below, above = (
+        (np.maximum(down, found.value - least), np.maximum(up, greatest - found.value))
+        for down, up in (_reach(found, picked), _reach(found, found.rows))
+    )
     if claim.relation.startswith("<"):
         below, above = below[::-1], above[::-1]
-    holds = np.where(noisy, ~tie & (margin > below[0]), np.where(tie, "=" in claim.relation, kept))
-    fails = ~tie & np.where(noisy, margin < -above[1], ~kept)
+    wide = noisy | choice
+    holds = np.where(wide, ~tie & (margin > below[0]), np.where(tie, "=" in claim.relation, kept))
+    fails = ~tie & np.where(wide, margin < -above[1], ~kept)
     rank = np.select([fails, ~holds], [0, 1], 2)
     worst = int(np.lexsort((margin, rank))[0])
     show = _unit(printed)
@@ -191,6 +202,8 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
         where = f" in all {rows} rows, in the tightest" if rows > 1 else ""
         rule = ", clear at 99 %" if noisy[worst] else ""
         why = f"Holds{where}: {said} ({apart}{rule})."
+    elif verdict == UNDECIDED and choice[worst]:
+        why = f"Not clear{of}: {said} neither holds nor fails over all choices ({apart})."
     elif verdict == UNDECIDED and noisy[worst]:
         why = (
             f"Cannot be told apart{of}: {said} is not clear at 99 %, nor is the reverse ({apart})."
@@ -200,7 +213,33 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
     else:
         where = f"{of}, in the worst" if rows > 1 else ""
         why = f"Fails{where}: not {said} ({apart})."
-    return _Finding(verdict, why, ours, _se(found, worst))
+    mixed = _mixed(claim, rank)
+    why = mixed + why + _choices(found, worst, show)
+    return _Finding(UNDECIDED if mixed else verdict, why, ours, _se(found, worst))
+
+
+def _range(found: Quantity) -> tuple[np.ndarray, np.ndarray]:
+    """Return the range of our value over choices that the paper leaves open."""
+    return (found.value, found.value) if found.least is None else (found.least, found.greatest)
+
+
+def _choices(found: Quantity, place: int, show: Callable[[float], str]) -> str:
+    """Return that range in words, or nothing if no choice was varied."""
+    least, greatest = (show(end[place]) for end in _range(found))
+    if least == greatest:
+        return ""
+    return f" Choices that the paper leaves open move ours from {least} to {greatest}."
+
+
+def _mixed(claim: Claim, rank: np.ndarray) -> str:
+    """Return in words that the rows disagree over a range that the paper leaves open, if so."""
+    if claim.reduce != "open" or len(set(rank)) == 1:
+        return ""
+    holds, fails = (int(np.sum(rank == place)) for place in (2, 0))
+    return (
+        f"The paper leaves the range open: of {len(rank)} rows {holds} hold and {fails} fail. "
+        "The worst: "
+    )
 
 
 def _quantile(found: Quantity, rows: int, *, two: bool = False) -> np.ndarray | float:

@@ -34,7 +34,7 @@ KINDS = {
 }
 QUANTITIES = ("number", "difference", "ratio", "ordering")
 RELATIONS = ("<", "<=", ">", ">=")
-REDUCTIONS = ("one", "all", "min", "max", "mean")
+REDUCTIONS = ("one", "all", "open", "min", "max", "mean")
 DEFAULT_RTOL = 0.1
 LARGEST_RTOL = 0.25
 DEFAULT_RESOLUTION = 1e-6

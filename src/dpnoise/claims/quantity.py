@@ -3,7 +3,8 @@
 By convention a stochastic column `x` has its standard error beside it in `x_se`, or the
 ends of its 99 % interval over replications of the whole experiment in `x_low` and
 `x_high`; a column without either is deterministic. `repetitions` says how many draws a
-standard error rests on. Rows whose `status` is not 'ok' have no value.
+standard error rests on. `x_least` and `x_greatest` are the ends of the range of `x` over
+choices that the paper leaves open. Rows whose `status` is not 'ok' have no value.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ class Quantity(NamedTuple):
         The 99 % interval of `value` over replications, instead of `se`.
     repetitions : array of shape (n,), or float
         How many draws a standard error rests on; infinite if not known.
+    least, greatest : array of shape (n,), or None
+        The range of `value` over choices that the paper leaves open.
     rows : int
         How many rows were selected before reducing.
     """
@@ -54,6 +57,8 @@ class Quantity(NamedTuple):
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     repetitions: np.ndarray | float = math.inf
+    least: np.ndarray | None = None
+    greatest: np.ndarray | None = None
     rows: int = 1
 
 
@@ -126,8 +131,24 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
     else:
         value, se = x - y, np.hypot(a, b)
     repetitions = np.minimum(first.repetitions, second.repetitions)
-    found = Quantity(value, x, y, se if stochastic else None, None, None, repetitions, len(x))
-    return _reduce(claim, found)
+    found = Quantity(value, x, y, se if stochastic else None, None, None, repetitions)
+    return _reduce(claim, found._replace(rows=len(x), **_ends(claim, first, second)))
+
+
+def _ends(claim: Claim, first: Quantity, second: Quantity) -> dict[str, np.ndarray]:
+    """Return the range of a difference or ratio over choices; the sides vary apart, to be safe."""
+    if first.least is None and second.least is None:
+        return {}
+    (a, b), (c, d) = (
+        (side.value, side.value) if side.least is None else (side.least, side.greatest)
+        for side in (first, second)
+    )
+    if claim.quantity != "ratio":
+        return {"least": a - d, "greatest": b - c}
+    if np.any(c <= 0):
+        raise NotRunError(f"the range of the ratio divides by {claim.against_column} = 0")
+    corners = np.stack([a / c, a / d, b / c, b / d])
+    return {"least": corners.min(axis=0), "greatest": corners.max(axis=0)}
 
 
 def corrected(claim: Claim) -> Claim:
@@ -172,11 +193,15 @@ def _values(rows: pd.DataFrame, column: str, result: str) -> Quantity:
         raise NotRunError(f"results/{result} has no column {column!r}")
     value = read(column)
     found = Quantity(value, value, rows=len(value))
-    if f"{column}_low" in rows and f"{column}_high" in rows:
-        low, high = read(f"{column}_low"), read(f"{column}_high")
+    for ends in (("least", "greatest"), ("low", "high")):
+        if not all(f"{column}_{end}" in rows for end in ends):
+            continue
+        low, high = (read(f"{column}_{end}") for end in ends)
         if np.any(low > value) or np.any(value > high):
             raise NotRunError(f"results/{result} has {column} outside its own interval")
-        return found._replace(low=low, high=high)
+        found = found._replace(**dict(zip(ends, (low, high), strict=True)))
+    if found.low is not None:
+        return found
     if f"{column}_se" not in rows:
         return found
     se = read(f"{column}_se")
@@ -213,13 +238,13 @@ def _paired(
 
 
 def _reduce(claim: Claim, found: Quantity) -> Quantity:
-    """Reduce the selected rows to one, as the claim says ('all' keeps each)."""
+    """Reduce the selected rows to one, as the claim says ('all' and 'open' keep each)."""
     if claim.reduce == "one" and found.rows > 1:
         raise NotRunError(f"{found.rows} rows are selected where one is expected")
-    if claim.reduce in ("one", "all"):
+    if claim.reduce in ("one", "all", "open"):
         return found
     if claim.reduce == "mean":
-        if found.low is not None:
+        if found.low is not None or found.least is not None:
             raise NotRunError("the interval of a mean is not known from those of its rows")
         # Rows are taken as independent draws; this is their mean's standard error.
         se = None if found.se is None else np.sqrt(np.sum(found.se**2, keepdims=True)) / found.rows

@@ -44,7 +44,7 @@ _ALLOWED = (
     re.compile(rf"\b(?:{_NAMES})s?\.? \d+(?:[a-d]\b|\.\d+)*(?:(?:,| and| to| or) \d+[a-d]?\b)*"),
     re.compile(rf"\b{_SETTING} (?:=|<|<=|>|>=|of|up to|from|below|above) {_DIGITS}"
                rf"(?:(?:,| and| to| or|, and) {_DIGITS})*"),
-    re.compile(r"\(\d+\)|\[\d+\]|\b(?:line|footnote|step)s? \d+"),
+    re.compile(r"\(\d+\)|\[\d+\]|\b(?:[Ll]ine|[Ff]ootnote|[Ss]tep)s? \d+"),
 )  # fmt: skip
 
 

@@ -41,8 +41,8 @@ COLUMNS = [
     "gain", "gain_se", "step", "clip", "edge",
 ]  # fmt: skip
 SPREAD_COLUMNS = [
-    "dataset", "features", "scheme", "protocol", "passes", "orders", "error", "error_low",
-    "error_high", "gain", "gain_low", "gain_high",
+    "dataset", "features", "scheme", "protocol", "passes", "orders", "error", "error_se",
+    "error_least", "error_greatest", "gain", "gain_se", "gain_least", "gain_greatest",
 ]  # fmt: skip
 
 
@@ -116,8 +116,9 @@ def descent_orders(
         is 'printed' (on the trials of the search) or 'fresh', `gain` the mean paired difference
         of SPR's error less the scheme's, in the same order of columns.
     spread : DataFrame
-        Columns `SPREAD_COLUMNS`: over all orders the median of `error` and `gain`, with the
-        least and the greatest in `_low` and `_high`.
+        Columns `SPREAD_COLUMNS`: over all orders the median of `error` and `gain` and of their
+        standard errors in one order, with the least and the greatest mean in `_least` and
+        `_greatest`.
     """
     one = make_task(dataset, task, "raw", settings["delta"])
     finer = settings | {key: more[key] for key in ("coarse_trials", "refine")}
@@ -164,10 +165,11 @@ def spread(table: pd.DataFrame) -> pd.DataFrame:
     """Return median and range over the orders of each scheme, protocol and number of passes."""
     rows = []
     for key, group in table.groupby(SPREAD_COLUMNS[:5], sort=False):
+        middle = group.median(numeric_only=True)
         values = [
             float(figure)
             for name in ("error", "gain")
-            for figure in (group[name].median(), group[name].min(), group[name].max())
+            for figure in (middle[name], middle[f"{name}_se"], group[name].min(), group[name].max())
         ]
         rows.append([*key, len(group), *values])
     return pd.DataFrame(rows, columns=SPREAD_COLUMNS)
