@@ -76,7 +76,9 @@ rule flipped_huber_slides:
         ),
         expand(
             "<figures>/{item}.{format}",
-            item=[i for i in ITEMS if i.startswith(SLIDES_PAPER) and "figure" in ITEMS[i]],
+            item=[
+                i for i in ITEMS if i.startswith(SLIDES_PAPER) and "figure" in ITEMS[i]
+            ],
             format=FORMATS,
         ),
         "<results>/flipped-huber-slides/dp-cd-curves.csv",
