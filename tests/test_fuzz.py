@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from dpnoise import vector_profile
 from dpnoise.calibration import gaussian as calibration_gaussian
@@ -18,6 +19,13 @@ from dpnoise.privacy import gaussian_log_delta, loss_scalar, profile, vector
 from fuzz import CHECKS, runner
 from fuzz.references import reference_bounds
 from fuzz.runner import Report, run, run_case
+
+
+@pytest.fixture(autouse=True)
+def one_core():
+    """Processor time is what a call takes, not what threads of BLAS spend waiting."""
+    with threadpool_limits(1):
+        yield
 
 
 def violations(name, *, seed=0, cases=60):
