@@ -108,17 +108,20 @@ class Draws:
         if not isinstance(part, Pieces):
             return [0.0]
         values = [float(v) for v in part.heights if abs(v) < 1e6]
-        exact = {
-            Laplace: lambda: Fraction(shift) / Fraction(noise.beta),
-            TruncatedLaplace: lambda: Fraction(shift) / Fraction(noise.beta),
-            Huber: lambda: Fraction(shift) * Fraction(noise.alpha) / Fraction(noise.scale),
-            FlippedHuber: lambda: (
-                Fraction(shift) * Fraction(noise.alpha) / Fraction(noise.gamma) ** 2
-            ),
+        return [*values, self.flat(noise, shift)]
+
+    def flat(self, noise, shift):
+        """Return the value that the loss keeps along a stretch if it does, rounded once; or 0."""
+        rates = {
+            Laplace: lambda: 1 / Fraction(noise.beta),
+            TruncatedLaplace: lambda: 1 / Fraction(noise.beta),
+            Huber: lambda: Fraction(noise.alpha) / Fraction(noise.scale),
+            FlippedHuber: lambda: Fraction(noise.alpha) / Fraction(noise.gamma) ** 2,
+            Staircase: lambda: Fraction(noise.epsilon) / Fraction(shift),
         }
-        if type(noise) in exact:
-            values.append(float(exact[type(noise)]()))
-        return values or [0.0]
+        if type(noise) not in rates or (isinstance(noise, FlippedHuber) and noise.alpha < shift):
+            return 0.0
+        return float(rates[type(noise)]() * Fraction(shift))
 
     def epsilon(self, shares, *, most=60.0):
         """Return an epsilon for (noise, shift, copies), often a sum of special losses."""
@@ -132,6 +135,10 @@ class Draws:
             for noise, shift, copies in shares:
                 values = self.atoms(noise, shift)
                 if self.chance(0.5):
+                    # Where so many copies gain the value of a stretch, and the others lose it.
+                    gained = copies - 2 * int(self.rng.integers(0, copies // 2 + 1))
+                    total += Fraction(self.flat(noise, shift)) * gained
+                elif self.chance(0.5):
                     total += Fraction(self.pick(values)) * int(self.rng.integers(0, copies + 1))
                 else:
                     total += sum(Fraction(self.pick(values)) for _ in range(min(copies, 4)))
