@@ -415,3 +415,10 @@ def test_a_loss_without_a_double_is_certainty(p):
         found = vector_profile(Subbotin(p, scale), 1.0, [0.0, 1e-9, 1.0, 1e6], copies=3)
         assert np.all(found.log_lower >= -1e-15)
         assert np.all(found.log_upper == 0.0)
+
+
+def test_losses_too_large_for_the_lattice_give_bounds_that_say_nothing():
+    wide = [(TruncatedLaplace(3e-130, 0.03), 3e-128, 10_000), (Gaussian(1e-9), 7e-8, 10**6)]
+    for share in wide:
+        found = lattice_bounds([share], 1.5, size=2**10)
+        assert found.log_lower <= found.log_upper <= 0.0

@@ -67,6 +67,7 @@ _MOST_EPSILON = 1e9
 _FARTHEST = 1e12  # noise this much wider or narrower than the shift has no digits left
 # Seconds for each coordinate and epsilon, and for each lattice point of these; what is refused.
 _EACH, _EACH_POINT, _MOST_SECONDS = 0.01, 1.5e-7, 10.0
+_WIDEST = 700.0  # e^loss has a double
 _TINY = -40.0  # from here on 1 - exp(-exp(x)) is exp(x)
 
 
@@ -205,6 +206,8 @@ def _bounds(parts: list[Coordinate], epsilon: float, size: int) -> tuple[float, 
         # One coordinate alone gives delta >= 1 - e^-NEGLIGIBLE less a mass far below.
         return -UNIT, 0.0
     plan = make_plan(parts, epsilon, size)
+    if max(1.0, plan.tilt) * plan.h > _WIDEST:
+        return -math.inf, 0.0  # lattice points this far apart say nothing
     down, up = zip(*(_rounded(part, plan) for part in plan.parts), strict=True)
     lower = _log_delta(list(down), plan, epsilon, size, -1)
     return min(lower, 0.0), min(_log_delta(list(up), plan, epsilon, size, 1), 0.0)
