@@ -23,10 +23,7 @@ FILES = sorted(
 )
 # Where `default_rng(random_state)` may meet None, which is entropy of the operating system.
 ENTROPY = {
-    "src/dpnoise/noise/base.py": "rvs",
-    "src/dpnoise/noise/discrete_gaussian.py": "rvs",
-    "src/dpnoise/noise/k_norm.py": "rvs",
-    "src/dpnoise/noise/staircase_2d.py": "rvs",
+    "src/dpnoise/noise/_arrays.py": "draws",
     "src/dpnoise/learn/entropy.py": "noise_generator",
 }
 SEEDS = "src/dpnoise/seeds.py"

@@ -91,6 +91,8 @@ def draws(
 ) -> tuple[tuple[int, ...], np.random.Generator]:
     """Return the shape of a sample and the generator to draw it from.
 
+    Without a seed, `random_state` None, the generator starts from the operating system's entropy.
+
     Raises
     ------
     ValueError
