@@ -131,7 +131,8 @@ def histogram_bound(rng: Generator, n: int) -> Outcome:
 def naive_up_to_logarithms(rng: Generator, n: int) -> Outcome:
     """Return the slack of: its risk is at most d sigma^2, up to the factor 2 log d + 1."""
     risk, d, _, drawn = _histogram(rng, n)
-    return Outcome(np.log(_CONSTANT * (2 * np.log(d) + 1) * d / risk), 0.0, drawn)
+    bound = (2 * np.log(d) + 1) * d
+    return Outcome(at_most(risk, bound, bound), 0.0, drawn)
 
 
 def naive(rng: Generator, n: int) -> Outcome:
