@@ -17,7 +17,7 @@ from dpnoise import (
     gaussian_sigma,
     privacy_profile,
 )
-from dpnoise.calibration.scalar_optimum import kink_shape
+from dpnoise.calibration.scalar_optimum import _FAMILIES, kink_shape
 from exact_profile import exact_log_delta
 
 FAMILIES = "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace"
@@ -97,6 +97,28 @@ def test_subbotin_just_beside_laplace():
     found = calibrate("subbotin", epsilon=0.00527, delta=2.77e-6)
     assert 1.004 < found.noise.p < 1.008
     assert found.variance < 0.996 * laplace_variance(0.00527, 2.77e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_shape_of_a_dense_scan_is_private_with_less_variance(family):
+    """At (1, 0.3) the least truncated Laplace noise is 3 % in shape from the kink."""
+    budgets = [(1.0, 0.3), (2.0, 0.2), (0.5, 0.1), (3.0, 0.5), *random_budgets(9, 30)]
+    for epsilon, delta in budgets:
+        found = calibrate(family, epsilon=epsilon, delta=delta)
+        make = _FAMILIES[type(found.noise)]
+        kept = make(epsilon, delta)
+        one = found.noise
+        best = {
+            "flipped-huber": lambda n: n.alpha / n.gamma,
+            "offset-symmetric-gaussian": lambda n: n.theta / n.rho,
+            "truncated-laplace": lambda n: n.bound / n.beta,
+        }[family](one)
+        beside = np.geomspace(1e-8, 0.5, 150)
+        dense = np.geomspace(max(kept.grid[1], 1e-5), kept.grid[-1], 3000)
+        shapes = np.concatenate([dense, best * (1.0 + beside), best * (1.0 - beside)])
+        shapes = shapes[shapes > 0.0]
+        d = np.sqrt(kept.variance(shapes) / (found.infimum * (1.0 - 1e-8)))
+        assert np.all(kept.log_delta(shapes, d, epsilon)[0] > math.log(delta)), (epsilon, delta)
 
 
 def test_kink_spends_delta_in_closed_form():

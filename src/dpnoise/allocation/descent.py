@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _ROUNDS, _SETTLED, _LONGEST = 30, 1e-5, 1.0  # steps of log s
-_MOST_WORK = 1_500_000  # points of rules times transforms in one descent, a second or two
+_MOST_WORK = 1_000_000  # points of rules times transforms in one descent, a second or two
 _DAMPING, _SLOW = 2.0, 0.7  # the power of s by which slopes fall, raised where steps hardly shrink
 _NEGLIGIBLE = 1e-12  # slope relative to the greatest
 _BELOW = 1e-9  # by which the kink is kept away from

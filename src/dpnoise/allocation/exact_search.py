@@ -35,7 +35,7 @@ _KINK_SLACK = 5e-3  # where a little less noise costs much more delta
 _LONGEST = 1.0  # step of log s
 _EVALUATIONS, _CLOSE, _LEAST_SLOPE = 60, 1e-13, 0.01
 _ENOUGH = 24  # evaluations after which any certified scales do, if some took long
-_STRAINED, _MOST_STRAINED = 3e-7, 6  # gaps above the first; so many are as good as enough
+_STRAINED, _MOST_STRAINED = 3e-7, 3  # gaps above the first; so many are as good as enough
 _DECISIVE = 0.7  # cheap bounds this far from the aim need no other
 _FLOOR = -1e6  # of log delta - target, for a delta of 0
 

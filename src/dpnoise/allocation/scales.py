@@ -132,7 +132,7 @@ def allocate(
     Proved: the budget is kept for the doubles returned, in the model of real-valued noise.
     Checked besides, on every call, by an account of another kind: closed forms up to 10^6
     coordinates, searches up to three different coordinates. Tested, not proved: that the local
-    minimum of a search is the least. A search costs at most about 1.5e6 points of a transform for
+    minimum of a search is the least. A search costs at most about 1e6 points of a transform for
     each of two descents and a few dozen accounts, counts that do not depend on the machine: a
     few seconds, near a kink ten. Past these counts the best that was certified is returned.
 

@@ -219,11 +219,11 @@ def calibrate(
     unless that is too dear (K above 100,000, Subbotin noise in several coordinates).
 
     Tested, not proved: that no noise of the family has less variance. Against dense scans of the
-    shapes under the same account, "exact" is within 1e-9 for flipped Huber, offset symmetric
+    shapes under the same account, "exact" is within 5e-9 for flipped Huber, offset symmetric
     Gaussian and truncated Laplace noise with K = 1, within 1e-8 for Subbotin and Huber noise
     with K = 1, and within 1e-7 for K > 1; where the family has a Gaussian, Laplace or pure
     Laplace limit it is not worse than that by more. Close to pure Laplace noise with a delta
-    below about 1e-10 the search is short, by a count of evaluations, and may leave another 1e-9.
+    below about 1e-10 the search is short, by a count of evaluations, and may leave more.
     "grid" and "sufficient" are the papers', the first exact on its grid, the second the least
     under its condition.
 

@@ -37,6 +37,8 @@ _FLAT = 4e-13  # differences of log variance that are rounding
 _NARROW = 1e-14
 # Relative differences of variances below this are rounding, largest for OSGT far out.
 _RESOLVED = 1e-11
+# Relative distances from a candidate at which other shapes are tried: the grid is coarse.
+_BESIDE = np.geomspace(1e-6, 0.6, 40)
 
 
 class Candidate(NamedTuple):
@@ -185,9 +187,12 @@ class _Search:
         d = np.sqrt(self.family.variance(shapes) / variance)
         return self.family.log_delta(shapes, d, self.epsilon)[0] <= self.target
 
-    def unbeaten(self, variance: float) -> bool:
-        """Whether no shape of the grid keeps the budget with less than `variance`."""
-        return not np.any(self.private(self.family.grid, variance * (1.0 - _RESOLVED)))
+    def unbeaten(self, variance: float, near: float | None = None) -> bool:
+        """Whether no shape of the grid, or near to one, keeps the budget with less variance."""
+        shapes = self.family.grid
+        if near is not None:
+            shapes = np.concatenate([shapes, near * (1.0 - _BESIDE), near * (1.0 + _BESIDE)])
+        return not np.any(self.private(shapes, variance * (1.0 - _RESOLVED)))
 
 
 def optimum(family: ShapeFamily, budget: Budget, method: str = "exact") -> Calibration:
@@ -207,7 +212,7 @@ def optimum(family: ShapeFamily, budget: Budget, method: str = "exact") -> Calib
     if family.candidate:
         shape, d = family.candidate
         variance = float(family.variance(np.array([shape]))[0]) / d**2
-        if variance <= family.limit * (1.0 + _RESOLVED) and search.unbeaten(variance):
+        if variance <= family.limit * (1.0 + _RESOLVED) and search.unbeaten(variance, shape):
             return settle(family.make(shape, unit / d), budget, method=method)
     if search.unbeaten(family.limit):
         infimum = family.limit * unit**2

@@ -166,7 +166,7 @@ def _huber(budget: Budget) -> VectorFamily:  # noqa: ARG001
 def _subbotin(budget: Budget) -> VectorFamily:  # noqa: ARG001
     # The unit scale / shape of the Laplace noise at p = 1 holds for shape 1 only.
     return VectorFamily(
-        make=Subbotin, grid=1.0 + np.geomspace(1e-6, 999.0, 40), laplace=1.0, gaussian=2.0
+        make=Subbotin, grid=1.0 + np.geomspace(1e-9, 999.0, 48), laplace=1.0, gaussian=2.0
     )
 
 
