@@ -555,3 +555,7 @@ def test_scales_beyond_doubles_are_refused(noise, sensitivity, word):
     with pytest.raises(ValueError, match="expected") as error:
         privacy_profile(noise, sensitivity, 1.0)
     assert word in str(error.value)
+
+
+def test_delta_is_at_most_1_after_rounding():
+    assert privacy_profile(Staircase(28.864044950898393, 0.75, 0.5), 12.886484154353175, 7.0) == 1.0

@@ -417,3 +417,9 @@ def test_long_lists_are_counted_or_refused():
     with pytest.raises(ValueError, match="coordinate 99") as refusal:
         vector_profile([Laplace(9.0)] * 1000, [-1.0] * 1000, 1.0)
     assert "coordinate 100" not in str(refusal.value)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_lengths_without_a_square_are_refused():
+    with pytest.raises(ValueError, match="squares have doubles"):
+        vector_profile(FlippedHuber(1e161, 1e16), 1.7e-129, 1.6e-152, copies=2)

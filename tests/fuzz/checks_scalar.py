@@ -106,7 +106,7 @@ def grid(draws, report):
     error = 2e-14 * getattr(noise, "p", 1.0)
     _, above = part.curve(levels * (1.0 - error) - error * shift / noise.mean_abs())
     above = np.maximum(above, 1e-300)
-    slack = error * (1.0 + levels) * above * (1.0 - np.log(above))
+    slack = error * (1.0 + levels) * above * (1.0 - np.log(above)) + 1e-290
     if isinstance(noise, Staircase):
         slack = slack + 2e-12 * delta + 1e-14  # steps whose ends differ by rounding
     off = np.abs(found - delta) - slack

@@ -176,6 +176,7 @@ def hockey_stick(
 def _evaluate(pair: _Shift, epsilon: Array) -> tuple[Array, Array]:
     size = np.abs(epsilon.ravel())
     log_delta, log_slope = pair.log_delta_and_slope(size)
+    log_delta = np.minimum(log_delta, 0.0)  # delta is at most 1 before rounding
     slope = np.exp(np.minimum(log_slope, 0.0))
     back = epsilon.ravel() < 0.0
     if back.any():

@@ -193,6 +193,12 @@ def from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> Vec
                 f" about {each:.2g} s each, got {epsilon.size}"
             )
             raise ValueError(message)
+    problems = Problems("vector profile")
+    # Squares of lengths without a double, as of noise that differs from Laplace noise nowhere.
+    vouched = not np.isnan(results).any()
+    expected = "parameters whose squares have doubles, in units of the sensitivity"
+    problems.require(vouched, "noise", expected, "bounds that are not numbers")
+    problems.raise_if_any()
     low, middle, high = results.reshape(3, *epsilon.shape)
     # The logarithms are rounded.
     slack = 4.0 * _ULP * (1.0 + np.abs(np.where(np.isneginf(high), 0.0, high)))
