@@ -37,8 +37,8 @@ LEGEND = {
     REPRODUCED: "ours agrees with what is printed, by the rule in published/README.md",
     ORDERING: "the number differs, but the ordering that it is part of holds",
     MISPRINT: "what is printed fails, and the corrected number or statement holds",
-    UNDECIDED: "neither agreement nor difference is clear beyond noise and resolution",
-    DIFFERS: "ours differs by more than rounding, resolution and noise explain",
+    UNDECIDED: "neither agreement nor difference is clear beyond noise, resolution, open choices",
+    DIFFERS: "ours differs by more than rounding, resolution, noise and open choices explain",
     NOT_RUN: "there is no value to judge, for the reason given",
 }
 NEAR = 2.0
