@@ -85,7 +85,7 @@ def test_delta_too_small_to_be_used_is_not_worse_than_pure_laplace(
     found = calibrate(family, epsilon=epsilon, delta=delta, dimension=dimension)
     pure = 2.0 * (dimension / epsilon) ** 2
     assert found.delta <= delta
-    assert found.infimum <= pure * (1.0 + 1e-14)
+    assert found.infimum <= pure * (1.0 + 3e-12)  # rounding at the kink
     assert found.variance <= pure * (1.0 + 1e-9)
 
 

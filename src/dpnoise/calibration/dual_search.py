@@ -46,8 +46,8 @@ _RTOL, _ROUGH, _SLACK = 1e-7, 1e-4, 1.2e-7
 # use, and after so many of them it is not asked again where the cheap bounds leave it open.
 _NARROWEST, _WIDEST = 1.01e-9, 0.99e6
 _DECISIVE, _APART, _BLIND, _UNDECIDED = 0.7, 0.1, 4, 10.0
-# After so many values that missed the accuracy asked for, 0.1 s each or more, the search ends.
-_STRAINED = 12
+# After so many values that missed the accuracy asked for, up to 0.3 s each, the search ends.
+_STRAINED = 30
 _SCALAR_SLACK = 4e-11
 _FLOOR = -30.0  # of log delta - target: much lower values only say 'far below'
 _GROWTH, _BRACKETS = 2.0, 60
@@ -132,6 +132,7 @@ class DualSearch:
         self.make, self.budget = make, budget
         self.log_delta = math.log(budget.delta)
         self.blind = self.strained = 0
+        self.patience = _STRAINED
 
     def excess(self, noise: Noise, d: float, rtol: float = _RTOL) -> float:
         """Return log delta - log(budget's delta) of `noise` for sensitivity d.
@@ -165,7 +166,7 @@ class DualSearch:
 
         Once the search has come to its end nothing improves any more.
         """
-        if self.strained > _STRAINED:
+        if self.strained > self.patience:
             return 1.0
         noise = self.make(shape, 1.0)
         return self.excess(noise, math.sqrt(noise.var() / variance), rtol)

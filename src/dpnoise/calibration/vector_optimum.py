@@ -47,6 +47,7 @@ _INVISIBLE, _LONGEST, _FAR = 1e-14, 300.0, 9.0
 _NO_GAIN = 1e-9  # of variance, relative: not worth a search for the kink
 _SENSITIVE = 1e-4  # a gain above it depends on the last digits of the kink
 _WIDER = 1.0 + 1e-10  # against rounding of a shape in closed form
+_PATIENCE = 4
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
 
 
@@ -225,6 +226,8 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     """
     family = _FAMILIES[kind](budget)
     search = DualSearch(family.make, budget.unit)
+    if family.kink is None:  # there such values take less time
+        search.patience *= _PATIENCE
     known = []
     if family.laplace is not None:
         limit = kind is not Subbotin
