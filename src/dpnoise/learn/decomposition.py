@@ -32,7 +32,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     delta : float
         In [1e-300, 1) for Gaussian noise; not used by Laplace noise.
     bound : float
-        Samples longer than this, in l2 norm, are shortened to it. A constant that does not
+        In [1e-50, 1e50]; samples longer than this, in l2 norm, are shortened to it. A constant that does not
         depend on the data.
     noise : {"gaussian", "laplace"}
     allocation : {"optimal", "iid"}
@@ -129,7 +129,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             rank_name="n_components",
             **budget,
         )
-        problems.number("bound", self.bound, low=1e-100, high=1e100)
+        problems.number("bound", self.bound, low=1e-50, high=1e50)
         rng = noise_generator(problems, self.random_state)
         problems.raise_if_any()
         warn_if_seeded(self.random_state, self.epsilon, type(self).__name__)
