@@ -95,3 +95,9 @@ def test_noise_of_a_coordinate_that_never_moves_does_not_matter():
     assert found[1] == 0.0
     inner = allocate([1.0, 2.0], noise=[Gaussian(1), Gaussian(2)], **GOOD)
     np.testing.assert_array_equal(found[[0, 2]], inner)
+
+
+@pytest.mark.parametrize("strange", [np.array(1.5), np.ones((2, 2)), None, 3.0])
+def test_noise_and_scheme_of_another_type_are_named(strange):
+    with pytest.raises(ValueError, match=r"noise: expected.*scheme: expected"):
+        allocate([1.0, 2.0], noise=strange, scheme=strange, epsilon=1.0, delta=1e-3)

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpnoise import Laplace, Staircase, calibrate, vector_profile
@@ -94,7 +95,7 @@ BAD = [
     ({"delta": -1e-9}, "delta: .*got -1e-09"),
     ({"delta": 1e-310}, "delta: expected 0 or at least 1e-300"),
     ({"sensitivity": 0.0}, "sensitivity: .*got 0.0"),
-    ({"dimension": 0}, "dimension: expected a whole number of at least 1, got 0"),
+    ({"dimension": 0}, "dimension: expected a whole number of at least 1, at most 1e.150, got 0"),
     ({"dimension": 2.5}, "dimension: .*got 2.5"),
     ({"method": "magic"}, "method: expected .*'exact'.*got 'magic'"),
     ({"family": "gaussian", "method": "grid"}, "method: expected 'exact' for gaussian"),
@@ -149,6 +150,8 @@ EXTREMES = [
     {"family": "staircase", "epsilon": 3.0, "dimension": 10**9, "sensitivity": 1e100},
     {"family": "laplace", "epsilon": 1e-4, "delta": 1e-50, "sensitivity": 1e-100},
     {"family": "huber", "epsilon": 1e-100, "delta": 0.999999, "dimension": 5},
+    {"family": "flipped-huber", "epsilon": 5e-324, "delta": 1e-3},
+    {"family": "staircase", "epsilon": 217.75498352996118, "sensitivity": 660316324947.482},
 ]
 
 
@@ -173,3 +176,25 @@ def test_every_problem_is_named_at_once():
         calibrate("x", epsilon=-1.0, delta=2.0, sensitivity=-3.0, dimension=0)
     with pytest.raises(ValueError, match=r"epsilon.*method"):
         calibrate("laplace", epsilon=-1.0, method="grid")
+
+
+@pytest.mark.parametrize("dimension", [10**400, np.array(2.5), np.float32(1.5), pd.NA, "2", None])
+@pytest.mark.parametrize("method", ["exact", "grid"])
+def test_a_dimension_of_another_type_is_named(dimension, method):
+    with pytest.raises(ValueError, match="dimension: expected a whole number"):
+        calibrate("flipped-huber", epsilon=1.0, delta=1e-3, dimension=dimension, method=method)
+
+
+@pytest.mark.parametrize("method", [np.ones(2), pd.Series(["exact"]), pd.NA, None, ["exact"]])
+def test_a_method_of_another_type_is_named(method):
+    with pytest.raises(ValueError, match="method: expected 'exact'"):
+        calibrate("flipped-huber", epsilon=1.0, delta=1e-3, method=method)
+
+
+def test_small_integers_of_numpy_are_dimensions():
+    settings = {"epsilon": 1.0, "delta": 0.1, "method": "grid", "box": ((1.0, 5.0), (1.0, 3.0))}
+    for dimension in (1, 2):
+        few = calibrate(
+            "flipped-huber", dimension=np.int8(dimension), resolution=(3, 3), **settings
+        )
+        assert few == calibrate("flipped-huber", dimension=dimension, resolution=(3, 3), **settings)

@@ -187,3 +187,17 @@ def test_bad_input_names_every_problem(options, words):
     with pytest.raises(ValueError, match="expected") as error:
         calibrated(**{"mechanism": "gaussian", **options})
     assert all(word in str(error.value) for word in words)
+
+
+@pytest.mark.parametrize("count", [0, 2**70, 10**400, 1.5, True, None])
+def test_counts_out_of_range_are_named(count):
+    with pytest.raises(
+        ValueError, match=r"passes: expected a whole.*coordinates: expected a whole"
+    ):
+        coordinate_noise("gaussian", epsilon=1.0, delta=1e-3, coordinates=count, passes=count)
+
+
+@pytest.mark.parametrize("mechanism", [np.ones(2), None, ["gaussian"]])
+def test_a_mechanism_of_another_type_is_named(mechanism):
+    with pytest.raises(ValueError, match="mechanism: expected one of"):
+        coordinate_noise(mechanism, epsilon=1.0, delta=1e-3, coordinates=2, passes=2)

@@ -1,6 +1,7 @@
 """Flipped Huber noise: the printed equations, and what lies between Laplace and Gaussian."""
 
 import math
+from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
@@ -76,3 +77,7 @@ def test_bad_parameters_of_the_variance_are_all_named(alpha, gamma, words):
     with pytest.raises(ValueError, match="expected") as error:
         flipped_huber_variance(alpha, gamma)
     assert all(word in str(error.value) for word in words)
+
+
+def test_fractions_are_parameters():
+    assert FlippedHuber(Fraction(1, 3), Fraction(5, 2)) == FlippedHuber(1 / 3, 2.5)

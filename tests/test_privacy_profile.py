@@ -559,3 +559,8 @@ def test_scales_beyond_doubles_are_refused(noise, sensitivity, word):
 
 def test_delta_is_at_most_1_after_rounding():
     assert privacy_profile(Staircase(28.864044950898393, 0.75, 0.5), 12.886484154353175, 7.0) == 1.0
+
+
+def test_extended_precision_beyond_all_doubles_is_refused():
+    with pytest.raises(ValueError, match="epsilon: expected finite numbers"):
+        privacy_profile(Gaussian(1.0), 1.0, np.longdouble("1e400"))

@@ -31,7 +31,7 @@ def read_noise(problems: Problems, noise: object, size: int | None) -> list[Nois
     if isinstance(noise, str):
         problems.require(noise in _NAMES, "noise", expected, noise)
         return [_NAMES.get(noise, Gaussian(1.0))]
-    many = isinstance(noise, Sequence | np.ndarray)
+    many = isinstance(noise, Sequence) or (isinstance(noise, np.ndarray) and noise.ndim > 0)
     noises = list(noise) if many else [noise]
     bad = [one for one in noises if not (isinstance(one, Noise) and one.log_concave)]
     problems.require(not bad, "noise", expected, bad[:3] if many else noise)

@@ -145,7 +145,8 @@ def allocate(
     problems = Problems("allocation")
     lambdas = read_lambdas(problems, sensitivities)
     noises = read_noise(problems, noise, None if lambdas is None else lambdas.size)
-    problems.require(scheme in SCHEMES, "scheme", f"one of {', '.join(SCHEMES)}", scheme)
+    known = isinstance(scheme, str) and scheme in SCHEMES
+    problems.require(known, "scheme", f"one of {', '.join(SCHEMES)}", scheme)
     check_budget(problems, noises, epsilon, delta)
     problems.number("p", p, low=1.0)
     if weights is not None:

@@ -15,6 +15,7 @@ GREATEST_EPSILON = 1e4
 # Closed-form profiles come with bounds this close, a margin included: noise that is searched
 # for a delta less by so much passes certification.
 _CLOSED_SLACK = 4e-11
+_MOST_COORDINATES = 1e150
 _WIDEST = 1e150  # K / epsilon, the scale of Laplace noise for sensitivity 1 and delta = 0
 
 
@@ -63,7 +64,10 @@ def check_budget(
     problems.number("sensitivity", sensitivity, low=1e-100, high=1e100)
     whole = isinstance(dimension, Integral) and not isinstance(dimension, bool)
     problems.require(
-        whole and dimension >= 1, "dimension", "a whole number of at least 1", dimension
+        whole and 1 <= dimension <= _MOST_COORDINATES,
+        "dimension",
+        f"a whole number of at least 1, at most {_MOST_COORDINATES:g}",
+        dimension,
     )
 
 

@@ -94,7 +94,7 @@ def bound_shape(epsilon: float, delta: float) -> float:
 
 
 def _flipped_huber_candidate(epsilon: float, delta: float) -> Candidate | None:
-    if epsilon == 0.0:
+    if epsilon < 1e-100:  # b is about epsilon / delta, delta at least 1e-7: no such noise
         return None
     shape = float(kink_shape(np.asarray(epsilon), np.asarray(delta)))
     return Candidate(shape, _BELOW * epsilon / shape) if shape * shape >= epsilon else None

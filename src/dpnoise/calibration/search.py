@@ -90,7 +90,8 @@ def _check_request(problems: Problems, kind: type[Noise], budget: Budget, method
     """Record what a family cannot do."""
     way, name = _WAYS[kind], _NAMES[kind]
     offered = " or ".join(repr(one) for one in way.methods)
-    problems.require(method in way.methods, "method", f"{offered} for {name}", method)
+    known = isinstance(method, str) and method in way.methods
+    problems.require(known, "method", f"{offered} for {name}", method)
     if budget.delta == 0.0 and way.pure is None:
         problems.add(
             f"delta: expected more than 0 for {name}, whose privacy loss is unbounded, got 0"
@@ -124,7 +125,7 @@ def _check_request(problems: Problems, kind: type[Noise], budget: Budget, method
 def _check_grid(
     problems: Problems, method: str, box: object, resolution: object, *, many: bool
 ) -> None:
-    if method != "grid":
+    if not (isinstance(method, str) and method == "grid"):
         problems.require(box is None, "box", "None unless the method is 'grid'", box)
         expected = "None unless the method is 'grid'"
         problems.require(resolution is None, "resolution", expected, resolution)
@@ -244,8 +245,10 @@ def calibrate(
         _check_request(problems, kind, budget, method)
     elif kind:
         offered = _WAYS[kind].methods
-        problems.require(method in offered, "method", f"one of {', '.join(offered)}", method)
-    _check_grid(problems, method, box, resolution, many=dimension != 1)
+        known = isinstance(method, str) and method in offered
+        problems.require(known, "method", f"one of {', '.join(offered)}", method)
+    many = isinstance(dimension, Integral) and bool(dimension != 1)
+    _check_grid(problems, method, box, resolution, many=many)
     problems.raise_if_any()
     try:
         found = _found(kind, budget, method, box, resolution)

@@ -135,14 +135,17 @@ def density_ratio(noise: Noise, shift: float, copies: int, epsilon: float) -> Ac
     epsilon : float
         The budget.
     """
-    noise = noise.scaled(1.0 / shift)
-    size = noise.mean_abs()
-    far = size * np.array([30.0, 300.0])
-    t = np.concatenate([np.linspace(-1.0, 1.0, 257), size * np.linspace(0.0, 4.0, 257), far])
-    t = t[np.abs(t) < noise.bound]
-    if isinstance(noise, Staircase):  # the middles of its steps, since jumps meet no rounding there
-        t = noise.sensitivity * np.array([0.5 * noise.gamma, 0.5 + 0.5 * noise.gamma])
-    here, there = noise.logpdf(t), noise.logpdf(t + 1.0)
+    if isinstance(noise, Staircase):
+        # The middles of its steps, unscaled: one can be narrower than the rounding of scaling.
+        t = np.array([0.5 * noise.gamma, 0.5 + 0.5 * noise.gamma])
+        here, there = (noise.logpdf(noise.sensitivity * t + d) for d in (0.0, shift))
+    else:
+        noise = noise.scaled(1.0 / shift)
+        size = noise.mean_abs()
+        far = size * np.array([30.0, 300.0])
+        t = np.concatenate([np.linspace(-1.0, 1.0, 257), size * np.linspace(0.0, 4.0, 257), far])
+        t = t[np.abs(t) < noise.bound]
+        here, there = noise.logpdf(t), noise.logpdf(t + 1.0)
     # Rounding of both, and of t + 1 where the density is steep.
     slack = _ROUNDING * (
         1.0 + np.abs(here) + np.abs(there) + np.abs(here - there) * (1.0 + np.abs(t))

@@ -37,6 +37,7 @@ MECHANISMS = ("gaussian", "flipped-huber", "gaussian-tight")
 
 # Relative slack of the unit noise: it pays for the roundings of `scaled` and of the account.
 _SLACK = 2.0**-48
+_MOST_PASSES, _MOST_COORDINATES = 1e15, 1e8
 # Centre mass from which on a flipped Huber noise is called by the name of its limit.
 _HARDLY, _ALMOST_ALL = 0.001, 0.999
 
@@ -96,7 +97,7 @@ def coordinate_noise(
     delta : float
         In [1e-300, 1).
     coordinates, passes : int
-        K and L, at least 1.
+        K and L, at least 1, at most 1e8 and 1e15.
     sensitivities : array_like of float, shape (K,), optional
         lambda_i, positive; equal by default. Only the grid search looks at them: it weighs
         the variance of identical noise on all coordinates, as the paper does.
@@ -120,14 +121,20 @@ def coordinate_noise(
     """
     problems = Problems("coordinate noise")
     expected = "one of " + ", ".join(MECHANISMS)
-    problems.require(mechanism in MECHANISMS, "mechanism", expected, mechanism)
+    known = isinstance(mechanism, str) and mechanism in MECHANISMS
+    problems.require(known, "mechanism", expected, mechanism)
     problems.number("epsilon", epsilon, low=1e-100, high=1e12)
     problems.number("delta", delta, low=LEAST_DELTA, high=1.0, open_high=True)
     problems.require(_is_count(grid), "grid", "a whole number of at least 1", grid)
-    problems.require(_is_count(passes), "passes", "a whole number of at least 1", passes)
-    if problems.require(
-        _is_count(coordinates), "coordinates", "a whole number of at least 1", coordinates
-    ):
+    problems.require(
+        _is_count(passes) and passes <= _MOST_PASSES,
+        "passes",
+        f"a whole number from 1 to {_MOST_PASSES:g}",
+        passes,
+    )
+    few = _is_count(coordinates) and coordinates <= _MOST_COORDINATES
+    expected = f"a whole number from 1 to {_MOST_COORDINATES:g}"
+    if problems.require(few, "coordinates", expected, coordinates):
         given = np.ones(coordinates) if sensitivities is None else sensitivities
         lambdas = floats(problems, "sensitivities", given, low=0.0, open_low=True)
         problems.require(

@@ -32,8 +32,8 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     delta : float
         In [1e-300, 1) for Gaussian noise; not used by Laplace noise.
     bound : float
-        In [1e-50, 1e50]; samples longer than this, in l2 norm, are shortened to it. A constant that does not
-        depend on the data.
+        In [1e-50, 1e50]; samples longer than this, in l2 norm, are shortened to it. A constant
+        that does not depend on the data.
     noise : {"gaussian", "laplace"}
     allocation : {"optimal", "iid"}
     neighbouring : {"replace-one", "add-remove"}

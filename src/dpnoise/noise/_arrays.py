@@ -64,7 +64,8 @@ def _numbers(value: object) -> NDArray[np.float64] | None:
     """Return `value` as float64, or None if it is no array of real numbers."""
     try:
         array = np.asarray(value)
-        return array.astype(float) if array.dtype.kind in "iuf" else None
+        with np.errstate(over="ignore"):  # of extended precision: infinity is for the caller
+            return array.astype(float) if array.dtype.kind in "iuf" else None
     except (TypeError, ValueError):  # ragged nesting
         return None
 

@@ -144,7 +144,8 @@ class FlippedHuber(Noise):
         problems = Problems("flipped Huber noise")
         problems.number("alpha", self.alpha, low=0.0)
         problems.number("gamma", self.gamma, low=0.0, open_low=True)
-        _check_ratio(problems, self.alpha, self.gamma)
+        if not problems.found:  # fractions too
+            _check_ratio(problems, float(self.alpha), float(self.gamma))
         problems.raise_if_any()
         object.__setattr__(self, "alpha", float(self.alpha))
         object.__setattr__(self, "gamma", float(self.gamma))
