@@ -116,8 +116,8 @@ def allocate(
         Huber noise with delta = 0; their account holds in exact arithmetic, with less than
         1e-12 of slack. Everything else goes through a search: the scales are certified by the
         upper bound of `vector_profile` with its own `rtol`, or by basic composition where delta
-        is too small for it, with about 3e-6 of delta unused (up to half a percent at a kink),
-        and "optimal" is a local minimum.
+        is too small for it, with about 3e-6 of delta unused (near a kink some percent, up to a
+        seventh seen, which is about 1e-6 of the scales), and "optimal" is a local minimum.
 
     Raises
     ------
