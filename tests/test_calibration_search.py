@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise import Laplace, Staircase, calibrate, vector_profile
-from dpnoise.calibration import Calibration
+from dpnoise import Laplace, OffsetSymmetricGaussian, Staircase, calibrate, vector_profile
+from dpnoise.calibration import Calibration, dual_search
 from dpnoise.noise import FAMILIES
 from exact_profile import staircase_delta
 
@@ -162,6 +162,23 @@ def test_extreme_requests_are_answered(request_):
     found = calibrate(request_["family"], **{k: v for k, v in request_.items() if k != "family"})
     assert found.delta <= delta
     assert 0.0 < found.variance < math.inf
+
+
+def test_a_search_without_lower_bounds_ends(monkeypatch):
+    """Values of the inversion that bound delta from above alone took 0.2 s each, 128 times."""
+    asked = []
+    profile = dual_search.vector_profile
+
+    def counted(noise, *args, **options):
+        asked.append(noise)
+        return profile(noise, *args, **options)
+
+    monkeypatch.setattr(dual_search, "vector_profile", counted)
+    budget = {"epsilon": 0.5358159017199916, "delta": 1.1347640202562718e-13, "dimension": 2}
+    found = calibrate("offset-symmetric-gaussian", **budget)
+    assert found.delta <= budget["delta"]
+    assert found.variance <= calibrate("laplace", **budget).variance
+    assert sum(isinstance(noise, OffsetSymmetricGaussian) for noise in asked) <= 20
 
 
 @pytest.mark.parametrize(("change", "message"), BAD, ids=[str(c) for c, _ in BAD])

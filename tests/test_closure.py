@@ -105,7 +105,10 @@ def test_the_closure_is_not_larger_than_what_may_be_loaded(script, really_loaded
         late = {str(Path(path).resolve()) for path in search}
     assert len(found - really_loaded[script] - late) <= 2  # imports inside functions
     rooms = {Path(path).relative_to(PACKAGE).parts[0] for path in found}
-    assert not {"figures", "experiments"} <= rooms or script.stem in {"table_3", "table_3_replicates"}
+    assert not {"figures", "experiments"} <= rooms or script.stem in {
+        "table_3",
+        "table_3_replicates",
+    }
 
 
 def test_a_sweep_lists_the_kernel_and_no_figure():

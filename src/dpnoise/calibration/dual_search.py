@@ -46,8 +46,9 @@ _RTOL, _ROUGH, _SLACK = 1e-7, 1e-4, 1.2e-7
 # use, and after so many of them it is not asked again where the cheap bounds leave it open.
 _NARROWEST, _WIDEST = 1.01e-9, 0.99e6
 _DECISIVE, _APART, _BLIND, _UNDECIDED = 0.7, 0.1, 4, 10.0
-# After so many values that missed the accuracy asked for, up to 0.3 s each, the search ends.
-_STRAINED = 30
+# After so many values that missed the accuracy asked for, up to 0.3 s each, the search ends; after
+# so many without any lower bound the cheap upper bound decides alone.
+_STRAINED, _USELESS = 30, 12
 _SCALAR_SLACK = 4e-11
 _FLOOR = -30.0  # of log delta - target: much lower values only say 'far below'
 _GROWTH, _BRACKETS = 2.0, 60
@@ -131,7 +132,7 @@ class DualSearch:
     def __init__(self, make: Callable[[float, float], Noise], budget: Budget) -> None:
         self.make, self.budget = make, budget
         self.log_delta = math.log(budget.delta)
-        self.blind = self.strained = 0
+        self.blind = self.strained = self.useless = 0
         self.patience = _STRAINED
 
     def excess(self, noise: Noise, d: float, rtol: float = _RTOL) -> float:
@@ -150,12 +151,14 @@ class DualSearch:
         high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
         if low > _DECISIVE:
             return low
-        if high < -_DECISIVE or (self.blind >= _BLIND and high - low < _UNDECIDED):
+        blind = self.blind >= _BLIND and high - low < _UNDECIDED
+        if high < -_DECISIVE or blind or self.useless >= _USELESS:
             return high
         profile = vector_profile(noise, d, epsilon, copies=dimension, rtol=rtol)
         upper, middle = float(profile.log_upper), float(profile.log_estimate)
         gap = upper - float(profile.log_lower)
         self.blind += not gap <= _APART
+        self.useless += not gap < math.inf
         self.strained += not gap <= 3.0 * rtol
         # The estimate is smoother than the bound.
         found = middle + _SLACK if upper - middle <= max(rtol, _SLACK) else upper
