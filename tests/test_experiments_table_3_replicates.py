@@ -136,6 +136,25 @@ def test_percentiles_and_probabilities_by_counting():
     assert (two["replications"], two["audited"], two["missed"]) == (4, 1, 0)
 
 
+def test_the_range_over_open_readings_leaves_out_the_account_that_is_stated():
+    base = synthetic([2.0, 3.0, 4.0, 5.0], [2.0, 1.5, 2.0, 5.0])
+    others = {"optimum-50-passes": (0.5, {"optimum": 50}),
+              "exact-account": (9.0, {"flipped_huber": "flipped-huber-exact"})}  # fmt: skip
+    more = [base.assign(reading=name, nmse=factor * base["nmse"])
+            for name, (factor, _) in others.items()]  # fmt: skip
+    readings = {"chosen": {}} | {name: spec for name, (_, spec) in others.items()}
+    runs, status = {"toy": pd.concat([base, *more])}, {"toy": {"reason": ""}}
+    table = summarise_replicates(runs, status, readings, PAPER)
+    for _, rows in table.groupby("mechanism"):
+        by = rows.set_index("reading")
+        assert set(by["nmse_least"]) == {by.loc["optimum-50-passes", "nmse_low"]}
+        assert set(by["nmse_greatest"]) == {by.loc["chosen", "nmse_high"]}
+    gains = table[table["mechanism"] == "flipped-huber"].set_index("reading")
+    spans = gains.loc[["chosen", "optimum-50-passes"]]
+    assert gains["nmse_gain_least"].iloc[0] == spans["nmse_gain_low"].min()
+    assert gains["nmse_apart_greatest"].iloc[0] == spans["nmse_apart_high"].max()
+
+
 def test_one_law_gains_nothing_and_a_missing_set_says_why():
     same = [1.0, 2.0, 3.0]
     runs = {"toy": synthetic(same, same), "gone": pd.DataFrame(columns=COLUMNS)}

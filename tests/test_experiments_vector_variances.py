@@ -64,6 +64,19 @@ def test_the_box_restricts_and_may_hold_nothing():
     assert by["sufficient"] <= by["sufficient-box"]
 
 
+def test_the_range_over_search_spaces_joins_the_box_and_all_parameters():
+    methods = ["exact", "box", "sufficient", "sufficient-box"]
+    settings = {"dimensions": [2], "deltas": [1e-6], "epsilons": [1.0]}
+    mechanisms = [*(("flipped-huber", method) for method in methods), ("gaussian", "exact")]
+    rows = vector_variances(mechanisms=mechanisms, **settings).set_index(["mechanism", "method"])
+    for free, boxed in (methods[:2], methods[2:]):
+        both = rows.loc["flipped-huber"].loc[[free, boxed]]
+        assert set(both["searched_least"]) == {both["variance"].min()}
+        assert set(both["searched_greatest"]) == {both["variance"].max()}
+    alone = rows.loc[("gaussian", "exact")]
+    assert alone["searched_least"] == alone["variance"] == alone["searched_greatest"]
+
+
 def test_gain_is_over_the_better_of_both():
     table = gain_by_dimension(dimensions=[1, 30], budgets=[[1.0, 1e-5]])
     assert list(table["better"]) == ["laplace", "gaussian"]

@@ -30,6 +30,7 @@ COLUMNS = (
     "dimension", "delta", "epsilon", "mechanism", "method", "variance", "gain_db", "noise",
     "delta_bound", "attained",
 )  # fmt: skip
+_BUDGET = ["dimension", "delta", "epsilon"]
 
 
 def vector_variances(
@@ -57,7 +58,9 @@ def vector_variances(
         the exact Gaussian's variance), noise, delta_bound (certified) and attained. Where the least
         variance is a limit that no member of the family attains, a second row of method
         'infimum' has it, without noise. Where no noise of the box is private, its variance is
-        NaN.
+        NaN. `searched` is the variance again, with searched_least and searched_greatest: the
+        range over both search spaces, all parameters and the paper's box (which the paper
+        states for one dimension only), where both are asked for.
 
     Raises
     ------
@@ -78,7 +81,17 @@ def vector_variances(
         for epsilon in epsilons
         for row in _rows(dimension, delta, epsilon, mechanisms)
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return _over_search_spaces(pd.DataFrame(rows, columns=COLUMNS))
+
+
+def _over_search_spaces(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with the range of the variance over the box and all parameters."""
+    condition = table["method"].replace(UNRESTRICTED)
+    same = table.groupby([*(table[name] for name in _BUDGET), table["mechanism"], condition])
+    table["searched"] = table["variance"]
+    for end, reduce in (("least", "min"), ("greatest", "max")):
+        table[f"searched_{end}"] = same["variance"].transform(reduce)
+    return table
 
 
 def _rows(
