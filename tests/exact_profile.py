@@ -51,6 +51,9 @@ def _pieces_crossing(exact, noise, d, epsilon):
     return start + width * 2 * c / (b + mp.sqrt(max(b * b + 4 * a * c, 0)))
 
 
+_DEEPEST = mp.mpf(10) ** 400
+
+
 def _power_crossing(noise, d, epsilon):
     scale, p = mp.mpf(noise.scale), mp.mpf(noise.p)
 
@@ -60,6 +63,8 @@ def _power_crossing(noise, d, epsilon):
     low, high = -d / 2, d
     while loss(high) < epsilon:
         high *= 2
+        if (high / scale) ** p > _DEEPEST:  # p close to 1: delta is below exp(-_DEEPEST / p)
+            return None
     for _ in range(int(4 * mp.mp.dps)):
         middle = (low + high) / 2
         low, high = (middle, high) if loss(middle) < epsilon else (low, middle)

@@ -8,14 +8,16 @@ import time
 import warnings
 from itertools import pairwise
 
+import mpmath
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
 from dpnoise import vector_profile
 from dpnoise.calibration import gaussian as calibration_gaussian
-from dpnoise.noise import FlippedHuber, Gaussian, Laplace
+from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Subbotin
 from dpnoise.privacy import gaussian_log_delta, loss_scalar, profile, vector
+from exact_profile import exact_log_delta
 from fuzz import CHECKS, runner
 from fuzz.references import reference_bounds
 from fuzz.runner import Report, run, run_case
@@ -95,6 +97,12 @@ def test_the_reference_encloses_two_laplace_losses():
         assert math.exp(low) <= delta * (1 + 1e-12)
         assert delta * (1 - 1e-12) <= math.exp(high)
         assert high - low < 1e-4
+
+
+def test_the_oracle_ends_where_the_loss_is_reached_beyond_all_numbers():
+    """Subbotin noise with p just above 1: the search for the crossing went on for ever."""
+    assert exact_log_delta(Subbotin(1.0000001, 1.0), 1.0, 3.0) == -mpmath.inf
+    assert exact_log_delta(Subbotin(1.05, 1.0), 1.0, 2.0) < -1e6
 
 
 def test_the_reference_knows_the_value_of_the_tie():
