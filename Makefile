@@ -32,7 +32,7 @@ quick: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config.quick.yaml
 
 readme: reproduce
-	$(BIN)/python -m dpnoise.claims.summary README.md published/what-came-out.md results
+	$(BIN)/python -m dpnoise_papers.claims.summary README.md published/what-came-out.md results
 
 report: reproduce
 	$(BIN)/snakemake --cores 1 --report report.html
@@ -61,7 +61,7 @@ $(READY): requirements.lock pyproject.toml
 
 # For maintainers, needs uv: writes a lock with hashes that names no host.
 lock:
-	uv pip compile pyproject.toml --extra pipeline --extra dev --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
 	    --generate-hashes --no-header --no-annotate --strip-extras --quiet -o requirements.lock
 
 clean:

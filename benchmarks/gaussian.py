@@ -19,8 +19,8 @@ import dp_accounting
 import numpy as np
 
 from dpnoise import gaussian_sigma
-from dpnoise.calibration.algorithm_1 import algorithm_1
-from dpnoise.privacy import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise_papers.balle_wang_2018.as_printed import algorithm_1
 
 if TYPE_CHECKING:
     from collections.abc import Callable

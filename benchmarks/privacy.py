@@ -20,7 +20,7 @@ import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from dpnoise import FlippedHuber, Gaussian, Laplace, calibrate, vector_profile
-from dpnoise.privacy import gaussian_log_delta
+from dpnoise.privacy.gaussian import gaussian_log_delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpnoise.data.city import City, Hour
-from dpnoise.data.taxi import Tally
+from dpnoise_papers.data.city.counts import City, Hour
+from dpnoise_papers.data.city.trips import Tally
 
 STEP = 0.001  # degrees between neighbouring nodes
 LATITUDE, LONGITUDE = 40.75, -73.98

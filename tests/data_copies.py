@@ -9,7 +9,7 @@ import numpy as np
 import openpyxl
 import yaml
 
-from dpnoise.data.tables import Table, column_digests, fingerprint
+from dpnoise_papers.data.tables import Table, column_digests, fingerprint
 
 if TYPE_CHECKING:
     from pathlib import Path

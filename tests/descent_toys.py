@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpnoise.data.dataset import Dataset
+from dpnoise_papers.data.dataset import Dataset
 
 TASKS = {
     "squared": {

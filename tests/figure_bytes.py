@@ -2,7 +2,7 @@
 
 from io import BytesIO
 
-from dpnoise.figures.style import house_style
+from dpnoise_papers.style import house_style
 
 
 def svg(figure):

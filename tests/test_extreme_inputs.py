@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dpnoise import epsilon_at, gaussian_sigma, privacy_profile
-from dpnoise.calibration import classical_gaussian_sigma
+from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
 from dpnoise.noise import (
     FAMILIES,
     DiscreteGaussian,
@@ -26,12 +26,11 @@ from dpnoise.noise import (
     staircase_2d_gamma,
     staircase_gamma,
 )
-from dpnoise.privacy import (
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
+from dpnoise.privacy.zero_concentrated import (
     epsilon_from_zcdp,
     eta_from_dp,
-    gaussian_log_delta,
-    hockey_stick,
-    log_privacy_profile,
     transition_cost,
     transition_for_cost,
     zcdp,

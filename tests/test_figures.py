@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
-from dpnoise.claims import LEGEND, judge, printed_numbers, read_claims
-from dpnoise.figures import style
-from dpnoise.figures.flipped_huber import figure_1, figure_2
-from dpnoise.figures.table3 import MARKS, TITLES, table_3
-from dpnoise.figures.table_3_pages import RESULT
+from dpnoise_papers import style
+from dpnoise_papers.claims import LEGEND, judge, printed_numbers, read_claims
+from dpnoise_papers.flipped_huber_2023.figures.densities import figure_1, figure_2
+from dpnoise_papers.flipped_huber_2023.figures.table_3 import MARKS, TITLES, table_3
+from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import RESULT
 
 CLAIMS = Path(__file__).parents[1] / "published" / "flipped-huber-2023.csv"
 
@@ -89,8 +89,8 @@ def test_a_new_process_writes_the_same_bytes(tmp_path):
     here = style.save(figure_2(fisher_table()), tmp_path / "here")
     fisher_table().to_csv(tmp_path / "table.csv", index=False)
     code = (
-        "import pandas as pd; from dpnoise.figures import style;"
-        "from dpnoise.figures.flipped_huber import figure_2;"
+        "import pandas as pd; from dpnoise_papers import style;"
+        "from dpnoise_papers.flipped_huber_2023.figures.densities import figure_2;"
         f"table = pd.read_csv({str(tmp_path / 'table.csv')!r});"
         f"style.save(figure_2(table), {str(tmp_path / 'there')!r})"
     )

@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_limits
 from dpnoise import vector_profile
 from dpnoise.calibration import gaussian as calibration_gaussian
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Subbotin
-from dpnoise.privacy import gaussian_log_delta, loss_scalar, profile, vector
+from dpnoise.privacy import loss_scalar, profile, vector
+from dpnoise.privacy.gaussian import gaussian_log_delta
 from exact_profile import exact_log_delta
 from fuzz import CHECKS, runner
 from fuzz.references import reference_bounds

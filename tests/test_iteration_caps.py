@@ -16,9 +16,8 @@ import pytest
 
 import dpnoise
 from dpnoise import allocate, calibrate, epsilon_at, gaussian_sigma, privacy_profile, vector_profile
-from dpnoise.calibration import budget, certify, limit, scalar_optimum, second_account, shape_search
+from dpnoise.calibration import budget, certify, scalar_optimum, second_account, shape_search
 from dpnoise.calibration.dual_search import root
-from dpnoise.calibration.inid_algorithm_1 import algorithm_1 as inid_algorithm_1
 from dpnoise.noise import (
     DiscreteGaussian,
     FlippedHuber,
@@ -28,7 +27,9 @@ from dpnoise.noise import (
     Subbotin,
     staircase_2d_gamma,
 )
-from dpnoise.privacy import lattice_bounds
+from dpnoise.optimality import limit
+from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise_papers.inid_2024.as_printed import algorithm_1 as inid_algorithm_1
 
 SOURCE = Path(dpnoise.__file__).parent
 TESTS = Path(__file__).parent
@@ -93,7 +94,9 @@ def raises(call):
 
 def doublings_of_a_printed_algorithm():
     """NaN, as documented: its result is judged, not used."""
-    assert np.isnan(import_module("dpnoise.calibration.algorithm_1").algorithm_1(0.5, 1e-6))
+    assert np.isnan(
+        import_module("dpnoise_papers.balle_wang_2018.as_printed").algorithm_1(0.5, 1e-6)
+    )
 
 
 def halvings_of_a_printed_algorithm():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpnoise.claims import (
+from dpnoise_papers.claims import (
     NotRunError,
     judge,
     loose_numbers,
@@ -14,7 +14,7 @@ from dpnoise.claims import (
     read_tables,
     references,
 )
-from dpnoise.claims.summary import differences
+from dpnoise_papers.claims.summary import differences
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"

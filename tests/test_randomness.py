@@ -1,7 +1,7 @@
-"""No code draws random numbers that do not come from `dpnoise.seeds` or from a seed in plain sight.
+"""No code draws random numbers that do not come from `dpnoise_papers.seeds` or from a seed in plain sight.
 
 Read from the syntax of every Python file. In the package and the workflow a generator is made by
-`dpnoise.seeds.generator`; the few functions whose `random_state` a user may leave out are listed.
+`dpnoise_papers.seeds.generator`; the few functions whose `random_state` a user may leave out are listed.
 Tests and benchmarks name their seed. Whatever SciPy and scikit-learn offer with a random state
 must be given one, unless its settings are known not to draw.
 """
@@ -228,4 +228,4 @@ def test_seeded_draws_pass(source):
 @pytest.mark.parametrize("path", ["src/dpnoise/x.py", "workflow/scripts/x.py"])
 def test_the_package_makes_generators_in_one_place(path):
     assert complaints("import numpy as np\nr = np.random.default_rng(3)", path)
-    assert not complaints("from dpnoise.seeds import generator\nr = generator(3, 'x')", path)
+    assert not complaints("from dpnoise_papers.seeds import generator\nr = generator(3, 'x')", path)

@@ -11,7 +11,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from dpnoise.seeds import generator
+from dpnoise_papers.seeds import generator
 from fuzz.draws import Draws
 from fuzz.references import OutOfRangeError
 

@@ -2,9 +2,9 @@
 
 BW = config["balle_wang_2018"]
 BW_PAPER = "balle-wang-2018"
-GAUSSIAN = "dpnoise.experiments.gaussian_calibration"
-GAUSSIAN_FIGURES = "dpnoise.figures.gaussian_calibration"
-DENOISED_FIGURES = "dpnoise.figures.denoising_curves"
+GAUSSIAN = "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration"
+GAUSSIAN_FIGURES = "dpnoise_papers.balle_wang_2018.figures.gaussian_calibration"
+DENOISED_FIGURES = "dpnoise_papers.balle_wang_2018.figures.denoising_curves"
 
 ITEMS |= {
     f"{BW_PAPER}/figure-1a": {
@@ -36,7 +36,7 @@ ITEMS |= {
         "settings": BW["algorithm_1"] | BW["algorithm_1_sizes"],
     },
     f"{BW_PAPER}/theory": {
-        "experiment": "dpnoise.experiments.gaussian_theory:gaussian_theory",
+        "experiment": "dpnoise_papers.balle_wang_2018.theory.statements:gaussian_theory",
         "settings": BW["theory"] | {"seed": config["seed"]},
     },
 }

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from dpnoise.closure import closure
-from dpnoise.config import ConfigError, check
+from dpnoise_papers.closure import closure
+from dpnoise_papers.settings import ConfigError, check
 
 try:
     check(config, workflow.source_path("../schemas/config.schema.yaml"))
@@ -28,7 +28,7 @@ README = README if len(README) == 2 else []
 
 def judged_tables(wildcards):
     """Return every table that a claim, a cause or the README names."""
-    from dpnoise.claims import named_tables, read_published
+    from dpnoise_papers.claims import named_tables, read_published
 
     texts = [Path(name).read_text(encoding="utf-8") for name in README[1:]]
     tables = named_tables(read_published(PUBLISHED), *texts)

@@ -1,9 +1,9 @@
-# One verified archive per data set, or the reason why there is none (dpnoise.data).
+# One verified archive per data set, or the reason why there is none (dpnoise_papers.data).
 
 from pathlib import Path
 
-from dpnoise.data.places import read_yaml
-from dpnoise.data.retry import attempt
+from dpnoise_papers.data.places import read_yaml
+from dpnoise_papers.data.retry import attempt
 
 DATASETS = sorted(read_yaml(Path("data/registry.yaml"))["sets"])
 

@@ -6,98 +6,98 @@ FH_TASKS = sorted(FH["table_3"]["tasks"])
 
 FH_PAPER = "flipped-huber-2023"
 SCALAR = "dpnoise.experiments.scalar_"
-VECTOR = "dpnoise.experiments.vector_variances"
+VECTOR = "dpnoise_papers.flipped_huber_2023.tables.vector_variances"
 
 ITEMS |= {
     f"{FH_PAPER}/figure-1": {
-        "experiment": "dpnoise.experiments.densities:densities",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.densities:densities",
         "settings": FH["figure_1"],
-        "figure": "dpnoise.figures.flipped_huber:figure_1",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.densities:figure_1",
     },
     f"{FH_PAPER}/figure-2": {
-        "experiment": "dpnoise.experiments.densities:fisher_information",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.densities:fisher_information",
         "settings": FH["figure_2"],
-        "figure": "dpnoise.figures.flipped_huber:figure_2",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.densities:figure_2",
     },
     f"{FH_PAPER}/table-1": {
         "experiment": f"{SCALAR}cases:published_cases",
         "settings": FH["table_1"] | {"seed": config["seed"]},
-        "figure": "dpnoise.figures.scalar_cases:table_1",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_cases:table_1",
     },
     f"{FH_PAPER}/figure-3a": {
         "experiment": f"{SCALAR}variances:scalar_variances",
         "settings": FH["figure_3a"],
-        "figure": "dpnoise.figures.scalar_variances:figure_3a",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_variances:figure_3a",
         "printed": True,
     },
     f"{FH_PAPER}/figure-3b": {
         "experiment": f"{SCALAR}variances:variance_ratio",
         "settings": FH["figure_3bc"] | {"against": "laplace"},
-        "figure": "dpnoise.figures.scalar_variances:ratio_map",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_variances:ratio_map",
     },
     f"{FH_PAPER}/figure-3c": {
         "experiment": f"{SCALAR}variances:variance_ratio",
         "settings": FH["figure_3bc"] | {"against": "staircase"},
-        "figure": "dpnoise.figures.scalar_variances:ratio_map",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_variances:ratio_map",
     },
     f"{FH_PAPER}/figure-4a": {
         "experiment": f"{VECTOR}:vector_variances",
         "settings": FH["figure_4"] | {"dimensions": [3]},
-        "figure": "dpnoise.figures.vector_variances:variances",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.vector_variances:variances",
         "printed": True,
     },
     f"{FH_PAPER}/figure-4b": {
         "experiment": f"{VECTOR}:vector_variances",
         "settings": FH["figure_4"] | {"dimensions": [5]},
-        "figure": "dpnoise.figures.vector_variances:variances",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.vector_variances:variances",
         "printed": True,
     },
     f"{FH_PAPER}/table-2": {
         "experiment": f"{VECTOR}:vector_variances",
         "settings": FH["table_2"],
-        "figure": "dpnoise.figures.vector_variances:variances",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.vector_variances:variances",
         "printed": True,
     },
     f"{FH_PAPER}/algorithm-2": {
-        "experiment": "dpnoise.experiments.algorithm_2:algorithm_2",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.algorithm_2:algorithm_2",
         "settings": FH["algorithm_2"],
     },
     f"{FH_PAPER}/remark-1": {
-        "experiment": "dpnoise.experiments.remarks:remark_1",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.remarks:remark_1",
         "settings": FH["remark_1"],
     },
     f"{FH_PAPER}/identification": {
-        "experiment": "dpnoise.experiments.remarks:identification",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.remarks:identification",
         "settings": FH["identification"],
     },
     f"{FH_PAPER}/theorem-8-search": {
-        "experiment": "dpnoise.experiments.theorem_8_search:theorem_8_search",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.theorem_8_search:theorem_8_search",
         "settings": FH["theorem_8_search"] | {"seed": config["seed"]},
     },
     f"{FH_PAPER}/gain": {
         "experiment": f"{VECTOR}:gain_by_dimension",
         "settings": FH["gain"],
-        "figure": "dpnoise.figures.vector_variances:gain",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.vector_variances:gain",
     },
     f"{FH_PAPER}/figure-5": {
         "experiment": f"{SCALAR}losses:loss_and_bound",
         "settings": FH["figure_5"],
-        "figure": "dpnoise.figures.scalar_losses:figure_5",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_losses:figure_5",
     },
     f"{FH_PAPER}/figure-6": {
         "experiment": f"{SCALAR}losses:profiles_at_one_variance",
         "settings": FH["figure_6"],
-        "figure": "dpnoise.figures.scalar_losses:figure_6",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_losses:figure_6",
     },
     f"{FH_PAPER}/figure-7": {
         "experiment": f"{SCALAR}losses:losses_at_one_scale",
         "settings": FH["figure_7"],
-        "figure": "dpnoise.figures.scalar_losses:figure_7",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_losses:figure_7",
     },
     f"{FH_PAPER}/limit": {
-        "experiment": "dpnoise.experiments.limit:limit",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.limit:limit",
         "settings": FH["limit"],
-        "figure": "dpnoise.figures.limit:limit",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.limit:limit",
     },
 }
 

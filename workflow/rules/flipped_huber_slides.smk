@@ -6,64 +6,64 @@ SLIDES_PAPER = "flipped-huber-slides"
 
 ITEMS |= {
     f"{SLIDES_PAPER}/huber-density": {
-        "experiment": "dpnoise.experiments.scalar_densities:huber_density",
+        "experiment": "dpnoise_papers.flipped_huber_slides.tables.densities:huber_density",
         "settings": SLIDES["huber_density"],
-        "figure": "dpnoise.figures.slides_1d:huber_density",
+        "figure": "dpnoise_papers.flipped_huber_slides.figures.densities:huber_density",
     },
     f"{SLIDES_PAPER}/huber-mass": {
-        "experiment": "dpnoise.experiments.remarks:huber_mass",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.remarks:huber_mass",
         "settings": SLIDES["huber_mass"],
     },
     f"{SLIDES_PAPER}/densities": {
-        "experiment": "dpnoise.experiments.densities:densities",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.densities:densities",
         "settings": SLIDES["densities"],
-        "figure": "dpnoise.figures.flipped_huber:figure_1",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.densities:figure_1",
     },
     f"{SLIDES_PAPER}/normalised-fisher-information": {
-        "experiment": "dpnoise.experiments.densities:fisher_information",
+        "experiment": "dpnoise_papers.flipped_huber_2023.tables.densities:fisher_information",
         "settings": SLIDES["normalised_fisher_information"],
-        "figure": "dpnoise.figures.flipped_huber:figure_2",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.densities:figure_2",
     },
     f"{SLIDES_PAPER}/variances": {
         "experiment": f"{SCALAR}variances:scalar_variances",
         "settings": SLIDES["variances"],
-        "figure": "dpnoise.figures.scalar_variances:figure_3a",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_variances:figure_3a",
         "printed": True,
     },
     f"{SLIDES_PAPER}/illustrative-values": {
         "experiment": f"{SCALAR}variances:illustrative_values",
         "settings": SLIDES["illustrative_values"],
-        "figure": "dpnoise.figures.slides_1d:illustrative_values",
+        "figure": "dpnoise_papers.flipped_huber_slides.figures.densities:illustrative_values",
     },
     f"{SLIDES_PAPER}/ratio-laplace": {
         "experiment": f"{SCALAR}variances:variance_ratio",
         "settings": SLIDES["ratios"] | {"against": "laplace"},
-        "figure": "dpnoise.figures.scalar_variances:ratio_map",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_variances:ratio_map",
     },
     f"{SLIDES_PAPER}/ratio-staircase": {
         "experiment": f"{SCALAR}variances:variance_ratio",
         "settings": SLIDES["ratios"] | {"against": "staircase"},
-        "figure": "dpnoise.figures.scalar_variances:ratio_map",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.scalar_variances:ratio_map",
     },
     f"{SLIDES_PAPER}/densities-1d": {
-        "experiment": "dpnoise.experiments.scalar_densities:calibrated_densities",
+        "experiment": "dpnoise_papers.flipped_huber_slides.tables.densities:calibrated_densities",
         "settings": SLIDES["densities_1d"],
-        "figure": "dpnoise.figures.slides_1d:densities_1d",
+        "figure": "dpnoise_papers.flipped_huber_slides.figures.densities:densities_1d",
     },
     f"{SLIDES_PAPER}/densities-20d": {
-        "experiment": "dpnoise.experiments.scalar_densities:calibrated_densities",
+        "experiment": "dpnoise_papers.flipped_huber_slides.tables.densities:calibrated_densities",
         "settings": SLIDES["densities_20d"],
-        "figure": "dpnoise.figures.slides_1d:densities_1d",
+        "figure": "dpnoise_papers.flipped_huber_slides.figures.densities:densities_1d",
     },
     f"{SLIDES_PAPER}/variances-20d": {
         "experiment": f"{VECTOR}:vector_variances",
         "settings": SLIDES["variances_20d"],
-        "figure": "dpnoise.figures.vector_variances:variances",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.vector_variances:variances",
     },
     f"{SLIDES_PAPER}/curves-kd": {
         "experiment": f"{VECTOR}:vector_variances",
         "settings": SLIDES["curves_kd"],
-        "figure": "dpnoise.figures.vector_variances:variances",
+        "figure": "dpnoise_papers.flipped_huber_2023.figures.vector_variances:variances",
     },
 }
 

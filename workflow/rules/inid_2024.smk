@@ -3,11 +3,11 @@
 
 INID = config["inid_2024"]
 INID_PAPER = "inid-2024"
-PROFILES = "dpnoise.experiments.inid_profiles"
-TWO_DIMENSIONS = "dpnoise.experiments.inid_two_dimensions"
-INID_CURVES = "dpnoise.figures.inid_curves"
-INID_BEYOND = "dpnoise.figures.inid_beyond"
-PCA_PRIVACY = "dpnoise.experiments.pca_privacy"
+PROFILES = "dpnoise_papers.inid_2024.tables.profiles"
+TWO_DIMENSIONS = "dpnoise_papers.inid_2024.tables.two_dimensions"
+INID_CURVES = "dpnoise_papers.inid_2024.figures.curves"
+INID_BEYOND = "dpnoise_papers.inid_2024.figures.laplace"
+PCA_PRIVACY = "dpnoise_papers.inid_2024.tables.pca_privacy"
 
 ITEMS |= {
     f"{INID_PAPER}/{item}": {
@@ -37,55 +37,55 @@ ITEMS |= {
     f"{INID_PAPER}/table-2": {
         "experiment": f"{TWO_DIMENSIONS}:two_dimensions",
         "settings": INID["table_2"],
-        "figure": "dpnoise.figures.inid_two_dimensions:table_2",
+        "figure": "dpnoise_papers.inid_2024.figures.two_dimensions:table_2",
         "printed": True,
     },
     f"{INID_PAPER}/table-2-curves": {
         "experiment": f"{TWO_DIMENSIONS}:two_dimensions",
         "settings": INID["table_2_curves"],
-        "figure": "dpnoise.figures.inid_two_dimensions:curves",
+        "figure": "dpnoise_papers.inid_2024.figures.two_dimensions:curves",
     },
     f"{INID_PAPER}/table-2-crossings": {
         "experiment": f"{TWO_DIMENSIONS}:staircase_crossings",
         "settings": INID["table_2_crossings"],
     },
     f"{INID_PAPER}/algorithm-1": {
-        "experiment": "dpnoise.experiments.inid_bisection:bisection",
+        "experiment": "dpnoise_papers.inid_2024.tables.bisection:bisection",
         "settings": INID["algorithm_1"],
-        "figure": "dpnoise.figures.inid_bisection:bisection",
+        "figure": "dpnoise_papers.inid_2024.figures.bisection:bisection",
     },
     f"{INID_PAPER}/corollary-6": {
-        "experiment": "dpnoise.experiments.inid_corollary_6:approximate_laplace",
+        "experiment": "dpnoise_papers.inid_2024.tables.corollary_6:approximate_laplace",
         "settings": INID["corollary_6"],
         "figure": f"{INID_BEYOND}:approximate_laplace",
     },
     f"{INID_PAPER}/theorem-7": {
-        "experiment": "dpnoise.experiments.inid_theorem_7:theorem_7",
+        "experiment": "dpnoise_papers.inid_2024.tables.theorem_7:theorem_7",
         "settings": INID["theorem_7"],
         "figure": f"{INID_BEYOND}:theorem_7",
     },
     f"{INID_PAPER}/table-1": {
-        "experiment": "dpnoise.experiments.inid_table_1:table_1",
+        "experiment": "dpnoise_papers.inid_2024.tables.table_1:table_1",
         "settings": INID["table_1"],
     },
     f"{INID_PAPER}/table-4": {
-        "experiment": "dpnoise.experiments.inid_table_4:table_4",
+        "experiment": "dpnoise_papers.inid_2024.tables.table_4:table_4",
         "settings": INID["table_4"],
     },
     f"{INID_PAPER}/theory": {
-        "experiment": "dpnoise.experiments.inid_theory:inid_theory",
+        "experiment": "dpnoise_papers.inid_2024.theory.statements:inid_theory",
         "settings": INID["theory"] | {"seed": config["seed"]},
     },
     f"{INID_PAPER}/table-3": {
-        "experiment": "dpnoise.experiments.pca_models:dp_pca_over_models",
+        "experiment": "dpnoise_papers.inid_2024.tables.pca_models:dp_pca_over_models",
         "settings": INID["dp_pca"] | {"seed": config["seed"]},
-        "figure": "dpnoise.figures.pca:table_3",
+        "figure": "dpnoise_papers.inid_2024.figures.pca:table_3",
         "printed": True,
     },
     f"{INID_PAPER}/dp-pca-attack": {
-        "experiment": "dpnoise.experiments.pca_attack:dp_pca_attack",
+        "experiment": "dpnoise_papers.inid_2024.tables.pca_attack:dp_pca_attack",
         "settings": INID["dp_pca_attack"] | {"seed": config["seed"]},
-        "figure": "dpnoise.figures.pca:attack",
+        "figure": "dpnoise_papers.inid_2024.figures.pca:attack",
     },
     f"{INID_PAPER}/dp-pca-privacy": {
         "experiment": f"{PCA_PRIVACY}:dp_pca_privacy",
@@ -102,7 +102,7 @@ DESCENT = {"figure-5": "california", "figure-6": "electricity"}
 DESCENT_SETTINGS = {
     k: v for k, v in sorted(INID["improved_descent"].items()) if k != "tasks"
 }
-IMPROVED = "dpnoise.figures.improved_descent"
+IMPROVED = "dpnoise_papers.inid_2024.figures.improved_descent"
 DESCENT_FIGURES = (
     {  # the function that draws it, and whose printed numbers stand beside
         "figure-5": (f"{IMPROVED}:descent_paths", ["figure-5"]),
@@ -110,7 +110,7 @@ DESCENT_FIGURES = (
         "spr-or-optimal": (f"{IMPROVED}:spr_or_optimal", []),
         "descent-readings": (f"{IMPROVED}:readings", sorted(DESCENT)),
         "descent-orders": (
-            "dpnoise.figures.descent_orders:descent_orders",
+            "dpnoise_papers.inid_2024.figures.descent_orders:descent_orders",
             sorted(DESCENT),
         ),
     }

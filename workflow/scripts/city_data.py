@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.data.city import read_city
-from dpnoise.experiments.city import city_data, complete_city
+from dpnoise_papers import tables
+from dpnoise_papers.data.city.counts import read_city
+from dpnoise_papers.data.city.synthetic import city_data, complete_city
 
 params = snakemake.params
 city = complete_city(

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.experiments.dimensions import compare_dimensions
+from dpnoise_papers import tables
+from dpnoise_papers.flipped_huber_2023.tables.figure_4_dimensions import compare_dimensions
 
 lower, higher = (tables.read(path) for path in (snakemake.input.lower, snakemake.input.higher))
 compared = compare_dimensions(lower, higher)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise import tables
+from dpnoise_papers import tables
 
 table = pd.concat([tables.read(path) for path in snakemake.input.tables])
 tables.write(table, snakemake.output[0])

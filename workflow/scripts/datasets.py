@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise import tables
+from dpnoise_papers import tables
 
 COLUMNS = ["name", "status", "samples", "features", "fingerprint", "reason"]
 rows = []

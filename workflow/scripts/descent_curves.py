@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.experiments.descent_curves import descent_curves
+from dpnoise_papers import tables
+from dpnoise_papers.flipped_huber_slides.tables.descent_curves import descent_curves
 
 sweeps = map(tables.read, snakemake.input.sweeps)
 table = descent_curves(dict(zip(snakemake.params.datasets, sweeps, strict=True)))

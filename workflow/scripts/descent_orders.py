@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise import tables
-from dpnoise.data.dataset import DatasetUnavailable
-from dpnoise.data.prepared import read_prepared
-from dpnoise.experiments import descent_orders as experiment
+from dpnoise_papers import tables
+from dpnoise_papers.data.dataset import DatasetUnavailable
+from dpnoise_papers.data.prepared import read_prepared
+from dpnoise_papers.inid_2024.tables import descent_orders as experiment
 
 params = snakemake.params
 try:

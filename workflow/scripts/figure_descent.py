@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise import tables
-from dpnoise.claims import judge, printed_numbers, read_claims
-from dpnoise.figures.style import save
+from dpnoise_papers import tables
+from dpnoise_papers.claims import judge, printed_numbers, read_claims
+from dpnoise_papers.style import save
 
 claims = read_claims(snakemake.input.claims)
 printed = []

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.figures.descent_curves import descent_curves
-from dpnoise.figures.style import save
+from dpnoise_papers import tables
+from dpnoise_papers.flipped_huber_slides.figures.descent_curves import descent_curves
+from dpnoise_papers.style import save
 
 table = tables.read(snakemake.input.table)
 save(descent_curves(table), Path(snakemake.output[0]).with_suffix(""))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise import tables
-from dpnoise.figures import heat_maps
-from dpnoise.figures.style import save
+from dpnoise_papers import tables
+from dpnoise_papers.balle_wang_2018.figures import heat_maps
+from dpnoise_papers.style import save
 
 found = [tables.read(path) for path in snakemake.input.tables]
 if snakemake.params.drawing == "maps":

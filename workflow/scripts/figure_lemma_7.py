@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.figures.style import save
-from dpnoise.figures.theory import lemma_7
+from dpnoise_papers import tables
+from dpnoise_papers.flipped_huber_2023.figures.lemma_7 import lemma_7
+from dpnoise_papers.style import save
 
 table = tables.read(snakemake.input.table)
 save(lemma_7(table), Path(snakemake.output[0]).with_suffix(""))

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dpnoise.claims import judge, printed_numbers, read_claims, read_tables
-from dpnoise.figures.style import save
-from dpnoise.figures.table3 import table_3
-from dpnoise.figures.table_3_pages import RESULT
+from dpnoise_papers.claims import judge, printed_numbers, read_claims, read_tables
+from dpnoise_papers.flipped_huber_2023.figures.table_3 import table_3
+from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import RESULT
+from dpnoise_papers.style import save
 
 results = Path(snakemake.input.table).parents[1]
 claims = [claim for claim in read_claims(snakemake.input.claims) if claim.result == RESULT]

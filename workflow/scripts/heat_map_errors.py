@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.data.city import read_city
-from dpnoise.experiments.city import complete_city
-from dpnoise.experiments.heat_maps import heat_map_errors
+from dpnoise_papers import tables
+from dpnoise_papers.balle_wang_2018.tables.heat_maps import heat_map_errors
+from dpnoise_papers.data.city.counts import read_city
+from dpnoise_papers.data.city.synthetic import complete_city
 
 params = snakemake.params
 city = complete_city(

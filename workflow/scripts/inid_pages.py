@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.claims import read_claims
-from dpnoise.figures import inid_pages
+from dpnoise_papers import tables
+from dpnoise_papers.claims import read_claims
+from dpnoise_papers.inid_2024.figures import pages as inid_pages
 
 KEYS = {"table-2": ["mechanism", "epsilon"], "table-3": ["noise", "scheme", "epsilon"]}
 

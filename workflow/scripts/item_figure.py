@@ -3,9 +3,9 @@
 from importlib import import_module
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.claims import judge, printed_numbers, read_claims
-from dpnoise.figures.style import save
+from dpnoise_papers import tables
+from dpnoise_papers.claims import judge, printed_numbers, read_claims
+from dpnoise_papers.style import save
 
 module, name = snakemake.params.figure.split(":")
 table = tables.read(snakemake.input.table)

@@ -3,7 +3,7 @@
 from importlib import import_module
 from pathlib import Path
 
-from dpnoise import tables
+from dpnoise_papers import tables
 
 module, name = snakemake.params.experiment.split(":")
 table = getattr(import_module(module), name)(**snakemake.params.settings)

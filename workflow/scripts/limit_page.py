@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.experiments.limit import within
-from dpnoise.experiments.limit_page import limit_page
+from dpnoise_papers import tables
+from dpnoise_papers.flipped_huber_2023.figures.limit_page import limit_page
+from dpnoise_papers.flipped_huber_2023.tables.limit import within
 
 table = tables.read(snakemake.input.table)
 runs = within(table)

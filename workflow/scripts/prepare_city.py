@@ -3,7 +3,7 @@
 from contextlib import redirect_stderr
 from pathlib import Path
 
-from dpnoise.data.city import prepare_city
+from dpnoise_papers.data.city.counts import prepare_city
 
 with Path(snakemake.log[0]).open("w", encoding="utf-8") as log, redirect_stderr(log):
     status = prepare_city(

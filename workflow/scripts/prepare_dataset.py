@@ -3,7 +3,7 @@
 from contextlib import redirect_stderr
 from pathlib import Path
 
-from dpnoise.data import prepare
+from dpnoise_papers.data.prepared import prepare
 
 with Path(snakemake.log[0]).open("w", encoding="utf-8") as log, redirect_stderr(log):
     outcome = prepare(

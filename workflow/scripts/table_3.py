@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.claims import read_claims
-from dpnoise.experiments.table_3_summary import summarise
-from dpnoise.figures.table_3_pages import latex, markdown, printed_values
+from dpnoise_papers import tables
+from dpnoise_papers.claims import read_claims
+from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import latex, markdown, printed_values
+from dpnoise_papers.flipped_huber_2023.tables.table_3_summary import summarise
 
 settings = snakemake.params.settings
 names = sorted(settings["tasks"])

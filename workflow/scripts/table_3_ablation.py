@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise import tables
-from dpnoise.claims import read_claims
-from dpnoise.figures.table_3_ablation import markdown, rank
-from dpnoise.figures.table_3_pages import printed_values
+from dpnoise_papers import tables
+from dpnoise_papers.claims import read_claims
+from dpnoise_papers.flipped_huber_2023.figures.table_3_ablation import markdown, rank
+from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import printed_values
 
 parts = [part for part in map(tables.read, snakemake.input.tables) if len(part)]
 paper = printed_values(read_claims(snakemake.input.claims))

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise import tables
-from dpnoise.data.dataset import DatasetUnavailable
-from dpnoise.data.prepared import read_prepared
-from dpnoise.experiments.table_3_ablation import COLUMNS, ablate
+from dpnoise_papers import tables
+from dpnoise_papers.data.dataset import DatasetUnavailable
+from dpnoise_papers.data.prepared import read_prepared
+from dpnoise_papers.flipped_huber_2023.tables.table_3_ablation import COLUMNS, ablate
 
 params = snakemake.params
 try:

@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.claims import read_claims
-from dpnoise.experiments.table_3_replicates_summary import summarise_replicates
-from dpnoise.figures.style import save
-from dpnoise.figures.table_3_pages import printed_values
-from dpnoise.figures.table_3_replicates import markdown, replicates
+from dpnoise_papers import tables
+from dpnoise_papers.claims import read_claims
+from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import printed_values
+from dpnoise_papers.flipped_huber_2023.figures.table_3_replicates import markdown, replicates
+from dpnoise_papers.flipped_huber_2023.tables.table_3_replicates_summary import summarise_replicates
+from dpnoise_papers.style import save
 
 statuses = (json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.status)
 names = [Path(path).stem for path in snakemake.input.runs]

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.experiments.counterexamples import counterexamples, lemma_7
-from dpnoise.experiments.theory import theory
+from dpnoise_papers import tables
+from dpnoise_papers.flipped_huber_2023.theory.counterexamples import counterexamples, lemma_7
+from dpnoise_papers.flipped_huber_2023.theory.statements import theory
 
 settings = snakemake.params.settings
 checked = theory(seed=snakemake.params.seed, trials=settings["trials"])

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dpnoise import tables
-from dpnoise.claims import judge, markdown, named_tables, read_published, read_tables
-from dpnoise.claims.references import VERDICTS
-from dpnoise.claims.summary import differences
+from dpnoise_papers import tables
+from dpnoise_papers.claims import judge, markdown, named_tables, read_published, read_tables
+from dpnoise_papers.claims.references import VERDICTS
+from dpnoise_papers.claims.summary import differences
 
 table, page = map(Path, snakemake.output)
 published = read_published(Path(snakemake.input.published[0]).parent)

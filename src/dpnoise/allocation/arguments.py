@@ -16,7 +16,7 @@ from dpnoise.noise._arrays import floats
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpnoise._check import Problems
+    from dpnoise._validation import Problems
 
     Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.privacy import vector_profile
+from dpnoise.privacy.vector import vector_profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,8 +20,8 @@ from dpnoise.allocation.closed_forms import closed_form, shape
 from dpnoise.allocation.descent import Descent, Found
 from dpnoise.allocation.groups import tail_slope
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.privacy import vector_profile
 from dpnoise.privacy.gaussian import log_delta_and_slope
+from dpnoise.privacy.vector import vector_profile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

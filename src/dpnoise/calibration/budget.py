@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from dpnoise._check import Problems
+    from dpnoise._validation import Problems
     from dpnoise.noise import Noise
 
 LEAST_DELTA = 1e-300  # below it only delta = 0 can be vouched for

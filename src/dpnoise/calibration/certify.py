@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dpnoise.calibration.bounds import composed_log_delta
 from dpnoise.calibration.budget import Calibration
 from dpnoise.noise import Huber, Laplace, Staircase, Subbotin
-from dpnoise.privacy import VectorProfile, vector_profile
+from dpnoise.privacy.vector import VectorProfile, vector_profile
 
 if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def classical_gaussian_sigma(
 
     Examples
     --------
-    >>> from dpnoise.calibration import classical_gaussian_sigma
+    >>> from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
     >>> round(float(classical_gaussian_sigma(0.5, 1e-6)), 4)
     10.5976
     """

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.calibration.bounds import composed_log_delta, half_line_log_delta
-from dpnoise.privacy import log_privacy_profile, vector_profile
+from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.vector import vector_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.calibration.shape_search import ShapeFamily, optimum
 from dpnoise.noise import FlippedHuber, flipped_huber_variance
 from dpnoise.noise._arrays import floats

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.calibration.gaussian import LEAST_DELTA, gaussian_sigma
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, flipped_huber_variance
 from dpnoise.noise._arrays import floats

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.denoise.graph import LARGEST
 from dpnoise.denoise.trend_filtering import (
     TrendFit,

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.denoise.duality import objective, relative_gap
 from dpnoise.denoise.graph import LARGEST, node_values
 from dpnoise.denoise.trend_program import Optimum, solve

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.denoise.graph import node_values
 from dpnoise.denoise.shrinkage import soft_threshold, universal_threshold
 

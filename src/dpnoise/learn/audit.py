@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -27,7 +27,7 @@ from dpnoise.learn.problem import LOSSES, PENALTIES, Problem
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from dpnoise._check import Problems
+    from dpnoise._validation import Problems
 
     Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.learn import kernel
 from dpnoise.learn.problem import LOSSES, PENALTIES
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.learn.convert import converted
 from dpnoise.learn.entropy import noise_generator, warn_if_seeded
 from dpnoise.learn.pca import check_request, clip_rows, released_components

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from dpnoise._check import Problems
+    from dpnoise._validation import Problems
 
 
 class SeededNoiseWarning(UserWarning):

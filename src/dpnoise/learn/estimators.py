@@ -15,7 +15,7 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.learn.convert import converted
 from dpnoise.learn.private_descent import PrivateDescent
 

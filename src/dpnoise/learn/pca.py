@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import lapack
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.calibration.gaussian import LEAST_DELTA
 from dpnoise.learn.convert import converted
 from dpnoise.learn.entropy import noise_generator, warn_if_seeded

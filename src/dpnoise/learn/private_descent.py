@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.calibration.zcdp import MECHANISMS, coordinate_noise
 from dpnoise.learn.bounded import (
     LIMIT,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

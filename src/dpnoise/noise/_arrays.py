@@ -1,6 +1,6 @@
 """Read an argument that may be a number or an array, and list what is wrong with it.
 
-The companion of `dpnoise._check.Problems.number` for functions that broadcast.
+The companion of `dpnoise._validation.Problems.number` for functions that broadcast.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

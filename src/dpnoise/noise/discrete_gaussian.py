@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise._arrays import draws, points
 from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
 

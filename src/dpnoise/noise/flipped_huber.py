@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise._arrays import draws, points
 
 if TYPE_CHECKING:

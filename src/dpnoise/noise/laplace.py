@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.gaussian import mills_ratio
 

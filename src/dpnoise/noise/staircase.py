@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise._arrays import draws, floats, points
 from dpnoise.noise.staircase import GREATEST_EPSILON, LEAST_EPSILON, check_staircase, steps
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def gaussian_log_delta(mu: ArrayLike, epsilon: ArrayLike) -> Array:
 
     Examples
     --------
-    >>> from dpnoise.privacy import gaussian_log_delta
+    >>> from dpnoise.privacy.gaussian import gaussian_log_delta
     >>> round(float(gaussian_log_delta(0.5, 1.0)), 6)
     -4.98649
     """

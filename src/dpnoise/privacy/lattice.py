@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import fft, special
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise import Noise
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.lattice_plan import NEGLIGIBLE, Coordinate, Plan, make_plan

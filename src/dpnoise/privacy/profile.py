@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise import DiscreteGaussian, Noise, Staircase, Subbotin
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.exact_pieces import as_double_above

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise import Gaussian, Noise, Staircase
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.gaussian import gaussian_log_delta

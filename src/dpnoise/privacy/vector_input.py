@@ -16,7 +16,7 @@ from dpnoise.noise import Noise, Staircase
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dpnoise._check import Problems
+    from dpnoise._validation import Problems
 
     Shares = dict[tuple[Noise, float], int]
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._check import Problems
+from dpnoise._validation import Problems
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.exact_pieces import as_double_above
@@ -49,7 +49,7 @@ class ZCDP(NamedTuple):
 
     Examples
     --------
-    >>> from dpnoise.privacy import ZCDP
+    >>> from dpnoise.privacy.zero_concentrated import ZCDP
     >>> ZCDP(0.0, 0.5) + 2 * ZCDP(0.25, 0.125)
     ZCDP(xi=0.5, eta=0.75)
     """
@@ -173,7 +173,7 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
     Examples
     --------
     >>> from dpnoise.noise import Gaussian
-    >>> from dpnoise.privacy import zcdp
+    >>> from dpnoise.privacy.zero_concentrated import zcdp
     >>> zcdp(Gaussian(2.0), sensitivity=1.0)
     ZCDP(xi=0.0, eta=0.125)
     """

@@ -1,1 +1,0 @@
-"""The experiments of the papers: settings in, tidy tables out; no files, no plotting."""

@@ -1,1 +1,0 @@
-"""Figures, drawn from tidy tables only: no figure imports an experiment."""

@@ -1,0 +1,1 @@
+"""Lower bounds on the cost of any additive noise, by linear programs."""

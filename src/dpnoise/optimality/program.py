@@ -1,0 +1,167 @@
+"""The linear program of additive noise on a lattice, with a bound that needs no trust.
+
+Unknown are the masses p_0, ..., p_N of symmetric noise at the points j/n, where p_N is all
+mass from N on (on one side), and, for each shift by k cells, slacks u_kj:
+
+    minimise    sum_j c_j p_j  over both signs
+    subject to  sum_j p_j = 1  over both signs,
+                p_|j| - e^epsilon p_(j+k) <= u_kj  for j >= -(k-1)/2, j + k < N,
+                p_(N-k) + ... + p_N - e^epsilon p_N <= u_kN,
+                sum_j u_kj <= delta.
+
+The last slack belongs to the events {T >= N - k} and, shifted, {T >= N}. By data processing
+the masses of every (epsilon, delta)-DP lattice noise, the lump being what it has beyond N,
+are feasible (see `dpnoise.optimality.limit` for noise off the lattice).
+
+Any multipliers y_kj in [0, w_k] give the bound min_j (c_j + (A' y)_j) - delta sum_k w_k. The
+solver's multipliers are clipped to that and the bound is computed from them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+_TOLERANCE = 1e-10  # the solver's, on primal and dual feasibility; the least it accepts
+_UNIT = 2.0**-52
+
+
+class LatticeProgram:
+    """The program for one budget, cost and lattice.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The budget.
+    power : int
+        The cost is |t|^power.
+    cells : int
+        Lattice points per unit, n.
+    last : int
+        N, more than `cells`.
+    """
+
+    def __init__(self, epsilon: float, delta: float, power: int, cells: int, last: int) -> None:
+        self.epsilon, self.delta, self.cells, self.last = epsilon, delta, cells, last
+        self.growth = math.exp(epsilon)
+        self.cost = (np.arange(last + 1) / cells) ** power
+        self.weight = np.full(last + 1, 2.0)  # the cost and the mass of both signs
+        self.weight[0] = 1.0
+        # The solver's tolerances are absolute: costs are given to it near 1.
+        self._unit_cost = epsilon**-power
+
+    def solve(self, shifts: list[int]) -> tuple[Array, float]:
+        """Return optimal masses and a certified lower bound on the cost.
+
+        Parameters
+        ----------
+        shifts : list of int
+            The shifts k in 1, ..., n that are constrained.
+
+        Returns
+        -------
+        masses : numpy.ndarray, shape (N + 1,)
+        bound : float
+        """
+        rows = [self._differences(k) for k in shifts]
+        counts = [block.shape[0] for block in rows]
+        masses, multipliers = self._run(_stack(rows), counts)
+        return masses, self._bound(_stack(rows), counts, multipliers)
+
+    def solve_decreasing(self) -> tuple[Array, float]:
+        """Return the best decreasing masses and their cost.
+
+        For decreasing symmetric masses the largest shift is the worst, so that it alone is
+        constrained: each cell's term grows as the shift moves its partner outwards.
+        """
+        from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
+
+        block = self._differences(self.cells)
+        size = (self.last - 1, self.last + 1)
+        steps = sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=size)
+        masses, _ = self._run(block, [block.shape[0]], steps)
+        return masses, float(np.sum(self.cost * self.weight * masses))
+
+    def _differences(self, k: int) -> Any:  # noqa: ANN401 - a sparse array
+        """Return the rows p_|j| - e^epsilon p_(j+k) of one shift."""
+        from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
+
+        j = np.arange(-((k - 1) // 2), self.last - k + 1)
+        row = np.arange(j.size)
+        lump = np.arange(self.last - k + 1, self.last + 1)
+        values = [np.ones(j.size), np.full(j.size, -self.growth), np.ones(lump.size)]
+        rows = [row, row, np.full(lump.size, row[-1])]
+        index = (np.concatenate(rows), np.concatenate([np.abs(j), j + k, lump]))
+        shape = (j.size, self.last + 1)
+        return sparse.csr_array(sparse.coo_array((np.concatenate(values), index), shape=shape))
+
+    def _run(self, rows: Any, counts: list[int], extra: Any = None) -> tuple[Array, Array]:  # noqa: ANN401
+        """Return the masses and the multipliers of `rows`, then of each shift's budget."""
+        from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
+        from scipy.optimize import linprog  # noqa: PLC0415
+
+        size, slacks = self.last + 1, 0
+        matrix, right = rows, np.zeros(rows.shape[0])
+        if self.delta > 0.0:  # else a slack could only be 0
+            slacks = rows.shape[0]
+            owner = np.repeat(np.arange(len(counts)), counts)
+            # Budgets in units of delta, which may be far below the solver's tolerance.
+            value = np.full(slacks, 1.0 / self.delta)
+            shape = (len(counts), slacks)
+            budget = sparse.coo_array((value, (owner, np.arange(slacks))), shape=shape)
+            matrix = sparse.block_array([[rows, -sparse.eye_array(slacks)], [None, budget]])
+            right = np.concatenate([right, np.ones(len(counts))])
+        if extra is not None:
+            extra = sparse.csr_array(extra)  # a copy, to be widened
+            extra.resize(extra.shape[0], size + slacks)
+            matrix = sparse.vstack([matrix, extra])
+            right = np.append(right, np.zeros(extra.shape[0]))
+        answer = linprog(
+            np.append(self.cost * self.weight / self._unit_cost, np.zeros(slacks)),
+            A_ub=sparse.csr_array(matrix),
+            b_ub=right,
+            A_eq=sparse.csr_array(np.append(self.weight, np.zeros(slacks))[None, :]),
+            b_eq=[1.0],
+            method="highs-ds",
+            options={
+                "primal_feasibility_tolerance": _TOLERANCE,
+                "dual_feasibility_tolerance": _TOLERANCE,
+            },
+        )
+        if answer.status != 0:
+            message = (
+                f"linear program of additive noise (epsilon={self.epsilon!r}, "
+                f"delta={self.delta!r}, {self.cells} cells per unit): {answer.message}"
+            )
+            raise RuntimeError(message)
+        masses = np.maximum(answer.x[:size], 0.0)
+        masses[-1] = min(masses[-1], masses[-2])  # one cell of the lump
+        multipliers = -answer.ineqlin.marginals[: rows.shape[0] + len(counts)] * self._unit_cost
+        return masses, np.maximum(multipliers, 0.0)
+
+    def _bound(self, rows: Any, counts: list[int], multipliers: Array) -> float:  # noqa: ANN401
+        """Return the bound that feasible multipliers near the solver's prove."""
+        y, paid = multipliers[: rows.shape[0]], 0.0
+        if self.delta > 0.0:
+            w = multipliers[rows.shape[0] :] / self.delta
+            y = np.minimum(y, np.repeat(w, counts))
+            paid = self.delta * math.fsum(w)
+        value = self.cost * self.weight + rows.T @ y
+        size = self.cost * self.weight + abs(rows).T @ y
+        terms = np.diff(rows.tocsc().indptr)
+        # Each sum of m terms is off by less than m + 4 units in the last place of its size.
+        least = float(np.min((value - (terms + 4) * _UNIT * size) / self.weight))
+        return least - paid - 8.0 * _UNIT * (abs(least) + paid)
+
+
+def _stack(blocks: list[Any]) -> Any:  # noqa: ANN401
+    from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
+
+    return sparse.csr_array(sparse.vstack(blocks))

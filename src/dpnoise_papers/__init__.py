@@ -1,0 +1,1 @@
+"""Reproduction of three papers on noise for differential privacy."""

@@ -1,0 +1,1 @@
+"""Balle & Wang, Improving the Gaussian mechanism for differential privacy (ICML 2018)."""

@@ -1,0 +1,213 @@
+"""Heat maps of balle-wang-2018: Figures 2 and 5 as maps, Figure 6 as errors over epsilon.
+
+Roads are drawn in the colour of the mean of their two junctions. All maps of a figure share one
+scale, from zero to what all but a few junctions have in truth; a darker colour is a larger count,
+in print too. The city is turned so that its long axis is upright.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from dpnoise_papers.style import GREY, PAGE, house_style, new_figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+NAMES = {
+    "classical": "classical\nGaussian",
+    "analytic": "analytic\nGaussian",
+    "flat": "mean everywhere",
+    "james-stein": "James-Stein",
+    "james-stein-positive": "James-Stein,\npositive part",
+    "soft-threshold": "soft\nthreshold",
+    "wavelets": "wavelets",
+    "trend-filtering-0": "trend filter,\norder 0",
+    "trend-filtering-1": "trend filter,\norder 1",
+    "trend-filtering-2": "trend filter,\norder 2",
+}
+LOOKS = {
+    "classical": ("#7F7F7F", "-", "s"),
+    "analytic": ("#0072B2", "-", "o"),
+    "flat": ("#7F7F7F", ":", ""),
+    "james-stein": ("#D55E00", "--", "^"),
+    "james-stein-positive": ("#E69F00", "--", "v"),
+    "soft-threshold": ("#CC79A7", "-.", "D"),
+    "wavelets": ("#009E73", "--", "P"),
+    "trend-filtering-0": ("#000000", "-", "*"),
+    "trend-filtering-1": ("#56B4E9", "-", "X"),
+    "trend-filtering-2": ("#56B4E9", "--", "x"),
+}
+SOURCES = {
+    "scaled": "substitute trips, scaled",
+    "synthetic": "SYNTHETIC counts",
+}
+_PROVED = {"classical": r" (private for $\epsilon < 1$)"}
+_NOT_DRAWN = ("flat", "james-stein-positive")  # flat is blank, and the other looks like its like
+# From a pale tone that still shows a street on white to nearly black; monotone in lightness.
+_SHADES = ListedColormap(colormaps["magma_r"](np.linspace(0.05, 0.97, 256)))
+_ALL_BUT = 0.5  # per cent of junctions beyond the scale
+_BAND = 2.0  # standard errors
+
+
+def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figure:
+    """Draw the true counts and each method's map in a row, with its RMSE below.
+
+    Parameters
+    ----------
+    errors, maps, roads : DataFrame
+        As `dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_maps` returns them.
+    """
+    methods = [method for method in errors["method"] if method not in _NOT_DRAWN]
+    rmse = dict(zip(errors["method"], errors["rmse_first"], strict=True))
+    x, y, north = _upright(maps[["x", "y"]].to_numpy())
+    low, high = roads[["u", "v"]].to_numpy().T
+    lines = np.stack([np.column_stack([x, y])[low], np.column_stack([x, y])[high]], axis=1)
+    truth = maps["truth"].to_numpy()
+    scale = Normalize(0.0, float(np.percentile(truth, 100.0 - _ALL_BUT)))
+    aspect = float(np.ptp(y) / np.ptp(x))
+    with house_style():
+        count = 1 + len(methods)
+        height = min(PAGE / count * aspect * 0.9, 6.2) + 1.15
+        figure = new_figure(PAGE, height)
+        axes = figure.subplots(1, count, squeeze=False)[0]
+        for panel, method in zip(axes, ["truth", *methods], strict=True):
+            values = maps[method].to_numpy()
+            panel.add_collection(
+                LineCollection(
+                    lines, array=(values[low] + values[high]) / 2.0, cmap=_SHADES, norm=scale,
+                    linewidths=0.8, capstyle="round", rasterized=True,
+                )
+            )  # fmt: skip
+            panel.set_xlim(np.min(x), np.max(x))
+            panel.set_aspect("equal")
+            panel.set_axis_off()
+            title = "true counts" if method == "truth" else NAMES[method]
+            panel.set_title(title, loc="center", fontsize=7)
+            below = "RMSE" if method == "truth" else f"{rmse[method]:.2f}"
+            panel.text(0.5, -0.01, below, transform=panel.transAxes, ha="center", va="top",
+                       fontweight="normal" if method == "truth" else "bold")  # fmt: skip
+        top = _compass(axes[0], x, y, north)
+        for panel in axes:
+            panel.set_ylim(np.min(y), top)
+        first = errors.iloc[0]
+        figure.suptitle(
+            f"{first['city']}, {first['hour']:02d}-{first['hour'] + 1:02d} h, "
+            f"{SOURCES[first['source']]}: {first['day']}\n"
+            rf"$\epsilon$ = {first['epsilon']:g}, $\delta$ = {_power(first['delta'])}, "
+            f"sensitivity {first['sensitivity']:g} ({first['neighbours']})",
+            fontsize=8,
+        )
+        colours = figure.colorbar(
+            ScalarMappable(scale, _SHADES), ax=list(axes), orientation="horizontal",
+            extend="both", aspect=60, fraction=0.03, pad=0.04,
+        )  # fmt: skip
+        colours.set_label("pick-ups and drop-offs at a junction")
+        colours.outline.set_linewidth(0.4)
+    return figure
+
+
+def errors(table: pd.DataFrame) -> Figure:
+    """Draw the mean square error against epsilon, one panel for each hour.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_map_errors` returns it, of one hour or several.
+        Bands are two standard errors to either side.
+    """
+    hours = sorted(set(table["hour"]))
+    columns = min(len(hours), 2)
+    with house_style():
+        rows = -(-len(hours) // columns)
+        figure = new_figure(PAGE, 2.5 * rows + 0.7)
+        axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+        for panel, hour in zip(axes.flat, hours, strict=False):
+            here = table[table["hour"] == hour]
+            _curves(panel, here)
+            panel.set_title(f"{hour:02d}-{hour + 1:02d} h, {SOURCES[here['source'].iloc[0]]}")
+        for panel in axes.flat[len(hours) :]:
+            panel.set_axis_off()
+        for panel in axes[-1]:
+            panel.set_xlabel(r"privacy budget $\epsilon$")
+        for panel in axes[:, 0]:
+            panel.set_ylabel("mean square error")
+        first = table.iloc[0]
+        figure.suptitle(
+            rf"{first['city']}: $\delta$ = {_power(first['delta'])}, "
+            f"sensitivity {first['sensitivity']:g}, {first['repetitions']} repetitions",
+            fontsize=8,
+        )
+        handles = axes[0, 0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=4)
+    return figure
+
+
+def _curves(panel: Axes, table: pd.DataFrame) -> None:
+    for method, rows in table.groupby("method", sort=False):
+        colour, line, marker = LOOKS[method]
+        epsilon, mse = rows["epsilon"].to_numpy(), rows["mse"].to_numpy()
+        band = _BAND * rows["mse_se"].to_numpy()
+        label = NAMES[method].replace("\n", " ") + _PROVED.get(method, "")
+        panel.plot(epsilon, mse, color=colour, linestyle=line, marker=marker, label=label)
+        # a band that reaches zero has no lower end on this axis
+        lower = np.maximum(mse - band, mse / 10.0)
+        panel.fill_between(epsilon, lower, mse + band, color=colour, alpha=0.2, linewidth=0)
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xlim(table["epsilon"].min() * 0.95, table["epsilon"].max() * 1.05)
+    panel.grid(color=GREY, alpha=0.2, linewidth=0.5)
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    panel.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _power(delta: float) -> str:
+    exponent = np.log10(delta)
+    return f"$10^{{{exponent:.0f}}}$" if exponent == round(exponent) else f"{delta:g}"
+
+
+def _upright(points: Array) -> tuple[Array, Array, Array]:
+    """Return coordinates along the short and the long axis, and the direction of north."""
+    centred = points - np.mean(points, axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    up = axes[:, 1] * (1.0 if axes[1, 1] >= 0.0 else -1.0)  # the northern end on top
+    right = np.array([up[1], -up[0]])
+    return centred @ right, centred @ up, np.array([right[1], up[1]])
+
+
+def _compass(panel: Axes, x: Array, y: Array, north: Array) -> float:
+    """Draw a bar of one kilometre and an arrow to the north in an upper corner.
+
+    Returns
+    -------
+    float
+        The height that all panels need for it to be free of streets.
+    """
+    unit = 1000.0
+    above = y > np.max(y) - 3.0 * unit
+    left, right = (np.count_nonzero(above & side) for side in (x < 0.0, x > 0.0))
+    middle = np.min(x) + 0.7 * unit if left <= right else np.max(x) - 0.7 * unit
+    taken = np.any(above & (np.abs(x - middle) < 0.8 * unit))
+    top = np.max(y) + 3.0 * unit * bool(taken)
+    base = np.array([middle, top - 2.3 * unit])
+    panel.plot(middle + np.array([-0.5, 0.5]) * unit, [base[1]] * 2, color=GREY, linewidth=1.2)
+    panel.text(middle, base[1] - 0.15 * unit, "1 km", ha="center", va="top", fontsize=5,
+               color=GREY)  # fmt: skip
+    foot = base + np.array([0.0, 0.25 * unit])
+    arrow = {"arrowstyle": "<-", "color": GREY, "linewidth": 0.6}
+    panel.annotate("N", foot, xytext=foot + 1.8 * unit * north, fontsize=5, color=GREY,
+                   ha="center", va="center", arrowprops=arrow)  # fmt: skip
+    return top

@@ -1,0 +1,1 @@
+"""Result tables of balle-wang-2018."""

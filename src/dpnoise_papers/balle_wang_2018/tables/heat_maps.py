@@ -1,0 +1,242 @@
+"""Private heat maps of taxi trips, raw and denoised (balle-wang-2018, Section 5.3, Appendix B.2).
+
+Counts at the junctions of a city are released with Gaussian noise, then denoised without any
+further look at the trips: every choice (the penalty of trend filtering, by SURE) is made from
+the noisy counts and the known sigma, and costs no privacy. Figures 2 and 5 show one release of
+one hour, Figure 6 the mean square error over epsilon.
+
+The sensitivity is that of the preprocessing (`dpnoise_papers.data.city.trips`): at most `most` events of a cab
+in an hour, added or removed. All methods denoise the same draw of the noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpnoise._validation import Problems
+from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.denoise.graph import Graph
+from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_threshold
+from dpnoise.denoise.spanning_trees import uniform_spanning_tree
+from dpnoise.denoise.trend_choice import choose_by_sure
+from dpnoise.denoise.wavelets import WaveletBasis
+from dpnoise_papers.data.city.trips import l2_sensitivity
+from dpnoise_papers.grids import require_count
+from dpnoise_papers.seeds import generator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dpnoise_papers.data.city.counts import City
+
+    Array = NDArray[np.float64]
+
+METHODS = (
+    "classical", "analytic", "flat", "james-stein", "james-stein-positive", "soft-threshold",
+    "wavelets", "trend-filtering-0", "trend-filtering-1", "trend-filtering-2",
+)  # fmt: skip
+NEIGHBOURS = "add or remove a cab"
+
+
+@dataclass(frozen=True, eq=False)
+class _Release:
+    """One noisy map and what denoising needs to know about it."""
+
+    noisy: Array
+    sigma: float
+    graph: Graph
+    wavelets: WaveletBasis
+
+    def estimate(self, method: str) -> tuple[Array, float, float]:
+        """Return the estimate, and penalty and degrees of freedom where there are any."""
+        y, sigma = self.noisy, self.sigma
+        threshold = universal_threshold(sigma, y.size)
+        if method.startswith("trend-filtering-"):
+            fit = choose_by_sure(self.graph, y, sigma, order=int(method[-1])).fit
+            return fit.fitted, fit.penalty, float(fit.degrees_of_freedom)
+        if method == "wavelets":
+            return self.wavelets.denoise(y, sigma), threshold, np.nan
+        if method == "soft-threshold":
+            return soft_threshold(y, threshold), threshold, np.nan
+        if method == "flat":
+            return np.full(y.size, np.mean(y)), np.nan, 1.0
+        if method.startswith("james-stein"):
+            return james_stein(y, sigma, positive_part=method.endswith("positive")), np.nan, np.nan
+        return y, np.nan, np.nan
+
+
+def heat_maps(
+    city: City,
+    *,
+    seed: int,
+    hour: int,
+    epsilon: float,
+    delta: float,
+    most: int,
+    repetitions: int,
+    methods: Sequence[str],
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return one private map by every method, and its error over several draws of the noise.
+
+    Parameters
+    ----------
+    city : City
+        With counts for the hour.
+    seed : int
+        Of the config.
+    hour : int
+        Hour of the day.
+    epsilon, delta : float
+        The budget.
+    most : int
+        Events that were kept of a cab in an hour, which is the l2 sensitivity.
+    repetitions : int
+        Draws of the noise, at least 2. The maps are those of the first.
+    methods : sequence of str
+        Of METHODS. 'classical' at epsilon >= 1 is the formula's value, of which nothing says that
+        it is private.
+
+    Returns
+    -------
+    errors : DataFrame
+        Columns city, hour, source, day, method, epsilon, delta, sensitivity, neighbours, sigma,
+        penalty and degrees_of_freedom (of the first draw), rmse_first (of the first draw),
+        repetitions, and rmse and rmse_se, the mean over all draws and its standard error.
+    maps : DataFrame
+        Columns junction, x, y (metres), truth, and one for each method: counts at junctions.
+    roads : DataFrame
+        Columns u and v: the junctions that each road section joins, once.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    _check(city, hour, [epsilon], delta, most, methods, repetitions)
+    truth, details = city.counts[hour], city.hours[hour]
+    graph, wavelets = _basis(city, seed)
+    streams = [generator(seed, "heat-maps", hour, float(epsilon), k) for k in range(repetitions)]
+    normals = [stream.standard_normal(truth.size) for stream in streams]
+    maps = {"junction": np.arange(truth.size), "x": city.x, "y": city.y, "truth": truth}
+    rows = []
+    for method in methods:
+        sigma = _sigma(method, epsilon, delta, most)
+        releases = (_Release(truth + sigma * normal, sigma, graph, wavelets) for normal in normals)
+        found = [release.estimate(method) for release in releases]
+        maps[method], penalty, freedom = found[0]
+        rmse = np.sqrt([np.mean((estimate - truth) ** 2) for estimate, _, _ in found])
+        rows.append({
+            "city": city.name, "hour": hour, "source": details.source, "day": details.day,
+            "method": method, "epsilon": epsilon, "delta": delta,
+            "sensitivity": l2_sensitivity(most), "neighbours": NEIGHBOURS, "sigma": sigma,
+            "penalty": penalty, "degrees_of_freedom": freedom, "rmse_first": rmse[0],
+            "repetitions": repetitions, "rmse": np.mean(rmse),
+            "rmse_se": np.std(rmse, ddof=1) / np.sqrt(repetitions),
+        })  # fmt: skip
+    return pd.DataFrame(rows), pd.DataFrame(maps), pd.DataFrame(graph.edges, columns=["u", "v"])
+
+
+def heat_map_errors(
+    city: City,
+    *,
+    seed: int,
+    hour: int,
+    epsilons: Sequence[float],
+    delta: float,
+    most: int,
+    repetitions: int,
+    methods: Sequence[str],
+) -> pd.DataFrame:
+    """Return the mean square error of every method against epsilon, for one hour.
+
+    Parameters
+    ----------
+    city, seed, hour, delta, most, methods
+        As for `heat_maps`.
+    epsilons : sequence of float
+        The budgets.
+    repetitions : int
+        Draws of the noise for each, at least 2.
+
+    Returns
+    -------
+    DataFrame
+        Columns city, hour, source, method, epsilon, delta, sensitivity, sigma, repetitions, mse
+        (mean over repetitions) and mse_se (of that mean).
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    _check(city, hour, epsilons, delta, most, methods, repetitions)
+    truth = city.counts[hour]
+    graph, wavelets = _basis(city, seed)
+    rows = []
+    for epsilon in epsilons:
+        errors = np.empty((repetitions, len(methods)))
+        sigmas = [_sigma(method, epsilon, delta, most) for method in methods]
+        for repetition in range(repetitions):
+            rng = generator(seed, "heat-maps", hour, float(epsilon), repetition)
+            normal = rng.standard_normal(truth.size)
+            for i, (method, sigma) in enumerate(zip(methods, sigmas, strict=True)):
+                release = _Release(truth + sigma * normal, sigma, graph, wavelets)
+                errors[repetition, i] = np.mean((release.estimate(method)[0] - truth) ** 2)
+        deviation = np.std(errors, axis=0, ddof=1) / np.sqrt(repetitions)
+        for i, method in enumerate(methods):
+            rows.append((city.name, hour, city.hours[hour].source, method, epsilon, delta,
+                         l2_sensitivity(most), sigmas[i], repetitions,
+                         float(np.mean(errors[:, i])), float(deviation[i])))  # fmt: skip
+    columns = ["city", "hour", "source", "method", "epsilon", "delta", "sensitivity", "sigma",
+               "repetitions", "mse", "mse_se"]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _basis(city: City, seed: int) -> tuple[Graph, WaveletBasis]:
+    """Return the graph, and wavelets on one random spanning tree, the same for all releases."""
+    graph = Graph(len(city.x), city.sections)
+    tree = uniform_spanning_tree(graph, generator(seed, "heat-maps", "spanning tree"))
+    return graph, WaveletBasis(tree)
+
+
+def _sigma(method: str, epsilon: float, delta: float, most: int) -> float:
+    sensitivity = l2_sensitivity(most)
+    if method == "classical":
+        sigma = classical_gaussian_sigma(epsilon, delta, sensitivity, allow_large_epsilon=True)
+    else:
+        sigma = gaussian_sigma(epsilon, delta, sensitivity)
+    return float(sigma)
+
+
+def _check(  # noqa: PLR0917
+    city: City,
+    hour: int,
+    epsilons: Sequence[float],
+    delta: float,
+    most: int,
+    methods: Sequence[str],
+    repetitions: int = 2,
+) -> None:
+    problems = Problems("heat maps")
+    expected = f"one of {', '.join(map(str, sorted(city.counts))) or 'none'}"
+    if problems.require(hour in city.counts, "hour", expected, hour):
+        counts = city.counts[hour]
+        bad = counts[~(np.isfinite(counts) & (counts >= 0.0))]
+        problems.require(not bad.size, "counts", "non-negative numbers", bad[:3].tolist())
+        same = counts.shape == city.x.shape == city.y.shape
+        problems.require(same, "counts", "one for each junction", counts.shape)
+    for epsilon in epsilons:
+        problems.number("epsilon", epsilon, low=0.0, open_low=True)
+    problems.number("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
+    require_count(problems, "most", most, 1)
+    require_count(problems, "repetitions", repetitions, 2)
+    for method in methods:
+        problems.require(method in METHODS, "methods", f"some of {', '.join(METHODS)}", method)
+    problems.raise_if_any()

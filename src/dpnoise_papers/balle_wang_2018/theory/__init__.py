@@ -1,0 +1,1 @@
+"""Numerical checks of the statements of balle-wang-2018."""

@@ -1,0 +1,293 @@
+"""Checks of what balle-wang-2018 says on privacy, over random parameters.
+
+Theorems 1, 2, 4, 5, 8 and 9, Lemmas 3, 6 and 7, and what Sections 2.2, 2.3, 5.1, 5.2 and B.1 say of
+them. Where the exact profile of Gaussian noise is needed it is `dpnoise.privacy.gaussian`,
+which Theorem 8's row compares with the integral that defines it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise_papers.checks import (
+    REACH,
+    Check,
+    Outcome,
+    at_most,
+    column,
+    equal,
+    integrate,
+)
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+_ROUNDING = 1e-10  # of a logarithm of delta, or of a ratio of standard deviations
+
+
+def _geometric(rng: Generator, low: float, high: float, n: int) -> Array:
+    return np.exp(rng.uniform(math.log(low), math.log(high), n))
+
+
+def _slack(sigma: Array, epsilon: Array, delta: Array) -> Array:
+    """Return log delta less the logarithm of the delta that noise at sensitivity 1 has."""
+    return np.log(delta) - gaussian_log_delta(1.0 / sigma, epsilon)
+
+
+def classical(rng: Generator, n: int) -> Outcome:
+    """Return the slack of Theorem 1."""
+    epsilon, delta = _geometric(rng, 1e-4, 1, n), _geometric(rng, 1e-12, 1, n)
+    sigma = classical_gaussian_sigma(epsilon, delta)
+    return Outcome(_slack(sigma, epsilon, delta), _ROUNDING, {"epsilon": epsilon, "delta": delta})
+
+
+def zero_epsilon(rng: Generator, n: int) -> Outcome:
+    """Return the slack of Theorem 2."""
+    delta = _geometric(rng, 1e-12, 1, n)
+    return Outcome(_slack(0.5 / delta, np.zeros(n), delta), _ROUNDING, {"delta": delta})
+
+
+def loss_is_gaussian(rng: Generator, n: int) -> Outcome:
+    """Return the error of Lemma 3: the loss at f + Z is eta + sqrt(2 eta) times a unit normal."""
+    d = 5
+    f, other, z = (rng.standard_normal((n, d)) for _ in range(3))
+    sigma = _geometric(rng, 0.1, 10, n)
+    y = f + sigma[:, None] * z
+    loss = (((y - other) ** 2).sum(axis=1) - ((y - f) ** 2).sum(axis=1)) / (2 * sigma**2)
+    apart = f - other
+    distance = np.linalg.norm(apart, axis=1)
+    eta = distance**2 / (2 * sigma**2)
+    unit = (z * apart).sum(axis=1) / distance
+    return Outcome(
+        equal(loss, eta + np.sqrt(2 * eta) * unit, 1 + eta), 1e-11, {"eta": eta, "sigma": sigma}
+    )
+
+
+def _low_privacy(rng: Generator, n: int, exponent: float, least: float) -> Outcome:
+    epsilon = _geometric(rng, least, 30, n)
+    bound = 0.5 - np.exp(-exponent * epsilon) / np.sqrt(4 * math.pi * epsilon)
+    delta = bound * np.where(rng.random(n) < 0.5, rng.random(n), 1 - 1e-3 * rng.random(n))
+    margin = gaussian_sigma(epsilon, delta) * np.sqrt(2 * epsilon) - 1
+    return Outcome(margin, _ROUNDING, {"epsilon": epsilon, "delta": delta})
+
+
+def tail_at_zero(rng: Generator, n: int) -> Outcome:
+    """Return the slack of P(L >= 0) >= 1/2 (Section 2.2), with the loss drawn as in Lemma 3."""
+    eta = _geometric(rng, 1e-8, 1e2, n)
+    return Outcome(special.ndtr(np.sqrt(eta / 2)) - 0.5, 0.0, {"eta": eta})
+
+
+def low_privacy_limit(rng: Generator, n: int) -> Outcome:
+    """Return the slack of: Theorem 4's corrected bound on delta is near 1/2 at large epsilon."""
+    epsilon = _geometric(rng, 1e3, 1e8, n)
+    bound = 0.5 - 1 / np.sqrt(4 * math.pi * epsilon)
+    return Outcome(0.01 - np.abs(bound - 0.5), 0.0, {"epsilon": epsilon})
+
+
+def low_privacy_printed(rng: Generator, n: int) -> Outcome:
+    """Return the relative slack of sigma >= Delta / sqrt(2 epsilon) under Theorem 4's bound."""
+    return _low_privacy(rng, n, 3.0, 0.2)
+
+
+def low_privacy_corrected(rng: Generator, n: int) -> Outcome:
+    """Return the same with the bound that the Mills ratio gives, 1/2 - 1/sqrt(4 pi epsilon)."""
+    return _low_privacy(rng, n, 0.0, 0.35)
+
+
+def classical_at_large_epsilon(rng: Generator, n: int) -> Outcome:
+    """Return how far the classical formula misses delta beyond epsilon = 4 log(1.25 / delta)."""
+    delta = _geometric(rng, 1e-12, 0.1, n)
+    epsilon = 4 * np.log(1.25 / delta) * rng.uniform(1, 3, n)
+    sigma = classical_gaussian_sigma(epsilon, delta, allow_large_epsilon=True)
+    return Outcome(-_slack(sigma, epsilon, delta), 0.0, {"epsilon": epsilon, "delta": delta})
+
+
+def events(rng: Generator, n: int) -> Outcome:
+    """Return the error of Theorem 5: the worst of all events of a mechanism with six outputs."""
+    p, other = rng.dirichlet(np.full(6, 0.7), n), rng.dirichlet(np.full(6, 0.7), n)
+    epsilon = rng.uniform(0, 3, n)
+    factor = np.exp(epsilon)[:, None]
+    chosen = np.array(list(itertools.product([0.0, 1.0], repeat=6)))
+    worst = ((p - factor * other) @ chosen.T).max(axis=1)
+    lossy = p >= factor * other
+    value = (p * lossy).sum(axis=1) - np.exp(epsilon) * (other * lossy).sum(axis=1)
+    return Outcome(equal(value, worst, 1 + np.exp(epsilon)), 1e-14, {"epsilon": epsilon})
+
+
+def loss_tails(rng: Generator, n: int) -> Outcome:
+    """Return the error of (4) and (5) against integrals of the density over where the loss is.
+
+    The noisy answers y at distance D on the line through both answers: the loss of y = f + t is
+    (D^2 - 2 D t)/(2 sigma^2), and that of the other direction is its negative at y.
+    """
+    epsilon, distance = rng.uniform(0, 8, n), np.exp(rng.uniform(-2, 2, n))
+    sigma = distance * _geometric(rng, 0.2, 10, n)
+    last = (distance - 2 * sigma**2 * epsilon / distance) / 2  # where the loss is epsilon
+    s, shift = column(sigma), column(distance)
+
+    def density(t: Array) -> Array:
+        return np.exp(-0.5 * (t / s) ** 2) / (math.sqrt(2 * math.pi) * s)
+
+    edges = np.stack([np.minimum(last, 0) - REACH * sigma, np.minimum(last, 0), last], axis=1)
+    tails = [
+        integrate(density, edges, parts=12),
+        integrate(lambda t: density(t - shift), edges, parts=12),  # under the other answer
+    ]
+    ratios = distance / (2 * sigma), epsilon * sigma / distance
+    printed = special.ndtr(ratios[0] - ratios[1]), special.ndtr(-ratios[0] - ratios[1])
+    margin = np.minimum(equal(tails[0], printed[0]), equal(tails[1], printed[1]))
+    drawn = {"epsilon": epsilon, "distance": distance, "sigma": sigma}
+    return Outcome(margin, 1e-12, drawn)
+
+
+def profile_grows(rng: Generator, n: int) -> Outcome:
+    """Return the slack of Lemma 7 in log h: h grows with eta."""
+    epsilon, eta = rng.uniform(0, 20, n), _geometric(rng, 1e-3, 30, n)
+    larger = eta * rng.uniform(1, 3, n)
+    low, high = (gaussian_log_delta(np.sqrt(2 * x), epsilon) for x in (eta, larger))
+    return Outcome(at_most(low, high), _ROUNDING, {"epsilon": epsilon, "eta": eta})
+
+
+def profile_integral(rng: Generator, n: int) -> Outcome:
+    """Return the error of Theorem 8 against the integral of [p - e^epsilon p']_+."""
+    epsilon, mu = rng.uniform(0, 8, n), _geometric(rng, 0.02, 8, n)
+    cross = mu / 2 - epsilon / mu  # the loss of a unit normal is mu^2/2 - mu t
+    factor, shift = column(np.exp(epsilon)), column(mu)
+
+    def integrand(t: Array) -> Array:
+        density = np.exp(-0.5 * t * t) - factor * np.exp(-0.5 * (t - shift) ** 2)
+        return np.maximum(density, 0) / math.sqrt(2 * math.pi)
+
+    edges = np.stack([np.full(n, -REACH), np.clip(cross, -REACH, REACH), mu + REACH], axis=1)
+    value = integrate(integrand, edges, parts=12)
+    printed = special.ndtr(cross) - np.exp(epsilon) * special.ndtr(-mu / 2 - epsilon / mu)
+    ours = np.exp(gaussian_log_delta(mu, epsilon))
+    margin = np.minimum(equal(printed, value, 1 + np.exp(epsilon)), equal(ours, value))
+    return Outcome(margin, 1e-13, {"epsilon": epsilon, "mu": mu})
+
+
+def algorithm_exact(rng: Generator, n: int) -> Outcome:
+    """Return the error of Algorithm 1's change of variables at the exact root."""
+    epsilon, delta = _geometric(rng, 1e-3, 50, n), _geometric(rng, 1e-12, 0.9, n)
+    sigma = gaussian_sigma(epsilon, delta)
+    alpha = sigma * np.sqrt(2 * epsilon)
+    half = (alpha - 1 / alpha) ** 2 / 4  # u / 2 or v / 2
+    least = 0.5 - 0.5 * special.erfcx(np.sqrt(epsilon))  # B(0) without overflow
+    sign = np.where(delta >= least, -1.0, 1.0)
+    again = np.sqrt(1 + half) + sign * np.sqrt(half)
+    margin = equal(again, alpha, alpha * (1 + half))
+    return Outcome(margin, 1e-12, {"epsilon": epsilon, "delta": delta})
+
+
+def _gain(epsilon: Array, delta: Array) -> Array:
+    ratio = classical_gaussian_sigma(epsilon, delta) / gaussian_sigma(epsilon, delta)
+    return 2 * np.log(ratio)
+
+
+def gain_grows(rng: Generator, n: int) -> Outcome:
+    """Return the slack in log gain of: the gain grows with delta, and falls with epsilon."""
+    epsilon, delta = _geometric(rng, 1e-4, 1, n), _geometric(rng, 1e-12, 0.5, n)
+    more = delta ** rng.uniform(0, 1, n)
+    less = epsilon * rng.uniform(0, 1, n)
+    base = _gain(epsilon, delta)
+    margin = np.minimum(at_most(base, _gain(epsilon, more)), at_most(base, _gain(less, delta)))
+    return Outcome(margin, _ROUNDING, {"epsilon": epsilon, "delta": delta, "more": more})
+
+
+def _mean_sensitivity(rng: Generator, n: int, radius: float) -> Outcome:
+    d, samples = rng.integers(1, 50, n), 500
+    margin = np.empty(n)
+    for k in range(n):
+        one, other = radius * rng.choice([-1.0, 1.0], (2, d[k]))
+        apart = (one - other) / samples
+        bounds = math.sqrt(d[k]) / samples, d[k] / samples
+        lengths = np.linalg.norm(apart), np.abs(apart).sum()
+        margin[k] = min(1 - a / b for a, b in zip(lengths, bounds, strict=True))
+    return Outcome(margin, 1e-12, {"d": d.astype(float)})
+
+
+def mean_sensitivity_printed(rng: Generator, n: int) -> Outcome:
+    """Return the relative slack of Delta_2 = sqrt(d)/n, Delta_1 = d/n for radius 1."""
+    return _mean_sensitivity(rng, n, 1.0)
+
+
+def mean_sensitivity_drawn(rng: Generator, n: int) -> Outcome:
+    """Return the same for radius 1/2, which the data really have."""
+    return _mean_sensitivity(rng, n, 0.5)
+
+
+def histogram_sensitivity(rng: Generator, n: int) -> Outcome:
+    """Return the relative slack of Delta_2 = sqrt(2)/n and Delta_1 = 2/n for histograms."""
+    bins, samples = rng.integers(2, 40, n), 30
+    margin = np.empty(n)
+    for k in range(n):
+        items = rng.integers(0, bins[k], samples)
+        before = np.bincount(items, minlength=bins[k])
+        items[rng.integers(samples)] = rng.integers(bins[k])
+        apart = np.bincount(items, minlength=bins[k]) - before
+        margin[k] = min(1 - np.linalg.norm(apart) / math.sqrt(2), 1 - np.abs(apart).sum() / 2)
+    return Outcome(margin, 1e-12, {"bins": bins.astype(float)})
+
+
+CHECKS = (
+    Check("theorem-1", "Theorem 1",
+          "sigma = Delta sqrt(2 log(1.25/delta))/epsilon is (epsilon, delta)-DP for epsilon, delta "
+          "in (0, 1)", "cited", classical),
+    Check("theorem-2", "Theorem 2", "sigma = Delta/(2 delta) is (0, delta)-DP", "complete",
+          zero_epsilon),
+    Check("lemma-3", "Lemma 3", "the privacy loss is N(eta, 2 eta) with eta = D^2/(2 sigma^2)",
+          "complete", loss_is_gaussian),
+    Check("section-2-2", "Section 2.2",
+          "P(L >= 0) >= 1/2, so that the tail of the loss never proves (0, delta)-DP with "
+          "delta < 1/2", "complete", tail_at_zero),
+    Check("theorem-4", "Theorem 4",
+          "(epsilon, delta)-DP with 0 < delta < 1/2 - e^(-3 epsilon)/sqrt(4 pi epsilon) needs "
+          "sigma >= Delta/sqrt(2 epsilon)",
+          "false: e^epsilon Q(sqrt(2 epsilon)) = r(sqrt(2 epsilon))/sqrt(2 pi), with r the Mills "
+          "ratio, has no factor e^(-3 epsilon)", low_privacy_printed),
+    Check("theorem-4-corrected", "Theorem 4, corrected",
+          "(epsilon, delta)-DP with 0 < delta < 1/2 - 1/sqrt(4 pi epsilon) needs "
+          "sigma >= Delta/sqrt(2 epsilon)",
+          "complete with the factor e^(-3 epsilon) left out", low_privacy_corrected),
+    Check("theorem-4-limit", "Theorem 4, below it",
+          "the bound on delta converges to 1/2: within 0.01 of it from epsilon = 1000 on, as "
+          "corrected", "complete", low_privacy_limit),
+    Check("section-2-3", "Section 2.3",
+          "the classical formula is not private at epsilon >= 4 log(1.25/delta), delta <= 0.1, so "
+          "that its rate ends in a bounded interval", "complete", classical_at_large_epsilon),
+    Check("theorem-5", "Theorem 5",
+          "(epsilon, delta)-DP is P(L >= epsilon) - e^epsilon P(L' <= -epsilon) <= delta",
+          "complete", events),
+    Check("lemma-6", "Lemma 6, (4) and (5)",
+          "P(L >= epsilon) = Phi(D/(2 sigma) - epsilon sigma/D) and P(L' <= -epsilon) = "
+          "Phi(-D/(2 sigma) - epsilon sigma/D)", "complete", loss_tails),
+    Check("lemma-7", "Lemma 7", "h(eta) is increasing", "complete", profile_grows),
+    Check("theorem-8", "Theorem 8, (6)",
+          "the left side of (6) is the privacy profile of Gaussian noise", "complete",
+          profile_integral),
+    Check("theorem-9", "Theorem 9",
+          "Algorithm 1 in exact arithmetic gives the least sigma", "complete", algorithm_exact),
+    Check("section-5-1", "Section 5.1",
+          "the gain in variance grows with delta and falls with epsilon on (0, 1)", "none given",
+          gain_grows),
+    Check("section-5-2-sensitivity", "Section 5.2",
+          "the mean of points in an l_inf ball of radius 1 has Delta_2 = sqrt(d)/n, Delta_1 = d/n",
+          "misprint: that is radius 1/2, which the data have", mean_sensitivity_printed),
+    Check("section-5-2-sensitivity-corrected", "Section 5.2, corrected",
+          "the mean of points in an l_inf ball of radius 1/2 has Delta_2 = sqrt(d)/n, "
+          "Delta_1 = d/n", "complete, if the ball is public", mean_sensitivity_drawn),
+    Check("section-b-1-sensitivity", "Section B.1",
+          "a histogram has Delta_2 = sqrt(2)/n and Delta_1 = 2/n under replacement", "complete",
+          histogram_sensitivity),
+)  # fmt: skip

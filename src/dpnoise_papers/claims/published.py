@@ -1,0 +1,273 @@
+"""Read `published/`: the claims of each paper and the causes of what does not hold.
+
+A file with mistakes is refused as a whole, naming every mistake, before anything is
+judged.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import yaml
+
+from dpnoise._validation import Problems
+from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COLUMNS = (
+    "id", "item", "where", "kind", "quantity", "statement", "printed", "result", "select",
+    "column", "against", "pair", "relation", "reduce", "rtol", "resolution", "ordering",
+    "corrected", "corrected_select", "cause",
+)  # fmt: skip
+KINDS = {
+    "printed": "a number, ordering or sentence of the paper itself",
+    "variant": "our question, or another reading or setting than the paper's",
+    "third-paper": "of a third paper that this one compares with",
+    "beyond": "beyond what the paper says, or true by definition",
+}
+QUANTITIES = ("number", "difference", "ratio", "ordering")
+RELATIONS = ("<", "<=", ">", ">=")
+REDUCTIONS = ("one", "all", "open", "min", "max", "mean")
+DEFAULT_RTOL = 0.1
+LARGEST_RTOL = 0.25
+DEFAULT_RESOLUTION = 1e-6
+LARGEST_RESOLUTION = 0.01
+
+_KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_CAUSE_KEYS = {"finding", "evidence", "given"}
+
+
+class Published(NamedTuple):
+    """All claims and all causes, in the order of their files."""
+
+    claims: list[Claim]
+    causes: list[Cause]
+
+
+def read_published(folder: str | Path) -> Published:
+    """Read and validate all claims and causes.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Holds `<paper>.csv` (claims) and, for some papers, `<paper>.causes.yaml`.
+
+    Returns
+    -------
+    Published
+
+    Raises
+    ------
+    ValueError
+        One error that names every mistake of the first bad file; else one that names
+        every id that occurs twice, every cause that a claim names and no file has, and
+        every cause that no claim names.
+    """
+    folder = Path(folder)
+    claims = [claim for path in sorted(folder.glob("*.csv")) for claim in read_claims(path)]
+    causes = [cause for path in sorted(folder.glob("*.causes.yaml")) for cause in read_causes(path)]
+    problems = Problems(str(folder))
+    problems.require(bool(claims), "claims", "a file <paper>.csv", str(folder))
+    _check_ids([claim.id for claim in claims], problems)
+    _check_ids([cause.id for cause in causes], problems)
+    known = {cause.id for cause in causes}
+    named = {name for claim in claims for name in claim.cause}
+    for claim in claims:
+        for name in claim.cause:
+            problems.require(name in known, f"{claim.id}: cause", "the id of a cause", name)
+    for name in sorted(known - named):
+        problems.add(f"cause {name!r} explains no claim: name it in a claim's column 'cause'")
+    problems.raise_if_any()
+    return Published(claims, causes)
+
+
+def read_claims(path: str | Path) -> list[Claim]:
+    """Read and validate the claims of one paper.
+
+    Parameters
+    ----------
+    path : str or Path
+        `<paper>.csv` with exactly the columns `COLUMNS`, in any order.
+
+    Returns
+    -------
+    list of Claim
+        In the order of the file.
+
+    Raises
+    ------
+    ValueError
+        One error that names every mistake with its row and value.
+    """
+    problems = Problems(Path(path).name)
+    paper = Path(path).stem
+    problems.require(_KEBAB.fullmatch(paper), "file name", "lower-case words and hyphens", paper)
+    with Path(path).open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file, restkey="", restval="")
+        header = reader.fieldnames or []
+        for name in sorted(set(header) - set(COLUMNS)):
+            problems.add(f"unknown column {name!r}: expected {', '.join(COLUMNS)}")
+        for name in [name for name in COLUMNS if name not in header]:
+            problems.add(f"column {name!r} is missing")
+        problems.raise_if_any()
+        rows = list(reader)
+    claims = [_claim(row, paper, number, problems) for number, row in enumerate(rows, start=2)]
+    _check_ids([claim.id for claim in claims], problems)
+    orderings = {claim.id for claim in claims if claim.relation}
+    for claim in claims:
+        if claim.ordering and claim.quantity != "ordering" and claim.ordering not in orderings:
+            expected = "the id of an ordering or bound of the same paper"
+            problems.add(f"{claim.id}: ordering: expected {expected}, got {claim.ordering!r}")
+    problems.raise_if_any()
+    return claims
+
+
+def _claim(row: dict, paper: str, number: int, problems: Problems) -> Claim:
+    """Parse one row, recording what is wrong with it."""
+    name = f"row {number} ({row['id'] or 'no id'})"
+    problems.require("" not in row, name, f"{len(COLUMNS)} cells", row.pop("", None))
+    row = {key: value.strip() for key, value in row.items()}
+
+    def require(ok: bool, column: str, expected: str) -> None:
+        problems.require(bool(ok), f"{name}: {column}", expected, row[column])
+
+    def number_of(column: str, default: float, largest: float) -> float:
+        try:
+            value = float(row[column] or default)
+        except ValueError:
+            value = np.nan
+        require(0 < value <= largest, column, f"a number in (0, {largest}]")
+        return value
+
+    def parsed(column: str, parse: type[Printed | Condition]) -> object:
+        try:
+            return parse.parse(row[column]) if row[column] else None
+        except ValueError as error:
+            problems.add(f"{name}: {column}: {error}")
+            return None
+
+    def conditions(column: str) -> tuple[tuple[Condition, ...], str]:
+        """Return the conditions and the column that they choose ('column=NAME')."""
+        found = parsed(column, Condition) or ()
+        other = [condition.value for condition in found if condition.column == "column"]
+        kept = tuple(condition for condition in found if condition.column != "column")
+        return kept, other[0] if other else row["column"]
+
+    for column in ("item", "where", "statement"):
+        require(row[column], column, "some text")
+    require(bool(row["column"]) == bool(row["result"]), "column", "some text, if there is a result")
+    for column in ("id", "item"):
+        require(_KEBAB.fullmatch(row[column]), column, "lower-case words joined by hyphens")
+    quantity, relation = row["quantity"], row["relation"]
+    require(row["kind"] in KINDS, "kind", f"one of {', '.join(KINDS)}")
+    require(quantity in QUANTITIES, "quantity", f"one of {', '.join(QUANTITIES)}")
+    require(relation in ("", *RELATIONS), "relation", f"one of {', '.join(RELATIONS)}, or none")
+    row["reduce"] = row["reduce"] or "one"
+    require(row["reduce"] in REDUCTIONS, "reduce", f"one of {', '.join(REDUCTIONS)}")
+    result = PurePosixPath(row["result"])
+    inside = not result.is_absolute() and ".." not in result.parts and "\\" not in row["result"]
+    inside &= result.suffix == ".csv" or not row["result"]
+    require(inside, "result", "a .csv file below results/, or nothing if none is computed")
+    _check_quantity(row, require)
+    formula = bool(row["corrected_select"])
+    against, against_column = conditions("against")
+    corrected_select, corrected_column = conditions("corrected_select")
+    texts = ("id", "item", "where", "kind", "quantity", "statement", "result", "column",
+             "relation", "reduce", "ordering")  # fmt: skip
+    return Claim(
+        **{key: row[key] for key in texts},
+        paper=paper,
+        printed=parsed("printed", Printed),
+        select=conditions("select")[0],
+        against=against,
+        against_column=against_column,
+        pair=_names(row["pair"]),
+        rtol=number_of("rtol", DEFAULT_RTOL, LARGEST_RTOL),
+        resolution=number_of("resolution", DEFAULT_RESOLUTION, LARGEST_RESOLUTION),
+        corrected=None if formula else parsed("corrected", Printed),
+        corrected_statement=row["corrected"] if formula else "",
+        corrected_select=corrected_select,
+        corrected_column=corrected_column,
+        cause=_names(row["cause"]),
+    )
+
+
+def _check_quantity(row: dict[str, str], require: Callable[[bool, str, str], None]) -> None:
+    """Record what does not fit the quantity of a row."""
+    number, ordering = row["quantity"] == "number", row["quantity"] == "ordering"
+    formula = bool(row["corrected_select"])
+    if ordering:
+        require(row["relation"], "relation", "the order that is claimed")
+        for column in ("printed", "ordering"):
+            require(not row[column], column, "nothing, for an ordering")
+        require(formula or not row["corrected"], "corrected", "nothing without corrected_select")
+    else:
+        require(row["printed"], "printed", "the number as printed")
+    require(row["corrected"] or not formula, "corrected", "what should have been printed, in words")
+    require(bool(row["against"]) != number, "against",
+            "nothing for a number, else the second selection")  # fmt: skip
+    require(not (row["pair"] and number), "pair", "nothing, for a number")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(";") if part.strip())
+
+
+def read_causes(path: str | Path) -> list[Cause]:
+    """Read and validate the causes of one paper.
+
+    Parameters
+    ----------
+    path : str or Path
+        `<paper>.causes.yaml`: from the id of a cause to its `finding`, its `evidence`
+        and, where the text has numbers that stand in no table, `given`.
+
+    Returns
+    -------
+    list of Cause
+        In the order of the file.
+
+    Raises
+    ------
+    ValueError
+        One error that names every mistake.
+    """
+    name = Path(path).name
+    problems = Problems(name)
+    content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+    problems.require(isinstance(content, dict), "content", "a mapping from id to cause", content)
+    problems.raise_if_any()
+    causes = []
+    for key, entry in content.items():
+        ok = _KEBAB.fullmatch(str(key))
+        problems.require(ok, f"id {key!r}", "lower-case words joined by hyphens", key)
+        if not problems.require(isinstance(entry, dict), str(key), "a mapping", entry):
+            continue
+        for unknown in sorted(set(entry) - _CAUSE_KEYS):
+            problems.add(f"{key}: unknown key {unknown!r}: expected {', '.join(_CAUSE_KEYS)}")
+        for field in ("finding", "evidence"):
+            text = entry.get(field)
+            problems.require(isinstance(text, str) and text, f"{key}: {field}", "some text", text)
+        given = entry.get("given", {})
+        texts = isinstance(given, dict) and all(
+            isinstance(part, str) for pair in given.items() for part in pair
+        )
+        problems.require(texts, f"{key}: given", "a mapping from quoted numbers to texts", given)
+        fields = [" ".join(str(entry.get(field)).split()) for field in ("finding", "evidence")]
+        causes.append(Cause(str(key), name.removesuffix(".causes.yaml"), *fields, given))
+    problems.raise_if_any()
+    return causes
+
+
+def _check_ids(ids: list[str], problems: Problems) -> None:
+    """Record ids that occur twice."""
+    for name, count in Counter(ids).items():
+        if count > 1:
+            problems.add(f"id {name!r} occurs {count} times: expected once")

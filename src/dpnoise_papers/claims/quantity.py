@@ -1,0 +1,260 @@
+"""Find our value for a claim in the result tables, with its standard error.
+
+By convention a stochastic column `x` has its standard error beside it in `x_se`, or the
+ends of its 99 % interval over replications of the whole experiment in `x_low` and
+`x_high`; a column without either is deterministic. `repetitions` says how many draws a
+standard error rests on. `x_least` and `x_greatest` are the ends of the range of `x` over
+choices that the paper leaves open. Rows whose `status` is not 'ok' have no value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dpnoise_papers.claims.model import replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dpnoise_papers.claims.model import Claim, Condition
+
+
+class NotRunError(Exception):
+    """There is no value to judge; the message says why."""
+
+
+class Quantity(NamedTuple):
+    """What a claim speaks of, one entry per selected row (or one after reducing).
+
+    Attributes
+    ----------
+    value : array of shape (n,)
+        The number, difference or ratio.
+    first, second : array of shape (n,), or None
+        The two sides of a difference, ratio or ordering.
+    se : array of shape (n,), or None
+        The standard error of `value`; None if the columns are deterministic.
+    low, high : array of shape (n,), or None
+        The 99 % interval of `value` over replications, instead of `se`.
+    repetitions : array of shape (n,), or float
+        How many draws a standard error rests on; infinite if not known.
+    least, greatest : array of shape (n,), or None
+        The range of `value` over choices that the paper leaves open.
+    rows : int
+        How many rows were selected before reducing.
+    """
+
+    value: np.ndarray
+    first: np.ndarray
+    second: np.ndarray | None = None
+    se: np.ndarray | None = None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    repetitions: np.ndarray | float = math.inf
+    least: np.ndarray | None = None
+    greatest: np.ndarray | None = None
+    rows: int = 1
+
+
+def read_tables(results: Iterable[str], folder: str | Path) -> dict[str, pd.DataFrame]:
+    """Read every result table of a list that exists.
+
+    Parameters
+    ----------
+    results : iterable of str
+        Paths below the results folder, such as `Claim.result`.
+    folder : str or Path
+        The results folder.
+
+    Returns
+    -------
+    dict
+        From path to table; a file that is absent or empty is left out.
+    """
+    tables = {}
+    for result in sorted(set(results)):
+        path = Path(folder) / result
+        if path.is_file() and path.stat().st_size:
+            tables[result] = pd.read_csv(path)
+    return tables
+
+
+def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
+    """Return our value for a claim.
+
+    Parameters
+    ----------
+    claim : Claim
+    tables : mapping
+        From `Claim.result` to its table.
+
+    Returns
+    -------
+    Quantity
+
+    Raises
+    ------
+    NotRunError
+        If the table, a row or a value is missing, or the run that makes it has not
+        succeeded.
+    """
+    if not claim.result:
+        raise NotRunError("no experiment of ours computes it")
+    if claim.result not in tables:
+        raise NotRunError(f"results/{claim.result} does not exist yet")
+    table = tables[claim.result]
+    rows = rows_of(table, claim.select, claim.result)
+    first = _values(rows, claim.column, claim.result)
+    if claim.quantity == "number":
+        return _reduce(claim, first)
+    others = rows_of(table, replaced(claim.select, claim.against), claim.result)
+    rows, others = _paired(claim, rows, others)
+    first = _values(rows, claim.column, claim.result)
+    second = _values(others, claim.against_column, claim.result)
+    if first.low is not None or second.low is not None:
+        message = f"results/{claim.result} has intervals, which two columns cannot share"
+        raise NotRunError(f"{message}: it needs a column of the difference")
+    x, y = first.value, second.value
+    stochastic = first.se is not None or second.se is not None
+    a = np.zeros_like(x) if first.se is None else first.se
+    b = np.zeros_like(y) if second.se is None else second.se
+    if claim.quantity == "ratio":
+        if np.any(y == 0):
+            raise NotRunError(f"the ratio divides by {claim.against_column} = 0")
+        value, se = x / y, np.hypot(a, x / y * b) / np.abs(y)
+    else:
+        value, se = x - y, np.hypot(a, b)
+    repetitions = np.minimum(first.repetitions, second.repetitions)
+    found = Quantity(value, x, y, se if stochastic else None, None, None, repetitions)
+    return _reduce(claim, found._replace(rows=len(x), **_ends(claim, first, second)))
+
+
+def _ends(claim: Claim, first: Quantity, second: Quantity) -> dict[str, np.ndarray]:
+    """Return the range of a difference or ratio over choices; the sides vary apart, to be safe."""
+    if first.least is None and second.least is None:
+        return {}
+    (a, b), (c, d) = (
+        (side.value, side.value) if side.least is None else (side.least, side.greatest)
+        for side in (first, second)
+    )
+    if claim.quantity != "ratio":
+        return {"least": a - d, "greatest": b - c}
+    if np.any(c <= 0):
+        raise NotRunError(f"the range of the ratio divides by {claim.against_column} = 0")
+    corners = np.stack([a / c, a / d, b / c, b / d])
+    return {"least": corners.min(axis=0), "greatest": corners.max(axis=0)}
+
+
+def corrected(claim: Claim) -> Claim:
+    """Return the claim that the corrected statement makes: its rows and its column."""
+    return dataclasses.replace(
+        claim,
+        select=replaced(claim.select, claim.corrected_select),
+        column=claim.corrected_column,
+    )
+
+
+def rows_of(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str) -> pd.DataFrame:
+    """Return the rows that satisfy all conditions; there must be one, and all must be ok."""
+    words = ", ".join(map(str, conditions)) or "any row"
+    chosen = np.ones(len(table), dtype=bool)
+    for condition in conditions:
+        if condition.column not in table:
+            raise NotRunError(f"results/{result} has no column {condition.column!r}")
+        chosen &= condition.holds(table[condition.column])
+    rows = table[chosen]
+    if rows.empty:
+        raise NotRunError(f"results/{result} has no row with {words}")
+    if "status" in rows:
+        failed = rows[rows["status"] != "ok"]
+        if not failed.empty:
+            why = failed["reason"].iloc[0] if "reason" in failed else ""
+            why = why if isinstance(why, str) and why else "no reason is recorded"
+            raise NotRunError(f"{words}: {failed['status'].iloc[0]}: {why.rstrip('.')}")
+    return rows
+
+
+def _values(rows: pd.DataFrame, column: str, result: str) -> Quantity:
+    """Return a column with what is said of its noise, each of shape (n,)."""
+
+    def read(name: str) -> np.ndarray:
+        entries = pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float)
+        if not np.isfinite(entries).all():
+            raise NotRunError(f"results/{result} lacks {name!r} in a selected row")
+        return entries
+
+    if column not in rows:
+        raise NotRunError(f"results/{result} has no column {column!r}")
+    value = read(column)
+    found = Quantity(value, value, rows=len(value))
+    for ends in (("least", "greatest"), ("low", "high")):
+        if not all(f"{column}_{end}" in rows for end in ends):
+            continue
+        low, high = (read(f"{column}_{end}") for end in ends)
+        if np.any(low > value) or np.any(value > high):
+            raise NotRunError(f"results/{result} has {column} outside its own interval")
+        found = found._replace(**dict(zip(ends, (low, high), strict=True)))
+    if found.low is not None:
+        return found
+    if f"{column}_se" not in rows:
+        return found
+    se = read(f"{column}_se")
+    if np.any(se < 0):
+        raise NotRunError(f"results/{result} has a negative standard error in {column}_se")
+    repetitions = read("repetitions") if "repetitions" in rows else math.inf
+    return found._replace(se=se, repetitions=repetitions)
+
+
+def _paired(
+    claim: Claim, rows: pd.DataFrame, others: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return both selections with rows that belong together in the same place.
+
+    A second selection of one row stands against every row of the first.
+    """
+    if rows.index.equals(others.index):
+        return rows, others
+    if len(others) == 1 and not claim.pair:
+        return rows, others.iloc[np.zeros(len(rows), dtype=int)]
+    if not claim.pair:
+        message = f"{len(rows)} rows stand against {len(others)} and 'pair' does not say how"
+        raise NotRunError(message)
+    keys = list(claim.pair)
+    absent = [key for key in keys if key not in rows]
+    if absent:
+        raise NotRunError(f"results/{claim.result} has no column {absent[0]!r} to pair rows by")
+    rows, others = rows.set_index(keys), others.set_index(keys)
+    unique = rows.index.is_unique and others.index.is_unique
+    if not unique or set(rows.index) != set(others.index):
+        message = f"the rows of the two selections do not pair off by {', '.join(keys)}"
+        raise NotRunError(message)
+    return rows, others.loc[rows.index]
+
+
+def _reduce(claim: Claim, found: Quantity) -> Quantity:
+    """Reduce the selected rows to one, as the claim says ('all' and 'open' keep each)."""
+    if claim.reduce == "one" and found.rows > 1:
+        raise NotRunError(f"{found.rows} rows are selected where one is expected")
+    if claim.reduce in ("one", "all", "open"):
+        return found
+    if claim.reduce == "mean":
+        if found.low is not None or found.least is not None:
+            raise NotRunError("the interval of a mean is not known from those of its rows")
+        # Rows are taken as independent draws; this is their mean's standard error.
+        se = None if found.se is None else np.sqrt(np.sum(found.se**2, keepdims=True)) / found.rows
+        value, first, second = (
+            None if part is None else np.mean(part, keepdims=True)
+            for part in (found.value, found.first, found.second)
+        )
+        fewest = float(np.min(found.repetitions))
+        parts = {"value": value, "first": first, "second": second, "se": se}
+        return found._replace(**parts, repetitions=fewest, rows=1)
+    place = np.argmin(found.value) if claim.reduce == "min" else np.argmax(found.value)
+    arrays = {name: part[[place]] for name, part in found._asdict().items() if np.ndim(part)}
+    return found._replace(**arrays)

@@ -1,0 +1,169 @@
+"""Text whose numbers come from result tables, so that no sentence can contradict a table.
+
+A reference is `{table: conditions -> column, format}`, such as
+`{flipped-huber-2023/figure-3a.csv: mechanism=gaussian;epsilon=0.3 -> variance, .2f}`. It
+must select one row, unless a word before the column says what to do with several: `min`,
+`max`, `mean` or `count`. ` / ` or ` - ` joins a second selection from the same table,
+whose conditions replace those of the first on the same columns:
+`{...: epsilon=0.3 -> variance / epsilon=3 -> variance, .0f}`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpnoise_papers.claims.model import Condition, replaced
+from dpnoise_papers.claims.quantity import NotRunError, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dpnoise_papers.claims.published import Published
+
+REFERENCE = re.compile(r"\{([^{}]*)\}")
+_SIDE = r"(?:(.*?)\s*->\s*)?(?:(min|max|mean|count)\s+)?(\w+)"
+_PARTS = re.compile(
+    rf"\s*([\w./-]+\.csv)\s*:\s*{_SIDE}(?:\s+([/-])\s+{_SIDE})?\s*,\s*(\.?\d*[defg%])\s*"
+)
+_EXPONENT = re.compile(r"e([+-])0*(\d)")
+_REDUCE = {"min": np.min, "max": np.max, "mean": np.mean, "count": np.size}
+NOT_RUN = "[not run]"
+VERDICTS = "verdicts.csv"  # made of all the others
+
+_DIGITS = r"[+-]?\d(?:[\d,]*\d)?(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?"
+_NUMBER = re.compile(rf"(?<![\w.^-]){_DIGITS}")
+_NAMES = "Theorem|Lemma|Corollary|Proposition|Remark|Algorithm|Figure|Fig|Table|Section|Appendix"
+# What a number may be without standing in a table: a setting, a place in a paper, an index.
+_SETTING = r"(?:K|d|n|p|q|r|L|M|N|epsilon|delta|Delta|theta|lambda|nu|q|line|footnote|bins|passes)"
+_ALLOWED = (
+    re.compile(rf"\b(?:{_NAMES})s?\.? \d+(?:[a-d]\b|\.\d+)*(?:(?:,| and| to| or) \d+[a-d]?\b)*"),
+    re.compile(rf"\b{_SETTING} (?:=|<|<=|>|>=|of|up to|from|below|above) {_DIGITS}"
+               rf"(?:(?:,| and| to| or|, and) {_DIGITS})*"),
+    re.compile(r"\(\d+\)|\[\d+\]|\b(?:[Ll]ine|[Ff]ootnote|[Ss]tep)s? \d+"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One parsed reference: a table, one or two sides and a format."""
+
+    text: str
+    table: str
+    sides: tuple[tuple[tuple[Condition, ...], str, str], ...]
+    operator: str
+    form: str
+
+    @classmethod
+    def parse(cls, text: str) -> Reference:
+        """Read what stands between the braces; raise ValueError if it is no reference."""
+        whole = _PARTS.fullmatch(text)
+        if not whole:
+            expected = "{table.csv: conditions -> column, .2f}"
+            message = f"expected a reference such as {expected}, got {{{text}}}"
+            raise ValueError(message)
+        table, select, reduce, column, operator, *second, form = whole.groups(default="")
+        sides = [(Condition.parse(select), reduce, column)]
+        if operator:
+            select, reduce, column = second
+            sides.append((replaced(sides[0][0], Condition.parse(select)), reduce, column))
+        return cls(text, table, tuple(sides), operator, form)
+
+    def value(self, tables: Mapping[str, pd.DataFrame]) -> float:
+        """Return the number; raise NotRunError if the table or a row is missing."""
+        if self.table not in tables:
+            raise NotRunError(f"results/{self.table} does not exist yet")
+        values = [self._side(tables[self.table], *side) for side in self.sides]
+        if self.operator == "/":
+            if values[1] == 0:
+                raise NotRunError(f"{{{self.text}}} divides by 0")
+            return values[0] / values[1]
+        return values[0] - values[1] if self.operator else values[0]
+
+    def _side(
+        self, table: pd.DataFrame, select: tuple[Condition, ...], reduce: str, column: str
+    ) -> float:
+        if reduce == "count":
+            kept = np.ones(len(table), dtype=bool)
+            for condition in select:
+                if condition.column not in table:
+                    raise NotRunError(f"results/{self.table} has no column {condition.column!r}")
+                kept &= condition.holds(table[condition.column])
+            return float(np.count_nonzero(kept))
+        rows = rows_of(table, select, self.table)
+        if column not in rows:
+            raise NotRunError(f"results/{self.table} has no column {column!r}")
+        values = pd.to_numeric(rows[column], errors="coerce").to_numpy(dtype=float)
+        if not reduce and len(values) > 1:
+            raise NotRunError(f"{{{self.text}}} selects {len(values)} rows where one is expected")
+        if not np.isfinite(values).all():
+            raise NotRunError(f"results/{self.table} lacks {column!r} in a selected row")
+        return float(_REDUCE[reduce](values) if reduce else values[0])
+
+    def show(self, tables: Mapping[str, pd.DataFrame]) -> str:
+        """Return the number as the text shows it."""
+        return _EXPONENT.sub(r"e\1\2", format(self.value(tables), self.form)).replace("e+", "e")
+
+
+def references(text: str) -> list[Reference]:
+    """Return the references of a text; raise ValueError if one is malformed."""
+    return [Reference.parse(match[1]) for match in REFERENCE.finditer(text)]
+
+
+def render(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
+    """Return a text with its references replaced by numbers.
+
+    Parameters
+    ----------
+    text : str
+    tables : mapping of str to DataFrame
+        The result tables, by their path below the results folder.
+
+    Returns
+    -------
+    str
+        What has no value reads '[not run]'.
+    """
+
+    def shown(match: re.Match) -> str:
+        try:
+            return Reference.parse(match[1]).show(tables)
+        except NotRunError:
+            return NOT_RUN
+
+    return REFERENCE.sub(shown, text)
+
+
+def named_tables(published: Published, *texts: str) -> list[str]:
+    """Return every result table that a claim, a cause or one of the texts names, sorted."""
+    named = {claim.result for claim in published.claims if claim.result}
+    causes = (f"{cause.finding} {cause.evidence}" for cause in published.causes)
+    named |= {part.table for text in (*causes, *texts) for part in references(text)}
+    return sorted(named - {VERDICTS})
+
+
+def loose_numbers(text: str, known: Iterable[str] = ()) -> list[str]:
+    """Return the numbers of a text that nothing vouches for.
+
+    Parameters
+    ----------
+    text : str
+        With references, which are left out, as are settings ('epsilon = 0.3'), places
+        ('Theorem 8', '(12)') and what stands in backquotes.
+    known : iterable of str
+        Numbers that a paper prints or whose origin is given.
+
+    Returns
+    -------
+    list of str
+    """
+    rest = re.sub(r"`[^`]*`", " ", REFERENCE.sub(" ", text))
+    for pattern in _ALLOWED:
+        rest = pattern.sub(" ", rest)
+    known = {number.replace(",", "").replace(" ", "") for number in known}
+    found = [match[0] for match in _NUMBER.finditer(rest)]
+    return [number for number in found if number.replace(",", "").replace(" ", "") not in known]

@@ -1,0 +1,1 @@
+"""Counts of taxi events at the junctions of a city."""

@@ -1,0 +1,273 @@
+"""Counts of pick-ups and drop-offs at the junctions of Manhattan, hour by hour.
+
+The counts behind Figures 2, 5 and 6 of balle-wang-2018 were never published. 'Scaled' counts
+replace them: trips sampled on working days from 2009 to 2015, whose cabs are not known. Each
+trip is taken for the only one of its cab, and the counts are multiplied to the total of the
+paper's own day and hour. Another kind, 'synthetic', is made in `dpnoise_papers.data.city.synthetic`.
+
+Like other data sets a city may not be to be had: `prepare_city` then writes the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise._validation import Problems
+from dpnoise_papers._files import write_bytes
+from dpnoise_papers.data.city.roads import RoadGraph, junction_graph, local_metres, split_map
+from dpnoise_papers.data.city.tables import cities_registry, entries, read_records
+from dpnoise_papers.data.city.trips import Spreading, Tally, count_events, well_formed
+from dpnoise_papers.data.dataset import DatasetUnavailable
+from dpnoise_papers.data.fetch import NotFoundError, obtain
+from dpnoise_papers.data.places import mirror_folder
+from dpnoise_papers.data.retry import local_digests, twin
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from dpnoise_papers.data.tables import Table
+
+    Array = NDArray[np.float64]
+
+ROADS = "manhattan-roads"
+SAMPLES = "new-york-trips-sampled"
+TOTALS = "new-york-passengers-2014-09-24"
+_HOUR = 3600.0
+_WORKING_DAYS = 5  # Monday is 1
+
+
+@dataclass(frozen=True)
+class Hour:
+    """Where the counts of one hour come from.
+
+    Parameters
+    ----------
+    source : {"scaled", "synthetic"}
+    day : str
+        Of which day or days the trips are.
+    scale : float
+        What the counts were multiplied by.
+    tally : Tally
+        What became of the events.
+    """
+
+    source: str
+    day: str
+    scale: float
+    tally: Tally
+
+
+@dataclass(frozen=True, eq=False)
+class City:
+    """Junctions, sections, and counts by hour.
+
+    Parameters
+    ----------
+    name : str
+        Of the city, with 'synthetic' in it where it is.
+    x, y : array, shape (n,)
+        Junctions, in metres east and north.
+    sections : array of int, shape (m, 2)
+        Loops and parallels included.
+    counts : mapping of int to array, shape (n,)
+        By hour of the day, 0 to 23.
+    hours : mapping of int to Hour
+        Of the same hours.
+    missing : str
+        Why counts or the whole map could not be had, or "".
+    """
+
+    name: str
+    x: Array
+    y: Array
+    sections: NDArray[np.int64]
+    counts: Mapping[int, Array] = field(default_factory=dict)
+    hours: Mapping[int, Hour] = field(default_factory=dict)
+    missing: str = ""
+
+
+def load_city(
+    hours: Sequence[int],
+    *,
+    most: int = 5,
+    bandwidth: float = 80.0,
+    reach: float = 200.0,
+    passengers_per_trip: float = 1.6,
+    cache: str | os.PathLike = "data/raw",
+    mirror: str | os.PathLike | None = None,
+    offline: bool = False,
+    registry: str | os.PathLike | None = None,
+) -> City:
+    """Return Manhattan with the counts of some hours, of those that can be had.
+
+    Parameters
+    ----------
+    hours : sequence of int
+        Hours of the day.
+    most : int
+        Events that are kept of a cab in an hour, see `dpnoise_papers.data.city.trips`.
+    bandwidth, reach : float
+        Of the kernel and of the map, in metres, see `dpnoise_papers.data.city.trips.Spreading`.
+    passengers_per_trip : float
+        Turns the day's totals, which count passengers, into trips.
+    cache, mirror, offline, registry
+        As for `dpnoise_papers.data.load`; the registry is data/cities.yaml.
+
+    Raises
+    ------
+    DatasetUnavailable
+        If there is no map. Hours without data are left out, and `missing` says why.
+    ValueError
+        If an argument is out of range.
+    """
+    problems = Problems("city")
+    for hour in hours:
+        whole = isinstance(hour, int) and not isinstance(hour, bool)
+        problems.require(whole and 0 <= hour < 24, "hours", "hours from 0 to 23", hour)
+    problems.number("passengers_per_trip", passengers_per_trip, low=0.0, open_low=True)
+    problems.raise_if_any()
+    places = {"cache": Path(cache), "mirror": mirror_folder(mirror), "offline": offline}
+    tables, reasons = {}, []
+    for name, entry in entries("manhattan", registry).items():
+        try:
+            tables[name], _ = obtain(name, entry, **places, read=read_records)
+        except NotFoundError as error:
+            reasons += error.reasons
+    if ROADS not in tables:
+        raise DatasetUnavailable("manhattan", "; ".join(dict.fromkeys(reasons)))
+    roads = junction_graph(*split_map(tables[ROADS].values))
+    plane = _Plane(roads, reach, bandwidth)
+    found = {}
+    if {SAMPLES, TOTALS} <= set(tables):
+        for hour in sorted(set(hours)):
+            trips = _passengers(tables[TOTALS], hour) / passengers_per_trip
+            found[hour] = _sampled(tables[SAMPLES], hour, trips, plane, most)
+    return City(
+        "Manhattan", plane.x, plane.y, roads.sections,
+        {hour: counts for hour, (counts, _) in found.items()},
+        {hour: details for hour, (_, details) in found.items()},
+        "; ".join(dict.fromkeys(reasons)),
+    )  # fmt: skip
+
+
+class _Plane:
+    """The junctions in metres, and events in the same plane."""
+
+    def __init__(self, roads: RoadGraph, reach: float, bandwidth: float) -> None:
+        self._origin = (float(np.mean(roads.latitude)), float(np.mean(roads.longitude)))
+        self.x, self.y = local_metres(roads.latitude, roads.longitude, self._origin)
+        self._spreading = Spreading(self.x, self.y, reach=reach, bandwidth=bandwidth)
+
+    def count(
+        self, latitude: Array, longitude: Array, cab: Array, time: Array, most: int
+    ) -> tuple[Array, Tally]:
+        return count_events(
+            self._spreading, local_metres(latitude, longitude, self._origin),
+            malformed=~well_formed(latitude, longitude), cab=cab, time=time, most=most,
+        )  # fmt: skip
+
+
+def _sampled(trips: Table, hour: int, total: float, plane: _Plane, most: int) -> tuple[Array, Hour]:
+    """Count both ends of the trips that begin in an hour, scaled to `total` trips.
+
+    The drop-offs of an hour are those of the trips that begin in it, but for the few that
+    are under way at its ends, about as many at the one as at the other.
+    """
+    chosen = (trips["pickup_hour"] == hour) & (trips["pickup_isodow"] <= _WORKING_DAYS)
+    n = int(np.sum(chosen))
+    latitude = np.concatenate([trips["pickup_lat"][chosen], trips["dropoff_lat"][chosen]])
+    longitude = np.concatenate([trips["pickup_lon"][chosen], trips["dropoff_lon"][chosen]])
+    cab = np.tile(np.arange(n), 2)  # unknown: one cab for each trip
+    counts, tally = plane.count(latitude, longitude, cab, np.zeros(2 * n), most)
+    scale = total / n
+    days = "working days 2009-2015, to the total of 24 September 2014"
+    return counts * scale, Hour("scaled", days, scale, tally)
+
+
+def _passengers(totals: Table, hour: int) -> float:
+    of_day = totals["timestamp"] % 86400
+    return float(np.sum(totals["passengers"][of_day // _HOUR == hour]))
+
+
+def prepare_city(
+    npz: str | os.PathLike,
+    *,
+    hours: Sequence[int],
+    attempt: int = 0,
+    strict: bool = False,
+    **settings: object,
+) -> dict:
+    """Write a city, or the reason why there is none, and return the status.
+
+    Parameters
+    ----------
+    npz : path
+        Arrays; an empty archive without a map. A JSON of the same stem beside it holds name,
+        status ("ok" or "missing"), reason, attempt and seen, as `dpnoise_papers.data.prepare` writes
+        it, so that `dpnoise_papers.data.retry` (with the registry of cities) tries again when there is
+        hope; its reason also tells why an 'ok' city lacks hours.
+    hours, **settings
+        As for `load_city`.
+    attempt : int
+        Kept in the status.
+    strict : bool
+        Raise `DatasetUnavailable` for whatever is missing instead of recording it.
+    """
+    path = Path(npz)
+    arrays: dict[str, np.ndarray] = {}
+    try:
+        city = load_city(hours, **settings)
+    except DatasetUnavailable as error:
+        reason, complete = error.reason, False
+    else:
+        reason, complete = city.missing, not set(hours) - set(city.counts)
+        told = {str(hour): asdict(details) for hour, details in city.hours.items()}
+        arrays = {
+            "facts": np.array([city.name, json.dumps(told), city.missing]),
+            "x": city.x,
+            "y": city.y,
+            "sections": city.sections,
+            **{f"counts/{hour}": counts for hour, counts in city.counts.items()},
+        }
+    if strict and not complete:
+        raise DatasetUnavailable("manhattan", reason)
+    local = (settings.get("cache", "data/raw"), settings.get("mirror"))
+    where = cities_registry(settings.get("registry"))
+    status = {
+        "name": "manhattan",
+        "status": "ok" if complete else "missing",
+        "reason": reason,
+        "attempt": int(attempt),
+        "seen": [] if complete else sorted(local_digests("manhattan", *local, where)),
+    }
+    archive = BytesIO()
+    np.savez_compressed(archive, **arrays)
+    write_bytes(archive.getvalue(), path)
+    text = json.dumps(status, indent=2) + "\n"
+    for copy in (path.with_suffix(".json"), twin(path.with_suffix(".json"))):
+        write_bytes(text.encode(), copy)
+    return status
+
+
+def read_city(npz: str | os.PathLike) -> City | None:
+    """Return the city that `prepare_city` wrote, or None if it found no map."""
+    with Path(npz).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        arrays = {key: archive[key] for key in archive.files}
+    if not arrays:
+        return None
+    name, told, missing = arrays["facts"].tolist()
+    hours = {
+        int(hour): Hour(**(details | {"tally": Tally(**details["tally"])}))
+        for hour, details in json.loads(told).items()
+    }
+    counts = {hour: arrays[f"counts/{hour}"] for hour in hours}
+    return City(name, arrays["x"], arrays["y"], arrays["sections"], counts, hours, missing)

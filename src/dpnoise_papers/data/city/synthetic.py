@@ -1,0 +1,144 @@
+"""A city to release maps of: the real one as far as it can be had, synthetic for the rest.
+
+Without network and mirror there is neither map nor trips. Streets are then those of
+`dpnoise_papers.data.city.synthetic_streets`, and trips gather at a few hot spots, more or less strongly by the
+hour. Where only trips are missing, synthetic ones run on the real map. Either way the hour is
+marked 'synthetic', and so is every table and figure made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpnoise._validation import Problems
+from dpnoise.denoise.graph import Graph
+from dpnoise_papers.data.city.counts import City, Hour
+from dpnoise_papers.data.city.synthetic_streets import street_graph
+from dpnoise_papers.data.city.trips import Spreading, count_events, l2_sensitivity
+from dpnoise_papers.grids import require_count
+from dpnoise_papers.seeds import generator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+_SPOTS = 12
+_RADII = (200.0, 900.0)  # metres
+_BACKGROUND = 0.1  # of a hot spot's height
+
+
+def complete_city(
+    city: City | None,
+    hours: Sequence[int],
+    *,
+    seed: int,
+    rows: int,
+    columns: int,
+    events: int,
+    most: int,
+    bandwidth: float,
+    reach: float,
+) -> City:
+    """Return a city that has counts for every hour asked for.
+
+    Parameters
+    ----------
+    city : City or None
+        What could be had, as `dpnoise_papers.data.city.counts.read_city` returns it.
+    hours : sequence of int
+        Hours of the day.
+    seed : int
+        Of the config.
+    rows, columns : int
+        Size of the synthetic street grid.
+    events : int
+        Synthetic pick-ups and drop-offs in each hour.
+    most : int
+        Events that are kept of a cab in an hour; synthetic cabs make as many.
+    bandwidth, reach : float
+        Of the kernel and the map, in metres, as for real trips.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("synthetic city")
+    sizes = (("rows", rows), ("columns", columns), ("events", events), ("most", most))
+    for name, value in sizes:
+        require_count(problems, name, value, 1)
+    problems.raise_if_any()
+    if city is None:
+        x, y, sections = _streets(rows, columns, seed)
+        city = City("synthetic city", x, y, sections, missing="no road map could be had")
+    counts, details = dict(city.counts), dict(city.hours)
+    wanting = [hour for hour in hours if hour not in counts]
+    if wanting:
+        spreading = Spreading(city.x, city.y, reach=reach, bandwidth=bandwidth)
+        for hour in wanting:
+            place = _events(city, hour, events, seed)
+            counts[hour], tally = count_events(
+                spreading, (city.x[place], city.y[place]), malformed=np.zeros(events, bool),
+                cab=np.arange(events) // most, time=np.zeros(events), most=most,
+            )  # fmt: skip
+            details[hour] = Hour("synthetic", "made up", 1.0, tally)
+    return replace(city, counts=counts, hours=details)
+
+
+def city_data(city: City, *, most: int) -> pd.DataFrame:
+    """Return what became of the trips of each hour, and which sensitivity holds.
+
+    Parameters
+    ----------
+    city : City
+    most : int
+        Events that were kept of a cab in an hour.
+
+    Returns
+    -------
+    DataFrame
+        Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.trips.Tally`, total (the
+        sum of the counts), largest, deviation (their root mean square about the mean: the RMSE
+        of a flat map), junctions, sections, loops, parallels, edges,
+        sensitivity (add or remove a cab) and sensitivity_replace (replace one).
+    """
+    graph = Graph(len(city.x), city.sections)
+    rows = []
+    for hour in sorted(city.counts):
+        counts, details = city.counts[hour], city.hours[hour]
+        rows.append({
+            "city": city.name, "hour": hour, "source": details.source, "day": details.day,
+            "scale": details.scale, **vars(details.tally), "total": float(np.sum(counts)),
+            "largest": float(np.max(counts)), "deviation": float(np.std(counts)),
+            "junctions": graph.nodes, "sections": len(city.sections), "loops": graph.loops,
+            "parallels": graph.parallels, "edges": len(graph.edges),
+            "sensitivity": l2_sensitivity(most),
+            "sensitivity_replace": l2_sensitivity(most, replace=True),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _streets(rows: int, columns: int, seed: int) -> tuple[Array, Array, NDArray[np.int64]]:
+    streets = street_graph(rows, columns, generator(seed, "synthetic-city", "streets"))
+    return *streets.coordinates.T, streets.graph.edges
+
+
+def _events(city: City, hour: int, events: int, seed: int) -> NDArray[np.int64]:
+    """Return the junctions at which the events of an hour happen."""
+    # The spots stay where they are; how busy they are changes with the hour.
+    rng = generator(seed, "synthetic-city", "hot spots")
+    spots = rng.integers(len(city.x), size=_SPOTS)
+    radius = rng.uniform(*_RADII, size=_SPOTS)
+    rng = generator(seed, "synthetic-city", "hour", hour)
+    height = rng.lognormal(0.0, 1.0, size=_SPOTS)
+    east = np.subtract.outer(city.x, city.x[spots])
+    north = np.subtract.outer(city.y, city.y[spots])
+    intensity = _BACKGROUND + np.exp(-(east**2 + north**2) / (2.0 * radius**2)) @ height
+    return rng.choice(len(city.x), size=events, p=intensity / np.sum(intensity))

@@ -1,0 +1,101 @@
+"""A made-up city: a planar graph that looks like streets, for tests and for runs without data.
+
+A lattice of junctions, long blocks one way and short the other, bent a little; a park without
+streets in its middle; some sections missing and some corners cut by diagonals. Dead ends are
+taken away, so that every junction has two neighbours or more, most three or four.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from dpnoise._validation import Problems
+from dpnoise.denoise.graph import Graph
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BLOCK = (270.0, 80.0)  # metres between avenues and between streets
+_BEND = 0.15  # of a block; below 1/4 no two sections can cross
+_MISSING = 0.06
+_DIAGONALS = 0.03
+_LEAST = 4
+
+
+class StreetMap(NamedTuple):
+    """A street graph and where its junctions are."""
+
+    graph: Graph
+    coordinates: NDArray[np.float64]  # metres, shape (n, 2): east and north
+
+
+def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap:
+    """Return a made-up city.
+
+    Parameters
+    ----------
+    rows, columns : int
+        How many streets and avenues, at least 4 each. A few percent of rows * columns
+        junctions are lost to the park and to dead ends.
+    rng : numpy.random.Generator
+        Draws bends, missing sections and diagonals.
+
+    Raises
+    ------
+    ValueError
+        If there are too few streets or avenues.
+    """
+    problems = Problems("street graph")
+    for name, value in (("rows", rows), ("columns", columns)):
+        good = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        problems.require(good and value >= _LEAST, name, f"an integer of at least {_LEAST}", value)
+    problems.raise_if_any()
+    number = np.arange(rows * columns).reshape(rows, columns)
+    row, column = np.divmod(number.ravel(), columns)
+    bend = rng.uniform(-_BEND, _BEND, size=(rows * columns, 2))
+    coordinates = (np.column_stack([column, row]) + bend) * _BLOCK
+    lattice = np.concatenate(
+        [
+            np.column_stack([number[:, :-1].ravel(), number[:, 1:].ravel()]),
+            np.column_stack([number[:-1].ravel(), number[1:].ravel()]),
+        ]
+    )
+    # one diagonal to a block at most, in either direction
+    rising = np.column_stack([number[:-1, :-1].ravel(), number[1:, 1:].ravel()])
+    falling = np.column_stack([number[:-1, 1:].ravel(), number[1:, :-1].ravel()])
+    diagonals = np.where(rng.random((len(rising), 1)) < 0.5, rising, falling)
+    edges = np.concatenate(
+        [
+            lattice[rng.random(len(lattice)) >= _MISSING],
+            diagonals[rng.random(len(diagonals)) < _DIAGONALS],
+        ]
+    )
+    park = (np.abs(2 * row + 1 - rows) < rows / 4) & (
+        np.abs(2 * column + 1 - columns) < columns / 4
+    )
+    edges = edges[~np.any(park[edges], axis=1)]
+    edges = _largest_part(_without_dead_ends(edges, rows * columns), rows * columns)
+    kept, renumbered = np.unique(edges, return_inverse=True)
+    return StreetMap(Graph(len(kept), renumbered.reshape(-1, 2)), coordinates[kept])
+
+
+def _without_dead_ends(edges: NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
+    """Return the edges left when none ends at a node that has no other."""
+    while True:
+        degree = np.bincount(edges.ravel(), minlength=nodes)
+        through = np.all(degree[edges] > 1, axis=1)
+        if np.all(through):
+            return edges
+        edges = edges[through]
+
+
+def _largest_part(edges: NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
+    """Return the edges of the largest connected component."""
+    matrix = sparse.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(nodes, nodes))
+    _, label = csgraph.connected_components(matrix, directed=False)
+    largest = np.argmax(np.bincount(label[edges[:, 0]]))
+    return edges[label[edges[:, 0]] == largest]

@@ -1,0 +1,1 @@
+"""Private coordinate descent over grids of hyper-parameters."""

@@ -1,0 +1,1 @@
+"""Muthukrishnan & Kalyani, Grafting Laplace and Gaussian distributions (IEEE TIFS 2023)."""

@@ -1,0 +1,1 @@
+"""Figures and pages of flipped-huber-2023."""

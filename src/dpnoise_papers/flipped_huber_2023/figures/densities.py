@@ -1,0 +1,114 @@
+"""Figures 1 and 2 of flipped-huber-2023, drawn from their tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.colors import to_rgb
+
+from dpnoise_papers.style import COLOURS, COLUMN, GREY, PAGE, house_style, new_figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+LINES = ("-", "--", ":", "-.")  # by gamma, the most frequent first
+
+
+def figure_1(table: pd.DataFrame) -> Figure:
+    """Draw flipped Huber densities, plainly and on a logarithmic scale.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.densities.densities` returns it.
+
+    Returns
+    -------
+    Figure
+        The logarithmic panel shows the graft: straight (Laplace) up to the dot at
+        abs(t) = alpha, a parabola (Gaussian) beyond.
+    """
+    alphas = sorted(set(table["alpha"]) - {0.0})
+    gammas = list(table.groupby("gamma").size().sort_values(ascending=False, kind="stable").index)
+    with house_style():
+        figure = new_figure(PAGE, 2.9)
+        plain, logarithmic = figure.subplots(1, 2)
+        for (alpha, gamma), rows in table.groupby(["alpha", "gamma"], sort=False):
+            colour = _shade(alpha, alphas)
+            line = {"color": colour, "linestyle": LINES[gammas.index(gamma) % len(LINES)]}
+            line["zorder"] = 3 if alpha == 0 else 2  # the reference stays visible
+            marks = rows[rows["transition"] == 1]
+            for axes in (plain, logarithmic):
+                axes.plot(rows["t"], rows["density"], **line)
+                axes.plot(marks["t"], marks["density"], "o", color=colour)
+            name = " (Gaussian)" if alpha == 0 else ""
+            label = rf"$\alpha={alpha:g},\ \gamma={gamma:g}${name}"
+            plain.plot([], [], **line, label=label)
+        logarithmic.set_yscale("log")
+        peak = table["density"].max()
+        logarithmic.set_ylim(peak * 1e-6, peak * 2)
+        plain.set_ylim(0, None)
+        for axes in (plain, logarithmic):
+            axes.set_xlim(table["t"].min(), table["t"].max())
+            axes.set_xlabel(r"noise $t$")
+        plain.set_ylabel(r"density $g(t)$")
+        logarithmic.set_ylabel(r"density $g(t)$, logarithmic")
+        plain.set_title("Sharp centre")
+        logarithmic.set_title("Laplace centre, Gaussian tails, joined at the dots")
+        plain.legend(loc="upper right", handlelength=2, borderaxespad=0)
+    return figure
+
+
+def _shade(alpha: float, alphas: list[float]) -> tuple[float, ...] | str:
+    """Return the Gaussian's colour for alpha = 0, else the flipped Huber's, darker with alpha."""
+    if alpha == 0:
+        return COLOURS["gaussian"]
+    base = np.array(to_rgb(COLOURS["flipped-huber"]))
+    weight = alphas.index(alpha) / max(len(alphas) - 1, 1)
+    light, dark = 0.5 * base + 0.5, 0.4 * base
+    return tuple(light + weight * (dark - light))
+
+
+def figure_2(table: pd.DataFrame) -> Figure:
+    """Draw the normalised Fisher information against alpha/gamma.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.densities.fisher_information` returns it.
+
+    Returns
+    -------
+    Figure
+    """
+    curve = table[(table["mechanism"] == "flipped-huber") & (table["ratio"] > 0)]
+    with house_style():
+        figure = new_figure(COLUMN, 2.5)
+        axes = figure.subplots()
+        left, right = curve["ratio"].min(), curve["ratio"].max()
+        for mechanism, word, align in (
+            ("gaussian", "Gaussian", "top"),
+            ("laplace", "Laplace", "bottom"),
+        ):
+            level = table.loc[table["mechanism"] == mechanism, "nfi"].iloc[0]
+            axes.axhline(level, color=COLOURS[mechanism], linestyle="--", linewidth=1)
+            shift = -3 if align == "top" else 3
+            axes.annotate(
+                f"{word}: {level:g}", (right, level), (0, shift), textcoords="offset points",
+                ha="right", va=align, color=COLOURS[mechanism],
+            )  # fmt: skip
+        axes.plot(curve["ratio"], curve["nfi"], color=COLOURS["flipped-huber"])
+        middle = curve.iloc[(curve["nfi"] - 1.5).abs().argmin()]
+        axes.annotate(
+            "flipped Huber", (middle["ratio"], middle["nfi"]), (-6, 4), textcoords="offset points",
+            ha="right", color=COLOURS["flipped-huber"],
+        )  # fmt: skip
+        axes.set_xscale("log")
+        axes.set_xlim(left, right)
+        axes.set_ylim(0.9, 2.1)
+        axes.set_xlabel(r"$\alpha/\gamma$: Gaussian at 0, Laplace at infinity")
+        axes.set_ylabel(r"Fisher information $\times$ variance")
+        axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.5)
+    return figure

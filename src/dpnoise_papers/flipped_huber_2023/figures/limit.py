@@ -1,0 +1,114 @@
+"""How far every mechanism is above the limit of additive noise, one panel for each delta."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, new_figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COSTS = {"variance": "variance", "mean-abs": "mean absolute error"}
+# Mechanisms often coincide: each differs from the one drawn before it.
+LINES = ("-", "--", "-", ":", "--", ":", "-")
+PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
+FLOOR = 0.1  # per cent; the limit is hardly anywhere known better
+
+
+def limit(table: pd.DataFrame) -> Figure:
+    """Draw the excess over the limit against epsilon, and where it is within 1 %.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.limit.limit` returns it.
+
+    Returns
+    -------
+    Figure
+        Two rows for each cost, a column for each delta. Above, a line is the most that a
+        mechanism can lie above the limit, the band under it reaches down to the least, and in
+        the grey area the limit is not known well enough to tell. Below, the dots are the
+        epsilons at which a mechanism is within 1 % for certain.
+    """
+    costs, deltas = list(dict.fromkeys(table["cost"])), sorted(set(table["delta"]))
+    names = list(dict.fromkeys(table["mechanism"]))
+    highest = 200.0 * max(table["over_limit"].max() - 1.0, 0.05)
+    with house_style():
+        figure = new_figure(PAGE, 0.6 + 2.9 * len(costs))
+        grid = figure.subplots(
+            2 * len(costs), len(deltas), sharex=True, sharey="row", squeeze=False,
+            height_ratios=[2.6, 1.0] * len(costs),
+        )  # fmt: skip
+        for row, cost in enumerate(costs):
+            for column, delta in enumerate(deltas):
+                above, below = grid[2 * row : 2 * row + 2, column]
+                here = table[(table["cost"] == cost) & (table["delta"] == delta)]
+                _excess(above, here, names)
+                _within(below, here, names)
+                above.set_title(_name(delta))
+            first, second = grid[2 * row : 2 * row + 2, 0]
+            first.set_ylim(FLOOR, highest)
+            first.yaxis.set_major_formatter(PLAIN)
+            first.set_ylabel(f"{COSTS[cost]}\nabove the limit [%]")
+            second.set_yticks(range(len(names)), [NAMES[name] for name in names], fontsize=6)
+            second.set_ylim(len(names) - 0.5, -0.5)
+            second.set_ylabel("within 1 %")
+        for axes in grid[-1]:
+            axes.set_xlabel(r"budget $\epsilon$")
+        entries = [
+            Line2D(
+                [], [], color=COLOURS[name], linestyle=LINES[place % len(LINES)], label=NAMES[name]
+            )
+            for place, name in enumerate(names)
+        ]
+        entries.append(Patch(color=GREY, alpha=0.25, linewidth=0, label="limit not known better"))
+        figure.legend(handles=entries, loc="outside lower center", ncols=4)
+    return figure
+
+
+def _name(delta: float) -> str:
+    power = np.log10(delta) if delta > 0.0 else 0.0
+    whole = power <= -2.0 and np.isclose(power, round(power))
+    return rf"$\delta = 10^{{{power:.0f}}}$" if whole else rf"$\delta = {delta:g}$"
+
+
+def _excess(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:
+    """Draw the curves of one cost and delta."""
+    known = here.drop_duplicates("epsilon").sort_values("epsilon")
+    unknown = 100.0 * (known["upper"] / known["lower"] - 1.0)
+    axes.fill_between(known["epsilon"], FLOOR, unknown, color=GREY, alpha=0.25, linewidth=0)
+    axes.axhline(1.0, color=GREY, linewidth=0.8)
+    for place, name in enumerate(names):
+        rows = here[here["mechanism"] == name].sort_values("epsilon")
+        least = np.maximum(100.0 * (rows["over_limit_least"] - 1.0), FLOOR)
+        most = 100.0 * (rows["over_limit"] - 1.0)
+        colour = COLOURS[name]
+        axes.fill_between(rows["epsilon"], least, most, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(rows["epsilon"], most, color=colour, linestyle=LINES[place % len(LINES)])
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(here["epsilon"].min(), here["epsilon"].max())
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(color=GREY, alpha=0.2, linewidth=0.5)
+
+
+def _within(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:
+    """Mark the epsilons of one cost and delta at which each mechanism is within 1 %."""
+    for place, name in enumerate(names):
+        rows = here[here["mechanism"] == name].sort_values("epsilon")
+        level = np.where(rows["within"] == 1, float(place), np.nan)
+        axes.plot(
+            rows["epsilon"], level, "o-", color=COLOURS[name], markersize=2.5, linewidth=2,
+            clip_on=False,
+        )  # fmt: skip
+    axes.grid(axis="x", color=GREY, alpha=0.2, linewidth=0.5)

@@ -1,0 +1,55 @@
+"""Table I of flipped-huber-2023 as a map: which regime of (13) holds where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpnoise_papers.style import COLUMN, house_style, new_figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+# Five of Okabe and Ito's colours; cases are no mechanisms.
+_COLOURS = {"i": "#56B4E9", "ii": "#E69F00", "iii": "#009E73", "iv": "#CC79A7", "v": "#0072B2"}
+_WINDOW = 2.0  # the largest alpha / Delta shown; beyond, the borders are straight lines
+
+
+def table_1(table: pd.DataFrame) -> Figure:
+    """Draw the random trials of Table I by case, in the two ratios that decide it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.scalar_cases.published_cases` returns it.
+
+    Returns
+    -------
+    Figure
+        Black points lie on borders between two cases. A cross marks a trial where t1 or t2 is
+        outside its interval, or where not exactly one of the five ranges holds epsilon.
+    """
+    ratio = table["alpha"] / table["sensitivity"]
+    scaled = table["epsilon"] * (table["gamma"] / table["sensitivity"]) ** 2
+    wrong = (table["t1_in_interval"] * table["t2_in_interval"] == 0) | (table["ranges"] != 1)
+    border = table["case"].str.contains("-")
+    with house_style():
+        figure = new_figure(COLUMN * 1.4, 3.3)
+        axes = figure.subplots()
+        for case, colour in _COLOURS.items():
+            inside = (table["case"] == case) & (ratio < _WINDOW)
+            axes.plot(ratio[inside], scaled[inside], "o", color=colour, markersize=3)
+            if inside.any():
+                middle = ratio[inside].median(), scaled[inside].median()
+                axes.annotate(
+                    f"({case})", middle, ha="center", va="center", fontweight="bold", fontsize=9,
+                    bbox={"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": colour},
+                )  # fmt: skip
+        axes.plot(ratio[border], scaled[border], "o", color="black", markersize=1.5)
+        axes.plot(ratio[wrong], scaled[wrong], "x", color="black", markersize=8)
+        axes.set_xlim(0, _WINDOW)
+        axes.set_ylim(0, 1.25 * _WINDOW)
+        axes.set_xlabel(r"transition over sensitivity, $\alpha/\Delta$")
+        axes.set_ylabel(r"$\epsilon\,\gamma^2/\Delta^2$")
+        axes.set_title("The case of Table I depends on two ratios")
+    return figure

@@ -1,0 +1,224 @@
+"""The replications of Table III of flipped-huber-2023: a page and a figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
+
+from dpnoise_papers.flipped_huber_2023.figures.table_3 import MECHANISMS, METRICS, TITLES
+from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, new_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+CHOSEN = "chosen"
+READINGS = {
+    CHOSEN: "as read",
+    "bound-of-mangold": "Gaussian by the bound of [53]",
+    "one-pass": "one pass allowed",
+    "bound-and-one-pass": "both of these",
+    "exact-account": "flipped Huber by the exact account",
+    "optimum-50-passes": "optimum: 50 passes without noise",
+    "optimum-200-passes": "optimum: 200 passes without noise",
+}
+
+
+def markdown(table: pd.DataFrame, trials: int) -> str:
+    """Return the page of the replications.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.table_3_replicates_summary.summarise_replicates` returns it.
+    trials : int
+        Trials of each combination in one replication.
+    """
+    ok = table[table["status"] == "ok"]
+    count = int(ok["replications"].max()) if len(ok) else 0
+    missed = int(ok["missed"].sum())
+    about = (
+        f"The whole protocol (for every combination of passes, step and clip the mean NMSE over "
+        f"{trials} trials, then the least of these means) {count} times with independent splits "
+        "and noise. `percentile` is the share of replications below the printed number: near 0 "
+        "or 100 % seeds do not explain it. `independent seeds` is the probability that the "
+        "printed ratio of Gaussian to flipped Huber, or a larger one, comes out when each of the "
+        "two has splits and noise of its own; `same seeds`, when they share both."
+    )
+    gain = (
+        "Median ratio of NMSE, Gaussian over flipped Huber noise, same seeds; in brackets how "
+        "often the Gaussian's is larger."
+    )
+    thinned = (
+        "The grid is thinned after a pilot; in the audited replications, on the whole grid, the "
+        f"thinned grid missed the best {missed} times."
+    )
+    parts = [
+        "# Table III of flipped-huber-2023, repeated", about,
+        "## Where each printed number lies", _percentiles(ok),
+        "## The probability of the printed gain", _probabilities(ok),
+        "## What other readings do to the gain", gain, _readings(ok),
+        "## What other readings do to the numbers",
+        "Median NMSE of the Gaussian row and of the flipped Huber row.", _levels(ok), thinned,
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def _lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    body = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in body)
+
+
+def _percent(value: float) -> str:
+    return "" if np.isnan(value) else f"{100 * value:.0f} %"
+
+
+def _percentiles(table: pd.DataFrame) -> str:
+    header = ["data set", "noise"]
+    for _, name in METRICS:
+        header += [f"{name}: printed", "median", "99 % interval", "percentile"]
+    rows = []
+    for row in table[table["reading"] == CHOSEN].to_dict("records"):
+        cells = [TITLES.get(row["dataset"], row["dataset"]), NAMES[row["mechanism"]]]
+        for column, _ in METRICS:
+            ends = f"{row[f'{column}_low']:.3g} to {row[f'{column}_high']:.3g}"
+            percentile = _percent(row[f"{column}_percentile"])
+            cells += [f"{row[f'{column}_printed']:.4g}", f"{row[column]:.3g}", ends, percentile]
+        rows.append(cells)
+    return _lines(header, rows)
+
+
+def _probabilities(table: pd.DataFrame) -> str:
+    header = ["data set"]
+    for _, name in METRICS:
+        header += [f"{name}: printed ratio", "independent seeds", "same seeds"]
+    rows = []
+    part = table[(table["reading"] == CHOSEN) & (table["mechanism"] == MECHANISMS[1])]
+    for row in part.to_dict("records"):
+        cells = [TITLES.get(row["dataset"], row["dataset"])]
+        for column, _ in METRICS:
+            chances = (row[f"{column}_{end}"] for end in ("independent_seeds", "same_seeds"))
+            cells += [f"{row[f'{column}_printed_ratio']:.3f}", *map(_percent, chances)]
+        rows.append(cells)
+    return _lines(header, rows)
+
+
+def _readings(table: pd.DataFrame) -> str:
+    part = table[table["mechanism"] == MECHANISMS[1]]
+    names = list(dict.fromkeys(part["reading"]))
+    header = ["data set", "printed", *(READINGS.get(name, name) for name in names)]
+    rows = []
+    for dataset, mine in part.groupby("dataset", sort=False):
+        by = mine.set_index("reading")
+        cells = [TITLES.get(dataset, dataset), f"{by['nmse_printed_ratio'].iloc[0]:.3f}"]
+        cells += [
+            f"{by.loc[name, 'nmse_ratio']:.3f} ({_percent(by.loc[name, 'nmse_better'])})"
+            for name in names
+        ]
+        rows.append(cells)
+    return _lines(header, rows)
+
+
+def _levels(table: pd.DataFrame) -> str:
+    names = list(dict.fromkeys(table["reading"]))
+    header = ["data set", "printed", *(READINGS.get(name, name) for name in names)]
+    rows = []
+    for dataset, mine in table.groupby("dataset", sort=False):
+        both = [mine[mine["mechanism"] == name].set_index("reading") for name in MECHANISMS]
+        cells = [TITLES.get(dataset, dataset)]
+        cells.append(", ".join(f"{by['nmse_printed'].iloc[0]:.4g}" for by in both))
+        cells += [", ".join(f"{by.loc[name, 'nmse']:.3g}" for by in both) for name in names]
+        rows.append(cells)
+    return _lines(header, rows)
+
+
+def replicates(table: pd.DataFrame) -> Figure:
+    """Draw where the printed numbers and gains lie among the replications.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As for `markdown`.
+
+    Returns
+    -------
+    Figure
+        On the left NMSE in units of the median for the Gaussian: dot the median, bar the 99 %
+        interval, open circle printed. On the right the ratio of Gaussian to flipped Huber NMSE
+        with the same seeds, for three readings, and the printed one.
+    """
+    table = table[table["status"] == "ok"]
+    names = [name for name in TITLES if name in set(table["dataset"])]
+    shown = [name for name in (CHOSEN, "bound-of-mangold", "exact-account")
+             if name in set(table["reading"])]  # fmt: skip
+    shades = dict(zip(shown, (GREY, COLOURS["gaussian"], COLOURS["flipped-huber"]), strict=False))
+    by = table.set_index(["dataset", "reading", "mechanism"])
+    with house_style():
+        figure = new_figure(PAGE, 1.6 + 0.42 * max(len(names), 1))
+        left, right = figure.subplots(1, 2, sharey=True)
+        left.set_yticks(range(len(names)), [TITLES[name] for name in names])
+        left.set_ylim(max(len(names), 1) - 0.5, -0.5)
+        for height, dataset in enumerate(names):
+            unit = by.loc[(dataset, CHOSEN, MECHANISMS[0]), "nmse"]
+            for mechanism, shift in zip(MECHANISMS, (-0.18, 0.18), strict=True):
+                row = by.loc[(dataset, CHOSEN, mechanism)]
+                _bar(left, row[_ends("nmse")] / unit, height + shift, COLOURS[mechanism])
+                left.plot(row["nmse_printed"] / unit, height + shift, "o", mfc="none",
+                          mec=COLOURS[mechanism], markersize=5.5)  # fmt: skip
+            for reading, shift in zip(shown, np.linspace(-0.25, 0.25, len(shown)), strict=True):
+                row = by.loc[(dataset, reading, MECHANISMS[1])]
+                _bar(right, row[_ends("nmse_ratio")], height + shift, shades[reading])
+            ratio = by.loc[(dataset, CHOSEN, MECHANISMS[1]), "nmse_printed_ratio"]
+            right.plot(ratio, height, "D", mfc="none", mec="black", markersize=5)
+        _axis(left, "NMSE, in units of our median for the Gaussian")
+        _axis(right, "NMSE of Gaussian over flipped Huber noise")
+        figure.legend(handles=_key(shades), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _bar(axes: Axes, spread: pd.Series, height: float, colour: str) -> None:
+    """Draw a median and its interval."""
+    middle, *ends = spread
+    axes.plot(ends, [height] * 2, color=colour, linewidth=1.2)
+    axes.plot(middle, height, "o", color=colour, markersize=3)
+
+
+def _ends(column: str) -> list[str]:
+    return [column, f"{column}_low", f"{column}_high"]
+
+
+def _axis(axes: Axes, label: str) -> None:
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7), numticks=50))
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.axvline(1, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+    axes.set_xlabel(label)
+    for tick in axes.get_yticks():
+        axes.axhline(tick + 0.5, color=GREY, alpha=0.3, linewidth=0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+
+
+def _key(shades: dict[str, str]) -> list[Line2D]:
+    rows = [
+        Line2D([], [], color=COLOURS[name], marker="o", markersize=3, label=f"left: {NAMES[name]}")
+        for name in MECHANISMS
+    ]
+    rows.append(
+        Line2D([], [], color=GREY, marker="o", mfc="none", linestyle="", label="left: printed")
+    )
+    rows += [
+        Line2D([], [], color=colour, marker="o", markersize=3, label=f"right: {READINGS[name]}")
+        for name, colour in shades.items()
+    ]
+    rows.append(
+        Line2D([], [], color="black", marker="D", mfc="none", linestyle="", label="right: printed")
+    )
+    return rows

@@ -1,0 +1,155 @@
+"""How far each mechanism is from the best that additive noise can do, in one dimension.
+
+`dpnoise.optimality.limit` brackets the least variance, or least E|T|, of any noise that is
+(epsilon, delta)-DP for a real query of sensitivity 1. Here every mechanism stands beside these
+bounds: value / upper is how many times the limit it costs at least, value / lower at most.
+The question is beyond flipped-huber-2023, whose Figure 3 compares mechanisms with each other.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpnoise._validation import Problems
+from dpnoise.calibration.calibrate import calibrate
+from dpnoise.noise import FAMILIES, Staircase, staircase_gamma
+from dpnoise.optimality.limit import COSTS, LARGEST_EPSILON, least_cost
+from dpnoise_papers.grids import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpnoise.noise import Noise
+
+MECHANISMS = (
+    "gaussian", "subbotin", "laplace", "offset-symmetric-gaussian", "flipped-huber",
+    "truncated-laplace", "staircase",
+)  # fmt: skip
+CLOSE = 0.01
+
+
+def limit(
+    *,
+    costs: Sequence[str],
+    epsilons: Sequence[float],
+    deltas: Sequence[float],
+    mechanisms: Sequence[str] = MECHANISMS,
+    gap: float = 0.005,
+) -> pd.DataFrame:
+    """Return the cost of each mechanism beside the limit of additive noise.
+
+    Parameters
+    ----------
+    costs : sequence of str
+        Of "variance" and "mean-abs" (E|T|). Mechanisms have the least variance of their family
+        in either case; the staircase has the gamma that suits the cost.
+    epsilons : sequence of float
+        In (0, 8].
+    deltas : sequence of float
+        In [0, 1).
+    mechanisms : sequence of str, optional
+        Kebab names of families.
+    gap : float, optional
+        How close the bounds on the limit should be, see `dpnoise.optimality.limit.least_cost`.
+
+    Returns
+    -------
+    DataFrame
+        Sorted by cost as given, delta, epsilon and mechanism as given. Columns cost, delta,
+        epsilon, lower, upper, cells (of the program behind `lower`), mechanism, value, over_limit
+        (value / lower, the most it can be), over_limit_least (value / upper), within (1 where
+        over_limit is 1.01 or less, else 0), noise and status: 'ok', 'infimum' where the family
+        only approaches the value, or why it has none, with NaN for the numbers.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("limit of additive noise")
+    problems.number("gap", gap, low=0.0, open_low=True)
+    lists = {"costs": costs, "epsilons": epsilons, "deltas": deltas, "mechanisms": mechanisms}
+    for name, values in lists.items():
+        problems.require(len(values) > 0, name, "at least one", values)
+    for place, name in enumerate(costs):
+        problems.require(name in COSTS, f"costs[{place}]", f"one of {', '.join(COSTS)}", name)
+    for place, value in enumerate(epsilons):
+        problems.number(f"epsilons[{place}]", value, low=0.0, high=LARGEST_EPSILON, open_low=True)
+    for place, value in enumerate(deltas):
+        problems.number(f"deltas[{place}]", value, low=0.0, high=1.0, open_high=True)
+    for place, name in enumerate(mechanisms):
+        problems.require(
+            name in FAMILIES, f"mechanisms[{place}]", f"one of {', '.join(FAMILIES)}", name
+        )
+    problems.raise_if_any()
+    rows = []
+    for cost, delta, epsilon in product(costs, sorted(deltas), sorted(epsilons)):
+        bounds = least_cost(epsilon, delta, cost=cost, gap=gap)
+        here = (cost, delta, epsilon, bounds.lower, bounds.upper, bounds.cells)
+        for mechanism in mechanisms:
+            noise, value, status = _mechanism(mechanism, epsilon, delta, cost)
+            over, least = value / bounds.lower, value / bounds.upper
+            told = "" if noise is None else describe(noise)
+            close = int(over <= 1.0 + CLOSE)
+            rows.append((*here, mechanism, value, over, least, close, told, status))
+    columns = ["cost", "delta", "epsilon", "lower", "upper", "cells", "mechanism", "value"]
+    columns += ["over_limit", "over_limit_least", "within", "noise", "status"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _mechanism(
+    mechanism: str, epsilon: float, delta: float, cost: str
+) -> tuple[Noise | None, float, str]:
+    """Return the noise of a family, its cost and how it was had."""
+    if mechanism == "staircase":
+        power = 2 if cost == "variance" else 1
+        noise, status = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, power))), "ok"
+    else:
+        noise, status = _calibrated(mechanism, epsilon, delta)
+    return noise, np.nan if noise is None else _cost(noise, cost), status
+
+
+@cache  # one calibration serves both costs
+def _calibrated(mechanism: str, epsilon: float, delta: float) -> tuple[Noise | None, str]:
+    """Return the noise of a family and 'ok', or 'infimum', or why there is none."""
+    try:
+        found = calibrate(mechanism, epsilon=epsilon, delta=delta)
+    except ValueError as refusal:
+        return None, str(refusal)
+    return found.noise, "ok" if found.attained else "infimum"
+
+
+def _cost(noise: Noise, cost: str) -> float:
+    return noise.var() if cost == "variance" else noise.mean_abs()
+
+
+def within(table: pd.DataFrame) -> pd.DataFrame:
+    """Return where each mechanism is certainly within 1 % of the limit.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `limit` returns it.
+
+    Returns
+    -------
+    DataFrame
+        One row per cost, delta, mechanism and unbroken run of the table's epsilons: columns
+        cost, delta, mechanism, epsilon_from, epsilon_to and points (how many epsilons), sorted
+        by these. A mechanism that is nowhere within 1 % has no row.
+    """
+    rows = []
+    for key, part in table.groupby(["cost", "delta", "mechanism"], sort=True):
+        part = part.sort_values("epsilon")  # noqa: PLW2901 - the same part, in order
+        close = part["within"].to_numpy() == 1
+        run = np.cumsum(np.diff(close, prepend=False))
+        for _, points in part[close].groupby(run[close]):
+            ends = points["epsilon"].min(), points["epsilon"].max()
+            rows.append((*key, *ends, len(points)))
+    columns = ["cost", "delta", "mechanism", "epsilon_from", "epsilon_to", "points"]
+    return pd.DataFrame(rows, columns=columns)

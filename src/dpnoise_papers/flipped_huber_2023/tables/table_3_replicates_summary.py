@@ -1,0 +1,165 @@
+"""What the replications of Table III say of each printed number and of each printed gain.
+
+Two replications of one mechanism differ by seeds alone. So the share of pairs of replications
+whose ratio of NMSE is at least the printed Gaussian's over flipped Huber's is the probability
+that seeds alone give the printed gain; for it the Gaussian of one replication stands beside the
+flipped Huber noise of another, with other splits and other noise. `same seeds` is the share of
+replications that give it when both mechanisms see the same splits and uniforms.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from dpnoise_papers.flipped_huber_2023.tables.table_3_replicates import ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+METRICS = ("nmse", "test_error")
+# What the claims compare, as a range over the readings that the paper leaves open.
+_JUDGED = ("", "_gain", "_apart")
+_ENDS = (0.005, 0.995)
+_OF_METRIC = (
+    "", "_low", "_high", "_sd", "_printed", "_percentile", "_ratio", "_ratio_low", "_ratio_high",
+    "_gain", "_gain_low", "_gain_high", "_apart", "_apart_low", "_apart_high", "_printed_ratio",
+    "_better", "_same_seeds", "_independent_seeds",
+    *(f"{judged}_{end}" for judged in _JUDGED for end in ("least", "greatest")),
+)  # fmt: skip
+COLUMNS = [
+    "dataset", "reading", "mechanism", "status", "reason", "replications", "audited", "missed",
+    "graft_share", *(f"{metric}{end}" for metric in METRICS for end in _OF_METRIC),
+]  # fmt: skip
+
+
+def summarise_replicates(
+    runs: Mapping[str, pd.DataFrame],
+    status: Mapping[str, Mapping[str, Any]],
+    readings: Mapping[str, Any],
+    paper: pd.DataFrame,
+) -> pd.DataFrame:
+    """Return one row per data set, reading and mechanism.
+
+    Parameters
+    ----------
+    runs : mapping of str to DataFrame
+        By data set, as `table_3_replicates` returns it; without rows if the set was not to be had.
+    status : mapping of str to mapping
+        By data set, what `dpnoise_papers.data.prepare` recorded: `status` and `reason`.
+    readings : mapping
+        Of the config. The paper states the account of flipped Huber noise; the others (the
+        Gaussian's account, the passes, what stands for the optimum) it leaves open.
+    paper : DataFrame
+        Columns dataset, mechanism, metric and value: what the paper prints.
+
+    Returns
+    -------
+    DataFrame
+        Columns `COLUMNS`: of each metric the median over replications, the ends of an interval
+        that holds 99 % of them and the standard deviation; the printed number and which share of
+        replications is at most that; and for flipped Huber noise, with the same seeds, the ratio
+        of the Gaussian's number to it and the difference (`gain`), the same difference with
+        independent seeds (`apart`), the printed ratio, and the probability that the Gaussian's is
+        larger (`better`), and is larger by the printed ratio with the same and with independent
+        seeds. `graft_share` is the share of replications whose noise is not Gaussian.
+        `_least` and `_greatest` hold the intervals of all readings that the paper leaves open.
+    """
+    printed = paper.set_index(["dataset", "mechanism", "metric"])["value"].to_dict()
+    rows = []
+    for dataset, table in runs.items():
+        for reading in readings:
+            part = table[table["reading"] == reading] if len(table) else table
+            for mechanism in ROWS:
+                row: dict[str, Any] = {
+                    "dataset": dataset, "reading": reading, "mechanism": mechanism,
+                }  # fmt: skip
+                if part.empty:
+                    row |= {"status": "missing", "reason": status[dataset]["reason"]}
+                else:
+                    row |= {"status": "ok", "reason": "", **_numbers(part, mechanism)}
+                    for metric in METRICS:
+                        values = [printed.get((dataset, name, metric), np.nan) for name in ROWS]
+                        row |= _against_printed(part, mechanism, metric, values)
+                rows.append(row)
+    table = pd.DataFrame(rows).reindex(columns=COLUMNS)
+    left_open = [name for name, spec in readings.items() if "flipped_huber" not in spec]
+    for _, same in table[table["reading"].isin(left_open)].groupby(["dataset", "mechanism"]):
+        here = (table["dataset"] == same["dataset"].iloc[0]) & (
+            table["mechanism"] == same["mechanism"].iloc[0]
+        )
+        for name in (f"{metric}{judged}" for metric in METRICS for judged in _JUDGED):
+            table.loc[here, f"{name}_least"] = same[f"{name}_low"].min()
+            table.loc[here, f"{name}_greatest"] = same[f"{name}_high"].max()
+    return table
+
+
+def _of(part: pd.DataFrame, mechanism: str, metric: str) -> np.ndarray:
+    mine = part[part["mechanism"] == mechanism].sort_values("replication")
+    return mine[metric].to_numpy(dtype=float)
+
+
+def _numbers(part: pd.DataFrame, mechanism: str) -> dict[str, Any]:
+    mine = part[part["mechanism"] == mechanism]
+    row = {
+        "replications": len(mine),
+        "audited": int(mine["audited"].sum()),
+        "missed": int(mine["missed"].sum()),
+        "graft_share": float((~mine["shape"].str.startswith("Gaussian")).mean()),
+    }
+    for metric in METRICS:
+        values = _of(part, mechanism, metric)
+        row |= _spread(metric, values)
+        row[f"{metric}_sd"] = float(values.std(ddof=1))
+    return row
+
+
+def _spread(name: str, values: np.ndarray, size: int | None = None) -> dict[str, float]:
+    """Return the median and an interval that holds 99 % of replications.
+
+    A hundred replications say little of the last half per cent: on each side of the median the
+    interval is the wider of the quantile and of Student's prediction interval for one more
+    replication after `size`, with that side's spread (of the logarithms, if all are positive).
+    """
+    low, middle, high = np.quantile(values, [_ENDS[0], 0.5, _ENDS[1]])
+    size = len(values) if size is None else size
+    if not np.isfinite(values).all():  # a diverged replication
+        return {name: middle, f"{name}_low": low, f"{name}_high": high}
+    positive = bool((values > 0).all())
+    away = np.log(values / middle) if positive else values - middle
+    reach = stdtrit(size - 1, _ENDS[1]) * np.sqrt(1.0 + 1.0 / size)
+    ends = [
+        sign * reach * np.sqrt(np.mean(side**2)) if side.size else 0.0
+        for sign, side in ((-1.0, away[away < 0]), (1.0, away[away > 0]))
+    ]
+    ends = middle * np.exp(ends) if positive else middle + np.array(ends)
+    return {name: middle, f"{name}_low": min(low, *ends), f"{name}_high": max(high, *ends)}
+
+
+def _against_printed(
+    part: pd.DataFrame, mechanism: str, metric: str, printed: list[float]
+) -> dict[str, float]:
+    """Return percentile and, for flipped Huber noise, ratios and their probabilities."""
+    first, second = (_of(part, name, metric) for name in ROWS)
+    mine, value = (first, printed[0]) if mechanism == ROWS[0] else (second, printed[1])
+    row = {f"{metric}_printed": value}
+    if np.isfinite(value):
+        # a tie counts half, as for a printed number that equals some of ours
+        row[f"{metric}_percentile"] = float((mine < value).mean() + (mine == value).mean() / 2)
+    if mechanism == ROWS[0]:
+        return row
+    row |= _spread(f"{metric}_ratio", first / second)
+    row |= _spread(f"{metric}_gain", first - second)
+    others = ~np.eye(len(first), dtype=bool)
+    row |= _spread(f"{metric}_apart", (first[:, None] - second)[others], len(first))
+    row[f"{metric}_better"] = float((first > second).mean())
+    ratio = printed[0] / printed[1]
+    row[f"{metric}_printed_ratio"] = ratio
+    if np.isfinite(ratio):
+        row[f"{metric}_same_seeds"] = float((first / second >= ratio).mean())
+        pairs = first[:, None] / second >= ratio
+        row[f"{metric}_independent_seeds"] = float(pairs[others].mean())
+    return row

@@ -1,0 +1,161 @@
+"""A search for parameters and neighbours that break Theorem 8 of flipped-huber-2023.
+
+The theorem takes Delta_1, Delta_2 and Delta (the greatest l1, l2 and l-infinity norm of a
+difference d of neighbouring answers) as if one d had all three. Here d has m equal entries, and
+the three sensitivities are anything that other neighbours may force upwards: as large as, or
+larger than, the norms of d. The adversary picks epsilon, gamma, alpha, m, the entry and the
+sensitivities so that the exact delta of d is as large a multiple of the theorem's delta as can
+be: first at random, then by Nelder-Mead from the worst of these. A multiple above 1 would be a
+counterexample. As alpha falls to 0 the theorem becomes the exact condition of Gaussian noise and
+the multiple 1, where every search ends; so it is also run with alpha / gamma bounded from below.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dpnoise._validation import Problems
+from dpnoise.noise import FlippedHuber
+from dpnoise.privacy.vector import vector_profile
+from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+from dpnoise_papers.grids import require_count
+from dpnoise_papers.seeds import generator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Array = np.ndarray
+
+_TOLERANCE = 1e-6  # the exact profile comes with bounds 1e-7 apart
+_LEAST = 1e-14  # a bound below it is lost to the cancellation of the printed formula
+# epsilon, 2 gamma^2 epsilon / Delta_2^2 - 1, alpha over the greatest admitted, ||d||_2 / Delta_2,
+# Delta over its least value, Delta_1 over its least value: ranges, in logarithms
+_LOW = np.log([0.03, 1e-3, 0.05, 0.2, 1.0, 1.0])  # alpha = 0 is the Gaussian, multiple 1
+_HIGH = np.log([6.0, 30.0, 1.0, 1.0, 4.0, 4.0])
+_STARTS = 3
+
+
+def theorem_8_search(
+    *, seed: int, dimensions: Sequence[int], shapes: Sequence[float], trials: int, steps: int
+) -> pd.DataFrame:
+    """Return the greatest multiple of Theorem 8's delta that was found, per dimension.
+
+    Parameters
+    ----------
+    seed : int
+    dimensions : sequence of int
+        K, the number of coordinates.
+    shapes : sequence of float
+        Least alpha / gamma that the adversary may take, non-negative; one search for each.
+    trials : int
+        Random parameters per dimension, kind of neighbour and least shape.
+    steps : int
+        Evaluations of each of three descents from the worst of them.
+
+    Returns
+    -------
+    DataFrame
+        Columns dimension, neighbour ("corner": d has all three norms, or "other"), least_shape,
+        evaluations,
+        random (the greatest exact delta over the theorem's at random), multiple (the greatest
+        of all), violations (how many evaluations are above 1 by more than the exact account's
+        resolution) and parameters (of the greatest).
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("search against Theorem 8")
+    require_count(problems, "trials", trials, 3)
+    require_count(problems, "steps", steps, 1)
+    for place, dimension in enumerate(dimensions):
+        require_count(problems, f"dimensions[{place}]", dimension, 1)
+    for place, shape in enumerate(shapes):
+        problems.number(f"shapes[{place}]", shape, low=0.0, high=10.0)
+    problems.raise_if_any()
+    rows = []
+    for dimension in dimensions:
+        for neighbour in ("corner", "other"):
+            for shape in shapes if dimension > 1 or neighbour == "corner" else ():
+                scope = seed, "theorem-8-search", neighbour, dimension, float(shape)
+                place = _Place(dimension, neighbour, shape)
+                rows.append(_attack(place, generator(*scope), trials, steps))
+    return pd.DataFrame(rows)
+
+
+class _Place(NamedTuple):
+    """Where a search takes place."""
+
+    dimension: int
+    neighbour: str
+    least_shape: float
+
+
+def _attack(place: _Place, rng: np.random.Generator, trials: int, steps: int) -> dict[str, object]:
+    from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
+
+    seen: list[tuple[float, str]] = []
+
+    def lost(x: Array, entries: int) -> float:
+        """Return minus the logarithm of the multiple, after writing it down."""
+        multiple, told = _multiple(np.clip(x, _LOW, _HIGH), entries, place)
+        seen.append((multiple, told))
+        return -math.log(max(multiple, 1e-300))
+
+    starts = []
+    for _ in range(trials):
+        entries = int(rng.integers(1, place.dimension + 1))
+        if place.neighbour == "corner":
+            entries = place.dimension
+        x = rng.uniform(_LOW, _HIGH)
+        starts.append((lost(x, entries), entries, x))
+    random = max(seen)[0]
+    for _, entries, x in sorted(starts, key=lambda start: start[0])[:_STARTS]:
+        options = {"maxfev": steps, "xatol": 1e-4, "fatol": 1e-9}
+        minimize(lost, x, args=(entries,), method="Nelder-Mead", options=options)
+    multiple, told = max(seen)
+    return {
+        **place._asdict(),
+        "evaluations": len(seen),
+        "random": random,
+        "multiple": multiple,
+        "violations": sum(value > 1.0 + _TOLERANCE for value, _ in seen),
+        "parameters": told,
+    }
+
+
+def _multiple(x: Array, entries: int, place: _Place) -> tuple[float, str]:
+    """Return the exact delta over the theorem's.
+
+    0 where the printed formula cancels or alpha is less than the place allows.
+    """
+    epsilon, surplus, part, share, wider, longer = np.exp(x)
+    delta_2, dimension = 1.0, place.dimension
+    if place.neighbour == "corner":
+        entry = delta = 1.0 / math.sqrt(dimension)
+        delta_1 = math.sqrt(dimension)
+    else:
+        entry = share / math.sqrt(entries)
+        # some neighbour has l2 norm 1, so that its largest entry is at least 1 / sqrt K
+        delta = min(max(entry, 1.0 / math.sqrt(dimension)) * wider, 1.0)
+        delta_1 = min(max(entries * entry, 1.0) * longer, math.sqrt(dimension))
+    gamma = math.sqrt((1.0 + surplus) * delta_2**2 / (2.0 * epsilon))
+    room = (2.0 * gamma**2 * epsilon - delta_2**2) / dimension
+    alpha = part * float(printed.transition_inverse(np.float64(room), np.float64(delta)))
+    alpha = min(alpha, 30.0 * gamma)  # beyond, the printed normaliser overflows
+    norms = np.float64(delta_1), np.float64(delta_2), np.float64(delta)
+    upper, lower, _ = printed.theorem_8(epsilon, np.float64(alpha), gamma, dimension, norms)
+    bound = float(upper - math.exp(epsilon) * lower)
+    told = (
+        f"epsilon={epsilon:.6g}, alpha={alpha:.6g}, gamma={gamma:.6g}, entries={entries}, "
+        f"entry={entry:.6g}, Delta_1={delta_1:.6g}, Delta_2=1, Delta={delta:.6g}"
+    )
+    if bound <= _LEAST or alpha < place.least_shape * gamma:
+        return 0.0, told
+    exact = vector_profile(FlippedHuber(alpha, gamma), entry, epsilon, copies=entries)
+    return float(exact.lower) / bound, told

@@ -1,0 +1,1 @@
+"""Numerical checks of the statements of flipped-huber-2023."""

@@ -1,0 +1,242 @@
+"""What flipped-huber-2023 states or uses and is not so, with both sides to 50 digits.
+
+Lemma 7 bounds P(affine loss <= -epsilon) from below for every difference d of neighbours,
+but its right side depends on d's largest norms only: as d shrinks the left side vanishes
+and the right stays. `lemma_7` tabulates both sides along a ray of differences,
+`counterexamples` gives single points of it, and of false steps of other proofs, in full.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import mpmath
+import numpy as np
+import pandas as pd
+
+from dpnoise._validation import Problems
+from dpnoise_papers.checks import tail, two_fold_tail
+from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mpmath import mpf
+
+_WORKING_DIGITS = 70
+
+
+def lemma_7(*, alpha: float, gamma: float, epsilon: float, points: int) -> pd.DataFrame:
+    """Return both sides of Lemma 7 along a ray of differences with equal entries.
+
+    Delta = 1, Delta_2 = sqrt K and Delta_1 = K; d = (r, ..., r) for r from 0.05 to 1.
+
+    Parameters
+    ----------
+    alpha, gamma : float
+        The noise.
+    epsilon : float
+    points : int
+        How many r.
+
+    Returns
+    -------
+    DataFrame
+        Columns dimension (1 and 2), norm_ratio (r, which is ||d||_2 / Delta_2), left (the
+        probability), right (what should be a lower bound on it), alpha, gamma, epsilon.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("lemma_7")
+    for name, value in (("alpha", alpha), ("gamma", gamma), ("epsilon", epsilon)):
+        problems.number(name, value, low=0, open_low=True)
+    ok = isinstance(points, int) and not isinstance(points, bool) and points >= 2
+    problems.require(ok, "points", "a whole number of at least 2", points)
+    problems.raise_if_any()
+    r = np.linspace(0.05, 1, points)
+    a, g = np.full(points, float(alpha)), np.full(points, float(gamma))
+    parts = []
+    for k in (1, 2):
+        cost = k * printed.transition_cost(a, 1.0)
+        level = g**2 * epsilon + (k * r * r + cost) / 2  # of T'd
+        left = tail(level / r, a, g) if k == 1 else two_fold_tail(level, r, r, a, g)
+        norms = (np.full(points, float(k)), np.full(points, k**0.5), np.ones(points))
+        columns = {"dimension": k, "norm_ratio": r, "left": left}
+        columns["right"] = printed.theorem_8(epsilon, a, g, k, norms)[1]
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True).assign(alpha=alpha, gamma=gamma, epsilon=epsilon)
+
+
+def counterexamples(*, digits: int = 50) -> pd.DataFrame:
+    """Return single counterexamples in full.
+
+    Parameters
+    ----------
+    digits : int
+        Significant digits of each value.
+
+    Returns
+    -------
+    DataFrame
+        Columns id (that of the statement in the table of `theory`), parameter and value,
+        a text. In each, 'left' should be at least or at most 'right', as 'claimed' says.
+    """
+    problems = Problems("counterexamples")
+    ok = isinstance(digits, int) and not isinstance(digits, bool) and 5 <= digits <= 60
+    problems.require(ok, "digits", "a whole number from 5 to 60", digits)
+    problems.raise_if_any()
+    with mpmath.workdps(_WORKING_DIGITS):
+        cases = [
+            ("lemma-7", _lemma_7_one()),
+            ("lemma-7-two-coordinates", _lemma_7_two(both=True)),
+            ("lemma-7-one-of-two-coordinates", _lemma_7_two(both=False)),
+            ("lemma-7-order", _order()),
+            ("esseen-inequality", _esseen()),
+            ("equation-20-for-every-sub-gaussian", _sign()),
+            ("orlicz-implies-lemma-2", _three_points()),
+            ("equation-5-order", _norms()),
+        ]
+        rows = [
+            (name, parameter, value if isinstance(value, str) else _digits(value, digits))
+            for name, case in cases
+            for parameter, value in case
+        ]
+    return pd.DataFrame(rows, columns=["id", "parameter", "value"])
+
+
+def _digits(value: mpf | int, digits: int) -> str:
+    return str(value) if isinstance(value, int) else mpmath.nstr(value, digits)
+
+
+def _normal_tail(x: mpf) -> mpf:
+    return mpmath.erfc(x / mpmath.sqrt(2)) / 2
+
+
+def _noise_tail(x: mpf, alpha: mpf, gamma: mpf) -> mpf:
+    """Return P(T > x) of flipped Huber noise, from (9) and (10)."""
+    if x < 0:
+        return 1 - _noise_tail(-x, alpha, gamma)
+    omega = _omega(alpha / gamma)
+    if x > alpha:
+        return mpmath.sqrt(2 * mpmath.pi) / omega * _normal_tail(x / gamma)
+    rise = mpmath.exp(alpha / (2 * gamma**2) * (alpha - x)) * mpmath.sinh(
+        alpha * x / (2 * gamma**2)
+    )
+    return mpmath.mpf(1) / 2 - 2 * gamma / (alpha * omega) * rise
+
+
+def _omega(b: mpf) -> mpf:
+    return 2 * (mpmath.sqrt(2 * mpmath.pi) * _normal_tail(b) + 2 / b * mpmath.sinh(b * b / 2))
+
+
+def _shift(b: mpf) -> mpf:
+    """Return theta / gamma, equation (22)."""
+    return mpmath.sqrt(2) * mpmath.erfinv(1 - mpmath.sqrt(2 * mpmath.pi) / _omega(b))
+
+
+_CLAIM = "left >= right"
+
+
+def _setting() -> tuple[mpf, mpf, mpf, mpf]:
+    """Return alpha = gamma = Delta = 1, epsilon = 2 and R_Delta(alpha) = 1."""
+    one = mpmath.mpf(1)
+    return one, one, mpmath.mpf(2), one
+
+
+def _lemma_7_one() -> Iterator[tuple[str, object]]:
+    alpha, gamma, epsilon, cost = _setting()
+    d = mpmath.mpf(1) / 2
+    left = _noise_tail((gamma**2 * epsilon + d * d / 2 + cost / 2) / d, alpha, gamma)
+    right = _normal_tail(gamma * epsilon + 1 / (2 * gamma) + cost / (2 * gamma) + _shift(alpha))
+    yield from _report(1, "0.5", left, right)
+
+
+def _lemma_7_two(*, both: bool) -> Iterator[tuple[str, object]]:
+    alpha, gamma, epsilon, cost = _setting()
+    d = mpmath.mpf(1) / 2
+    level = gamma**2 * epsilon + (2 * d * d if both else d * d) / 2 + cost
+    left = _two_fold(level / d, alpha, gamma) if both else _noise_tail(level / d, alpha, gamma)
+    root = mpmath.sqrt(2)
+    centre = gamma * epsilon / root + root / (2 * gamma) + cost / (gamma * root)
+    right = _normal_tail(centre + _shift(alpha) * 2 / root)
+    yield from _report(2, "(0.5, 0.5)" if both else "(0.5, 0)", left, right)
+
+
+def _report(k: int, d: str, left: mpf, right: mpf) -> Iterator[tuple[str, object]]:
+    yield "K", k
+    yield from (("alpha", 1), ("gamma", 1), ("epsilon", 2), ("Delta", 1), ("Delta_1", k))
+    yield "Delta_2", mpmath.sqrt(k)
+    yield "d", d
+    yield "left: P(affine loss <= -epsilon)", left
+    yield "right: lower bound of the lemma", right
+    yield "claimed", _CLAIM
+    yield "left / right", left / right
+
+
+def _two_fold(level: mpf, alpha: mpf, gamma: mpf) -> mpf:
+    """Return P(T_1 + T_2 > level) by quadrature between the kinks."""
+    kappa = gamma * _omega(alpha / gamma) * mpmath.exp(-((alpha / gamma) ** 2) / 2)
+
+    def integrand(t: mpf) -> mpf:
+        size = abs(t)
+        rho = alpha * size if size <= alpha else (size**2 + alpha**2) / 2
+        return mpmath.exp(-rho / gamma**2) / kappa * _noise_tail(level - t, alpha, gamma)
+
+    marks = [-alpha, 0, alpha, level - alpha, level, level + alpha]
+    ends = [-25 * gamma, *(level / 2 + step * gamma for step in (-4, 4)), level + 25 * gamma]
+    return mpmath.quad(integrand, sorted(mpmath.mpf(x) for x in (*marks, *ends)))
+
+
+def _order() -> Iterator[tuple[str, object]]:
+    a, small = mpmath.mpf(-1), mpmath.mpf(1) / 2
+    yield from (("theta", 0), ("s2", "0.5"), ("S2", 1), ("a", "-1"))
+    yield "left: Phi((a - theta s1) / s2)", _normal_tail(-a / small)
+    yield "right: Phi((a - theta S1) / S2)", _normal_tail(-a)
+    yield "claimed", _CLAIM
+
+
+def _esseen() -> Iterator[tuple[str, object]]:
+    yield from (("a", 1), ("b", "-1"))
+    yield "left: Q(a + b)", mpmath.mpf(1) / 2
+    one = mpmath.mpf(1)
+    yield "right: 2 Q(a) Q(b)", 2 * _normal_tail(one) * _normal_tail(-one)
+    yield "claimed", "left <= right"
+
+
+def _sign() -> Iterator[tuple[str, object]]:
+    a = mpmath.mpf(9) / 10
+    yield from (("X", "+1 or -1, each with probability 1/2"), ("a", "0.9"))
+    yield "left: P(X > a)", mpmath.mpf(1) / 2
+    yield "right: Q(a)", _normal_tail(a)
+    yield "claimed", "left <= right"
+
+
+def _three_points() -> Iterator[tuple[str, object]]:
+    a, p = mpmath.mpf(4), mpmath.mpf(1) / 1000
+
+    def slope(s: mpf) -> mpf:  # of the product below, but for a positive factor
+        rest = p * mpmath.exp(s * a * a / 2)
+        return a * a * (1 - s) * rest - (1 - p + rest)
+
+    # It is negative, then positive, then negative: one inner maximum, the later zero.
+    best = mpmath.findroot(slope, mpmath.mpf("0.88"))
+    value = (1 - p + p * mpmath.exp(best * a * a / 2)) * mpmath.sqrt(1 - best)
+    yield "X", "0 with probability 1 - p, +a and -a with p/2 each"
+    yield from (("a", 4), ("p", "0.001"))
+    yield "E exp(s X^2 / 2) sqrt(1 - s) starts at", 1
+    yield "its slope at s = 0", p * a * a / 2 - mpmath.mpf(1) / 2
+    yield "its inner maximum", value
+    yield "attained at s", best
+    yield "left: M(4)", 1 - p + p * mpmath.cosh(4 * a)
+    yield "right: exp(4^2 / 2)", mpmath.exp(8)
+    yield "claimed", "left <= right"
+
+
+def _norms() -> Iterator[tuple[str, object]]:
+    yield from (("d", "(1, 1)"), ("q", 1), ("r", 2))
+    yield "left: ||d||_q", 2
+    yield "right: ||d||_r", mpmath.sqrt(2)
+    yield "claimed", "left <= right"

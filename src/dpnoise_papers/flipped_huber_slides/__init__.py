@@ -1,0 +1,1 @@
+"""Slides of the authors of flipped-huber-2023."""

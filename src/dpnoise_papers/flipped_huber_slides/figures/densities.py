@@ -1,0 +1,144 @@
+"""Pictures of the flipped Huber slides in one dimension, drawn from their tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.ticker import FuncFormatter
+
+from dpnoise_papers.style import COLOURS, COLUMN, GREY, NAMES, PAGE, house_style, new_figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FAINT = 1e-8  # in units of the peak, the least density of a logarithmic panel
+_SEEN = 5e-3  # and of a plain one
+_PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
+# Dashes that take turns where curves coincide, over a solid flipped Huber.
+_LINES = {
+    "gaussian": (0, (3, 3)),
+    "laplace": (0, (2, 6)),
+    "truncated-laplace": (2.7, (2, 6)),
+    "offset-symmetric-gaussian": (5.4, (2, 6)),
+}
+
+
+def huber_density(table: pd.DataFrame) -> Figure:
+    """Draw the Huber density between the Gaussian and the Laplace that it is made of.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_slides.tables.densities.huber_density` returns it.
+
+    Returns
+    -------
+    Figure
+        The logarithmic panel shows a parabola (Gaussian) between the dots and straight
+        (Laplace) tails beyond: the opposite of flipped Huber noise.
+    """
+    return _densities(table, ("Huber noise", "Gaussian centre, Laplace tails, joined at the dots"))
+
+
+def densities_1d(table: pd.DataFrame) -> Figure:
+    """Draw the densities of each mechanism's least-variance noise for one budget.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_slides.tables.densities.calibrated_densities` returns it.
+
+    Returns
+    -------
+    Figure
+        The legend gives the standard deviations.
+    """
+    return _densities(
+        table, ("Equal privacy, unequal noise", "The same, logarithmic, to the tails")
+    )
+
+
+def _densities(table: pd.DataFrame, titles: tuple[str, str]) -> Figure:
+    marks = table[table["transition"] == 1] if "transition" in table else table.iloc[:0]
+    with house_style():
+        figure = new_figure(PAGE, 3.2)
+        plain, logarithmic = figure.subplots(1, 2)
+        for axes, title in zip((plain, logarithmic), titles, strict=True):
+            _curves(axes, table)
+            axes.plot(marks["t"], marks["density"], "o", color=COLOURS["huber"], zorder=4)
+            axes.set_xlim(table["t"].min(), table["t"].max())
+            axes.set_xlabel(r"noise $t$")
+            axes.set_title(title)
+        plain.set_ylim(0, None)
+        plain.set_ylabel(r"density $g(t)$")
+        logarithmic.set_yscale("log")
+        peak, least = table["density"].max(), table.loc[table["density"] > 0, "density"].min()
+        logarithmic.set_ylim(max(peak * _FAINT, least), peak * 2)
+        seen = table.loc[table["density"] > _SEEN * peak, "t"].abs().max()
+        plain.set_xlim(-seen, seen)
+        figure.legend(
+            *plain.get_legend_handles_labels(), loc="outside lower center", ncols=3, handlelength=3,
+        )  # fmt: skip
+    return figure
+
+
+def _curves(axes: Axes, table: pd.DataFrame) -> None:
+    for mechanism, rows in table.groupby("mechanism", sort=False):
+        deviation = f": std {rows['variance'].iloc[0] ** 0.5:.4g}" if "variance" in rows else ""
+        axes.plot(
+            rows["t"], rows["density"], color=COLOURS[mechanism],
+            linestyle=_LINES.get(mechanism, "-"), label=f"{NAMES[mechanism]}{deviation}",
+            zorder=3 if mechanism in _LINES else 2,
+        )  # fmt: skip
+
+
+def illustrative_values(table: pd.DataFrame) -> Figure:
+    """Draw the best alpha and gamma against epsilon, by the paper's grid and exactly.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.scalar_variances.illustrative_values` returns it.
+
+    Returns
+    -------
+    Figure
+        The exact values are written at their dots. The grid's, open circles, can lie far off at
+        nearly the same variance, since the variance hardly changes along a ridge towards Laplace.
+    """
+    with house_style():
+        figure = new_figure(COLUMN * 1.4, 3.2)
+        axes = figure.subplots()
+        for name, colour, shift, side in (
+            ("alpha", COLOURS["flipped-huber"], (2, 6), "left"),
+            ("gamma", COLOURS["gaussian"], (-3, -12), "right"),
+        ):
+            exact = table[f"{name}_exact"]
+            axes.plot(table["epsilon"], exact, "o-", color=colour, label=rf"$\{name}$")
+            axes.plot(
+                table["epsilon"], table[name], "o", color=colour, markerfacecolor="none",
+                markersize=7,
+            )  # fmt: skip
+            for epsilon, value in zip(table["epsilon"], exact, strict=True):
+                axes.annotate(
+                    f"{value:.3g}", (epsilon, value), shift, textcoords="offset points",
+                    color=colour, fontsize=7, ha=side,
+                )  # fmt: skip
+        axes.plot([], [], "o-", color=GREY, label="exact optimum, as written")
+        axes.plot([], [], "o", color=GREY, markerfacecolor="none", markersize=7,
+                  label="the paper's grid search")  # fmt: skip
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.xaxis.set_major_formatter(_PLAIN)
+        axes.yaxis.set_major_formatter(_PLAIN)
+        axes.set_xlabel(r"privacy budget $\epsilon$")
+        axes.set_ylabel("parameter")
+        axes.set_title("Flipped Huber noise of least variance")
+        axes.margins(x=0.12, y=0.12)
+        figure.legend(
+            *axes.get_legend_handles_labels(), loc="outside lower center", ncols=4,
+            columnspacing=1.2,
+        )  # fmt: skip
+    return figure

@@ -1,0 +1,62 @@
+"""Checks, grids and wording that the one-dimensional experiments share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from dpnoise._validation import Problems
+    from dpnoise.noise import Noise
+
+
+def describe(noise: Noise) -> str:
+    """Return the parameters of a noise as 'alpha=0.5, gamma=2'."""
+    return ", ".join(f"{field.name}={getattr(noise, field.name):.6g}" for field in fields(noise))
+
+
+def require_count(problems: Problems, name: str, value: object, least: int) -> None:
+    """Record a problem unless `value` is a whole number of at least `least`."""
+    ok = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    problems.require(ok, name, f"a whole number of at least {least}", value)
+
+
+def require_grid(
+    problems: Problems,
+    name: str,
+    spec: Mapping[str, float],
+    *,
+    high: float = math.inf,
+    positive: bool = True,
+) -> None:
+    """Record what is wrong with a grid {low, high, count} in (0, high), or [0, high)."""
+    if not problems.require(
+        set(spec) == {"low", "high", "count"}, name, "{low, high, count}", dict(spec)
+    ):
+        return
+    ok = problems.number(f"{name}: low", spec["low"], low=0.0, open_low=positive)
+    floor = spec["low"] if ok and isinstance(spec["low"], Real) else 0.0
+    problems.number(
+        f"{name}: high", spec["high"], low=floor, open_low=True, high=high, open_high=True
+    )
+    require_count(problems, f"{name}: count", spec["count"], 2)
+
+
+def geometric(spec: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return the log-spaced grid {low, high, count}."""
+    return np.geomspace(spec["low"], spec["high"], spec["count"])
+
+
+def symmetric(half_width: float, points: int, marks: list[float]) -> NDArray[np.float64]:
+    """Return a grid from minus to plus `half_width`, with the marks, of both signs, inside."""
+    inside = [mark for mark in marks if mark <= half_width]
+    grid = np.linspace(-half_width, half_width, points)
+    return np.union1d(grid, [*inside, *np.negative(inside)])

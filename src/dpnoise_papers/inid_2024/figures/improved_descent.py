@@ -1,0 +1,271 @@
+"""Figures 5 and 6 of inid-2024, and what they leave out: which noise suits which error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator
+
+from dpnoise_papers.style import GREY, PAGE, house_style, new_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SCHEMES = {
+    "iid": {"color": "#7F7F7F", "linestyle": ":", "marker": "^", "label": "i.i.d."},
+    "spr": {"color": "#0072B2", "linestyle": "-", "marker": "o", "label": "SPR (usual DP-CD)"},
+    "optimal": {"color": "#D55E00", "linestyle": "--", "marker": "s", "label": "optimal"},
+    "weighted": {"color": "#009E73", "linestyle": "-.", "marker": "D", "label": "for $M_i$"},
+}  # fmt: skip
+FEATURES = {"raw": "raw features", "standardise": "standardised features"}
+TITLES = {"california": "California, LASSO", "electricity": "Electricity, logistic"}
+READINGS = {
+    "spr": "SPR",
+    "spr-concentrated": "SPR, account by zCDP",
+    "optimal": "optimal, after the step",
+    "optimal-on-gradient": "optimal, on the gradient",
+    "optimal-step-never": "optimal for $C_i$ alone, after the step",
+    "optimal-half": "optimal, half the noise",
+    "optimal-one-pass": "optimal, one pass accounted for",
+    "spr-half": "SPR, half the noise",
+    "spr-each-alone": "SPR, one coordinate accounted for",
+    "optimal-step-twice": "optimal for $\\tau_i C_i$, on the gradient",
+}
+_PERCENT = FuncFormatter(lambda value, _: f"{100 * value:g} %")
+
+
+def _percent_axis(axis: Axes, subs: tuple[float, ...] = (1.0,)) -> None:
+    axis.set_yscale("log")
+    axis.yaxis.set_major_formatter(_PERCENT)
+    axis.yaxis.set_major_locator(LogLocator(10, subs))
+    axis.yaxis.set_minor_formatter("")
+    axis.grid(color=GREY, alpha=0.2, linewidth=0.5)
+
+
+def descent_paths(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
+    """Draw the relative error against passes, one panel for each way of scaling the features.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.inid_2024.tables.improved_descent.improved_descent` returns it. Lines with bars
+        of one standard error are one run of the most passes, hollow marks runs of their own
+        for fewer passes; both on fresh trials and in cyclic order.
+    printed : DataFrame, optional
+        As `dpnoise_papers.claims.printed_numbers` returns it: the paper's numbers (judged by the
+        printed protocol) and those read off the figures of Mangold et al. (by the fresh one).
+    """
+    shown = table[(table["order"] == "cyclic") & (table["protocol"] == "fresh")]
+    scalings = [name for name in FEATURES if name in set(shown["features"])]
+    with house_style():
+        figure = new_figure(PAGE, 2.9)
+        panels = figure.subplots(1, max(1, len(scalings)), sharey=True, squeeze=False)[0]
+        for panel, scaling in zip(panels, scalings, strict=False):
+            here = shown[shown["features"] == scaling]
+            schemes = [s for s in SCHEMES if s in set(here["scheme"])]
+            one = here.pivot_table("error", ["reading", "passes"], "scheme")
+            if np.allclose(one.min(axis=1), one.max(axis=1), rtol=1e-6):
+                schemes = ["spr"]  # all schemes are one: every M_i is the same
+                panel.text(
+                    0.97, 0.95, "all three schemes are one", transform=panel.transAxes,
+                    ha="right", va="top", color=GREY,
+                )  # fmt: skip
+            for scheme in schemes:
+                _path(panel, here[here["scheme"] == scheme], scheme)
+            if printed is not None and len(printed):
+                _printed(panel, printed[printed["features"] == scaling])
+            _percent_axis(panel)
+            name = str(here["dataset"].iloc[0])
+            panel.set_title(f"{TITLES.get(name, name)}, {FEATURES[scaling]}")
+            panel.set_xlabel("passes over the data")
+        if scalings:
+            panels[0].set_ylabel("relative error of the objective")
+            panels[0].scatter(
+                [], [], s=16, facecolors="none", edgecolors=GREY, linewidths=0.9,
+                label="a run of its own for this many passes",
+            )  # fmt: skip
+            _legend(figure, panels)
+    return figure
+
+
+def _legend(figure: Figure, panels: Iterable[Axes]) -> None:
+    """Name everything once, lines first."""
+    named = {}
+    for panel in panels:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    order = [look["label"] for look in SCHEMES.values()]
+    labels = sorted(named, key=lambda label: order.index(label) if label in order else len(order))
+    figure.legend([named[x] for x in labels], labels, loc="outside lower center", ncols=3)
+
+
+def _path(panel: Axes, rows: pd.DataFrame, scheme: str) -> None:
+    look = dict(SCHEMES[scheme])
+    marker, label = look.pop("marker"), look.pop("label")
+    run = rows[rows["reading"] == "run"].sort_values("passes")
+    panel.errorbar(
+        run["passes"], run["error"], yerr=run["error_se"], elinewidth=0.7, label=label, **look
+    )
+    own = rows[rows["reading"] == "budget"]
+    panel.scatter(
+        own["passes"], own["error"], s=16, marker=marker, facecolors="white",
+        edgecolors=look["color"], linewidths=0.9, zorder=3,
+    )  # fmt: skip
+
+
+def _printed(panel: Axes, rows: pd.DataFrame) -> None:
+    """Mark the paper's numbers and those of the figures of Mangold et al."""
+    ours = rows[rows["protocol"] == "printed"]
+    panel.scatter(
+        ours["passes"].astype(float), ours["printed"], s=36, marker="*", color="#000000",
+        zorder=4, label="printed" if len(ours) else None,
+    )  # fmt: skip
+    theirs = rows[rows["protocol"] == "fresh"]
+    panel.scatter(
+        theirs["passes"].astype(float), theirs["printed"], s=18, marker="x", color="#000000",
+        linewidths=0.8, zorder=4, label="DP-CD of Mangold et al." if len(theirs) else None,
+    )  # fmt: skip
+
+
+def spr_or_optimal(table: pd.DataFrame) -> Figure:
+    """Draw, for each data set, losses by weights, measured errors and losses by clipping.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.inid_2024.tables.descent_variants.descent_readings` returns it first, all data
+        sets together.
+    """
+    datasets = sorted(set(table["dataset"]))
+    with house_style():
+        figure = new_figure(PAGE, 0.6 + 2.1 * max(1, len(datasets)))
+        grid = figure.subplots(max(1, len(datasets)), 3, squeeze=False)
+        for row, dataset in zip(grid, datasets, strict=False):
+            here = table[table["dataset"] == dataset]
+            parts = {name: here[here["part"] == name] for name in ("error", "measured", "clips")}
+            _losses(row[0], parts["error"], ("iid", "spr", "optimal"))
+            row[0].set_ylabel(f"{TITLES.get(dataset, dataset)}\nloss over the least")
+            row[0].set_xlabel("a, where $\\Sigma\\,M_i^a\\sigma_i^2$ is the loss")
+            _measured(row[1], parts["measured"])
+            _losses(row[2], parts["clips"], ("optimal", "weighted"))
+            row[2].axhline(1.0, color=SCHEMES["spr"]["color"], linewidth=1.0)
+            row[2].set_ylabel("loss $\\Sigma\\,M_i\\sigma_i^2$ over SPR's")
+            row[2].set_xlabel("c, where $C_i \\propto M_i^c$ (here 0.5)")
+        for panel, title in zip(
+            grid[0], ("loss of each scheme", "the descent, measured", "other clipping levels"),
+            strict=True,
+        ):  # fmt: skip
+            panel.set_title(title)
+        for panel in grid[:, 0]:
+            panel.set_ylim(0.8, 1e4)
+        for panel in grid[:, 2]:
+            panel.set_ylim(0.05, 200)
+        _legend(figure, grid[0])
+    return figure
+
+
+def _losses(panel: Axes, rows: pd.DataFrame, schemes: tuple[str, ...]) -> None:
+    for scheme in schemes:
+        look = {key: SCHEMES[scheme][key] for key in ("color", "linestyle", "label")}
+        curve = rows[rows["scheme"] == scheme].sort_values("exponent")
+        panel.plot(curve["exponent"], curve["ratio"], **look)
+    panel.set_yscale("log")
+    panel.grid(color=GREY, alpha=0.2, linewidth=0.5)
+
+
+def _measured(panel: Axes, rows: pd.DataFrame) -> None:
+    curve = rows.sort_values("exponent")
+    panel.errorbar(
+        curve["exponent"], curve["error"], yerr=curve["error_se"], color="#000000", marker="o",
+        markersize=3, linewidth=0.8, elinewidth=0.7, label="measured error, noise for $M^a$",
+    )  # fmt: skip
+    for exponent, scheme in ((-1.0, "iid"), (0.0, "optimal"), (1.0, "spr")):
+        at = curve[np.isclose(curve["exponent"], exponent)]
+        panel.scatter(
+            at["exponent"], at["error"], s=42, marker=SCHEMES[scheme]["marker"],
+            facecolors="none", edgecolors=SCHEMES[scheme]["color"], linewidths=1.3, zorder=4,
+        )  # fmt: skip
+    _percent_axis(panel, (1.0, 2.0, 5.0))
+    panel.set_ylabel("relative error after the last pass")
+    panel.set_xlabel("a, where the noise is optimal for $M_i^a$")
+
+
+def readings(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
+    """Draw the error under each reading of the noise beside what the paper prints.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.inid_2024.tables.descent_variants.descent_readings` returns it second, all data
+        sets together. Filled marks keep the privacy budget, hollow ones do not and carry the
+        epsilon that they spend; crosses are the printed protocol, which reports the trials
+        that it chose on.
+    printed : DataFrame, optional
+        As `dpnoise_papers.claims.printed_numbers` returns it for Figures 5 and 6: the lines of DP-CD
+        (scheme 'spr') and improved DP-CD ('optimal').
+    """
+    datasets = sorted(set(table["dataset"]))
+    names = [name for name in READINGS if name in set(table["reading"])]
+    with house_style():
+        figure = new_figure(PAGE, 0.9 + 0.22 * len(names))
+        panels = figure.subplots(1, max(1, len(datasets)), sharey=True, squeeze=False)[0]
+        for panel, dataset in zip(panels, datasets, strict=False):
+            here = table[table["dataset"] == dataset].set_index("reading").loc[names]
+            height = np.arange(len(names))[::-1]
+            kept = here["private"].to_numpy() == 1
+            colours = [SCHEMES[name.split("-")[0]]["color"] for name in names]
+            panel.errorbar(
+                here["error"], height, xerr=here["error_se"], fmt="none", ecolor=GREY,
+                elinewidth=0.8,
+            )  # fmt: skip
+            panel.scatter(
+                here["flattered"], height, s=12, marker="x", color=GREY, linewidths=0.8,
+                label="on the trials of the search",
+            )  # fmt: skip
+            faces = [c if k else "white" for c, k in zip(colours, kept, strict=True)]
+            panel.scatter(here["error"], height, s=22, c=faces, edgecolors=colours, zorder=3)
+            for value, level, epsilon, inside in zip(
+                here["error"], height, here["epsilon"], kept, strict=True
+            ):
+                if not inside:
+                    panel.annotate(
+                        f"$\\varepsilon$ = {_short(epsilon)}", (value, level), (0, 4),
+                        textcoords="offset points", ha="center", fontsize=6, color=GREY,
+                    )  # fmt: skip
+            if printed is not None and len(printed):
+                _lines(panel, printed[printed["dataset"].astype(str) == dataset])
+            panel.set_yticks(height, [READINGS[name] for name in names])
+            panel.set_ylim(-0.6, len(names) - 0.3)
+            panel.set_xscale("log")
+            panel.margins(x=0.12)
+            panel.xaxis.set_major_locator(LogLocator(10, numticks=5))
+            panel.minorticks_off()
+            panel.xaxis.set_major_formatter(_PERCENT)
+            panel.grid(axis="x", color=GREY, alpha=0.2, linewidth=0.5)
+            panel.set_title(TITLES.get(dataset, dataset))
+            panel.set_xlabel("relative error after the last pass")
+        if datasets:
+            handles, labels = panels[0].get_legend_handles_labels()
+            if handles:
+                figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _short(value: float) -> str:
+    return f"{value:.2g}" if value < 1e3 else f"$10^{{{np.log10(value):.0f}}}$"
+
+
+def _lines(panel: Axes, rows: pd.DataFrame) -> None:
+    for scheme, words in (("spr", "printed, DP-CD"), ("optimal", "printed, improved DP-CD")):
+        for value in rows.loc[
+            (rows["protocol"] == "printed") & (rows["scheme"] == scheme), "printed"
+        ]:
+            panel.axvline(
+                value, color=SCHEMES[scheme]["color"], linewidth=0.9,
+                linestyle=SCHEMES[scheme]["linestyle"], label=words, zorder=1,
+            )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Result tables of inid-2024."""

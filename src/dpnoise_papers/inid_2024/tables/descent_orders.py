@@ -1,0 +1,175 @@
+"""Figures 5 and 6 of inid-2024 for many orders of the columns.
+
+Cyclic coordinate descent visits the columns in the order of the table that was read, and the
+distributions of one data set differ in that order. On raw features, whose M_i lie orders of
+magnitude apart, the last coordinates of a pass undo the noise of those before them, so that the
+order moves the error of every scheme. The paper does not print its order.
+
+Each order gets a search of its own, on the same trials with the same draws.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from dpnoise._validation import Problems
+from dpnoise_papers.descent.search import (
+    Found,
+    draw,
+    gain_and_error,
+    in_threads,
+    make_task,
+    mean_and_error,
+    noise_ratios,
+    run,
+    search,
+)
+from dpnoise_papers.seeds import generator
+
+if TYPE_CHECKING:
+    from dpnoise_papers.data.dataset import Dataset
+
+    Array = np.ndarray
+
+SCHEMES = {"spr": ("spr", 1.0), "spr-half": ("spr", 0.5), "optimal": ("optimal", 1.0)}
+COLUMNS = [
+    "dataset", "features", "order", "columns", "scheme", "protocol", "passes", "error", "error_se",
+    "gain", "gain_se", "step", "clip", "edge",
+]  # fmt: skip
+SPREAD_COLUMNS = [
+    "dataset", "features", "scheme", "protocol", "passes", "orders", "error", "error_se",
+    "error_least", "error_greatest", "gain", "gain_se", "gain_least", "gain_greatest",
+]  # fmt: skip
+
+
+class _Done(NamedTuple):
+    """The search of one order and scheme, and its errors by passes, shape (trials,)."""
+
+    found: Found
+    errors: dict[int, Array]
+
+
+def orders_of(
+    dataset: Dataset, named: dict[str, list[str]], count: int, seed: int
+) -> dict[str, tuple[int, ...]]:
+    """Return the orders of the columns that are tried, by name, as coordinates.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    named : dict
+        Documented orders, each a list of all column names.
+    count : int
+        How many random permutations follow, 'random-1' and so on.
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        Naming every documented order that does not hold each column once.
+    """
+    names = list(dataset.feature_names)
+    problems = Problems(f"orders of {dataset.name}")
+    for key, columns in named.items():
+        ok = sorted(columns) == sorted(names)
+        problems.require(ok, key, f"each of {', '.join(names)} once", list(columns))
+    problems.raise_if_any()
+    orders = {key: tuple(names.index(name) for name in named[key]) for key in named}
+    for place in range(1, count + 1):
+        drawn = generator(seed, "descent-orders", dataset.name, place).permutation(len(names))
+        orders[f"random-{place}"] = tuple(int(i) for i in drawn)
+    return orders
+
+
+@threadpool_limits.wrap(limits=1)  # BLAS on several threads rounds otherwise than on one
+def descent_orders(
+    dataset: Dataset,
+    task: dict[str, Any],
+    settings: dict[str, Any],
+    more: dict[str, Any],
+    *,
+    seed: int,
+    threads: int = 1,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Run SPR, SPR with half its noise and the optimal noise on raw features in many orders.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    task, settings : dict
+        As for `dpnoise_papers.inid_2024.tables.improved_descent.improved_descent`. The longest run is made.
+    more : dict
+        `documented`: by data set and name, the columns in a documented order. `random`: how many
+        random permutations. `seen`: after which passes the run is looked at beside its end.
+        `coarse_trials`, `refine`: of a search that is finer than that of `settings`.
+    seed, threads : int
+        The number of threads does not change the result.
+
+    Returns
+    -------
+    orders : DataFrame
+        Columns `COLUMNS`: `columns` are those of the data in the order of the pass, `protocol`
+        is 'printed' (on the trials of the search) or 'fresh', `gain` the mean paired difference
+        of SPR's error less the scheme's, in the same order of columns.
+    spread : DataFrame
+        Columns `SPREAD_COLUMNS`: over all orders the median of `error` and `gain` and of their
+        standard errors in one order, with the least and the greatest mean in `_least` and
+        `_greatest`.
+    """
+    one = make_task(dataset, task, "raw", settings["delta"])
+    finer = settings | {key: more[key] for key in ("coarse_trials", "refine")}
+    passes, trials = max(settings["passes"]), settings["trials"]
+    orders = orders_of(dataset, more["documented"].get(dataset.name, {}), more["random"], seed)
+    ratios = {
+        name: factor * noise_ratios(one, scheme, epsilon=settings["epsilon"], passes=passes)
+        for name, (scheme, factor) in SCHEMES.items()
+    }
+    ends = sorted({*(end for end in more["seen"] if end < passes), passes})
+
+    def work(job: tuple[str, str]) -> _Done:
+        order, scheme = orders[job[0]], ratios[job[1]]
+        found = search(one, scheme, finer, passes=passes, order=order, seed=seed)
+        noise, visits = draw(one, passes, order, range(trials + settings["evaluate"]), seed)
+        at = np.array([found.step]), np.array([found.clip])
+        errors = {
+            end: run(one, scheme, (noise[:, :end], visits[:, :end]), *at)[0, 0] for end in ends
+        }
+        return _Done(found, errors)
+
+    jobs = [(order, scheme) for order in orders for scheme in SCHEMES]
+    done = dict(zip(jobs, in_threads(work, jobs, threads), strict=True))
+    parts = {"printed": slice(trials), "fresh": slice(trials, None)}
+    rows = []
+    for (order, scheme), (found, errors) in done.items():
+        columns = " ".join(dataset.feature_names[place] for place in orders[order])
+        for protocol, part in parts.items():
+            for end in ends:
+                spr = done[order, "spr"].errors[end][part]
+                rows.append(
+                    [
+                        one.name, "raw", order, columns, scheme, protocol, end,
+                        *mean_and_error(errors[end][part]),
+                        *gain_and_error(spr, errors[end][part]),
+                        found.step, found.clip, int(found.edge),
+                    ]
+                )  # fmt: skip
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table, spread(table)
+
+
+def spread(table: pd.DataFrame) -> pd.DataFrame:
+    """Return median and range over the orders of each scheme, protocol and number of passes."""
+    rows = []
+    for key, group in table.groupby(SPREAD_COLUMNS[:5], sort=False):
+        middle = group.median(numeric_only=True)
+        values = [
+            float(figure)
+            for name in ("error", "gain")
+            for figure in (middle[name], middle[f"{name}_se"], group[name].min(), group[name].max())
+        ]
+        rows.append([*key, len(group), *values])
+    return pd.DataFrame(rows, columns=SPREAD_COLUMNS)

@@ -1,0 +1,233 @@
+"""Private principal components of random low-rank data: Table III of inid-2024.
+
+N samples of norm 1 in M dimensions lie in a subspace of dimension r, drawn by one of three
+models: 'product', the columns of a product of two Gaussian matrices, normalised;
+'single-subspace', uniform on the unit sphere of a uniformly random subspace; and
+'union-of-subspaces', the fully random model of Soltanolkotabi & Candes (Ann. Statist. 2012) that
+the paper names, here with equally many samples in each of a few subspaces whose dimensions add
+up to r. The error is
+
+    SRE = |(I - V V') U|_F / |U|_F
+
+between the subspaces without noise (U) and with it (V); the explained variance is the share
+tr(V' R V) / tr(R) of R = sum x x'. All mechanisms see the same data, signs and levels of noise.
+`dpnoise_papers.inid_2024.tables.pca_variants` says which mechanisms there are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy import special
+from threadpoolctl import threadpool_limits
+
+from dpnoise._validation import Problems
+from dpnoise.learn.pca import dominant, symmetric
+from dpnoise_papers.grids import require_count
+from dpnoise_papers.inid_2024.tables.pca_variants import READINGS, Row, printed_sensitivities, rows
+from dpnoise_papers.seeds import generator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+MODELS = ("product", "single-subspace", "union-of-subspaces")
+METRICS = ("sre", "ev")
+_BY_MAGNITUDE = ("stated", "unclipped")  # how the dominant eigenvectors are chosen
+COLUMNS = (
+    "model", "reading", "noise", "scheme", "epsilon", "delta", "diagonal", "off_diagonal",
+    "epsilon_add_remove", "epsilon_replace_one", "private_add_remove", "private_replace_one",
+    "sre", "sre_se", "ev", "ev_se", "sre_gain", "sre_gain_se", "ev_gain", "ev_gain_se",
+    "sre_behind", "sre_behind_se", "ev_behind", "ev_behind_se",
+)  # fmt: skip
+
+
+def draw_samples(
+    model: str, rng: np.random.Generator, *, samples: int, features: int, rank: int, subspaces: int
+) -> Array:
+    """Return samples of norm 1 as rows, shape (samples, features)."""
+    if model == "product":
+        basis = rng.standard_normal((features, rank))
+        X = rng.standard_normal((samples, rank)) @ basis.T
+    else:
+        parts = 1 if model == "single-subspace" else subspaces
+        dimensions = [len(part) for part in np.array_split(np.arange(rank), parts)]
+        sizes = [len(part) for part in np.array_split(np.arange(samples), parts)]
+        X = np.vstack(
+            [
+                rng.standard_normal((size, dimension))
+                @ np.linalg.qr(rng.standard_normal((features, dimension)))[0].T
+                for size, dimension in zip(sizes, dimensions, strict=True)
+            ]
+        )
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
+    """Return the sum over samples of x x' with entries clipped, on and off the diagonal."""
+    columns = np.ascontiguousarray(X.T)
+    matrix = np.zeros((len(columns), len(columns)))
+    for i, column in enumerate(columns):
+        products = column * columns[i:]
+        np.clip(products[0], -diagonal, diagonal, out=products[0])
+        np.clip(products[1:], -off_diagonal, off_diagonal, out=products[1:])
+        matrix[i, i:] = products.sum(axis=1)
+    return symmetric(matrix)
+
+
+def unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
+    """Return upper triangles of unit scale, of each family: they share signs and levels."""
+    normal = rng.standard_normal((features, features))
+    level = -special.log_ndtr(-np.abs(normal)) - np.log(2.0)
+    return {"gaussian": normal, "laplace": np.copysign(level, normal)}
+
+
+def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array]) -> Array:
+    """Return SRE and explained variance of each mechanism, shape (mechanisms, 2)."""
+    moment = X.T @ X
+    basis = dominant(moment, rank)[1]
+    clipped = None
+    if any(row.clipped for row in mechanisms):
+        clipped = clipped_moment(X, *printed_sensitivities(len(moment)))
+    results = np.empty((len(mechanisms), 2))
+    places = np.arange(len(moment))
+    known = {}  # two readings can have the same noise
+    for place, row in enumerate(mechanisms):
+        magnitude = row.reading in _BY_MAGNITUDE
+        same = row.noise, row.diagonal, row.off_diagonal, row.clipped, magnitude
+        if same in known:
+            results[place] = known[same]
+            continue
+        noise = unit[row.noise] * row.off_diagonal
+        noise[places, places] = unit[row.noise].diagonal() * row.diagonal
+        noisy = (clipped if row.clipped else moment) + symmetric(noise)
+        if magnitude:
+            values, vectors = np.linalg.eigh(noisy)
+            found = vectors[:, np.argsort(-np.abs(values), kind="stable")[:rank]]
+        else:
+            found = dominant(noisy, rank)[1]
+        # |(I - V V') U|^2 = r - |V' U|^2, without the cancellation where V is close to U
+        missed = basis - found @ (found.T @ basis)
+        explained = np.sum(found * (moment @ found)) / np.trace(moment)
+        known[same] = np.linalg.norm(missed) / np.sqrt(rank), explained
+        results[place] = known[same]
+    return results
+
+
+def dp_pca_table(
+    *,
+    seed: int,
+    model: str,
+    readings: Sequence[str],
+    samples: int,
+    features: int,
+    rank: int,
+    subspaces: int,
+    epsilons: Sequence[float],
+    delta: float,
+    trials: int,
+) -> pd.DataFrame:
+    """Return the errors of private principal components under several readings of Table III.
+
+    Parameters
+    ----------
+    seed : int
+        The seed of the config.
+    model : {"product", "single-subspace", "union-of-subspaces"}
+    readings : sequence of str
+        Keys of `dpnoise_papers.inid_2024.tables.pca_variants.READINGS`.
+    samples, features, rank : int
+        N, M and r.
+    subspaces : int
+        Of the model 'union-of-subspaces', from 1 to r.
+    epsilons : sequence of float
+        Positive.
+    delta : float
+        Of Gaussian noise, in [1e-300, 1).
+    trials : int
+        At least 2, each with data of its own.
+
+    Returns
+    -------
+    DataFrame
+        One row per reading, noise, scheme and epsilon. `diagonal` and `off_diagonal` are standard
+        deviations of the noise. `epsilon_*` is the epsilon that is really kept at `delta` for
+        samples of norm 1, `private_*` says 'yes', 'no' or 'open' (see `pca_readings`). sre and
+        ev are means over trials; `*_gain` is how much better the row is than i.i.d. noise of the
+        same reading and family (positive is better), `*_behind` how much worse than i.n.i.d.
+        Gaussian noise of the same reading ('unclipped' for 'approximate'). Both are paired by
+        trial, and each has its standard error beside it.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("DP-PCA")
+    for name, value, least in (
+        ("seed", seed, 0), ("samples", samples, 2), ("features", features, 2), ("rank", rank, 1),
+        ("subspaces", subspaces, 1), ("trials", trials, 2),
+    ):  # fmt: skip
+        require_count(problems, name, value, least)
+    if not problems.found:
+        problems.require(rank < min(features, samples), "rank", "below M and N", rank)
+        problems.require(subspaces <= rank, "subspaces", "at most the rank", subspaces)
+    problems.require(model in MODELS, "model", f"one of {', '.join(MODELS)}", model)
+    expected = f"one or more of {', '.join(READINGS)}"
+    known = len(readings) > 0 and set(readings) <= set(READINGS)
+    problems.require(known, "readings", expected, list(readings))
+    problems.require(len(epsilons) > 0, "epsilons", "at least one", epsilons)
+    for place, value in enumerate(epsilons):
+        problems.number(f"epsilons[{place}]", value, low=0.0, open_low=True, high=1e4)
+    problems.number("delta", delta, low=1e-300, high=1.0, open_high=True)
+    problems.raise_if_any()
+    mechanisms = [
+        row
+        for reading in READINGS
+        if reading in (*readings, *(["unclipped"] if "approximate" in readings else []))
+        for epsilon in epsilons
+        for row in rows(reading, features=features, epsilon=epsilon, delta=delta)
+    ]
+    sizes = {"samples": samples, "features": features, "rank": rank, "subspaces": subspaces}
+    results = np.empty((trials, len(mechanisms), 2))
+    with threadpool_limits(1):
+        for trial in range(trials):
+            scope = seed, "dp-pca", model, trial
+            X = draw_samples(model, generator(*scope, "data"), **sizes)
+            unit = unit_noise(generator(*scope, "noise"), features)
+            results[trial] = _trial(X, rank, mechanisms, unit)
+    table = pd.DataFrame(_summary(model, mechanisms, results), columns=list(COLUMNS))
+    table = table[table["reading"].isin(readings)]
+    keys = ["reading", "noise", "scheme", "epsilon"]
+    ranks = {name: place for place, name in enumerate(READINGS)}
+    return table.sort_values(
+        keys,
+        key=lambda column: column.map(ranks) if column.name == "reading" else column,
+        ignore_index=True,
+    )
+
+
+def _summary(model: str, mechanisms: Sequence[Row], results: Array) -> list[list[object]]:
+    """Return the rows of the table."""
+    better = np.array([-1.0, 1.0])  # a small SRE is good, and a large explained variance
+    places = {row[:4]: place for place, row in enumerate(mechanisms)}
+    table = []
+    for place, row in enumerate(mechanisms):
+        own = results[:, place]
+        iid = results[:, places[row.reading, row.noise, "iid", row.epsilon]]
+        reading = "unclipped" if row.reading == "approximate" else row.reading
+        best = results[:, places[reading, "gaussian", "inid", row.epsilon]]
+        gain, behind = better * (own - iid), better * (best - own)
+        pairs = [
+            cell
+            for values in (own, gain, behind)
+            for k in range(len(METRICS))
+            for cell in (values[:, k].mean(), values[:, k].std(ddof=1) / np.sqrt(len(own)))
+        ]
+        table.append([model, *row[:5], *row.deviations, *row[7:], *pairs])
+    return table

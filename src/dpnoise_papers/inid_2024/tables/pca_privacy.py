@@ -1,0 +1,205 @@
+"""What DP-PCA of inid-2024 needs at single pairs of neighbours, and true sensitivities.
+
+Section VI-B of Muthukrishnan & Kalyani (2024) gives the diagonal entries of sum x x' noise for
+a sensitivity of 1/sqrt K. Unless entries are clipped at that, as the text states and the printed
+errors rule out, A sample x = e_1 has all its weight in one diagonal entry and moves that
+by 1, which the noise does not cover. The proof is one line: the releases with and without that
+sample differ by N(0, sigma^2) against N(1, sigma^2) in one entry and in nothing else, so that
+delta(epsilon) is that of Gaussian noise at mu = 1/sigma, whatever the other samples are.
+
+`dp_pca_privacy` evaluates delta at such pairs: a lower bound of what the mechanism needs, so that
+a value above the claimed delta refutes. A pair that is within the claim proves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
+
+from dpnoise._validation import Problems
+from dpnoise.learn.pca_noise import NEIGHBOURING
+from dpnoise.noise import Laplace
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.vector import vector_profile
+from dpnoise_papers.grids import require_count
+from dpnoise_papers.inid_2024.tables.pca_variants import (
+    READINGS,
+    SPARSE,
+    STATED,
+    printed_sensitivities,
+    replaced_halves,
+    row_loss,
+    rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dpnoise_papers.inid_2024.tables.pca_variants import Row
+
+COLUMNS = (
+    "reading", "noise", "scheme", "relation", "neighbour", "epsilon", "delta", "delta_lower",
+    "delta_upper", "excess", "loss", "violated",
+)  # fmt: skip
+_ABOVE = 1.0 + 1e-9  # beyond rounding
+_ERROR = 1e-11  # of the closed form
+
+
+class Neighbour(NamedTuple):
+    """A pair of neighbouring data sets, by how far apart their second moments are.
+
+    Attributes
+    ----------
+    relation, name : str
+    diagonal, off_diagonal : tuple of int and float
+        How many entries of the upper triangle differ, and by how much each.
+    """
+
+    relation: str
+    name: str
+    diagonal: tuple[int, float]
+    off_diagonal: tuple[int, float]
+
+
+def neighbours(features: int) -> Iterator[Neighbour]:
+    """Yield the pairs at which delta is evaluated."""
+    yield Neighbour("add-remove", "e_1 added", (1, 1.0), (0, 0.0))
+    for k in sorted({min(k, features) for k in (*SPARSE, features)}):
+        entries = (k, 1.0 / k), (k * (k - 1) // 2, 1.0 / k)
+        yield Neighbour("add-remove", f"flat on {k} added", *entries)
+    yield Neighbour("replace-one", "e_1 for e_2", (2, 1.0), (0, 0.0))
+    yield Neighbour("replace-one", "(e_1 + e_2) for (e_1 - e_2)", (0, 0.0), (1, 1.0))
+    on, off, size = replaced_halves(features)
+    yield Neighbour("replace-one", "halves at 45 degrees", (on, size), (off, size))
+
+
+def needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
+    """Return what a mechanism needs at one pair of neighbours.
+
+    Returns
+    -------
+    tuple of float
+        A lower and an upper bound of delta at the row's epsilon, and the greatest privacy loss,
+        which is epsilon at delta = 0 (infinite for Gaussian noise).
+    """
+    parts = [
+        (count, size, scale)
+        for (count, size), scale in (
+            (neighbour.diagonal, row.diagonal),
+            (neighbour.off_diagonal, row.off_diagonal),
+        )
+        if count
+    ]
+    if row.noise == "gaussian":
+        mu = math.sqrt(sum(count * (size / scale) ** 2 for count, size, scale in parts))
+        delta = math.exp(gaussian_log_delta(mu, row.epsilon))
+        return delta * (1.0 - _ERROR), delta * (1.0 + _ERROR), math.inf
+    noises = [Laplace(scale) for count, _, scale in parts for _ in range(count)]
+    sizes = [size for count, size, _ in parts for _ in range(count)]
+    profile = vector_profile(noises, sizes, row.epsilon)
+    loss = sum(count * size / scale for count, size, scale in parts)
+    return float(profile.lower), float(profile.upper), loss
+
+
+def dp_pca_privacy(
+    *, readings: Sequence[str], features: int, epsilons: Sequence[float], delta: float
+) -> pd.DataFrame:
+    """Return the delta that each mechanism needs at single pairs of neighbours.
+
+    Parameters
+    ----------
+    readings : sequence of str
+        Keys of `dpnoise_papers.inid_2024.tables.pca_variants.READINGS` but those that clip entries:
+        samples are of norm 1.
+    features : int
+        M >= 2.
+    epsilons : sequence of float
+        Positive.
+    delta : float
+        Of Gaussian noise, in [1e-300, 1).
+
+    Returns
+    -------
+    DataFrame
+        Columns reading, noise, scheme, relation, neighbour, epsilon, delta (claimed), delta_lower
+        and delta_upper (what these neighbours need), excess (delta_lower - delta), loss (the
+        greatest privacy loss, inf for Gaussian noise) and violated: 'yes' if delta_lower exceeds
+        the claimed delta, or the loss the epsilon where that is 0, by more than a relative 1e-9.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("DP-PCA: privacy")
+    allowed = [name for name in READINGS if name not in STATED]
+    known = len(readings) > 0 and set(readings) <= set(allowed)
+    problems.require(known, "readings", f"one or more of {', '.join(allowed)}", list(readings))
+    require_count(problems, "features", features, 2)
+    check_budget(problems, epsilons, delta)
+    table = []
+    for reading in readings:
+        for epsilon in epsilons:
+            for row in rows(reading, features=features, epsilon=epsilon, delta=delta):
+                for pair in neighbours(features):
+                    low, high, loss = needed(row, pair)
+                    seen = (
+                        low > row.delta * _ABOVE if row.delta > 0.0 else loss > row.epsilon * _ABOVE
+                    )
+                    about = [reading, row.noise, row.scheme, pair.relation, pair.name]
+                    bounds = [row.epsilon, row.delta, low, high, low - row.delta, loss]
+                    table.append([*about, *bounds, "yes" if seen else "no"])
+    return pd.DataFrame(table, columns=list(COLUMNS))
+
+
+def check_budget(problems: Problems, epsilons: Sequence[float], delta: float) -> None:
+    """Record what is wrong with a budget, then raise if anything is."""
+    problems.require(len(epsilons) > 0, "epsilons", "at least one", epsilons)
+    for place, value in enumerate(epsilons):
+        problems.number(f"epsilons[{place}]", value, low=0.0, open_low=True, high=1e4)
+    problems.number("delta", delta, low=1e-300, high=1.0, open_high=True)
+    problems.raise_if_any()
+
+
+def dp_pca_sensitivities(*, features: int) -> pd.DataFrame:
+    """Return what section VI-B says of the sensitivity of sum x x' beside what it is.
+
+    Parameters
+    ----------
+    features : int
+        M >= 2; samples have norm 1.
+
+    Returns
+    -------
+    DataFrame
+        Columns quantity (diagonal, off-diagonal: of one entry; l1, l2: of the upper triangle),
+        relation, printed (1/sqrt K, 1/sqrt(2 K) and the norms that follow from these), exact
+        (the largest reached by known neighbours) and bound (proved; equal to exact but for l1
+        under replace-one).
+    """
+    problems = Problems("DP-PCA: sensitivities")
+    require_count(problems, "features", features, 2)
+    problems.raise_if_any()
+    sizes = printed_sensitivities(features)
+    above = features * (features - 1) // 2
+    printed = {
+        "diagonal": sizes[0],
+        "off-diagonal": sizes[1],
+        "l1": features * sizes[0] + above * sizes[1],
+        "l2": math.sqrt(features * sizes[0] ** 2 + above * sizes[1] ** 2),
+    }
+    table = []
+    for relation in NEIGHBOURING[::-1]:
+        added = relation == "add-remove"
+        norms = {
+            name: row_loss(features, (1.0, 1.0), noise, relation)
+            for name, noise in (("l1", "laplace"), ("l2", "gaussian"))
+        }
+        # x_i^2 <= 1 and |x_i x_j| <= 1/2, of both signs
+        entry = {"diagonal": (1.0, 1.0), "off-diagonal": (0.5, 0.5) if added else (1.0, 1.0)}
+        table += [
+            [name, relation, printed[name], *bounds] for name, bounds in (entry | norms).items()
+        ]
+    return pd.DataFrame(table, columns=["quantity", "relation", "printed", "exact", "bound"])

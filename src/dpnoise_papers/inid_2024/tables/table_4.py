@@ -1,0 +1,214 @@
+"""What Table IV of inid-2024 (deep learning) needs: the noise of each step beside the gradient.
+
+Muthukrishnan & Kalyani (2024), Section VI-C, train ResNet-20 on CIFAR-10 with Poisson-sampled
+batches, gradients clipped to norm 1 (l2 for Gaussian, l1 for Laplace noise), either all of one
+gradient or each layer by itself. Training is not run here; the account of its noise is arithmetic.
+
+Laplace noise with delta = 0. T steps compose to T times the greatest loss of one step, exactly:
+with delta = 0 the greatest losses add up, and neighbours that differ in the same way in every step
+reach the sum. A step that samples with rate q has greatest loss log(1 + q (e^a - 1)), where a is
+that of the step without sampling, so that a = log(1 + (e^(epsilon / T) - 1) / q).
+
+Gaussian noise. Renyi divergences of integer orders of the sampled Gaussian mechanism (Mironov,
+Talwar & Zhang 2019), as in the paper, converted by Canonne, Kamath & Steinke (2020). This is an
+upper bound, so that the noise errs on the private side.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import optimize, special
+
+from dpnoise._validation import Problems
+from dpnoise_papers.grids import require_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+SCHEMES = ("iid", "spr", "optimal")
+COLUMNS = (
+    "noise", "delta", "epsilon", "scheme", "printed_accuracy", "parameters", "steps", "batch",
+    "step_epsilon", "multiplier", "noise_l2", "gradient_most", "gradient_flat",
+    "noise_over_most", "noise_over_flat",
+)  # fmt: skip
+_ORDERS = np.arange(2, 513)
+_MOST = 10**8
+
+
+def step_epsilon(epsilon: float, steps: int, rate: float) -> float:
+    """Return the greatest privacy loss that one step may have without sampling, at delta = 0.
+
+    Examples
+    --------
+    >>> round(step_epsilon(8.0, 5000, 0.02), 4)
+    0.077
+    """
+    return math.log1p(math.expm1(epsilon / steps) / rate)
+
+
+def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -> float:
+    """Return an upper bound of epsilon of the sampled Gaussian mechanism after all steps.
+
+    Parameters
+    ----------
+    multiplier : float
+        The standard deviation over the clipping norm.
+    steps : int
+    rate : float
+        The chance q of each sample to be in a batch.
+    delta : float
+    """
+    k = np.arange(_ORDERS[-1] + 1.0)[:, None]
+    a = _ORDERS.astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = (
+            special.gammaln(a + 1.0) - special.gammaln(k + 1.0) - special.gammaln(a - k + 1.0)
+            + special.xlog1py(a - k, -rate) + k * math.log(rate)
+            + k * (k - 1.0) / (2.0 * multiplier**2)
+        )  # fmt: skip
+    divergence = special.logsumexp(np.where(k <= a, terms, -np.inf), axis=0) / (a - 1.0)
+    converted = np.log1p(-1.0 / a) - (math.log(delta) + np.log(a)) / (a - 1.0)
+    return float(np.min(steps * divergence + converted))
+
+
+def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -> float:
+    """Return the least noise multiplier whose bound on epsilon is at most the one asked for."""
+
+    def excess(log_multiplier: float) -> float:
+        return gaussian_epsilon(math.exp(log_multiplier), steps, rate, delta) - epsilon
+
+    high = 0.0
+    while excess(high) > 0.0:
+        high += 1.0
+        if high > math.log(_MOST):
+            message = f"no noise multiplier up to {_MOST:g} keeps epsilon = {epsilon:g}"
+            raise ValueError(message)
+    low = high - 1.0
+    while excess(low) <= 0.0:
+        low -= 1.0
+    return math.exp(optimize.brentq(excess, low, high, xtol=1e-9) + 1e-9)
+
+
+def layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
+    """Return the scale of the noise of each layer, shape (M,).
+
+    Parameters
+    ----------
+    noise : {"gaussian", "laplace"}
+    scheme : {"iid", "spr", "optimal"}
+        `iid` clips the whole gradient to norm 1, the others each of M layers to C_m = M^(-1/p),
+        p = 2 for Gaussian and 1 for Laplace noise. A coordinate of a layer of K_m parameters counts
+        for lambda = C_m / K_m^(1/p), as the paper sets it.
+    layers : array, shape (M,)
+        Numbers of parameters K_m.
+    unit : float
+        The scale that a query of sensitivity 1 needs: sigma or beta.
+    """
+    if scheme == "iid":
+        return np.full(len(layers), unit)
+    p = 2.0 if noise == "gaussian" else 1.0
+    lambdas = (len(layers) * layers) ** (-1.0 / p)
+    if scheme == "spr":
+        return unit * layers.sum() ** (1.0 / p) * lambdas
+    if noise == "gaussian":
+        return unit * np.sqrt(lambdas * (layers @ lambdas))
+    return unit * np.cbrt(lambdas) * float(layers @ np.cbrt(lambdas) ** 2)
+
+
+def table_4(
+    *,
+    samples: int,
+    rate: float,
+    epochs: int,
+    layers: Sequence[Sequence[int]],
+    rows: Sequence[dict[str, Any]],
+) -> pd.DataFrame:
+    """Return the noise that each entry of Table IV needs in one step, beside the gradient.
+
+    Parameters
+    ----------
+    samples : int
+        N.
+    rate : float
+        q, in (0, 1): a batch has q N samples in the mean, an epoch 1/q steps.
+    epochs : int
+    layers : sequence of (int, int)
+        Numbers of layers and of the parameters of each.
+    rows : sequence of dict
+        `noise` ("gaussian" or "laplace"), `delta` (0 for Laplace noise), `epsilon`, and `printed`:
+        the accuracies of the three schemes as the paper prints them, whose arithmetic is checked.
+
+    Returns
+    -------
+    DataFrame
+        Columns `COLUMNS`. `step_epsilon` is that of one step without sampling (Laplace),
+        `multiplier` the scale of the noise for a sum of sensitivity 1. `noise_l2` is the root mean
+        square of the l2 norm of the noise in the mean gradient of a batch; `gradient_most` the
+        largest l2 norm of a clipped mean gradient, and `gradient_flat` that of a clipped gradient
+        whose entries are equal in size.
+
+    Raises
+    ------
+    ValueError
+        Naming every setting that is out of range.
+    """
+    _check(samples, rate, epochs, layers, rows)
+    sizes = np.repeat([float(size) for _, size in layers], [count for count, _ in layers])
+    steps, batch = round(epochs / rate), rate * samples
+    table = []
+    for row in rows:
+        noise, delta, epsilon = row["noise"], float(row["delta"]), float(row["epsilon"])
+        pure = noise == "laplace"
+        step = step_epsilon(epsilon, steps, rate) if pure else math.nan
+        unit = 1.0 / step if pure else gaussian_multiplier(epsilon, steps, rate, delta)
+        flat = 1.0 / math.sqrt(sizes.sum()) if pure else 1.0
+        for scheme, accuracy in zip(SCHEMES, row["printed"], strict=True):
+            scales = layer_scales(noise, scheme, sizes, unit)
+            total = math.sqrt((2.0 if pure else 1.0) * float(sizes @ scales**2)) / batch
+            table.append(
+                [
+                    noise, delta, epsilon, scheme, float(accuracy), int(sizes.sum()), steps, batch,
+                    step, unit, total, 1.0, flat, total, total / flat,
+                ]
+            )  # fmt: skip
+    return pd.DataFrame(table, columns=list(COLUMNS))
+
+
+def _check(
+    samples: int,
+    rate: float,
+    epochs: int,
+    layers: Sequence[Sequence[int]],
+    rows: Sequence[dict[str, Any]],
+) -> None:
+    """Refuse settings that make no sense, all at once."""
+    problems = Problems("Table IV of inid-2024")
+    require_count(problems, "samples", samples, 2)
+    problems.number("rate", rate, low=0.0, high=1.0, open_low=True, open_high=True)
+    require_count(problems, "epochs", epochs, 1)
+    problems.require(len(layers) > 0, "layers", "at least one", layers)
+    for place, pair in enumerate(layers):
+        ok = len(pair) == 2 and all(isinstance(n, int) and 0 < n <= _MOST for n in pair)
+        problems.require(ok, f"layers[{place}]", f"two whole numbers from 1 to {_MOST}", pair)
+    for place, row in enumerate(rows):
+        name = f"rows[{place}]"
+        noise = row.get("noise")
+        problems.require(noise in {"gaussian", "laplace"}, f"{name}: noise", "gaussian or laplace",
+                         noise)  # fmt: skip
+        problems.number(f"{name}: epsilon", row.get("epsilon"), low=0.0, open_low=True, high=100.0)
+        if noise == "laplace":
+            problems.require(row.get("delta") == 0, f"{name}: delta", "0 for Laplace noise",
+                             row.get("delta"))  # fmt: skip
+        else:
+            problems.number(f"{name}: delta", row.get("delta"), low=1e-100, high=0.1)
+        three = len(row.get("printed", ())) == len(SCHEMES)
+        problems.require(three, f"{name}: printed", "three accuracies", row.get("printed"))
+    problems.raise_if_any()

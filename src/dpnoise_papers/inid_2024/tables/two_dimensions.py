@@ -1,0 +1,165 @@
+"""Table II of inid-2024: mean absolute errors of epsilon-DP noise for two coordinates.
+
+Muthukrishnan & Kalyani (2024), Section V-4, compare the two-dimensional staircase of Geng,
+Kairouz, Oh & Viswanath (2015), which knows ||lambda||_1 alone, with Laplace noise that knows
+lambda. Beyond the paper, mechanisms that know lambda too: one staircase per coordinate with the
+budget split best, and correlated noise whose density falls with max_i |x_i| / lambda_i, the norm
+whose unit ball is the box of neighbours, exponentially or in shells (as Staircase2D does in the
+l1 norm). Since the area of a ball grows with the square of its radius in any norm, the radius has
+the same law as for the l1 ball; a point of norm R is uniform in the cone measure of the box, so
+that E|X_i| = (3/4) lambda_i E R against E||X||_1 = E R for the l1 ball of sensitivity 1. No
+epsilon-DP noise has E|X_i| below that of the best scalar staircase, lambda_i e^(epsilon/2) /
+(e^epsilon - 1), hence the lower bound.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy import optimize
+
+from dpnoise._validation import Problems
+from dpnoise.allocation.allocate import allocate
+from dpnoise.noise import Staircase2D, staircase_2d_gamma
+from dpnoise_papers.grids import geometric, require_grid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+_CONE = 0.75  # E max-norm share of one coordinate: half the time 1, else uniform
+_GREATEST = 100.0  # epsilon
+_BLIND = ("staircase", "laplace-iid")
+_SHELLS = ("staircase", "box-staircase")
+
+
+def scalar_staircase(epsilon: float | Array) -> float | Array:
+    """Return the least E|X| of scalar epsilon-DP noise at sensitivity 1 (Geng & Viswanath)."""
+    return 0.5 / np.sinh(0.5 * np.asarray(epsilon))[()]
+
+
+def _staircase(epsilon: float) -> tuple[float, float]:
+    """Return the best gamma and E||X||_1 of the two-dimensional staircase at sensitivity 1."""
+    gamma = float(staircase_2d_gamma(epsilon))
+    return gamma, Staircase2D(epsilon, 1.0, gamma).mean_norm()
+
+
+def _split(sensitivities: Array, epsilon: float) -> float:
+    """Return the least error of one staircase per coordinate, over how epsilon is shared."""
+
+    def error(log_odds: float) -> float:
+        share = 1.0 / (1.0 + math.exp(-log_odds))
+        parts = np.array([share, 1.0 - share]) * epsilon
+        return float(sensitivities @ scalar_staircase(parts))
+
+    found = optimize.minimize_scalar(
+        error, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-10}
+    )
+    return float(found.fun)
+
+
+def _laplace(sensitivities: Array, epsilon: float, scheme: str, p: float) -> float:
+    scales = allocate(sensitivities, noise="laplace", scheme=scheme, epsilon=epsilon, p=p)
+    return float(scales.sum())
+
+
+def two_dimensions(
+    *, sensitivities: Sequence[float], epsilons: Sequence[float] | Mapping[str, float]
+) -> pd.DataFrame:
+    """Return the mean absolute errors of Table II and of what it leaves out.
+
+    Parameters
+    ----------
+    sensitivities : sequence of float
+        lambda_1 and lambda_2, positive; both coordinates may change at once.
+    epsilons : sequence of float or mapping
+        In (0, 100]: a list or {low, high, count}, a geometric grid.
+
+    Returns
+    -------
+    DataFrame
+        Columns epsilon, mechanism, knows ('total' for ||lambda||_1 alone, else 'profile'), mae (the
+        expected l1 error), mae_epsilon (mae times epsilon) and gamma (of the staircases; NaN for
+        others). Mechanisms: staircase, laplace-iid, laplace-spr, laplace-optimal (p = 1, for this
+        error), laplace-optimal-2 (p = 2), staircase-optimal (one per coordinate), box-norm,
+        box-staircase and lower-bound.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("two dimensions")
+    problems.require(len(sensitivities) == 2, "sensitivities", "two numbers", sensitivities)
+    for place, value in enumerate(sensitivities):
+        problems.number(f"sensitivities[{place}]", value, low=1e-6, high=1e6)
+    if isinstance(epsilons, dict):
+        require_grid(problems, "epsilons", epsilons)
+    budgets = [epsilons["low"], epsilons["high"]] if isinstance(epsilons, dict) else epsilons
+    problems.require(len(budgets) > 0, "epsilons", "at least one number", epsilons)
+    for place, value in enumerate(budgets):
+        problems.number(f"epsilons[{place}]", value, low=1e-6, high=_GREATEST)
+    problems.raise_if_any()
+    lambdas = np.asarray(sensitivities, dtype=float)
+    total = float(lambdas.sum())
+    rows = []
+    for epsilon in map(float, geometric(epsilons) if isinstance(epsilons, dict) else epsilons):
+        gamma, error = _staircase(epsilon)
+        found = {
+            "staircase": total * error,
+            "laplace-iid": _laplace(lambdas, epsilon, "iid", 1),
+            "laplace-spr": _laplace(lambdas, epsilon, "spr", 1),
+            "laplace-optimal": _laplace(lambdas, epsilon, "optimal", 1),
+            "laplace-optimal-2": _laplace(lambdas, epsilon, "optimal", 2),
+            "staircase-optimal": _split(lambdas, epsilon),
+            "box-norm": 2.0 * _CONE * total / epsilon,
+            "box-staircase": _CONE * total * error,
+            "lower-bound": total * scalar_staircase(epsilon),
+        }
+        for mechanism, mae in found.items():
+            knows = "total" if mechanism in _BLIND else "profile"
+            shape = gamma if mechanism in _SHELLS else math.nan
+            rows.append((epsilon, mechanism, knows, mae, shape))
+    table = pd.DataFrame(rows, columns=["epsilon", "mechanism", "knows", "mae", "gamma"])
+    table.insert(4, "mae_epsilon", table["mae"] * table["epsilon"])
+    return table
+
+
+def staircase_crossings(*, shares: Sequence[float]) -> pd.DataFrame:
+    """Return from which epsilon on the staircase beats optimal Laplace noise.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        lambda_1 / (lambda_1 + lambda_2), in (0.5, 1).
+
+    Returns
+    -------
+    DataFrame
+        Columns share and epsilon: below it Laplace noise that knows the profile has the lesser
+        mean absolute error, above it the two-dimensional staircase, which does not know it.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range; names all that are.
+    """
+    problems = Problems("crossings of the staircase")
+    problems.require(len(shares) > 0, "shares", "at least one number", shares)
+    for place, value in enumerate(shares):
+        problems.number(f"shares[{place}]", value, low=0.501, high=0.9999)
+    problems.raise_if_any()
+    rows = []
+    for share in map(float, shares):
+        laplace = _laplace(np.array([share, 1.0 - share]), 1.0, "optimal", 1)
+        root = optimize.brentq(
+            lambda e, unit=laplace: _staircase(e)[1] * e / unit - 1.0, 1e-3, _GREATEST, xtol=1e-12
+        )
+        rows.append((share, root))
+    return pd.DataFrame(rows, columns=["share", "epsilon"])

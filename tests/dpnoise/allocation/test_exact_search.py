@@ -1,0 +1,192 @@
+"""Scales under the exact vector profile: certified, and as small as a generic optimiser finds."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from dpnoise import (
+    FlippedHuber,
+    Gaussian,
+    Huber,
+    Laplace,
+    OffsetSymmetricGaussian,
+    Subbotin,
+    allocate,
+    calibrate,
+    vector_profile,
+)
+from dpnoise.allocation.exact_search import exact_scales
+from dpnoise.allocation.groups import Search, make_groups
+from dpnoise.allocation.sufficient import corollary_6
+from dpnoise.privacy.lattice import lattice_bounds
+
+GRAFT = FlippedHuber(2.0, 2.0)
+THREE = np.array([0.1, 0.4, 1.0])
+MIX = [GRAFT, Laplace(1.0), Gaussian(1.0)]
+
+
+def log_upper(noises, scales, lambdas, epsilon, *, copies=1, rtol=1e-7):
+    every = [noise.scaled(s) for noise, s in zip(noises, scales, strict=True)] * copies
+    profile = vector_profile(every, list(lambdas) * copies, epsilon, rtol=rtol)
+    return float(profile.log_upper)
+
+
+CASES = [
+    ([Laplace(1.0)] * 3, 0.5, 0.02, 2.0, None),
+    ([Laplace(1.0)] * 3, 2.0, 1e-3, 1.0, [5.0, 1.0, 1.0]),
+    ([GRAFT] * 3, 0.5, 1e-6, 2.0, None),
+    (MIX, 1.0, 1e-5, 2.0, None),
+    (MIX, 1.0, 1e-3, 3.0, [1.0, 2.0, 3.0]),
+    ([Huber(1.0), GRAFT, OffsetSymmetricGaussian(1.0, 1.0)], 1.0, 0.01, 2.0, None),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("scheme", ["iid", "spr", "optimal"])
+def test_the_budget_is_kept_and_spent(case, scheme):
+    noises, epsilon, delta, p, weights = case
+    scales = allocate(
+        THREE, noise=noises, scheme=scheme, epsilon=epsilon, delta=delta, p=p, weights=weights
+    )
+    log_delta = log_upper(noises, scales, THREE, epsilon)
+    assert -1e-5 < log_delta - math.log(delta) <= 1e-7
+    # An independent computation: its lower bound must not exceed the budget.
+    shares = [(n.scaled(s), a, 1) for n, s, a in zip(noises, scales, THREE, strict=True)]
+    found = lattice_bounds(shares, epsilon, size=2**14)
+    assert found.log_lower <= math.log(delta) <= found.log_upper + 1e-5
+    expected = {"iid": np.ones(3), "spr": THREE}.get(scheme)
+    if expected is not None:
+        np.testing.assert_allclose(scales / scales[0], expected / expected[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("noises", "epsilon", "delta", "p", "weights"), CASES)
+def test_a_generic_optimiser_finds_nothing_better(noises, epsilon, delta, p, weights):
+    costs = np.array([noise.var() if p == 2 else noise.mean_abs() for noise in noises])
+    if p == 3:  # E|T|^3 by sampling without chance: the mean over quantiles
+        levels = (np.arange(200_000) + 0.5) / 400_000
+        costs = np.array([np.mean(np.abs(noise.isf(levels)) ** 3) for noise in noises])
+    costs = costs * (1.0 if weights is None else np.array(weights))
+    scales = allocate(THREE, noise=noises, epsilon=epsilon, delta=delta, p=p, weights=weights)
+    ours = math.log(np.sum(costs * scales**p))
+
+    def error(direction):  # of scales along a direction, on the budget
+        x = np.log(scales) + np.array([*direction, -sum(direction)])
+
+        def excess(t):
+            return log_upper(noises, np.exp(x + t), THREE, epsilon, rtol=1e-5) - math.log(delta)
+
+        t = optimize.brentq(excess, -0.7, 0.7, xtol=3e-6)
+        return math.log(np.sum(costs * np.exp(p * (x + t)))) - ours
+
+    found = optimize.minimize(
+        error, [0.0, 0.0], method="Nelder-Mead",
+        options={"xatol": 1e-3, "fatol": 1e-5, "maxfev": 25,
+                 "initial_simplex": [[0.0, 0.0], [0.2, 0.0], [0.0, 0.2]]},
+    )  # fmt: skip
+    assert found.fun > -1e-4
+
+
+@pytest.mark.parametrize("family", [Laplace, FlippedHuber, OffsetSymmetricGaussian, Subbotin])
+def test_equal_coordinates_need_what_calibration_finds(family):
+    dimension = 1 if family is Subbotin else 6
+    known = calibrate(family, epsilon=1.0, delta=1e-5, dimension=dimension)
+    scales = allocate(np.ones(dimension), noise=known.noise, epsilon=1.0, delta=1e-5)
+    np.testing.assert_allclose(scales, 1.0, rtol=2e-6)
+
+
+def test_gaussian_noise_through_the_search_agrees_with_the_closed_form():
+    groups = make_groups([Gaussian(1.0)], {Gaussian(1.0): 1.0}, THREE, None, 2)
+    found = exact_scales(Search(groups, 1.0, 1e-6, 2.0), "optimal")[groups.member]
+    closed = allocate(THREE, epsilon=1.0, delta=1e-6, compositions=2)
+    np.testing.assert_allclose(found, closed, rtol=1e-6)
+
+
+def test_scalar_laplace_noise_has_a_closed_form():
+    for epsilon, delta in ((0.5, 1e-12), (0.5, 1e-6), (3.0, 0.2), (0.0, 0.1)):
+        scale = allocate([2.0], noise="laplace", epsilon=epsilon, delta=delta)
+        expected = 2.0 / (epsilon - 2.0 * math.log1p(-delta))
+        assert expected * (1 - 1e-9) <= scale <= expected * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 12])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-10), (1.0, 1e-5), (0.2, 0.1)])
+def test_never_worse_than_corollary_6(size, epsilon, delta):
+    lambdas = np.random.default_rng(size).integers(1, 5, size).astype(float)
+    tight = allocate(lambdas, noise="laplace", epsilon=epsilon, delta=delta)
+    printed = corollary_6(lambdas, epsilon, delta)
+    assert np.sum(tight**2) <= np.sum(printed**2) * (1 + 1e-11)
+
+
+def test_more_delta_means_less_noise_down_to_the_pure_limit():
+    def error(**options):
+        scales = allocate([1.0, 1.0, 3.0, 3.0], noise="laplace", epsilon=1.0, **options)
+        return float(np.sum(scales**2))
+
+    errors = [error(delta=delta) for delta in (0.1, 1e-2, 1e-4, 1e-8, 1e-14)]
+    assert errors == sorted(errors)
+    assert errors[-1] == pytest.approx(error(), rel=1e-9)
+
+
+def test_at_the_kink_of_flipped_huber_noise_no_direction_with_less_error_is_private():
+    # Calibrated noise has Laplace centres whose greatest losses add up to epsilon.
+    lambdas = np.array([0.2, 1.0])
+    noise = calibrate(FlippedHuber, epsilon=1.0, delta=1e-6, dimension=2).noise
+    scales = allocate(lambdas, noise=noise, epsilon=1.0, delta=1e-6)
+    assert log_upper([noise] * 2, scales, lambdas, 1.0) <= math.log(1e-6) + 1e-7
+    for turn in (-0.5, -0.1, -0.02, -0.005, 0.005, 0.02, 0.1, 0.5):
+        other = scales * np.exp([turn, -turn])
+        other *= math.sqrt(0.995 * np.sum(scales**2) / np.sum(other**2))
+        assert log_upper([noise] * 2, other, lambdas, 1.0, rtol=1e-3) > math.log(1e-6)
+
+
+@pytest.mark.parametrize(
+    ("lambdas", "epsilon", "delta"),
+    [
+        ([10.2, 1.0158, 0.11153, 18.557], 2.5116, 1.1908e-8),
+        ([0.098, 0.499, 0.153], 4.7666, 4.99e-8),
+    ],
+)
+def test_the_account_that_a_user_would_make_agrees(lambdas, epsilon, delta):
+    """Where the bounds are 1e-5 apart, those of another tolerance would say 'not private'."""
+    scales = allocate(lambdas, noise="laplace", epsilon=epsilon, delta=delta)
+    profile = vector_profile([Laplace(s) for s in scales], lambdas, epsilon)
+    assert profile.upper <= delta
+    assert profile.upper > (1.0 - 1e-5) * delta
+
+
+def test_many_coordinates_of_few_kinds():
+    # The sensitivities of a covariance matrix of 100 features.
+    lambdas = np.repeat([5050**-0.5, 10100**-0.5], [100, 4950])
+    scales = allocate(lambdas, noise="laplace", epsilon=1.0, delta=1e-6)
+    assert len(set(scales)) == 2
+    printed = corollary_6(lambdas, 1.0, 1e-6)
+    assert np.sum(scales**2) < np.sum(printed**2) / 100
+    # An independent computation by convolution on a lattice.
+    shares = [(Laplace(s), a, n) for s, a, n in zip(
+        scales[[0, -1]], lambdas[[0, -1]], [100, 4950], strict=True)]  # fmt: skip
+    found = lattice_bounds(shares, 1.0, size=2**15)
+    assert found.log_lower <= math.log(1e-6) <= found.log_upper + 1e-5
+
+
+def test_passes_are_accounted_together():
+    noises, passes = [Laplace(1.0), GRAFT], 4
+    scales = allocate([1.0, 2.0], noise=noises, epsilon=1.0, delta=1e-4, compositions=passes)
+    spent = log_upper(noises, scales, [1.0, 2.0], 1.0, copies=passes)
+    assert -1e-5 < spent - math.log(1e-4) <= 1e-7
+
+
+def test_subbotin_noise_has_the_one_parameter_schemes():
+    noise = Subbotin(1.5, 1.0)
+    scales = allocate([1.0, 2.0], noise=noise, scheme="spr", epsilon=1.0, delta=1e-3)
+    assert log_upper([noise] * 2, scales, [1.0, 2.0], 1.0) <= math.log(1e-3) + 1e-7
+
+
+def test_scales_follow_the_order_of_the_coordinates():
+    lambdas = np.array([2.0, 0.5, 2.0, 1.0, 0.5])
+    scales = allocate(lambdas, noise=GRAFT, epsilon=1.0, delta=1e-5)
+    order = np.array([3, 0, 4, 2, 1])
+    again = allocate(lambdas[order], noise=GRAFT, epsilon=1.0, delta=1e-5)
+    np.testing.assert_array_equal(again, scales[order])
+    assert scales[0] == scales[2] > scales[3] > scales[1] == scales[4]

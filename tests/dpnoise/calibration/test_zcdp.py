@@ -1,0 +1,205 @@
+"""The noise of private coordinate descent: budgets, limits and orderings."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dpnoise.calibration import zcdp as module
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.calibration.zcdp import coordinate_noise, describe
+from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Noise, flipped_huber_variance
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.zero_concentrated import epsilon_from_zcdp, eta_from_dp, zcdp
+
+MECHANISMS = ("gaussian", "flipped-huber", "gaussian-tight")
+BUDGETS = [(0.01, 1e-9), (0.5, 1e-6), (1.0, 1e-300), (1.0, 0.3), (8.0, 1e-5), (300.0, 1e-12)]
+SHAPES = [(1, 1), (10, 1), (3, 4), (20, 50), (784, 7)]
+mechanisms = pytest.mark.parametrize("mechanism", MECHANISMS)
+
+
+def calibrated(mechanism, epsilon=1.0, delta=1e-6, coordinates=8, passes=5, **options):
+    return coordinate_noise(
+        mechanism, epsilon=epsilon, delta=delta, coordinates=coordinates, passes=passes, **options
+    )
+
+
+@mechanisms
+@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
+@pytest.mark.parametrize(("K", "L"), SHAPES)
+def test_every_release_together_keeps_the_budget(mechanism, epsilon, delta, K, L):
+    """Recomputed release by release, at unequal sensitivities and after scaling."""
+    lambdas = 10 ** np.random.default_rng(K).uniform(-4, 2, K)
+    result = calibrated(mechanism, epsilon, delta, K, L, sensitivities=lambdas)
+    assert (1 - 1e-12) * epsilon <= result.epsilon <= epsilon
+    noises = [result.scaled(size) for size in lambdas]
+    if mechanism == "gaussian-tight":
+        ratios = [size / noise.sigma for size, noise in zip(lambdas, noises, strict=True)]
+        mu = math.sqrt(L * math.fsum(r * r for r in ratios))
+        assert gaussian_log_delta(mu, epsilon) <= math.log(delta)
+    else:
+        spent = [zcdp(noise, size) for size, noise in zip(lambdas, noises, strict=True)]
+        xi, eta = (L * math.fsum(parts) for parts in zip(*spent, strict=True))
+        assert epsilon_from_zcdp(xi, eta, delta) <= epsilon
+        assert (xi, eta) == pytest.approx((result.xi, result.eta), rel=1e-12)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
+def test_one_release_is_the_direct_computation(epsilon, delta):
+    eta = eta_from_dp(epsilon, delta)
+    gaussian = calibrated("gaussian", epsilon, delta, 1, 1)
+    assert gaussian.unit.sigma == pytest.approx(math.sqrt(1 / (2 * eta)), rel=1e-13)
+    tight = calibrated("gaussian-tight", epsilon, delta, 1, 1)
+    assert tight.unit.sigma == pytest.approx(gaussian_sigma(epsilon, delta), rel=1e-13)
+    best = math.inf
+    for step in range(50):
+        xi = epsilon * step / 50
+        eta = float(eta_from_dp(epsilon, delta, xi))
+        ratio = xi / eta
+        alpha = math.sqrt(ratio) if ratio <= 1 else (ratio + 1) / 2
+        best = min(best, FlippedHuber(alpha, math.sqrt(1 / (2 * eta))).var())
+    flipped = calibrated("flipped-huber", epsilon, delta, 1, 1, grid=50)
+    assert flipped.unit.var() == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
+@pytest.mark.parametrize(("K", "L"), SHAPES)
+def test_mechanisms_are_ordered(epsilon, delta, K, L):
+    gaussian, flipped, tight = (calibrated(m, epsilon, delta, K, L) for m in MECHANISMS)
+    assert flipped.unit.var() <= gaussian.unit.var() * (1 + 1e-13)
+    assert tight.unit.var() < gaussian.unit.var()
+
+
+@mechanisms
+def test_noise_is_monotone(mechanism):
+    def falls(name, values):
+        spread = [calibrated(mechanism, **{name: value}).unit.var() for value in values]
+        return all(b <= a * (1 + 1e-12) for a, b in pairwise(spread))
+
+    assert falls("epsilon", [0.1, 0.5, 2.0, 10.0, 50.0])
+    assert falls("delta", [1e-12, 1e-6, 1e-3, 0.2])
+    assert falls("passes", [50, 20, 5, 2, 1])
+    assert falls("coordinates", [100, 8, 1])
+
+
+@mechanisms
+def test_passes_and_coordinates_are_exchangeable(mechanism):
+    one = calibrated(mechanism, coordinates=6, passes=2).unit
+    assert one.var() == pytest.approx(
+        calibrated(mechanism, coordinates=3, passes=4).unit.var(), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "K", "L"), [(1.0, 1, 1), (5.0, 4, 1), (20.0, 3, 3)])
+def test_few_passes_tend_to_pure_laplace(epsilon, K, L):
+    """Towards xi = epsilon the composition is Laplace with beta = K L / epsilon."""
+    pure = Laplace(K * L / epsilon).var()
+    assert pure < calibrated("gaussian", epsilon, 1e-6, K, L).unit.var()
+    excess = [
+        calibrated("flipped-huber", epsilon, 1e-6, K, L, grid=grid).unit.var() / pure - 1
+        for grid in (10, 100, 1000, 100_000)
+    ]
+    assert all(b < a / 5 for a, b in pairwise(excess))
+    assert 0 < excess[-1] < 1e-3
+
+
+def test_many_passes_leave_the_gaussian():
+    result = calibrated("flipped-huber", 1.0, 1e-6, 20, 50)
+    assert result.unit.alpha == 0
+    assert result.unit.gamma == calibrated("gaussian", 1.0, 1e-6, 20, 50).unit.sigma
+
+
+def test_search_uses_the_variance_of_identical_noise():
+    """With unequal sensitivities the grid minimises the paper's FH(alpha_0, gamma_0^2)."""
+    lambdas = np.array([1.0, 0.02, 0.01, 0.01])
+    result = calibrated("flipped-huber", 3.0, 1e-6, 4, 1, sensitivities=lambdas, grid=200)
+    xi = 3.0 * np.arange(200) / 200
+    eta = eta_from_dp(3.0, 1e-6, xi)
+    square = np.sum(lambdas**2)
+    cost = square * xi / (4 * eta)
+    alpha = np.where(cost <= 1, np.sqrt(cost), (cost + 1) / 2)
+    best = np.argmin(flipped_huber_variance(alpha, np.sqrt(square / (2 * eta))))
+    assert result.xi == pytest.approx(xi[best], rel=1e-12)
+    equal = calibrated("flipped-huber", 3.0, 1e-6, 4, 1, sensitivities=[9.0] * 4, grid=200)
+    assert equal == calibrated("flipped-huber", 3.0, 1e-6, 4, 1, grid=200)
+
+
+@mechanisms
+def test_an_account_over_budget_is_refused(mechanism, monkeypatch):
+    monkeypatch.setattr(module, "epsilon_from_zcdp", lambda *bound: 1.001 + 0 * sum(bound))
+    monkeypatch.setattr(module, "gaussian_log_delta", lambda mu, _: 0.0 * mu)
+    with pytest.raises(RuntimeError, match=r"exceeds epsilon=1\.0"):
+        calibrated(mechanism)
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [
+        (Gaussian(3.0), "Gaussian"),
+        (Laplace(3.0), "Laplace"),
+        (FlippedHuber(0.0, 2.0), "Gaussian (alpha = 0)"),
+        (FlippedHuber(0.002, 2.0), "Gaussian (alpha/gamma = 0.001: 0.07979 %"),
+        (FlippedHuber(2.0, 2.0), "graft: 7"),
+        (FlippedHuber(2.9, 1.0), "Laplace limit (alpha/gamma = 2.9: 99.98 %"),
+        (FlippedHuber(90.0, 2.0), "Laplace limit (alpha/gamma = 45: all"),
+    ],
+)
+def test_noise_is_described_by_its_centre(noise, words):
+    assert describe(noise).startswith(words)
+
+
+def test_description_changes_at_the_stated_masses():
+    for mass, names in [(0.001, ("Gaussian", "graft")), (0.999, ("graft", "Laplace limit"))]:
+        low, high = 1e-6, 50.0
+        for _ in range(100):
+            middle = 0.5 * (low + high)
+            low, high = (
+                (middle, high) if FlippedHuber(middle, 1.0).centre_mass() < mass else (low, middle)
+            )
+        for alpha, name in zip((low - 1e-9, high + 1e-9), names, strict=True):
+            assert describe(FlippedHuber(alpha, 1.0)).startswith(name)
+            assert abs(1 - 2 * FlippedHuber(alpha, 1.0).sf(alpha) - mass) < 1e-8
+
+
+@mechanisms
+def test_unit_noise_is_scaled_to_the_sensitivity(mechanism):
+    result = calibrated(mechanism)
+    assert isinstance(result.scaled(0.25), Noise)
+    assert result.scaled(0.25).var() == pytest.approx(result.unit.var() / 16, rel=1e-14)
+    with pytest.raises(ValueError, match="factor"):
+        result.scaled(0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"mechanism": "laplace", "epsilon": 0.0, "delta": 0.0, "passes": 0, "grid": 2.5},
+            ["mechanism", "'laplace'", "epsilon", "delta", "passes", "got 0", "grid", "2.5"],
+        ),
+        ({"coordinates": 0, "delta": 1.0}, ["coordinates", "delta", "got 1.0"]),
+        ({"coordinates": True}, ["coordinates", "True"]),
+        ({"sensitivities": [1.0, 2.0]}, ["sensitivities", "(8,)", "(2,)"]),
+        ({"sensitivities": [0.0] * 8}, ["sensitivities", "[0.0, 0.0, 0.0]"]),
+        ({"epsilon": math.nan, "sensitivities": "all"}, ["epsilon", "nan", "'all'"]),
+    ],
+)
+def test_bad_input_names_every_problem(options, words):
+    with pytest.raises(ValueError, match="expected") as error:
+        calibrated(**{"mechanism": "gaussian", **options})
+    assert all(word in str(error.value) for word in words)
+
+
+@pytest.mark.parametrize("count", [0, 2**70, 10**400, 1.5, True, None])
+def test_counts_out_of_range_are_named(count):
+    with pytest.raises(
+        ValueError, match=r"passes: expected a whole.*coordinates: expected a whole"
+    ):
+        coordinate_noise("gaussian", epsilon=1.0, delta=1e-3, coordinates=count, passes=count)
+
+
+@pytest.mark.parametrize("mechanism", [np.ones(2), None, ["gaussian"]])
+def test_a_mechanism_of_another_type_is_named(mechanism):
+    with pytest.raises(ValueError, match="mechanism: expected one of"):
+        coordinate_noise(mechanism, epsilon=1.0, delta=1e-3, coordinates=2, passes=2)

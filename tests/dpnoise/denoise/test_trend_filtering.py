@@ -1,0 +1,188 @@
+"""Trend filtering: closed forms, certificates, degrees of freedom, and refusals."""
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from dpnoise.denoise import trend_filtering
+from dpnoise.denoise.graph import Graph
+from dpnoise.denoise.trend_filtering import (
+    difference_operator,
+    largest_penalty,
+    trend_filter,
+    trend_path,
+)
+from dpnoise.denoise.trend_program import Optimum
+from dpnoise_papers.data.city.synthetic_streets import street_graph
+
+CITY = street_graph(12, 8, np.random.default_rng(0)).graph
+PAIR = Graph(2, [(0, 1)])
+rng = np.random.default_rng(5)
+NOISE = rng.normal(size=CITY.nodes)
+orders = pytest.mark.parametrize("order", [0, 1, 2])
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.25, 1.0, 1.5, 7.0])
+def test_two_nodes_in_closed_form(penalty):
+    """Order 0 on an edge: the two move towards each other by lambda until they meet."""
+    fit = trend_filter(PAIR, [4.0, 1.0], penalty)
+    half = max(1.5 - penalty, 0.0)
+    assert fit.fitted == pytest.approx([2.5 + half, 2.5 - half], rel=1e-14)
+    assert fit.degrees_of_freedom == (2 if half > 0 else 1)
+    assert fit.objective == pytest.approx((1.5 - half) ** 2 + penalty * 2 * half)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_two_nodes_at_higher_order_are_order_0_with_twice_the_penalty(order):
+    """|L b|_1 = |D_1 L b|_1 = 2 |b_1 - b_0|."""
+    fit = trend_filter(PAIR, [4.0, 1.0], 0.3, order=order)
+    assert fit.fitted == pytest.approx([3.4, 1.6], rel=1e-12)
+    assert largest_penalty(PAIR, [4.0, 1.0], order=order) == pytest.approx(0.75)
+
+
+def test_a_star_in_closed_form():
+    """Leaves at 10 and a centre at 0 meet it by lambda each, until all are at the mean."""
+    star = Graph(5, [(0, i) for i in range(1, 5)])
+    y = [0.0, 10.0, 10.0, 10.0, 10.0]
+    for penalty in (0.5, 1.9, 2.0, 3.0):
+        fit = trend_filter(star, y, penalty)
+        expected = [4 * penalty] + [10 - penalty] * 4 if penalty < 2 else [8.0] * 5
+        assert fit.fitted == pytest.approx(expected, rel=1e-13)
+    assert largest_penalty(star, y) == pytest.approx(2.0, rel=1e-14)
+
+
+@orders
+def test_the_operators_are_those_of_the_paper(order):
+    b = rng.normal(size=CITY.nodes)
+    D1 = CITY.incidence.toarray()
+    expected = [D1, D1.T @ D1, D1 @ D1.T @ D1][order] @ b
+    assert difference_operator(CITY, order) @ b == pytest.approx(expected)
+
+
+@orders
+@pytest.mark.parametrize("fraction", [1e-5, 1e-3, 0.03, 0.3, 0.999, 1.001, 50.0])
+def test_first_order_conditions_hold(order, fraction):
+    """D'u = y - b, |u| <= lambda, and u = lambda sign(D b) where D b is not zero."""
+    penalty = fraction * largest_penalty(CITY, NOISE, order=order)
+    fit = trend_filter(CITY, NOISE, penalty, order=order)
+    D = difference_operator(CITY, order)
+    assert np.max(np.abs(NOISE - D.T @ fit.dual - fit.fitted)) < 1e-9
+    assert np.max(np.abs(fit.dual)) <= penalty
+    change = D @ fit.fitted
+    moves = np.abs(change) > 1e-9
+    assert fit.dual[moves] == pytest.approx(penalty * np.sign(change[moves]), rel=1e-12)
+    assert fit.gap < 1e-12
+    assert fit.settled
+    assert fit.error_bound < 1e-5
+    assert np.mean(fit.fitted) == pytest.approx(np.mean(NOISE), rel=1e-9)
+
+
+@orders
+@pytest.mark.parametrize("fraction", [0.01, 0.05, 0.3, 1.1])
+def test_degrees_of_freedom_are_the_divergence_and_the_nullity(order, fraction):
+    """Tibshirani & Taylor 2012, Theorem 3: at almost all y the trace of db/dy."""
+    penalty = fraction * largest_penalty(CITY, NOISE, order=order)
+    fit = trend_filter(CITY, NOISE, penalty, order=order)
+    D = difference_operator(CITY, order).toarray()
+    still = np.abs(D @ fit.fitted) < 1e-9
+    nullity = CITY.nodes - np.linalg.matrix_rank(D[still]) if np.any(still) else CITY.nodes
+    assert fit.degrees_of_freedom == nullity
+    step, trace = 1e-7, 0.0
+    for i in range(CITY.nodes):
+        y = NOISE.copy()
+        y[i] += step
+        trace += (trend_filter(CITY, y, penalty, order=order).fitted[i] - fit.fitted[i]) / step
+    assert trace == pytest.approx(fit.degrees_of_freedom, abs=1e-3)
+
+
+@orders
+def test_sure_is_unbiased(order):
+    """Four standard errors: a false alarm once in 16,000."""
+    truth = np.where(np.arange(CITY.nodes) < CITY.nodes // 3, 3.0, 0.0)
+    stream, excess, sigma = np.random.default_rng(6), [], 0.8
+    for _ in range(300 if order == 0 else 80):
+        y = truth + sigma * stream.normal(size=truth.size)
+        fit = trend_filter(CITY, y, {0: 0.8, 1: 0.4, 2: 0.2}[order], order=order)
+        excess.append(fit.sure(sigma) - np.sum((fit.fitted - truth) ** 2))
+    assert abs(np.mean(excess)) < 4 * np.std(excess) / np.sqrt(len(excess))
+
+
+@orders
+def test_the_largest_penalty_is_that_of_a_linear_program(order):
+    D, m = difference_operator(CITY, order).toarray(), difference_operator(CITY, order).shape[0]
+    box = np.block([[np.eye(m), -np.ones((m, 1))], [-np.eye(m), -np.ones((m, 1))]])
+    program = optimize.linprog(
+        np.eye(m + 1)[m],
+        A_ub=box,
+        b_ub=np.zeros(2 * m),
+        A_eq=np.hstack([D.T, np.zeros((CITY.nodes, 1))]),
+        b_eq=NOISE - np.mean(NOISE),
+        bounds=(None, None),
+    )
+    largest = largest_penalty(CITY, NOISE, order=order)
+    assert largest == pytest.approx(program.fun, rel=1e-6)
+    below, at = trend_path(CITY, NOISE, [largest * (1 - 1e-4), largest * (1 + 1e-4)], order=order)
+    assert at.settled
+    assert below.settled
+    assert at.degrees_of_freedom == 1 < below.degrees_of_freedom
+    assert at.fitted == pytest.approx(np.full(CITY.nodes, np.mean(NOISE)))
+
+
+@orders
+def test_a_path_is_its_solutions_in_the_order_given(order):
+    penalties = [0.2, 0.0, 3.0, 0.2, 0.7]
+    path = trend_path(CITY, NOISE, penalties, order=order)
+    assert [fit.penalty for fit in path] == penalties
+    for fit in path:
+        alone = trend_filter(CITY, NOISE, fit.penalty, order=order)
+        assert fit.fitted == pytest.approx(alone.fitted, abs=1e-9)
+        assert fit.degrees_of_freedom == alone.degrees_of_freedom
+    assert np.array_equal(path[1].fitted, (NOISE - np.mean(NOISE)) + np.mean(NOISE))
+    assert path[1].degrees_of_freedom == CITY.nodes
+
+
+@orders
+@pytest.mark.parametrize(("factor", "shift"), [(1e-9, 0.0), (1e40, 0.0), (-3.0, 1e6)])
+def test_solutions_scale_and_shift_with_the_data(order, factor, shift):
+    base = trend_filter(CITY, NOISE, 0.5, order=order)
+    fit = trend_filter(CITY, factor * NOISE + shift, abs(factor) * 0.5, order=order)
+    assert fit.fitted == pytest.approx(factor * base.fitted + shift, abs=abs(factor) * 1e-8)
+    assert fit.degrees_of_freedom == base.degrees_of_freedom
+
+
+@orders
+def test_constant_data_stay_as_they_are(order):
+    fit = trend_filter(CITY, np.full(CITY.nodes, 7.0), 2.0, order=order)
+    assert np.all(fit.fitted == 7.0)
+    assert (fit.degrees_of_freedom, fit.gap, fit.error_bound) == (1, 0.0, 0.0)
+    assert largest_penalty(CITY, np.full(CITY.nodes, 7.0), order=order) == 0.0
+
+
+def test_a_solution_that_cannot_be_certified_is_refused(monkeypatch):
+    def stopped_early(graph, order, difference, y, penalty):
+        del graph, order, penalty
+        rows = difference.shape[0]
+        return Optimum(y, np.zeros(rows), np.ones(rows, dtype=bool), settled=True)
+
+    monkeypatch.setattr(trend_filtering, "solve", stopped_early)
+    with pytest.raises(ArithmeticError, match=r"dual gap .* exceeds 1e-08 at order=1, penalty=0.5"):
+        trend_filter(CITY, NOISE, 0.5, order=1)
+
+
+@pytest.mark.parametrize(
+    ("y", "penalty", "order", "words"),
+    [
+        ([1.0, 2.0, 3.0], -1.0, 3, ["one number for each of 2 nodes", "penalty", "-1.0", "order"]),
+        ([1.0, np.nan], np.inf, 1.0, ["y:", "nan", "penalty", "inf", "order", "1.0"]),
+        ([[1.0, 2.0]], 1.0, 0, ["shape (2,)", "(1, 2)"]),
+        ([1.0, 1e200], 1.0, True, ["y:", "1e+200", "order"]),
+        (3.0, 1.0, 0, ["got shape ()"]),
+    ],
+)
+def test_every_problem_is_named(y, penalty, order, words):
+    with pytest.raises(ValueError, match="trend filtering:") as caught:
+        trend_filter(PAIR, y, penalty, order=order)
+    for word in words:
+        assert word in str(caught.value)
+    with pytest.raises(ValueError, match="order: expected 0, 1 or 2, got 7"):
+        difference_operator(PAIR, 7)

@@ -1,0 +1,459 @@
+"""The auditor against mechanisms whose privacy is known, and every estimator under the auditor.
+
+Each healthy estimator must stand the audit (false-alarm rate 1e-4 each, at fixed seeds), and each
+fault that the estimators once had, put back, must be found.
+"""
+
+import functools
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+
+from dpnoise.learn import decomposition, pca, private_descent
+from dpnoise.learn.audit import audit, clopper_pearson
+from dpnoise.learn.decomposition import DPPCA
+from dpnoise.learn.entropy import SeededNoiseWarning
+from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
+from dpnoise.learn.pca import dp_pca
+from dpnoise.privacy.gaussian import gaussian_log_delta
+
+N = 40
+DELTA = 1e-3
+
+
+def stream(*entropy):
+    return np.random.default_rng([2026, *entropy])
+
+
+# ---- the auditor ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runs", [1, 7, 500])
+@pytest.mark.parametrize("confidence", [0.5, 0.99, 0.99995])
+def test_bounds_of_a_probability_are_those_of_clopper_and_pearson(runs, confidence):
+    low, high = clopper_pearson(np.arange(runs + 1), runs, confidence)
+    for hits in {0, 1, runs // 2, runs - 1, runs}:
+        test = stats.binomtest(hits, runs, alternative="two-sided")
+        peer = test.proportion_ci(2 * confidence - 1) if confidence > 0.5 else None
+        if peer is not None:
+            assert (low[hits], high[hits]) == pytest.approx(tuple(peer), rel=1e-9)
+        assert low[hits] <= hits / runs <= high[hits]
+
+
+def laplace(scale):
+    return lambda x, rng: [x + rng.laplace(scale=scale)]
+
+
+def test_laplace_noise_shows_nearly_its_epsilon_and_never_more():
+    """Twenty audits at confidence 0.99 each: the claim is true, two false alarms have odds 2 %."""
+    settings = {"epsilon": 1.0, "delta": 0.0, "confidence": 0.99, "runs": 4000}
+    found = [audit(laplace(1.0), 0, 1, random_state=stream(k), **settings) for k in range(20)]
+    assert sum(one.violated for one in found) <= 1
+    assert sum(one.epsilon > 1.0 for one in found) <= 1
+    assert np.median([one.epsilon for one in found]) > 0.75
+    assert audit(laplace(0.5), 0, 1, random_state=stream(0), **settings).violated
+
+
+def test_gaussian_noise_shows_most_of_its_delta():
+    mu, epsilon = 1.5, 0.5
+    true = math.exp(gaussian_log_delta(mu, epsilon))
+    settings = {"epsilon": epsilon, "random_state": stream(1), "runs": 20_000, "confidence": 0.999}
+    found = audit(lambda x, rng: rng.normal(x, size=1) / 1.0, 0.0, mu, delta=true, **settings)
+    assert not found.violated
+    assert 0.9 * true < found.delta <= true
+    settings["random_state"] = stream(2)
+    assert audit(
+        lambda x, rng: rng.normal(x, size=1), 0.0, mu, delta=0.9 * true, **settings
+    ).violated
+
+
+SETTINGS = {"epsilon": 1.0, "delta": DELTA, "runs": 300}
+LEAKS = {
+    "one value that moves by rounding": lambda x, rng: [rng.normal(), 1.0 + x * 2.0**-52],
+    "an error, as a missing value": lambda x, rng: [math.nan if x else rng.normal()],
+    "a value between others": lambda x, rng: [rng.choice([-1.0, 1.0]) * (1 - 0.5 * x)],
+    "a direction of two numbers": lambda x, rng: (
+        (z := 100.0 * rng.normal()) + x,
+        z - x + 0.1 * rng.normal(),
+    ),
+    "infinity": lambda x, rng: [math.inf if x else rng.normal()],
+    "a scale": lambda x, rng: [rng.normal() * (1.0 + 30.0 * x)],
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_leaks_of_every_kind_are_found_from_either_side(leak):
+    for pair in ((0, 1), (1, 0)):
+        found = audit(LEAKS[leak], *pair, random_state=stream(3), **SETTINGS)
+        assert found.violated
+        assert found.epsilon > 1.0
+        assert found.delta > DELTA
+        assert found.event
+
+
+@pytest.mark.parametrize("kind", ["constants", "noise", "missing"])
+def test_what_does_not_depend_on_the_data_is_not_accused(kind):
+    def mechanism(_, rng):
+        if kind == "constants":
+            return [1.0, math.nan, math.inf]
+        return rng.normal(size=3) if kind == "noise" else [math.nan if rng.random() < 0.5 else 1.0]
+
+    found = audit(mechanism, 0, 1, random_state=stream(4), **SETTINGS)
+    assert not found.violated
+    assert found.epsilon == found.delta == 0.0
+
+
+def test_bad_settings_are_named_at_once():
+    with pytest.raises(ValueError, match="audit: ") as caught:
+        audit(
+            laplace(1.0), 0, 1, epsilon=-1.0, delta=2.0, random_state=0, runs=3, confidence=1.0
+        )  # fmt: skip
+    for name in ("epsilon", "delta", "random_state", "runs", "confidence"):
+        assert f"{name}: expected" in str(caught.value)
+
+
+# ---- the estimators ------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def calibrated_once(monkeypatch):
+    """Calibrate once for each set of arguments: thousands of fits share them."""
+    plain, known = private_descent.coordinate_noise, {}
+
+    def cached(mechanism, *, sensitivities, **settings):
+        key = mechanism, sensitivities.tobytes(), *settings.values()
+        if key not in known:
+            known[key] = plain(mechanism, sensitivities=sensitivities, **settings)
+        return known[key]
+
+    monkeypatch.setattr(private_descent, "coordinate_noise", cached)
+    monkeypatch.setattr(pca, "second_moment_scales", functools.cache(pca.second_moment_scales))
+
+
+def data(seed):
+    """Small features, targets in [-1, 1] and labels of two kinds."""
+    draws = stream(5, seed)
+    X = draws.normal(size=(N, 2)).clip(-2.0, 2.0)
+    return X, draws.uniform(-1.0, 1.0, N), np.arange(N) % 2
+
+
+def huge():
+    """One record replaced by the most extreme one."""
+    X, y, labels = data(0)
+    X[0], y[0], labels[0] = 0.0, 0.0, 0
+    other = X.copy(), y.copy(), labels.copy()
+    other[0][0], other[1][0], other[2][0] = [50.0, -1e300], 1e300, 1
+    return (X, y, labels), other
+
+
+def odd():
+    """One record that breaks what all others have: a constant column, finite values, one label."""
+    X, y, labels = data(1)
+    X[:, 0], labels[:] = 1.0, 1
+    other = X.copy(), y.copy(), labels.copy()
+    other[0][0], other[1][0], other[2][0] = [-1.0, math.nan], math.inf, 7
+    return (X, y, labels), other
+
+
+def constant():
+    """One record without which a column is constant and there is a single label."""
+    X, y, labels = data(2)
+    X[:, 0], labels[:] = 1.0, 1
+    other = X.copy(), y.copy(), labels.copy()
+    other[0][0, 0], other[2][0] = -1.0, 0
+    return (X, y, labels), other
+
+
+def opposite():
+    """Two records whose clipped gradients differ as much as any; the others are all zeros."""
+    X, y, labels = np.zeros((N, 2)), np.zeros(N), np.ones(N, dtype=int)
+    X[0], y[0] = 3.0, 1.0
+    other = X.copy(), y.copy(), labels.copy()
+    other[1][0], other[2][0] = -1.0, 0
+    return (X, y, labels), other
+
+
+PAIRS = (huge, odd, constant, opposite)
+PUBLIC = {"feature_bounds": 3.0, "delta": DELTA, "passes": 2, "clip": 0.5}
+LINEAR = DPLinearRegression(target_bound=1.0, **PUBLIC)
+LOGISTIC = DPLogisticRegression(classes=(0, 1), **PUBLIC)
+LENGTHS = {"DPLinearRegression": 9, "DPLogisticRegression": 11, "DPPCA": 13}
+
+
+def attributes(model):
+    """Everything that a fitted estimator publishes, as numbers."""
+    if isinstance(model, DPPCA):
+        parts = (
+            model.components_,
+            model.eigenvalues_,
+            model.second_moment_,
+            model.diagonal_scale_,
+            model.off_diagonal_scale_,
+        )
+    else:
+        parts = (model.coef_, model.intercept_, model.sensitivities_, model.noise_.unit.std())
+        parts = (*parts, model.n_iter_, *getattr(model, "classes_", ()))
+    return np.concatenate([np.ravel(part) for part in parts]).astype(float)
+
+
+def published(model):
+    """The mechanism of an estimator: attributes, and the number of warnings; NaN after an error."""
+
+    def mechanism(dataset, rng):
+        X, y, labels = dataset
+        target = labels if isinstance(model, DPLogisticRegression) else y
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.set_params(random_state=rng)
+            try:
+                found = attributes(model.fit(X, target))
+            except (ValueError, ArithmeticError, TypeError):
+                found = np.full(LENGTHS[type(model).__name__] - 1, math.nan)
+        told = sum(not issubclass(one.category, SeededNoiseWarning) for one in caught)
+        return np.append(found, told)
+
+    return mechanism
+
+
+def audited(model, pair, runs=1000, mechanism=None, seed=6):
+    claim = {"epsilon": model.epsilon, "delta": DELTA, "random_state": stream(seed)}
+    return audit(mechanism or published(model), *pair, runs=runs, **claim)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])
+def test_linear_models_stand_the_audit(model, pair):
+    assert len(published(model)(pair()[0], stream(0))) == LENGTHS[type(model).__name__]
+    found = audited(model, pair())
+    assert not found.violated, found
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"mechanism": "flipped-huber", "xi_grid": 20, "order": "random"},
+        {"mechanism": "gaussian", "penalty": "l1", "strength": 0.01, "iterate": "averaged"},
+        {"penalty": "l2", "strength": 0.1, "fit_intercept": False, "feature_scales": 1.0},
+    ],
+)
+def test_other_settings_stand_the_audit(settings):
+    found = audited(clone(LINEAR).set_params(**settings), opposite())
+    assert not found.violated, found
+
+
+REST, FIRST, NONE = slice(1, None), slice(1), slice(0)
+COMPONENTS = {"n_components": 2, "delta": DELTA, "bound": 2.0}
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+@pytest.mark.parametrize("neighbouring", ["replace-one", "add-remove"])
+def test_principal_components_stand_the_audit(noise, neighbouring):
+    model = DPPCA(noise=noise, neighbouring=neighbouring, max_samples=100, **COMPONENTS)
+    extreme = huge()[1]
+    pairs = [huge(), odd()]
+    if neighbouring == "add-remove":
+        without, single, none = (tuple(p[k] for p in extreme) for k in (REST, FIRST, NONE))
+        pairs = [(extreme, without), (single, none)]
+    for pair in pairs:
+        assert len(published(model)(pair[1], stream(0))) == LENGTHS["DPPCA"]
+        found = audited(model, pair)
+        assert not found.violated, found
+
+
+@pytest.mark.parametrize("neighbouring", ["replace-one", "add-remove"])
+def test_the_function_stands_the_audit_as_well(neighbouring):
+    def mechanism(dataset, rng):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SeededNoiseWarning)
+            found = dp_pca(
+                dataset[0], 1, epsilon=1.0, delta=DELTA, neighbouring=neighbouring,
+                max_samples=100, random_state=rng,
+            )  # fmt: skip
+        scales = found.diagonal_scale, found.off_diagonal_scale
+        return np.concatenate([found.components, found.matrix, [found.eigenvalues], [scales]], None)
+
+    first, other = huge()
+    pair = (first, other) if neighbouring == "replace-one" else (other, (other[0][1:],))
+    found = audit(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=700, random_state=stream(7))
+    assert not found.violated, found
+
+
+# ---- faults put back -----------------------------------------------------------------------------
+
+
+def constants_from_the_data(monkeypatch):
+    """M_i as in the papers: the mean of x_i^2."""
+    plain = private_descent.bounded_problem
+
+    def leaky(problems, X, *args, **settings):
+        problem = plain(problems, X, *args, **settings)
+        X = np.where(np.isfinite(X), X, 0.0).clip(-1e15, 1e15)
+        mean = np.append(np.mean(X**2, axis=0), 1.0)[: problem.coordinates]
+        return replace(problem, smoothness=mean)
+
+    monkeypatch.setattr(private_descent, "bounded_problem", leaky)
+
+
+@pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])
+@pytest.mark.parametrize("part", ["coef_", "sensitivities_"])
+def test_constants_from_the_data_are_caught(monkeypatch, model, part):
+    """In what is published of them, and in the weights alone."""
+    constants_from_the_data(monkeypatch)
+    plain = published(model)
+
+    def mechanism(dataset, rng):
+        plain(dataset, rng)
+        return np.ravel(getattr(model, part))
+
+    found = audited(model, huge(), 300, mechanism)
+    assert found.violated
+    assert found.advantage > 0.8
+
+
+def test_one_value_of_50_is_told_from_the_weights_by_constants_from_the_data_alone(monkeypatch):
+    """The case reported: epsilon = 0.1, N = 2000, features near 1, where 0.05 is allowed."""
+    X = stream(8).normal(size=(2000, 1))
+    y = 20.0 * X[:, 0]
+    other = X.copy()
+    other[0] = 50.0
+    public = {"feature_bounds": 100.0, "feature_scales": 1.0, "target_bound": 100.0}
+    model = DPLinearRegression(epsilon=0.1, fit_intercept=False, **public)
+
+    def mechanism(features, rng):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SeededNoiseWarning)
+            return model.set_params(random_state=rng).fit(features, y).coef_
+
+    claim = {"epsilon": 0.1, "delta": 2000**-2, "runs": 2000}
+    healthy = audit(mechanism, X, other, random_state=stream(9), **claim)
+    assert not healthy.violated
+    assert healthy.advantage <= 0.05
+    constants_from_the_data(monkeypatch)
+    found = audit(mechanism, X, other, random_state=stream(9), **claim)
+    assert found.violated
+    assert found.advantage > 0.95
+
+
+@pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])
+def test_too_little_noise_is_caught(monkeypatch, model):
+    plain = private_descent.coordinate_noise
+
+    def leaky(*args, **settings):
+        noise = plain(*args, **settings)
+        return replace(noise, unit=noise.unit.scaled(0.25))
+
+    monkeypatch.setattr(private_descent, "coordinate_noise", leaky)
+    assert audited(model, opposite()).violated
+
+
+def test_gradients_that_are_not_clipped_are_caught(monkeypatch):
+    """Noise for a hundredth of the clipping level that is used."""
+    plain = private_descent.descend
+    monkeypatch.setattr(
+        private_descent,
+        "descend",
+        lambda problem, *, clips, noise, **settings: plain(
+            problem, clips=[100 * clips[0]], noise=noise / 100, **settings
+        ),
+    )
+    assert audited(LINEAR, opposite(), 600).violated
+
+
+class RefusesConstants(DPLinearRegression):
+    def fit(self, X, y):
+        if np.any(np.ptp(X, axis=0) == 0):
+            raise ValueError("constant columns")
+        return super().fit(X, y)
+
+
+class RefusesNan(DPLinearRegression):
+    def fit(self, X, y):
+        if not (np.isfinite(X).all() and np.isfinite(y).all()):
+            raise ValueError("NaN or infinity")
+        return super().fit(X, y)
+
+
+class WarnsOfNan(DPLinearRegression):
+    def fit(self, X, y):
+        if not np.isfinite(X).all():
+            warnings.warn("NaN", stacklevel=2)
+        return super().fit(X, y)
+
+
+class LearnsClasses(DPLogisticRegression):
+    def fit(self, X, y):
+        if len(np.unique(y)) != 2:
+            raise ValueError("two classes")
+        return super().fit(X, y)
+
+
+class ShowsFoundLabels(DPLogisticRegression):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.classes_ = np.unique(y)[[0, -1]]
+        return self
+
+
+@pytest.mark.parametrize(
+    ("fault", "pair"),
+    [
+        (RefusesConstants, constant),
+        (RefusesNan, odd),
+        (WarnsOfNan, odd),
+        (LearnsClasses, constant),
+        (ShowsFoundLabels, constant),
+    ],
+)
+def test_what_depends_on_one_value_is_caught(fault, pair):
+    own = {"classes": (0, 1)} if issubclass(fault, DPLogisticRegression) else {"target_bound": 1.0}
+    LENGTHS[fault.__name__] = LENGTHS[fault.__mro__[1].__name__]
+    found = audited(fault(**own, **PUBLIC), pair(), 300)
+    assert found.violated
+    assert found.advantage > 0.8
+
+
+def test_the_number_of_rows_in_the_scales_is_caught(monkeypatch):
+    plain = decomposition.released_components
+
+    def leaky(rows, rank, **settings):
+        return plain(rows, rank, **settings | {"most": len(rows)})
+
+    monkeypatch.setattr(decomposition, "released_components", leaky)
+    model = DPPCA(neighbouring="add-remove", max_samples=100, **COMPONENTS)
+    first, _ = huge()
+    found = audited(model, (first, tuple(part[REST] for part in first)), 300)
+    assert found.violated
+    assert found.advantage > 0.8
+
+
+def test_a_refusal_of_large_values_is_caught(monkeypatch):
+    def refusing(rows, bound):
+        if np.abs(rows).max(initial=0.0) > 1e200:
+            raise ValueError("X: expected magnitudes up to 1e200")
+        return pca.clip_rows(rows, bound)
+
+    monkeypatch.setattr(decomposition, "clip_rows", refusing)
+    assert audited(DPPCA(**COMPONENTS), huge(), 300).violated
+
+
+def test_rows_that_are_not_clipped_are_caught(monkeypatch):
+    monkeypatch.setattr(decomposition, "clip_rows", lambda rows, bound: rows.clip(-50, 50) / bound)
+    assert audited(DPPCA(**COMPONENTS), huge(), 200).violated
+
+
+@pytest.mark.parametrize("model", [LINEAR, LOGISTIC, DPPCA(**COMPONENTS)])
+def test_a_known_seed_is_caught(model):
+    """The same noise in every run, as for whoever knows the seed and subtracts it."""
+    plain = published(model)
+
+    def mechanism(dataset, _):
+        return plain(dataset, stream(10))
+
+    found = audited(model, huge(), 300, mechanism)
+    assert found.violated
+    assert found.advantage > 0.8

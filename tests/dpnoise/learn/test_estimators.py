@@ -1,0 +1,459 @@
+"""The estimators: scikit-learn's contract, the non-private limit, the account, public errors."""
+
+import doctest
+import importlib
+import math
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.learn.entropy import SeededNoiseWarning
+from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.zero_concentrated import epsilon_from_zcdp, zcdp
+
+pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.entropy.SeededNoiseWarning")
+
+rng = np.random.default_rng(21)
+X = rng.normal(size=(120, 3)) * [0.5, 1.0, 2.0] + [0.5, 0.0, 0.0]
+REAL = X @ [1.0, -0.5, 0.1] + 2.0 + rng.normal(size=120)
+WORDS = np.where(REAL > 2.4, "yes", "no")
+TARGETS = {DPLinearRegression: REAL, DPLogisticRegression: WORDS}
+SCALES = [0.7, 1.0, 2.0]
+BOUNDS = {"feature_bounds": [3.0, 5.0, 9.0], "feature_scales": SCALES}
+PUBLIC = {
+    DPLinearRegression: BOUNDS | {"target_bound": 10.0},
+    DPLogisticRegression: BOUNDS | {"classes": ("no", "yes")},
+}
+estimators = pytest.mark.parametrize("estimator", TARGETS)
+mechanisms = pytest.mark.parametrize("mechanism", ["gaussian", "flipped-huber", "gaussian-tight"])
+intercepts = pytest.mark.parametrize("fit_intercept", [False, True])
+
+EXACT = {"epsilon": math.inf, "clip": 1e5, "passes": 400}
+NOISY = "asks for a good fit to a few samples, which the noise of epsilon = 1 drowns"
+TELLS = "asks for a refusal that depends on values in the data, which would not be private"
+
+
+def of(estimator, **settings):
+    """An estimator for X and its target, with the bounds that belong to them."""
+    return estimator(**PUBLIC[estimator], **settings)
+
+
+class WithLabelsOfTheCheck(DPLogisticRegression):
+    """Takes the labels from the target: scikit-learn's checks use many pairs of them."""
+
+    def fit(self, X, y, **refused):
+        given, self.classes = self.classes, None if y is None else np.unique(np.asarray(y))
+        try:
+            return super().fit(X, y, **refused)
+        finally:
+            self.classes = given
+
+
+def expected_failures(estimator):
+    failures = {"check_estimators_nan_inf": TELLS}
+    if isinstance(estimator, DPLogisticRegression):
+        return failures | {"check_classifiers_regression_target": TELLS}
+    failures["check_supervised_y_no_nan"] = TELLS
+    return failures | ({"check_regressors_train": NOISY} if estimator.epsilon == 1.0 else {})
+
+
+WIDE = {"feature_bounds": 100.0, "feature_scales": 1.0}
+
+
+@parametrize_with_checks(
+    [
+        DPLinearRegression(target_bound=1000.0, **WIDE),
+        WithLabelsOfTheCheck(**WIDE),
+        DPLinearRegression(target_bound=1000.0, **WIDE, **EXACT),
+        WithLabelsOfTheCheck(**WIDE, **EXACT),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@intercepts
+@pytest.mark.parametrize("penalty", ["none", "l1", "l2"])
+def test_infinite_epsilon_is_plain_least_squares(penalty, fit_intercept):
+    model = of(
+        DPLinearRegression, penalty=penalty, strength=0.05, fit_intercept=fit_intercept, **EXACT
+    ).fit(X, REAL)
+    peer = {
+        "none": LinearRegression(fit_intercept=fit_intercept),
+        "l1": Lasso(alpha=0.05, fit_intercept=fit_intercept, tol=1e-10),
+        "l2": Ridge(alpha=0.05 * 120, fit_intercept=fit_intercept),
+    }[penalty].fit(X, REAL)
+    assert model.coef_ == pytest.approx(peer.coef_, abs=5e-5)
+    assert model.intercept_ == pytest.approx(peer.intercept_, abs=5e-5)
+    assert model.predict(X) == pytest.approx(peer.predict(X), abs=5e-4)
+    assert model.score(X, REAL) == pytest.approx(peer.score(X, REAL), abs=1e-5)
+    assert model.noise_ is None
+
+
+@intercepts
+@pytest.mark.parametrize("penalty", ["none", "l2"])
+def test_infinite_epsilon_is_plain_logistic_regression(penalty, fit_intercept):
+    model = of(
+        DPLogisticRegression, penalty=penalty, strength=0.05, fit_intercept=fit_intercept, **EXACT
+    ).fit(X, WORDS)
+    C = math.inf if penalty == "none" else 1 / (120 * 0.05)
+    peer = LogisticRegression(C=C, fit_intercept=fit_intercept, tol=1e-10, max_iter=1000)
+    peer.fit(X, WORDS)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.coef_ == pytest.approx(peer.coef_, abs=2e-4)
+    assert model.intercept_ == pytest.approx(peer.intercept_, abs=2e-4)
+    assert model.predict_proba(X) == pytest.approx(peer.predict_proba(X), abs=1e-4)
+    assert model.decision_function(X) == pytest.approx(peer.decision_function(X), abs=1e-3)
+    assert np.array_equal(model.predict(X), peer.predict(X))
+    assert model.score(X, WORDS) == peer.score(X, WORDS)
+
+
+def test_probabilities_do_not_overflow():
+    model = of(DPLogisticRegression, **EXACT).fit(X, WORDS)
+    proba = model.predict_proba(X * 1e6)
+    assert np.all((proba >= 0) & (proba <= 1))
+    assert proba.sum(axis=1) == pytest.approx(np.ones(120), abs=1e-15)
+
+
+@estimators
+@mechanisms
+@intercepts
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, None), (1.0, 1e-6), (20.0, 1e-9)])
+def test_every_update_together_keeps_the_budget(
+    estimator, mechanism, fit_intercept, epsilon, delta
+):
+    """Recomputed from the noise of each update against 2 C_i / N, with public M_i."""
+    model = of(
+        estimator,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        fit_intercept=fit_intercept,
+        passes=4,
+        clip=0.7,
+        xi_grid=40,
+        random_state=0,
+    ).fit(X, TARGETS[estimator])
+    K = 3 + fit_intercept
+    target_delta = 120**-2 if delta is None else delta
+    assert model.noise_.epsilon <= epsilon
+    assert model.noise_.delta == target_delta
+    M = np.append(np.square(SCALES), 1.0)[:K]
+    true = 2 * 0.7 * np.sqrt(M / M.sum()) / 120
+    assert model.sensitivities_ == pytest.approx(true, rel=1e-9)
+    assert np.all(model.sensitivities_ > true)
+    noises = [model.noise_.scaled(size) for size in model.sensitivities_]
+    if mechanism == "gaussian-tight":
+        mu = math.sqrt(4 * sum((t / n.sigma) ** 2 for t, n in zip(true, noises, strict=True)))
+        assert gaussian_log_delta(mu, epsilon) <= math.log(target_delta)
+        least = math.sqrt(4 * K) * gaussian_sigma(epsilon, target_delta)
+        assert model.noise_.unit.sigma == pytest.approx(least, rel=1e-9)
+    else:
+        spent = [zcdp(n, t) for n, t in zip(noises, true, strict=True)]
+        xi, eta = (4 * math.fsum(parts) for parts in zip(*spent, strict=True))
+        assert epsilon_from_zcdp(xi, eta, target_delta) <= epsilon
+
+
+@mechanisms
+def test_released_weights_follow_the_certified_noise(mechanism):
+    """With target 0 the weight is minus step / M times the noise of the account.
+
+    Kolmogorov-Smirnov on 500 fits; false-alarm rate 1e-4, the seeds are fixed. Noise too large
+    or too small by half would be noticed.
+    """
+    settings = {"mechanism": mechanism, "passes": 1, "step": 0.3, "clip": 2.0, "xi_grid": 30}
+    public = {"feature_bounds": 3.0, "target_bound": 1.0}
+    model = DPLinearRegression(epsilon=3.0, fit_intercept=False, **public, **settings)
+    x = X[:, :1]
+    weights = [
+        model.set_params(random_state=seed).fit(x, np.zeros(120)).coef_[0] for seed in range(500)
+    ]
+    law = model.noise_.scaled(model.sensitivities_[0]).scaled(0.3 / 3.0**2)
+    assert stats.kstest(weights, law.cdf).pvalue > 1e-4
+    assert stats.kstest(np.abs(weights), lambda t: 2 * law.scaled(1.5).cdf(t) - 1).pvalue < 1e-4
+    assert stats.kstest(np.abs(weights), lambda t: 2 * law.scaled(0.6).cdf(t) - 1).pvalue < 1e-4
+
+
+@estimators
+def test_random_state_fixes_the_weights(estimator):
+    model, y = of(estimator, order="random", random_state=5), TARGETS[estimator]
+    first = model.fit(X, y).coef_.copy()
+    assert np.array_equal(clone(model).fit(X, y).coef_, first)
+    generator = clone(model).set_params(random_state=np.random.default_rng(5))
+    assert np.array_equal(generator.fit(X, y).coef_, first)
+    fresh = clone(model).set_params(random_state=None)
+    drawn = {tuple(fresh.fit(X, y).coef_.ravel()) for _ in range(3)}
+    assert len(drawn) == 3
+
+
+@estimators
+def test_settings_reach_the_descent(estimator):
+    """Each of them changes the weights, and only the settings do."""
+    y = TARGETS[estimator]
+    base = of(estimator, random_state=1, penalty="l2", strength=0.1).fit(X, y)
+    for change in (
+        {"epsilon": 2.0},
+        {"delta": 1e-9},
+        {"mechanism": "gaussian"},
+        {"penalty": "l1"},
+        {"strength": 0.2},
+        {"passes": 11},
+        {"step": 0.5},
+        {"clip": 0.5},
+        {"order": "random"},
+        {"iterate": "averaged"},
+        {"fit_intercept": False},
+        {"feature_scales": None},
+        {"feature_bounds": 1.0},
+        {"target_bound": 1.0} if estimator is DPLinearRegression else {"classes": ("no", "x")},
+    ):
+        changed = clone(base).set_params(**change).fit(X, y)
+        assert not np.array_equal(changed.coef_, base.coef_), change
+        assert changed.n_iter_ == changed.passes
+        assert changed.get_params() == base.get_params() | change
+
+
+ALL_WRONG = {
+    "epsilon": 0.0,
+    "delta": 1.0,
+    "mechanism": "laplace",
+    "penalty": "l0",
+    "strength": -1.0,
+    "passes": 0,
+    "step": 0.0,
+    "clip": math.inf,
+    "order": "spiral",
+    "iterate": "best",
+    "fit_intercept": "no",
+    "xi_grid": 2.5,
+    "random_state": -1,
+    "feature_bounds": [1.0, -1.0, 1.0],
+    "feature_scales": [1.0, 1.0],
+}
+OWN = {DPLinearRegression: "target_bound", DPLogisticRegression: "classes"}
+
+
+@estimators
+def test_everything_wrong_is_named_in_one_message(estimator):
+    model = estimator(**ALL_WRONG)
+    with pytest.raises(ValueError, match=f"{estimator.__name__}: ") as caught:
+        model.fit(X, TARGETS[estimator])
+    for name in (*ALL_WRONG, OWN[estimator]):
+        assert f"{name}: expected" in str(caught.value)
+    assert not [name for name in vars(model) if name.endswith("_")][1:]  # n_features_in_ alone
+
+
+@estimators
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("epsilon", -1.0),
+        ("epsilon", math.nan),
+        ("epsilon", "1"),
+        ("delta", 0.0),
+        ("delta", 1.5),
+        ("passes", 2.0),
+        ("passes", True),
+        ("strength", math.nan),
+        ("step", -1.0),
+        ("random_state", "seed"),
+        ("feature_bounds", None),
+        ("feature_bounds", 0.0),
+        ("feature_bounds", math.inf),
+        ("feature_bounds", "wide"),
+        ("feature_scales", math.nan),
+    ],
+)
+def test_each_setting_is_checked(estimator, name, value):
+    with pytest.raises(ValueError, match=f"{name}: expected .*, got {value!r}"):
+        of(estimator).set_params(**{name: value}).fit(X, TARGETS[estimator])
+
+
+@pytest.mark.parametrize("value", [None, 0.0, -1.0, math.inf, math.nan, "1", 1e16])
+def test_the_target_needs_a_public_bound(value):
+    with pytest.raises(
+        ValueError, match="target_bound: expected .*, got " + re.escape(repr(value))
+    ):
+        DPLinearRegression(feature_bounds=1.0, target_bound=value).fit(X, REAL)
+
+
+@pytest.mark.parametrize(
+    "classes", [None, "no", ["no"], ["no", "no"], [1, 2, 3], [[1, 2]], [1, "?"], [1.0, math.nan]]
+)
+def test_the_labels_must_be_two_and_of_the_type_of_the_target(classes):
+    y = WORDS if classes != [1, "?"] else np.arange(120) % 2
+    with pytest.raises(ValueError, match=r"classes: expected the two labels|y: expected labels"):
+        DPLogisticRegression(feature_bounds=1.0, classes=classes).fit(X, y)
+
+
+@estimators
+def test_one_sample_is_refused(estimator):
+    with pytest.raises(ValueError, match="at least 2 samples, got '1 sample'"):
+        of(estimator).fit(X[:1], TARGETS[estimator][:1])
+
+
+@estimators
+def test_sample_weights_are_refused_with_the_reason(estimator):
+    y = TARGETS[estimator]
+    with pytest.raises(ValueError, match="sample_weight: not supported: a weight multiplies"):
+        of(estimator).fit(X, y, sample_weight=np.ones(120))
+    with pytest.raises(ValueError, match="weight: unknown argument"):
+        of(estimator).fit(X, y, weight=1)
+    with pytest.raises(ValueError, match="sample_weight: not supported"):
+        make_pipeline(of(estimator)).fit(
+            X, y, **{f"{estimator.__name__.lower()}__sample_weight": y}
+        )
+
+
+def test_a_target_that_is_not_numeric_is_refused_without_its_values():
+    with pytest.raises(
+        ValueError, match="y: expected real numbers, got an array of type"
+    ) as caught:
+        of(DPLinearRegression).fit(X, WORDS)
+    assert "yes" not in str(caught.value)
+
+
+@estimators
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_records_that_are_not_finite_contribute_nothing(estimator, value):
+    """As if they were not there, but for their share in N: clipping shrinks, the optimum stays."""
+    broken, y = X.copy(), TARGETS[estimator]
+    broken[[4, 77], [0, 2]] = value
+    rest = np.delete(np.arange(120), [4, 77])
+    fits = [of(estimator, **EXACT).fit(*data) for data in ((broken, y), (X[rest], y[rest]))]
+    assert fits[0].coef_ == pytest.approx(fits[1].coef_, rel=1e-4, abs=1e-5)
+    assert fits[0].intercept_ == pytest.approx(fits[1].intercept_, rel=1e-4)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_targets_that_are_not_finite_contribute_nothing(value):
+    y = REAL.copy()
+    y[[4, 77]] = value
+    rest = np.delete(np.arange(120), [4, 77])
+    model = of(DPLinearRegression, **EXACT)
+    fits = [clone(model).fit(*data) for data in ((X, y), (X[rest], y[rest]))]
+    assert fits[0].coef_ == pytest.approx(fits[1].coef_, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("strange", ["maybe", None, math.nan, pd.NA, 3, ["yes"]])
+def test_records_with_another_label_contribute_nothing(strange):
+    y = np.array(WORDS, dtype=object)
+    y[4] = y[77] = strange
+    rest = np.delete(np.arange(120), [4, 77])
+    model = of(DPLogisticRegression, **EXACT)
+    fits = [clone(model).fit(*data) for data in ((X, y), (X[rest], WORDS[rest]))]
+    assert fits[0].coef_ == pytest.approx(fits[1].coef_, rel=1e-4, abs=1e-5)
+    assert fits[0].classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "y"),
+    [
+        ((1, 2), np.arange(120) % 2 + 1),
+        ((2.0, -1.0), np.where(np.arange(120) % 2, 2, -1)),
+        ((False, True), np.arange(120) % 2 == 1),
+        (("b", "a"), pd.Series(["a", "b"] * 60, dtype="category")),
+        (np.array(["a", "b"], dtype=object), np.array(["a", "b"] * 60)),
+        ((0, 1), pd.array([0, 1] * 60, dtype="Int64")),
+    ],
+)
+def test_labels_of_many_types(classes, y):
+    model = DPLogisticRegression(classes=classes, feature_bounds=1.0, **EXACT)
+    features = (np.arange(120) % 2)[:, None] + 0.1 * X[:, :1]
+    model.fit(features, y)
+    assert model.classes_.tolist() == sorted(classes)
+    assert np.array_equal(model.predict(features), np.asarray(y))
+
+
+@estimators
+def test_data_are_clipped_to_the_bounds(estimator):
+    y = TARGETS[estimator]
+    wild = X.copy()
+    wild[:5] *= [[1e300, 1e-300, -1e200]]
+    model = of(estimator, random_state=3)
+    clipped = np.clip(wild, -np.array(BOUNDS["feature_bounds"]), BOUNDS["feature_bounds"])
+    assert np.array_equal(clone(model).fit(wild, y).coef_, clone(model).fit(clipped, y).coef_)
+    if estimator is DPLinearRegression:
+        far = np.where(np.arange(120) < 5, 1e300, REAL)
+        near = np.where(np.arange(120) < 5, 10.0, REAL)
+        assert np.array_equal(clone(model).fit(X, far).coef_, clone(model).fit(X, near).coef_)
+
+
+@estimators
+def test_what_does_not_carry_noise_does_not_depend_on_the_data(estimator):
+    """Constant columns, one class, huge values: no refusal, the same sensitivities and account."""
+    y, model = TARGETS[estimator], of(estimator, random_state=0)
+    others = [
+        (X * 0.0 + 7.0, y),
+        (X, np.repeat(y[:1], 120)),
+        (X * 1e200, y[::-1]),
+        (X * math.nan, np.repeat(y[:1], 120)),
+    ]
+    base = clone(model).fit(X, y)
+    for features, target in others:
+        other = clone(model).fit(features, target)
+        assert other.noise_ == base.noise_
+        assert np.array_equal(other.sensitivities_, base.sensitivities_)
+        assert np.isfinite(other.coef_).all()
+
+
+@estimators
+def test_a_descent_that_could_diverge_is_refused_for_any_data_alike(estimator):
+    model = of(estimator, step=1e15, clip=1e15, passes=60, random_state=0)
+    messages = set()
+    for features in (X, X * 0.0, X * 1e300):
+        with pytest.raises(ArithmeticError, match="the descent could diverge") as caught:
+            clone(model).fit(features, TARGETS[estimator])
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+
+
+@estimators
+def test_fits_just_below_the_limit_are_finite_for_any_data(estimator):
+    """An overflow would give NaN at records with a zero and tell that there is one."""
+    own = {"target_bound": 1e14} if estimator is DPLinearRegression else {"classes": (0, 1)}
+    public = {"feature_bounds": 1e14, "feature_scales": 1.0, "delta": 0.1} | own
+    model = estimator(epsilon=1.0, passes=1, clip=2.0, step=0.3, random_state=0, **public)
+    sign = np.where(np.arange(120) % 2, 1.0, -1.0)
+    for features in (1e14 * sign[:, None] * [1, 1, 1], 1e14 * np.eye(120)[:, :3], X * 1e300):
+        target = 1e14 * sign if estimator is DPLinearRegression else np.arange(120) % 2
+        assert np.isfinite(clone(model).fit(features, target).coef_).all()
+    with pytest.raises(ArithmeticError, match="could diverge"):
+        clone(model).set_params(step=30.0).fit(X, np.arange(120) % 2)
+
+
+@estimators
+@pytest.mark.parametrize("state", [0, np.random.default_rng(0)])
+def test_a_seed_warns(estimator, state):
+    with pytest.warns(SeededNoiseWarning, match="noise from a given random_state is not private"):
+        of(estimator, random_state=state).fit(X, TARGETS[estimator])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of(estimator).fit(X, TARGETS[estimator])
+        of(estimator, random_state=0, **EXACT).fit(X, TARGETS[estimator])
+
+
+@pytest.mark.parametrize("name", ["estimators", "decomposition", "pca", "audit"])
+def test_examples_in_docstrings_run(name):
+    found = doctest.testmod(importlib.import_module(f"dpnoise.learn.{name}"))
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_examples_in_the_docs_run():
+    page = Path(__file__).parents[3] / "docs" / "estimators.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.attempted > 0
+    assert found.failed == 0

@@ -1,0 +1,58 @@
+"""Error curves: every mechanism is drawn where it was run, with its band."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpnoise_papers.balle_wang_2018.figures.denoising_curves import denoised_curves, error_curves
+
+SCALES = {"cgm": 2.0, "agm": 1.0, "laplace": 3.0, "agm-js": 0.5, "agm-js-plus": 0.4,
+          "agm-th": 0.7, "flipped-huber": 0.9, "zero": 0.6}  # fmt: skip
+DIMENSIONS = [4, 64, 1024]
+
+
+@pytest.fixture
+def table():
+    rows = [
+        (e, d, m, s * d / e, 0.1 * s)
+        for e in (0.1, 1.0) for d in DIMENSIONS for m, s in SCALES.items()
+        if m != "flipped-huber" or d < 100
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["epsilon", "dimension", "method", "error", "error_se"])
+
+
+def test_errors_and_ratios_of_every_mechanism(table):
+    figure = error_curves(table)
+    assert len(figure.axes) == 4
+    for epsilon, (left, right) in zip((0.1, 1.0), (figure.axes[:2], figure.axes[2:]), strict=True):
+        rows = table[table["epsilon"] == epsilon]
+        expected = {tuple(own["error"]) for _, own in rows.groupby("method")}
+        assert {tuple(line.get_ydata()) for line in left.get_lines() if len(line.get_ydata())} == (
+            expected
+        )
+        ratios = {line.get_ydata()[0] for line in right.get_lines()}
+        assert np.allclose(sorted(ratios), sorted(SCALES.values()))
+        assert len(left.collections) == len(SCALES)
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "flipped Huber*" in words
+    assert words[-1] == "* beyond the paper"
+    assert len(words) == len(SCALES) + 1
+
+
+def test_bands_are_two_standard_errors(table):
+    axes = error_curves(table).axes[0]
+    band = axes.collections[0].get_paths()[0].vertices
+    own = table[(table["epsilon"] == 0.1) & (table["method"] == "cgm")]
+    assert band[:, 1].max() == pytest.approx((own["error"] + 2 * own["error_se"]).max())
+    assert band[:, 1].min() == pytest.approx((own["error"] - 2 * own["error_se"]).min())
+
+
+def test_denoised_alone_with_one_panel_per_epsilon(table):
+    figure = denoised_curves(table)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        r"$\epsilon = 0.1$", r"$\epsilon = 1$"
+    ]  # fmt: skip
+    for axes, epsilon in zip(figure.axes, (0.1, 1.0), strict=True):
+        first = {line.get_ydata()[0] for line in axes.get_lines() if len(line.get_ydata())}
+        denoised = [SCALES[m] * 4 / epsilon for m in ("agm-js", "agm-js-plus", "agm-th", "zero")]
+        assert np.allclose(sorted(first), sorted(denoised))

@@ -1,0 +1,110 @@
+"""Heat maps: sigma and errors against closed forms, order of methods, paired draws."""
+
+import numpy as np
+import pytest
+
+from city_maps import grid, town
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise_papers.balle_wang_2018.tables.heat_maps import METHODS, heat_map_errors, heat_maps
+from dpnoise_papers.data.city.counts import City, Hour
+from dpnoise_papers.data.city.trips import Tally
+
+BUDGET = {"seed": 3, "hour": 8, "epsilon": 0.5, "delta": 1e-6, "most": 5, "repetitions": 3}
+FAST = [method for method in METHODS if method not in {"trend-filtering-1", "trend-filtering-2"}]
+
+
+@pytest.fixture(scope="module")
+def made():
+    return heat_maps(town(), **BUDGET, methods=METHODS)
+
+
+def test_sigma_is_that_of_the_paper(made):
+    """Raw RMSE 40.29 is sigma at epsilon = 0.5, delta = 1e-6, Delta = 5."""
+    errors, _, _ = made
+    sigma = errors.set_index("method")["sigma"]
+    assert round(sigma["analytic"], 2) == 40.29
+    assert sigma["classical"] == pytest.approx(5 * np.sqrt(2 * np.log(1.25e6)) / 0.5, rel=1e-12)
+    assert (errors["sensitivity"] == 5).all()
+
+
+def test_errors_are_those_of_the_maps(made):
+    errors, maps, roads = made
+    assert errors["method"].tolist() == list(METHODS)
+    assert maps["junction"].tolist() == list(range(112))
+    assert len(roads) == 13 * 8 + 14 * 7
+    for row in errors.itertuples():
+        mse = np.mean((maps[row.method] - maps["truth"]) ** 2)
+        assert row.rmse_first == pytest.approx(np.sqrt(mse))
+    # The root mean square of sigma times 112 unit normals, up to three standard errors.
+    raw = errors.set_index("method").loc["analytic"]
+    assert abs(raw["rmse"] - raw["sigma"]) < 4 * raw["sigma"] / np.sqrt(2 * 112 * 3)
+    assert 0 < raw["rmse_se"] < raw["sigma"] / np.sqrt(112)
+    noise = (maps[["analytic", "classical"]].sub(maps["truth"], axis=0)).to_numpy()
+    sigma = errors.set_index("method")["sigma"]
+    assert np.allclose(noise[:, 0] / sigma["analytic"], noise[:, 1] / sigma["classical"])
+    assert np.ptp(maps["flat"]) == 0
+
+
+def test_raw_error_is_the_variance():
+    """The mean of |z|^2 sigma^2 over 400 x 20 draws: four standard errors miss 1 in 15,000."""
+    table = heat_map_errors(town(20, 20), **_over([0.5, 2.0]), methods=["analytic"])
+    expected = gaussian_sigma(table["epsilon"], 1e-6, 5.0) ** 2
+    error = expected * np.sqrt(2 / (400 * 20))
+    assert np.all(np.abs(table["mse"] - expected) < 4 * error)
+    # and the standard error is one: its own scatter over 20 repetitions is 16 %
+    assert np.all(np.abs(table["mse_se"] / error - 1) < 0.65)
+
+
+def test_a_town_of_two_halves():
+    """Where the signal is two constants, fusing beats shrinking beats nothing."""
+    table = heat_map_errors(town(), **_over([0.5, 5.0]), methods=FAST)
+    mse = table.pivot_table(index="method", columns="epsilon", values="mse")
+    for better, worse in (("analytic", "classical"), ("james-stein", "analytic"),
+                          ("trend-filtering-0", "wavelets")):  # fmt: skip
+        assert (mse.loc[better] < mse.loc[worse]).all()
+    assert mse.loc["wavelets", 0.5] < mse.loc["analytic", 0.5]
+    assert mse.loc["flat", 5.0] == pytest.approx(17.5**2, rel=0.02)
+    assert (mse.loc["james-stein-positive"] <= mse.loc["james-stein"] * (1 + 1e-12)).all()
+
+
+def test_maps_are_the_first_repetition_and_settings_do_not_matter(made):
+    errors, _, _ = made
+    fewer, _, _ = heat_maps(town(), **BUDGET, methods=["wavelets"])
+    assert fewer["rmse"].iloc[0] == errors.set_index("method").loc["wavelets", "rmse"]
+    both = heat_map_errors(town(), **_over([0.5, 5.0]), methods=["james-stein"])
+    alone = heat_map_errors(town(), **_over([5.0]), methods=["james-stein"])
+    assert both["mse"].iloc[1] == alone["mse"].iloc[0]
+
+
+def test_bad_settings_are_refused():
+    bad = {"hour": 9, "epsilon": 0.0, "delta": 1.0, "most": 0}
+    with pytest.raises(
+        ValueError, match=r"hour.*0, 8.*got 9.*epsilon.*delta.*most.*methods.*got 'x'"
+    ):
+        heat_maps(town(), **(BUDGET | bad), methods=["x"])
+    with pytest.raises(ValueError, match="repetitions"):
+        heat_map_errors(town(), **(_over([1.0]) | {"repetitions": 1}), methods=["flat"])
+
+
+@pytest.mark.parametrize(
+    ("counts", "sections", "complaint"),
+    [
+        ([1.0, -2.0] * 6, None, r"counts: expected non-negative numbers, got \[-2"),
+        ([np.nan] * 12, None, "counts: expected non-negative"),
+        ([1.0] * 11, None, "one for each junction"),
+        ([1.0] * 12, [(0, 1)], "connected"),
+        ([1.0] * 12, [], "at least one"),
+    ],
+)
+def test_bad_cities_are_refused(counts, sections, complaint):
+    x, y, edges = grid(4, 3)
+    hour = Hour("scaled", "", 1.0, Tally(0, 0, 0, 0, 0))
+    city = City("bad", x, y, edges if sections is None else sections, {8: np.array(counts)},
+                {8: hour})  # fmt: skip
+    with pytest.raises(ValueError, match=complaint):
+        heat_maps(city, **BUDGET, methods=["flat"])
+
+
+def _over(epsilons):
+    return {"seed": 3, "hour": 8, "epsilons": epsilons, "delta": 1e-6, "most": 5,
+            "repetitions": 20}  # fmt: skip

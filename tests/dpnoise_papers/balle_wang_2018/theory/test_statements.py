@@ -1,0 +1,113 @@
+"""Theory of the Gaussian mechanism: true statements hold, false ones are caught."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise_papers.balle_wang_2018.theory import denoising, minimax, privacy
+from dpnoise_papers.balle_wang_2018.theory.statements import CHECKS, gaussian_theory
+from dpnoise_papers.seeds import generator
+
+RUN = {check.id: check.run for check in CHECKS}
+FALSE = {
+    "theorem-4",
+    "section-5-2-sensitivity",
+    "theorem-11",
+    "theorem-11-factor",
+    "theorem-11-likelihood",
+    "section-4-rate",
+    "section-4-histogram-naive-literal",
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return gaussian_theory(seed=7, trials=200)
+
+
+def violations(name, n=200):
+    outcome = RUN[name](generator(3, name), n)
+    return int(np.sum(~(outcome.margin >= -outcome.tolerance)))
+
+
+def test_every_statement_has_a_row_and_only_the_false_ones_fail(table):
+    assert table["id"].is_unique
+    assert list(table["id"]) == [check.id for check in CHECKS]
+    assert set(table.loc[table["violations"] > 0, "id"]) == FALSE
+    words = table["status_of_proof"].str.extract(
+        "^(complete|cited|none given|false|misprint)", expand=False
+    )
+    assert words.notna().all()
+    assert set(table.loc[words.isin(["false", "misprint"]), "id"]) == FALSE
+
+
+def test_theorem_4_has_a_counterexample():
+    """At epsilon = 5, delta = 0.45 is within the printed bound, and less noise is private."""
+    bound = 0.5 - math.exp(-15) / math.sqrt(20 * math.pi)
+    assert bound > 0.45 > 0.5 - 1 / math.sqrt(20 * math.pi)
+    assert privacy.gaussian_sigma(5.0, 0.45) < 0.96 / math.sqrt(10)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "wrong", "rows"),
+    [
+        (privacy, "classical_gaussian_sigma", lambda e, _d, **_: 1 / e, {"theorem-1"}),
+        (privacy, "gaussian_log_delta", lambda mu, e: np.log(mu / 9) - e, {"theorem-8"}),
+        (privacy, "gaussian_sigma", lambda e, d: 0.5 / np.sqrt(e + d), {"theorem-4-corrected"}),
+        (denoising, "james_stein_bayes_risk", lambda d, w, _s, **_: d * w / (1 + w),
+         {"theorem-11-corrected"}),
+        (denoising, "_FACTOR", 0.01, {"theorem-12"}),
+        (privacy, "REACH", 1.0, {"lemma-6"}),
+        (minimax, "bayes_risk", lambda d, w, s: d * w * s / (w + s), {"section-4-bayes-risk"}),
+        (minimax, "_CONSTANT", 0.9, {"section-4-rate-at-2", "section-4-rate-corrected"}),
+        (minimax, "threshold_risk", lambda m, t: 1.05 * (1 + t * t + 0 * m),
+         {"section-4-histogram-naive"}),
+        (minimax, "threshold_risk", lambda m, t: 40 * (1 + t * t + 0 * m),
+         {"section-4-histogram"}),
+    ],
+)  # fmt: skip
+def test_a_wrong_formula_is_caught(monkeypatch, place, name, wrong, rows):
+    assert all(violations(row) == 0 for row in rows)
+    monkeypatch.setattr(place, name, wrong)
+    assert all(violations(row) > 0 for row in rows)
+
+
+def test_the_risk_of_the_threshold_is_its_mean_squared_error():
+    """Against Monte Carlo, to five standard errors."""
+    rng = np.random.default_rng(0)
+    mean, threshold = np.array([0.0, 0.7, 3.0]), np.full(3, 1.5)
+    y = mean + rng.standard_normal((200_000, 3))
+    error = (np.sign(y) * np.maximum(np.abs(y) - threshold, 0) - mean) ** 2
+    gap = error.mean(axis=0) - denoising.threshold_risk(mean, threshold)
+    assert np.all(np.abs(gap) < 5 * error.std(axis=0) / math.sqrt(len(y)))
+
+
+def test_the_two_point_bound_is_the_known_minimax_risk_at_one():
+    """Casella & Strawderman (1981): about 0.450 for |mean| <= 1, with the two-point prior."""
+    grid, least = denoising.two_point_risk()
+    assert least[np.searchsorted(grid, 1.0)] == pytest.approx(0.450, abs=1e-3)
+    assert np.all(least <= np.minimum(grid**2, 1))
+
+
+def test_bounds_of_balls_hold_a_known_risk():
+    """At p = 2 and d = 1 the ball is an interval: 0.450 at B = 1 is between both bounds."""
+    _, low, high, drawn = minimax._ball(np.random.default_rng(1), 4000, np.full(4000, 2.0))
+    assert np.all(low <= high)
+    near = (drawn["d"] == 1) & (np.abs(drawn["radius"] - 1) < 0.02)
+    assert near.any()
+    assert np.allclose(low[near], 0.450, atol=0.01)
+    assert np.all(high[near] <= 0.52)
+
+
+def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
+    part = [check for check in CHECKS if check.id in ("theorem-2", "theorem-4", "theorem-12")]
+    monkeypatch.setattr(privacy, "CHECKS", part)
+    again = gaussian_theory(seed=7, trials=200)
+    assert again.equals(table[table["id"].isin(again["id"])].reset_index(drop=True))
+    assert not gaussian_theory(seed=8, trials=200)["parameters"].equals(again["parameters"])
+
+
+def test_bad_settings_are_named_together():
+    with pytest.raises(ValueError, match=r"trials: .*got 19; seed: .*got -1"):
+        gaussian_theory(seed=-1, trials=19)

@@ -1,0 +1,77 @@
+"""The README's account of what came out: words of the template, numbers of the run."""
+
+import pandas as pd
+import pytest
+
+from dpnoise_papers.claims import summary
+
+TEMPLATE = """
+It is {paper/t.csv: a=1 -> x, .2f} for {paper/t.csv: -> count x, .0f} rows, and this goes on for
+so long, however long its lines are to begin with, that it is wrapped somewhere.
+
+- an item ({paper/t.csv: a=2 -> x, .0%})
+- another
+
+| a | b |
+|---|---|
+| {paper/t.csv: a=1 -> x, .1f} | 2 |
+"""
+TABLE = pd.DataFrame({"a": [1, 2], "x": [0.123, 0.5]})
+TABLES = {"paper/t.csv": TABLE}
+
+
+@pytest.fixture
+def files(tmp_path):
+    readme, template = tmp_path / "README.md", tmp_path / "template.md"
+    readme.write_text(f"# Head\n\n{summary.BEGIN}\n{summary.END}\n\n## Tail\n")
+    template.write_text(TEMPLATE)
+    (tmp_path / "results" / "paper").mkdir(parents=True)
+    TABLE.to_csv(tmp_path / "results" / "paper" / "t.csv", index=False)
+    return readme, template, tmp_path / "results"
+
+
+def test_an_updated_readme_says_what_the_run_says(files):
+    summary.update(*files)
+    text = files[0].read_text()
+    assert text.startswith(f"# Head\n\n{summary.BEGIN}\n")
+    assert text.endswith(f"{summary.END}\n\n## Tail\n")
+    assert "It is 0.12 for 2 rows" in text
+    assert "\n\n- an item (50%)\n- another\n\n| a | b |\n|---|---|\n| 0.1 | 2 |\n" in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert summary.differences(text, TEMPLATE, TABLES) == []
+    summary.update(*files)
+    assert files[0].read_text() == text
+
+
+def test_each_number_that_differs_is_named(files):
+    summary.update(*files)
+    text = files[0].read_text().replace("0.12", "0.13").replace("50%", "51%")
+    found = summary.differences(text, TEMPLATE, TABLES)
+    assert found == [
+        "README.md says 0.13, the run 0.12: paper/t.csv: a=1 -> x, .2f",
+        "README.md says 51%, the run 50%: paper/t.csv: a=2 -> x, .0%",
+    ]
+    assert summary.differences(text, TEMPLATE) == []
+    assert summary.differences(text, TEMPLATE, {}) == []  # nothing of it was run
+
+
+def test_other_words_are_refused(files):
+    summary.update(*files)
+    text = files[0].read_text()
+    for tables in (None, TABLES):
+        (found,) = summary.differences(text.replace("another", "a third"), TEMPLATE, tables)
+        assert "words of README.md" in found
+
+
+def test_a_readme_is_not_written_without_all_its_numbers(files):
+    (files[2] / "paper" / "t.csv").unlink()
+    before = files[0].read_text()
+    with pytest.raises(ValueError, match="not all tables"):
+        summary.update(*files)
+    assert files[0].read_text() == before
+
+
+@pytest.mark.parametrize("text", ["# Head\n", f"{summary.BEGIN}\n", summary.END])
+def test_the_marks_must_be_there(text):
+    with pytest.raises(ValueError, match="found 0 pairs"):
+        summary.block(text)

@@ -1,0 +1,213 @@
+import io
+import sys
+import threading
+import time
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+import data_copies as copies
+from dpnoise_papers.data import fetch, places
+from dpnoise_papers.data.fetch import NotFoundError, obtain
+
+
+class Server:
+    """Serve what `files` holds: content, or (content, length announced), or a status."""
+
+    def __init__(self):
+        self.files, self.asked = {}, []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.asked.append(self.path)
+                answer = outer.files.get(self.path, 404)
+                if isinstance(answer, int):
+                    self.send_error(answer)
+                    return
+                content, length = answer if isinstance(answer, tuple) else (answer, len(answer))
+                self.send_response(200)
+                self.send_header("Content-Length", str(length))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_args):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_port
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,))
+        self.thread.start()
+
+    def source(self, path, **more):
+        return {"url": f"http://127.0.0.1:{self.port}{path}", **more}
+
+    def close(self):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(places, "_verdicts", {})
+    monkeypatch.setattr("pooch.core.time.sleep", lambda _: None)  # between the two tries
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+def get(folder, sources, *, mirror=None, offline=False):
+    entry = copies.entry() | {"sources": sources}
+    table, place = obtain("toy-table", entry, cache=folder / "raw", mirror=mirror, offline=offline)
+    assert table.values.tobytes() == copies.table().values.tobytes()
+    return place
+
+
+def test_cache_then_mirror_then_source(tmp_path, server):
+    server.files["/toy.csv"] = copies.text()
+    source = server.source("/toy.csv")
+    mirror = tmp_path / "mirror"
+    inside = copies.put(mirror, copies.workbook(), "toy_folder/toy_table.xlsx")
+
+    assert get(tmp_path, [source], mirror=mirror) == "mirror"
+    assert not (tmp_path / "raw").exists()  # the mirror is only read
+    assert server.asked == []
+
+    inside.unlink()
+    assert get(tmp_path, [source], mirror=mirror) == source["url"]
+    assert server.asked == ["/toy.csv"]
+    assert [path.name for path in (tmp_path / "raw").iterdir()] == ["toy-table.csv"]
+
+    copies.put(mirror, copies.workbook(), "toy_folder/toy_table.xlsx")
+    assert get(tmp_path, [source], mirror=mirror) == "cache"
+    assert server.asked == ["/toy.csv"]
+
+
+def test_bad_copies_are_passed_over(tmp_path, server):
+    mirror = tmp_path / "mirror"
+    copies.put(tmp_path / "raw", copies.text()[:100], "toy_table.csv")
+    copies.put(mirror, b"<html></html>")
+    server.files |= {"/good.csv": copies.text(), "/swapped.csv": b"1,2,3\n", "/503": 503}
+    sources = [server.source(path) for path in ("/404", "/503", "/swapped.csv", "/good.csv")]
+    assert get(tmp_path, sources, mirror=mirror) == sources[-1]["url"]
+    assert get(tmp_path, [], mirror=mirror) == "cache"  # found beside the bad file
+
+
+def test_every_failure_is_named_and_nothing_is_left_behind(tmp_path, server):
+    mirror = tmp_path / "mirror"
+    copies.put(mirror, copies.text()[:100])
+    server.files |= {
+        "/page": b"<html>error</html>",
+        "/cut": (copies.text()[:200], len(copies.text())),
+        "/a.zip": b"PK not a zip",
+        "/empty": b"",
+    }
+    sources = [server.source(path) for path in ("/page", "/gone", "/cut", "/empty")]
+    sources.append(server.source("/a.zip", member="toy.csv"))
+    with pytest.raises(NotFoundError) as caught:
+        get(tmp_path, sources, mirror=mirror)
+    reasons = caught.value.reasons
+    expected = [
+        "cache: no file",
+        "mirror, toy_folder/toy_table.csv: ",
+        "/page: expected a table, got an HTML",
+        "/gone: 404",
+        "/cut: ",
+        "/empty: the file is empty",
+        "/a.zip: not a readable archive",
+    ]
+    assert len(reasons) == len(expected)
+    for reason, part in zip(reasons, expected, strict=True):
+        assert part in reason
+    assert list((tmp_path / "raw").iterdir()) == []
+
+
+def test_an_interrupted_download_is_tried_once_more(tmp_path, server):
+    whole = copies.text()
+    server.files["/toy.csv"] = (whole[: len(whole) // 2], len(whole))
+    with pytest.raises(NotFoundError):
+        get(tmp_path, [server.source("/toy.csv")])
+    assert server.asked == ["/toy.csv"] * 2
+    server.files["/toy.csv"] = whole
+    assert get(tmp_path, [server.source("/toy.csv")]).endswith("/toy.csv")
+
+
+def test_a_killed_download_leaves_nothing(tmp_path, server, monkeypatch):
+    server.files["/toy.csv"] = copies.text()
+
+    def interrupt(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fetch, "read_verified", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        get(tmp_path, [server.source("/toy.csv")])
+    assert list((tmp_path / "raw").iterdir()) == []
+
+
+def test_one_member_of_an_archive(tmp_path, server):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("folder/readme.txt", "hello")
+        archive.writestr("folder/toy.arff", copies.arff())
+    server.files["/toy.zip"] = stream.getvalue()
+    source = server.source("/toy.zip", member="toy.arff")
+    assert get(tmp_path, [source]) == source["url"]
+    assert [path.name for path in (tmp_path / "raw").iterdir()] == ["toy-table.arff"]
+    assert get(tmp_path, [], offline=True) == "cache"
+
+
+def test_what_is_too_large_or_too_slow_is_ended_at_the_first_try(tmp_path, server, monkeypatch):
+    server.files["/toy.csv"] = copies.text()
+    for name, value, message in (
+        ("LIMIT", 100, "at most 100 bytes"),
+        ("_DEADLINE", -1, "not comp"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(fetch, name, value)
+            with pytest.raises(NotFoundError, match=message):
+                get(tmp_path, [server.source("/toy.csv")])
+    assert server.asked == ["/toy.csv"] * 2
+
+
+def test_a_huge_local_file_is_not_read(tmp_path, monkeypatch):
+    copies.put(tmp_path / "raw", copies.text())
+    monkeypatch.setattr(fetch, "LIMIT", 100)
+    with pytest.raises(NotFoundError, match="expected at most 100 bytes"):
+        get(tmp_path, [])
+
+
+def test_offline_asks_nobody(tmp_path, server):
+    server.files["/toy.csv"] = copies.text()
+    with pytest.raises(NotFoundError, match="not asked"):
+        get(tmp_path, [server.source("/toy.csv")], offline=True)
+    assert server.asked == []
+    assert not (tmp_path / "raw").exists()
+
+
+def test_without_network_the_answer_comes_fast(tmp_path, server):
+    dead = server.source("/x.csv")
+    server.close()
+    server.close = lambda: None  # the fixture need not close it again
+    start = time.monotonic()
+    for _ in range(20):
+        with pytest.raises(NotFoundError, match="the host does not answer"):
+            get(tmp_path, [dead, dead])
+    assert time.monotonic() - start < fetch.PROBE_TIMEOUT + 1
+    assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_shown_on_a_terminal_only(tmp_path, server, monkeypatch, terminal):
+    server.files["/toy.csv"] = copies.text()
+    shown = io.StringIO()
+    shown.isatty = lambda: terminal
+    monkeypatch.setattr(sys, "stderr", shown)
+    get(tmp_path, [server.source("/toy.csv")])
+    assert ("toy-table" in shown.getvalue()) == terminal

@@ -1,0 +1,69 @@
+"""The figure of the limit: what is on it, and that it is the same on every run."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpnoise_papers import style
+from dpnoise_papers.flipped_huber_2023.figures.limit import limit
+
+
+@pytest.fixture
+def table():
+    over = {"gaussian": 3.0, "laplace": 1.005, "staircase": np.nan}
+    rows = [
+        (cost, delta, epsilon, 1.0, 1.004, mechanism, value * epsilon, value * epsilon / 1.004,
+         int(value * epsilon <= 1.01))
+        for cost in ("variance", "mean-abs")
+        for delta in (0.0, 1e-8, 0.3)
+        for epsilon in (1.0, 2.0)
+        for mechanism, value in over.items()
+    ]  # fmt: skip
+    columns = ["cost", "delta", "epsilon", "lower", "upper", "mechanism"]
+    return pd.DataFrame(rows, columns=[*columns, "over_limit", "over_limit_least", "within"])
+
+
+def lines(axes, mechanism):
+    colour = style.COLOURS[mechanism]
+    return [line for line in axes.get_lines() if line.get_color() == colour]
+
+
+def test_every_cost_and_delta_has_its_excess_and_its_marks(table):
+    figure = limit(table)
+    assert len(figure.axes) == 12
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ([r"$\delta = 0$", r"$\delta = 10^{-8}$", r"$\delta = 0.3$", "", "", ""] * 2)
+    for above, below in zip(figure.axes[:3], figure.axes[3:6], strict=True):
+        (curve,) = lines(above, "gaussian")
+        assert np.allclose(curve.get_ydata(), [200.0, 500.0])  # per cent above the limit
+        (curve,) = lines(above, "laplace")
+        assert np.allclose(curve.get_ydata(), [0.5, 101.0])
+        (marks,) = lines(below, "laplace")
+        assert np.array_equal(marks.get_ydata(), [1.0, np.nan], equal_nan=True)
+        (marks,) = lines(below, "gaussian")
+        assert np.isnan(marks.get_ydata()).all()
+    words = [axes.get_ylabel() for axes in figure.axes]
+    assert words[0].startswith("variance")
+    assert words[6].startswith("mean absolute error")
+
+
+def test_curves_and_the_grey_area_lie_inside_the_panels(table):
+    above = limit(table).axes[0]
+    low, high = above.get_ylim()
+    assert low < 0.4  # the bounds differ by 0.4 per cent
+    assert high > 500.0
+    grey = above.collections[0].get_paths()[0].vertices
+    assert np.isclose(grey[:, 1].max(), 0.4)
+
+
+def test_legend_names_every_mechanism_and_the_grey_area(table):
+    words = [text.get_text() for text in limit(table).legends[0].get_texts()]
+    assert words == ["Gaussian", "Laplace", "staircase", "limit not known better"]
+
+
+def test_one_cost_alone_can_be_drawn_and_bytes_repeat(table, tmp_path):
+    one = table[table["cost"] == "variance"]
+    first = style.save(limit(one), tmp_path / "first")
+    second = style.save(limit(one), tmp_path / "second")
+    for a, b in zip(first, second, strict=True):
+        assert a.read_bytes() == b.read_bytes()

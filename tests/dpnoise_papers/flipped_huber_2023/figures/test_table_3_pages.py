@@ -1,0 +1,202 @@
+"""The pages of Table III show each number, rounded as its error allows, and what is missing."""
+
+import math
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpnoise_papers.claims import read_claims
+from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import (
+    latex,
+    markdown,
+    number,
+    printed_values,
+)
+from dpnoise_papers.flipped_huber_2023.tables.table_3_summary import METRICS, NOISE_COLUMNS
+
+CLAIMS = Path(__file__).parents[4] / "published" / "flipped-huber-2023.csv"
+MECHANISMS = ("gaussian", "flipped-huber")
+PAPER = pd.DataFrame(
+    [
+        ("houses", "gaussian", "nmse", "0.6371e-3", 0.6371e-3),
+        ("houses", "flipped-huber", "nmse", "0.6165e-3", 0.6165e-3),
+        ("houses", "gaussian", "test_error", "0.0391", 0.0391),
+        ("wine-quality", "gaussian", "nmse", "0.2250", 0.225),
+    ],
+    columns=["dataset", "mechanism", "metric", "printed", "value"],
+)
+
+
+def row(dataset="houses", mechanism="gaussian", **changes):
+    numbers = {
+        **dict.fromkeys(NOISE_COLUMNS, 1.0),
+        "nmse": 0.000712345,
+        "nmse_se": 0.0000234,
+        "nmse_pick": 0.0005698760,
+        "nmse_gain": 0.00012349,
+        "nmse_gain_se": 0.0000567,
+        "test_error": 0.04567,
+        "test_error_se": 0.00123,
+        "test_error_pick": 0.04,
+        "test_error_gain": -0.00312,
+        "test_error_gain_se": 0.00051,
+        "shape": "Gaussian",
+    }
+    head = {"dataset": dataset, "mechanism": mechanism, "status": "ok", "reason": ""}
+    return {**head, **numbers, **changes}
+
+
+def table(*rows):
+    return pd.DataFrame(rows)
+
+
+def missing(dataset, reason, mechanism="gaussian"):
+    head = {"dataset": dataset, "mechanism": mechanism, "status": "missing", "reason": reason}
+    return row(**{**dict.fromkeys(row(), np.nan), **head})
+
+
+def cells(page):
+    """Return the tables of a page: lists of rows of cells, header and rule left out."""
+    blocks = re.findall(r"(?:^\|.*\|\n?)+", page, flags=re.MULTILINE)
+    split = re.compile(r"(?<!\\)\|")
+    return [
+        [[cell.strip() for cell in split.split(line)[1:-1]] for line in block.splitlines()[2:]]
+        for block in blocks
+    ]
+
+
+GOOD = table(row(), row(mechanism="flipped-huber"))
+
+
+@pytest.mark.parametrize(
+    ("value", "se", "text"),
+    [
+        (0.12345, 0.0123, "0.123 ± 0.012"),
+        (0.12345, 0.00999, "0.1235 ± 0.0100"),
+        (0.12345, 0.1, "0.12 ± 0.10"),
+        (1234.5, 20.0, "1234 ± 20"),
+        (1234.5, 2000.0, "1234 ± 2000"),
+        (-0.5, 0.25, "-0.50 ± 0.25"),
+        (0.0007, 0.0000234, "0.000700 ± 0.000023"),
+        (0.123456, 0.0, "0.1235 ± 0"),
+        (0.123456, None, "0.1235"),
+        (0.123456, math.nan, "0.1235"),
+        (0.123456, math.inf, "0.1235"),
+        (math.inf, 0.1, "-"),
+        (math.nan, math.nan, "-"),
+    ],
+)
+def test_a_number_has_the_digits_that_its_error_supports(value, se, text):
+    assert number(value, se) == text
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(st.floats(-1e6, 1e6), st.floats(1e-9, 1e6))
+def test_what_is_shown_is_within_a_twentieth_of_the_error(value, se):
+    shown, error = number(value, se).split(" ± ")
+    # at least two digits of the error are kept, so that the rounding is below 5 % of it
+    assert abs(float(shown) - value) <= 0.0501 * se + 1e-9 * abs(value) * 1e-6
+    assert float(error) == pytest.approx(se, rel=0.0501)
+    if se < 10:
+        assert Decimal(shown).as_tuple().exponent == Decimal(error).as_tuple().exponent
+
+
+def test_the_printed_values_are_those_of_the_published_claims():
+    paper = printed_values(read_claims(CLAIMS))
+    assert len(paper) == 8 * 2 * 2
+    assert not paper.duplicated(["dataset", "mechanism", "metric"]).any()
+    known = paper.set_index(["dataset", "mechanism", "metric"])["printed"]
+    assert known["houses", "gaussian", "nmse"] == "0.6371e-3"
+    assert known["diabetes", "flipped-huber", "test_error"] == "0.4384"
+    assert np.allclose(paper["printed"].map(float), paper["value"], rtol=1e-15)
+
+
+def test_no_claims_give_an_empty_table():
+    assert list(printed_values([]).columns) == list(PAPER.columns)
+
+
+def test_the_page_shows_each_number_beside_the_printed_one():
+    ours, honest, noise = cells(markdown(GOOD, GOOD, PAPER))
+    gain = ["0.000123 ± 0.000057", "-0.00312 ± 0.00051"]
+    nmse, error = "0.000712 ± 0.000023", "0.0457 ± 0.0012"
+    assert ours == [
+        ["Houses", "Gaussian", f"{nmse} [0.6371e-3]", "", f"{error} [0.0391]", ""],
+        ["Houses", "flipped Huber", f"{nmse} [0.6165e-3]", gain[0], error, gain[1]],
+    ]
+    # 1 - 0.000569876 / 0.000712345 = 0.2
+    assert honest == [
+        ["Houses", "Gaussian", nmse, "+20%", "", error, ""],
+        ["Houses", "flipped Huber", nmse, "+20%", gain[0], error, gain[1]],
+    ]
+    assert noise[0] == ["Houses", "Gaussian", *["1"] * 7, "Gaussian"]
+
+
+def test_the_noise_is_shown_to_three_digits():
+    values = {"passes": 20, "step": 0.123456, "clip": 1e6, "xi": 0.0, "eta": 1.23456e-5,
+              "alpha": 0.0, "gamma": 98765.0, "shape": "Laplace limit"}  # fmt: skip
+    *_, noise = cells(markdown(table(row(**values)), GOOD, PAPER))
+    shown = ["20", "0.123", "1e+06", "0", "1.23e-05", "0", "9.88e+04", "Laplace limit"]
+    assert noise == [["Houses", "Gaussian", *shown]]
+
+
+def test_a_missing_data_set_is_a_row_that_says_why():
+    reason = "mirror: none given; a|b\nsecond line"
+    some = table(row(), missing("wine-quality", reason))
+    for block, width in zip(cells(markdown(some, some, PAPER)), (6, 7, 10), strict=True):
+        assert len(block) == 2
+        shown = r"not run: mirror: none given; a\|b second line"
+        assert block[1] == ["Wine quality", "Gaussian", shown, *[""] * (width - 3)]
+
+
+def test_nothing_available_is_a_page_of_reasons():
+    nothing = table(*(missing("houses", "offline", m) for m in MECHANISMS))
+    page = markdown(nothing, nothing, PAPER)
+    assert page.count("not run: offline") == 6
+    assert "nan" not in page.lower()
+    assert latex(nothing, PAPER).count("not run") == 4
+
+
+def test_a_diverged_number_is_a_dash():
+    wild = row(**dict.fromkeys(("nmse", "nmse_pick", "nmse_se"), math.inf), nmse_gain=math.nan)
+    page = markdown(table(wild), table(wild), PAPER)
+    ours, honest, _ = cells(page)
+    assert ours[0][2] == "- [0.6371e-3]"
+    assert honest[0][2:4] == ["-", "-"]
+    assert "inf" not in page
+    assert "nan" not in page
+
+
+@pytest.mark.parametrize("rows", [GOOD, table(row(), missing("houses", "x", "flipped-huber"))])
+def test_every_row_of_a_table_has_as_many_cells_as_its_header(rows):
+    page = markdown(rows, rows, PAPER)
+    for block in re.findall(r"(?:^\|.*\|\n?)+", page, flags=re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
+
+
+def test_latex_prints_ours_above_theirs():
+    both = table(*(row(d, m) for d in ("houses", "wine-quality") for m in MECHANISMS))
+    text = latex(both, PAPER)
+    lines = [line.removesuffix(r" \\") for line in text.splitlines()]
+    ours = [r"0.000712 $\pm$ 0.000023", r"0.0457 $\pm$ 0.0012"] * 2
+    assert lines[0] == r"\begin{tabular}{lrrrr}"
+    assert lines[2] == r" & \multicolumn{2}{c}{Gaussian} & \multicolumn{2}{c}{flipped Huber}"
+    assert lines[5].split(" & ") == ["Houses", *ours]
+    assert lines[6].split(" & ") == [r"\quad printed", "0.6371e-3", "0.0391", "0.6165e-3", ""]
+    assert lines[7].split(" & ") == ["Wine quality", *ours]
+    assert lines[8].split(" & ") == [r"\quad printed", "0.2250", "", "", ""]
+    assert lines[9:] == [r"\bottomrule", r"\end{tabular}"]
+    assert text.isascii()
+
+
+def test_the_pages_know_every_metric_of_the_summary():
+    for metric in METRICS:
+        worse = table(row(**{metric: 77.0, f"{metric}_se": 1.0}))
+        assert "77.0 ± 1.0" in markdown(worse, GOOD, PAPER)
+        assert "77.0 ± 1.0" in markdown(GOOD, worse, PAPER)
+        assert r"77.0 $\pm$ 1.0" in latex(worse, PAPER)

@@ -1,0 +1,105 @@
+"""Mechanisms beside the limit of additive noise."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpnoise import calibrate
+from dpnoise.noise import Staircase
+from dpnoise.optimality.limit import least_cost
+from dpnoise_papers.flipped_huber_2023.tables.limit import MECHANISMS, limit, within
+
+
+@pytest.fixture(scope="module")
+def table():
+    return limit(costs=["variance", "mean-abs"], epsilons=[1.0, 0.3], deltas=[1e-2, 0.0])
+
+
+def pick(table, **values):
+    for name, value in values.items():
+        table = table[table[name] == value]
+    return table
+
+
+def test_rows_are_every_combination_in_order(table):
+    keys = table[["cost", "delta", "epsilon", "mechanism"]].itertuples(index=False, name=None)
+    expected = [
+        (cost, delta, epsilon, mechanism)
+        for cost in ("variance", "mean-abs")
+        for delta in (0.0, 1e-2)
+        for epsilon in (0.3, 1.0)
+        for mechanism in MECHANISMS
+    ]
+    assert list(keys) == expected
+
+
+def test_values_are_those_of_calibration_and_bounds_those_of_the_programs(table):
+    (row,) = pick(
+        table, cost="mean-abs", delta=1e-2, epsilon=1.0, mechanism="flipped-huber"
+    ).itertuples()
+    assert row.value == calibrate("flipped-huber", epsilon=1.0, delta=1e-2).noise.mean_abs()
+    bounds = least_cost(1.0, 1e-2, cost="mean-abs")
+    assert (row.lower, row.upper, row.cells) == (bounds.lower, bounds.upper, bounds.cells)
+    assert "alpha=" in row.noise
+
+
+def test_nothing_beats_the_limit(table):
+    known = table[table["value"].notna()]
+    assert np.allclose(known["over_limit"], known["value"] / known["lower"], rtol=1e-14)
+    assert np.allclose(known["over_limit_least"], known["value"] / known["upper"], rtol=1e-14)
+    assert (known["over_limit"] > 1.0).all()
+    assert (known["within"] == (known["over_limit"] <= 1.01)).all()
+    assert 0 < known["within"].sum() < len(known)
+
+
+@pytest.mark.parametrize("cost", ["variance", "mean-abs"])
+def test_staircase_is_the_limit_of_pure_privacy(table, cost):
+    rows = pick(table, cost=cost, delta=0.0, mechanism="staircase")
+    assert (rows["over_limit"] < 1.005).all()
+    power = {"variance": Staircase.var, "mean-abs": Staircase.mean_abs}[cost]
+    gammas = np.linspace(0.05, 0.95, 91)
+    least = min(power(Staircase(1.0, 1.0, gamma)) for gamma in gammas)
+    assert rows["value"].iloc[1] <= least
+
+
+def test_families_that_cannot_say_why(table):
+    refused = pick(table, delta=0.0, mechanism="gaussian")
+    assert refused["value"].isna().all()
+    assert refused["over_limit"].isna().all()
+    assert (refused["within"] == 0).all()
+    assert refused["status"].str.contains("delta: expected more than 0 for gaussian").all()
+    assert (refused["noise"] == "").all()
+    assert (pick(table, mechanism="laplace")["status"] == "ok").all()
+
+
+def test_infimum_that_is_not_attained_is_said_to_be_one():
+    (row,) = limit(
+        costs=["variance"], epsilons=[3.0], deltas=[0.0], mechanisms=["huber"], gap=0.1
+    ).itertuples()
+    assert row.status == "infimum"
+    assert math.isclose(row.value, 2 / 9, rel_tol=1e-6)  # Laplace noise
+
+
+def test_within_gives_unbroken_runs():
+    rows = [("variance", 0.1, e, "laplace", w) for e, w in ((1, 1), (2, 1), (3, 0), (5, 1), (9, 0))]
+    rows += [("variance", 0.1, e, "gaussian", 0) for e in (1, 2, 3)]
+    rows += [("variance", 0.0, e, "laplace", 1) for e in (3, 1)]
+    table = pd.DataFrame(rows, columns=["cost", "delta", "epsilon", "mechanism", "within"])
+    expected = [
+        ("variance", 0.0, "laplace", 1, 3, 2),
+        ("variance", 0.1, "laplace", 1, 2, 2),
+        ("variance", 0.1, "laplace", 5, 5, 1),
+    ]
+    assert list(within(table).itertuples(index=False, name=None)) == expected
+    assert within(table[table["mechanism"] == "gaussian"]).empty
+
+
+def test_bad_settings_are_refused_all_at_once():
+    wrong = {"costs": ["loss"], "epsilons": [9.0], "deltas": [-1.0], "mechanisms": ["normal"]}
+    names = r"gap.*costs\[0\].*epsilons\[0\].*deltas\[0\].*mechanisms\[0\].*'normal'"
+    with pytest.raises(ValueError, match=names):
+        limit(**wrong, gap=-1.0)
+    with pytest.raises(ValueError, match=r"costs: expected at least one.*epsilons"):
+        limit(costs=[], epsilons=[], deltas=[0.1])

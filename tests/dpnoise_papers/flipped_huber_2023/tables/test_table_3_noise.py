@@ -1,0 +1,60 @@
+"""Noise by the bound of Mangold et al. and by the exact account: private, and how large."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise.calibration.zcdp import coordinate_noise
+from dpnoise.learn.problem import make_problem
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.vector import vector_profile
+from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import (
+    MECHANISMS,
+    bound_of_mangold,
+    release_noise,
+)
+from table_3_toys import dataset, settings
+
+
+@pytest.fixture(scope="module")
+def problem():
+    data = dataset()
+    return make_problem(data.features, data.target, loss="squared", penalty="l1", strength=0.01)
+
+
+def test_the_bound_is_private_by_the_exact_gaussian_profile():
+    rng = np.random.default_rng(3)
+    for epsilon in [1.0, 0.5, *rng.uniform(0.01, 1.0, 20)]:
+        for delta in (0.333, 1e-2, 1e-8, 1e-100):
+            sigma = bound_of_mangold(float(epsilon), delta, 26).sigma
+            mu = math.sqrt(26) / sigma
+            assert gaussian_log_delta(mu, float(epsilon)) <= math.log(delta)
+
+
+def test_its_variance_is_about_145_percent_of_that_by_zcdp():
+    for size in (216, 354, 405, 1202, 2000, 5198, 16512):  # of the data sets of Table III
+        budget = {"epsilon": 1.0, "delta": size**-2.0}
+        zcdp = coordinate_noise("gaussian", coordinates=8, passes=5, **budget).unit
+        assert 1.43 <= bound_of_mangold(*budget.values(), 40).var() / zcdp.var() <= 1.465
+
+
+def test_the_exact_account_is_private_and_needs_no_more_than_zcdp(problem):
+    for passes in (1, 4):
+        noise = {m: release_noise(problem, m, settings(), passes) for m in MECHANISMS}
+        exact = noise["flipped-huber-exact"]
+        delta = problem.size**-2.0
+        copies = passes * problem.coordinates
+        assert vector_profile(exact, 1.0, 1.0, copies=copies).upper <= delta
+        assert exact.var() <= noise["gaussian-tight"].var() * (1 + 1e-6)
+        assert exact.var() <= noise["flipped-huber"].var() * (1 + 1e-6)
+        assert noise["gaussian-dp-cd"].var() > noise["gaussian"].var()
+
+
+def test_bad_requests(problem):
+    with pytest.raises(ValueError, match=r"mechanism: expected one of .* got 'laplace'"):
+        release_noise(problem, "laplace", settings(), 2)
+    with pytest.raises(ValueError, match="expected") as error:
+        bound_of_mangold(1.5, 0.4, 10)
+    assert "epsilon" in str(error.value)
+    assert "delta" in str(error.value)

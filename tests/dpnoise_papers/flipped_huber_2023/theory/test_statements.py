@@ -1,0 +1,165 @@
+"""The theory of the paper: the tools are right, true statements hold, wrong ones are caught."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise.noise import FlippedHuber
+from dpnoise_papers import checks as tools
+from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+from dpnoise_papers.flipped_huber_2023.theory import statements as module
+from dpnoise_papers.flipped_huber_2023.theory.statements import CHECKS, theory
+from dpnoise_papers.seeds import generator
+
+RUN = {check.id: check.run for check in CHECKS}
+FALSE = {
+    "equation-5-order",
+    "orlicz-implies-lemma-2",
+    "section-iv-a-always-less",
+    "equation-20-for-every-sub-gaussian",
+    "esseen-inequality",
+    "lemma-7",
+    "lemma-7-order",
+    "appendix-e-level-sets",
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return theory(seed=7, trials=200)
+
+
+def violations(name, n=300):
+    outcome = RUN[name](generator(3, name), n)
+    return int(np.sum(~(outcome.margin >= -outcome.tolerance)))
+
+
+def test_every_statement_has_a_row_and_only_the_false_ones_fail(table):
+    assert table["id"].is_unique
+    assert list(table["id"]) == [check.id for check in CHECKS]
+    assert set(table.loc[table["violations"] > 0, "id"]) == FALSE
+    assert ((table["worst"] < 0) == (table["violations"] > 0)).all()
+    assert (table["trials"] >= 20).all()
+    words = table["status_of_proof"].str.extract("^(complete|gap|false|misprint)", expand=False)
+    assert words.notna().all()
+    failed = table["violations"] > 0
+    assert set(words[failed]) == {"false", "gap", "misprint"}
+    assert set(words[~failed]) == {"complete", "gap"}
+
+
+def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
+    part = [check for check in CHECKS if check.id in ("lemma-6", "lemma-7", "table-1")]
+    monkeypatch.setattr(module, "CHECKS", part)
+    again = theory(seed=7, trials=200)
+    same = table[table["id"].isin(again["id"])].reset_index(drop=True)
+    assert again.equals(same)
+    assert not theory(seed=8, trials=200)["parameters"].equals(again["parameters"])
+
+
+@pytest.mark.parametrize(
+    ("formula", "error", "rows"),
+    [
+        ("variance", 1.001, ["equation-11"]),
+        ("fisher_information", 1.001, ["equation-12"]),
+        ("mgf", 1.001, ["mgf"]),
+        ("cdf", 1.001, ["equation-10", "equation-23"]),
+        ("orlicz_factor", 1.001, ["lemma-2-orlicz-identity", "lemma-2-orlicz-limit"]),
+        ("centred_loss", 1.001, ["equation-25"]),
+        ("centred_loss_inverse", 1.001, ["equation-15"]),
+        ("profile", 1.001, ["theorem-3"]),
+        ("transition_cost", 0.9, ["equation-18-affine-bound", "equation-18-ridge", "equation-21"]),
+        ("shift", 0.5, ["lemma-6"]),
+    ],
+)
+def test_a_wrong_formula_is_caught(formula, error, rows, monkeypatch):
+    right = getattr(printed, formula)
+    monkeypatch.setattr(printed, formula, lambda *args, **kwargs: error * right(*args, **kwargs))
+    for row in rows:
+        assert violations(row) > 0, row
+
+
+@pytest.mark.parametrize(
+    ("factor", "rows"), [(0.9, ["lemma-2", "variance-bound"]), (1.2, ["theorem-9"])]
+)
+def test_a_noise_that_is_wider_or_less_private_is_caught(factor, rows, monkeypatch):
+    right = printed.loss_function
+    monkeypatch.setattr(printed, "loss_function", lambda t, alpha: factor * right(t, alpha))
+    for row in rows:
+        assert violations(row) > 0, row
+
+
+def test_a_theorem_8_that_is_too_bold_is_caught(monkeypatch):
+    right = printed.theorem_8
+
+    def bold(*args):
+        upper, lower, ok = right(*args)
+        return 0.01 * upper, 1.5 * lower, ok
+
+    monkeypatch.setattr(printed, "theorem_8", bold)
+    assert violations("lemma-5") > 0
+    assert violations("lemma-7-at-equal-norm") > 0
+    assert violations("theorem-8", 60) > 0
+
+
+def test_an_unknown_value_counts_as_a_violation(monkeypatch):
+    check = CHECKS[0]
+
+    def broken(rng, n):
+        outcome = check.run(rng, n)
+        outcome.margin[3] = np.nan
+        return outcome
+
+    monkeypatch.setattr(module, "CHECKS", [check._replace(run=broken)])
+    (row,) = theory(seed=1, trials=20).itertuples()
+    assert row.violations == 1
+    assert row.worst == -np.inf
+
+
+def test_draws_reach_every_case_of_table_1():
+    drawn = tools.draw_scalar(generator(5, "cases"), 2000)
+    case = printed.case(drawn["epsilon"], drawn["sensitivity"], drawn["alpha"], drawn["gamma"])
+    assert set(case) == {1, 2, 3, 4, 5}
+    assert np.bincount(case)[1:].min() > 60
+
+
+def test_the_tail_is_that_of_the_noise_class():
+    drawn = tools.draw_shape(generator(5, "tail"), 200)
+    t = drawn["gamma"] * np.linspace(-9, 9, 200)
+    ours = tools.tail(t, **drawn)
+    for a, g, x, value in zip(drawn["alpha"], drawn["gamma"], t, ours, strict=True):
+        assert value == pytest.approx(FlippedHuber(a, g).sf(x), rel=1e-12)
+
+
+def test_the_sum_of_two_is_gaussian_in_the_limit_and_right_by_simulation():
+    n = 50
+    one, two = np.full(n, 0.8), np.full(n, 0.3)
+    level = np.linspace(0, 12, n)
+    tiny, unit = np.full(n, 1e-6), np.ones(n)
+    ours = tools.two_fold_tail(level, one, two, tiny, unit)
+    assert ours == pytest.approx(stats.norm.sf(level / np.hypot(0.8, 0.3)), rel=1e-9)
+    # A binomial test with a false alarm once in 1e6 (4.9 standard deviations).
+    noise, size = FlippedHuber(1.5, 1.0), 200_000
+    pair = noise.rvs((2, size), 11)
+    share = np.mean(0.8 * pair[0] + 0.3 * pair[1] > 0.7)
+    exact = tools.two_fold_tail(np.array([0.7]), one[:1], two[:1], 1.5 * unit[:1], unit[:1])[0]
+    assert abs(share - exact) < 4.9 * np.sqrt(exact * (1 - exact) / size)
+
+
+def test_integrals_between_kinks_are_exact_for_polynomials():
+    edges = np.array([[0.0, 1.0, 3.0], [2.0, 2.0, 5.0]])
+    value = tools.integrate(lambda t: t**7, edges)
+    assert value == pytest.approx((np.array([3, 5]) ** 8 - np.array([0, 2]) ** 8) / 8, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"trials": 19}, ["trials", "at least 20", "got 19"]),
+        ({"trials": 100.0}, ["trials", "got 100.0"]),
+        ({"trials": True, "seed": -1}, ["trials", "seed", "got -1"]),
+    ],
+)
+def test_bad_settings(changes, words):
+    with pytest.raises(ValueError, match="theory: ") as error:
+        theory(**({"seed": 1, "trials": 20} | changes))
+    assert all(word in str(error.value) for word in words)

@@ -1,0 +1,108 @@
+"""Figures 5 and 6 of inid-2024: what is run is drawn, what is printed is marked."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from descent_toys import MORE, SETTINGS, TASKS, dataset
+from dpnoise_papers.inid_2024.figures.improved_descent import (
+    READINGS,
+    descent_paths,
+    readings,
+    spr_or_optimal,
+)
+from dpnoise_papers.inid_2024.tables.descent_variants import (
+    READINGS_COLUMNS,
+    WEIGHTS_COLUMNS,
+    descent_readings,
+)
+from dpnoise_papers.inid_2024.tables.improved_descent import COLUMNS, improved_descent
+from dpnoise_papers.style import save
+
+SEED = 2024
+PRINTED = pd.DataFrame(
+    {
+        "dataset": "toy",
+        "features": "raw",
+        "protocol": ["printed", "printed", "fresh"],
+        "scheme": ["spr", "optimal", "spr"],
+        "passes": ["3", "3", "1"],
+        "printed": [0.0188, 0.0045, 0.2],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def paths():
+    return improved_descent(dataset(), TASKS["squared"], SETTINGS, seed=SEED)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return descent_readings(dataset(), TASKS["squared"], SETTINGS, MORE, seed=SEED)
+
+
+def words(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def points(panel):
+    """Return all points of scatters, rounded, as a set."""
+    offsets = [part.get_offsets() for part in panel.collections if len(part.get_offsets())]
+    return {tuple(np.round(point, 9)) for part in offsets for point in np.asarray(part)}
+
+
+def test_paths_show_the_fresh_cyclic_run_and_the_printed_numbers(paths):
+    figure = descent_paths(paths, PRINTED)
+    raw, standardised = figure.axes
+    here = paths[
+        (paths["features"] == "raw") & (paths["order"] == "cyclic") & (paths["protocol"] == "fresh")
+        & (paths["reading"] == "run")
+    ]  # fmt: skip
+    expected = {tuple(own["error"]) for _, own in here.groupby("scheme")}
+    assert {tuple(line.get_ydata()) for line in raw.get_lines()} == expected
+    assert {(3.0, 0.0188), (3.0, 0.0045), (1.0, 0.2)} <= points(raw)
+    assert not {(3.0, 0.0188), (3.0, 0.0045)} & points(standardised)
+    assert len([line for line in standardised.get_lines() if len(line.get_ydata()) > 1]) == 1
+    assert "all three schemes are one" in [text.get_text() for text in standardised.texts]
+    assert words(figure) == [
+        "i.i.d.", "SPR (usual DP-CD)", "optimal", "printed", "DP-CD of Mangold et al.",
+        "a run of its own for this many passes",
+    ]  # fmt: skip
+
+
+def test_paths_without_printed_numbers_or_data(paths, tmp_path):
+    assert "printed" not in words(descent_paths(paths))
+    for figure in (
+        descent_paths(pd.DataFrame(columns=COLUMNS)),
+        spr_or_optimal(pd.DataFrame(columns=WEIGHTS_COLUMNS)),
+        readings(pd.DataFrame(columns=READINGS_COLUMNS), PRINTED),
+    ):
+        assert save(figure, tmp_path / "empty")[0].stat().st_size > 0
+
+
+def test_losses_and_measured_errors_have_a_row_for_each_data_set(tables):
+    weights, _ = tables
+    both = pd.concat([weights, weights.assign(dataset="other")])
+    figure = spr_or_optimal(both)
+    assert len(figure.axes) == 6
+    measured = weights[weights["part"] == "measured"]
+    for middle in (figure.axes[1], figure.axes[4]):
+        drawn = middle.get_lines()[0]
+        assert tuple(drawn.get_xdata()) == tuple(measured["exponent"])
+        assert tuple(drawn.get_ydata()) == tuple(measured["error"])
+    assert len(figure.axes[0].get_lines()) == 3
+    assert len(figure.axes[2].get_lines()) == 3
+
+
+def test_readings_outside_the_budget_are_hollow_and_carry_their_epsilon(tables):
+    _, table = tables
+    figure = readings(table, PRINTED)
+    (panel,) = figure.axes
+    assert len(panel.get_yticklabels()) == len(READINGS)
+    unsafe = table[table["private"] == 0]
+    assert len(panel.texts) == len(unsafe) > 0
+    assert sorted(line.get_xdata()[0] for line in panel.get_lines()) == [0.0045, 0.0188]
+    assert words(figure) == [
+        "on the trials of the search", "printed, DP-CD", "printed, improved DP-CD"
+    ]  # fmt: skip

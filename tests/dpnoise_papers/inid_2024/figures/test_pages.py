@@ -1,0 +1,81 @@
+"""Tables I to III of inid-2024 as text: every number is that of its table, and in its place."""
+
+import pytest
+
+from dpnoise_papers.claims import Claim, Condition, Printed
+from dpnoise_papers.inid_2024.figures.pages import printed_texts, table_1, table_2, table_3
+from dpnoise_papers.inid_2024.tables.pca import dp_pca_table
+from dpnoise_papers.inid_2024.tables.table_1 import table_1 as formulas
+from dpnoise_papers.inid_2024.tables.two_dimensions import two_dimensions
+
+EPSILONS = [0.5, 2.0]
+
+
+def cells(page):
+    """Return the body of a Markdown table."""
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def claim(item, select, printed, **changes):
+    fields = dict.fromkeys(Claim.__dataclass_fields__, "") | {
+        "id": "x", "item": item, "kind": "printed", "quantity": "number",
+        "select": Condition.parse(select), "printed": Printed.parse(printed),
+    }  # fmt: skip
+    return Claim(**fields | changes)
+
+
+def test_printed_texts_are_the_single_numbers_of_one_item():
+    claims = [
+        claim("table-2", "mechanism=staircase;epsilon=0.5", "3.9962"),
+        claim("table-2", "mechanism=staircase;epsilon=2", "1.0", relation="<"),
+        claim("table-2", "mechanism=staircase;epsilon=3", "1.0", kind="variant"),
+        claim("table-2", "mechanism=staircase", "7"),
+        claim("table-3", "mechanism=staircase;epsilon=2", "0.3"),
+    ]
+    assert printed_texts(claims, "table-2", ["mechanism", "epsilon"]) == {
+        ("staircase", 0.5): "3.9962"
+    }
+
+
+def test_table_1_has_each_formula_and_calibration_meets_it():
+    table = formulas(profiles=["linear", "exponential"], dimension=7, epsilon=0.5, delta=1e-6)
+    assert len(table) == 12
+    # on the private side of the formula, and by no more than calibration leaves
+    assert table["excess"].between(-1e-15, 1e-8).all()
+    page, latex = table_1(table)
+    body = cells(page)
+    assert {len(row) for row in body} == {5}
+    assert [row[:2] for row in body][:3] == [
+        ["Gaussian", "i.i.d."], ["Gaussian", "SPR"], ["Gaussian", "optimal i.n.i.d."],
+    ]  # fmt: skip
+    assert latex.count(r"\\") == 7
+    with pytest.raises(ValueError, match=r"profiles.*dimension.*epsilon.*delta"):
+        formulas(profiles=["no"], dimension=0, epsilon=0.0, delta=0.0)
+
+
+def test_table_2_shows_ours_beside_what_is_printed():
+    table = two_dimensions(sensitivities=[0.85, 0.15], epsilons=EPSILONS)
+    page, latex = table_2(table, {("staircase", 0.5): "3.9962"})
+    body = cells(page)
+    assert body[0][:2] == ["Staircase", "3.9962 [3.9962]"]
+    assert body[1] == ["i.i.d. Laplace", "4.0000", "1.0000"]
+    assert latex.count("&") == 4 * 2
+    assert r"$\epsilon$ = 0.5" in latex
+
+
+def test_table_3_puts_readings_below_what_is_printed():
+    readings = ["stated", "unclipped", "add-remove"]
+    table = dp_pca_table(
+        seed=0, model="product", readings=readings, samples=100, features=6, rank=2, subspaces=1,
+        epsilons=EPSILONS, delta=1e-5, trials=3,
+    )  # fmt: skip
+    page, latex = table_3(table, {("gaussian", "inid", 2.0): "0.1728"})
+    body = cells(page)
+    assert len(body) == 4 * 4
+    assert body[4] == ["Gaussian i.n.i.d.", "printed", "-", "0.1728", ""]
+    row = table[(table["reading"] == "unclipped") & (table["scheme"] == "inid")].iloc[0]
+    assert body[6][1] == "nothing clipped"
+    assert float(body[6][2].split(" ± ")[0]) == pytest.approx(row["sre"], rel=0.05)
+    assert float(body[6][4]) == pytest.approx(row["epsilon_add_remove"], abs=0.005)
+    assert latex.count(r"$\pm$") == 4 * 3 * 2

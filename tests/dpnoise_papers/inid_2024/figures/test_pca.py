@@ -1,0 +1,88 @@
+"""Figures of DP-PCA: every number of the table is on them, marked by whether it is private."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpnoise_papers.inid_2024.figures.pca import READINGS, attack, table_3
+from dpnoise_papers.inid_2024.tables.pca import dp_pca_table
+from dpnoise_papers.inid_2024.tables.pca_attack import dp_pca_attack
+
+
+@pytest.fixture(scope="module")
+def table():
+    return dp_pca_table(
+        seed=0, model="product",
+        readings=["unclipped", "unclipped-largest", "add-remove", "replace-one"],
+        samples=200, features=8, rank=2, subspaces=1, epsilons=[1.0, 8.0], delta=1e-5, trials=5,
+    )  # fmt: skip
+
+
+PRINTED = pd.DataFrame(
+    {
+        "noise": ["gaussian", "laplace"], "scheme": ["iid", "inid"], "epsilon": ["1", "8"],
+        "column": "sre", "printed": [0.4, 0.3], "half_unit": 0.05, "verdict": "differs",
+    }
+)  # fmt: skip
+
+
+def points(axes):
+    offsets = [c.get_offsets() for c in axes.collections if len(c.get_offsets())]
+    return {tuple(np.round(p, 9)) for offset in offsets for p in np.asarray(offset)}
+
+
+def test_every_reading_has_its_line_of_points(table):
+    figure = table_3(table, PRINTED)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    words = [label.get_text() for label in axes.get_yticklabels()]
+    groups = table.drop_duplicates(["noise", "scheme", "reading"])
+    expected = [
+        READINGS[name]
+        for key, rows in groups.groupby(["noise", "scheme"], sort=False)
+        for name in READINGS if name in set(rows["reading"])
+    ]  # fmt: skip
+    assert words == expected
+    drawn = points(axes)
+    assert len({x for x, _ in drawn}) == table["sre"].round(9).nunique()
+    assert len(drawn) == len(table)
+    bars = [line for line in axes.get_lines() if len(set(line.get_xdata())) == 1]
+    assert sorted(line.get_xdata()[0] for line in bars) == [0.3, 0.4]
+
+
+def test_what_is_private_is_told_apart(table):
+    words = [text.get_text() for text in table_3(table).legends[0].get_texts()]
+    assert words == ["private if a sample is added or removed", "not private"]
+    alone = table[table["reading"] == "replace-one"].reset_index(drop=True)
+    words = [text.get_text() for text in table_3(alone, PRINTED).legends[0].get_texts()]
+    assert words == ["private if a sample is added or removed", "printed"]
+
+
+def test_errors_against_epsilon_are_those_of_the_private_rows(table):
+    lines = {
+        tuple(line.get_ydata())
+        for line in table_3(table).axes[1].get_lines()
+        if len(line.get_ydata()) == 2
+    }
+    valid = table[table["reading"].isin(["add-remove", "replace-one"])]
+    wanted = valid[(valid["noise"] == "gaussian") | (valid["scheme"] == "inid")]
+    for _, rows in wanted.groupby(["reading", "noise", "scheme"]):
+        assert tuple(rows.sort_values("epsilon")["sre"]) in lines
+
+
+def test_the_attack_has_a_panel_per_relation_and_rings_the_chosen():
+    table = dp_pca_attack(
+        seed=0, features=10, epsilon=1.0, delta=1e-3, draws=20_000, confidence=0.99, thresholds=7
+    )
+    figure = attack(table)
+    figure.draw_without_rendering()
+    assert len(figure.axes) == 2
+    for axes, (_, rows) in zip(figure.axes, table.groupby("relation", sort=False), strict=True):
+        chosen = rows[rows["chosen"] == 1]
+        ratio = chosen["detection"] / (np.e * chosen["false_alarm"] + 1e-3)
+        hollow = [c for c in axes.collections if getattr(c, "get_sizes", list)() == [70]]
+        rings = [c.get_offsets()[0] for c in hollow]
+        assert sorted(float(ring[1]) for ring in rings) == pytest.approx(sorted(ratio))
+        texts = [text.get_text() for text in axes.texts]
+        assert len(texts) == 2
+        assert all("attack proves" in text for text in texts)

@@ -1,0 +1,109 @@
+"""Orders of the columns: what an order is, pairing, and that it matters only on unequal columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from descent_toys import SETTINGS, TASKS, dataset
+from dpnoise.learn.cd import descend
+from dpnoise.learn.problem import make_problem
+from dpnoise_papers.descent.search import draw, make_task, noise_ratios, run, search
+from dpnoise_papers.inid_2024.tables.descent_orders import (
+    COLUMNS,
+    SCHEMES,
+    SPREAD_COLUMNS,
+    descent_orders,
+    orders_of,
+    spread,
+)
+
+SEED = 7
+MORE = {
+    "documented": {"toy": {"as-is": ["a", "b", "c"], "turned": ["c", "b", "a"]}},
+    "random": 3, "seen": [1, 2, 9], "coarse_trials": 3, "refine": 3,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return descent_orders(dataset(), TASKS["squared"], SETTINGS, MORE, seed=SEED)
+
+
+def test_orders_are_permutations_and_documented_ones_come_first():
+    orders = orders_of(dataset(), MORE["documented"]["toy"], 40, SEED)
+    assert list(orders.values())[:2] == [(0, 1, 2), (2, 1, 0)]
+    assert len(orders) == 42
+    assert {tuple(sorted(order)) for order in orders.values()} == {(0, 1, 2)}
+    assert len(set(orders.values())) == 6  # 40 draws of 6: all missed with chance below 1e-2
+    assert orders == orders_of(dataset(), MORE["documented"]["toy"], 40, SEED)
+
+
+def test_an_order_is_the_descent_on_columns_in_that_order():
+    """Permuting the visits is permuting the columns of X, and the noise is by place."""
+    one = make_task(dataset(), TASKS["squared"], "raw", 1e-5)
+    order = (2, 0, 1)
+    noise, visits = draw(one, 3, order, range(4), SEED)
+    data = dataset()
+    turned = make_problem(
+        data.features[:, list(order)], data.target, loss="squared", penalty="l1", strength=0.05
+    )
+    step, clip = [0.5], [20.0]
+    plain = descend(one.problem, steps=step, clips=clip, noise=noise, orders=visits)
+    other = descend(turned, steps=step, clips=clip, noise=noise)
+    assert other == pytest.approx(plain[..., list(order)], rel=1e-5, abs=1e-9)
+    assert np.array_equal(draw(one, 3, "cyclic", range(4), SEED)[0], noise)
+
+
+def test_every_row_is_there_once(tables):
+    table, summary = tables
+    keys = ["order", "scheme", "protocol", "passes"]
+    assert list(table.columns) == COLUMNS
+    assert not table.duplicated(keys).any()
+    assert len(table) == 5 * len(SCHEMES) * 2 * 3  # after 1 and 2 passes, and the end at 3
+    assert list(summary.columns) == SPREAD_COLUMNS
+    assert len(summary) == len(SCHEMES) * 2 * 3
+    assert (summary["orders"] == 5).all()
+    assert np.isfinite(table.select_dtypes("number").to_numpy()).all()
+
+
+def test_rows_are_what_search_and_fresh_trials_give(tables):
+    task = make_task(dataset(), TASKS["squared"], "raw", "1/N^2")
+    ratios = 0.5 * noise_ratios(task, "spr", epsilon=1.0, passes=3)
+    settings = SETTINGS | {"coarse_trials": 3}
+    found = search(task, ratios, settings, passes=3, order=(2, 1, 0), seed=SEED)
+    draws = draw(task, 3, (2, 1, 0), range(3, 7), SEED)
+    fresh = run(task, ratios, draws, np.array([found.step]), np.array([found.clip]))[0, 0]
+    table = tables[0].set_index(["order", "scheme", "passes", "protocol"]).sort_index()
+    rows = table.loc[("turned", "spr-half", 3)]
+    assert rows.loc["printed", "error"] == pytest.approx(found.errors.mean(), rel=1e-12)
+    assert rows.loc["fresh", "error"] == pytest.approx(fresh.mean(), rel=1e-12)
+    spr = table.loc[("turned", "spr", 3, "fresh"), "error"]
+    assert rows.loc["fresh", "gain"] == pytest.approx(spr - fresh.mean(), rel=1e-9)
+    assert rows.loc["fresh", "columns"] == "c b a"
+
+
+def test_the_spread_is_median_and_range(tables):
+    table, summary = tables
+    keys = ["dataset", "features", "scheme", "protocol", "passes"]
+    groups = table.groupby(keys)["error"]
+    known = summary.set_index(keys).sort_index()
+    assert known["error"].equals(groups.median())
+    assert (known["error_least"] == groups.min()).all()
+    assert (known["error_greatest"] == groups.max()).all()
+    assert known["error_se"].equals(table.groupby(keys)["error_se"].median())
+    assert (known.loc[("toy", "raw", "spr")][["gain_least", "gain_greatest"]] == 0).all(axis=None)
+    assert spread(table.iloc[:0]).empty
+
+
+def test_threads_do_not_matter(tables):
+    again = descent_orders(dataset(), TASKS["squared"], SETTINGS, MORE, seed=SEED, threads=3)
+    for one, other in zip(tables, again, strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+def test_an_order_that_misses_a_column_is_refused_with_its_name():
+    with pytest.raises(ValueError, match=r"orders of toy: .*bad: .*worse: "):
+        orders_of(dataset(), {"bad": ["a", "b"], "fine": ["b", "a", "c"], "worse": ["a"] * 3}, 1, 0)
+    task = make_task(dataset(), TASKS["squared"], "raw", 1e-5)
+    with pytest.raises(ValueError, match=r"permutation of 0 to 2, got \(0, 1\)"):
+        draw(task, 2, (0, 1), range(2), 0)

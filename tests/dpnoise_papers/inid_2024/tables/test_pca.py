@@ -1,0 +1,163 @@
+"""Table III: data models, errors against direct formulas, pairing, and settings."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise.learn.pca import dominant, symmetric
+from dpnoise.noise import Laplace
+from dpnoise_papers.inid_2024.tables.pca import (
+    COLUMNS,
+    MODELS,
+    clipped_moment,
+    dp_pca_table,
+    draw_samples,
+    unit_noise,
+)
+from dpnoise_papers.inid_2024.tables.pca_variants import printed_sensitivities
+from dpnoise_papers.seeds import generator
+
+SETTINGS = {
+    "seed": 1,
+    "model": "product",
+    "readings": [
+        "stated",
+        "stated-largest",
+        "unclipped",
+        "unclipped-largest",
+        "add-remove",
+        "replace-one",
+    ],
+    "samples": 200,
+    "features": 8,
+    "rank": 2,
+    "subspaces": 2,
+    "epsilons": [1.0, 8.0],
+    "delta": 1e-5,
+    "trials": 25,
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return dp_pca_table(**SETTINGS)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_samples_have_norm_1_and_span_a_subspace_of_the_rank(model):
+    sizes = {"samples": 300, "features": 20, "rank": 6, "subspaces": 3}
+    X = draw_samples(model, generator(0, model), **sizes)
+    assert X.shape == (300, 20)
+    assert np.linalg.norm(X, axis=1) == pytest.approx(np.ones(300), rel=1e-12)
+    assert np.linalg.matrix_rank(X) == 6
+    own = [np.linalg.matrix_rank(part) for part in np.split(X, 3)]
+    assert own == ([2, 2, 2] if model == "union-of-subspaces" else [6, 6, 6])
+
+
+def test_samples_of_a_single_subspace_are_uniform_on_its_sphere():
+    """Second moment N/r on the subspace; largest eigenvalue within 5 deviations of it."""
+    sizes = {"samples": 20_000, "features": 6, "rank": 3, "subspaces": 1}
+    X = draw_samples("single-subspace", generator(0, "u"), **sizes)
+    values = np.linalg.eigvalsh(X.T @ X)[-3:] / 20_000
+    assert values == pytest.approx(np.full(3, 1 / 3), abs=5 * 20_000**-0.5)
+
+
+def test_clipping_of_entries_is_entry_by_entry():
+    X = np.random.default_rng(0).normal(size=(50, 5))
+    cap = np.full((5, 5), 0.3)
+    np.fill_diagonal(cap, 0.5)
+    expected = sum(np.clip(np.outer(x, x), -cap, cap) for x in X)
+    assert clipped_moment(X, 0.5, 0.3) == pytest.approx(expected, rel=1e-12)
+    assert clipped_moment(X, 100.0, 100.0) == pytest.approx(X.T @ X, rel=1e-12)
+
+
+def test_unit_noise_has_both_laws_and_shared_signs_and_levels():
+    """Kolmogorov-Smirnov on 10^4 entries, false-alarm rate 1e-4."""
+    unit = unit_noise(generator(2, "unit"), 100)
+    normal, laplace = (unit[name].ravel() for name in ("gaussian", "laplace"))
+    assert stats.kstest(normal, stats.norm.cdf).pvalue > 1e-4
+    assert stats.kstest(laplace, Laplace(1.0).cdf).pvalue > 1e-4
+    assert np.array_equal(np.argsort(normal), np.argsort(laplace))
+
+
+def test_one_row_against_the_formulas_of_the_paper(table):
+    """SRE = |(I - V V') U| / |U| and tr(V' R V) / tr(R), from the same data and noise."""
+    values = []
+    for trial in range(SETTINGS["trials"]):
+        scope = 1, "dp-pca", "product", trial
+        sizes = {k: SETTINGS[k] for k in ("samples", "features", "rank", "subspaces")}
+        X = draw_samples("product", generator(*scope, "data"), **sizes)
+        row = table[(table["reading"] == "stated") & (table["noise"] == "laplace")]
+        row = row[(row["scheme"] == "inid") & (row["epsilon"] == 8.0)].iloc[0]
+        unit = unit_noise(generator(*scope, "noise"), 8)["laplace"] / 2**0.5
+        Z = np.where(np.eye(8, dtype=bool), row["diagonal"], row["off_diagonal"]) * unit
+        noisy = clipped_moment(X, *printed_sensitivities(8)) + symmetric(Z)
+        values_noisy, vectors = np.linalg.eigh(noisy)
+        U, V = dominant(X.T @ X, 2)[1], vectors[:, np.argsort(-np.abs(values_noisy))[:2]]
+        sre = np.linalg.norm((np.eye(8) - V @ V.T) @ U) / np.linalg.norm(U)
+        values.append([sre, np.trace(V.T @ X.T @ X @ V) / np.sum(X**2)])
+    mean, deviation = np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / 5
+    assert row[["sre", "ev"]].tolist() == pytest.approx(mean.tolist(), rel=1e-9)
+    assert row[["sre_se", "ev_se"]].tolist() == pytest.approx(deviation.tolist(), rel=1e-9)
+
+
+def test_columns_rows_and_their_order(table):
+    assert list(table.columns) == list(COLUMNS)
+    assert len(table) == 2 * (4 + 2 + 4 + 2 + 4 + 4)
+    assert list(dict.fromkeys(table["reading"])) == SETTINGS["readings"]
+    assert not table.isna().to_numpy().any()
+    assert table["sre"].between(0, 1).all()
+    assert table["ev"].between(0, 1).all()
+
+
+def test_gains_are_paired_differences(table):
+    keys = ["reading", "noise", "scheme", "epsilon"]
+    known = table.set_index(keys)
+    for _, row in table.iterrows():
+        iid = known.loc[(row["reading"], row["noise"], "iid", row["epsilon"])]
+        best = known.loc[(row["reading"], "gaussian", "inid", row["epsilon"])]
+        assert row["sre_gain"] == pytest.approx(iid["sre"] - row["sre"], abs=1e-12)
+        assert row["ev_gain"] == pytest.approx(row["ev"] - iid["ev"], abs=1e-12)
+        assert row["sre_behind"] == pytest.approx(row["sre"] - best["sre"], abs=1e-12)
+        assert row["ev_behind"] == pytest.approx(best["ev"] - row["ev"], abs=1e-12)
+    assert (table.loc[table["scheme"] == "iid", ["sre_gain", "sre_gain_se"]] == 0).all(axis=None)
+
+
+def test_more_noise_is_worse(table):
+    gaussian = table[(table["noise"] == "gaussian") & ~table["reading"].str.startswith("stated")]
+    ordered = gaussian.sort_values("off_diagonal")
+    assert stats.spearmanr(ordered["off_diagonal"], ordered["sre"]).statistic > 0.95
+    assert stats.spearmanr(ordered["off_diagonal"], ordered["ev"]).statistic < -0.95
+
+
+def test_largest_eigenvalues_are_no_worse_than_largest_magnitudes(table):
+    """Where noise has negative eigenvalues of great magnitude these are picked in vain."""
+    keys = ["noise", "scheme", "epsilon"]
+    chosen = table[table["noise"] == "gaussian"].set_index(keys)
+    magnitude = chosen.loc[chosen["reading"] == "unclipped", "sre"]
+    largest = chosen.loc[chosen["reading"] == "unclipped-largest", "sre"]
+    assert (largest <= magnitude + 1e-12).all()
+    assert (largest < magnitude).any()
+
+
+def test_a_row_does_not_depend_on_the_other_readings_and_epsilons(table):
+    alone = dp_pca_table(**SETTINGS | {"readings": ["add-remove"], "epsilons": [8.0]})
+    part = table[(table["reading"] == "add-remove") & (table["epsilon"] == 8.0)]
+    assert alone.equals(part.reset_index(drop=True))
+    other = dp_pca_table(**SETTINGS | {"readings": ["add-remove"], "seed": 2})
+    assert not np.isin(other["sre"], table["sre"]).any()
+
+
+def test_bad_settings_are_named_together():
+    bad = {
+        "seed": -1, "model": "sphere", "readings": ["rows"], "samples": 1, "features": 1, "rank": 0,
+        "subspaces": 0, "epsilons": [0.0], "delta": 0.0, "trials": 1,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="DP-PCA: ") as error:
+        dp_pca_table(**bad)
+    for name in (*[k for k in bad if k != "epsilons"], "epsilons[0]"):
+        assert f"{name}: expected" in str(error.value)
+    with pytest.raises(ValueError, match=r"rank: expected below.*subspaces: expected at most"):
+        dp_pca_table(**SETTINGS | {"rank": 8, "subspaces": 9})
+    with pytest.raises(ValueError, match=r"readings: .*epsilons: "):
+        dp_pca_table(**SETTINGS | {"readings": [], "epsilons": []})

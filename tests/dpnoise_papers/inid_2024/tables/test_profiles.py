@@ -1,0 +1,145 @@
+"""Profiles of sensitivities: closed forms, Gini coefficients, crossovers."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise_papers.inid_2024.tables.profiles import (
+    PROFILES,
+    SCHEMES,
+    dispersion,
+    error_curves,
+    gini,
+    laplace_against_gaussian,
+    profile,
+)
+
+SETTINGS = {"profiles": list(PROFILES), "dimensions": [1, 2, 7], "delta": 1e-6}
+
+
+def mechanisms(noise):
+    return [[noise, scheme] for scheme in SCHEMES]
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("norm", [1, 2])
+def test_profiles_are_normalised_and_grow(name, norm):
+    shape = profile(name, 9, norm)
+    assert np.linalg.norm(shape, norm) == pytest.approx(1.0)
+    assert (np.diff(shape) >= 0).all()
+    assert profile(name, 9).max() == 1.0
+
+
+def test_profiles_are_powers_and_exponentials():
+    i = np.arange(1, 6)
+    assert np.allclose(profile("linear", 5), i / 5)
+    assert np.allclose(profile("quadratic", 5), i**2 / 25)
+    assert np.allclose(profile("exponential", 5), np.exp(i) / math.exp(5))
+
+
+def test_gaussian_errors_are_the_closed_forms_of_table_i():
+    table = error_curves(
+        mechanisms=mechanisms("gaussian"), epsilons={"low": 0.1, "high": 10.0, "count": 3}, norm=2,
+        **SETTINGS,
+    )  # fmt: skip
+    assert len(table) == 3 * 5 * 3 * 3
+    for row in table.itertuples():
+        lambdas, sigma = profile(row.profile, row.dimension, 2), gaussian_sigma(row.epsilon, 1e-6)
+        if row.profile == "one-hot" and row.scheme == "spr":
+            continue  # K counts the coordinates that any neighbour changes
+        expected = row.dimension if row.scheme != "optimal" else lambdas.sum() ** 2
+        assert row.mse == pytest.approx(sigma**2 * expected, rel=1e-9)
+        assert row.gain == pytest.approx(sigma**2 * row.dimension / row.mse, rel=1e-9)
+        assert row.gain_db == pytest.approx(10 * math.log10(row.gain), abs=1e-9)
+        assert row.mse_db == pytest.approx(10 * math.log10(row.mse), abs=1e-9)
+        assert row.delta == 1e-6
+
+
+def test_laplace_errors_are_the_closed_forms_of_table_i():
+    table = error_curves(mechanisms=mechanisms("laplace"), epsilons=[0.5], norm=1, **SETTINGS)
+    for row in table[table["profile"] != "one-hot"].itertuples():
+        lambdas, count = profile(row.profile, row.dimension, 1), row.dimension
+        expected = {
+            "iid": count,
+            "spr": count**2 * np.sum(lambdas**2),
+            "optimal": np.sum(np.cbrt(lambdas) ** 2) ** 3,
+        }[row.scheme]
+        assert row.mse == pytest.approx(2 * expected / 0.25, rel=1e-9)
+        assert row.delta == 0.0
+
+
+def test_one_hot_gains_the_dimension():
+    for noise in ("gaussian", "laplace"):
+        table = error_curves(
+            mechanisms=[[noise, "optimal"]], profiles=["one-hot"], dimensions=[1, 20],
+            epsilons=[2.0], delta=1e-6, norm=2,
+        )  # fmt: skip
+        assert np.allclose(table["gain"], [1, 20])
+
+
+def test_gini_is_the_double_sum():
+    rng = np.random.default_rng(5)
+    for dimension in (1, 2, 9):
+        x = rng.exponential(size=dimension)
+        double = np.abs(x[:, None] - x).sum() / (2 * dimension * x.sum())
+        assert gini(x) == pytest.approx(double, abs=1e-15)
+
+
+def test_dispersion_of_known_profiles():
+    table = dispersion(profiles=list(PROFILES), dimensions=[2, 10]).set_index(
+        ["profile", "dimension"]
+    )
+    assert table.loc[("one-hot", 10), "gini"] == pytest.approx(0.9)
+    assert table.loc[("uniform", 10), "gini"] == pytest.approx(0.0, abs=1e-15)
+    assert table.loc[("linear", 10), "gini"] == pytest.approx((10 - 1) / (3 * 10))
+    assert table.loc[("quadratic", 2), "gini"] == pytest.approx(0.3)
+    assert table.loc[("linear", 10), "nu"] == pytest.approx(0.55)
+
+
+def test_crossovers_are_the_first_loss_and_agree_with_the_curves():
+    table = laplace_against_gaussian(
+        profiles=["uniform", "exponential", "one-hot"], epsilons=[0.5], deltas=[1e-3, 1e-6], most=40
+    ).set_index(["profile", "delta"])
+    for name, delta in table.index:
+        curves = error_curves(
+            mechanisms=[["gaussian", "optimal"], ["laplace", "optimal"]], profiles=[name],
+            dimensions=list(range(1, 41)), epsilons=[0.5], delta=delta, norm=2,
+        ).pivot_table(index="dimension", columns="noise", values="mse")  # fmt: skip
+        worse = curves.index[curves["laplace"] > curves["gaussian"]]
+        first = table.loc[(name, delta), "crossover"]
+        assert math.isnan(first) if len(worse) == 0 else first == worse[0]
+        last = 10 * math.log10(curves.loc[40, "laplace"] / curves.loc[40, "gaussian"])
+        assert table.loc[(name, delta), "ratio_db"] == pytest.approx(last, abs=1e-8)
+
+
+def test_the_exponential_limit_is_a_condition_on_sigma():
+    """Laplace wins for all K while (epsilon sigma)^2 / 2 is above (1-r)^2 / (1-r^(2/3))^3."""
+    r = math.exp(-1)
+    limit = (1 - r) ** 2 / (1 - r ** (2 / 3)) ** 3
+    table = laplace_against_gaussian(
+        profiles=["exponential"], epsilons=[0.1, 0.5, 1.1, 1.2, 5.0], deltas=[1e-3], most=2000
+    )
+    score = (table["epsilon"] * gaussian_sigma(table["epsilon"], 1e-3)) ** 2 / 2
+    assert np.allclose(table["ratio_db"], 10 * np.log10(limit / score), atol=1e-9)
+    assert (table["crossover"].isna() == (score > limit)).all()
+
+
+def test_bad_settings_are_named_at_once():
+    with pytest.raises(
+        ValueError, match=r"mechanisms\[0\].*profiles.*dimensions\[0\].*delta.*norm"
+    ):
+        error_curves(
+            mechanisms=[["gauss", "iid"]], profiles=["cubic"], dimensions=[0], epsilons=[1.0],
+            delta=0.0, norm=3,
+        )  # fmt: skip
+    with pytest.raises(ValueError, match=r"epsilons\[1\]"):
+        error_curves(
+            mechanisms=[["laplace", "iid"]], profiles=["linear"], dimensions=[2],
+            epsilons=[1.0, -1.0], delta=1e-6, norm=1,
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="profiles"):
+        dispersion(profiles=[], dimensions=[2])
+    with pytest.raises(ValueError, match=r"deltas\[0\].*most"):
+        laplace_against_gaussian(profiles=["linear"], epsilons=[1.0], deltas=[1.0], most=0)

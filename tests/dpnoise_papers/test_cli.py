@@ -1,0 +1,137 @@
+import json
+
+import pytest
+
+import data_copies as copies
+from dpnoise_papers import cli
+from dpnoise_papers.data.places import MIRROR_VARIABLE
+from dpnoise_papers.data.registry import names
+
+
+@pytest.fixture
+def where(tmp_path, monkeypatch):
+    """Return the options that point at the synthetic set, with an empty mirror."""
+    monkeypatch.delenv(MIRROR_VARIABLE, raising=False)
+    registry = ["--registry", str(copies.write_registry(tmp_path))]
+    return [*registry, "--cache", str(tmp_path / "raw"), "--mirror", str(tmp_path / "mirror")]
+
+
+def run(capsys, *arguments):
+    code = cli.main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return code, captured.out, captured.err
+
+
+def test_list(capsys):
+    code, out, _ = run(capsys, "data", "list")
+    assert code == 0
+    assert tuple(line.split()[0] for line in out.splitlines()) == names()
+
+
+def test_list_as_json(capsys):
+    code, out, _ = run(capsys, "data", "list", "--json")
+    assert code == 0
+    listed = {entry["name"]: entry for entry in json.loads(out)}
+    assert tuple(listed) == names()
+    assert listed["houses"]["classes"] == {"-1": 11726, "+1": 8914}
+
+
+def test_fetch(capsys, tmp_path, where):
+    copies.put(tmp_path / "mirror", copies.text())
+    for chosen in ("toy", "--all"):
+        code, out, err = run(capsys, "data", "fetch", chosen, *where)
+        assert (code, err) == (0, "")
+        assert out.split() == ["toy", str(copies.ROWS), "x", "2", "from", "mirror"]
+
+
+def test_fetch_without_a_copy(capsys, where):
+    code, out, err = run(capsys, "data", "fetch", "--all", *where)
+    assert (code, out) == (1, "")
+    assert err.startswith("dpnoise: data set 'toy' is not available: cache: no file")
+
+
+def test_fetch_finds_the_mirror_in_the_environment(capsys, tmp_path, where, monkeypatch):
+    copies.put(tmp_path / "other", copies.text())
+    monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path / "other"))
+    code, out, _ = run(capsys, "data", "fetch", "toy", "--offline", *where[:4])
+    assert (code, out.split()[-1]) == (0, "mirror")
+
+
+def test_verify(capsys, tmp_path, where):
+    code, _, err = run(capsys, "data", "verify", *where)
+    assert code == 1
+    assert "toy-table" in err
+    good = copies.put(tmp_path / "mirror", copies.arff())
+    code, out, err = run(capsys, "data", "verify", *where)
+    assert (code, err) == (0, "")
+    assert str(good) in out
+    bad = copies.put(tmp_path / "raw", copies.text()[:-300])
+    code, out, err = run(capsys, "data", "verify", *where)
+    assert code == 2
+    assert str(bad) in err
+    assert str(good) in out
+
+
+def test_fingerprint_is_what_the_registry_wants(capsys, tmp_path, where):
+    file = copies.put(tmp_path, copies.workbook(), "some.xlsx")
+    code, out, _ = run(capsys, "data", "fingerprint", file, "--as", "toy", *where[:2])
+    assert code == 0
+    content = copies.registry_content()
+    entry, toy = content["tables"]["toy-table"], content["sets"]["toy"]
+    for column, digest in entry["columns"].items():
+        assert f'{column}: "{digest}"' in out
+    assert f'fingerprint: "{entry["fingerprint"]}"' in out
+    assert f'fingerprint: "{toy["fingerprint"]}"' in out
+    assert f"rows: {copies.ROWS}" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "COMMAND"),
+        (["data"], "ACTION"),
+        (["data", "fetch"], "names of data sets or --all"),
+        (["data", "fetch", "toy", "--all"], "names of data sets or --all"),
+        (["data", "fetch", "iris"], "expected one of toy, got 'iris'"),
+        (["data", "fingerprint", "gone.csv", "--as", "toy"], "gone.csv"),
+        (["data", "fingerprint", "a", "b", "--as", "toy"], "expected 1 file(s), for toy-table"),
+        (["data", "list", "--colour"], "--colour"),
+        (["config", "check"], "FILE"),
+        (["config", "check", "gone.yaml"], "gone.yaml"),
+    ],
+)
+def test_bad_usage(capsys, where, arguments, message):
+    options = where[:2] if arguments[:2] in (["data", "fetch"], ["data", "fingerprint"]) else []
+    code, out, err = run(capsys, *arguments, *options)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_refused_file_is_one_message(capsys, tmp_path, where):
+    file = copies.put(tmp_path, b"<html>", "page.csv")
+    code, out, err = run(capsys, "data", "fingerprint", file, "--as", "toy", *where[:2])
+    assert (code, out) == (2, "")
+    assert err == f"dpnoise: {file}: expected a table, got an HTML or XML page\n"
+
+
+def test_help(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert "data" in out
+
+
+def test_config_check(capsys, monkeypatch):
+    from dpnoise_papers import settings as config
+
+    seen = []
+    monkeypatch.setattr(config, "load", lambda *paths: seen.append(paths) or {})
+    code, out, _ = run(capsys, "config", "check", "a.yaml", "b.yaml")
+    assert (code, out) == (0, "a.yaml + b.yaml: valid\n")
+    assert seen == [("a.yaml", "b.yaml")]
+
+    def refuse(*_paths):
+        raise config.ConfigError("config: 2 mistakes")
+
+    monkeypatch.setattr(config, "load", refuse)
+    assert run(capsys, "config", "check", "a.yaml") == (2, "", "dpnoise: config: 2 mistakes\n")
