@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 # A Gaussian tail is followed this far beyond alpha, to a density of exp(-72) of its start.

@@ -35,9 +35,9 @@ from dpnoise.noise import Gaussian, Noise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _GREATEST_SEARCHED = 1e4
 _MOST_GROUPS, _MOST_COORDINATES, _MOST_COPIES = 256, 100_000, 10**8  # of a search

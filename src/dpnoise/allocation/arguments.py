@@ -14,11 +14,8 @@ from dpnoise.noise import Gaussian, Laplace, Noise
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise._validation import Problems
-
-    Array = NDArray[np.float64]
 
 LEAST, GREATEST = 1e-100, 1e100  # of positive sensitivities, weights and budgets
 _GREATEST_EPSILON = 1e12

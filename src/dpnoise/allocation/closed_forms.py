@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 SCHEMES = ("iid", "spr", "optimal")
 _BLOCK = 16384  # coordinates at a time, so that the work stays in the processor's cache

@@ -21,11 +21,8 @@ import numpy as np
 from dpnoise.allocation.smooth_delta import log_delta_and_slopes, top_atoms
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.allocation.groups import Search
-
-    Array = NDArray[np.float64]
 
 _ROUNDS, _SETTLED, _LONGEST = 30, 1e-5, 1.0  # steps of log s
 _MOST_WORK = 1_000_000  # points of rules times transforms in one descent, a second or two

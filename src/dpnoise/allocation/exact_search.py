@@ -24,11 +24,8 @@ from dpnoise.privacy.gaussian import log_delta_and_slope
 from dpnoise.privacy.vector import vector_profile
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.allocation.groups import Search
-
-    Array = NDArray[np.float64]
 
 _SLACK = 3e-6  # of log delta below the budget
 _KINK_SLACK = 5e-3  # where a little less noise costs much more delta

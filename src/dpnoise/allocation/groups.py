@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dpnoise._types import Array
     from dpnoise.noise import Noise
-
-    Array = NDArray[np.float64]
 
 _NODES = 400  # of the rule for E|T|^p, whose error is below 1e-10 of it
 GREATEST_POWER = 64.0

@@ -25,11 +25,8 @@ from dpnoise.calibration.second_account import (
 from dpnoise.noise import Gaussian
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.noise import Noise
-
-    Array = NDArray[np.float64]
 
 _MOST_SUMMED, _MOST_GROUPS = 10**6, 3
 _ROUNDING = 1e-12

@@ -17,9 +17,9 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 def resources(sensitivities: ArrayLike, scales: ArrayLike, *, noise: str = "gaussian") -> Array:

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dpnoise._types import Array
     from dpnoise.noise import Noise
     from dpnoise.privacy.loss import CoordinateLoss
-
-    Array = NDArray[np.float64]
 
 _STEP = 1e-3  # of c + 10 times the logarithm of a scale, for the slopes
 _BLUR = 0.0005  # a^2 c (c + 1) of the added Gaussian loss

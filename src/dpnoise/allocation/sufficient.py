@@ -16,9 +16,9 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 def corollary_6(sensitivities: ArrayLike, epsilon: float, delta: float) -> Array:

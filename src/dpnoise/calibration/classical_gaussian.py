@@ -15,9 +15,9 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _ROUNDING = 2.0**-49  # of the few operations
 _SPARSE = 2.0**-960  # where the relative accuracy of doubles is not that of their rounding

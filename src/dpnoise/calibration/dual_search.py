@@ -33,12 +33,9 @@ from dpnoise.privacy.vector import vector_profile
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget
     from dpnoise.noise import Noise
-
-    Array = NDArray[np.float64]
 
 # The estimate may be this much below the upper bound that certification asks for. One
 # coordinate has a closed form.

@@ -19,9 +19,9 @@ from dpnoise.noise._arrays import floats
 from dpnoise.privacy.gaussian import log_delta_and_slope
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 LEAST_DELTA = 1e-300
 _STEPS = 100

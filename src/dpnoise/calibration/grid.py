@@ -32,12 +32,9 @@ from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian, flipped_huber_v
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget
     from dpnoise.noise import Noise
-
-    Array = NDArray[np.float64]
 
 BOX = (0.02, 150.0), (0.02, 50.0)
 RESOLUTION = 1500, 500

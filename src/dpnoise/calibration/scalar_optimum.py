@@ -46,12 +46,9 @@ from dpnoise.noise.gaussian import mills_ratio
 from dpnoise.privacy.gaussian import mills_slope
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise import Noise
-
-    Array = NDArray[np.float64]
 
 _STEPS = 400  # down to shapes of 1e-300, by a factor of ten each
 _BELOW = 1.0 - 2.0**-46  # rounding must not put the loss of a kink above epsilon

@@ -27,9 +27,7 @@ from dpnoise.noise.gaussian import mills_ratio
 from dpnoise.privacy.gaussian import log_mills_difference, mills_slope
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _LEAST_SHAPE = 1e-60  # indistinguishable from the Gaussian
 _LEAST_GAP = 1e-300

@@ -21,12 +21,9 @@ from dpnoise.calibration.certify import settle
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise import Noise
-
-    Array = NDArray[np.float64]
 
 _STEPS = 200
 _LONGEST, _FLATTEST = 3.0, 1e-9  # bounds of the Newton step and of the slope

@@ -38,11 +38,10 @@ from dpnoise.noise.gaussian import mills_ratio
 from dpnoise.privacy.gaussian import log_delta_and_slope
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget, Calibration
-
-    Array = NDArray[np.float64]
 
 _LEAST_SHAPE = 1e-60  # indistinguishable from the Gaussian
 _GREATEST = 300.0

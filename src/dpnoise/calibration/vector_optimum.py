@@ -31,12 +31,9 @@ from dpnoise.noise import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise import Noise
-
-    Array = NDArray[np.float64]
 
 # Rounding must not put the largest loss of a kink above epsilon.
 _BELOW = 1.0 - 1e-12

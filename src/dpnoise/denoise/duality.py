@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy import sparse
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 def objective(difference: sparse.csr_array, y: Array, penalty: float, fitted: Array) -> float:

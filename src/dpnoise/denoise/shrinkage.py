@@ -17,9 +17,9 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _LARGEST = 1e100  # of a datum or sigma, so that its square has a double
 _LEAST_RATIO = 1e-150  # of |y| to sigma, so that the square of its inverse has a double

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from dpnoise._types import Array
     from dpnoise.denoise.graph import Graph
-
-    Array = NDArray[np.float64]
 
 _COARSE = 3.0  # greatest ratio of neighbouring penalties, before the refinements
 _REFINEMENTS = 2

@@ -32,11 +32,10 @@ from dpnoise.denoise.trend_program import Optimum, solve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from dpnoise._types import Array
     from dpnoise.denoise.graph import Graph
-
-    Array = NDArray[np.float64]
 
 ORDERS = (0, 1, 2)
 LARGEST_GAP = 1e-8

@@ -30,9 +30,9 @@ from dpnoise.denoise.duality import relative_gap
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpnoise._types import Array
     from dpnoise.denoise.graph import Graph
 
-    Array = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
 _TOLERANCE = 1e-10  # of the interior-point method: tells the active rows apart

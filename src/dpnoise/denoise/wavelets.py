@@ -24,11 +24,10 @@ from dpnoise.denoise.graph import node_values
 from dpnoise.denoise.shrinkage import soft_threshold, universal_threshold
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from dpnoise._types import Array
     from dpnoise.denoise.graph import Graph
-
-    Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _THRESHOLDS = 200  # for each statistic and direction
 

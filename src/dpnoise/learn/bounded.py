@@ -27,9 +27,8 @@ from dpnoise.learn.problem import LOSSES, PENALTIES, Problem
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from dpnoise._types import Array
     from dpnoise._validation import Problems
-
-    Array = NDArray[np.float64]
 
 # Beyond this neither fitted values nor products with features could overflow single precision.
 LIMIT = 1e15

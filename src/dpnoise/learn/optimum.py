@@ -18,11 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge, lars_path_gram
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.learn.problem import Problem
-
-    Array = NDArray[np.float64]
 
 _STEPS = 100  # of the proximal Newton method, which needs about ten
 

@@ -25,9 +25,9 @@ from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_mo
 from dpnoise.noise import Gaussian, Laplace
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _NOISE = {"gaussian": Gaussian, "laplace": Laplace}
 

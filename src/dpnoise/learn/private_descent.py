@@ -31,7 +31,7 @@ from dpnoise.learn.entropy import noise_generator, warn_if_seeded
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _MOST = 10**6  # passes, and values of xi
 _WEIGHTS = (

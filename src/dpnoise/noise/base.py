@@ -21,9 +21,9 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import draws, points
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 class Piece(NamedTuple):

@@ -27,7 +27,7 @@ from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _LEAST_SIGMA, _GREATEST_SIGMA = 0.01, 1e12  # beyond, it is 0 or doubles skip integers
 _WIDE = 16.0  # from this sigma on the corrections of Euler and Maclaurin vanish quickly

@@ -32,9 +32,9 @@ from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 # Below the first ratio the density differs from the Gaussian's by less than 1e-60, so the
 # Gaussian needs no case of its own; up to the second, b^2 has a double.

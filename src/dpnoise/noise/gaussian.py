@@ -13,9 +13,7 @@ from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 def mills_ratio(x: Array) -> Array:

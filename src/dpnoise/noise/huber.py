@@ -24,9 +24,7 @@ from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _HALF_MASS = math.sqrt(math.pi / 2.0)  # of exp(-z^2 / 2)
 _LEAST_ALPHA, _GREATEST_ALPHA = 1e-150, 1e150  # alpha^2 and 1 / alpha^2 have doubles

@@ -25,9 +25,7 @@ from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.gaussian import mills_ratio
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _GREATEST_RATIO = 1e150  # s^2 has a double
 _SMALL_LEVEL = 0.05  # below it log P(|T| > x) loses digits of x; P(|T| <= x) does not

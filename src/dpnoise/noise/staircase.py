@@ -26,9 +26,9 @@ from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 LEAST_EPSILON, GREATEST_EPSILON = 1e-100, 700.0  # 1 / epsilon^2 and exp(-epsilon) have doubles
 

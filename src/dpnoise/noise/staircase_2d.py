@@ -27,9 +27,9 @@ from dpnoise.noise._arrays import draws, floats, points
 from dpnoise.noise.staircase import GREATEST_EPSILON, LEAST_EPSILON, check_staircase, steps
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _STEPS = 60
 

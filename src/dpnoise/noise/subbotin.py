@@ -22,9 +22,7 @@ from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _GREATEST_POWER = 1e3  # rounding of t changes |t|^p by p units in the last place
 _NEAR = 1e-17  # up to it one term of the incomplete gamma function's series is enough

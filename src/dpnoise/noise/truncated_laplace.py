@@ -18,9 +18,7 @@ from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _LEAST_RATIO = 1e-100  # below it (bound / beta)^3 has no double; the noise is uniform by then
 

@@ -21,9 +21,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,9 +39,7 @@ from dpnoise.optimality.histogram import Histogram, private
 from dpnoise.optimality.program import LatticeProgram
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 COSTS = ("variance", "mean-abs")
 LARGEST_EPSILON = 8.0  # beyond, peaks of width e^(-epsilon / 2) ask for too fine a lattice

@@ -25,9 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _TOLERANCE = 1e-10  # the solver's, on primal and dual feasibility; the least it accepts
 _UNIT = 2.0**-52

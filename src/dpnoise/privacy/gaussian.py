@@ -26,9 +26,9 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 # The integrand behaves like 1 / x^2 far out and the interval is within 0.2 (a + 1) of its
 # middle, so ten nodes leave a relative error of about 1e-20.

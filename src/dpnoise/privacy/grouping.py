@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
+
     Shares = Sequence[tuple[Noise, int]]
 
 _MARGIN = 1e-13  # over the rounding of a corner

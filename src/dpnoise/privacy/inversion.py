@@ -26,11 +26,7 @@ from dpnoise.privacy import loss_atoms
 from dpnoise.privacy.trapezoid import Plan, Rule
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpnoise.privacy.loss_transform import LossTransform
-
-    Array = NDArray[np.float64]
 
 _MOST_POINTS, _MOST_EVALUATIONS = 200_000, 4_000_000
 _FEW_POINTS = 1000  # up to which a simpler plan is preferred

@@ -56,9 +56,9 @@ from dpnoise.privacy.loss_nodes import QUADRATURE, UNIT, ShiftedNoise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _FINE = 0.125  # step of psi between cuts
 _LEAST_SIZE, _GREATEST_SIZE = 2**10, 2**21

@@ -15,11 +15,8 @@ import numpy as np
 from scipy import optimize
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.privacy.loss_nodes import ShiftedNoise
-
-    Array = NDArray[np.float64]
 
 _MOST_TILT = 30.0  # between neighbouring lattice points
 NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to

@@ -24,9 +24,7 @@ import numpy as np
 from dpnoise.noise import Noise, Piece, Staircase
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    pass
 
 # Slopes and curvatures of psi(t) and psi(t + 1) that agree to this are taken as equal; they
 # come from the same parameters by different roundings.

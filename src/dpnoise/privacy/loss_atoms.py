@@ -23,11 +23,8 @@ from dpnoise.privacy.loss_scalar import VALUE_ERROR, continuous_delta
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.privacy.loss import Stretch
-
-    Array = NDArray[np.float64]
 
     Atoms = Sequence[tuple[float, float]]
 

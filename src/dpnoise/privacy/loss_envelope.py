@@ -21,11 +21,8 @@ import numpy as np
 from dpnoise.privacy.loss_transform import REACH
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.privacy.loss_transform import LossTransform
-
-    Array = NDArray[np.float64]
 
 _MARGIN = 1.0 + 1e-9  # over the rounding of the bound itself
 

@@ -27,11 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.privacy.loss_nodes import Nodes
-
-    Array = NDArray[np.float64]
 
 # Passes that move the means to the lattice points, evenly where the density is smooth; then those
 # that only raise a mean, by what comes from above, at breaks of the density. What the tolerance

@@ -16,11 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.noise import Noise
-
-    Array = NDArray[np.float64]
 
 _COARSE = 0.5  # step of psi between coarse cuts
 UNIT = 2.0**-53  # rounding of one operation

@@ -20,11 +20,8 @@ from dpnoise.privacy.loss_transform import integrate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.privacy.loss import Stretch
-
-    Array = NDArray[np.float64]
 
 # The relative error of a value of the loss, for each coordinate.
 VALUE_ERROR = 5e-14

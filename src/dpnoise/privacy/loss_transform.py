@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dpnoise._types import Array
     from dpnoise.privacy.loss import CoordinateLoss
 
-    Array = NDArray[np.float64]
     ComplexArray = NDArray[np.complex128]
 
 # Relative errors of one closed form: of the special function, and per unit of the magnitude

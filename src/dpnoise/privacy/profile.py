@@ -39,9 +39,9 @@ from dpnoise.privacy.shift_subbotin import SubbotinShift
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 # Sensitivity over E|T|, and E|T| itself, as far as doubles carry all intermediate values.
 _LEAST_RATIO, _GREATEST_RATIO = 1e-100, 1e50

@@ -24,11 +24,8 @@ from dpnoise.privacy.exact_pieces import as_double
 from dpnoise.privacy.tail_ratio import normal_fall
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.noise import DiscreteGaussian
-
-    Array = NDArray[np.float64]
 
 # From this sigma on, and up to k = sigma^2, the remainder of Euler and Maclaurin is below
 # 2 (2 pi)^-16 of the sum after eight corrections, B_2i / (2i)! times derivatives of order 2i - 1.

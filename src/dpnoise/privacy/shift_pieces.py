@@ -35,12 +35,9 @@ from dpnoise.privacy.exact_pieces import (
 from dpnoise.privacy.tail_ratio import TailRatio
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.noise import Noise
     from dpnoise.privacy.exact_pieces import Quadratic
-
-    Array = NDArray[np.float64]
 
 _LEAST = 1e-300  # in place of 0 in a logarithm that only matters beside a much larger one
 

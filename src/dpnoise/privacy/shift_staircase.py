@@ -27,11 +27,8 @@ import numpy as np
 from dpnoise.privacy.exact_pieces import as_double_above
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.noise import Staircase
-
-    Array = NDArray[np.float64]
 
 _SPLITTER = 2.0**27 + 1.0
 

@@ -30,11 +30,8 @@ from scipy import special
 from dpnoise.privacy.exact_pieces import as_double
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.noise import Subbotin
-
-    Array = NDArray[np.float64]
 
 _STEP, _REACH = 1.0 / 40.0, 3.25  # of the double exponential rule, for p up to 1000
 _CUT = 60.0  # the density falls by exp(-60) over the range of integration

@@ -26,11 +26,8 @@ from dpnoise.privacy.gaussian import mills_slope
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.privacy.exact_pieces import Quadratic
-
-    Array = NDArray[np.float64]
 
 # Beyond this many standard units only the logarithm of the density counts.
 _GREATEST = 1e150

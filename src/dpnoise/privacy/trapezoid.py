@@ -22,9 +22,9 @@ from dpnoise.privacy.loss_envelope import Line
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpnoise._types import Array
     from dpnoise.privacy.loss_transform import LossTransform
 
-    Array = NDArray[np.float64]
     ComplexArray = NDArray[np.complex128]
 
 _EPS = np.finfo(float).eps

@@ -30,10 +30,9 @@ from dpnoise.privacy.vector_input import read_shares, refuse_wide_queries
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
-
+    from dpnoise._types import Array
     from dpnoise.privacy.vector_input import Shares
 
     Groups = list[tuple[Noise, int]]

@@ -26,11 +26,10 @@ from dpnoise.noise._arrays import floats
 from dpnoise.privacy.exact_pieces import as_double_above
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from dpnoise._types import Array
     from dpnoise.noise import Noise
-
-    Array = NDArray[np.float64]
 
 _ROUNDING = 2.0**-49  # of the few operations of a conversion
 

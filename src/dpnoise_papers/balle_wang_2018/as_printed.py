@@ -28,9 +28,9 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 TOLERANCE = 1e-12  # Section 5.1
 STOPS = ("argument", "delta")

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dpnoise._types import Array
     from dpnoise.learn.problem import Problem
     from dpnoise_papers.data.dataset import Dataset
-
-    Array = NDArray[np.float64]
 
 ORDERS = ("cyclic", "permuted")
 FEATURES = ("raw", "standardise")

@@ -14,9 +14,7 @@ import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 ROOT_2PI = math.sqrt(2.0 * math.pi)
 

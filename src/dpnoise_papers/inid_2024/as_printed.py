@@ -40,7 +40,7 @@ from dpnoise.privacy.gaussian import gaussian_log_delta
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _HALVINGS = 1100  # doubles leave none after so many
 _ROUNDING = 1e-13  # of the ends of a bracket, in log mu

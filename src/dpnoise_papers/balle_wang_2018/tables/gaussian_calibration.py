@@ -27,9 +27,8 @@ from dpnoise_papers.grids import geometric, require_grid
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from dpnoise._types import Array
 
-    Array = NDArray[np.float64]
     Values = Sequence[float] | Mapping[str, float]
 
 # Above it the classical sigma is a number that no theorem stands behind.

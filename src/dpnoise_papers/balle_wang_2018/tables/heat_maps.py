@@ -32,11 +32,8 @@ from dpnoise_papers.seeds import generator
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise_papers.data.city.counts import City
-
-    Array = NDArray[np.float64]
 
 METHODS = (
     "classical", "analytic", "flat", "james-stein", "james-stein-positive", "soft-threshold",

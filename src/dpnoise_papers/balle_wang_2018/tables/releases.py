@@ -35,11 +35,9 @@ from dpnoise_papers.seeds import generator
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise.noise import Noise
 
-    Array = NDArray[np.float64]
     Stream = Callable[[int, str], np.random.Generator]
 
 REFERENCES = ("cgm", "agm", "laplace", "agm-js", "agm-th", "zero")

@@ -18,9 +18,8 @@ from dpnoise_papers.checks import Check, Outcome, at_most, equal
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _CONSTANT = 10.0
 

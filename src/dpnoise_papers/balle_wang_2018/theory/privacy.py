@@ -29,9 +29,8 @@ from dpnoise_papers.checks import (
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _ROUNDING = 1e-10  # of a logarithm of delta, or of a ratio of standard deviations
 

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dpnoise._types import Array
     from dpnoise_papers.data.tables import Table
-
-    Array = NDArray[np.float64]
 
 ROADS = "manhattan-roads"
 SAMPLES = "new-york-trips-sampled"

@@ -26,7 +26,8 @@ from dpnoise._validation import Problems
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
+
     Integers = NDArray[np.int64]
 
 EARTH_RADIUS = 6_371_008.8  # metres, the mean radius of the WGS84 ellipsoid

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _SPOTS = 12
 _RADII = (200.0, 900.0)  # metres

@@ -28,7 +28,8 @@ from dpnoise._validation import Problems
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
+
     Flags = NDArray[np.bool_]
 
 _NEAREST = 32  # most junctions that one event is spread over

@@ -30,9 +30,7 @@ from dpnoise.privacy.vector import vector_profile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 READINGS = ("printed", "clamped", "zero", "corrected")
 _TAIL = 1e-25  # the integral stops where this much noise is left

@@ -21,9 +21,7 @@ from dpnoise_papers.grids import describe, require_count, require_grid, symmetri
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 def loss_and_bound(

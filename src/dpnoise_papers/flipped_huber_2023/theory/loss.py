@@ -18,9 +18,8 @@ from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 def loss(t: Array, d: Array, alpha: Array, gamma: Array) -> Array:

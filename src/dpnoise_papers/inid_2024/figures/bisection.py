@@ -13,9 +13,8 @@ from dpnoise_papers.style import GREY, PAGE, house_style, new_figure
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _NONE = "#D9B48F"
 _PANELS = {

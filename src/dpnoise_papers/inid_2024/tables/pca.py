@@ -32,9 +32,7 @@ from dpnoise_papers.seeds import generator
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 MODELS = ("product", "single-subspace", "union-of-subspaces")
 METRICS = ("sre", "ev")

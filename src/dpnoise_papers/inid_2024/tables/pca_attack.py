@@ -31,11 +31,8 @@ from dpnoise_papers.seeds import generator
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from dpnoise._types import Array
     from dpnoise_papers.inid_2024.tables.pca_variants import Row
-
-    Array = NDArray[np.float64]
 
 COLUMNS = (
     "scheme", "relation", "epsilon", "delta", "separation", "epsilon_exact", "draws", "threshold",

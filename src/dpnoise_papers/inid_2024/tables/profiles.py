@@ -23,9 +23,8 @@ from dpnoise_papers.grids import geometric, require_count, require_grid
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from dpnoise._types import Array
 
-    Array = NDArray[np.float64]
     Profiles = Sequence[str]
 
 PROFILES = ("uniform", "linear", "quadratic", "exponential", "one-hot")

@@ -15,9 +15,7 @@ from dpnoise_papers.inid_2024.tables.profiles import PROFILES, SCHEMES, mean_squ
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 def formula(noise: str, scheme: str, sensitivities: Array, unit: float) -> float:

@@ -29,9 +29,7 @@ from dpnoise_papers.grids import require_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 SCHEMES = ("iid", "spr", "optimal")
 COLUMNS = (

@@ -19,9 +19,7 @@ from dpnoise_papers.inid_2024.tables.profiles import profile
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _MOST = 10**6
 

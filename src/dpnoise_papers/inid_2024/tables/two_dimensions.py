@@ -29,9 +29,7 @@ from dpnoise_papers.grids import geometric, require_grid
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 _CONE = 0.75  # E max-norm share of one coordinate: half the time 1, else uniform
 _GREATEST = 100.0  # epsilon

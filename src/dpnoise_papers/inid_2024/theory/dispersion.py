@@ -21,9 +21,8 @@ from dpnoise_papers.inid_2024.theory.tools import (
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 _STRICT = 1e-13  # of the relative slack of a strict inequality, for rounding

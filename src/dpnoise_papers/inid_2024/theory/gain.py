@@ -27,9 +27,8 @@ from dpnoise_papers.inid_2024.theory.tools import (
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 _UPPER = "false: (12) and (13) bound the error of i.i.d. noise by Delta_p <= K^(1/p) Delta; "

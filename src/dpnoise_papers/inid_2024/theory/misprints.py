@@ -16,9 +16,8 @@ from dpnoise_papers.inid_2024.theory.tools import ROUNDING, budgets, draw_sensit
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 def _norm_of_scales(rng: Generator, n: int, power: int) -> Outcome:

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 _SOLVED = 1e-6  # of a logarithm of an error, by the generic optimiser

@@ -31,9 +31,8 @@ from dpnoise_papers.inid_2024.theory.tools import budgets, draw_sensitivities, g
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 _TOLERANCE = 1e-12  # of Algorithm 1, which prints none

@@ -15,9 +15,8 @@ from dpnoise_papers.checks import Outcome
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from dpnoise._types import Array
 
 
 ROUNDING = 1e-12
