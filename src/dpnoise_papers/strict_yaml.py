@@ -1,0 +1,136 @@
+"""YAML read without surprises: what one reader takes for another value than the next is refused.
+
+PyYAML follows YAML 1.1, where `010` is 8, `1:30` is 90 and `yes` is true, and lets the last of two
+equal keys win in silence. Values are read here as YAML 1.2 reads them (`1e-6` is a number), a value
+on which the two versions disagree must be quoted or written otherwise, and a key may stand only
+once. Anchors, aliases and merge keys work; a merged key may be overridden.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Hashable, Iterator
+
+_TAG = "tag:yaml.org,2002:"
+_CORE = (  # the core schema of YAML 1.2; what matches none is text
+    ("null", re.compile(r"~|null|Null|NULL|")),
+    ("bool", re.compile(r"true|True|TRUE|false|False|FALSE")),
+    ("int", re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")),
+    ("float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")),
+    ("float", re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
+)
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9]+")
+
+
+class YamlError(ValueError):
+    """A YAML file that is refused: the message names the file, and the line of every mistake."""
+
+
+def read_yaml(path: str | os.PathLike[str]) -> object:
+    """Return the content of a YAML file.
+
+    Parameters
+    ----------
+    path : path
+        One document in UTF-8.
+
+    Returns
+    -------
+    object
+        Mappings, lists, text, numbers, truth values and None; None for an empty file.
+
+    Raises
+    ------
+    YamlError
+        If the file is not YAML or not UTF-8, repeats a key, contains itself, or has a value
+        that YAML 1.1 and 1.2 read differently.
+    OSError
+        If the file cannot be read.
+    """
+    content = Path(path).read_bytes()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        problem = f"expected UTF-8, got the byte 0x{content[error.start]:02x}"
+        raise YamlError(f"{path}, line {line}: {problem}") from None
+    try:
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        if root is None:
+            return None
+        mistakes = list(_mistakes(loader, root, (), set()))
+        if not mistakes:
+            content_read: object = loader.construct_document(root)
+            return content_read
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        mistakes = [(0 if mark is None else mark.line, str(error.problem or error.context))]
+    except yaml.reader.ReaderError as error:
+        mistakes = [
+            (text.count("\n", 0, error.position), f"{error.reason} (#x{error.character:x})")
+        ]
+    except RecursionError:
+        raise YamlError(f"{path}: nested too deeply") from None
+    listed = "; ".join(f"line {line + 1}: {problem}" for line, problem in sorted(mistakes))
+    raise YamlError(f"{path}, {listed}")
+
+
+def _mistakes(
+    loader: yaml.SafeLoader, node: yaml.Node, above: tuple[yaml.Node, ...], done: set[int]
+) -> Iterator[tuple[int, str]]:
+    """Yield line, from 0, and wording of each mistake below a node; set tags as in YAML 1.2."""
+    if node in above:
+        yield above[-1].start_mark.line, "an anchor that contains its own alias"
+    if id(node) in done:
+        return
+    done.add(id(node))
+    parts: list[yaml.Node] = []
+    if isinstance(node, yaml.ScalarNode):
+        yield from _ambiguity(node)
+    elif isinstance(node, yaml.SequenceNode):
+        parts = node.value
+    elif isinstance(node, yaml.MappingNode):
+        parts = [part for pair in node.value for part in pair if part.tag != f"{_TAG}merge"]
+    for part in parts:
+        yield from _mistakes(loader, part, (*above, node), done)
+    if isinstance(node, yaml.MappingNode):
+        lines: dict[Hashable, int] = {}
+        for key, _ in node.value:
+            name = _key(loader, key)
+            line = key.start_mark.line
+            if name in lines:
+                yield line, f"the key {name!r} stands in line {lines[name] + 1} already"
+            lines.setdefault(name, line)
+
+
+def _key(loader: yaml.SafeLoader, node: yaml.Node) -> Hashable:
+    """Return a key of a mapping."""
+    if node.tag == f"{_TAG}merge":
+        return "<<"
+    if not isinstance(node, yaml.ScalarNode):
+        problem = "expected a word or a number as a key"
+        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+    key: Hashable = loader.construct_object(node)
+    return key
+
+
+def _ambiguity(node: yaml.ScalarNode) -> Iterator[tuple[int, str]]:
+    """Yield a mistake if YAML 1.1 and 1.2 read a plain value differently; else tag it as in 1.2."""
+    if node.style is not None:  # in quotes, or a block of text
+        return
+    old = node.tag.removeprefix(_TAG)
+    new = next((tag for tag, pattern in _CORE if pattern.fullmatch(node.value)), "str")
+    number_now = (old, new) == ("str", "float")  # 1e-6 is text in YAML 1.1
+    if (old != new and not number_now) or _LEADING_ZERO.fullmatch(node.value):
+        expected = "a value that all versions of YAML read alike (text in quotes)"
+        yield node.start_mark.line, f"expected {expected}, got {node.value}"
+    else:
+        node.tag = _TAG + new
