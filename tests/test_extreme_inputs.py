@@ -28,7 +28,7 @@ from dpnoise.noise import (
 )
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
-from dpnoise.privacy.zero_concentrated import (
+from dpnoise.privacy.zcdp import (
     epsilon_from_zcdp,
     eta_from_dp,
     transition_cost,

@@ -16,8 +16,9 @@ from threadpoolctl import threadpool_limits
 from dpnoise import vector_profile
 from dpnoise.calibration import gaussian as calibration_gaussian
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Subbotin
-from dpnoise.privacy import loss_scalar, profile, vector
+from dpnoise.privacy import profile, vector
 from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.inversion import continuous
 from exact_profile import exact_log_delta
 from fuzz import CHECKS, runner
 from fuzz.references import reference_bounds
@@ -128,7 +129,7 @@ def _profile_off(patch):
 
 def _stretch_dropped(patch):
     """The stretch is dropped where its loss is stationary at epsilon, as it once was."""
-    honest = loss_scalar._beyond
+    honest = continuous._beyond
 
     def dropping(cut, x):
         rows = honest(cut, x)
@@ -136,7 +137,7 @@ def _stretch_dropped(patch):
         rows[tie, 0] = 0.0
         return rows
 
-    patch.setattr(loss_scalar, "_beyond", dropping)
+    patch.setattr(continuous, "_beyond", dropping)
 
 
 def _five_steps(patch):

@@ -28,7 +28,7 @@ from dpnoise.noise import (
     staircase_2d_gamma,
 )
 from dpnoise.optimality import limit
-from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise_papers.inid_2024.as_printed import algorithm_1 as inid_algorithm_1
 
 SOURCE = Path(dpnoise.__file__).parent
@@ -252,9 +252,12 @@ CAPS = {
         (0, 1),
         raises(lambda: staircase_2d_gamma(0.7)),
     ),
-    "privacy.inversion Inversion.bounds range(_ATTEMPTS)": ((1,), attempts_of_the_inversion),
+    "privacy.inversion.inversion Inversion.bounds range(_ATTEMPTS)": (
+        (1,),
+        attempts_of_the_inversion,
+    ),
     "privacy.profile _solve range(_ROUNDS)": ((0, 1, 2, 5), rounds_of_the_inverse),
-    "privacy.shift_subbotin SubbotinShift._crossing range(_STEPS)": (
+    "privacy.scalar.subbotin SubbotinShift._crossing range(_STEPS)": (
         (0, 1),
         raises(lambda: privacy_profile(Subbotin(1000.0, 1.0), 0.9, 1.0)),
     ),
@@ -287,11 +290,13 @@ FIXED = {
     "privacy.gaussian mills_slope.far range(_DEPTH, 1, -1)": (
         "a continued fraction of positive terms; test_privacy_gaussian against Arb balls"
     ),
-    "privacy.inversion Inversion._saddle range(2)": "a choice of contour: bounds hold on any",
-    "privacy.lattice_plan make_plan range(2)": "a choice of lattice: bounds hold on any",
-    "privacy.loss_lattice round_down range(_PASSES)": "the result is checked cell by cell",
-    "privacy.loss_lattice round_down range(_RAISES)": "the result is checked cell by cell",
-    "privacy.loss_nodes ShiftedNoise._radii range(60)": "a choice of cuts: bounds hold on any",
+    "privacy.inversion.inversion Inversion._saddle range(2)": (
+        "a choice of contour: bounds hold on any"
+    ),
+    "privacy.lattice.plan make_plan range(2)": "a choice of lattice: bounds hold on any",
+    "privacy.lattice.rounding round_down range(_PASSES)": "the result is checked cell by cell",
+    "privacy.lattice.rounding round_down range(_RAISES)": "the result is checked cell by cell",
+    "privacy.lattice.nodes ShiftedNoise._radii range(60)": "a choice of cuts: bounds hold on any",
 }
 
 # --- Loops and solvers that end by themselves.
@@ -345,10 +350,10 @@ ENDS = {
     "noise.discrete_gaussian DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
     "noise.discrete_gaussian DiscreteGaussian.rvs while": "more than half of all draws count",
     "privacy.grouping _cells while": "one cell less each time",
-    "privacy.inversion Inversion._plan while": "the blur grows to its bound",
-    "privacy.lattice _sum_weights while": "halves an integer",
-    "privacy.lattice_plan _saddle brentq": "raises if it does not converge",
-    "privacy.loss_nodes ShiftedNoise._reach while": "doubles; psi grows at least linearly",
+    "privacy.inversion.inversion Inversion._plan while": "the blur grows to its bound",
+    "privacy.lattice.bounds _sum_weights while": "halves an integer",
+    "privacy.lattice.plan _saddle brentq": "raises if it does not converge",
+    "privacy.lattice.nodes ShiftedNoise._reach while": "doubles; psi grows at least linearly",
 }
 
 # Places with several loops of one kind.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.noise.truncated_laplace import TruncatedLaplace
     from dpnoise.privacy.profile import epsilon_at, privacy_profile
     from dpnoise.privacy.vector import vector_profile
-    from dpnoise.privacy.zero_concentrated import zcdp
+    from dpnoise.privacy.zcdp import zcdp
 
 _MODULES = {
     "FlippedHuber": "dpnoise.noise.flipped_huber",
@@ -42,7 +42,7 @@ _MODULES = {
     "gaussian_sigma": "dpnoise.calibration.gaussian",
     "privacy_profile": "dpnoise.privacy.profile",
     "vector_profile": "dpnoise.privacy.vector",
-    "zcdp": "dpnoise.privacy.zero_concentrated",
+    "zcdp": "dpnoise.privacy.zcdp",
 }
 
 

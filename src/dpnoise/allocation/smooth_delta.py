@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.privacy.loss import coordinate_loss
-from dpnoise.privacy.loss_transform import LossTransform
+from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.inversion.transform import LossTransform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise import Noise
-    from dpnoise.privacy.loss import CoordinateLoss
+    from dpnoise.privacy.inversion.loss import CoordinateLoss
 
 _STEP = 1e-3  # of c + 10 times the logarithm of a scale, for the slopes
 _BLUR = 0.0005  # a^2 c (c + 1) of the added Gaussian loss

@@ -10,8 +10,8 @@ Here delta is bounded from both sides again, from the density and the tail of th
   noise delta is the largest value of f(t) = SF(t) - e^epsilon SF(t + d), which rises while the
   loss log g(t) - log g(t + d) is below epsilon and falls beyond. With the crossing in [a, b],
   f(a) <= delta <= f(a) + (b - a) g(a).
-- "lattice", for several coordinates: `dpnoise.privacy.lattice.lattice_bounds`, a quadrature of
-  the density and a discrete convolution.
+- "lattice", for several coordinates: `lattice_bounds` of `dpnoise.privacy.lattice.bounds`, a
+  quadrature of the density and a discrete convolution.
 
 Both accounts share `noise.logpdf` and `noise.logsf` only in so far as the first takes values from
 them (Subbotin noise: the incomplete gamma function of SciPy), the worst neighbour of log-concave
@@ -33,7 +33,7 @@ import numpy as np
 
 from dpnoise.calibration.certify import PURE
 from dpnoise.noise import Gaussian, Staircase
-from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

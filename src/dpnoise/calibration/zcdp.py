@@ -21,7 +21,7 @@ from dpnoise.calibration.gaussian import LEAST_DELTA, gaussian_sigma
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, flipped_huber_variance
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.zero_concentrated import (
+from dpnoise.privacy.zcdp import (
     epsilon_from_zcdp,
     eta_from_dp,
     transition_for_cost,

@@ -15,7 +15,7 @@ g(t + d) >= g(t). On A, 0 < t + d < t + d', so that g(t + d') <= g(t + d), and
 
 Where the privacy loss log g(t) / g(t + d) grows with t (log-concave noise), the positive part is
 a half-line t > t1, which is equation (14) of Muthukrishnan & Kalyani ("Grafting Laplace and
-Gaussian distributions", IEEE TIFS 2023). The modules `shift_*` hold one kind of noise each.
+Gaussian distributions", IEEE TIFS 2023). Each module of `scalar` holds one kind of noise.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.noise import DiscreteGaussian, Noise, Staircase, Subbotin
 from dpnoise.noise._arrays import floats
-from dpnoise.privacy.exact_pieces import as_double_above
-from dpnoise.privacy.shift_integers import IntegerShift
-from dpnoise.privacy.shift_pieces import PieceShift
-from dpnoise.privacy.shift_staircase import StaircaseShift
-from dpnoise.privacy.shift_subbotin import SubbotinShift
+from dpnoise.privacy.scalar.integers import IntegerShift
+from dpnoise.privacy.scalar.pieces import PieceShift
+from dpnoise.privacy.scalar.rational import as_double_above
+from dpnoise.privacy.scalar.staircase import StaircaseShift
+from dpnoise.privacy.scalar.subbotin import SubbotinShift
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,7 @@
 
 For symmetric noise that falls with |t| the worst neighbour in the box |d_i| <= sensitivity_i is
 its corner, so that the privacy loss is a sum of independent losses with known transforms;
-`dpnoise.privacy.inversion` turns these into bounds on delta. This answers, with a proof, what
+`privacy.inversion` turns these into bounds on delta. This answers, with a proof, what
 'Algorithm 2' of Muthukrishnan & Kalyani (IEEE TIFS 2023) answers by interpolation. The proofs
 are in docs/vector-privacy.md.
 """
@@ -18,14 +18,14 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.noise import Gaussian, Noise, Staircase
 from dpnoise.noise._arrays import floats
+from dpnoise.privacy.coordinates import read_shares, refuse_wide_queries
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.grouping import grouped, parameters
-from dpnoise.privacy.inversion import Inversion
-from dpnoise.privacy.lattice import lattice_bounds, lattice_seconds
-from dpnoise.privacy.loss import canonical, coordinate_loss
-from dpnoise.privacy.loss_transform import LossTransform
+from dpnoise.privacy.inversion.inversion import Inversion
+from dpnoise.privacy.inversion.loss import canonical, coordinate_loss
+from dpnoise.privacy.inversion.transform import LossTransform
+from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
 from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.vector_input import read_shares, refuse_wide_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.privacy.vector_input import Shares
+    from dpnoise.privacy.coordinates import Shares
 
     Groups = list[tuple[Noise, int]]
 

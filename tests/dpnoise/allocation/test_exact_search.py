@@ -20,7 +20,7 @@ from dpnoise import (
 from dpnoise.allocation.exact_search import exact_scales
 from dpnoise.allocation.groups import Search, make_groups
 from dpnoise.allocation.sufficient import corollary_6
-from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 GRAFT = FlippedHuber(2.0, 2.0)
 THREE = np.array([0.1, 0.4, 1.0])

@@ -13,7 +13,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.calibration.grid import first_private
-from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 KINDS = {"flipped-huber": FlippedHuber, "offset-symmetric-gaussian": OffsetSymmetricGaussian}
 BOX = (0.05, 12.0), (0.05, 9.0)

@@ -15,7 +15,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.calibration import dual_search
-from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 FAMILIES = {
     "flipped-huber": lambda b: FlippedHuber(b, 1.0),

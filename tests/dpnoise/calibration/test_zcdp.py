@@ -11,7 +11,7 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.zcdp import coordinate_noise, describe
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Noise, flipped_huber_variance
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.zero_concentrated import epsilon_from_zcdp, eta_from_dp, zcdp
+from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, zcdp
 
 MECHANISMS = ("gaussian", "flipped-huber", "gaussian-tight")
 BUDGETS = [(0.01, 1e-9), (0.5, 1e-6), (1.0, 1e-300), (1.0, 0.3), (8.0, 1e-5), (300.0, 1e-12)]

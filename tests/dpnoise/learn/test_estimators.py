@@ -20,7 +20,7 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.learn.entropy import SeededNoiseWarning
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.zero_concentrated import epsilon_from_zcdp, zcdp
+from dpnoise.privacy.zcdp import epsilon_from_zcdp, zcdp
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.entropy.SeededNoiseWarning")
 

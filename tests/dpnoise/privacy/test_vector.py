@@ -24,7 +24,7 @@ from dpnoise.noise import (
     TruncatedLaplace,
 )
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.lattice import lattice_bounds
+from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
 
 RTOL = 1e-7

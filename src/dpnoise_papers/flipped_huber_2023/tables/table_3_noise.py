@@ -23,7 +23,7 @@ from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.zcdp import MECHANISMS as BY_ZCDP
 from dpnoise.calibration.zcdp import coordinate_noise
 from dpnoise.noise import Gaussian
-from dpnoise.privacy.zero_concentrated import epsilon_from_zcdp
+from dpnoise.privacy.zcdp import epsilon_from_zcdp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

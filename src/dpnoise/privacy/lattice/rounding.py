@@ -16,7 +16,7 @@ can only grow (fall) when the distribution of one R_i under P is replaced by one
   lattice point below.
 
 Both change the profile by O(h^2), h the distance of lattice points. The distribution itself comes
-as the nodes of `dpnoise.privacy.loss_nodes`.
+as the nodes of `dpnoise.privacy.lattice.nodes`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.privacy.loss_nodes import Nodes
+    from dpnoise.privacy.lattice.nodes import Nodes
 
 # Passes that move the means to the lattice points, evenly where the density is smooth; then those
 # that only raise a mean, by what comes from above, at breaks of the density. What the tolerance

@@ -20,8 +20,8 @@ import numpy as np
 from scipy import special
 
 from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.privacy.exact_pieces import as_double
-from dpnoise.privacy.tail_ratio import normal_fall
+from dpnoise.privacy.scalar.rational import as_double
+from dpnoise.privacy.scalar.tail_ratio import normal_fall
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

@@ -17,14 +17,11 @@ from __future__ import annotations
 import math
 from dataclasses import astuple
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpnoise.noise import Noise, Piece, Staircase
-
-if TYPE_CHECKING:
-    pass
 
 # Slopes and curvatures of psi(t) and psi(t + 1) that agree to this are taken as equal; they
 # come from the same parameters by different roundings.

@@ -1,4 +1,4 @@
-"""Where, how finely and under which weight the lattice of `dpnoise.privacy.lattice` looks.
+"""Where, how finely and under which weight the lattice of `dpnoise.privacy.lattice.bounds` looks.
 
 Everything here is a choice: it decides how close the bounds are, never whether they hold. The
 weight exp(c loss) has c at the saddle point; the window holds the weighted sum up to a negligible
@@ -16,7 +16,7 @@ from scipy import optimize
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.privacy.loss_nodes import ShiftedNoise
+    from dpnoise.privacy.lattice.nodes import ShiftedNoise
 
 _MOST_TILT = 30.0  # between neighbouring lattice points
 NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to

@@ -9,9 +9,9 @@ import pytest
 
 from dpnoise.noise import FlippedHuber, Laplace, OffsetSymmetricGaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.loss import coordinate_loss
-from dpnoise.privacy.loss_transform import LossTransform
-from dpnoise.privacy.trapezoid import Plan, Rule
+from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.inversion.transform import LossTransform
+from dpnoise.privacy.inversion.trapezoid import Plan, Rule
 
 
 def _relative(rule, mu, epsilon):

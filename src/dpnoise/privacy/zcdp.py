@@ -23,7 +23,7 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 from dpnoise.noise._arrays import floats
-from dpnoise.privacy.exact_pieces import as_double_above
+from dpnoise.privacy.scalar.rational import as_double_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -48,7 +48,7 @@ class ZCDP(NamedTuple):
 
     Examples
     --------
-    >>> from dpnoise.privacy.zero_concentrated import ZCDP
+    >>> from dpnoise.privacy.zcdp import ZCDP
     >>> ZCDP(0.0, 0.5) + 2 * ZCDP(0.25, 0.125)
     ZCDP(xi=0.5, eta=0.75)
     """
@@ -172,7 +172,7 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
     Examples
     --------
     >>> from dpnoise.noise import Gaussian
-    >>> from dpnoise.privacy.zero_concentrated import zcdp
+    >>> from dpnoise.privacy.zcdp import zcdp
     >>> zcdp(Gaussian(2.0), sensitivity=1.0)
     ZCDP(xi=0.0, eta=0.125)
     """

@@ -18,13 +18,13 @@ from dpnoise.noise import (
     Subbotin,
     TruncatedLaplace,
 )
-from dpnoise.privacy import lattice
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.lattice import lattice_bounds
-from dpnoise.privacy.lattice_plan import make_plan
-from dpnoise.privacy.loss import coordinate_loss
-from dpnoise.privacy.loss_lattice import round_down, round_up
-from dpnoise.privacy.loss_nodes import Nodes, ShiftedNoise
+from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.lattice import bounds as lattice
+from dpnoise.privacy.lattice.bounds import lattice_bounds
+from dpnoise.privacy.lattice.nodes import Nodes, ShiftedNoise
+from dpnoise.privacy.lattice.plan import make_plan
+from dpnoise.privacy.lattice.rounding import round_down, round_up
 
 FAMILIES = [
     Gaussian(2.0),

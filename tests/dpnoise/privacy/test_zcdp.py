@@ -9,7 +9,7 @@ import pytest
 
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.zero_concentrated import (
+from dpnoise.privacy.zcdp import (
     ZCDP,
     epsilon_from_zcdp,
     eta_from_dp,

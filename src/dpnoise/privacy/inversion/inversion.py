@@ -5,8 +5,8 @@ With M(s) = E exp(s L) and any c > 0,
     delta(epsilon) = E (1 - e^(epsilon - L))_+
                    = 1 / (2 pi) int exp(-s epsilon) M(s) / (s (s + 1)) du,  s = c + i u,
 
-which `dpnoise.privacy.trapezoid` evaluates near the saddle point of the integrand. The atoms
-of the loss do not fade along the line. Where that is feasible the terms of the product of
+which `trapezoid` evaluates near the saddle point of the integrand. The atoms of the loss do not
+fade along the line. Where that is feasible the terms of the product of
 transforms with no or one continuous factor are subtracted and added in closed form. Otherwise
 the line is made to fade by one more Gaussian coordinate with mu = a: it can only raise delta,
 and by no more than a^2 e^(a^2 / 8) f_a, where f_a is the inverse transform of
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.privacy import loss_atoms
-from dpnoise.privacy.trapezoid import Plan, Rule
+from dpnoise.privacy.inversion.atoms import AtomicLoss, combine, number_of_atoms
+from dpnoise.privacy.inversion.trapezoid import Plan, Rule
 
 if TYPE_CHECKING:
-    from dpnoise.privacy.loss_transform import LossTransform
+    from dpnoise.privacy.inversion.transform import LossTransform
 
 _MOST_POINTS, _MOST_EVALUATIONS = 200_000, 4_000_000
 _FEW_POINTS = 1000  # up to which a simpler plan is preferred
@@ -111,7 +111,7 @@ class Inversion:
         self._groups = [
             (loss, int(n)) for loss, n in zip(transform.losses, transform.copies, strict=True)
         ]
-        sizes = [loss_atoms.size(loss.atoms, n) for loss, n in self._groups]
+        sizes = [number_of_atoms(loss.atoms, n) for loss, n in self._groups]
         removable = transform.gaussian == 0.0 and 0 < math.prod(map(float, sizes)) <= _MOST_ATOMS
         self._atomic = self._combined() if removable else None
         self._continuous = bool(transform.owner.size) or transform.gaussian > 0.0
@@ -125,10 +125,10 @@ class Inversion:
                 )
                 raise ValueError(message)
 
-    def _combined(self, without: int | None = None) -> loss_atoms.AtomicLoss:
+    def _combined(self, without: int | None = None) -> AtomicLoss:
         """Return the atoms of the sum, or of all coordinates but one of a group."""
         counts = [(loss.atoms, n - (g == without)) for g, (loss, n) in enumerate(self._groups)]
-        return loss_atoms.combine([(atoms, n) for atoms, n in counts if n > 0])
+        return combine([(atoms, n) for atoms, n in counts if n > 0])
 
     def _saddle(self, epsilon: float) -> tuple[float, float]:
         """Return c > 0 near the saddle point, and the curvature of log M there."""

@@ -16,8 +16,8 @@ from dpnoise.noise import (
     Staircase,
     TruncatedLaplace,
 )
-from dpnoise.privacy.loss import coordinate_loss
-from dpnoise.privacy.loss_transform import LossTransform, integrate
+from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.inversion.transform import LossTransform, integrate
 
 FAMILIES = [
     FlippedHuber(0.5, 2.0),

@@ -13,9 +13,9 @@ from dpnoise.noise import (
     OffsetSymmetricGaussian,
     TruncatedLaplace,
 )
-from dpnoise.privacy.loss import coordinate_loss
-from dpnoise.privacy.loss_envelope import Line
-from dpnoise.privacy.loss_transform import REACH, LossTransform
+from dpnoise.privacy.inversion.envelope import Line
+from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.inversion.transform import REACH, LossTransform
 
 FAMILIES = [
     FlippedHuber(0.5, 2.0),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from dpnoise.noise import FlippedHuber, Laplace, OffsetSymmetricGaussian
-from dpnoise.privacy import inversion
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.inversion import Inversion
-from dpnoise.privacy.loss import coordinate_loss
-from dpnoise.privacy.loss_transform import LossTransform
+from dpnoise.privacy.inversion import inversion
+from dpnoise.privacy.inversion.inversion import Inversion
+from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.inversion.transform import LossTransform
 
 RTOL = 1e-7
 

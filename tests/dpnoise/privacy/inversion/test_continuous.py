@@ -16,8 +16,8 @@ from dpnoise.noise import (
     OffsetSymmetricGaussian,
     TruncatedLaplace,
 )
-from dpnoise.privacy.loss import coordinate_loss
-from dpnoise.privacy.loss_scalar import continuous_delta
+from dpnoise.privacy.inversion.continuous import continuous_delta
+from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.profile import hockey_stick
 
 FAMILIES = [

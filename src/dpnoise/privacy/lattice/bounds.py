@@ -1,7 +1,7 @@
 """Two-sided bounds on the privacy profile of a vector query, for any log-concave noise.
 
 Each coordinate's privacy loss is put on one lattice, once rounded up and once down
-(`dpnoise.privacy.loss_lattice`), and the distribution of the sum is found by the fast Fourier
+(`dpnoise.privacy.lattice.rounding`), and the distribution of the sum is found by the fast Fourier
 transform: slower than the inversion of closed-form transforms, but it needs only the density and
 the tail of the noise. This is 'Algorithm 2' of Muthukrishnan & Kalyani (IEEE TIFS
 2023), made rigorous and exact in the far tail.
@@ -49,9 +49,9 @@ from scipy import fft, special
 from dpnoise._validation import Problems
 from dpnoise.noise import Noise
 from dpnoise.noise._arrays import floats
-from dpnoise.privacy.lattice_plan import NEGLIGIBLE, Coordinate, Plan, make_plan
-from dpnoise.privacy.loss_lattice import Masses, round_down, round_up
-from dpnoise.privacy.loss_nodes import QUADRATURE, UNIT, ShiftedNoise
+from dpnoise.privacy.lattice.nodes import QUADRATURE, UNIT, ShiftedNoise
+from dpnoise.privacy.lattice.plan import NEGLIGIBLE, Coordinate, Plan, make_plan
+from dpnoise.privacy.lattice.rounding import Masses, round_down, round_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

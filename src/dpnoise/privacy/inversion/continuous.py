@@ -1,6 +1,6 @@
 """The continuous part of one coordinate's loss, as a privacy profile in closed form.
 
-On a stretch of noise values (see `dpnoise.privacy.loss`) zeta is monotone, so that
+On a stretch of noise values (see `dpnoise.privacy.inversion.loss`) zeta is monotone, so that
 (1 - e^(x - zeta))_+ is positive from or up to one point. There the payoff integrates to the
 transform of the rest of the stretch at s = 0 less that at s = -1, with zeta counted from x.
 
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.privacy.loss_transform import integrate
+from dpnoise.privacy.inversion.transform import integrate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise.privacy.loss import Stretch
+    from dpnoise.privacy.inversion.loss import Stretch
 
 # The relative error of a value of the loss, for each coordinate.
 VALUE_ERROR = 5e-14

@@ -1,7 +1,7 @@
 """The transform M(s) = E exp(s L) of a sum of independent privacy losses, with error bounds.
 
-Over a stretch of noise values (see `dpnoise.privacy.loss`) the integrand is the exponential of
-a quadratic f(y) = f_0 + f_1 y + f_2 y^2 / 2 with f_j = s zeta_j - psi_j. With r^2 = -f_2 / 2,
+Over a stretch of noise values (see `inversion.loss`) the integrand is the exponential of a
+quadratic f(y) = f_0 + f_1 y + f_2 y^2 / 2 with f_j = s zeta_j - psi_j. With r^2 = -f_2 / 2,
 Re r >= 0, and z(y) = -f'(y) / (2 r),
 
     int_y^y' e^f = sqrt(pi) / (2 r) [e^f(y) erfcx(z(y)) - e^f(y') erfcx(z(y'))],
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
-    from dpnoise.privacy.loss import CoordinateLoss
+    from dpnoise.privacy.inversion.loss import CoordinateLoss
 
     ComplexArray = NDArray[np.complex128]
 
@@ -172,7 +172,7 @@ def integrate(table: Array, s: ComplexArray) -> tuple[ComplexArray, Array]:
     Parameters
     ----------
     table : numpy.ndarray, shape (stretches, 7)
-        Rows like `dpnoise.privacy.loss.Stretch`.
+        Rows like `dpnoise.privacy.inversion.loss.Stretch`.
     s : numpy.ndarray, shape (points,)
         Where Re s zeta - psi has no great positive values.
 

@@ -1,6 +1,6 @@
 """The tail ratio M = P(T > t) / g(t) of a log-concave density by pieces, and how it falls.
 
-A privacy profile is a difference of two values of M (see `dpnoise.privacy.shift_pieces`), which
+A privacy profile is a difference of two values of M (see `dpnoise.privacy.scalar.pieces`), which
 cancels for small shifts. M falls, and its derivative satisfies -M' = 1 - psi' M with
 psi = -log g. On a piece of t >= 0 that ends at r, with y = r - t and drop = g(r) / g(t),
 
@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.privacy.exact_pieces import as_double
 from dpnoise.privacy.gaussian import mills_slope
+from dpnoise.privacy.scalar.rational import as_double
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from dpnoise._types import Array
-    from dpnoise.privacy.exact_pieces import Quadratic
+    from dpnoise.privacy.scalar.rational import Quadratic
 
 # Beyond this many standard units only the logarithm of the density counts.
 _GREATEST = 1e150

@@ -18,7 +18,7 @@ from dpnoise.noise import (
     Staircase,
     TruncatedLaplace,
 )
-from dpnoise.privacy.loss import canonical, coordinate_loss
+from dpnoise.privacy.inversion.loss import canonical, coordinate_loss
 
 CURVED = [
     FlippedHuber(0.5, 2.0),

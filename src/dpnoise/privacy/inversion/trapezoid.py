@@ -5,7 +5,7 @@ With s = c + i u and q(u) = exp(-s epsilon) M(s) / (s (s + 1)), the rule with st
     (h / 2 pi) sum_k q(k h) = sum_n delta(epsilon + n P) e^(c n P),  P = 2 pi / h,
 
 over all integers (Poisson). The aliases n != 0 are positive and bounded by Chernoff's
-inequality, and what lies beyond the last point by `dpnoise.privacy.loss_envelope`. All numbers
+inequality, and what lies beyond the last point by `dpnoise.privacy.inversion.envelope`. All numbers
 here are relative to exp(log_scale) = M(c) exp(-c epsilon). docs/vector-privacy.md has the
 proofs.
 """
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.privacy.loss_envelope import Line
+from dpnoise.privacy.inversion.envelope import Line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
-    from dpnoise.privacy.loss_transform import LossTransform
+    from dpnoise.privacy.inversion.transform import LossTransform
 
     ComplexArray = NDArray[np.complex128]
 

@@ -2,7 +2,7 @@
 
 On the line s = c + i u the integral over a stretch is two end terms and, where the argument
 of erfcx changes half planes along the stretch, a vertex term (see
-`dpnoise.privacy.loss_transform`). Each is at most an explicit function that falls with |u|:
+`dpnoise.privacy.inversion.transform`). Each is at most an explicit function that falls with |u|:
 
     end:     e^(Re f) min(sqrt(pi) / (2 |r|), 1.33 / |f'|),  |r| and |f'| rise with |u|;
     vertex:  sqrt(pi) / |r| times |e^f| at the vertex, which the largest integrand bounds,
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.privacy.loss_transform import REACH
+from dpnoise.privacy.inversion.transform import REACH
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.privacy.loss_transform import LossTransform
+    from dpnoise.privacy.inversion.transform import LossTransform
 
 _MARGIN = 1.0 + 1e-9  # over the rounding of the bound itself
 

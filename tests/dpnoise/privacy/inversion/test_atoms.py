@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from dpnoise.noise import FlippedHuber, Laplace
-from dpnoise.privacy.loss import coordinate_loss
-from dpnoise.privacy.loss_atoms import combine, powers, size
+from dpnoise.privacy.inversion.atoms import combine, number_of_atoms, powers
+from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.profile import hockey_stick
 
 TWO = ((-0.5, math.log(0.3)), (0.5, math.log(0.6)))
@@ -25,7 +25,7 @@ def test_three_values_convolve(copies):
         expected = np.convolve(expected, [0.1, 0.65, 0.2])
     assert np.exp(logs) == pytest.approx(expected, rel=1e-12)
     assert values == pytest.approx(0.2 * np.arange(-copies, copies + 1))
-    assert len(values) == size(THREE, copies)
+    assert len(values) == number_of_atoms(THREE, copies)
 
 
 @pytest.mark.parametrize("middle", [1e-17, 1e-3, 0.999])

@@ -12,8 +12,8 @@ g is log-concave. With fall(a, b) = M(a) - M(b) and g M = 1/2 at 0, symmetry giv
 
     delta = 1 - g(t1) / g(0) + g(t1) [fall(0, |t1|) + fall(0, t2)].
 
-Every term is positive, and `dpnoise.privacy.tail_ratio` has the falls in closed form; t1 is the
-root of a quadratic. All five cases of equation (13) come out of these two lines.
+Every term is positive, and `scalar.tail_ratio` has the falls in closed form; t1 is the root
+of a quadratic. All five cases of equation (13) come out of these two lines.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.noise import TruncatedLaplace
-from dpnoise.privacy.exact_pieces import (
+from dpnoise.privacy.scalar.rational import (
     as_double,
     as_double_above,
     as_pair,
     exact_pieces,
     mass_beyond,
 )
-from dpnoise.privacy.tail_ratio import TailRatio
+from dpnoise.privacy.scalar.tail_ratio import TailRatio
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise import Noise
-    from dpnoise.privacy.exact_pieces import Quadratic
+    from dpnoise.privacy.scalar.rational import Quadratic
 
 _LEAST = 1e-300  # in place of 0 in a logarithm that only matters beside a much larger one
 

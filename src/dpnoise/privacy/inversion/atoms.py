@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import special
 
-from dpnoise.privacy.loss_scalar import VALUE_ERROR, continuous_delta
+from dpnoise.privacy.inversion.continuous import VALUE_ERROR, continuous_delta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise.privacy.loss import Stretch
+    from dpnoise.privacy.inversion.loss import Stretch
 
     Atoms = Sequence[tuple[float, float]]
 
@@ -75,7 +75,7 @@ class AtomicLoss(NamedTuple):
         )
 
 
-def size(atoms: Atoms, copies: int) -> int:
+def number_of_atoms(atoms: Atoms, copies: int) -> int:
     """Return how many atoms `powers` gives, or 0 where it knows no closed form."""
     if len(atoms) == 3:
         (a, _), (b, _), (c, _) = sorted(atoms)

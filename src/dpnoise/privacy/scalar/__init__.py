@@ -1,0 +1,1 @@
+"""Exact privacy profiles of one coordinate, by kind of density."""
