@@ -16,7 +16,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from dpnoise_papers._files import write_bytes
+from dpnoise_papers.result_files import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dpnoise_papers import tables
 from dpnoise_papers.flipped_huber_2023.tables.figure_4_dimensions import compare_dimensions
+from dpnoise_papers.result_files import read_table, write_table
 
-lower, higher = (tables.read(path) for path in (snakemake.input.lower, snakemake.input.higher))
+lower, higher = (read_table(path) for path in (snakemake.input.lower, snakemake.input.higher))
 compared = compare_dimensions(lower, higher)
-tables.write(compared, snakemake.output[0])
+write_table(compared, snakemake.output[0])
 Path(snakemake.log[0]).write_text(f"{len(compared)} rows\n", encoding="utf-8")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise_papers import tables
+from dpnoise_papers.result_files import read_table, write_table
 
-table = pd.concat([tables.read(path) for path in snakemake.input.tables])
-tables.write(table, snakemake.output[0])
+table = pd.concat([read_table(path) for path in snakemake.input.tables])
+write_table(table, snakemake.output[0])
 Path(snakemake.log[0]).write_text(f"{len(table)} rows\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise_papers import tables
+from dpnoise_papers.result_files import write_table
 
 COLUMNS = ["name", "status", "samples", "features", "fingerprint", "reason"]
 rows = []
@@ -13,5 +13,5 @@ for path in snakemake.input.status:
     status = json.loads(Path(path).read_text(encoding="utf-8"))
     samples, features = status["shape"] or ("", "")
     rows.append(status | {"samples": samples, "features": features})
-tables.write(pd.DataFrame(rows)[COLUMNS], snakemake.output[0])
+write_table(pd.DataFrame(rows)[COLUMNS], snakemake.output[0])
 Path(snakemake.log[0]).write_text(f"{len(rows)} data sets\n", encoding="utf-8")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise_papers import tables
 from dpnoise_papers.data.dataset import DatasetUnavailable
 from dpnoise_papers.data.prepared import read_prepared
 from dpnoise_papers.inid_2024.tables import descent_orders as experiment
+from dpnoise_papers.result_files import write_table
 
 params = snakemake.params
 try:
@@ -22,6 +22,6 @@ else:
         dataset, params.task, *settings, seed=params.seed, threads=snakemake.threads
     )
     outcome = f"{len(orders)} rows"
-tables.write(orders, snakemake.output.orders)
-tables.write(spread, snakemake.output.spread)
+write_table(orders, snakemake.output.orders)
+write_table(spread, snakemake.output.spread)
 Path(snakemake.log[0]).write_text(f"{outcome}\n", encoding="utf-8")

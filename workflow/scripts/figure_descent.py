@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise_papers import tables
 from dpnoise_papers.claims import judge, printed_numbers, read_claims
+from dpnoise_papers.result_files import read_table
 from dpnoise_papers.style import save
 
 claims = read_claims(snakemake.input.claims)
@@ -15,7 +15,7 @@ for item in snakemake.params.beside:
     own = [claim for claim in claims if claim.item == item]
     printed.append(printed_numbers(own, judge(own, {}), paper="inid-2024", item=item))
 module, name = snakemake.params.figure.split(":")
-table = tables.read(snakemake.input.table)
+table = read_table(snakemake.input.table)
 beside = [pd.concat(printed)] if printed else []
 figure = getattr(import_module(module), name)(table, *beside)
 save(figure, Path(snakemake.output[0]).with_suffix(""))

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise_papers import tables
 from dpnoise_papers.balle_wang_2018.figures import heat_maps
+from dpnoise_papers.result_files import read_table
 from dpnoise_papers.style import save
 
-found = [tables.read(path) for path in snakemake.input.tables]
+found = [read_table(path) for path in snakemake.input.tables]
 if snakemake.params.drawing == "maps":
     figure = heat_maps.maps(*found)
 else:

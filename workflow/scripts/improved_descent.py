@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise_papers import tables
 from dpnoise_papers.data.dataset import DatasetUnavailable
 from dpnoise_papers.data.prepared import read_prepared
 from dpnoise_papers.inid_2024.tables.improved_descent import COLUMNS, improved_descent
+from dpnoise_papers.result_files import write_table
 
 params = snakemake.params
 try:
@@ -19,5 +19,5 @@ else:
         dataset, params.task, params.settings, seed=params.seed, threads=snakemake.threads
     )
     outcome = f"{len(table)} rows"
-tables.write(table, snakemake.output[0])
+write_table(table, snakemake.output[0])
 Path(snakemake.log[0]).write_text(f"{outcome}\n", encoding="utf-8")

@@ -3,12 +3,12 @@
 from importlib import import_module
 from pathlib import Path
 
-from dpnoise_papers import tables
 from dpnoise_papers.claims import judge, printed_numbers, read_claims
+from dpnoise_papers.result_files import read_table
 from dpnoise_papers.style import save
 
 module, name = snakemake.params.figure.split(":")
-table = tables.read(snakemake.input.table)
+table = read_table(snakemake.input.table)
 beside = []
 if snakemake.input.get("claims"):
     result = f"{snakemake.wildcards.item}.csv"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise_papers import tables
 from dpnoise_papers.data.dataset import DatasetUnavailable
 from dpnoise_papers.data.prepared import read_prepared
 from dpnoise_papers.flipped_huber_2023.tables.table_3_replicates import COLUMNS, table_3_replicates
+from dpnoise_papers.result_files import write_table
 
 params = snakemake.params
 try:
@@ -24,5 +24,5 @@ else:
         threads=snakemake.threads,
     )
     outcome = f"{len(table)} rows"
-tables.write(table, snakemake.output[0])
+write_table(table, snakemake.output[0])
 Path(snakemake.log[0]).write_text(f"{outcome}\n", encoding="utf-8")

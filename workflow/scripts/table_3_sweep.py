@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpnoise_papers import tables
 from dpnoise_papers.data.dataset import DatasetUnavailable
 from dpnoise_papers.data.prepared import read_prepared
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import CHOSEN_COLUMNS, table_3
+from dpnoise_papers.result_files import write_table
 
 params = snakemake.params
 try:
@@ -20,6 +20,6 @@ else:
         dataset, params.task, params.settings, seed=params.seed, threads=snakemake.threads
     )
     outcome = f"{len(sweep)} configurations"
-tables.write(sweep, snakemake.output.sweep)
-tables.write(chosen, snakemake.output.chosen)
+write_table(sweep, snakemake.output.sweep)
+write_table(chosen, snakemake.output.chosen)
 Path(snakemake.log[0]).write_text(f"{outcome}\n", encoding="utf-8")

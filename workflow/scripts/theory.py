@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from dpnoise_papers import tables
 from dpnoise_papers.flipped_huber_2023.theory.counterexamples import counterexamples, lemma_7
 from dpnoise_papers.flipped_huber_2023.theory.statements import theory
+from dpnoise_papers.result_files import write_table
 
 settings = snakemake.params.settings
 checked = theory(seed=snakemake.params.seed, trials=settings["trials"])
-tables.write(checked, snakemake.output.theory)
-tables.write(counterexamples(digits=settings["digits"]), snakemake.output.counterexamples)
-tables.write(lemma_7(**settings["lemma_7"]), snakemake.output.lemma_7)
+write_table(checked, snakemake.output.theory)
+write_table(counterexamples(digits=settings["digits"]), snakemake.output.counterexamples)
+write_table(lemma_7(**settings["lemma_7"]), snakemake.output.lemma_7)
 failed = int((checked["violations"] > 0).sum())
 Path(snakemake.log[0]).write_text(
     f"{len(checked)} statements, {failed} of which fail\n", encoding="utf-8"

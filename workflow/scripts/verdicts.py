@@ -2,22 +2,22 @@
 
 from pathlib import Path
 
-from dpnoise_papers import tables
 from dpnoise_papers.claims import judge, markdown, named_tables, read_published, read_tables
 from dpnoise_papers.claims.references import VERDICTS
 from dpnoise_papers.claims.summary import differences
+from dpnoise_papers.result_files import read_table, write_table, write_text
 
 table, page = map(Path, snakemake.output)
 published = read_published(Path(snakemake.input.published[0]).parent)
 texts = [Path(name).read_text(encoding="utf-8") for name in snakemake.input.get("readme", ())]
 results = read_tables(named_tables(published, *texts[1:]), table.parent)
 verdicts = judge(published.claims, results)
-tables.write(verdicts, table)
+write_table(verdicts, table)
 log = [verdicts["verdict"].value_counts(sort=False).to_string()]
 readme = []
 if texts and table.parent == Path("results"):  # the README's numbers are of that scale
-    readme = differences(*texts, results | {VERDICTS: tables.read(table)})
-tables.write_text(markdown(published, verdicts, results, readme), page)
+    readme = differences(*texts, results | {VERDICTS: read_table(table)})
+write_text(markdown(published, verdicts, results, readme), page)
 Path(snakemake.log[0]).write_text("\n".join([*log, *readme]) + "\n", encoding="utf-8")
 if readme and snakemake.params.strict:
     message = "README.md differs from this run (mend it by `make readme`):\n" + "\n".join(readme)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers._files import write_bytes
 from dpnoise_papers.data.dataset import Dataset, DatasetUnavailable
 from dpnoise_papers.data.retry import local_digests, twin
 from dpnoise_papers.data.sets import load
+from dpnoise_papers.result_files import write_bytes
 
 if TYPE_CHECKING:
     import os

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise_papers._files import write_bytes
 from dpnoise_papers.data.city.roads import RoadGraph, junction_graph, local_metres, split_map
 from dpnoise_papers.data.city.tables import cities_registry, entries, read_records
 from dpnoise_papers.data.city.trips import Spreading, Tally, count_events, well_formed
@@ -27,6 +26,7 @@ from dpnoise_papers.data.dataset import DatasetUnavailable
 from dpnoise_papers.data.fetch import NotFoundError, obtain
 from dpnoise_papers.data.places import mirror_folder
 from dpnoise_papers.data.retry import local_digests, twin
+from dpnoise_papers.result_files import write_bytes
 
 if TYPE_CHECKING:
     import os

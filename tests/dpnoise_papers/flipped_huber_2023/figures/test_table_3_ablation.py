@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers import tables
 from dpnoise_papers.flipped_huber_2023.figures.table_3_ablation import (
     RANKING_COLUMNS,
     distances,
@@ -14,6 +13,7 @@ from dpnoise_papers.flipped_huber_2023.figures.table_3_ablation import (
     rank,
 )
 from dpnoise_papers.flipped_huber_2023.tables.table_3_ablation import COLUMNS
+from dpnoise_papers.result_files import read_table, write_table
 
 PAPER = pd.DataFrame(
     [
@@ -120,8 +120,8 @@ def test_the_page_shows_the_ranking_and_the_ratios():
 
 def test_where_no_data_set_was_to_be_had_the_page_is_empty_and_not_an_error(tmp_path):
     path = tmp_path / "empty.csv"
-    tables.write(pd.DataFrame(columns=COLUMNS), path)  # as the pipeline leaves it
-    runs = tables.read(path)
+    write_table(pd.DataFrame(columns=COLUMNS), path)  # as the pipeline leaves it
+    runs = read_table(path)
     ranking = rank(runs, PAPER)
     assert list(ranking.columns) == RANKING_COLUMNS
     assert len(ranking) == 0

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers import tables
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import CHOSEN_COLUMNS, table_3
 from dpnoise_papers.flipped_huber_2023.tables.table_3_summary import (
     METRICS,
     NOISE_COLUMNS,
     summarise,
 )
+from dpnoise_papers.result_files import read_table, write_table
 from table_3_toys import TASKS, dataset, settings
 
 MECHANISMS = ["gaussian", "flipped-huber"]
@@ -95,8 +95,8 @@ def test_without_gaussian_noise_there_is_no_gain():
 
 def test_a_missing_data_set_says_why_and_hides_no_other(tmp_path):
     path = tmp_path / "chosen.csv"
-    tables.write(pd.DataFrame(columns=CHOSEN_COLUMNS), path)  # as the pipeline leaves it
-    chosen = {"toy": chosen_table(HONEST), "gone": tables.read(path)}
+    write_table(pd.DataFrame(columns=CHOSEN_COLUMNS), path)  # as the pipeline leaves it
+    chosen = {"toy": chosen_table(HONEST), "gone": read_table(path)}
     status = {**OK, "gone": {"status": "missing", "reason": "mirror: none given"}}
     tasks = {"gone": TASKS["logistic"], "toy": TASKS["squared"]}
     table = summarise(chosen, status, {**SETTINGS, "tasks": tasks}, "honest")

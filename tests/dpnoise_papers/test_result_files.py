@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpnoise_papers import tables
+from dpnoise_papers.result_files import read_table, write_table, write_text
 
 TABLE = pd.DataFrame(
     {"name": ["a, b", 'quoted "c"', "none"], "count": [1, 2, 3], "value": [0.1, 1 / 3, 2e-300]}
@@ -22,7 +22,7 @@ def interrupt(*_):
 
 def test_the_text_is_utf8_with_plain_line_ends(tmp_path):
     path = tmp_path / "deep" / "er" / "page.md"
-    tables.write_text("± 1\n\r\nε\n", path)
+    write_text("± 1\n\r\nε\n", path)
     assert path.read_bytes() == "± 1\n\r\nε\n".encode()
     assert path.stat().st_mode & 0o777 == 0o644
     assert list(path.parent.iterdir()) == [path]
@@ -30,8 +30,8 @@ def test_the_text_is_utf8_with_plain_line_ends(tmp_path):
 
 def test_writing_replaces_what_was_there(tmp_path):
     path = tmp_path / "page.md"
-    tables.write_text("long old text\n", path)
-    tables.write_text("new\n", str(path))
+    write_text("long old text\n", path)
+    write_text("new\n", str(path))
     assert path.read_text(encoding="utf-8") == "new\n"
 
 
@@ -50,14 +50,14 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, old, patched, text, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, patched, interrupt)
         with pytest.raises(error):
-            tables.write_text(text, tmp_path / "page.md")
+            write_text(text, tmp_path / "page.md")
     assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == old
 
 
 def test_a_failing_rename_is_reported(tmp_path):
     (tmp_path / "page.md").mkdir()
     with pytest.raises(OSError, match=r"page\.md"):
-        tables.write_text("new", tmp_path / "page.md")
+        write_text("new", tmp_path / "page.md")
     assert [p.name for p in tmp_path.iterdir()] == ["page.md"]
 
 
@@ -65,7 +65,7 @@ def test_the_number_format_is_fixed(tmp_path):
     path = tmp_path / "table.csv"
     row = {"i": 7, "f": 1.0, "third": 1 / 3, "tiny": 1e-300, "inf": math.inf, "nan": math.nan,
            "big": 1234567890123.0, "text": "x"}  # fmt: skip
-    tables.write(pd.DataFrame([row]), path)
+    write_table(pd.DataFrame([row]), path)
     assert path.read_bytes().decode() == (
         "i,f,third,tiny,inf,nan,big,text\n"
         "7,1,0.3333333333,1e-300,inf,,1.23456789e+12,x\n"
@@ -74,8 +74,8 @@ def test_the_number_format_is_fixed(tmp_path):
 
 def test_text_and_integers_come_back_unchanged(tmp_path):
     path = tmp_path / "table.csv"
-    tables.write(TABLE.sample(frac=1, random_state=1), path)  # the index is not written
-    back = tables.read(path).sort_values("count", ignore_index=True)
+    write_table(TABLE.sample(frac=1, random_state=1), path)  # the index is not written
+    back = read_table(path).sort_values("count", ignore_index=True)
     pd.testing.assert_frame_equal(back, TABLE, rtol=1e-9, check_dtype=True)
     assert list(back["name"]) == list(TABLE["name"])  # a penalty called 'none' is no gap
 
@@ -85,23 +85,23 @@ def test_text_and_integers_come_back_unchanged(tmp_path):
 def test_floats_keep_ten_digits_and_a_second_trip_changes_nothing(tmp_path_factory, values):
     first = tmp_path_factory.getbasetemp() / "first.csv"
     second = first.with_name("second.csv")
-    tables.write(pd.DataFrame({"x": values}), first)
-    back = tables.read(first)
+    write_table(pd.DataFrame({"x": values}), first)
+    back = read_table(first)
     assert np.allclose(back["x"].to_numpy(dtype=float), values, rtol=1e-9, atol=0.0)
-    tables.write(back.astype(float), second)
+    write_table(back.astype(float), second)
     assert second.read_bytes() == first.read_bytes()
 
 
 def test_the_same_table_is_the_same_bytes(tmp_path):
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for path in paths:
-        tables.write(TABLE.copy(), path)
+        write_table(TABLE.copy(), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_a_table_without_rows_keeps_its_columns(tmp_path):
     path = tmp_path / "empty.csv"
-    tables.write(TABLE.iloc[:0], path)
-    back = tables.read(path)
+    write_table(TABLE.iloc[:0], path)
+    back = read_table(path)
     assert list(back.columns) == list(TABLE.columns)
     assert len(back) == 0
