@@ -172,7 +172,7 @@ def steps_of_the_scale_on_the_private_side():
     assert steep(np.exp(log_d))[0] <= -10.0
 
 
-def mendings_of_trend_filtering():
+def repairs_of_trend_filtering():
     """The duality gap is checked afterwards: a rough solution is refused or within it."""
     from dpnoise.denoise.graph import Graph
     from dpnoise.denoise.trend_filtering import LARGEST_GAP, trend_filter
@@ -242,7 +242,7 @@ CAPS = {
         steps_of_the_scale_on_the_private_side,
     ),
     "calibration.shape_search least range(_ROUNDS)": ((0,), rounds_of_a_scalar_minimum),
-    "denoise.trend_program polish range(_MENDINGS)": ((0, 1), mendings_of_trend_filtering),
+    "denoise.trend_solver polish range(_REPAIRS)": ((0, 1), repairs_of_trend_filtering),
     "learn.optimum _sparse_logistic range(_STEPS)": ((0, 1, 3), steps_of_the_optimum),
     "noise.discrete_gaussian DiscreteGaussian._quantile range(_STEPS)": (
         (0,),
@@ -270,8 +270,8 @@ FIXED = {
     "calibration.shape_profiles offset_gaussian_variance.far range(_DEPTH, 1, -1)": (
         "a continued fraction of positive terms; test_calibration_shape_profiles"
     ),
-    "denoise.trend_choice choose_by_sure range(_REFINEMENTS)": "more penalties to choose from",
-    "denoise.trend_filtering _potential range(2)": "one refinement; the dual gap is checked",
+    "denoise.trend_penalty choose_by_sure range(_REFINEMENTS)": "more penalties to choose from",
+    "denoise.largest_penalty _potential range(2)": "one refinement; the dual gap is checked",
     "experiments.inid_theory_dispersion _transfers range(4)": "draws, no iteration",
     "experiments.remarks loss_tail range(_HALVINGS)": "halves to the last digit; errs upwards",
     "experiments.theory_mechanisms _by_lemma_11 range(70)": "halves to the last digit",
@@ -322,7 +322,7 @@ ENDS = {
     "data.road_graph _two_core while": "fewer edges each time",
     "denoise.spanning_trees uniform_spanning_tree while": "a random walk, almost surely finite",
     "denoise.street_graph _without_dead_ends while": "fewer edges each time",
-    "denoise.trend_filtering _least_flow linprog": "raises unless solved",
+    "denoise.largest_penalty _minimum_flow linprog": "raises unless solved",
     "denoise.wavelets _form_wavelets while": "fewer nodes each time",
     "experiments.counterexamples _two_fold quad": "50 digits; compared with a closed form",
     "experiments.gaussian_calibration gain_crossings brentq": "raises if it does not converge",

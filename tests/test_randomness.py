@@ -24,7 +24,7 @@ FILES = sorted(
 # Where `default_rng(random_state)` may meet None, which is entropy of the operating system.
 ENTROPY = {
     "src/dpnoise/noise/_arrays.py": "draws",
-    "src/dpnoise/learn/entropy.py": "noise_generator",
+    "src/dpnoise/learn/seeding.py": "noise_generator",
 }
 SEEDS = "src/dpnoise/seeds.py"
 TYPES = {"Generator", "SeedSequence", "default_rng"}

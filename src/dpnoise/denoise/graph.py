@@ -1,8 +1,7 @@
-"""An undirected graph with its incidence matrix, on which signals are denoised.
+"""Connected undirected graph, with the matrices on which signals are denoised.
 
-Streets meet more than once and lead back to where they began, so loops and parallel edges
-are accepted: they are merged, and counted. What cannot be denoised is refused: a graph that
-is empty or falls into several parts.
+Loops and parallel edges, which maps of streets have, are accepted, counted and dropped. A graph
+without edges or with several connected components is refused: no denoiser here is defined on it.
 """
 
 from __future__ import annotations
@@ -16,20 +15,16 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Integers = NDArray[np.int64]
-
-_MOST_NODES = 2**31 - 1  # the compiled parts count in 32 bits
-LARGEST = 1e100  # of a datum, so that its square has a double
+_MAXIMUM_NODES = 2**31 - 1  # the compiled parts count in 32 bits
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Graph:
-    """A connected graph without weights.
+    """Connected undirected graph without weights, loops or parallel edges.
 
     Parameters
     ----------
@@ -52,31 +47,35 @@ class Graph:
     ValueError
         If there are fewer than two nodes, no edges, node numbers out of range, or more than
         one connected component.
+
+    Examples
+    --------
+    >>> Graph(3, [(0, 1), (1, 2), (2, 1), (2, 2)])
+    Graph(nodes=3, loops=1, parallels=1)
     """
 
     nodes: int
-    edges: ArrayLike = field(repr=False)
-    loops: int = field(init=False)
-    parallels: int = field(init=False)
+    edges: NDArray[np.int64] = field(repr=False)
+    loops: int
+    parallels: int
 
-    def __post_init__(self) -> None:
-        """Check the edges, and store each once."""
+    def __init__(self, nodes: int, edges: ArrayLike) -> None:
         problems = Problems("graph")
-        good_nodes = problems.number("nodes", self.nodes, low=2, high=_MOST_NODES)
+        good_nodes = problems.number("nodes", nodes, low=2, high=_MAXIMUM_NODES)
         good_nodes = good_nodes and problems.require(
-            self.nodes == int(self.nodes), "nodes", "a whole number", self.nodes
+            nodes == int(nodes), "nodes", "a whole number", nodes
         )
-        edges = _pairs(problems, self.edges)
-        if good_nodes and edges.size:
-            outside = edges[(edges < 0) | (edges >= self.nodes)]
-            expected = f"node numbers from 0 to {int(self.nodes) - 1}"
+        pairs = _pairs(problems, edges)
+        if good_nodes and pairs.size:
+            outside = pairs[(pairs < 0) | (pairs >= nodes)]
+            expected = f"node numbers from 0 to {int(nodes) - 1}"
             problems.require(not outside.size, "edges", expected, outside[:3].tolist())
         problems.raise_if_any()
-        ends = np.sort(edges, axis=1)
+        ends = np.sort(pairs, axis=1)
         proper = ends[ends[:, 0] < ends[:, 1]]
         unique = np.unique(proper, axis=0)
         unique.setflags(write=False)
-        object.__setattr__(self, "nodes", int(self.nodes))
+        object.__setattr__(self, "nodes", int(nodes))
         object.__setattr__(self, "edges", unique)
         object.__setattr__(self, "loops", len(ends) - len(proper))
         object.__setattr__(self, "parallels", len(proper) - len(unique))
@@ -90,13 +89,20 @@ class Graph:
         )
         problems.raise_if_any()
 
-    def components(self, kept: NDArray[np.bool_] | None = None) -> tuple[int, Integers]:
-        """Return the number of connected components, and that of each node.
+    def components(self, kept: NDArray[np.bool_] | None = None) -> tuple[int, NDArray[np.int32]]:
+        """Decomposition into connected components, of the graph or of some of its edges.
 
         Parameters
         ----------
         kept : numpy.ndarray of bool, shape (m,), optional
             Which edges remain; all by default.
+
+        Returns
+        -------
+        count : int
+            How many components there are.
+        label : numpy.ndarray of int, shape (n,)
+            The number of each node's component.
         """
         low, high = self.edges.T if kept is None else self.edges[kept].T
         matrix = sparse.coo_array((np.ones(len(low)), (low, high)), shape=(self.nodes, self.nodes))
@@ -105,7 +111,7 @@ class Graph:
 
     @cached_property
     def incidence(self) -> sparse.csr_array:
-        """The first difference D_1, shape (m, n): (D_1 b)_e = b_high - b_low."""
+        """Incidence matrix D_1, shape (m, n): (D_1 b)_e = b_high - b_low."""
         m = len(self.edges)
         values = np.tile([-1.0, 1.0], m)
         starts = np.arange(0, 2 * m + 1, 2)
@@ -113,14 +119,14 @@ class Graph:
 
     @cached_property
     def laplacian(self) -> sparse.csr_array:
-        """D_1' D_1, shape (n, n): degrees on the diagonal, -1 for each edge."""
+        """Laplacian D_1' D_1, shape (n, n): degrees on the diagonal, -1 for each edge."""
         return sparse.csr_array(self.incidence.T @ self.incidence)
 
     @cached_property
     def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Where the neighbours of each node start, and the neighbours of all nodes.
+        """Adjacency lists: where the list of each node starts, and all lists in one array.
 
-        Those of node i are `heads[starts[i] : starts[i + 1]]`, in increasing order.
+        The neighbours of node i are `heads[starts[i] : starts[i + 1]]`, in increasing order.
         """
         low, high = self.edges.T
         tails = np.concatenate([high, low])
@@ -128,19 +134,10 @@ class Graph:
         order = np.lexsort((heads, tails))
         degrees = np.bincount(tails, minlength=self.nodes)
         starts = np.concatenate([[0], np.cumsum(degrees)])
-        return tuple(a.astype(np.int32) for a in (starts, heads[order]))
+        return starts.astype(np.int32), heads[order].astype(np.int32)
 
 
-def node_values(problems: Problems, nodes: int, y: ArrayLike) -> NDArray[np.float64]:
-    """Return the data `y`, one number for each node on the last axis, or record a problem."""
-    array = floats(problems, "y", y, low=-LARGEST, high=LARGEST)
-    fits = array.ndim > 0 and array.shape[-1] == nodes
-    if not fits:
-        problems.add(f"y: expected one number for each of {nodes} nodes, got shape {array.shape}")
-    return array
-
-
-def _pairs(problems: Problems, edges: ArrayLike) -> Integers:
+def _pairs(problems: Problems, edges: ArrayLike) -> NDArray[np.int64]:
     """Return the edges as integers, shape (m, 2), or none of them and a problem."""
     try:
         array = np.asarray(edges)

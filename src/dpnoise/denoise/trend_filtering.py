@@ -3,10 +3,10 @@
     minimise  1/2 |y - b|^2 + lambda |D_{k+1} b|_1
 
 with D_1 the incidence matrix of the graph, D_2 = D_1' D_1 its Laplacian and D_3 = D_1 D_2. Order
-k = 0 favours signals that are constant on large parts of the graph, k = 1 and 2 such that change
-linearly or quadratically. An interior-point method solves all three, and its answer is made
-exact. Every solution carries its dual and is refused if its dual gap exceeds 1e-8 of the
-objective.
+k = 0 favours signals that are constant on large parts of the graph, k = 1 and 2 signals that change
+linearly or quadratically. An interior-point method solves all three, and linear systems on the
+active rows make its answer exact. Every solution carries its dual and is refused if its dual gap
+exceeds 1e-8 of the objective.
 
 The degrees of freedom are those of the generalised lasso (Tibshirani & Taylor, Annals of
 Statistics 40, 2012): the nullity of D without the rows A where D b is not zero. For order 1 these
@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import linalg
 
 from dpnoise._validation import Problems
-from dpnoise.denoise.duality import objective, relative_gap
-from dpnoise.denoise.graph import LARGEST, node_values
-from dpnoise.denoise.trend_program import Optimum, solve
+from dpnoise.denoise._checks import LARGEST, check_order, node_signal
+from dpnoise.denoise.dual_gap import objective, relative_gap
+from dpnoise.denoise.largest_penalty import flat_penalty
+from dpnoise.denoise.trend_solver import Optimum, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,13 +37,12 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.denoise.graph import Graph
 
-ORDERS = (0, 1, 2)
 LARGEST_GAP = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class TrendFit:
-    """A solution with its certificate.
+    """Trend-filtering solution with its certificate.
 
     Attributes
     ----------
@@ -81,22 +80,49 @@ class TrendFit:
 
     @property
     def error_bound(self) -> float:
-        """No less than the Euclidean distance of `fitted` to the exact optimum."""
+        """Upper bound on the Euclidean distance of `fitted` to the exact optimum."""
         return float(np.sqrt(2.0 * self.gap * self.objective))
 
     def sure(self, sigma: float) -> float:
-        """Return Stein's unbiased estimate of E |b - E y|^2 under noise N(0, sigma^2 I)."""
+        """Stein's unbiased estimate of E |b - E y|^2 under noise N(0, sigma^2 I).
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise.
+
+        Returns
+        -------
+        float
+        """
         excess = 2 * self.degrees_of_freedom - self.fitted.size
         return self.residual + sigma * sigma * excess
 
 
 def difference_operator(graph: Graph, order: int) -> sparse.csr_array:
-    """Return D_{order + 1}, shape (m, n) for even orders and (n, n) for order 1.
+    """Difference operator D_{order + 1} of a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    order : int
+        0, 1 or 2.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Shape (m, n) for even orders and (n, n) for order 1.
 
     Raises
     ------
     ValueError
         If `order` is not 0, 1 or 2.
+
+    Examples
+    --------
+    >>> from dpnoise.denoise.graph import Graph
+    >>> difference_operator(Graph(3, [(0, 1), (1, 2)]), 0) @ [1.0, 4.0, 9.0]
+    array([3., 5.])
     """
     problems = Problems("trend filtering")
     check_order(problems, order)
@@ -108,33 +134,8 @@ def difference_operator(graph: Graph, order: int) -> sparse.csr_array:
     return sparse.csr_array(graph.incidence @ graph.laplacian)
 
 
-def largest_penalty(graph: Graph, y: ArrayLike, *, order: int = 0) -> float:
-    """Return the least lambda for which the solution is the mean of y everywhere.
-
-    It is the least |u|_inf with D'u = y - mean. For order 0, a flow, a linear program finds it.
-    For order 1 u is a solution of the Laplace equation up to a constant, which its midrange makes
-    best; order 2 is order 0 for that solution as data.
-
-    Parameters
-    ----------
-    graph : Graph
-    y : array_like of float, shape (n,)
-    order : int
-        0, 1 or 2.
-
-    Raises
-    ------
-    ValueError
-        If `y` or `order` is not as required.
-    """
-    centred, _ = _checked(graph, y, [], order)
-    if order == 1:
-        return flat_from(graph, centred, 1)[0]
-    return _least_flow(graph, centred if order == 0 else _potential(graph, centred))
-
-
 def trend_filter(graph: Graph, y: ArrayLike, penalty: float, *, order: int = 0) -> TrendFit:
-    """Return the trend-filtering solution at one penalty.
+    """Trend-filtering solution at one penalty.
 
     Parameters
     ----------
@@ -146,26 +147,73 @@ def trend_filter(graph: Graph, y: ArrayLike, penalty: float, *, order: int = 0) 
     order : int
         0, 1 or 2.
 
+    Returns
+    -------
+    TrendFit
+
     Raises
     ------
     ValueError
         If an argument is not as required.
     ArithmeticError
         If the dual gap of the solution exceeds 1e-8 of the objective.
+
+    References
+    ----------
+    Wang, Sharpnack, Smola & Tibshirani, "Trend filtering on graphs", JMLR 17, 2016.
+
+    Examples
+    --------
+    >>> from dpnoise.denoise.graph import Graph
+    >>> trend_filter(Graph(2, [(0, 1)]), [4.0, 1.0], 0.5).fitted.round(9)
+    array([3.5, 1.5])
     """
     return trend_path(graph, y, [penalty], order=order)[0]
 
 
 def trend_path(
-    graph: Graph, y: ArrayLike, penalties: Sequence[float], *, order: int = 0
+    graph: Graph, y: ArrayLike, penalties: Sequence[float] | Array, *, order: int = 0
 ) -> list[TrendFit]:
-    """Return the solutions at several penalties, in the order given.
+    """Trend-filtering solutions at several penalties, in the order given.
 
-    Parameters and errors are those of `trend_filter`.
+    Parameters
+    ----------
+    graph : Graph
+    y : array_like of float, shape (n,)
+        The noisy data, one number for each node.
+    penalties : sequence of float
+        Non-negative.
+    order : int
+        0, 1 or 2.
+
+    Returns
+    -------
+    list of TrendFit
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as required.
+    ArithmeticError
+        If the dual gap of a solution exceeds 1e-8 of the objective.
+
+    Examples
+    --------
+    >>> from dpnoise.denoise.graph import Graph
+    >>> path = trend_path(Graph(2, [(0, 1)]), [4.0, 1.0], [0.0, 2.0])
+    >>> [fit.degrees_of_freedom for fit in path]
+    [2, 1]
     """
-    centred, mean = _checked(graph, y, penalties, order)
+    problems = Problems("trend filtering")
+    signal = node_signal(problems, graph.nodes, y)
+    for penalty in penalties:
+        problems.number("penalty", penalty, low=0.0, high=LARGEST)
+    check_order(problems, order)
+    problems.raise_if_any()
+    mean = float(np.mean(signal))
+    centred = signal - mean
     difference = difference_operator(graph, order)
-    limit, beyond = flat_from(graph, centred, order)
+    limit, flat_dual = flat_penalty(graph, centred, order)
     rows = difference.shape[0]
     fits: dict[float, TrendFit] = {}
     for penalty in {float(p) for p in penalties}:
@@ -173,7 +221,7 @@ def trend_path(
             optimum = Optimum(centred, np.zeros(rows), np.ones(rows, dtype=bool), settled=True)
         elif penalty >= limit:
             flat = np.zeros(rows, dtype=bool)
-            optimum = Optimum(np.zeros(graph.nodes), beyond, flat, settled=True)
+            optimum = Optimum(np.zeros(graph.nodes), flat_dual, flat, settled=True)
         else:
             optimum = solve(graph, order, difference, centred, penalty)
         fits[penalty] = _certified(graph, order, difference, centred, mean, penalty, optimum)
@@ -189,7 +237,7 @@ def _certified(  # noqa: PLR0917
     penalty: float,
     optimum: Optimum,
 ) -> TrendFit:
-    """Return the solution for data `centred` + `mean`, or refuse it."""
+    """Solution for data `centred` + `mean`, refused if its dual gap is too large."""
     gap = relative_gap(difference, centred, penalty, optimum.fitted, optimum.dual)
     if not gap <= LARGEST_GAP:
         message = (
@@ -211,74 +259,3 @@ def _certified(  # noqa: PLR0917
         objective=objective(difference, centred, penalty, optimum.fitted),
         residual=float(np.sum((centred - optimum.fitted) ** 2)),
     )
-
-
-def flat_from(graph: Graph, centred: Array, order: int) -> tuple[float, Array]:
-    """Return a penalty from which on the solution is flat, and a dual that proves it.
-
-    For order 1 the least such penalty; for the others the largest flow of the potential flow,
-    which is no less than that of the best one.
-    """
-    potential = _potential(graph, centred)
-    if order == 1:
-        potential -= 0.5 * (np.max(potential) + np.min(potential))
-        return float(np.max(np.abs(potential))), potential
-    if order == 2:
-        potential = _potential(graph, potential)
-    flow = graph.incidence @ potential
-    return float(np.max(np.abs(flow), initial=0.0)), flow
-
-
-def _potential(graph: Graph, supply: Array) -> Array:
-    """Return the solution of L v = supply, for a supply that sums to 0; so does v."""
-    grounded = linalg.splu(sparse.csc_array(graph.laplacian[1:, 1:]))
-    potential = np.zeros(graph.nodes)
-    for _ in range(2):  # once more for what rounding left
-        potential[1:] += grounded.solve((supply - graph.laplacian @ potential)[1:])
-    return potential - np.mean(potential)
-
-
-def _least_flow(graph: Graph, supply: Array) -> float:
-    """Return the least |u|_inf over the flows with D_1'u = supply."""
-    from scipy.optimize import linprog  # noqa: PLC0415  # a tenth of a second
-
-    edges = len(graph.edges)
-    # u = t w, |w| <= 1: the largest share s = 1 / t of the supply that unit edges can carry
-    scale = float(np.max(np.abs(supply)))
-    if scale == 0.0:
-        return 0.0
-    balance = sparse.hstack([graph.incidence.T, -(supply / scale)[:, None]], format="csc")
-    cost = np.append(np.zeros(edges), -1.0)
-    bounds = [(-1.0, 1.0)] * edges + [(0.0, None)]
-    answer = linprog(cost, A_eq=balance, b_eq=np.zeros(graph.nodes), bounds=bounds, method="highs")
-    if not answer.success:
-        raise ArithmeticError(f"largest penalty: {answer.message}")
-    return scale / float(answer.x[-1])
-
-
-def _checked(
-    graph: Graph, y: ArrayLike, penalties: Sequence[float], order: int
-) -> tuple[Array, float]:
-    """Return the data less their mean, and the mean, or refuse all that is wrong."""
-    problems = Problems("trend filtering")
-    array = one_map(problems, graph, y)
-    for penalty in penalties:
-        problems.number("penalty", penalty, low=0.0, high=LARGEST)
-    check_order(problems, order)
-    problems.raise_if_any()
-    mean = float(np.mean(array))
-    return array - mean, mean
-
-
-def one_map(problems: Problems, graph: Graph, y: ArrayLike) -> Array:
-    """Return the data, shape (n,), or record what is wrong with them."""
-    array = node_values(problems, graph.nodes, y)
-    if array.ndim > 1:
-        problems.add(f"y: expected shape ({graph.nodes},), got {array.shape}")
-    return array
-
-
-def check_order(problems: Problems, order: int) -> None:
-    """Record a problem unless the order is 0, 1 or 2."""
-    good = isinstance(order, int | np.integer) and not isinstance(order, bool) and order in ORDERS
-    problems.require(good, "order", "0, 1 or 2", order)

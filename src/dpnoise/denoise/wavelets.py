@@ -20,8 +20,8 @@ import numpy as np
 from scipy import sparse
 
 from dpnoise._validation import Problems
-from dpnoise.denoise.graph import node_values
-from dpnoise.denoise.shrinkage import soft_threshold, universal_threshold
+from dpnoise.denoise._checks import node_values
+from dpnoise.denoise.thresholds import soft_threshold, universal_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -94,7 +94,7 @@ class WaveletBasis:
         coefficients[..., 1:] = soft_threshold(coefficients[..., 1:], threshold)
         return self.inverse(coefficients)
 
-    def _apply(self, matrix: sparse.sparray, y: ArrayLike) -> Array:
+    def _apply(self, matrix: sparse.csr_array | sparse.csc_array, y: ArrayLike) -> Array:
         problems = Problems("wavelets")
         array = node_values(problems, self.tree.nodes, y)
         problems.raise_if_any()

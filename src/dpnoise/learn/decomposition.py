@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpnoise._validation import Problems
-from dpnoise.learn.convert import converted
-from dpnoise.learn.entropy import noise_generator, warn_if_seeded
+from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pca import check_request, clip_rows, released_components
+from dpnoise.learn.seeding import noise_generator, warn_if_seeded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -114,7 +114,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Fit to samples of shape (N, n_features); `y` is ignored."""
         least = 0 if self.neighbouring == "add-remove" else 1
         read = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
-        X = converted(lambda data: validate_data(self, data, **read), X)
+        X = convert_with_nan(lambda data: validate_data(self, data, **read), X)
         problems = Problems(type(self).__name__)
         rank = X.shape[1] if self.n_components is None else self.n_components
         budget = {

@@ -16,7 +16,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpnoise._validation import Problems
-from dpnoise.learn.convert import converted
+from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.private_descent import PrivateDescent
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         X, y = self._read(X, y, refused)
         problems = Problems(type(self).__name__)
         try:
-            y = converted(lambda data: np.asarray(data, dtype=np.float64), y)
+            y = convert_with_nan(lambda data: np.asarray(data, dtype=np.float64), y)
         except (TypeError, ValueError):
             problems.add(f"y: expected real numbers, got an array of type {y.dtype}")
             y = np.zeros(len(X))

@@ -19,9 +19,9 @@ from scipy.linalg import lapack
 
 from dpnoise._validation import Problems
 from dpnoise.calibration.gaussian import LEAST_DELTA
-from dpnoise.learn.convert import converted
-from dpnoise.learn.entropy import noise_generator, warn_if_seeded
+from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
+from dpnoise.learn.seeding import noise_generator, warn_if_seeded
 from dpnoise.noise import Gaussian, Laplace
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def dp_pca(
     """
     problems = Problems("dp_pca")
     try:
-        X = converted(lambda data: np.asarray(data, dtype=np.float64), X)
+        X = convert_with_nan(lambda data: np.asarray(data, dtype=np.float64), X)
     except (TypeError, ValueError):
         problems.require(False, "X", "numbers of shape (N, M)", type(X).__name__)
         X = np.zeros((1, 1))

@@ -44,7 +44,7 @@ NOISES = ("gaussian", "laplace")
 _UP = 1.0 + 2.0**-48  # more than the rounding of the few operations below
 
 
-def greatest_loss(
+def maximum_loss(
     features: int, diagonal: float, off_diagonal: float, *, noise: str, neighbouring: str
 ) -> float:
     """Return the greatest weighted distance of two neighbouring second-moment matrices.
@@ -114,5 +114,5 @@ def second_moment_scales(
         ratio = math.sqrt(0.5) if halved else 0.5 ** (1.0 / 3.0)
     unit = float(gaussian_sigma(epsilon, delta)) if noise == "gaussian" else 1.0 / epsilon
     # The optimum for one feature in which the off-diagonal scale does not matter is the same.
-    scale = greatest_loss(features, 1.0, ratio, noise=noise, neighbouring=neighbouring) * unit * _UP
+    scale = maximum_loss(features, 1.0, ratio, noise=noise, neighbouring=neighbouring) * unit * _UP
     return scale, scale * ratio * _UP

@@ -1,9 +1,9 @@
 """Settings and fit that the private linear models share: DP-CD between public bounds.
 
-Nothing here, errors included, depends on the data but through noisy updates: settings, the shape of
-the data and public constants are checked, values are clipped (`dpnoise.learn.bounded`), the noise
-is calibrated by `coordinate_noise`, and whether the descent could leave single precision is decided
-by the noise before the data are touched.
+Nothing here, errors included, depends on the data but through noisy updates: settings, the shape
+of the data and public constants are checked, values are clipped
+(`dpnoise.learn.bounded_problem`), the noise is calibrated by `coordinate_noise`, and whether the
+descent could leave single precision is decided by the noise before the data are touched.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from dpnoise._validation import Problems
 from dpnoise.calibration.zcdp import MECHANISMS, coordinate_noise
-from dpnoise.learn.bounded import (
+from dpnoise.learn.bounded_problem import (
     LIMIT,
     bounded_problem,
     farthest_fit,
@@ -25,8 +25,8 @@ from dpnoise.learn.bounded import (
     usable_rows,
 )
 from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
-from dpnoise.learn.convert import converted
-from dpnoise.learn.entropy import noise_generator, warn_if_seeded
+from dpnoise.learn.missing_values import convert_with_nan
+from dpnoise.learn.seeding import noise_generator, warn_if_seeded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -70,7 +70,7 @@ class PrivateDescent(BaseEstimator):
         """Return features as numbers and the target as one column, whatever their values."""
         if y is None:
             validate_data(self, X, y)  # scikit-learn's refusal
-        X = converted(
+        X = convert_with_nan(
             lambda data: validate_data(self, data, dtype=np.float64, ensure_all_finite=False), X
         )
         y = column_or_1d(y, warn=True)

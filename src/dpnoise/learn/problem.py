@@ -8,7 +8,8 @@ with loss (x'w - y)^2 / 2 or log(1 + exp(-y x'w)) and psi the sum of strength |w
 strength/2 w_i^2. The coordinate-wise smoothness constants M_i = mean of x_i^2 (a quarter of
 it for the logistic loss) set steps and clipping levels. The papers take them as given, so
 nothing here protects them: what `make_problem` lays out is for reproductions and public data, and
-a descent on it is not private. The estimators use public constants (`dpnoise.learn.bounded`).
+a descent on it is not private. The estimators use public constants instead
+(`dpnoise.learn.bounded_problem`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 # Single precision, in which the columns are stored, squares numbers of these sizes.
-_LEAST, _GREATEST = 1e-15, 1e15
+_MINIMUM, _MAXIMUM = 1e-15, 1e15
 
 LOSSES = ("squared", "logistic")
 PENALTIES = ("none", "l1", "l2")
@@ -32,7 +33,7 @@ PENALTIES = ("none", "l1", "l2")
 
 @dataclass(frozen=True)
 class Problem:
-    """A validated problem, from `make_problem` or `dpnoise.learn.bounded.bounded_problem`.
+    """A validated problem, from `make_problem` or `dpnoise.learn.bounded_problem.bounded_problem`.
 
     Attributes
     ----------
@@ -170,8 +171,8 @@ def _check_data(problems: Problems, X: NDArray, y: NDArray, loss: str) -> None:
     constant = np.flatnonzero(finite & ~varies).tolist()
     problems.require(not constant, "features", "columns that vary", f"constant columns {constant}")
     size = np.abs(X).max(axis=0)
-    extreme = np.flatnonzero(finite & varies & ((size < _LEAST) | (size > _GREATEST))).tolist()
-    expected = f"largest magnitudes in [{_LEAST:g}, {_GREATEST:g}]"
+    extreme = np.flatnonzero(finite & varies & ((size < _MINIMUM) | (size > _MAXIMUM))).tolist()
+    expected = f"largest magnitudes in [{_MINIMUM:g}, {_MAXIMUM:g}]"
     problems.require(not extreme, "features", expected, f"others in columns {extreme}")
     if problems.require(bool(np.isfinite(y).all()), "target", "finite values", "NaN or infinity"):
         if loss == "logistic":
@@ -180,4 +181,4 @@ def _check_data(problems: Problems, X: NDArray, y: NDArray, loss: str) -> None:
             problems.require(two, "target", "the two labels -1 and +1", labels[:5].tolist())
         elif loss == "squared" and y.size:
             largest = float(np.abs(y).max())
-            problems.require(largest <= _GREATEST, "target", f"up to {_GREATEST:g}", largest)
+            problems.require(largest <= _MAXIMUM, "target", f"up to {_MAXIMUM:g}", largest)

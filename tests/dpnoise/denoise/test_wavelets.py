@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpnoise.denoise.graph import Graph
-from dpnoise.denoise.shrinkage import universal_threshold
+from dpnoise.denoise.thresholds import universal_threshold
 from dpnoise.denoise.spanning_trees import breadth_first_tree, uniform_spanning_tree
 from dpnoise.denoise.wavelets import WaveletBasis
 from dpnoise_papers.data.city.synthetic_streets import street_graph

@@ -17,9 +17,9 @@ from sklearn.base import clone
 from dpnoise.learn import decomposition, pca, private_descent
 from dpnoise.learn.audit import audit, clopper_pearson
 from dpnoise.learn.decomposition import DPPCA
-from dpnoise.learn.entropy import SeededNoiseWarning
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
 from dpnoise.learn.pca import dp_pca
+from dpnoise.learn.seeding import SeededNoiseWarning
 from dpnoise.privacy.gaussian import gaussian_log_delta
 
 N = 40

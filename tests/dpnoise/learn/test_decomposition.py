@@ -12,14 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpnoise.learn.decomposition import DPPCA
-from dpnoise.learn.entropy import SeededNoiseWarning
 from dpnoise.learn.pca import dp_pca
+from dpnoise.learn.seeding import SeededNoiseWarning
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(200, 5)) * [0.4, 0.3, 0.2, 0.1, 0.05]
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.entropy.SeededNoiseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.seeding.SeededNoiseWarning")
 ADDING = {"neighbouring": "add-remove", "max_samples": 10_000}
 
 

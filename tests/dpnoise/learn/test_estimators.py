@@ -17,12 +17,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.learn.entropy import SeededNoiseWarning
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
+from dpnoise.learn.seeding import SeededNoiseWarning
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, zcdp
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.entropy.SeededNoiseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.seeding.SeededNoiseWarning")
 
 rng = np.random.default_rng(21)
 X = rng.normal(size=(120, 3)) * [0.5, 1.0, 2.0] + [0.5, 0.0, 0.0]

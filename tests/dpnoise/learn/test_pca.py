@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise.learn.entropy import SeededNoiseWarning
 from dpnoise.learn.pca import clip_rows, dominant, dp_pca, symmetric
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
+from dpnoise.learn.seeding import SeededNoiseWarning
 from dpnoise.noise import Gaussian, Laplace
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.entropy.SeededNoiseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.seeding.SeededNoiseWarning")
 rng = np.random.default_rng(8)
 X = (
     rng.normal(size=(400, 6))

@@ -10,7 +10,7 @@ from dpnoise.learn.pca_noise import (
     ALLOCATIONS,
     NEIGHBOURING,
     NOISES,
-    greatest_loss,
+    maximum_loss,
     second_moment_scales,
 )
 from dpnoise.noise import Gaussian, Laplace
@@ -53,7 +53,7 @@ def greatest_found(features, scales, noise, neighbouring, seed):
 @pytest.mark.parametrize("scales", SCALES)
 @pytest.mark.parametrize("features", [1, 2, 3])
 def test_no_search_finds_more_than_the_greatest_loss(features, scales, noise, neighbouring):
-    most = greatest_loss(features, *scales, noise=noise, neighbouring=neighbouring)
+    most = maximum_loss(features, *scales, noise=noise, neighbouring=neighbouring)
     found = greatest_found(features, scales, noise, neighbouring, features)
     assert found <= most * (1 + 1e-12)
     exact = noise == "gaussian" or neighbouring == "add-remove"
@@ -66,7 +66,7 @@ def test_no_search_finds_more_than_the_greatest_loss(features, scales, noise, ne
 @pytest.mark.parametrize("features", [2, 7, 40])
 def test_random_and_special_neighbours_stay_below(features, scales, noise, neighbouring):
     rng = np.random.default_rng(features)
-    most = greatest_loss(features, *scales, noise=noise, neighbouring=neighbouring)
+    most = maximum_loss(features, *scales, noise=noise, neighbouring=neighbouring)
     first, second = np.eye(features)[:2]
     flat = np.full(features, features**-0.5)
     signed = flat * (-1.0) ** np.arange(features)
@@ -89,7 +89,7 @@ def test_the_bound_for_replaced_samples_and_laplace_is_tight_to_a_few_per_cent(f
     D = difference(np.concatenate([(p + q), (p - q)]) / 2**0.5, features, "replace-one")
     assert np.abs(D) == pytest.approx(np.full((features, features), 2**0.5 / features))
     for scales, slack in (((1.0, 1.0), 0.06 if features == 4 else 0.005), ((1.0, 0.5), 1e-12)):
-        most = greatest_loss(features, *scales, noise="laplace", neighbouring="replace-one")
+        most = maximum_loss(features, *scales, noise="laplace", neighbouring="replace-one")
         assert most * (1 - slack) <= loss(D, *scales, "laplace") <= most * (1 + 1e-12)
 
 
@@ -103,7 +103,7 @@ def test_scales_spend_the_budget_and_no_more(features, allocation, noise, neighb
         features, noise=noise, allocation=allocation, neighbouring=neighbouring,
         epsilon=epsilon, delta=delta,
     )  # fmt: skip
-    spent = greatest_loss(features, *scales, noise=noise, neighbouring=neighbouring)
+    spent = maximum_loss(features, *scales, noise=noise, neighbouring=neighbouring)
     if noise == "gaussian":
         assert math.log(delta) - 1e-9 < gaussian_log_delta(spent, epsilon) <= math.log(delta)
     else:
@@ -118,7 +118,7 @@ def test_scales_spend_the_budget_and_no_more(features, allocation, noise, neighb
 def test_no_other_ratio_of_scales_has_a_smaller_squared_error(features, noise, neighbouring):
     def error(ratio):
         """M s^2 + M (M - 1) t^2 of scales 1 and `ratio`, enlarged to a loss of 1."""
-        most = greatest_loss(features, 1.0, ratio, noise=noise, neighbouring=neighbouring)
+        most = maximum_loss(features, 1.0, ratio, noise=noise, neighbouring=neighbouring)
         return most**2 * features * (1 + (features - 1) * ratio**2)
 
     s, t = second_moment_scales(

@@ -27,7 +27,8 @@ from dpnoise._validation import Problems
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_threshold
+from dpnoise.denoise.shrinkage import james_stein
+from dpnoise.denoise.thresholds import soft_threshold, universal_threshold
 from dpnoise.noise import Gaussian, Laplace
 from dpnoise_papers.grids import require_count
 from dpnoise_papers.seeds import generator

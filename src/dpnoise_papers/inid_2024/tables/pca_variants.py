@@ -32,7 +32,7 @@ import numpy as np
 from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.learn.pca_noise import NEIGHBOURING, greatest_loss, second_moment_scales
+from dpnoise.learn.pca_noise import NEIGHBOURING, maximum_loss, second_moment_scales
 from dpnoise.noise import Gaussian, Laplace
 from dpnoise.privacy.profile import epsilon_at
 from dpnoise.privacy.vector import vector_profile
@@ -225,7 +225,7 @@ def row_loss(
     features: int, scales: tuple[float, float], noise: str, relation: str
 ) -> tuple[float, float]:
     """Return bounds of the greatest loss of samples of norm 1, which some neighbours reach."""
-    most = greatest_loss(features, *scales, noise=noise, neighbouring=relation)
+    most = maximum_loss(features, *scales, noise=noise, neighbouring=relation)
     if noise == "gaussian" or relation == "add-remove":
         return most, most
     *counts, size = replaced_halves(features)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from dpnoise.denoise.duality import relative_gap
+from dpnoise.denoise.dual_gap import relative_gap
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.trend_filtering import difference_operator
-from dpnoise.denoise.trend_program import interior_point, polish, solve
+from dpnoise.denoise.trend_solver import interior_point, polish, solve
 from dpnoise_papers.data.city.synthetic_streets import street_graph
 
 CITY = street_graph(20, 10, np.random.default_rng(0)).graph

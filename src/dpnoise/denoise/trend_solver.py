@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
-from dpnoise.denoise.duality import relative_gap
+from dpnoise.denoise.dual_gap import relative_gap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 _TOLERANCE = 1e-10  # of the interior-point method: tells the active rows apart
-_MENDINGS = 12
+_REPAIRS = 12
 _SETTLED = 1e-10  # dual gap that may be rounding
 _ROUNDING = 1e-9  # what contradicts by less does not contradict
 
@@ -133,7 +133,7 @@ def polish(  # noqa: PLR0917
     least = relative_gap(difference, y, penalty, rough.fitted, rough.dual)
     active, sign = rough.active, np.sign(rough.dual)
     slack = _ROUNDING * float(np.max(np.abs(y)))
-    for _ in range(_MENDINGS):
+    for _ in range(_REPAIRS):
         if order != 1:  # an edge whose ends the others tie together has no change
             low, high = graph.components(~active)[1][graph.edges].T
             active = active & (low != high)

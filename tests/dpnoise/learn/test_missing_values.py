@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise.learn.convert import converted
 from dpnoise.learn.decomposition import DPPCA
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
+from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pca import dp_pca
 
 N = 40
@@ -38,7 +38,7 @@ def as_floats(data):
 @pytest.mark.parametrize("entry", [pd.NA, 10**400, -(10**400)])
 @pytest.mark.parametrize("shape", [np.asarray, pd.DataFrame, np.ndarray.tolist])
 def test_entries_without_a_float_are_missing(entry, shape):
-    read = converted(as_floats, shape(with_first(X, entry)))
+    read = convert_with_nan(as_floats, shape(with_first(X, entry)))
     assert np.isnan(read[0, 0])
     assert np.array_equal(read.flat[1:], X.flat[1:])
 
@@ -46,7 +46,7 @@ def test_entries_without_a_float_are_missing(entry, shape):
 @pytest.mark.parametrize("data", [{"a": 1}, [[{"a": 1}, 2.0]], [[[1.0, pd.NA]]], object()])
 def test_what_is_no_table_of_numbers_keeps_its_refusal(data):
     with pytest.raises(TypeError):
-        converted(as_floats, data)
+        convert_with_nan(as_floats, data)
 
 
 @pytest.mark.parametrize("fit", FITS)

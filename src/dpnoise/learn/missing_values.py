@@ -31,7 +31,7 @@ def _number(entry: object) -> object:
         return math.nan
 
 
-def converted(convert: Callable[[ArrayLike], Numbers], data: ArrayLike) -> Numbers:
+def convert_with_nan(convert: Callable[[ArrayLike], Numbers], data: ArrayLike) -> Numbers:
     """Return `convert(data)`, with NaN in place of entries that have no float.
 
     Parameters

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from dpnoise.denoise.trend_choice import choose_by_sure
-from dpnoise.denoise.trend_filtering import largest_penalty, trend_path
+from dpnoise.denoise.largest_penalty import largest_penalty
+from dpnoise.denoise.trend_filtering import trend_path
+from dpnoise.denoise.trend_penalty import choose_by_sure
 from dpnoise_papers.data.city.synthetic_streets import street_graph
 
 CITY, PLACES = street_graph(40, 12, np.random.default_rng(0))

@@ -1,8 +1,8 @@
-"""The penalty of trend filtering by Stein's unbiased risk estimate.
+"""Penalty of trend filtering by Stein's unbiased risk estimate (SURE).
 
 SURE(lambda) = |y - b|^2 - n sigma^2 + 2 sigma^2 df(b) estimates the risk E |b - E y|^2 from the
-noisy data alone, so that a choice by it costs no privacy. It is found on a geometric grid of
-penalties, refined around the least value.
+noisy data alone, so that a choice by it costs no privacy. Its minimum is sought on a geometric grid
+of penalties, refined around the best one.
 """
 
 from __future__ import annotations
@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.denoise.graph import LARGEST
-from dpnoise.denoise.trend_filtering import (
-    TrendFit,
-    check_order,
-    difference_operator,
-    flat_from,
-    one_map,
-    trend_path,
-)
+from dpnoise.denoise._checks import check_order, node_signal, standard_deviation
+from dpnoise.denoise.largest_penalty import flat_penalty
+from dpnoise.denoise.trend_filtering import TrendFit, difference_operator, trend_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,16 +25,28 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.denoise.graph import Graph
 
-_COARSE = 3.0  # greatest ratio of neighbouring penalties, before the refinements
+_COARSE = 3.0  # maximum ratio of neighbouring penalties, before the refinements
 _REFINEMENTS = 2
 
 
 class TrendChoice(NamedTuple):
-    """The fit of least estimated risk, and the whole curve that it was chosen from."""
+    """Fit of minimum estimated risk, and the curve that it was chosen from.
+
+    Attributes
+    ----------
+    fit : TrendFit
+        The fit of minimum SURE.
+    penalties : numpy.ndarray
+        The penalties tried, increasing.
+    sure : numpy.ndarray
+        Estimated risk at each penalty, summed over the nodes.
+    degrees_of_freedom : numpy.ndarray of int
+        Of the fit at each penalty.
+    """
 
     fit: TrendFit
-    penalties: Array  # increasing
-    sure: Array  # estimated risk, summed over the nodes, at each penalty
+    penalties: Array
+    sure: Array
     degrees_of_freedom: NDArray[np.int64]
 
 
@@ -52,7 +58,7 @@ def choose_by_sure(
     order: int = 0,
     penalties: Sequence[float] | None = None,
 ) -> TrendChoice:
-    """Return the trend-filtering solution of least SURE.
+    """Trend-filtering solution of minimum SURE.
 
     Parameters
     ----------
@@ -67,17 +73,34 @@ def choose_by_sure(
         What to choose from. By default a grid from where no datum moves by more than
         sigma / 10 to where the solution is flat, refined around the best.
 
+    Returns
+    -------
+    TrendChoice
+
     Raises
     ------
     ValueError
         If an argument is not as required.
     ArithmeticError
         If a solution could not be certified.
+
+    References
+    ----------
+    Tibshirani & Taylor, "Degrees of freedom in lasso problems", Annals of Statistics 40, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpnoise.denoise.graph import Graph
+    >>> path = Graph(8, [(i, i + 1) for i in range(7)])
+    >>> choice = choose_by_sure(path, [0.1, -0.2, 0.3, 0.0, 9.1, 8.8, 9.2, 9.0], 0.3)
+    >>> choice.fit.degrees_of_freedom
+    2
     """
     problems = Problems("choice of penalty")
-    one_map(problems, graph, y)
+    signal = node_signal(problems, graph.nodes, y)
     check_order(problems, order)
-    problems.number("sigma", sigma, low=0.0, high=LARGEST, open_low=True)
+    standard_deviation(problems, sigma)
     if penalties is not None:
         problems.require(len(penalties) > 0, "penalties", "at least one", penalties)
     problems.raise_if_any()
@@ -85,12 +108,11 @@ def choose_by_sure(
         fits = {fit.penalty: fit for fit in trend_path(graph, y, penalties, order=order)}
         return _choice(fits, sigma)
     # a datum moves by (D'u)_i, at most lambda times a column sum of |D|
-    columns = np.abs(difference_operator(graph, order)).sum(axis=0)
-    least = 0.1 * sigma / float(np.max(columns))
-    centred = np.asarray(y, dtype=float) - np.mean(y)
-    largest = max(flat_from(graph, centred, order)[0], least)
-    count = 1 + max(int(np.ceil(np.log(largest / least) / np.log(_COARSE))), 1)
-    grid = np.geomspace(largest, least, count)
+    columns = abs(difference_operator(graph, order)).sum(axis=0)
+    smallest = 0.1 * sigma / float(np.max(columns))
+    largest = max(flat_penalty(graph, signal - np.mean(signal), order)[0], smallest)
+    count = 1 + max(int(np.ceil(np.log(largest / smallest) / np.log(_COARSE))), 1)
+    grid = np.geomspace(largest, smallest, count)
     fits = {fit.penalty: fit for fit in trend_path(graph, y, grid, order=order)}
     for _ in range(_REFINEMENTS):
         tried = sorted(fits)
@@ -102,7 +124,7 @@ def choose_by_sure(
 
 
 def _choice(fits: dict[float, TrendFit], sigma: float) -> TrendChoice:
-    """Return the best of some fits; of equal ones, that with the larger penalty."""
+    """Fit of minimum SURE among some; of equal ones, that with the larger penalty."""
     ordered = [fits[penalty] for penalty in sorted(fits)]
     sure = np.array([fit.sure(sigma) for fit in ordered])
     best = len(sure) - 1 - int(np.argmin(sure[::-1]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpnoise.denoise.duality import objective, relative_gap
+from dpnoise.denoise.dual_gap import objective, relative_gap
 
 rng = np.random.default_rng(3)
 D = sparse.csr_array(np.diff(np.eye(6), axis=0))
