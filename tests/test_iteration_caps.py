@@ -351,7 +351,7 @@ ENDS = {
     "noise.discrete_gaussian DiscreteGaussian.rvs while": "more than half of all draws count",
     "privacy.grouping _cells while": "one cell less each time",
     "privacy.inversion.inversion Inversion._plan while": "the blur grows to its bound",
-    "privacy.lattice.bounds _sum_weights while": "halves an integer",
+    "privacy.lattice.sums sum_weights while": "halves an integer",
     "privacy.lattice.plan _saddle brentq": "raises if it does not converge",
     "privacy.lattice.nodes ShiftedNoise._reach while": "doubles; psi grows at least linearly",
 }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.privacy.inversion.transform import integrate
+from dpnoise.privacy.inversion.stretches import integrate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.privacy.inversion.atoms import AtomicLoss, combine, number_of_atoms
+from dpnoise.privacy.inversion.sums import truncated_sums
 from dpnoise.privacy.inversion.trapezoid import Plan, Rule
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ class Inversion:
 
     def _apply(self, rule: Rule, plan: Plan, removed: list[tuple[float, float]]) -> LogBounds:
         """Evaluate one plan."""
-        sums = rule.sums(plan)
+        sums = truncated_sums(rule, plan)
         slack = plan.tail + sums.rounding
         # Chernoff's inequality holds whatever is inverted.
         high = min(sums.delta + slack, 1.001 * rule.chernoff)

@@ -5,9 +5,9 @@ With s = c + i u and q(u) = exp(-s epsilon) M(s) / (s (s + 1)), the rule with st
     (h / 2 pi) sum_k q(k h) = sum_n delta(epsilon + n P) e^(c n P),  P = 2 pi / h,
 
 over all integers (Poisson). The aliases n != 0 are positive and bounded by Chernoff's
-inequality, and what lies beyond the last point by `dpnoise.privacy.inversion.envelope`. All numbers
-here are relative to exp(log_scale) = M(c) exp(-c epsilon). docs/vector-privacy.md has the
-proofs.
+inequality, and what lies beyond the last point by `inversion.envelope`; the sum itself is taken in
+`inversion.sums`. All numbers here are relative to exp(log_scale) = M(c) exp(-c epsilon).
+docs/vector-privacy.md has the proofs.
 """
 
 from __future__ import annotations
@@ -20,15 +20,10 @@ import numpy as np
 from dpnoise.privacy.inversion.envelope import Line
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpnoise._types import Array
     from dpnoise.privacy.inversion.transform import LossTransform
 
-    ComplexArray = NDArray[np.complex128]
-
 _EPS = np.finfo(float).eps
-_CHUNK = 1 << 15  # stretches times points evaluated at once
 _RATIO = 1.2  # of the grid on which the tail is bounded
 _TAIL_STEPS = 120
 _LEAST_SHARE = 1e-100  # of atoms in a transform; below it there is no need to remove them
@@ -64,32 +59,9 @@ class Plan(NamedTuple):
     density_tail: float = 0.0
 
 
-class Sums(NamedTuple):
-    """Truncated sums, with all aliases.
-
-    Attributes
-    ----------
-    delta, rounding : float
-        The sum for delta of the blurred loss and a bound on its rounding.
-    density, density_rounding : float
-        The same for a^2 times e^(a^2 s (s + 1) / 2) M(s), the vega of the payoff times a.
-    """
-
-    delta: float
-    rounding: float
-    density: float
-    density_rounding: float
-
-
 def _log_payoff(c: Array) -> Array:
     """Return log of the largest (1 - e^-x) e^(-c x), Chernoff's factor."""
     return -c * np.log1p(1.0 / c) - np.log1p(c)
-
-
-def _log_power(z: ComplexArray, copies: Array) -> tuple[Array, Array]:
-    """Return log modulus and phase of the product of z ** copies over all groups."""
-    log_z = np.log(np.where(z == 0.0, 1e-300, z))
-    return copies @ log_z.real, copies @ log_z.imag
 
 
 def _expansion(order: Array, level: int) -> Array:
@@ -250,53 +222,3 @@ class Rule:
             weights.append(blur * np.append(np.diff(u), _RATIO / (blur * u[-1])))
         tails = [np.cumsum((height * w)[::-1])[::-1] * (_MARGIN / math.pi) for w in weights]
         return tails[0], tails[1] if blur > 0.0 else np.zeros_like(u)
-
-    def sums(self, plan: Plan) -> Sums:
-        """Return the truncated sums and bounds on their rounding."""
-        step, blur, c = 2.0 * math.pi / plan.period, plan.blur, self.c
-        size = max(_CHUNK // max(len(self.transform.owner), 1), 256)
-        total = np.zeros(4)
-        for start in range(0, plan.points + 1, size):
-            u = step * np.arange(start, min(start + size, plan.points + 1), dtype=float)
-            factor, error = self._product(u, plan.level)
-            if start == 0:
-                factor[0] *= 0.5
-                error[0] *= 0.5
-            s = c + 1j * u
-            pole = s * (s + 1.0)
-            if blur > 0.0:
-                factor = factor * np.exp((0.5 * blur) * pole)
-                error = error * np.exp(0.5 * blur * (c * (c + 1.0) - u * u))
-            term, doubt = factor / pole, error / np.abs(pole)
-            total += (term.real.sum(), factor.real.sum(), doubt.sum(), error.sum())
-        delta, density, doubt, density_doubt = (total * (step / math.pi)).tolist()
-        doubt += 1e-14 * abs(delta)
-        return Sums(delta, doubt, blur * density, blur * (density_doubt + 1e-14 * abs(density)))
-
-    def _product(self, u: Array, level: int) -> tuple[ComplexArray, Array]:
-        """Return exp(-i u epsilon) M(s) / M(c), less what is removed, and error bounds."""
-        transform, line = self.transform, self.line
-        copies, gaussian = transform.copies, transform.gaussian
-        values = transform.values(self.c + 1j * u, line.peak)
-        atoms, continuous = values.atoms / line.norm, values.continuous / line.norm
-        doubt = values.error / line.norm + 4.0 * _EPS
-        size, phase = _log_power(atoms + continuous, copies)
-        size = size - 0.5 * gaussian * u * u
-        turn = 0.5 * gaussian * (2.0 * self.c + 1.0) * u - self.epsilon * u
-        factor = np.exp(size + 1j * (phase + turn))
-        spins = 32.0 * _EPS * (np.abs(turn) + 4.0 * copies.sum() + 4.0)
-        if level == 0:
-            modulus = np.abs(atoms + continuous)
-        else:
-            size_atoms, phase_atoms = _log_power(atoms, copies)
-            removed = np.exp(size_atoms + 1j * (phase_atoms + turn))
-            if level == 2:
-                ratio = continuous / np.where(atoms == 0.0, 1e-300, atoms)
-                removed = removed * (1.0 + copies @ ratio)
-            factor = factor - removed
-            modulus, doubt = np.abs(atoms) + np.abs(continuous), 2.0 * doubt
-        log_low = copies @ np.log(np.maximum(modulus, 1e-300)) - 0.5 * gaussian * u * u
-        log_high = copies @ np.log(modulus + doubt) - 0.5 * gaussian * u * u
-        high = np.exp(log_high)
-        error = high * (-np.expm1(log_low - log_high) + spins)
-        return factor, error * (1.0 if level == 0 else 3.0)

@@ -44,14 +44,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import fft, special
 
 from dpnoise._validation import Problems
 from dpnoise.noise import Noise
 from dpnoise.noise._arrays import floats
-from dpnoise.privacy.lattice.nodes import QUADRATURE, UNIT, ShiftedNoise
+from dpnoise.privacy.lattice.nodes import UNIT, ShiftedNoise
 from dpnoise.privacy.lattice.plan import NEGLIGIBLE, Coordinate, Plan, make_plan
-from dpnoise.privacy.lattice.rounding import Masses, round_down, round_up
+from dpnoise.privacy.lattice.sums import RoundedLoss, log_outside, rounded_losses, sum_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
 
-_FINE = 0.125  # step of psi between cuts
 _LEAST_SIZE, _GREATEST_SIZE = 2**10, 2**21
 _MOST_COPIES = 10**7
 _MOST_EPSILON = 1e9
@@ -84,41 +82,6 @@ class LatticeBounds(NamedTuple):
     log_upper: Array
 
 
-class _Rounded(NamedTuple):
-    """Copies of one coordinate on the lattice, in one direction."""
-
-    copies: int
-    log_infinite: float
-    masses: Masses
-    slack: float  # of the loss
-    error: float  # relative, of the masses
-
-
-def _rounded(part: Coordinate, plan: Plan) -> tuple[_Rounded, _Rounded]:
-    """Return one coordinate rounded down and rounded up."""
-    source, h, tilt = part.source, plan.h, plan.tilt
-    left, right = part.ends(tilt)
-    cuts = source.cuts(left, right, _FINE)
-    first, last = map(float, source.loss(cuts[[0, -1]]))
-    levels = 0.5 * h * np.arange(math.ceil(2.0 * first / h), math.floor(2.0 * last / h) + 1)
-    nodes = source.nodes(np.union1d(cuts, source.crossings(cuts, levels)))
-    rounding = source.rounding(cuts)
-    below = nodes.with_node(last, part.log_last)
-    above, infinite = nodes.with_node(first, float(source.noise.logsf(-left))), part.log_rest
-    if right >= source.flat_from:
-        above, infinite = above.with_node(last, infinite), -math.inf
-    log_factor = float(special.logsumexp(below.log_mass + tilt * below.loss))
-    down, tolerance = round_down(below, h, tilt, log_factor, rounding)
-    up = round_up(above, h, tilt, log_factor)
-    # Rounding of psi, of the weights' exponents, and of the sum of at most so many nodes.
-    exponents = 8.0 * (tilt * (max(abs(first), abs(last)) + h) + abs(log_factor))
-    error = QUADRATURE + rounding + UNIT * (exponents + 8.0 * len(cuts) + 64.0)
-    return (
-        _Rounded(part.copies, source.log_infinite, down, tolerance + rounding, error),
-        _Rounded(part.copies, infinite, up, rounding, error),
-    )
-
-
 def _log_infinite(pairs: list[tuple[int, float]]) -> float:
     """Return log of 1 - prod (1 - p)^copies for (copies, log p), also where that underflows."""
     if any(math.exp(log_p) >= 1.0 for _, log_p in pairs):
@@ -131,43 +94,10 @@ def _log_infinite(pairs: list[tuple[int, float]]) -> float:
     return log_rate if log_rate < _TINY else math.log(-math.expm1(-math.exp(min(log_rate, 9.0))))
 
 
-def _sum_weights(parts: list[_Rounded], plan: Plan, size: int) -> tuple[Array, float]:
-    """Return the weights of the sum from plan.start on, and a bound on their error in 2-norm."""
-    spectrum, norm = np.ones(size // 2 + 1, dtype=complex), 0.0
-    for part in parts:
-        index = (part.masses.start + np.arange(len(part.masses.weight))) % size
-        wrapped = np.bincount(index, part.masses.weight, minlength=size)
-        norm += part.copies * float(np.linalg.norm(wrapped))
-        factor, power = fft.rfft(wrapped), part.copies
-        while power:
-            if power % 2:
-                spectrum *= factor
-            power //= 2
-            if power:
-                factor *= factor
-    weights = np.roll(fft.irfft(spectrum, size), -(plan.start % size))
-    return weights, 3.0 * 8.0 * UNIT * math.log2(size) * norm
-
-
-def _log_outside(parts: list[_Rounded], plan: Plan, size: int) -> tuple[float, float]:
-    """Return log of Chernoff's bounds on the weight of the sum above and below the window."""
-    up, down = plan.steps
-    bounds = []
-    for step, end in ((up, plan.start + size), (-down, plan.start)):
-        total = -step * end * plan.h
-        for part in parts:
-            start, weight, _ = part.masses
-            some = np.flatnonzero(weight > 0)
-            exponent = np.log(weight[some]) + step * plan.h * (start + some)
-            total += part.copies * float(special.logsumexp(exponent))
-        bounds.append(total)
-    return bounds[0], bounds[1]
-
-
-def _log_delta(parts: list[_Rounded], plan: Plan, epsilon: float, size: int, side: int) -> float:
+def _log_delta(parts: list[RoundedLoss], plan: Plan, epsilon: float, size: int, side: int) -> float:
     """Return a bound on log delta: below for side = -1, above for side = 1."""
     tilt = plan.tilt
-    weight, error = _sum_weights(parts, plan, size)
+    weight, error = sum_weights(parts, plan, size)
     loss = (plan.start + np.arange(size)) * plan.h
     slack = math.fsum(part.copies * part.slack for part in parts)
     slack += 8.0 * UNIT * (abs(epsilon) + max(abs(loss[0]), abs(loss[-1])))
@@ -179,7 +109,7 @@ def _log_delta(parts: list[_Rounded], plan: Plan, epsilon: float, size: int, sid
     payoff = -np.expm1(-gap) * np.exp(-tilt * gap)
     total = float(np.sum(payoff * weight)) + side * error * float(np.linalg.norm(payoff))
     # What lies outside the window has wrapped around: it may be too much or missing.
-    outside, below = _log_outside(parts, plan, size)
+    outside, below = log_outside(parts, plan, size)
     if side < 0 or plan.start * plan.h > epsilon - slack:
         outside = float(np.logaddexp(outside, below))
     largest = -tilt * math.log1p(1.0 / tilt) - math.log1p(tilt)
@@ -208,7 +138,7 @@ def _bounds(parts: list[Coordinate], epsilon: float, size: int) -> tuple[float, 
     plan = make_plan(parts, epsilon, size)
     if max(1.0, plan.tilt) * plan.h > _WIDEST:
         return -math.inf, 0.0  # lattice points this far apart say nothing
-    down, up = zip(*(_rounded(part, plan) for part in plan.parts), strict=True)
+    down, up = zip(*(rounded_losses(part, plan) for part in plan.parts), strict=True)
     lower = _log_delta(list(down), plan, epsilon, size, -1)
     return min(lower, 0.0), min(_log_delta(list(up), plan, epsilon, size, 1), 0.0)
 

@@ -13,9 +13,9 @@ from dpnoise.noise import (
     OffsetSymmetricGaussian,
     TruncatedLaplace,
 )
-from dpnoise.privacy.inversion.envelope import Line
+from dpnoise.privacy.inversion.envelope import REACH, Line
 from dpnoise.privacy.inversion.loss import coordinate_loss
-from dpnoise.privacy.inversion.transform import REACH, LossTransform
+from dpnoise.privacy.inversion.transform import LossTransform
 
 FAMILIES = [
     FlippedHuber(0.5, 2.0),

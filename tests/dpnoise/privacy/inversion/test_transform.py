@@ -17,7 +17,8 @@ from dpnoise.noise import (
     TruncatedLaplace,
 )
 from dpnoise.privacy.inversion.loss import coordinate_loss
-from dpnoise.privacy.inversion.transform import LossTransform, integrate
+from dpnoise.privacy.inversion.stretches import integrate
+from dpnoise.privacy.inversion.transform import LossTransform
 
 FAMILIES = [
     FlippedHuber(0.5, 2.0),

@@ -1,0 +1,86 @@
+"""The distribution of a sum of losses on the lattice, by the fast Fourier transform."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import fft, special
+
+from dpnoise.privacy.lattice.nodes import QUADRATURE, UNIT
+from dpnoise.privacy.lattice.rounding import Masses, round_down, round_up
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+    from dpnoise.privacy.lattice.plan import Coordinate, Plan
+
+_FINE = 0.125  # step of psi between cuts
+
+
+class RoundedLoss(NamedTuple):
+    """Copies of one coordinate on the lattice, in one direction."""
+
+    copies: int
+    log_infinite: float
+    masses: Masses
+    slack: float  # of the loss
+    error: float  # relative, of the masses
+
+
+def rounded_losses(part: Coordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLoss]:
+    """Return one coordinate rounded down and rounded up."""
+    source, h, tilt = part.source, plan.h, plan.tilt
+    left, right = part.ends(tilt)
+    cuts = source.cuts(left, right, _FINE)
+    first, last = map(float, source.loss(cuts[[0, -1]]))
+    levels = 0.5 * h * np.arange(math.ceil(2.0 * first / h), math.floor(2.0 * last / h) + 1)
+    nodes = source.nodes(np.union1d(cuts, source.crossings(cuts, levels)))
+    rounding = source.rounding(cuts)
+    below = nodes.with_node(last, part.log_last)
+    above, infinite = nodes.with_node(first, float(source.noise.logsf(-left))), part.log_rest
+    if right >= source.flat_from:
+        above, infinite = above.with_node(last, infinite), -math.inf
+    log_factor = float(special.logsumexp(below.log_mass + tilt * below.loss))
+    down, tolerance = round_down(below, h, tilt, log_factor, rounding)
+    up = round_up(above, h, tilt, log_factor)
+    # Rounding of psi, of the weights' exponents, and of the sum of at most so many nodes.
+    exponents = 8.0 * (tilt * (max(abs(first), abs(last)) + h) + abs(log_factor))
+    error = QUADRATURE + rounding + UNIT * (exponents + 8.0 * len(cuts) + 64.0)
+    return (
+        RoundedLoss(part.copies, source.log_infinite, down, tolerance + rounding, error),
+        RoundedLoss(part.copies, infinite, up, rounding, error),
+    )
+
+
+def sum_weights(parts: list[RoundedLoss], plan: Plan, size: int) -> tuple[Array, float]:
+    """Return the weights of the sum from plan.start on, and a bound on their error in 2-norm."""
+    spectrum, norm = np.ones(size // 2 + 1, dtype=complex), 0.0
+    for part in parts:
+        index = (part.masses.start + np.arange(len(part.masses.weight))) % size
+        wrapped = np.bincount(index, part.masses.weight, minlength=size)
+        norm += part.copies * float(np.linalg.norm(wrapped))
+        factor, power = fft.rfft(wrapped), part.copies
+        while power:
+            if power % 2:
+                spectrum *= factor
+            power //= 2
+            if power:
+                factor *= factor
+    weights = np.roll(fft.irfft(spectrum, size), -(plan.start % size))
+    return weights, 3.0 * 8.0 * UNIT * math.log2(size) * norm
+
+
+def log_outside(parts: list[RoundedLoss], plan: Plan, size: int) -> tuple[float, float]:
+    """Return log of Chernoff's bounds on the weight of the sum above and below the window."""
+    up, down = plan.steps
+    bounds = []
+    for step, end in ((up, plan.start + size), (-down, plan.start)):
+        total = -step * end * plan.h
+        for part in parts:
+            start, weight, _ = part.masses
+            some = np.flatnonzero(weight > 0)
+            exponent = np.log(weight[some]) + step * plan.h * (start + some)
+            total += part.copies * float(special.logsumexp(exponent))
+        bounds.append(total)
+    return bounds[0], bounds[1]
