@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import dpnoise
+import dpnoise_papers
 from dpnoise import allocate, calibrate, epsilon_at, gaussian_sigma, privacy_profile, vector_profile
-from dpnoise.calibration import budget, certify, scalar_optimum, second_account, shape_search
-from dpnoise.calibration.dual_search import root
+from dpnoise.calibration import budget, certify, cross_check, scalar, scalar_search
+from dpnoise.calibration.equal_variance import increasing_root
 from dpnoise.noise import (
     DiscreteGaussian,
     FlippedHuber,
@@ -27,11 +28,12 @@ from dpnoise.noise import (
     Subbotin,
     staircase_2d_gamma,
 )
-from dpnoise.optimality import limit
+from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.privacy.lattice.bounds import lattice_bounds
+from dpnoise_papers.balle_wang_2018.as_printed import algorithm_1 as balle_wang_algorithm_1
 from dpnoise_papers.inid_2024.as_printed import algorithm_1 as inid_algorithm_1
 
-SOURCE = Path(dpnoise.__file__).parent
+PACKAGES = Path(dpnoise.__file__).parent, Path(dpnoise_papers.__file__).parent
 TESTS = Path(__file__).parent
 _SOLVERS = {
     "brentq", "minimize", "minimize_scalar", "linprog", "milp", "quad", "root_scalar", "fsolve",
@@ -75,8 +77,9 @@ def loops(tree):
 def found():
     """Return each place with its number of loops of that kind."""
     places = Counter()
-    for file in sorted(SOURCE.rglob("*.py")):
-        module = ".".join(file.relative_to(SOURCE).with_suffix("").parts)
+    for file in (file for package in PACKAGES for file in sorted(package.rglob("*.py"))):
+        package = next(package for package in PACKAGES if package in file.parents)
+        module = ".".join(file.relative_to(package.parent).with_suffix("").parts)
         places.update((module, *loop) for loop in loops(ast.parse(file.read_text("utf-8"))))
     return {" ".join(place): number for place, number in places.items()}
 
@@ -94,9 +97,7 @@ def raises(call):
 
 def doublings_of_a_printed_algorithm():
     """NaN, as documented: its result is judged, not used."""
-    assert np.isnan(
-        import_module("dpnoise_papers.balle_wang_2018.as_printed").algorithm_1(0.5, 1e-6)
-    )
+    assert np.isnan(balle_wang_algorithm_1(0.5, 1e-6))
 
 
 def halvings_of_a_printed_algorithm():
@@ -126,7 +127,7 @@ def rounds_of_the_inverse():
 
 
 def rounds_of_the_limit():
-    few = limit.least_cost(1.0, 1e-3, cells=6)
+    few = minimum_cost(1.0, 1e-3, cells=6)
     assert 0.0 < few.lower <= few.upper
     assert np.max(few.noise.deltas(1.0)) <= 1e-3
 
@@ -142,7 +143,7 @@ def improvements_of_a_certificate():
     """The first noise that was verified is kept."""
     problem = budget.Budget(1.0, 1e-5, 1.0, 1)
     tight = gaussian_sigma(1.0, 1e-5)
-    found = certify.settle(Gaussian(tight * (1.0 - 1e-9)), problem, method="exact")
+    found = certify.certified_calibration(Gaussian(tight * (1.0 - 1e-9)), problem, method="exact")
     assert found.delta <= 1e-5
     assert found.noise.sigma >= tight * (1.0 - 1e-12)
 
@@ -155,8 +156,9 @@ def rounds_of_the_descent():
 
 
 def rounds_of_a_scalar_minimum():
-    x, value = shape_search.least(np.square, np.array([-1.0, 0.3, 2.0]), np.array([1.0, 0.09, 4.0]))
-    assert (x, value) == (0.3, 0.09)  # the best that was seen, no extrapolation
+    grid = np.array([-1.0, 0.3, 2.0])
+    x, value = scalar_search.minimize_on_interval(np.square, grid, np.square(grid))
+    assert (x, value) == (0.3, np.square(0.3))  # the best that was seen, no extrapolation
 
 
 def steps_of_the_scale_on_the_private_side():
@@ -166,7 +168,7 @@ def steps_of_the_scale_on_the_private_side():
         return np.where(d < 0.5, -20.0, 5.0) + np.log(d), np.ones_like(d)
 
     try:
-        log_d = shape_search.solve_scale(steep, -10.0, np.array([0.0]))
+        log_d = scalar_search.solve_scale(steep, -10.0, np.array([0.0]))
     except RuntimeError:
         return
     assert steep(np.exp(log_d))[0] <= -10.0
@@ -203,61 +205,76 @@ def steps_of_the_optimum():
 
 CAPS = {
     # place: (values of the cap to try, what is then asserted)
-    "allocation.descent Descent._rounds range(_ROUNDS)": ((0, 1), rounds_of_the_descent),
-    "allocation.exact_search _certified range(_EVALUATIONS)": (
+    "dpnoise.allocation.descent Descent._rounds range(_ROUNDS)": ((0, 1), rounds_of_the_descent),
+    "dpnoise.allocation.exact_search _certified range(_EVALUATIONS)": (
         (0,),
         raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=1e-3)),
     ),
-    "calibration.algorithm_1 _search range(_DOUBLINGS)": ((0,), doublings_of_a_printed_algorithm),
-    "calibration.algorithm_1 _search range(_MIDDLES)": ((1,), doublings_of_a_printed_algorithm),
-    "calibration.certify _enlarged range(_IMPROVEMENTS)": ((0, 1), improvements_of_a_certificate),
-    "calibration.dual_search root range(_BRACKETS)": (
-        (0, 1),
-        raises(lambda: root(lambda x: x - 50.0, 0.0, 1.0)),
+    "dpnoise_papers.balle_wang_2018.as_printed _search range(_DOUBLINGS)": (
+        (0,),
+        doublings_of_a_printed_algorithm,
     ),
-    "calibration.dual_search DualSearch.least range(_SCANS)": (
+    "dpnoise_papers.balle_wang_2018.as_printed _search range(_MIDDLES)": (
+        (1,),
+        doublings_of_a_printed_algorithm,
+    ),
+    "dpnoise.calibration.certify _enlarged range(_IMPROVEMENTS)": (
+        (0, 1),
+        improvements_of_a_certificate,
+    ),
+    "dpnoise.calibration.equal_variance increasing_root range(_BRACKETS)": (
+        (0, 1),
+        raises(lambda: increasing_root(lambda x: x - 50.0, 0.0, 1.0)),
+    ),
+    "dpnoise.calibration.equal_variance EqualVarianceSearch.minimum range(_SCANS)": (
         (0, 1),
         search_in_several_dimensions,
     ),
-    "calibration.dual_search DualSearch._descend range(_ROUNDS)": (
+    "dpnoise.calibration.equal_variance EqualVarianceSearch._refined range(_ROUNDS)": (
         (0, 1),
         search_in_several_dimensions,
     ),
-    "calibration.gaussian _greatest_mu range(_STEPS)": ((0, 1, 2), steps_of_gaussian_calibration),
-    "calibration.inid_algorithm_1 algorithm_1 range(_HALVINGS)": (
+    "dpnoise.calibration.gaussian _greatest_mu range(_STEPS)": (
+        (0, 1, 2),
+        steps_of_gaussian_calibration,
+    ),
+    "dpnoise_papers.inid_2024.as_printed algorithm_1 range(_HALVINGS)": (
         (1, 5),
         halvings_of_a_printed_algorithm,
     ),
-    "calibration.limit _bracket range(_ROUNDS)": ((1,), rounds_of_the_limit),
-    "calibration.scalar_optimum kink_shape range(_STEPS)": (
+    "dpnoise.optimality.bounds _bracket range(_ROUNDS)": ((1,), rounds_of_the_limit),
+    "dpnoise.calibration.scalar kink_shape range(_STEPS)": (
         (0, 1),
-        raises(lambda: scalar_optimum.kink_shape(np.array(0.5), np.array(1e-6))),
+        raises(lambda: scalar.kink_shape(np.array(0.5), np.array(1e-6))),
     ),
-    "calibration.second_account _crossing range(_DOUBLINGS)": (
+    "dpnoise.calibration.cross_check _crossing range(_DOUBLINGS)": (
         (0,),
-        raises(lambda: second_account.half_lines(Gaussian(1.0), 1e-3, 0.5)),
+        raises(lambda: cross_check.half_lines(Gaussian(1.0), 1e-3, 0.5)),
     ),
-    "calibration.shape_search solve_scale range(_STEPS)": (
+    "dpnoise.calibration.scalar_search solve_scale range(_STEPS)": (
         (1, 2, 5, 30),
         steps_of_the_scale_on_the_private_side,
     ),
-    "calibration.shape_search least range(_ROUNDS)": ((0,), rounds_of_a_scalar_minimum),
-    "denoise.trend_solver polish range(_REPAIRS)": ((0, 1), repairs_of_trend_filtering),
-    "learn.optimum _sparse_logistic range(_STEPS)": ((0, 1, 3), steps_of_the_optimum),
-    "noise.discrete_gaussian DiscreteGaussian._quantile range(_STEPS)": (
+    "dpnoise.calibration.scalar_search minimize_on_interval range(_ROUNDS)": (
+        (0,),
+        rounds_of_a_scalar_minimum,
+    ),
+    "dpnoise.denoise.trend_solver polish range(_REPAIRS)": ((0, 1), repairs_of_trend_filtering),
+    "dpnoise.learn.optimum _sparse_logistic range(_STEPS)": ((0, 1, 3), steps_of_the_optimum),
+    "dpnoise.noise.discrete_gaussian DiscreteGaussian._quantile range(_STEPS)": (
         (0,),
         raises(lambda: DiscreteGaussian(3.0).isf(1e-9)),
     ),
-    "noise.staircase_2d staircase_2d_gamma range(_STEPS)": (
+    "dpnoise.noise.staircase_2d staircase_2d_gamma range(_STEPS)": (
         (0, 1),
         raises(lambda: staircase_2d_gamma(0.7)),
     ),
-    "privacy.inversion.inversion Inversion.bounds range(_ATTEMPTS)": (
+    "dpnoise.privacy.inversion.inversion Inversion.bounds range(_ATTEMPTS)": (
         (1,),
         attempts_of_the_inversion,
     ),
-    "privacy.profile _solve range(_ROUNDS)": ((0, 1, 2, 5), rounds_of_the_inverse),
-    "privacy.scalar.subbotin SubbotinShift._crossing range(_STEPS)": (
+    "dpnoise.privacy.profile _solve range(_ROUNDS)": ((0, 1, 2, 5), rounds_of_the_inverse),
+    "dpnoise.privacy.scalar.subbotin SubbotinShift._crossing range(_STEPS)": (
         (0, 1),
         raises(lambda: privacy_profile(Subbotin(1000.0, 1.0), 0.9, 1.0)),
     ),
@@ -265,102 +282,170 @@ CAPS = {
 
 # --- Fixed numbers of steps, each of which shrinks the error by a known factor, and what tests it.
 FIXED = {
-    "allocation.smooth_delta _saddle range(3)": "a search direction; what it leads to is certified",
-    "calibration.second_account _crossing range(_ROUNDS)": "ends valid after any number of rounds",
-    "calibration.shape_profiles offset_gaussian_variance.far range(_DEPTH, 1, -1)": (
+    "dpnoise.allocation.gradient _saddle range(3)": (
+        "a search direction; what it leads to is certified"
+    ),
+    "dpnoise.calibration.cross_check _crossing range(_ROUNDS)": (
+        "ends valid after any number of rounds"
+    ),
+    "dpnoise.calibration.scalar_profiles offset_gaussian_variance.far range(_DEPTH, 1, -1)": (
         "a continued fraction of positive terms; test_calibration_shape_profiles"
     ),
-    "denoise.trend_penalty choose_by_sure range(_REFINEMENTS)": "more penalties to choose from",
-    "denoise.largest_penalty _potential range(2)": "one refinement; the dual gap is checked",
-    "experiments.inid_theory_dispersion _transfers range(4)": "draws, no iteration",
-    "experiments.remarks loss_tail range(_HALVINGS)": "halves to the last digit; errs upwards",
-    "experiments.theory_mechanisms _by_lemma_11 range(70)": "halves to the last digit",
-    "experiments.theory_mechanisms level_sets range(60)": "halves to the last digit",
-    "experiments.theory_mechanisms log_concave range(80)": "halves to the last digit",
-    "experiments.theory_scalar _bisect range(100)": "halves to the last digit",
-    "experiments.theory_scalar always_less range(40)": "halves to 1e-11, and takes the private end",
-    "noise.offset_symmetric_gaussian OffsetSymmetricGaussian._magnitude.far range(6)": (
+    "dpnoise.denoise.trend_penalty choose_by_sure range(_REFINEMENTS)": (
+        "more penalties to choose from"
+    ),
+    "dpnoise.denoise.largest_penalty _potential range(2)": (
+        "one refinement; the dual gap is checked"
+    ),
+    "dpnoise_papers.inid_2024.theory.dispersion _transfers range(4)": "draws, no iteration",
+    "dpnoise_papers.flipped_huber_2023.tables.remarks loss_tail range(_HALVINGS)": (
+        "halves to the last digit; errs upwards"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.mechanisms _by_lemma_11 range(70)": (
+        "halves to the last digit"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.mechanisms level_sets range(60)": (
+        "halves to the last digit"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.mechanisms log_concave range(80)": (
+        "halves to the last digit"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.scalar _bisect range(100)": (
+        "halves to the last digit"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.scalar always_less range(40)": (
+        "halves to 1e-11, and takes the private end"
+    ),
+    "dpnoise.noise.offset_symmetric_gaussian OffsetSymmetricGaussian._magnitude.far range(6)": (
         "Newton's method from the right of a convex function; exercised below"
     ),
-    "noise.offset_symmetric_gaussian OffsetSymmetricGaussian._magnitude.near range(4)": (
+    "dpnoise.noise.offset_symmetric_gaussian OffsetSymmetricGaussian._magnitude.near range(4)": (
         "the error squares from below 0.03 each time; exercised below"
     ),
-    "noise.subbotin Subbotin._magnitude.far range(4)": "Newton's method; exercised below",
-    "noise.subbotin _log_upper_gamma range(_TERMS, 0, -1)": "a continued fraction; exercised below",
-    "privacy.gaussian mills_slope.far range(_DEPTH, 1, -1)": (
+    "dpnoise.noise.subbotin Subbotin._magnitude.far range(4)": "Newton's method; exercised below",
+    "dpnoise.noise.subbotin _log_upper_gamma range(_TERMS, 0, -1)": (
+        "a continued fraction; exercised below"
+    ),
+    "dpnoise.privacy.gaussian mills_slope.far range(_DEPTH, 1, -1)": (
         "a continued fraction of positive terms; test_privacy_gaussian against Arb balls"
     ),
-    "privacy.inversion.inversion Inversion._saddle range(2)": (
+    "dpnoise.privacy.inversion.inversion Inversion._saddle range(2)": (
         "a choice of contour: bounds hold on any"
     ),
-    "privacy.lattice.plan make_plan range(2)": "a choice of lattice: bounds hold on any",
-    "privacy.lattice.rounding round_down range(_PASSES)": "the result is checked cell by cell",
-    "privacy.lattice.rounding round_down range(_RAISES)": "the result is checked cell by cell",
-    "privacy.lattice.nodes ShiftedNoise._radii range(60)": "a choice of cuts: bounds hold on any",
+    "dpnoise.privacy.lattice.plan make_plan range(2)": "a choice of lattice: bounds hold on any",
+    "dpnoise.privacy.lattice.rounding round_down range(_PASSES)": (
+        "the result is checked cell by cell"
+    ),
+    "dpnoise.privacy.lattice.rounding round_down range(_RAISES)": (
+        "the result is checked cell by cell"
+    ),
+    "dpnoise.privacy.lattice.nodes ShiftedNoise._radii range(60)": (
+        "a choice of cuts: bounds hold on any"
+    ),
 }
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
-    "allocation.bounds shared_log_delta while": "a few doubles down",
-    "allocation.descent Descent._step_along brentq": "raises if it does not converge",
-    "calibration.certify _enlarged while": "raises at the largest enlargement",
-    "calibration.closed_forms _pure_scale while": "one or two doubles up",
-    "calibration.dual_search DualSearch._descend minimize_scalar": (
+    "dpnoise.allocation.bounds shared_log_delta while": "a few doubles down",
+    "dpnoise.allocation.descent Descent._step_along brentq": "raises if it does not converge",
+    "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",
+    "dpnoise.calibration.closed_forms _pure_scale while": "one or two doubles up",
+    "dpnoise.calibration.equal_variance EqualVarianceSearch._refined minimize_scalar": (
         "a place to look; only what is solved for there is kept"
     ),
-    "calibration.dual_search root brentq": "raises if it does not converge",
-    "calibration.grid _coarse_to_fine while": "halves an integer",
-    "calibration.grid _vector while": "halves an interval of integers",
-    "calibration.grid first_private while": "halves intervals of integers",
-    "calibration.histogram pure while": "masses rise to one of finitely many values",
-    "calibration.inid_algorithm_1 repaired_algorithm_1 while": "halves to a tolerance above 1e-14",
-    "calibration.limit _choose_cells while": "cells grow to a bound",
-    "calibration.limit _violated while": "one shift less each time",
-    "calibration.limit least_cost while": "cells double to a bound; the gap is part of the result",
-    "calibration.limit_program LatticeProgram._run linprog": "raises unless solved",
-    "closure closure while": "each file once",
-    "data.road_graph _two_core while": "fewer edges each time",
-    "denoise.spanning_trees uniform_spanning_tree while": "a random walk, almost surely finite",
-    "denoise.street_graph _without_dead_ends while": "fewer edges each time",
-    "denoise.largest_penalty _minimum_flow linprog": "raises unless solved",
-    "denoise.wavelets _form_wavelets while": "fewer nodes each time",
-    "experiments.counterexamples _two_fold quad": "50 digits; compared with a closed form",
-    "experiments.gaussian_calibration gain_crossings brentq": "raises if it does not converge",
-    "experiments.inid_corollary_6 _least_factor brentq": "raises, and is verified",
-    "experiments.inid_table_4 gaussian_multiplier brentq": "raises if it does not converge",
-    "experiments.inid_table_4 gaussian_multiplier while": "doubles until the excess changes sign",
-    "experiments.inid_theory_optimum _least minimize": (
+    "dpnoise.calibration.equal_variance increasing_root brentq": "raises if it does not converge",
+    "dpnoise.calibration.grid _coarse_to_fine while": "halves an integer",
+    "dpnoise.calibration.grid _vector while": "halves an interval of integers",
+    "dpnoise.calibration.grid first_private_index while": "halves intervals of integers",
+    "dpnoise.optimality.histogram pure_envelope while": (
+        "masses rise to one of finitely many values"
+    ),
+    "dpnoise_papers.inid_2024.as_printed repaired_algorithm_1 while": (
+        "halves to a tolerance above 1e-14"
+    ),
+    "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
+    "dpnoise.optimality.bounds _violated while": "one shift less each time",
+    "dpnoise.optimality.bounds minimum_cost while": (
+        "cells double to a bound; the gap is part of the result"
+    ),
+    "dpnoise.optimality.program LatticeProgram._run linprog": "raises unless solved",
+    "dpnoise_papers.closure closure while": "each file once",
+    "dpnoise_papers.data.city.roads _two_core while": "fewer edges each time",
+    "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
+        "a random walk, almost surely finite"
+    ),
+    "dpnoise_papers.data.city.synthetic_streets _without_dead_ends while": "fewer edges each time",
+    "dpnoise.denoise.largest_penalty _minimum_flow linprog": "raises unless solved",
+    "dpnoise.denoise.wavelets _form_wavelets while": "fewer nodes each time",
+    "dpnoise_papers.flipped_huber_2023.theory.counterexamples _two_fold quad": (
+        "50 digits; compared with a closed form"
+    ),
+    "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration gain_crossings brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise_papers.inid_2024.tables.corollary_6 _least_factor brentq": "raises, and is verified",
+    "dpnoise_papers.inid_2024.tables.table_4 gaussian_multiplier brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise_papers.inid_2024.tables.table_4 gaussian_multiplier while": (
+        "doubles until the excess changes sign"
+    ),
+    "dpnoise_papers.inid_2024.theory.optimum _least minimize": (
         "only feasible values count: ending early shows as a violation, never hides one"
     ),
-    "experiments.inid_two_dimensions _split minimize_scalar": (
+    "dpnoise_papers.inid_2024.tables.two_dimensions _split minimize_scalar": (
         "the error of some split: ending early cannot make it less than any split has"
     ),
-    "experiments.inid_two_dimensions staircase_crossings brentq": "raises if it does not converge",
-    "experiments.pca_readings _shrunk brentq": "raises, and is enlarged to the private side",
-    "experiments.pca_readings _shrunk while": "falls by 1 to where delta is exceeded",
-    "experiments.scalar_losses _at_variance brentq": "raises if it does not converge",
-    "experiments.search_box _gamma_of while": "halves to a tolerance above rounding",
-    "experiments.search_box _least_private while": "at least halves, from the private side",
-    "experiments.theorem_8_search _attack minimize": "an attack: what it saw, lower bounds all",
-    "experiments.theory_mechanisms least_information while": "draws until there are enough",
-    "experiments.theory_mechanisms log_concave while": "draws until there are enough",
-    "learn.optimum _model Lasso": "first-order conditions are checked afterwards",
-    "learn.optimum _model LogisticRegression": "first-order conditions are checked afterwards",
-    "learn.optimum _sparse_logistic while": "halves down to 1e-12",
-    "noise.discrete_gaussian DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
-    "noise.discrete_gaussian DiscreteGaussian.rvs while": "more than half of all draws count",
-    "privacy.grouping _cells while": "one cell less each time",
-    "privacy.inversion.inversion Inversion._plan while": "the blur grows to its bound",
-    "privacy.lattice.sums sum_weights while": "halves an integer",
-    "privacy.lattice.plan _saddle brentq": "raises if it does not converge",
-    "privacy.lattice.nodes ShiftedNoise._reach while": "doubles; psi grows at least linearly",
+    "dpnoise_papers.inid_2024.tables.two_dimensions staircase_crossings brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise_papers.inid_2024.tables.pca_variants _shrunk brentq": (
+        "raises, and is enlarged to the private side"
+    ),
+    "dpnoise_papers.inid_2024.tables.pca_variants _shrunk while": (
+        "falls by 1 to where delta is exceeded"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.scalar_losses _at_variance brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.search_box _gamma_of while": (
+        "halves to a tolerance above rounding"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.search_box _least_private while": (
+        "at least halves, from the private side"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.theorem_8_search _attack minimize": (
+        "an attack: what it saw, lower bounds all"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.mechanisms least_information while": (
+        "draws until there are enough"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.mechanisms log_concave while": (
+        "draws until there are enough"
+    ),
+    "dpnoise.learn.optimum _model Lasso": "first-order conditions are checked afterwards",
+    "dpnoise.learn.optimum _model LogisticRegression": (
+        "first-order conditions are checked afterwards"
+    ),
+    "dpnoise.learn.optimum _sparse_logistic while": "halves down to 1e-12",
+    "dpnoise.noise.discrete_gaussian DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
+    "dpnoise.noise.discrete_gaussian DiscreteGaussian.rvs while": (
+        "more than half of all draws count"
+    ),
+    "dpnoise.privacy.grouping _cells while": "one cell less each time",
+    "dpnoise.privacy.inversion.inversion Inversion._plan while": "the blur grows to its bound",
+    "dpnoise.privacy.lattice.sums sum_weights while": "halves an integer",
+    "dpnoise.privacy.lattice.plan _saddle brentq": "raises if it does not converge",
+    "dpnoise.privacy.lattice.nodes ShiftedNoise._reach while": (
+        "doubles; psi grows at least linearly"
+    ),
 }
 
 # Places with several loops of one kind.
 SEVERAL = {
-    "denoise.spanning_trees uniform_spanning_tree while": 2,
-    "denoise.wavelets _form_wavelets while": 2,
-    "experiments.inid_table_4 gaussian_multiplier while": 2,
+    "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
+    "dpnoise.denoise.wavelets _form_wavelets while": 2,
+    "dpnoise_papers.inid_2024.tables.table_4 gaussian_multiplier while": 2,
 }
 
 
@@ -395,7 +480,7 @@ class Cap:
 @pytest.mark.parametrize("place", CAPS)
 def test_a_cap_that_is_reached_is_not_silent(place, monkeypatch):
     module, _, kind = place.split(" ", maxsplit=2)
-    module = import_module(f"dpnoise.{module}")
+    module = import_module(module)
     values, check = CAPS[place]
     name = kind.removeprefix("range(").removesuffix(")")
     assert isinstance(getattr(module, name), int)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.allocation.allocate import allocate
     from dpnoise.calibration.calibrate import calibrate
+    from dpnoise.calibration.coordinate_noise import coordinate_noise
     from dpnoise.calibration.gaussian import gaussian_sigma
-    from dpnoise.calibration.zcdp import coordinate_noise
     from dpnoise.noise.flipped_huber import FlippedHuber
     from dpnoise.noise.gaussian import Gaussian
     from dpnoise.noise.huber import Huber
@@ -37,7 +37,7 @@ _MODULES = {
     "TruncatedLaplace": "dpnoise.noise.truncated_laplace",
     "allocate": "dpnoise.allocation.allocate",
     "calibrate": "dpnoise.calibration.calibrate",
-    "coordinate_noise": "dpnoise.calibration.zcdp",
+    "coordinate_noise": "dpnoise.calibration.coordinate_noise",
     "epsilon_at": "dpnoise.privacy.profile",
     "gaussian_sigma": "dpnoise.calibration.gaussian",
     "privacy_profile": "dpnoise.privacy.profile",

@@ -59,7 +59,7 @@ def corollary_6(draws, report):
 def floor(draws, report):
     """No noise of any family is below the limit of all additive noise."""
     epsilon, delta = draws.pick([0.5, 1.0, 2.0, 4.0]), draws.pick([1e-1, 1e-2, 1e-4])
-    limit = report.call(calibration.least_cost, epsilon, delta, gap=0.1)
+    limit = report.call(calibration.minimum_cost, epsilon, delta, gap=0.1)
     text = report.last
     report.about("any noise")
     families = ("gaussian", "laplace", "flipped-huber", "truncated-laplace", "staircase")

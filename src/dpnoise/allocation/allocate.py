@@ -19,16 +19,16 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.allocation.arguments import check_budget, read_lambdas, read_noise, read_weights
-from dpnoise.allocation.closed_forms import SCHEMES, closed_form
+from dpnoise.allocation.closed_forms import SCHEMES, closed_form_scales
+from dpnoise.allocation.cross_check import require_agreement
 from dpnoise.allocation.groups import (
-    GREATEST_POWER,
+    MAXIMUM_POWER,
+    GroupedRequest,
     Groups,
-    Search,
     absolute_moment,
     make_groups,
     tail_slope,
 )
-from dpnoise.allocation.second_account import refuse_contradiction
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import Gaussian, Noise
 
@@ -167,10 +167,10 @@ def allocate(
     request = _Request(
         lambdas, noises, weights, scheme, float(epsilon), float(delta), float(p), int(compositions)
     )
-    found = _scales(request)
+    found = _minimum_scales(request)
     if np.all(np.isfinite(found)):
         budget = request.epsilon, request.delta
-        refuse_contradiction(
+        require_agreement(
             request.noises, request.sensitivities, found, budget, request.compositions
         )
     unfit = found[~np.isfinite(found)][:3].tolist()
@@ -182,7 +182,7 @@ def allocate(
     return scales
 
 
-def _scales(request: _Request) -> Array:
+def _minimum_scales(request: _Request) -> Array:
     """Return the scales by a closed form if there is one."""
     if request.is_all(Gaussian):
         unit = float(gaussian_sigma(request.epsilon, request.delta))
@@ -198,13 +198,13 @@ def _closed(request: _Request, q: float, unit: float, slopes: list[float]) -> Ar
     """Return the scales of Gaussian noise, or of noise with a bounded loss and delta = 0."""
     weights, kinds = request.weights, set(request.noises)
     if len(kinds) == 1:
-        return closed_form(
+        return closed_form_scales(
             request.sensitivities, request.scheme, q, request.p, weights, unit * slopes[0]
         )
     moments = _moments(kinds, request)
     costs = np.array([moments[noise] for noise in request.noises])
     weights = costs if weights is None else weights * costs
-    return closed_form(
+    return closed_form_scales(
         request.sensitivities, request.scheme, q, request.p, weights, unit, np.array(slopes)
     )
 
@@ -214,7 +214,7 @@ def _moments(kinds: set[Noise], request: _Request) -> dict[Noise, float]:
     if request.scheme != "optimal":
         return dict.fromkeys(kinds, 1.0)
     problems = Problems("allocation to different noises")
-    problems.number("p", request.p, low=1.0, high=GREATEST_POWER)
+    problems.number("p", request.p, low=1.0, high=MAXIMUM_POWER)
     problems.raise_if_any()
     return {noise: absolute_moment(noise, request.p) for noise in kinds}
 
@@ -239,7 +239,7 @@ def _searched(request: _Request) -> Array:
         raise ValueError(message)
     groups = make_groups(request.noises, moments, lambdas, weights, request.compositions)
     _check_search(request, groups)
-    search = Search(groups, request.epsilon, request.delta, p)
+    search = GroupedRequest(groups, request.epsilon, request.delta, p)
     scales = exact_scales(search, request.scheme)[groups.member]
     if request.scheme == "spr":
         scales = scales * request.sensitivities * (1.0 + 4.0 * np.finfo(float).eps)

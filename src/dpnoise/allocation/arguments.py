@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.allocation.groups import tail_slope
-from dpnoise.calibration.gaussian import LEAST_DELTA
+from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.noise import Gaussian, Laplace, Noise
 from dpnoise.noise._arrays import floats
 
@@ -66,8 +66,8 @@ def check_budget(problems: Problems, noises: list[Noise], epsilon: object, delta
     if not problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
         return
     if delta > 0.0:
-        expected = f"0 or at least {LEAST_DELTA:g}"
-        problems.require(delta >= LEAST_DELTA, "delta", expected, delta)
+        expected = f"0 or at least {MINIMUM_DELTA:g}"
+        problems.require(delta >= MINIMUM_DELTA, "delta", expected, delta)
         return
     unbounded = [noise for noise in noises if math.isinf(tail_slope(noise))]
     if unbounded:

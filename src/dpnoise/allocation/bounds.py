@@ -1,6 +1,6 @@
 """Cheap bounds on the delta of different noise by coordinate.
 
-As `dpnoise.calibration.bounds`, with shares of epsilon that follow the greatest losses: where
+As `dpnoise.calibration.delta_bounds`, with shares of epsilon that follow the greatest losses: where
 Laplace centres use up epsilon, and delta is too small for the inversion of transforms, basic
 composition certifies scales, and the event that all noise exceeds some quantile refutes them.
 """

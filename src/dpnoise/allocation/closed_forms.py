@@ -37,7 +37,9 @@ def _power(x: Array, exponent: float) -> Array:
     return x if exponent == 1.0 else np.power(x, exponent)
 
 
-def shape(sensitivities: Array, scheme: str, q: float, p: float, weights: Array | None) -> Array:
+def relative_scales(
+    sensitivities: Array, scheme: str, q: float, p: float, weights: Array | None
+) -> Array:
     """Return scales up to a common factor.
 
     Parameters
@@ -62,7 +64,7 @@ def shape(sensitivities: Array, scheme: str, q: float, p: float, weights: Array 
     return scales if weights is None else scales * _power(weights, -1.0 / (p + q))
 
 
-def closed_form(  # noqa: PLR0917
+def closed_form_scales(  # noqa: PLR0917
     sensitivities: Array,
     scheme: str,
     q: float,
@@ -78,7 +80,7 @@ def closed_form(  # noqa: PLR0917
     sensitivities : numpy.ndarray, shape (K,)
         Positive.
     scheme, q, p, weights
-        As in `shape`.
+        As in `relative_scales`.
     unit : float
         1 / R, the scale that one coordinate of sensitivity 1 needs.
     slopes : numpy.ndarray, shape (K,), optional
@@ -99,10 +101,12 @@ def closed_form(  # noqa: PLR0917
         sizes = sensitivities[block] / greatest
         some = None if weights is None else weights[block]
         if slopes is None:
-            scales[block] = shape(sizes, scheme, q, p, some)
+            scales[block] = relative_scales(sizes, scheme, q, p, some)
         else:
             spent = sizes * slopes[block]
-            scales[block] = shape(spent if scheme == "optimal" else sizes, scheme, q, p, some)
+            scales[block] = relative_scales(
+                spent if scheme == "optimal" else sizes, scheme, q, p, some
+            )
             sizes = spent
         ratios = sizes / scales[block]
         sums.append(float(np.sum(ratios * ratios if q == 2.0 else ratios)))

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.allocation.smooth_delta import log_delta_and_slopes, top_atoms
+from dpnoise.allocation.gradient import log_delta_and_slopes, maximum_atoms
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.allocation.groups import Search
+    from dpnoise.allocation.groups import GroupedRequest
 
 _ROUNDS, _SETTLED, _LONGEST = 30, 1e-5, 1.0  # steps of log s
 _MOST_WORK = 1_000_000  # points of rules times transforms in one descent, a second or two
@@ -65,7 +65,7 @@ class Descent:
 
     Parameters
     ----------
-    search : Search
+    search : GroupedRequest
         The request; all noise made of quadratic pieces.
     most : float
         The least scales are those with this greatest loss of all coordinates together.
@@ -73,39 +73,39 @@ class Descent:
         The greatest slopes of -log density, perhaps infinite.
     """
 
-    def __init__(self, search: Search, most: float, slopes: Array) -> None:
+    def __init__(self, search: GroupedRequest, most: float, slopes: Array) -> None:
         self.search, self.most = search, most
         groups = search.groups
         self.spent = groups.counts * groups.sensitivities * slopes
         self.limit = search.epsilon * (1.0 - _BELOW)
         self.cost = np.log(groups.counts * groups.costs)
 
-    def no_more(self, scales: Array) -> Array:
+    def within_maximum_loss(self, scales: Array) -> Array:
         """Return scales, reduced to the greatest loss that always suffices if theirs is less."""
         return scales * min(1.0, math.fsum(self.spent / scales) / self.most)
 
-    def common(self, scales: Array) -> Found | None:
+    def on_budget(self, scales: Array) -> Found | None:
         """Return the multiple of scales on the budget."""
         return self._rounds(scales, free=False, below=False)
 
-    def least(self, scales: Array) -> Found | None:
+    def minimum(self, scales: Array) -> Found | None:
         """Return scales of least error by a descent from `scales`."""
         return self._rounds(scales, free=True, below=False)
 
-    def least_below_kink(self, scales: Array) -> Found | None:
+    def minimum_below_kink(self, scales: Array) -> Found | None:
         """Return scales of least error whose greatest atoms add up to at most epsilon."""
-        if self.search.epsilon == 0.0 or not np.all(self._tops(scales) > 0.0):
+        if self.search.epsilon == 0.0 or not np.all(self._maximum_atoms(scales) > 0.0):
             return None
         found = self._rounds(scales, free=True, below=True)
-        return found if found and np.all(self._tops(found.scales) > 0.0) else None
+        return found if found and np.all(self._maximum_atoms(found.scales) > 0.0) else None
 
-    def _tops(self, scales: Array) -> Array:
+    def _maximum_atoms(self, scales: Array) -> Array:
         groups = self.search.groups
-        return top_atoms(groups.noises, scales / groups.sensitivities, groups.counts)
+        return maximum_atoms(groups.noises, scales / groups.sensitivities, groups.counts)
 
     def _below_kink(self, scales: Array) -> Array:
         """Return scales, enlarged until their greatest atoms add up to at most the limit."""
-        return scales * max(1.0, float(self._tops(scales).sum()) / self.limit)
+        return scales * max(1.0, float(self._maximum_atoms(scales).sum()) / self.limit)
 
     def _model(self, scales: Array, damping: float, *, below: bool) -> _Model | None:
         """Return what the estimate says at `scales`, or None if delta is too small to be seen."""
@@ -137,19 +137,19 @@ class Descent:
                 continue
             step, kink = self._step(model, free=free), False
             if below:
-                tops = self._tops(scales)
+                tops = self._maximum_atoms(scales)
                 kink = float(tops @ np.exp(-step)) > self.limit
                 step = self._step_along(model, tops) if kink else step
             longest = float(np.max(np.abs(step)))
             if longest > _SLOW * before:
                 damping *= 1.5
             before = longest
-            scales = self.no_more(scales * np.exp(step * min(1.0, _LONGEST / longest)))
+            scales = self.within_maximum_loss(scales * np.exp(step * min(1.0, _LONGEST / longest)))
             if longest < _SETTLED or work > _MOST_WORK:
                 return Found(scales, -float(model.elasticity.sum()), kink)
         return None
 
-    def _wish(self, model: _Model, shares: Array) -> Array:
+    def _unconstrained_step(self, model: _Model, shares: Array) -> Array:
         """Return a step towards n w E|T|^p s^p proportional to `shares`."""
         shares = np.maximum(shares, _NEGLIGIBLE * shares.max())
         p = self.search.p
@@ -158,12 +158,16 @@ class Descent:
     def _step(self, model: _Model, extra: Array | float = 0.0, *, free: bool = True) -> Array:
         """Return a step onto the budget."""
         elasticity = model.elasticity
-        step = self._wish(model, elasticity + extra) if free else np.zeros_like(elasticity)
+        step = (
+            self._unconstrained_step(model, elasticity + extra)
+            if free
+            else np.zeros_like(elasticity)
+        )
         return step + (model.excess - elasticity @ step) / elasticity.sum()
 
     def _step_along(self, model: _Model, tops: Array) -> Array:
         """Return a step to where the greatest atoms add up to the limit."""
-        step = self._wish(model, tops)
+        step = self._unconstrained_step(model, tops)
         step += math.log(float(tops @ np.exp(-step)) / self.limit)
         if model.elasticity @ step >= model.excess:  # the budget is kept anyway
             return step

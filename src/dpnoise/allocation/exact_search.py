@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.allocation.bounds import event_log_delta, shared_log_delta
-from dpnoise.allocation.closed_forms import closed_form, shape
+from dpnoise.allocation.closed_forms import closed_form_scales, relative_scales
 from dpnoise.allocation.descent import Descent, Found
 from dpnoise.allocation.groups import tail_slope
 from dpnoise.calibration.gaussian import gaussian_sigma
@@ -25,7 +25,7 @@ from dpnoise.privacy.vector import vector_profile
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.allocation.groups import Search
+    from dpnoise.allocation.groups import GroupedRequest
 
 _SLACK = 3e-6  # of log delta below the budget
 _KINK_SLACK = 5e-3  # where a little less noise costs much more delta
@@ -37,7 +37,7 @@ _DECISIVE = 0.7  # cheap bounds this far from the aim need no other
 _FLOOR = -1e6  # of log delta - target, for a delta of 0
 
 
-def _log_upper(search: Search, scales: Array, aim: float) -> tuple[float, bool]:
+def _log_upper(search: GroupedRequest, scales: Array, aim: float) -> tuple[float, bool]:
     """Return a certified upper bound on log delta, or a lower one that is far above the aim.
 
     The flag tells that the account missed its accuracy, which takes it longest.
@@ -60,13 +60,13 @@ def _log_upper(search: Search, scales: Array, aim: float) -> tuple[float, bool]:
     return min(upper, composed), not upper - float(profile.log_lower) <= _STRAINED
 
 
-def _gaussian_slope(search: Search) -> float:
+def _gaussian_slope(search: GroupedRequest) -> float:
     """Return the slope of log delta in the logarithm of the scale of Gaussian noise."""
     mu = 1.0 / np.atleast_1d(gaussian_sigma(search.epsilon, search.delta))
     return -float(log_delta_and_slope(mu, np.full(1, search.epsilon))[1][0])
 
 
-def _start(search: Search) -> Array:
+def _start(search: GroupedRequest) -> Array:
     """Return scales as if all noise were Gaussian of the same variance, of the least error."""
     groups = search.groups
     spread = np.array([noise.std() for noise in groups.noises])
@@ -74,15 +74,15 @@ def _start(search: Search) -> Array:
     sizes = groups.sensitivities * np.sqrt(groups.counts)
     costs = groups.costs * groups.counts / spread**search.p
     unit = float(gaussian_sigma(search.epsilon, search.delta))
-    return closed_form(sizes, "optimal", 2.0, search.p, costs, unit) / spread
+    return closed_form_scales(sizes, "optimal", 2.0, search.p, costs, unit) / spread
 
 
-def exact_scales(search: Search, scheme: str) -> Array:
+def exact_scales(search: GroupedRequest, scheme: str) -> Array:
     """Return certified scales of the groups, shape (G,).
 
     Parameters
     ----------
-    search : Search
+    search : GroupedRequest
         With positive delta. For "optimal" with more than one group the noise must be made of
         quadratic pieces.
     scheme : str
@@ -101,31 +101,33 @@ def exact_scales(search: Search, scheme: str) -> Array:
     descent = Descent(search, most, slopes)
     start = _start(search)
     # With very little delta only the greatest loss counts: Theorem 5's direction.
-    pure = shape(groups.sensitivities * np.minimum(slopes, 1.0), scheme, 1.0, p, groups.costs)
+    pure = relative_scales(
+        groups.sensitivities * np.minimum(slopes, 1.0), scheme, 1.0, p, groups.costs
+    )
     if scheme != "optimal":
-        pure = shape(groups.sensitivities, scheme, 1.0, p, None)
+        pure = relative_scales(groups.sensitivities, scheme, 1.0, p, None)
         start = pure * math.exp(np.mean(np.log(start / pure)))
     safe = pure * (math.fsum(descent.spent / pure) / most)
-    start = descent.no_more(start)
+    start = descent.within_maximum_loss(start)
     tries: list[Found | None] = []
     if len(slopes) > 1 and all(noise.pieces() is not None for noise in groups.noises):
         if scheme == "optimal":
-            tries.append(descent.least(start))
-            tries.append(descent.common(safe) if bounded else descent.least_below_kink(start))
+            tries.append(descent.minimum(start))
+            tries.append(descent.on_budget(safe) if bounded else descent.minimum_below_kink(start))
         else:
-            tries.append(descent.common(start))
+            tries.append(descent.on_budget(start))
     found = [one for one in tries if one] or [Found(start, _gaussian_slope(search))]
     best = min(found, key=lambda one: groups.error(one.scales, p))
     scales = _certified(search, best)
     return safe if bounded and groups.error(safe, p) < groups.error(scales, p) else scales
 
 
-def _certified(search: Search, found: Found) -> Array:
+def _certified(search: GroupedRequest, found: Found) -> Array:
     """Return the least multiple of scales that the upper bound on delta lets pass.
 
     Parameters
     ----------
-    search : Search
+    search : GroupedRequest
         The search.
     found : Found
         Scales near the budget, and about the slope of log delta in their common factor.

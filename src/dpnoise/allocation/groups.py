@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpnoise.noise import Noise
 
 _NODES = 400  # of the rule for E|T|^p, whose error is below 1e-10 of it
-GREATEST_POWER = 64.0
+MAXIMUM_POWER = 64.0
 
 
 def absolute_moment(noise: Noise, p: float) -> float:
@@ -86,7 +86,7 @@ class Groups(NamedTuple):
         return float(np.logaddexp.reduce(terms))
 
 
-class Search(NamedTuple):
+class GroupedRequest(NamedTuple):
     """A request for scales of groups, checked.
 
     Attributes

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from dpnoise._validation import Problems
     from dpnoise.noise import Noise
 
-LEAST_DELTA = 1e-300  # below it only delta = 0 can be vouched for
-GREATEST_EPSILON = 1e4
+MINIMUM_DELTA = 1e-300  # below it only delta = 0 can be vouched for
+MAXIMUM_EPSILON = 1e4
 # Closed-form profiles come with bounds this close, a margin included: noise that is searched
 # for a delta less by so much passes certification.
 _CLOSED_SLACK = 4e-11
-_MOST_COORDINATES = 1e150
+_MAXIMUM_DIMENSION = 1e150
 _WIDEST = 1e150  # K / epsilon, the scale of Laplace noise for sensitivity 1 and delta = 0
 
 
@@ -45,7 +45,7 @@ class Budget(NamedTuple):
     @property
     def tight(self) -> Budget:
         """The same budget with a delta that leaves room for certification, K = 1."""
-        return self._replace(delta=max(self.delta * (1.0 - _CLOSED_SLACK), LEAST_DELTA))
+        return self._replace(delta=max(self.delta * (1.0 - _CLOSED_SLACK), MINIMUM_DELTA))
 
     @property
     def allows_pure(self) -> bool:
@@ -57,16 +57,16 @@ def check_budget(
     problems: Problems, epsilon: object, delta: object, sensitivity: object, dimension: object
 ) -> None:
     """Record what is wrong with the parts of a budget."""
-    problems.number("epsilon", epsilon, low=0.0, high=GREATEST_EPSILON)
+    problems.number("epsilon", epsilon, low=0.0, high=MAXIMUM_EPSILON)
     if problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
-        positive_or_zero = delta == 0 or delta >= LEAST_DELTA
-        problems.require(positive_or_zero, "delta", f"0 or at least {LEAST_DELTA:g}", delta)
+        positive_or_zero = delta == 0 or delta >= MINIMUM_DELTA
+        problems.require(positive_or_zero, "delta", f"0 or at least {MINIMUM_DELTA:g}", delta)
     problems.number("sensitivity", sensitivity, low=1e-100, high=1e100)
     whole = isinstance(dimension, Integral) and not isinstance(dimension, bool)
     problems.require(
-        whole and 1 <= dimension <= _MOST_COORDINATES,
+        whole and 1 <= dimension <= _MAXIMUM_DIMENSION,
         "dimension",
-        f"a whole number of at least 1, at most {_MOST_COORDINATES:g}",
+        f"a whole number of at least 1, at most {_MAXIMUM_DIMENSION:g}",
         dimension,
     )
 
@@ -97,7 +97,7 @@ class Calibration:
     certified_by : tuple of str
         The accounts that vouch for `delta`: first the one whose upper bound it is, then, if it
         is cheap enough, one by another method whose bounds do not contradict it
-        (`dpnoise.calibration.second_account`).
+        (`dpnoise.calibration.cross_check`).
     """
 
     noise: Noise

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from dpnoise._validation import Problems
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
-from dpnoise.calibration.grid import BOX, MOST_LINES, MOST_PLACES, RESOLUTION, grid_optimum
-from dpnoise.calibration.scalar_optimum import scalar_optimum
-from dpnoise.calibration.second_account import certified_twice
+from dpnoise.calibration.cross_check import cross_checked
+from dpnoise.calibration.grid import BOX, MAXIMUM_LINES, MAXIMUM_SCALES, RESOLUTION, grid_optimum
+from dpnoise.calibration.scalar import scalar_optimum
 from dpnoise.calibration.sufficient import sufficient_optimum
-from dpnoise.calibration.vector_optimum import laplace, vector_optimum
+from dpnoise.calibration.vector import laplace, vector_optimum
 from dpnoise.noise import (
     FAMILIES,
     FlippedHuber,
@@ -139,7 +139,7 @@ def _check_grid(
     span = f"{_LEAST_LENGTH:g} to {_MOST_LENGTH:g}"
     expected = f"((least, greatest), (least, greatest)), numbers that rise, from 0 and from {span}"
     problems.require(good, "box", expected, box)
-    most = MOST_LINES[many], MOST_PLACES[many]
+    most = MAXIMUM_LINES[many], MAXIMUM_SCALES[many]
     try:
         counts = list(resolution if resolution is not None else RESOLUTION)
         whole = all(isinstance(n, Integral) and not isinstance(n, bool) for n in counts)
@@ -260,7 +260,7 @@ def calibrate(
             f"the accounts reach ({error})"
         )
         raise RuntimeError(message) from error
-    return certified_twice(found, budget)
+    return cross_checked(found, budget)
 
 
 def _found(

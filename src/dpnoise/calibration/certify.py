@@ -12,8 +12,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpnoise.calibration.bounds import composed_log_delta
 from dpnoise.calibration.budget import Calibration
+from dpnoise.calibration.delta_bounds import composed_log_delta
 from dpnoise.noise import Huber, Laplace, Staircase, Subbotin
 from dpnoise.privacy.vector import VectorProfile, vector_profile
 
@@ -33,7 +33,7 @@ _WORTH, _SLACK, _IMPROVEMENTS = 1e-10, 1e-6, 4
 _UNUSED, _PROBE, _MOST_UNUSED, _CAREFUL = 1e-8, 1e-6, 1e-3, 0.95
 
 
-def greatest_loss(noise: Noise, sensitivity: float) -> Fraction | float:
+def maximum_loss(noise: Noise, sensitivity: float) -> Fraction | float:
     """Return a bound on the privacy loss of one coordinate, in exact arithmetic.
 
     For log-concave noise the loss grows along the line to sensitivity times the slope of the
@@ -56,7 +56,7 @@ def certified(noise: Noise, budget: Budget) -> tuple[float, str]:
     inversion of transforms may see nothing.
     """
     epsilon, unit, dimension = budget.epsilon, budget.sensitivity, budget.dimension
-    if dimension * greatest_loss(noise, unit) <= Fraction(epsilon):
+    if dimension * maximum_loss(noise, unit) <= Fraction(epsilon):
         return 0.0, PURE
     if dimension > 1 and noise.log_concave:
         bound = VectorProfile(*3 * [composed_log_delta(noise, unit, epsilon, dimension)])
@@ -74,7 +74,7 @@ def certified_delta(noise: Noise, budget: Budget) -> float:
     return certified(noise, budget)[0]
 
 
-def settle(
+def certified_calibration(
     noise: Noise, budget: Budget, *, method: str = "exact", infimum: float | None = None
 ) -> Calibration:
     """Return `noise`, enlarged as little as it takes to be certified.

@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpnoise.calibration.certify import settle
+from dpnoise.calibration.certify import certified_calibration
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import Gaussian, Huber, Laplace, Staircase, Subbotin, staircase_gamma
 
@@ -25,7 +25,7 @@ def gaussian(budget: Budget) -> Calibration:
     """Return the least Gaussian noise, for delta > 0."""
     length = math.nextafter(budget.sensitivity * math.sqrt(budget.dimension), math.inf)
     sigma = gaussian_sigma(budget.epsilon, budget.tight.delta, length)
-    return settle(Gaussian(float(sigma)), budget)
+    return certified_calibration(Gaussian(float(sigma)), budget)
 
 
 def laplace_scale(epsilon: float, delta: float) -> float:
@@ -38,7 +38,7 @@ def laplace_scale(epsilon: float, delta: float) -> float:
 
 def pure_laplace(budget: Budget) -> Calibration:
     """Return the least Laplace noise for delta = 0."""
-    return settle(Laplace(_pure_scale(budget)), budget)
+    return certified_calibration(Laplace(_pure_scale(budget)), budget)
 
 
 def _pure_scale(budget: Budget) -> float:
@@ -52,7 +52,7 @@ def _pure_scale(budget: Budget) -> float:
 
 def pure_subbotin(budget: Budget) -> Calibration:
     """Return the only Subbotin noise for delta = 0, p = 1."""
-    return settle(Subbotin(1.0, _pure_scale(budget)), budget)
+    return certified_calibration(Subbotin(1.0, _pure_scale(budget)), budget)
 
 
 def pure_huber(budget: Budget) -> Calibration:
@@ -64,7 +64,7 @@ def pure_huber(budget: Budget) -> Calibration:
     """
     limit = pure_laplace(budget)
     scale = _NEARLY_LAPLACE * limit.noise.beta
-    return settle(Huber(_NEARLY_LAPLACE, scale), budget, infimum=limit.variance)
+    return certified_calibration(Huber(_NEARLY_LAPLACE, scale), budget, infimum=limit.variance)
 
 
 def staircase(budget: Budget) -> Calibration:
@@ -76,4 +76,4 @@ def staircase(budget: Budget) -> Calibration:
     if budget.dimension * Fraction(share) > Fraction(budget.epsilon):
         share = math.nextafter(share, 0.0)
     gamma = float(staircase_gamma(share))
-    return settle(Staircase(share, budget.sensitivity, gamma), budget)
+    return certified_calibration(Staircase(share, budget.sensitivity, gamma), budget)

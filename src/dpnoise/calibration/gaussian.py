@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
 
-LEAST_DELTA = 1e-300
+MINIMUM_DELTA = 1e-300
 _STEPS = 100
 _BLOCK = 16384  # pairs at a time, so that the work stays in the processor's cache
 # An error e in log mu becomes about e^2 c in one step, where c is the relative change of the
@@ -118,7 +118,7 @@ def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, sensitivity: ArrayLike 
     """
     problems = Problems("Gaussian calibration")
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=1e12)
-    delta = floats(problems, "delta", delta, low=LEAST_DELTA, high=1.0, open_high=True)
+    delta = floats(problems, "delta", delta, low=MINIMUM_DELTA, high=1.0, open_high=True)
     sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
     problems.raise_if_any()
     epsilon, delta, sensitivity = np.broadcast_arrays(epsilon, delta, sensitivity)

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.calibration.bounds import half_line_log_delta
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.certify import certified, certified_delta
-from dpnoise.calibration.shape_profiles import (
+from dpnoise.calibration.delta_bounds import half_line_log_delta
+from dpnoise.calibration.scalar_profiles import (
     flipped_huber_log_delta,
     offset_gaussian_log_delta,
     offset_gaussian_variance,
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
 BOX = (0.02, 150.0), (0.02, 50.0)
 RESOLUTION = 1500, 500
-# What takes seconds: lines are evaluated together for one coordinate, else one by one.
-MOST_LINES, MOST_PLACES = (200_000, 3000), (1_000_000, 3000)  # for one coordinate, for several
+# What takes seconds, for one coordinate and for several: lines are evaluated together for one
+# coordinate, else one by one.
+MAXIMUM_LINES, MAXIMUM_SCALES = (200_000, 3000), (1_000_000, 3000)
 _ROUNDING = 1e-9
 
 _LOG_DELTA = {
@@ -52,7 +53,7 @@ _VARIANCE: dict[type[Noise], Callable[[Array, Array], Array]] = {
 }
 
 
-def first_private(private: Callable[[Array], Array], lines: int, length: int) -> Array:
+def first_private_index(private: Callable[[Array], Array], lines: int, length: int) -> Array:
     """Return the first private place on each line, `length` if there is none.
 
     Parameters
@@ -88,7 +89,7 @@ def _scalar(kind: type[Noise], budget: Budget, shapes: Array, scales: Array) -> 
         scale = scales[places]
         return _LOG_DELTA[kind](shapes / scale, unit / scale, budget.epsilon)[0] <= target
 
-    places = first_private(private, len(shapes), len(scales))
+    places = first_private_index(private, len(shapes), len(scales))
     found = places < len(scales)
     shapes, scales = shapes[found], scales[places[found]]
     order = np.argsort(_VARIANCE[kind](shapes, scales))

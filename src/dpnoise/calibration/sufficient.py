@@ -31,7 +31,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.shape_search import ShapeFamily, optimum
+from dpnoise.calibration.scalar_search import ShapeFamily, minimum_variance
 from dpnoise.noise import FlippedHuber, flipped_huber_variance
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.gaussian import mills_ratio
@@ -136,4 +136,4 @@ def sufficient_optimum(budget: Budget) -> Calibration:
         limit=2.0 * (dimension / budget.epsilon) ** 2,
         near=1e-6,
     )
-    return optimum(family, budget, method="sufficient")
+    return minimum_variance(family, budget, method="sufficient")

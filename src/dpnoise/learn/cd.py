@@ -7,7 +7,7 @@ and applies the proximal operator.
 
 Privacy. Every update at coordinate i has sensitivity lambda_i = 2 C_i / N under replace-one
 and gets lambda_i times one unit noise, so L K updates compose to the account that
-`dpnoise.calibration.zcdp.coordinate_noise` certifies, whatever the order of coordinates, as long
+`dpnoise.calibration.coordinate_noise` certifies, whatever the order of coordinates, as long
 as the order does not depend on the data. All iterates are private, not only the last one.
 """
 

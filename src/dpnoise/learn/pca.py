@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.gaussian import LEAST_DELTA
+from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
 from dpnoise.learn.seeding import noise_generator, warn_if_seeded
@@ -117,7 +117,7 @@ def check_request(
     if epsilon != math.inf:
         problems.number("epsilon", epsilon, low=1e-100, high=1e12)
     private_gaussian = noise == "gaussian" and epsilon != math.inf
-    low = LEAST_DELTA if private_gaussian else 0.0
+    low = MINIMUM_DELTA if private_gaussian else 0.0
     problems.number("delta", delta, low=low, high=1.0, open_high=True)
     for name, value, allowed in (
         ("noise", noise, NOISES),

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.zcdp import MECHANISMS, coordinate_noise
+from dpnoise.calibration.coordinate_noise import MECHANISMS, coordinate_noise
 from dpnoise.learn.bounded_problem import (
     LIMIT,
     bounded_problem,

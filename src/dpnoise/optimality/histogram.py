@@ -1,6 +1,6 @@
 """Noise whose density is a symmetric histogram, and exactly how private it is.
 
-The linear programs of `dpnoise.optimality.limit` end in masses of cells. Here they become
+The linear programs of `dpnoise.optimality.bounds` end in masses of cells. Here they become
 a distribution on the line with an exact profile, so that what a program claims is checked
 without it, and made private where the solver's rounding left it short.
 
@@ -112,7 +112,7 @@ class Histogram:
         return float(np.max(self.deltas(epsilon)))
 
 
-def pure(cells: int, masses: Array, epsilon: float) -> Histogram:
+def pure_envelope(cells: int, masses: Array, epsilon: float) -> Histogram:
     """Return (epsilon, 0)-DP noise that follows given masses as closely as it may from above.
 
     p_j becomes max_i p_i e^(-epsilon ceil(|i - j| / n)), normalised: since ceil(a + b) <=
@@ -149,10 +149,10 @@ def _normalised(noise: Histogram) -> Histogram:
     return Histogram(noise.cells, noise.masses / noise.total(), noise.ratio)
 
 
-def private(cells: int, masses: Array, epsilon: float, delta: float) -> Histogram:
+def repaired_histogram(cells: int, masses: Array, epsilon: float, delta: float) -> Histogram:
     """Return (epsilon, delta)-DP noise close to given masses, for sensitivity 1.
 
-    delta is convex in the noise, so that a share of (epsilon, 0)-DP noise, see `pure`,
+    delta is convex in the noise, so that a share of (epsilon, 0)-DP noise, see `pure_envelope`,
     lowers it as far as needed. The profile of the result is verified.
 
     Parameters
@@ -175,7 +175,7 @@ def private(cells: int, masses: Array, epsilon: float, delta: float) -> Histogra
     # moves delta by less than 1e-15 and the ratio of two masses by less than 1e-12.
     inner_epsilon = epsilon * (1.0 - 1e-12)
     inner_delta = max(delta * (1.0 - 1e-9) - 1e-15, 0.0)
-    safe = pure(cells, masses, inner_epsilon)
+    safe = pure_envelope(cells, masses, inner_epsilon)
     short = np.zeros_like(safe.masses)
     short[: masses.size] = masses
     raw = _normalised(Histogram(cells, short, 0.0))

@@ -11,7 +11,7 @@ mass from N on (on one side), and, for each shift by k cells, slacks u_kj:
 
 The last slack belongs to the events {T >= N - k} and, shifted, {T >= N}. By data processing
 the masses of every (epsilon, delta)-DP lattice noise, the lump being what it has beyond N,
-are feasible (see `dpnoise.optimality.limit` for noise off the lattice).
+are feasible (see `dpnoise.optimality.bounds` for noise off the lattice).
 
 Any multipliers y_kj in [0, w_k] give the bound min_j (c_j + (A' y)_j) - delta sum_k w_k. The
 solver's multipliers are clipped to that and the bound is computed from them.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise.calibration.zcdp import coordinate_noise
+from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.learn.cd import coordinate_orders, descend
 from dpnoise.learn.optimum import optimum
 from dpnoise.learn.problem import make_problem
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dpnoise.calibration.zcdp import CoordinateNoise
+    from dpnoise.calibration.coordinate_noise import CoordinateNoise
     from dpnoise.learn.problem import Problem
     from dpnoise.noise import Noise
     from dpnoise_papers.data.dataset import Dataset

@@ -18,7 +18,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.allocation.exact_search import exact_scales
-from dpnoise.allocation.groups import Search, make_groups
+from dpnoise.allocation.groups import GroupedRequest, make_groups
 from dpnoise.allocation.sufficient import corollary_6
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
@@ -98,7 +98,7 @@ def test_equal_coordinates_need_what_calibration_finds(family):
 
 def test_gaussian_noise_through_the_search_agrees_with_the_closed_form():
     groups = make_groups([Gaussian(1.0)], {Gaussian(1.0): 1.0}, THREE, None, 2)
-    found = exact_scales(Search(groups, 1.0, 1e-6, 2.0), "optimal")[groups.member]
+    found = exact_scales(GroupedRequest(groups, 1.0, 1e-6, 2.0), "optimal")[groups.member]
     closed = allocate(THREE, epsilon=1.0, delta=1e-6, compositions=2)
     np.testing.assert_allclose(found, closed, rtol=1e-6)
 

@@ -12,7 +12,7 @@ from dpnoise import (
     privacy_profile,
     vector_profile,
 )
-from dpnoise.calibration.grid import first_private
+from dpnoise.calibration.grid import first_private_index
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 KINDS = {"flipped-huber": FlippedHuber, "offset-symmetric-gaussian": OffsetSymmetricGaussian}
@@ -93,7 +93,7 @@ def test_first_private_place_by_halving():
     rng = np.random.default_rng(1)
     for length in (1, 2, 7, 64):
         places = rng.integers(0, length + 1, 50)
-        found = first_private(lambda at, places=places: at >= places, 50, length)
+        found = first_private_index(lambda at, places=places: at >= places, 50, length)
         np.testing.assert_array_equal(found, places)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpnoise.noise import Staircase, staircase_gamma
-from dpnoise.optimality.histogram import Histogram, private, pure
+from dpnoise.optimality.histogram import Histogram, pure_envelope, repaired_histogram
 
 
 def random_noise(seed, cells, ratio):
@@ -71,14 +71,14 @@ def test_profile_is_the_integral_at_any_shift_and_largest_on_the_lattice(ratio, 
 
 
 def test_pure_masses_are_private_and_left_alone_when_they_were():
-    noise = pure(6, np.random.default_rng(4).uniform(0.0, 1.0, 25), 0.8)
+    noise = pure_envelope(6, np.random.default_rng(4).uniform(0.0, 1.0, 25), 0.8)
     assert math.isclose(noise.total(), 1.0, rel_tol=1e-13)
     masses = unrolled(noise, 3)
     both = np.concatenate([masses[:0:-1], masses])
     for k in range(1, 7):
         assert np.all(both[k:] <= math.exp(0.8) * both[:-k] * (1 + 1e-14))
         assert np.all(both[:-k] <= math.exp(0.8) * both[k:] * (1 + 1e-14))
-    again = pure(6, noise.masses, 0.8)
+    again = pure_envelope(6, noise.masses, 0.8)
     assert np.allclose(again.masses[: noise.masses.size], noise.masses, rtol=1e-14)
     assert math.isclose(again.var(), noise.var(), rel_tol=1e-12)
 
@@ -104,14 +104,14 @@ def test_staircase_on_a_fitting_lattice_is_pure_with_its_own_moments(epsilon):
 def test_any_masses_are_mended_to_the_budget(seed, delta):
     rng = np.random.default_rng(seed)
     masses = rng.uniform(0.0, 1.0, 40) * (rng.uniform(size=40) < 0.7) + 1e-3
-    noise = private(9, masses, 0.5, delta)
+    noise = repaired_histogram(9, masses, 0.5, delta)
     assert math.isclose(noise.total(), 1.0, rel_tol=1e-13)
     assert noise.delta(0.5) <= delta
 
 
 def test_masses_within_the_budget_are_only_normalised():
     masses = np.append(np.full(12, 2.0), np.zeros(7))  # uniform: a shift by 1 costs 1 / width
-    noise = private(6, masses, 0.5, 0.3)
+    noise = repaired_histogram(6, masses, 0.5, 0.3)
     assert noise.ratio == 0.0
     assert np.allclose(noise.masses[:12], 1 / 23, rtol=1e-14)
     assert not noise.masses[12:].any()

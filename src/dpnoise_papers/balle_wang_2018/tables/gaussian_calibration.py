@@ -18,8 +18,8 @@ import pandas as pd
 from scipy import optimize
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
-from dpnoise.calibration.gaussian import LEAST_DELTA, gaussian_sigma
+from dpnoise.calibration.classical import classical_gaussian_sigma
+from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.balle_wang_2018.as_printed import STOPS, algorithm_1
 from dpnoise_papers.grids import geometric, require_grid
@@ -126,7 +126,7 @@ def gain_crossings(*, epsilons: Sequence[float], gains: Sequence[float]) -> pd.D
     for place, value in enumerate(gains):
         problems.number(f"gains[{place}]", value, low=1.0, open_low=True)
     problems.raise_if_any()
-    ends = math.log(LEAST_DELTA) + 1e-9, math.log(0.5)
+    ends = math.log(MINIMUM_DELTA) + 1e-9, math.log(0.5)
 
     def excess(log_delta: float, e: float, gain: float) -> float:
         delta = math.exp(log_delta)

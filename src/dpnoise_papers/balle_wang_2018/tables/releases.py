@@ -25,7 +25,7 @@ import pandas as pd
 
 from dpnoise._validation import Problems
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
+from dpnoise.calibration.classical import classical_gaussian_sigma
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.denoise.shrinkage import james_stein
 from dpnoise.denoise.thresholds import soft_threshold, universal_threshold

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
+from dpnoise.calibration.classical import classical_gaussian_sigma
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.checks import (

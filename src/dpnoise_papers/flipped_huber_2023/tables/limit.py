@@ -1,6 +1,6 @@
 """How far each mechanism is from the best that additive noise can do, in one dimension.
 
-`dpnoise.optimality.limit` brackets the least variance, or least E|T|, of any noise that is
+`dpnoise.optimality.bounds` brackets the least variance, or least E|T|, of any noise that is
 (epsilon, delta)-DP for a real query of sensitivity 1. Here every mechanism stands beside these
 bounds: value / upper is how many times the limit it costs at least, value / lower at most.
 The question is beyond flipped-huber-2023, whose Figure 3 compares mechanisms with each other.
@@ -18,7 +18,7 @@ import pandas as pd
 from dpnoise._validation import Problems
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import FAMILIES, Staircase, staircase_gamma
-from dpnoise.optimality.limit import COSTS, LARGEST_EPSILON, least_cost
+from dpnoise.optimality.bounds import COSTS, LARGEST_EPSILON, minimum_cost
 from dpnoise_papers.grids import describe
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def limit(
     mechanisms : sequence of str, optional
         Kebab names of families.
     gap : float, optional
-        How close the bounds on the limit should be, see `dpnoise.optimality.limit.least_cost`.
+        How close the bounds on the limit should be, see `dpnoise.optimality.bounds.minimum_cost`.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def limit(
     problems.raise_if_any()
     rows = []
     for cost, delta, epsilon in product(costs, sorted(deltas), sorted(epsilons)):
-        bounds = least_cost(epsilon, delta, cost=cost, gap=gap)
+        bounds = minimum_cost(epsilon, delta, cost=cost, gap=gap)
         here = (cost, delta, epsilon, bounds.lower, bounds.upper, bounds.cells)
         for mechanism in mechanisms:
             noise, value, status = _mechanism(mechanism, epsilon, delta, cost)

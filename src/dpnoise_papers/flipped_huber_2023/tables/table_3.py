@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from dpnoise.calibration.zcdp import describe
+from dpnoise.calibration.coordinate_noise import describe
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers.descent.trials import Split, make_split, run_trials, unit_noise
 

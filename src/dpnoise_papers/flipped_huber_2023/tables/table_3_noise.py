@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpnoise._validation import Problems
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.zcdp import MECHANISMS as BY_ZCDP
-from dpnoise.calibration.zcdp import coordinate_noise
+from dpnoise.calibration.coordinate_noise import MECHANISMS as BY_ZCDP
+from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.noise import Gaussian
 from dpnoise.privacy.zcdp import epsilon_from_zcdp
 
@@ -46,7 +46,7 @@ def release_noise(
     ----------
     problem : Problem
     mechanism : str
-        Those of `dpnoise.calibration.zcdp.coordinate_noise`; "gaussian-dp-cd", Gaussian noise by
+        Those of `dpnoise.calibration.coordinate_noise`; "gaussian-dp-cd", Gaussian noise by
         the bound of Mangold et al.; or "flipped-huber-exact", flipped Huber noise of least
         variance under the exact privacy profile of all updates together.
     settings : mapping

@@ -24,7 +24,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.zcdp import describe
+from dpnoise.calibration.coordinate_noise import describe
 from dpnoise.learn.cd import coordinate_orders, descend
 from dpnoise_papers.descent.trials import Split, law_of, make_split
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import grid

@@ -16,7 +16,7 @@ from scipy import optimize
 
 from dpnoise._validation import Problems
 from dpnoise.allocation.allocate import allocate
-from dpnoise.calibration.gaussian import LEAST_DELTA
+from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.noise import Laplace
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.grids import require_count
@@ -110,7 +110,7 @@ def approximate_laplace(
     for place, value in enumerate(epsilons):
         problems.number(f"epsilons[{place}]", value, low=1e-3, high=50.0)
     for place, value in enumerate(deltas):
-        problems.number(f"deltas[{place}]", value, low=LEAST_DELTA, high=1.0, open_high=True)
+        problems.number(f"deltas[{place}]", value, low=MINIMUM_DELTA, high=1.0, open_high=True)
     problems.raise_if_any()
     rows = []
     for name, counts in dimensions.items():

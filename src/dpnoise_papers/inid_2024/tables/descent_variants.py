@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from dpnoise.calibration.zcdp import coordinate_noise
+from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.noise import Gaussian
 from dpnoise.privacy.profile import epsilon_at
 from dpnoise_papers.descent.search import (

@@ -17,7 +17,7 @@ import pandas as pd
 
 from dpnoise._validation import Problems
 from dpnoise.allocation.allocate import allocate
-from dpnoise.calibration.gaussian import LEAST_DELTA, gaussian_sigma
+from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise_papers.grids import geometric, require_count, require_grid
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def error_curves(
         require_grid(problems, "epsilons", epsilons)
     else:
         _check_numbers(problems, "epsilons", epsilons, 0.0, math.inf, shut=False)
-    problems.number("delta", delta, low=LEAST_DELTA, high=1.0, open_high=True)
+    problems.number("delta", delta, low=MINIMUM_DELTA, high=1.0, open_high=True)
     problems.require(norm in (1, 2), "norm", "1 or 2", norm)
     problems.raise_if_any()
     budgets = geometric(epsilons) if isinstance(epsilons, dict) else epsilons

@@ -8,7 +8,7 @@ import pytest
 
 from dpnoise import calibrate
 from dpnoise.noise import Staircase
-from dpnoise.optimality.limit import least_cost
+from dpnoise.optimality.bounds import minimum_cost
 from dpnoise_papers.flipped_huber_2023.tables.limit import MECHANISMS, limit, within
 
 
@@ -40,7 +40,7 @@ def test_values_are_those_of_calibration_and_bounds_those_of_the_programs(table)
         table, cost="mean-abs", delta=1e-2, epsilon=1.0, mechanism="flipped-huber"
     ).itertuples()
     assert row.value == calibrate("flipped-huber", epsilon=1.0, delta=1e-2).noise.mean_abs()
-    bounds = least_cost(1.0, 1e-2, cost="mean-abs")
+    bounds = minimum_cost(1.0, 1e-2, cost="mean-abs")
     assert (row.lower, row.upper, row.cells) == (bounds.lower, bounds.upper, bounds.cells)
     assert "alpha=" in row.noise
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise.calibration.zcdp import coordinate_noise
+from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.learn.problem import make_problem
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.vector import vector_profile

@@ -55,7 +55,7 @@ def classical_gaussian_sigma(
 
     Examples
     --------
-    >>> from dpnoise.calibration.classical_gaussian import classical_gaussian_sigma
+    >>> from dpnoise.calibration.classical import classical_gaussian_sigma
     >>> round(float(classical_gaussian_sigma(0.5, 1e-6)), 4)
     10.5976
     """

@@ -2,7 +2,7 @@
 
 For a real query of sensitivity 1 and noise T that does not depend on the data, (epsilon,
 delta)-DP asks for every shift |d| <= 1 that sup_A P(T in A) - e^epsilon P(T + d in A) <= delta.
-`least_cost` brackets the least E T^2 or E|T| under these constraints, over all
+`minimum_cost` brackets the least E T^2 or E|T| under these constraints, over all
 distributions, atoms included. Linear programs over discretised noise are the way of Selvi, Liu
 & Wiesemann (2023, "Differential privacy via distributionally robust optimization"). Noise that
 is merely binned loses a share of order h of its cost in cells of width h; the rounding below is
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.optimality.histogram import Histogram, private
+from dpnoise.optimality.histogram import Histogram, repaired_histogram
 from dpnoise.optimality.program import LatticeProgram
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _SHIFTS_PER_ROUND = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Limit:
+class CostBounds:
     """Bounds on the least cost of additive noise, and noise that attains the upper one.
 
     Parameters
@@ -86,14 +86,14 @@ class Limit:
         return self.upper / self.lower - 1.0 if self.lower > 0.0 else math.inf
 
 
-def least_cost(
+def minimum_cost(
     epsilon: float,
     delta: float,
     *,
     cost: str = "variance",
     cells: int | None = None,
     gap: float = 0.005,
-) -> Limit:
+) -> CostBounds:
     """Bound the least cost of one-dimensional additive (epsilon, delta)-DP noise.
 
     Parameters
@@ -112,7 +112,7 @@ def least_cost(
 
     Returns
     -------
-    Limit
+    CostBounds
 
     Raises
     ------
@@ -191,7 +191,7 @@ def _choose_cells(
         # not more than a tenth of the gap.
         scale = 1.2 * value if cost == "variance" else 0.8 * value**2
         needed = math.ceil(1.0 / math.sqrt(gap * scale))
-    found = private(fine, masses, epsilon, delta)
+    found = repaired_histogram(fine, masses, epsilon, delta)
     upper = _cost(found, cost)
     best = (0.0, 1)
     for cells in range(max(1, fine // 20), min(fine, _ALL_SHIFTS) + 1):
@@ -205,12 +205,12 @@ def _choose_cells(
 def _decreasing(epsilon: float, delta: float, cost: str, cells: int) -> Histogram:
     """Return good noise of decreasing density."""
     masses, _ = _program(epsilon, delta, cost, cells).solve_decreasing()
-    return private(cells, masses, epsilon, delta)
+    return repaired_histogram(cells, masses, epsilon, delta)
 
 
 def _bracket(
     epsilon: float, delta: float, cost: str, cells: int, *, gap: float, start: Histogram
-) -> Limit:
+) -> CostBounds:
     """Return what one lattice, and noise known before, say."""
     program = _program(epsilon, delta, cost, cells)
     few = {cells, cells - 1, cells // 2 + 1, cells // 3}
@@ -218,23 +218,23 @@ def _bracket(
     best, lower, bounded_by = start, 0.0, 0
     for _ in range(_ROUNDS):
         masses, bound = program.solve(shifts)
-        met = (best, private(cells, masses, epsilon, delta))
+        met = (best, repaired_histogram(cells, masses, epsilon, delta))
         best = min(met, key=lambda noise: _cost(noise, cost))
         upper = _cost(best, cost)
         before, bound = lower, bound - _rounding_loss(cells, cost)
         if bound > lower:
             lower, bounded_by = bound, len(shifts)
-        unmended = Histogram(cells, masses, 0.0)
-        new = _violated(unmended.deltas(epsilon), delta, shifts)
+        unrepaired = Histogram(cells, masses, 0.0)
+        new = _violated(unrepaired.deltas(epsilon), delta, shifts)
         # More shifts cannot make the program cheaper: they cannot help the noise when it is
         # too dear before it is mended.
         slow = 0.0 < lower <= (1.0 + 0.05 * gap) * before
-        settled = best is not start or _cost(unmended, cost) >= upper
+        settled = best is not start or _cost(unrepaired, cost) >= upper
         if upper <= (1.0 + gap) * lower or not new or (slow and settled):
             break
         shifts = sorted({*shifts, *new})
     upper *= 1.0 + 1e-12  # rounding of the sum
-    return Limit(epsilon, delta, cost, lower, upper, best, cells, bounded_by)
+    return CostBounds(epsilon, delta, cost, lower, upper, best, cells, bounded_by)
 
 
 def _violated(deltas: Array, delta: float, shifts: list[int]) -> list[int]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.calibration.certify import settle
+from dpnoise.calibration.certify import certified_calibration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,9 @@ def solve_scale(
     return np.where(done, x, low)  # the private side
 
 
-def least(value: Callable[[Array], Array], grid: Array, values: Array) -> tuple[float, float]:
+def minimize_on_interval(
+    value: Callable[[Array], Array], grid: Array, values: Array
+) -> tuple[float, float]:
     """Return the argument and the minimum of a function on an interval.
 
     The interval between the neighbours of the best point is divided again and again, so that
@@ -158,7 +160,7 @@ def least(value: Callable[[Array], Array], grid: Array, values: Array) -> tuple[
     return float(points[best]), float(values[best])
 
 
-class _Search:
+class _ScaleSearch:
     """One family and one budget for sensitivity 1."""
 
     def __init__(self, family: ShapeFamily, epsilon: float, delta: float) -> None:
@@ -192,7 +194,7 @@ class _Search:
         return not np.any(self.private(shapes, variance * (1.0 - _RESOLVED)))
 
 
-def optimum(family: ShapeFamily, budget: Budget, method: str = "exact") -> Calibration:
+def minimum_variance(family: ShapeFamily, budget: Budget, method: str = "exact") -> Calibration:
     """Return the noise of least variance for a positive delta.
 
     Parameters
@@ -204,19 +206,21 @@ def optimum(family: ShapeFamily, budget: Budget, method: str = "exact") -> Calib
     method : str
         What the account of `family` is called.
     """
-    search = _Search(family, budget.epsilon, budget.tight.delta)
+    search = _ScaleSearch(family, budget.epsilon, budget.tight.delta)
     unit, infimum = budget.sensitivity, None
     if family.candidate:
         shape, d = family.candidate
         variance = float(family.variance(np.array([shape]))[0]) / d**2
         if variance <= family.limit * (1.0 + _RESOLVED) and search.unbeaten(variance, shape):
-            return settle(family.make(shape, unit / d), budget, method=method)
+            return certified_calibration(family.make(shape, unit / d), budget, method=method)
     if search.unbeaten(family.limit):
         infimum = family.limit * unit**2
         close = search.private(family.grid, family.limit * (1.0 + family.near))
         shape = float(family.grid[np.argmax(close)] if close.any() else family.grid[-1])
     else:
         values = search.log_variance(family.grid, _ROUGH)
-        shape, _ = least(search.log_variance, family.grid, values)
+        shape, _ = minimize_on_interval(search.log_variance, family.grid, values)
     d = math.exp(float(search.log_d(np.array([shape]))[0]))
-    return settle(family.make(shape, unit / d), budget, method=method, infimum=infimum)
+    return certified_calibration(
+        family.make(shape, unit / d), budget, method=method, infimum=infimum
+    )

@@ -5,8 +5,8 @@ import pytest
 from scipy import special
 
 from dpnoise import FlippedHuber, Gaussian, Huber, Laplace, TruncatedLaplace, vector_profile
+from dpnoise.allocation.gradient import log_delta_and_slopes
 from dpnoise.allocation.groups import absolute_moment, tail_slope
-from dpnoise.allocation.smooth_delta import log_delta_and_slopes
 from dpnoise.privacy.gaussian import gaussian_log_delta
 
 GROUPS = [

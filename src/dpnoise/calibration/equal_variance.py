@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.calibration.bounds import composed_log_delta, half_line_log_delta
+from dpnoise.calibration.delta_bounds import composed_log_delta, half_line_log_delta
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.vector import vector_profile
 
@@ -43,10 +43,10 @@ _RTOL, _ROUGH, _SLACK = 1e-7, 1e-4, 1.2e-7
 # Cheap bounds this far from the target decide; bounds of the inversion this far apart are of no
 # use, and after so many of them it is not asked again where the cheap bounds leave it open.
 _NARROWEST, _WIDEST = 1.01e-9, 0.99e6
-_DECISIVE, _APART, _BLIND, _UNDECIDED = 0.7, 0.1, 4, 10.0
+_DECISIVE, _LOOSE, _MOST_LOOSE, _UNDECIDED = 0.7, 0.1, 4, 10.0
 # After so many values that missed the accuracy asked for, up to 0.3 s each, the search ends; after
 # so many without any lower bound the cheap upper bound decides alone.
-_STRAINED, _USELESS = 30, 12
+_MOST_INACCURATE, _MOST_UNBOUNDED = 30, 12
 _SCALAR_SLACK = 4e-11
 _FLOOR = -30.0  # of log delta - target: much lower values only say 'far below'
 _GROWTH, _BRACKETS = 2.0, 60
@@ -62,7 +62,7 @@ _ROUNDS = 6
 _SHAPE_CLOSE = 2e-4  # error of the shape relative to the grid's spacing
 
 
-class Known(NamedTuple):
+class KnownNoise(NamedTuple):
     """Noise that keeps the budget, or a limit, from which the search starts.
 
     Attributes
@@ -80,7 +80,7 @@ class Known(NamedTuple):
     limit: bool
 
 
-def root(
+def increasing_root(
     function: Callable[[float], float], start: float, step: float, even: float = _EVEN
 ) -> float:
     """Return where an increasing function crosses 0.
@@ -116,7 +116,7 @@ def root(
     raise RuntimeError(message)
 
 
-class DualSearch:
+class EqualVarianceSearch:
     """One family of noise and one budget, scaled to sensitivity 1.
 
     Parameters
@@ -130,8 +130,8 @@ class DualSearch:
     def __init__(self, make: Callable[[float, float], Noise], budget: Budget) -> None:
         self.make, self.budget = make, budget
         self.log_delta = math.log(budget.delta)
-        self.blind = self.strained = self.useless = 0
-        self.patience = _STRAINED
+        self.loose = self.inaccurate = self.unbounded = 0
+        self.most_inaccurate = _MOST_INACCURATE
 
     def excess(self, noise: Noise, d: float, rtol: float = _RTOL) -> float:
         """Return log delta - log(budget's delta) of `noise` for sensitivity d.
@@ -149,42 +149,42 @@ class DualSearch:
         high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
         if low > _DECISIVE:
             return low
-        blind = self.blind >= _BLIND and high - low < _UNDECIDED
-        if high < -_DECISIVE or blind or self.useless >= _USELESS:
+        loose = self.loose >= _MOST_LOOSE and high - low < _UNDECIDED
+        if high < -_DECISIVE or loose or self.unbounded >= _MOST_UNBOUNDED:
             return high
         profile = vector_profile(noise, d, epsilon, copies=dimension, rtol=rtol)
         upper, middle = float(profile.log_upper), float(profile.log_estimate)
         gap = upper - float(profile.log_lower)
-        self.blind += not gap <= _APART
-        self.useless += not gap < math.inf
-        self.strained += not gap <= 3.0 * rtol
+        self.loose += not gap <= _LOOSE
+        self.unbounded += not gap < math.inf
+        self.inaccurate += not gap <= 3.0 * rtol
         # The estimate is smoother than the bound.
         found = middle + _SLACK if upper - middle <= max(rtol, _SLACK) else upper
         return min(found - self.log_delta, high)
 
-    def at_variance(self, shape: float, variance: float, rtol: float = _RTOL) -> float:
+    def excess_at_variance(self, shape: float, variance: float, rtol: float = _RTOL) -> float:
         """Return log delta - target of the noise of this shape and variance.
 
         Once the search has come to its end nothing improves any more.
         """
-        if self.strained > self.patience:
+        if self.inaccurate > self.most_inaccurate:
             return 1.0
         noise = self.make(shape, 1.0)
         return self.excess(noise, math.sqrt(noise.var() / variance), rtol)
 
-    def solve(self, shape: float, variance: float, change: float = 0.01) -> float:
+    def variance_at(self, shape: float, variance: float, change: float = 0.01) -> float:
         """Return the variance that the budget needs at a shape, near `variance`."""
         noise = self.make(shape, 1.0)
         log_d = 0.5 * math.log(noise.var() / variance)
-        found = root(lambda x: self.excess(noise, math.exp(x)), log_d, change)
+        found = increasing_root(lambda x: self.excess(noise, math.exp(x)), log_d, change)
         return noise.var() * math.exp(-2.0 * found)
 
-    def least(self, known: list[Known], grid: Array) -> Known:
+    def minimum(self, known: list[KnownNoise], grid: Array) -> KnownNoise:
         """Return the noise of least variance.
 
         Parameters
         ----------
-        known : list of Known
+        known : list of KnownNoise
             At least one.
         grid : numpy.ndarray
             Increasing positive shapes to scan, at least three.
@@ -192,22 +192,22 @@ class DualSearch:
         best = min(known, key=lambda item: (item.variance, item.limit))
         for _ in range(_SCANS):
             before = best
-            for ends in self._promising(best.variance, grid):
-                best = self._descend(best, ends)
+            for ends in self._promising_intervals(best.variance, grid):
+                best = self._refined(best, ends)
             if best.variance >= before.variance:
                 break
         return best
 
-    def _promising(self, variance: float, grid: Array) -> list[tuple[float, float]]:
+    def _promising_intervals(self, variance: float, grid: Array) -> list[tuple[float, float]]:
         """Return the intervals of shapes where noise of this variance may keep the budget."""
-        scan = np.array([self.at_variance(shape, variance, _ROUGH) for shape in grid])
+        scan = np.array([self.excess_at_variance(shape, variance, _ROUGH) for shape in grid])
         beside = np.concatenate([[np.inf], scan, [np.inf]])
         minima = np.flatnonzero((scan <= beside[:-2]) & (scan < beside[2:]) & (scan < _PROMISING))
         minima = minima[np.argsort(scan[minima])][:_DESCENTS]
         last = len(grid) - 1
         return [(float(grid[max(k - 1, 0)]), float(grid[min(k + 1, last)])) for k in minima]
 
-    def _descend(self, best: Known, ends: tuple[float, float]) -> Known:
+    def _refined(self, best: KnownNoise, ends: tuple[float, float]) -> KnownNoise:
         """Return the least noise with a shape between `ends`, or `best` if none is less."""
         from scipy.optimize import minimize_scalar  # noqa: PLC0415
 
@@ -217,7 +217,7 @@ class DualSearch:
         gain, last = (_SCALAR_GAIN, _SCALAR_LAST) if scalar else (_GAIN, _LAST)
         for _ in range(_ROUNDS):
             found = minimize_scalar(
-                lambda x: self.at_variance(math.exp(x), best.variance),  # noqa: B023
+                lambda x: self.excess_at_variance(math.exp(x), best.variance),  # noqa: B023
                 bounds=bounds,
                 method="bounded",
                 options=tolerance,
@@ -226,7 +226,7 @@ class DualSearch:
                 break
             shape = math.exp(found.x)
             step = 0.05 * min(1.0, -found.fun)
-            best = Known(self.solve(shape, best.variance, step), shape, limit=False)
+            best = KnownNoise(self.variance_at(shape, best.variance, step), shape, limit=False)
             if found.fun > -last:
                 break
         return best

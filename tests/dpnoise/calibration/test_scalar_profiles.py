@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpnoise.calibration import shape_profiles as module
+from dpnoise.calibration import scalar_profiles as module
 from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian, TruncatedLaplace
 from exact_profile import exact_log_delta
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpnoise import FlippedHuber, Gaussian, Huber, Laplace, Subbotin, allocate
-from dpnoise.allocation.allocate import allocate as scales_module
-from dpnoise.allocation.second_account import second_account
+from dpnoise.allocation import allocate as module
+from dpnoise.allocation.cross_check import second_account
 
 LAMBDAS = np.array([1.0, 2.0, 2.0])
 REQUESTS = [
@@ -42,8 +42,8 @@ def test_the_second_account_agrees(noises, epsilon, delta, name, scheme):
 @pytest.mark.parametrize(("noises", "epsilon", "delta", "name"), REQUESTS)
 def test_scales_that_are_too_small_are_not_handed_out(monkeypatch, noises, epsilon, delta, name):
     """As if the first account had certified them."""
-    true_scales = scales_module._scales
-    monkeypatch.setattr(scales_module, "_scales", lambda request: 0.99 * true_scales(request))
+    true_scales = module._minimum_scales
+    monkeypatch.setattr(module, "_minimum_scales", lambda request: 0.99 * true_scales(request))
     with pytest.raises(RuntimeError, match=f"accounts disagree.*{name}"):
         allocate(LAMBDAS, noise=one_or_many(noises), epsilon=epsilon, delta=delta)
 

@@ -203,7 +203,7 @@ def second_account(noise: Noise, budget: Budget, first: str) -> Account | None:
     return lattice([(noise, shift, dimension)], epsilon)
 
 
-def refuse_contradiction(what: str, first: str, delta: float, second: Account | None) -> None:
+def require_agreement(what: str, first: str, delta: float, second: Account | None) -> None:
     """Raise if a lower bound is above an upper bound.
 
     Parameters
@@ -231,7 +231,7 @@ def refuse_contradiction(what: str, first: str, delta: float, second: Account | 
         raise RuntimeError(message)
 
 
-def certified_twice(found: Calibration, budget: Budget) -> Calibration:
+def cross_checked(found: Calibration, budget: Budget) -> Calibration:
     """Return a calibration with the name of a second account that does not contradict it.
 
     Parameters
@@ -248,6 +248,6 @@ def certified_twice(found: Calibration, budget: Budget) -> Calibration:
     """
     (first,) = found.certified_by
     second = second_account(found.noise, budget, first)
-    refuse_contradiction(f"calibration: {found.noise!r} for {budget!r}", first, found.delta, second)
+    require_agreement(f"calibration: {found.noise!r} for {budget!r}", first, found.delta, second)
     names = (first,) if second is None else (first, second.name)
     return replace(found, certified_by=names)

@@ -1,6 +1,6 @@
 """A second account of allocated scales, by another method than the one that found them.
 
-As in `dpnoise.calibration.second_account`: Gaussian noise by half-lines of one Gaussian with
+As in `dpnoise.calibration.cross_check`: Gaussian noise by half-lines of one Gaussian with
 mu^2 = sum (lambda_i / sigma_i)^2, noise with a bounded loss and delta = 0 by the sum of the
 greatest losses, everything else by the lattice, for up to three different coordinates (some 20 ms
 each).
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.allocation.groups import tail_slope
-from dpnoise.calibration.second_account import (
+from dpnoise.calibration.cross_check import (
     MOST_COORDINATES,
     Account,
     half_lines,
@@ -87,7 +87,7 @@ def _by_lattice(
     return lattice([(*key, count) for key, count in groups.items()], epsilon)
 
 
-def refuse_contradiction(
+def require_agreement(
     noises: list[Noise],
     sensitivities: Array,
     scales: Array,

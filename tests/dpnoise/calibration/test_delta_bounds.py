@@ -15,7 +15,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.allocation.bounds import event_log_delta, shared_log_delta
-from dpnoise.calibration.bounds import composed_log_delta, half_line_log_delta, share_of
+from dpnoise.calibration.delta_bounds import composed_log_delta, half_line_log_delta, share_of
 
 NOISES = [
     Gaussian(3.0),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.gaussian import LEAST_DELTA, gaussian_sigma
+from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, flipped_huber_variance
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.gaussian import gaussian_log_delta
@@ -124,7 +124,7 @@ def coordinate_noise(
     known = isinstance(mechanism, str) and mechanism in MECHANISMS
     problems.require(known, "mechanism", expected, mechanism)
     problems.number("epsilon", epsilon, low=1e-100, high=1e12)
-    problems.number("delta", delta, low=LEAST_DELTA, high=1.0, open_high=True)
+    problems.number("delta", delta, low=MINIMUM_DELTA, high=1.0, open_high=True)
     problems.require(_is_count(grid), "grid", "a whole number of at least 1", grid)
     problems.require(
         _is_count(passes) and passes <= _MOST_PASSES,

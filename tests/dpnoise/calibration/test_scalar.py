@@ -17,7 +17,7 @@ from dpnoise import (
     gaussian_sigma,
     privacy_profile,
 )
-from dpnoise.calibration.scalar_optimum import _FAMILIES, kink_shape
+from dpnoise.calibration.scalar import _FAMILIES, kink_shape
 from exact_profile import exact_log_delta
 
 FAMILIES = "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace"

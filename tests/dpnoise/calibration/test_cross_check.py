@@ -18,7 +18,7 @@ from dpnoise import (
     calibrate,
     privacy_profile,
 )
-from dpnoise.calibration import certify, second_account
+from dpnoise.calibration import certify, cross_check
 from dpnoise.calibration.budget import Budget
 from dpnoise.noise import FAMILIES
 from dpnoise.privacy.vector import VectorProfile
@@ -48,7 +48,7 @@ def test_every_calibration_is_certified_twice(family, dimension):
     first, second = found.certified_by
     assert second in {"density ratio", "half-lines", "lattice"}
     budget = Budget(epsilon, delta, 1.0, dimension)
-    again = second_account.second_account(found.noise, budget, first)
+    again = cross_check.second_account(found.noise, budget, first)
     assert again.log_lower <= again.log_upper
     if first in {certify.VECTOR, certify.SCALAR} and again.log_upper - again.log_lower < 1e-3:
         assert again.log_lower <= math.log(found.delta) <= again.log_upper + 2e-7
@@ -73,7 +73,7 @@ def test_every_calibration_is_certified_twice(family, dimension):
 def test_half_lines_against_the_definition(noise):
     """Also at ties: epsilon 0, the loss of a Laplace centre, the greatest loss."""
     for epsilon in (0.0, 0.3, 0.5, 0.75, 1.0, 3.0):
-        found = second_account.half_lines(noise, 1.0, epsilon)
+        found = cross_check.half_lines(noise, 1.0, epsilon)
         exact = exact_log_delta(noise, 1.0, epsilon)
         assert found.log_lower <= exact <= found.log_upper or (
             exact == -mp.inf and found.log_lower == -math.inf
@@ -87,7 +87,7 @@ def test_half_lines_far_out():
     for noise in (Gaussian(0.05), FlippedHuber(0.3, 0.1), Gaussian(1e4)):
         for epsilon in (1e-3, 1.0, 400.0):
             delta = float(privacy_profile(noise, 1.0, epsilon))
-            found = second_account.half_lines(noise, 1.0, epsilon)
+            found = cross_check.half_lines(noise, 1.0, epsilon)
             if delta > 0.0:
                 assert found.log_lower <= math.log(delta) + 1e-11
                 assert math.log(delta) <= found.log_upper + 1e-11
@@ -100,12 +100,12 @@ def test_density_ratio_sees_too_steep_noise():
         (Staircase(2.0, 1.0, 0.3), 2.0),
     ]:
         good, wrong = (
-            second_account.second_account(noise, Budget(x * loss, 0.0, 1.0, 1), certify.PURE)
+            cross_check.second_account(noise, Budget(x * loss, 0.0, 1.0, 1), certify.PURE)
             for x in (1.0, 1.0 - 1e-11)
         )
-        second_account.refuse_contradiction("noise", certify.PURE, 0.0, good)
+        cross_check.require_agreement("noise", certify.PURE, 0.0, good)
         with pytest.raises(RuntimeError, match=r"disagree.*'greatest loss'.*'density ratio'"):
-            second_account.refuse_contradiction("noise", certify.PURE, 0.0, wrong)
+            cross_check.require_agreement("noise", certify.PURE, 0.0, wrong)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 20])
@@ -126,9 +126,9 @@ def test_an_error_of_the_first_account_is_caught(monkeypatch, family, dimension)
     noise = calibrate(family, epsilon=1.0, delta=1e-4, dimension=dimension).noise.scaled(0.9999)
     monkeypatch.setattr(certify, "vector_profile", wrong)
     budget = Budget(1.0, 1e-4, 1.0, dimension)
-    found = certify.settle(noise, budget)
+    found = certify.certified_calibration(noise, budget)
     with pytest.raises(RuntimeError, match="accounts disagree"):
-        second_account.certified_twice(found, budget)
+        cross_check.cross_checked(found, budget)
 
 
 def test_the_grid_certifies_what_the_lattice_allows():
@@ -140,7 +140,7 @@ def test_the_grid_certifies_what_the_lattice_allows():
     first, second = found.certified_by
     assert second == "lattice"
     budget = Budget(2.0, 0.0024, 1.0, 2)
-    again = second_account.second_account(found.noise, budget, first)
+    again = cross_check.second_account(found.noise, budget, first)
     assert math.exp(again.log_upper) <= 0.0024
 
 

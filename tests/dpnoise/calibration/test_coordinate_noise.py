@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpnoise.calibration import zcdp as module
+from dpnoise.calibration import coordinate_noise as module
+from dpnoise.calibration.coordinate_noise import coordinate_noise, describe
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.calibration.zcdp import coordinate_noise, describe
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Noise, flipped_huber_variance
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, zcdp

@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.calibration.closed_forms import laplace_scale
-from dpnoise.calibration.shape_profiles import (
+from dpnoise.calibration.scalar_profiles import (
     flipped_huber_log_delta,
     offset_gaussian_log_delta,
     offset_gaussian_variance,
     truncated_laplace_log_delta,
     truncated_laplace_variance,
 )
-from dpnoise.calibration.shape_search import Candidate, ShapeFamily, optimum
+from dpnoise.calibration.scalar_search import Candidate, ShapeFamily, minimum_variance
 from dpnoise.noise import (
     FlippedHuber,
     OffsetSymmetricGaussian,
@@ -156,4 +156,4 @@ def scalar_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     budget : Budget
         With dimension 1 and positive delta.
     """
-    return optimum(_FAMILIES[kind](budget.epsilon, budget.tight.delta), budget)
+    return minimum_variance(_FAMILIES[kind](budget.epsilon, budget.tight.delta), budget)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.calibration import closed_forms
-from dpnoise.calibration.certify import settle
-from dpnoise.calibration.dual_search import DualSearch, Known, root
-from dpnoise.calibration.scalar_optimum import bound_shape, kink_shape
+from dpnoise.calibration.certify import certified_calibration
+from dpnoise.calibration.equal_variance import EqualVarianceSearch, KnownNoise, increasing_root
+from dpnoise.calibration.scalar import bound_shape, kink_shape
 from dpnoise.noise import (
     FlippedHuber,
     Huber,
@@ -44,7 +44,7 @@ _INVISIBLE, _LONGEST, _FAR = 1e-14, 300.0, 9.0
 _NO_GAIN = 1e-9  # of variance, relative: not worth a search for the kink
 _SENSITIVE = 1e-4  # a gain above it depends on the last digits of the kink
 _WIDER = 1.0 + 1e-10  # against rounding of a shape in closed form
-_PATIENCE = 4
+_MORE_WITHOUT_KINK = 4
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
 
 
@@ -52,7 +52,7 @@ def _laplace_variance(budget: Budget) -> float:
     """Return the variance of the least Laplace noise for sensitivity 1."""
     if budget.dimension == 1:
         return 2.0 * closed_forms.laplace_scale(budget.epsilon, budget.tight.delta) ** 2
-    search = DualSearch(lambda _, scale: Laplace(scale), budget.unit)
+    search = EqualVarianceSearch(lambda _, scale: Laplace(scale), budget.unit)
     pure = budget.epsilon / budget.dimension
     if not budget.allows_pure:
         pure = 0.0
@@ -65,13 +65,13 @@ def _laplace_variance(budget: Budget) -> float:
     # Where delta is used up within the rounding of the pure scale, that is the answer.
     if pure > 0.0 and search.excess(Laplace(1.0), pure * (1.0 + _INVISIBLE)) > 0.0:
         return 2.0 / pure**2
-    return 2.0 / (pure + math.exp(root(excess, start, 1.0))) ** 2
+    return 2.0 / (pure + math.exp(increasing_root(excess, start, 1.0))) ** 2
 
 
 def laplace(budget: Budget) -> Calibration:
     """Return the least Laplace noise for delta > 0."""
     beta = math.sqrt(0.5 * _laplace_variance(budget))
-    found = settle(Laplace(beta * budget.sensitivity), budget)
+    found = certified_calibration(Laplace(beta * budget.sensitivity), budget)
     # Pure noise keeps every delta.
     if not budget.allows_pure:
         return found
@@ -88,7 +88,7 @@ def _gaussian_variance(budget: Budget) -> float:
     return closed_forms.gaussian(budget.unit).variance
 
 
-def _first(one: Known) -> tuple[float, bool]:
+def _first(one: KnownNoise) -> tuple[float, bool]:
     return one.variance, one.limit
 
 
@@ -177,12 +177,14 @@ _FAMILIES = {
 }
 
 
-def _kink(search: DualSearch, start: float, step: float, error: float) -> Known | None:
+def _kink(
+    search: EqualVarianceSearch, start: float, step: float, error: float
+) -> KnownNoise | None:
     """Return the noise where the largest loss of the Laplace part is epsilon, if any.
 
     Parameters
     ----------
-    search : DualSearch
+    search : EqualVarianceSearch
         The family and the budget.
     start, step : float
         A first shape, and how far to go in its logarithm at first.
@@ -199,16 +201,16 @@ def _kink(search: DualSearch, start: float, step: float, error: float) -> Known 
         return found + error  # on the private side
 
     try:
-        shape = math.exp(-root(excess, -math.log(start), step, 0.1 * error))
+        shape = math.exp(-increasing_root(excess, -math.log(start), step, 0.1 * error))
     except RuntimeError:
         return None
     return _on_kink(search, shape)
 
 
-def _on_kink(search: DualSearch, shape: float) -> Known:
+def _on_kink(search: EqualVarianceSearch, shape: float) -> KnownNoise:
     """Return the noise of a shape whose Laplace parts have the largest loss epsilon together."""
     share = _BELOW * search.budget.epsilon / search.budget.dimension
-    return Known(search.make(shape, 1.0).var() / (share / shape) ** 2, shape, limit=False)
+    return KnownNoise(search.make(shape, 1.0).var() / (share / shape) ** 2, shape, limit=False)
 
 
 def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
@@ -222,16 +224,16 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
         With positive delta.
     """
     family = _FAMILIES[kind](budget)
-    search = DualSearch(family.make, budget.unit)
+    search = EqualVarianceSearch(family.make, budget.unit)
     if family.kink is None:  # there such values take less time
-        search.patience *= _PATIENCE
+        search.most_inaccurate *= _MORE_WITHOUT_KINK
     known = []
     if family.laplace is not None:
         limit = kind is not Subbotin
-        known.append(Known(laplace(budget.unit).variance, family.laplace, limit))
+        known.append(KnownNoise(laplace(budget.unit).variance, family.laplace, limit))
     if family.gaussian is not None:
         limit = kind is Huber
-        known.append(Known(_gaussian_variance(budget), family.gaussian, limit))
+        known.append(KnownNoise(_gaussian_variance(budget), family.gaussian, limit))
     grid, kink, gain, start = family.grid, None, 1.0, (family.kink, 0.15)
     if family.composed is not None and budget.dimension > 1 and budget.allows_pure:
         composed = _on_kink(search, family.composed)
@@ -244,22 +246,24 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     if family.kink is not None and gain > _NO_GAIN and (kink := _kink(search, *start, error)):
         known.append(kink)
         grid = np.union1d(grid, kink.shape * np.array(_BESIDE_KINK))
-    best = search.least(known, grid)
-    found = None if best.limit else _settled(family, best, best.variance, budget)
+    best = search.minimum(known, grid)
+    found = None if best.limit else _certified_at_shape(family, best, best.variance, budget)
     limits = [one for one in known if one.limit or one.shape in {family.laplace, family.gaussian}]
     limit = min(limits, key=_first, default=None)
     if limit and (found is None or found.variance > limit.variance * budget.sensitivity**2):
         # What certification costs may be more than there is to gain.
-        variance = search.solve(limit.shape, limit.variance, 1e-6)
-        beside = _settled(family, limit, variance, budget)
+        variance = search.variance_at(limit.shape, limit.variance, 1e-6)
+        beside = _certified_at_shape(family, limit, variance, budget)
         if found is None or beside.variance <= found.variance:
             return beside
     return found
 
 
-def _settled(family: VectorFamily, one: Known, variance: float, budget: Budget) -> Calibration:
+def _certified_at_shape(
+    family: VectorFamily, one: KnownNoise, variance: float, budget: Budget
+) -> Calibration:
     """Return certified noise of a shape, of about this variance for sensitivity 1."""
     scale = math.sqrt(variance / family.make(one.shape, 1.0).var())
     infimum = one.variance * budget.sensitivity**2 if one.limit else None
     noise = family.make(one.shape, scale * budget.sensitivity)
-    return settle(noise, budget, infimum=infimum)
+    return certified_calibration(noise, budget, infimum=infimum)

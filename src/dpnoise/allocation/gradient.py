@@ -59,7 +59,7 @@ class Slopes(NamedTuple):
     work: int = 0
 
 
-def top_atoms(noises: Sequence[Noise], ratios: Array, counts: Array) -> Array:
+def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Array) -> Array:
     """Return n_g times the greatest loss that a coordinate has with positive probability, or 0."""
     values = [
         max((value for value, _ in loss.atoms), default=0.0) for loss in _losses(noises, ratios)

@@ -8,7 +8,7 @@ import pytest
 
 from dpnoise import calibrate
 from dpnoise.noise import Laplace, Staircase, TruncatedLaplace, staircase_gamma
-from dpnoise.optimality.limit import least_cost
+from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.program import LatticeProgram, _stack
 from dpnoise.privacy.profile import privacy_profile
 
@@ -21,7 +21,7 @@ def test_pure_privacy_brackets_the_staircase_optimum(epsilon, cost):
     # Geng & Viswanath (2016): no epsilon-DP noise costs less than the staircase.
     power = 2 if cost == "variance" else 1
     best = COST[cost](Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, power))))
-    limit = least_cost(epsilon, 0.0, cost=cost)
+    limit = minimum_cost(epsilon, 0.0, cost=cost)
     assert limit.lower <= best <= limit.upper
     assert limit.gap <= 0.005
 
@@ -31,7 +31,7 @@ def test_pure_privacy_brackets_the_staircase_optimum(epsilon, cost):
     ("epsilon", "delta"), [(0.1, 1e-8), (0.3, 1e-2), (1.0, 1e-6), (2.0, 0.1), (3.0, 1e-4)]
 )
 def test_bounds_meet_and_the_noise_keeps_the_budget(epsilon, delta, cost):
-    limit = least_cost(epsilon, delta, cost=cost)
+    limit = minimum_cost(epsilon, delta, cost=cost)
     assert 0 < limit.gap <= 0.005
     assert limit.noise.delta(epsilon) <= delta
     assert math.isclose(limit.noise.total(), 1.0, rel_tol=1e-13)
@@ -42,19 +42,19 @@ def test_bounds_meet_and_the_noise_keeps_the_budget(epsilon, delta, cost):
 @pytest.mark.parametrize("cost", COST)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 1e-6), (0.7, 1e-3), (1.5, 1e-2), (3.0, 0.1)])
 def test_no_known_mechanism_is_below_the_lower_bound(epsilon, delta, cost):
-    lower = least_cost(epsilon, delta, cost=cost).lower
+    lower = minimum_cost(epsilon, delta, cost=cost).lower
     for family in ("gaussian", "laplace", "flipped-huber", "truncated-laplace", "subbotin"):
         assert lower <= COST[cost](calibrate(family, epsilon=epsilon, delta=delta).noise)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.1])
 def test_bounds_of_different_lattices_never_cross(delta):
-    limits = [least_cost(1.3, delta, cells=n, gap=1e-4) for n in (1, 3, 7, 10)]
+    limits = [minimum_cost(1.3, delta, cells=n, gap=1e-4) for n in (1, 3, 7, 10)]
     assert max(limit.lower for limit in limits) <= min(limit.upper for limit in limits)
 
 
 def test_gap_falls_with_the_square_of_the_width():
-    gaps = [least_cost(1.0, 1e-2, cells=n, gap=1e-6).gap for n in (4, 8, 16)]
+    gaps = [minimum_cost(1.0, 1e-2, cells=n, gap=1e-6).gap for n in (4, 8, 16)]
     assert 3.5 < gaps[0] / gaps[1] < 4.5
     assert 3.5 < gaps[1] / gaps[2] < 4.5
 
@@ -62,7 +62,7 @@ def test_gap_falls_with_the_square_of_the_width():
 @pytest.mark.parametrize("cost", COST)
 def test_limit_falls_with_epsilon_and_with_delta(cost):
     budgets = [(0.8, 1e-4), (1.0, 1e-4), (1.0, 1e-2), (1.5, 1e-2)]
-    limits = [least_cost(*budget, cost=cost, cells=8) for budget in budgets]
+    limits = [minimum_cost(*budget, cost=cost, cells=8) for budget in budgets]
     for stricter, looser in pairwise(limits):
         assert looser.upper < stricter.lower
 
@@ -71,8 +71,8 @@ def test_limit_falls_with_epsilon_and_with_delta(cost):
 def test_small_epsilon_approaches_uniform_noise(delta):
     # At epsilon = 0 uniform noise on +-1 / (2 delta) has E|T| = 1 / (4 delta) and variance
     # 1 / (12 delta^2); delta per unit shift is all that counts as delta falls.
-    absolute = least_cost(1e-3, delta, cost="mean-abs")
-    variance = least_cost(1e-3, delta)
+    absolute = minimum_cost(1e-3, delta, cost="mean-abs")
+    variance = minimum_cost(1e-3, delta)
     close = 0.03 + 2 * delta
     assert (1 - close) / (4 * delta) < absolute.lower <= absolute.upper < 1.001 / (4 * delta)
     assert (
@@ -83,7 +83,7 @@ def test_small_epsilon_approaches_uniform_noise(delta):
 @pytest.mark.parametrize("delta", [1e-6, 1e-3])
 def test_truncated_laplace_is_nearly_optimal_at_small_budgets(delta):
     # Geng, Ding, Guo & Kumar (2020): asymptotically optimal as both go to 0.
-    limit = least_cost(0.05, delta)
+    limit = minimum_cost(0.05, delta)
     assert calibrate("truncated-laplace", epsilon=0.05, delta=delta).variance < 1.01 * limit.lower
 
 
@@ -122,7 +122,7 @@ def test_rounded_noise_is_feasible_and_loses_what_is_allowed(noise, cells):
 def test_any_multipliers_prove_a_true_bound(delta):
     # Weak duality must hold whatever the solver returns: multipliers are drawn at random.
     epsilon, cells = 1.0, 4
-    least = least_cost(epsilon, delta, cells=cells).upper + 0.25 / cells**2
+    least = minimum_cost(epsilon, delta, cells=cells).upper + 0.25 / cells**2
     program = LatticeProgram(epsilon, delta, 2, cells, 18 * cells)
     shifts = [1, 3, 4]
     blocks = [program._differences(k) for k in shifts]
@@ -152,19 +152,19 @@ def test_multipliers_that_disagree_are_made_to_agree(factor):
 
 
 def test_lattice_too_coarse_for_the_peaks_still_gives_bounds():
-    limit = least_cost(6.0, 1e-6, cells=1)
+    limit = minimum_cost(6.0, 1e-6, cells=1)
     assert limit.lower == 0.0
     assert limit.gap == math.inf
-    assert limit.upper > least_cost(6.0, 1e-6, cells=30).lower
+    assert limit.upper > minimum_cost(6.0, 1e-6, cells=30).lower
 
 
 def test_bad_input_is_refused_all_at_once():
     with pytest.raises(ValueError, match=r"epsilon.*delta.*cost.*gap.*cells") as refusal:
-        least_cost(-1.0, 1.0, cost="entropy", gap=0.0, cells=0)
+        minimum_cost(-1.0, 1.0, cost="entropy", gap=0.0, cells=0)
     assert "'entropy'" in str(refusal.value)
     with pytest.raises(ValueError, match="epsilon"):
-        least_cost(math.nan, 0.0)
+        minimum_cost(math.nan, 0.0)
     with pytest.raises(ValueError, match=r"at most 20000 lattice points, got 32002"):
-        least_cost(0.0005, 0.0)
+        minimum_cost(0.0005, 0.0)
     with pytest.raises(ValueError, match="8"):
-        least_cost(9.0, 0.1)
+        minimum_cost(9.0, 0.1)
