@@ -1,120 +1,260 @@
-"""Read and check the settings of all experiments, once, before anything runs.
+"""Typed settings: read strictly, merged, validated once, all mistakes listed together.
 
-The rules are the JSON schema in workflow/schemas; beside it stand the few conditions that
-a schema cannot express. Every mistake is reported in one message.
+The settings of a paper are the model `Settings` in its `settings.py`, one field for each section
+of config.yaml. Models are closed (unknown keys are refused), frozen and strict (no text for a
+number, no 5.0 for a whole number); their constraints are what the table functions need.
 """
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
 
-import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.validators import extend
-
-SCHEMA = Path("workflow") / "schemas" / "config.schema.yaml"
-# JSON counts 5.0 as an integer; in Python it is another one than 5, with other random streams
-_Validator = extend(
-    Draft202012Validator,
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
-    ),
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
 )
+
+from dpnoise_papers.papers import MODULES
+from dpnoise_papers.strict_yaml import StrictYamlError, read_scalar, read_yaml
+
+_SOURCES = {"src", "workflow", "tests", "docs", "published", "profiles", "benchmarks", ".git"}
 
 
 class ConfigError(ValueError):
-    """The settings are not usable; the message lists every mistake."""
+    """Settings that cannot be used; the message lists every mistake."""
 
 
-def check(config: dict[str, Any], schema: str | Path) -> dict[str, Any]:
-    """Return `config` unchanged if it is usable.
+class Section(BaseModel):
+    """Base of all settings: closed, frozen and strict."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Seeded(Section):
+    """Settings of what draws random numbers; the seed is that of the whole config."""
+
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+
+
+def _folder(text: str) -> str:
+    path = PurePosixPath(text)
+    inside = not path.is_absolute() and not {"..", "~"} & set(path.parts) and path.parts
+    if not inside or text.startswith("~") or "\\" in text or path.parts[0] in _SOURCES:
+        raise ValueError("expected a relative folder below the repository, outside its sources")
+    if not Path(text).resolve().is_relative_to(Path.cwd().resolve()):
+        raise ValueError("expected a folder below the repository, not a link that leaves it")
+    return text
+
+
+def distinct(values: list[Any]) -> list[Any]:
+    """Return a list whose elements are all different (a validator).
+
+    Raises
+    ------
+    ValueError
+        If one stands there twice.
+    """
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise ValueError(f"expected different values, got {value!r} twice")
+    return values
+
+
+Folder = Annotated[str, Field(min_length=1), AfterValidator(_folder)]
+Positive = Annotated[float, Field(gt=0, le=1e300)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Epsilon = Annotated[float, Field(gt=0, le=1e4)]
+Delta = Annotated[float, Field(ge=1e-300, lt=1)]
+DeltaOrZero = Annotated[float, Field(ge=0, lt=1)]
+Sensitivity = Annotated[float, Field(ge=1e-100, le=1e100)]
+Trials = Annotated[int, Field(ge=1, le=1_000_000)]
+Points = Annotated[int, Field(ge=2, le=1_000_000)]
+Dimension = Annotated[int, Field(ge=1, le=100_000)]
+Epsilons = Annotated[list[Epsilon], Field(min_length=1), AfterValidator(distinct)]
+Deltas = Annotated[list[Delta], Field(min_length=1), AfterValidator(distinct)]
+Dimensions = Annotated[list[Dimension], Field(min_length=1), AfterValidator(distinct)]
+
+
+class Grid(Section):
+    """A grid of `count` points from `low` to `high`, evenly spaced or evenly in the logarithm."""
+
+    low: float
+    high: float
+    count: Annotated[int, Field(ge=2, le=100_000)]
+    spacing: Literal["linear", "log"]
+
+    @model_validator(mode="after")
+    def _runs_upwards(self) -> Grid:
+        if not self.low < self.high:
+            raise ValueError(f"expected low < high, got {self.low:g} and {self.high:g}")
+        if self.spacing == "log" and not self.low > 0:
+            raise ValueError(f"expected low > 0 on a logarithmic grid, got {self.low:g}")
+        return self
+
+
+def within(low: float, high: float) -> AfterValidator:
+    """Return a validator of grids whose points lie between `low` and `high`."""
+
+    def check(grid: Grid) -> Grid:
+        if not low <= grid.low <= grid.high <= high:
+            got = f"{grid.low:g} to {grid.high:g}"
+            raise ValueError(f"expected a grid between {low:g} and {high:g}, got {got}")
+        return grid
+
+    return AfterValidator(check)
+
+
+EpsilonGrid = Annotated[Grid, within(1e-100, 1e4)]
+DeltaGrid = Annotated[Grid, within(1e-300, math.nextafter(1.0, 0.0))]
+
+
+class Data(Section):
+    """Where data sets are kept."""
+
+    cache: Folder
+    offline: bool
+
+
+class Pathvars(Section):
+    """Folders of what a run writes."""
+
+    results: Folder = "results"
+    figures: Folder = "figures"
+    logs: Folder = "logs"
+    benchmarks: Folder = "logs/benchmarks"
+
+
+def config_model() -> type[Section]:
+    """Return the model of a whole config: the general settings and a section for each paper."""
+    sections: dict[str, Any] = {
+        name: (import_module(f"dpnoise_papers.{name}.settings").Settings, ...) for name in MODULES
+    }
+    return create_model(
+        "Config",
+        __base__=Section,
+        seed=(Annotated[int, Field(ge=0, lt=2**63)], ...),
+        strict=(bool, ...),
+        data=(Data, ...),
+        pathvars=(Pathvars, Pathvars()),
+        **sections,
+    )
+
+
+def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
+    """Return the validated settings of some files, later ones over earlier ones.
 
     Parameters
     ----------
-    config : dict
-        The merged settings.
-    schema : path
-        The JSON schema, as YAML.
+    *paths : path
+        YAML files, read strictly: a duplicate key, `010` or `1:30` is a mistake.
+    overrides : mapping, optional
+        Settings of the command line over those of the files. Text in it is read as YAML, because
+        Snakemake hands over 'true' for true.
+
+    Returns
+    -------
+    Config
+        See `config_model`.
 
     Raises
     ------
     ConfigError
-        Listing every unknown key, wrong type and impossible value.
+        Naming every mistake, with the file and line where the YAML itself is wrong.
     """
-    validator = _Validator(yaml.safe_load(Path(schema).read_text(encoding="utf-8")))
-    errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
-    mistakes = [_line(error) for error in errors] + list(_beyond_schema(config, ()))
+    if not paths:
+        raise ConfigError("config: no file given")
+    merged: dict[str, Any] = {}
+    mistakes = []
+    for path in paths:
+        try:
+            content = read_yaml(path)
+        except StrictYamlError as error:
+            mistakes.append(str(error))
+            continue
+        if isinstance(content, dict):
+            merged = _merge(merged, content)
+        else:
+            mistakes.append(f"{path}: expected a mapping, got {type(content).__name__}")
+    if not mistakes:
+        merged = _merge(merged, _retyped(dict(overrides or {})))
+        mistakes = _with_seed(merged)
+        try:
+            config = config_model().model_validate(merged)
+        except ValidationError as error:
+            mistakes += [_line(one) for one in error.errors(include_url=False)]
     if mistakes:
         listed = "\n".join(f"  - {mistake}" for mistake in mistakes)
         raise ConfigError(f"config: {len(mistakes)} mistake(s)\n{listed}")
     return config
 
 
-def load(*paths: str | Path) -> dict[str, Any]:
-    """Read settings from files, later ones over earlier ones, and check them.
-
-    Parameters
-    ----------
-    *paths : path
-        YAML files. The schema is looked up in workflow/schemas beside the first one.
-
-    Raises
-    ------
-    ConfigError
-        If a file cannot be read, is not a mapping, or the settings are not usable.
-    """
-    if not paths:
-        raise ConfigError("config: no file given")
-    schema = Path(paths[0]).resolve().parent / SCHEMA
-    merged: dict[str, Any] = {}
-    mistakes = []
-    for path in paths:
-        try:
-            content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            mistakes.append(f"{path}: {error}")
-            continue
-        if isinstance(content, dict):
-            merged = _merge(merged, content)
-        else:
-            mistakes.append(f"{path}: expected a mapping, got {type(content).__name__}")
-    if not schema.exists():
-        mistakes.append(f"no {SCHEMA} beside {paths[0]}")
-    if mistakes:
-        raise ConfigError("config: " + "; ".join(mistakes))
-    return check(merged, schema)
+def sections(config: Section, paper: str, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return sections of a paper's settings as plain values, to be read by `typed`."""
+    settings = getattr(config, paper)
+    return {name: getattr(settings, name).model_dump() for name in names}
 
 
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+def typed(paper: str, plain: Mapping[str, Mapping[str, Any]]) -> list[Section]:
+    """Return what `sections` made plain as typed settings again."""
+    fields = import_module(f"dpnoise_papers.{paper}.settings").Settings.model_fields
+    return [fields[name].annotation.model_validate(dict(value)) for name, value in plain.items()]
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of a config file, for editors."""
+    schema = config_model().model_json_schema()
+    for definition in schema["$defs"].values():
+        if definition.get("properties", {}).pop("seed", None):  # filled in from the top level
+            definition["required"].remove("seed")
+    return schema
+
+
+def _merge(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Lay one mapping over another, as Snakemake does: mappings merge, all else is replaced."""
     merged = dict(base)
     for key, value in over.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), dict)
         merged[key] = _merge(merged[key], value) if both else value
     return merged
 
 
-def _line(error: Any) -> str:  # noqa: ANN401
-    """Word one schema error as 'where: what is wrong'."""
-    where = ".".join(str(part) for part in error.absolute_path) or "top level"
-    return f"{where}: {error.message}"
+def _retyped(value: Any) -> Any:  # noqa: ANN401
+    """Read the text of the command line as YAML, at any depth."""
+    if isinstance(value, Mapping):
+        return {key: _retyped(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_retyped(one) for one in value]
+    return read_scalar(value) if isinstance(value, str) else value
 
 
-def _beyond_schema(node: Any, path: tuple[str, ...]) -> list[str]:  # noqa: ANN401
-    """List grids that run backwards and numbers that are not finite, anywhere below `node`."""
-    where = ".".join(path)
-    if isinstance(node, float) and not math.isfinite(node):
-        return [f"{where}: expected a finite number, got {node}"]
-    if isinstance(node, list):
-        return [m for i, item in enumerate(node) for m in _beyond_schema(item, (*path, str(i)))]
-    if not isinstance(node, dict):
-        return []
-    found = [m for key, item in node.items() for m in _beyond_schema(item, (*path, str(key)))]
-    for first, last in (("low", "high"), ("smallest", "largest")):
-        low, high = node.get(first), node.get(last)
-        if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
-            got = f"{first} = {low:g}, {last} = {high:g}"
-            found.append(f"{where}: expected {first} <= {last}, got {got}")
-    return found
+def _with_seed(merged: dict[str, Any]) -> list[str]:
+    """Give the seed to every section that draws random numbers; list those that have their own."""
+    mistakes = []
+    for name in MODULES:
+        fields = import_module(f"dpnoise_papers.{name}.settings").Settings.model_fields
+        paper = merged.get(name)
+        for key, field in fields.items() if isinstance(paper, dict) else ():
+            seeded = isinstance(field.annotation, type) and issubclass(field.annotation, Seeded)
+            if seeded and isinstance(paper.get(key), dict):
+                if "seed" in paper[key]:
+                    mistakes.append(f"{name}.{key}.seed: the seed is set once, at the top level")
+                paper[key] = {**paper[key], "seed": merged.get("seed")}
+    return mistakes
+
+
+def _line(error: Mapping[str, Any]) -> str:
+    """Word one mistake as 'where: what was expected, got what'."""
+    where = ".".join(str(part) for part in error["loc"]) or "top level"
+    message = error["msg"].removeprefix("Value error, ")
+    got = error["input"]
+    shown = not isinstance(got, Mapping) and error["type"] not in {"missing", "extra_forbidden"}
+    return f"{where}: {message[:1].lower() + message[1:]}" + (f", got {got!r}" if shown else "")
