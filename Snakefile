@@ -1,11 +1,9 @@
-# Entry of the pipeline: settings, checked once, then the rules of each paper.
+# Entry of the pipeline: settings, checked once, then the rules of the declared items.
 #   snakemake --cores 2                           everything
 #   snakemake --cores 2 flipped_huber_2023        one paper
 #   snakemake --cores 2 results/verdicts.md       one file
-# Settings: config.yaml. Where things are: README.md.
-
-
-configfile: "config.yaml"
+# Settings: config.yaml, read strictly in workflow/rules/common.smk; a file given by --configfile
+# and settings given by --config lie over it. Where things are: README.md.
 
 
 pathvars:
@@ -17,10 +15,6 @@ pathvars:
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/datasets.smk"
-include: "workflow/rules/flipped_huber_2023.smk"
-include: "workflow/rules/flipped_huber_slides.smk"
-include: "workflow/rules/balle_wang_2018.smk"
-include: "workflow/rules/inid_2024.smk"
 include: "workflow/rules/items.smk"
 include: "workflow/rules/verdicts.smk"
 
@@ -28,9 +22,6 @@ include: "workflow/rules/verdicts.smk"
 rule all:
     default_target: True
     input:
-        rules.flipped_huber_2023.input,
-        rules.flipped_huber_slides.input,
-        rules.balle_wang_2018.input,
-        rules.inid_2024.input,
+        [target(SETTINGS, paper) for paper in PAPERS],
         rules.datasets.output,
         rules.verdicts.output,

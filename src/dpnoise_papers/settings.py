@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from dpnoise_papers.papers import MODULES
-from dpnoise_papers.strict_yaml import StrictYamlError, read_scalar, read_yaml
+from dpnoise_papers.strict_yaml import YamlError, read_yaml, read_yaml_text
 
 _SOURCES = {"src", "workflow", "tests", "docs", "published", "profiles", "benchmarks", ".git"}
 
@@ -177,7 +177,7 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
     for path in paths:
         try:
             content = read_yaml(path)
-        except StrictYamlError as error:
+        except (YamlError, OSError) as error:
             mistakes.append(str(error))
             continue
         if isinstance(content, dict):
@@ -185,12 +185,14 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
         else:
             mistakes.append(f"{path}: expected a mapping, got {type(content).__name__}")
     if not mistakes:
-        merged = _merge(merged, _retyped(dict(overrides or {})))
-        mistakes = _with_seed(merged)
         try:
+            merged = _merge(merged, _retyped(dict(overrides or {})))
+            mistakes = _with_seed(merged)
             config = config_model().model_validate(merged)
         except ValidationError as error:
             mistakes += [_line(one) for one in error.errors(include_url=False)]
+        except YamlError as error:
+            mistakes.append(str(error))
     if mistakes:
         listed = "\n".join(f"  - {mistake}" for mistake in mistakes)
         raise ConfigError(f"config: {len(mistakes)} mistake(s)\n{listed}")
@@ -233,7 +235,7 @@ def _retyped(value: Any) -> Any:  # noqa: ANN401
         return {key: _retyped(one) for key, one in value.items()}
     if isinstance(value, list):
         return [_retyped(one) for one in value]
-    return read_scalar(value) if isinstance(value, str) else value
+    return read_yaml_text(value, f"--config {value!r}") if isinstance(value, str) else value
 
 
 def _with_seed(merged: dict[str, Any]) -> list[str]:

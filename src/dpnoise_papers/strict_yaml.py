@@ -61,6 +61,29 @@ def read_yaml(path: str | os.PathLike[str]) -> object:
         line = content.count(b"\n", 0, error.start) + 1
         problem = f"expected UTF-8, got the byte 0x{content[error.start]:02x}"
         raise YamlError(f"{path}, line {line}: {problem}") from None
+    return read_yaml_text(text, path)
+
+
+def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
+    """Return the content of YAML text, such as a setting on the command line.
+
+    Parameters
+    ----------
+    text : str
+        One document.
+    source : str or path
+        What errors call it.
+
+    Returns
+    -------
+    object
+        As `read_yaml`.
+
+    Raises
+    ------
+    YamlError
+        As `read_yaml`.
+    """
     try:
         loader = yaml.SafeLoader(text)
         root = loader.get_single_node()
@@ -78,9 +101,9 @@ def read_yaml(path: str | os.PathLike[str]) -> object:
             (text.count("\n", 0, error.position), f"{error.reason} (#x{error.character:x})")
         ]
     except RecursionError:
-        raise YamlError(f"{path}: nested too deeply") from None
+        raise YamlError(f"{source}: nested too deeply") from None
     listed = "; ".join(f"line {line + 1}: {problem}" for line, problem in sorted(mistakes))
-    raise YamlError(f"{path}, {listed}")
+    raise YamlError(f"{source}, {listed}")
 
 
 def _mistakes(

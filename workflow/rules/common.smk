@@ -1,39 +1,16 @@
-# What every rule file uses. Functions live in the package, where they are tested.
-
-from pathlib import Path
+# Settings, read strictly and checked once; the items of the papers; what every rule file uses.
 
 from snakemake.exceptions import WorkflowError
 
-from dpnoise_papers.closure import closure
-from dpnoise_papers.settings import ConfigError, check
+from dpnoise_papers.code_inputs import code_inputs
+from dpnoise_papers.papers import papers
+from dpnoise_papers.settings import ConfigError, load
+from dpnoise_papers.steps import PUBLISHED, steps, target
 
+SCRIPTS = "workflow/scripts"
+given = workflow.config_settings
 try:
-    check(config, workflow.source_path("../schemas/config.schema.yaml"))
+    SETTINGS = load("config.yaml", *given.configfiles, overrides=given.config)
 except ConfigError as error:
     raise WorkflowError(str(error))
-
-FORMATS = ["svg", "pdf", "png"]
-SCRIPTS = "workflow/scripts"
-PUBLISHED = "published"  # what is printed, one file per paper
-ITEMS = {}  # see items.smk
-
-
-README = [
-    name
-    for name in ("README.md", f"{PUBLISHED}/what-came-out.md")
-    if Path(name).is_file()
-]
-README = README if len(README) == 2 else []
-
-
-def judged_tables(wildcards):
-    """Return every table that a claim, a cause or the README names."""
-    from dpnoise_papers.claims import named_tables, read_published
-
-    texts = [Path(name).read_text(encoding="utf-8") for name in README[1:]]
-    tables = named_tables(read_published(PUBLISHED), *texts)
-    return [f"<results>/{table}" for table in tables]
-
-
-wildcard_constraints:
-    dataset="[a-z0-9-]+",
+PAPERS = papers()

@@ -11,7 +11,7 @@ DATASETS = sorted(read_yaml(Path("data/registry.yaml"))["sets"])
 rule dataset:
     input:
         registry="data/registry.yaml",
-        code=closure(f"{SCRIPTS}/prepare_dataset.py"),
+        code=code_inputs(f"{SCRIPTS}/prepare_dataset.py"),
     output:
         npz="data/prepared/{dataset}.npz",
         status="data/prepared/{dataset}.json",
@@ -25,14 +25,14 @@ rule dataset:
         runtime=30,
     params:
         name=lambda w: w.dataset,
-        cache=config["data"]["cache"],
-        offline=config["data"]["offline"],
-        strict=config["strict"],
+        cache=SETTINGS.data.cache,
+        offline=SETTINGS.data.offline,
+        strict=SETTINGS.strict,
         attempt=lambda w: attempt(
             w.dataset,
             f"data/prepared/{w.dataset}.json",
-            cache=config["data"]["cache"],
-            offline=config["data"]["offline"],
+            cache=SETTINGS.data.cache,
+            offline=SETTINGS.data.offline,
         ),
     script:
         "../scripts/prepare_dataset.py"
@@ -41,7 +41,7 @@ rule dataset:
 rule datasets:
     input:
         status=expand("data/prepared/{dataset}.json", dataset=DATASETS),
-        code=closure(f"{SCRIPTS}/datasets.py"),
+        code=code_inputs(f"{SCRIPTS}/datasets.py"),
     output:
         report(
             "<results>/datasets.csv",

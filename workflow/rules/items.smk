@@ -1,57 +1,101 @@
-# One table and one figure for each item that a paper's file adds to ITEMS: which function of
-# dpnoise.experiments makes the table, with which settings, and which of dpnoise.figures draws it.
+# Tables, figures and pages of all items, as each paper's items.py declares them.
+
+for step in steps(SETTINGS, PAPERS, "table"):
+
+    rule:
+        name:
+            step.rule
+        input:
+            **step.inputs,
+            code=code_inputs(f"{SCRIPTS}/table.py", step.declared.function),
+        output:
+            *step.outputs,
+        log:
+            f"<logs>/{step.stem}.log",
+        benchmark:
+            f"<benchmarks>/{step.stem}.tsv"
+        wildcard_constraints:
+            part="|".join(step.parts) or "none",
+        conda:
+            "../envs/dpnoise.yaml"
+        threads: step.declared.threads
+        resources:
+            mem_mb=step.declared.memory,
+            runtime=step.declared.minutes,
+        params:
+            **step.params,
+        script:
+            "../scripts/table.py"
 
 
-rule item_table:
-    input:
-        code=lambda w: closure(f"{SCRIPTS}/item_table.py", ITEMS[w.item]["experiment"]),
-    output:
-        "<results>/{item}.csv",
-    log:
-        "<logs>/{item}-table.log",
-    benchmark:
-        "<benchmarks>/{item}.tsv"
-    wildcard_constraints:
-        item="|".join(ITEMS),
-    conda:
-        "../envs/dpnoise.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=20,
-    params:
-        experiment=lambda w: ITEMS[w.item]["experiment"],
-        settings=lambda w: ITEMS[w.item]["settings"],
-    script:
-        "../scripts/item_table.py"
+for step in steps(SETTINGS, PAPERS, "figure"):
+
+    rule:
+        name:
+            step.rule
+        input:
+            **step.inputs,
+            code=code_inputs(f"{SCRIPTS}/figure.py", step.declared.function),
+        output:
+            report(
+                step.outputs,
+                caption="../report/item.rst",
+                category=step.paper,
+                subcategory="figures",
+                labels={"item": step.item},
+            ),
+        log:
+            f"<logs>/{step.stem}.log",
+        conda:
+            "../envs/dpnoise.yaml"
+        resources:
+            mem_mb=step.declared.memory,
+            runtime=step.declared.minutes,
+        params:
+            **step.params,
+        script:
+            "../scripts/figure.py"
 
 
-rule item_figure:
-    input:
-        table="<results>/{item}.csv",
-        claims=lambda w: (
-            f"{PUBLISHED}/{w.item.split('/')[0]}.csv"
-            if ITEMS[w.item].get("printed")
-            else []
-        ),
-        code=lambda w: closure(f"{SCRIPTS}/item_figure.py", ITEMS[w.item]["figure"]),
-    output:
-        report(
-            multiext("<figures>/{item}", ".svg", ".pdf", ".png"),
-            caption="../report/items.rst",
-            category=lambda w: w.item.split("/")[0],
-            subcategory="figures",
-            labels=lambda w: {"item": w.item.split("/")[1]},
-        ),
-    log:
-        "<logs>/{item}-figure.log",
-    wildcard_constraints:
-        item="|".join(item for item in ITEMS if "figure" in ITEMS[item]),
-    conda:
-        "../envs/dpnoise.yaml"
-    resources:
-        mem_mb=500,
-        runtime=5,
-    params:
-        figure=lambda w: ITEMS[w.item]["figure"],
-    script:
-        "../scripts/item_figure.py"
+for step in steps(SETTINGS, PAPERS, "page"):
+
+    rule:
+        name:
+            step.rule
+        input:
+            **step.inputs,
+            code=code_inputs(f"{SCRIPTS}/page.py", step.declared.function),
+        output:
+            report(
+                step.outputs,
+                caption="../report/item.rst",
+                category=step.paper,
+                subcategory="tables",
+                labels={"item": step.item},
+            ),
+        log:
+            f"<logs>/{step.stem}.log",
+        conda:
+            "../envs/dpnoise.yaml"
+        resources:
+            mem_mb=step.declared.memory,
+            runtime=step.declared.minutes,
+        params:
+            **step.params,
+        script:
+            "../scripts/page.py"
+
+
+for paper in PAPERS:
+
+    rule:
+        name:
+            paper.module
+        input:
+            target(SETTINGS, paper),
+
+    rule:
+        name:
+            paper.id
+        input:
+            target(SETTINGS, paper),

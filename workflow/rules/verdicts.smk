@@ -2,14 +2,21 @@
 # the causes in published/ name, and the README.
 
 
+from pathlib import Path
+
+from dpnoise_papers.steps import named_results
+
+CLAIMS = sorted(str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md")
+README = [name for name in ("README.md", f"{PUBLISHED}/what-came-out.md") if Path(name).is_file()]
+README = README if len(README) == 2 else []
+
+
 rule verdicts:
     input:
-        published=sorted(
-            str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md"
-        ),
-        tables=judged_tables,
+        published=CLAIMS,
+        tables=lambda w: named_results(PAPERS, README),
         readme=README,
-        code=closure(f"{SCRIPTS}/verdicts.py"),
+        code=code_inputs(f"{SCRIPTS}/verdicts.py"),
     output:
         table="<results>/verdicts.csv",
         page=report(
@@ -26,6 +33,6 @@ rule verdicts:
         mem_mb=500,
         runtime=5,
     params:
-        strict=config["strict"],
+        strict=SETTINGS.strict,
     script:
         "../scripts/verdicts.py"

@@ -1,0 +1,236 @@
+"""Steps of the pipeline, derived from the declared items: what each reads, calls and writes.
+
+The rules in workflow/rules go through these steps; no item is named anywhere else. Paths start
+with <results>, <figures>, <logs> or <benchmarks>, which Snakemake replaces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from dpnoise_papers.item import PART, Figure, Item, Page, Paper, Table
+from dpnoise_papers.papers import MODULES
+from dpnoise_papers.settings import sections
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dpnoise_papers.settings import Section
+
+    Kind = Literal["table", "figure", "page"]
+
+PUBLISHED = "published"
+FORMATS = ("svg", "pdf", "png")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One rule of the pipeline.
+
+    Attributes
+    ----------
+    paper, item, kind : str
+        What it belongs to, and whether it makes tables, a figure or a page.
+    declared : Table, Figure or Page
+        Function and resources.
+    inputs : dict
+        Lists of paths by kind: tables, npz, status, claims.
+    outputs : list of str
+    params : dict
+        What the script is told; plain values in a fixed order.
+    parts : list of str
+        What the wildcard `part` may be; empty where there is none.
+    """
+
+    paper: str
+    item: str
+    kind: Kind
+    declared: Table | Figure | Page
+    inputs: Mapping[str, list[str]]
+    outputs: list[str]
+    params: Mapping[str, Any]
+    parts: list[str]
+
+    @property
+    def rule(self) -> str:
+        """Name of the rule, such as 'inid_2024_figure_1a_table'."""
+        return f"{self.paper}_{self.item}_{self.kind}".replace("-", "_")
+
+    @property
+    def stem(self) -> str:
+        """Path of the log and of the benchmark without folder and end."""
+        part = f"-{PART}" if self.parts else ""
+        return f"{self.paper}/{self.item}{part}-{self.kind}"
+
+
+def steps(config: Section, papers: tuple[Paper, ...], kind: Kind) -> Iterator[Step]:
+    """Yield the steps of one kind.
+
+    Parameters
+    ----------
+    config : Config
+    papers : tuple of Paper
+    kind : str
+        'table', 'figure' or 'page'.
+
+    Yields
+    ------
+    Step
+    """
+    for paper in papers:
+        for item in paper.items:
+            declared = getattr(item, kind)
+            if declared is None:
+                continue
+            names = declared.reads or (() if kind == "table" else item.tables)
+            swept = kind == "table" and declared.for_each
+            listed = parts(config, paper, declared.parts) if declared.parts else []
+            groups = [listed if PART in name and not swept else [] for name in names]
+            params = {"function": declared.function, "paper": paper.id, "groups": groups}
+            yield Step(
+                paper=paper.id,
+                item=item.id,
+                kind=kind,
+                declared=declared,
+                inputs=_inputs(paper, declared, names, listed, groups),
+                outputs=outputs(paper, item, kind),
+                params=params | _told(config, paper, item, declared),
+                parts=listed if swept else [],
+            )
+
+
+def outputs(paper: Paper, item: Item, kind: Kind) -> list[str]:
+    """Return the files that an item has of one kind, with the wildcard `part` in swept ones.
+
+    Parameters
+    ----------
+    paper : Paper
+    item : Item
+    kind : str
+        'table', 'figure' or 'page'.
+
+    Returns
+    -------
+    list of str
+    """
+    if getattr(item, kind) is None:
+        return []
+    if kind == "table":
+        return [_table(paper, name) for name in item.tables]
+    if kind == "figure":
+        return [f"<figures>/{paper.id}/{item.id}.{end}" for end in FORMATS]
+    formats = item.page.formats if item.page else ()
+    return [f"<results>/{paper.id}/{item.id}.{end}" for end in formats]
+
+
+def target(config: Section, paper: Paper) -> list[str]:
+    """Return every file of a paper.
+
+    Parameters
+    ----------
+    config : Config
+    paper : Paper
+
+    Returns
+    -------
+    list of str
+    """
+    files = [f"<figures>/{name}.{end}" for name in paper.shows for end in FORMATS]
+    for item in paper.items:
+        listed = parts(config, paper, item.table.parts) if item.table and item.table.parts else []
+        for kind in ("table", "figure", "page"):
+            for path in outputs(paper, item, kind):
+                files += [path.replace(PART, part) for part in listed] if PART in path else [path]
+    return files
+
+
+def named_results(papers: tuple[Paper, ...], readme: list[str]) -> list[str]:
+    """Return every result table that a claim, a cause or the README names.
+
+    Parameters
+    ----------
+    papers : tuple of Paper
+    readme : list of str
+        Paths of the README and of its template, or none.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        If one of them is made by no item.
+    """
+    from dpnoise_papers.claims.published import read_published  # noqa: PLC0415  # heavy
+    from dpnoise_papers.claims.references import named_tables  # noqa: PLC0415
+
+    texts = [Path(name).read_text(encoding="utf-8") for name in readme[1:]]
+    named = [f"<results>/{name}" for name in named_tables(read_published(PUBLISHED), *texts)]
+    made = {path for paper in papers for item in paper.items for path in outputs(paper, item, "table")}
+    unknown = [name for name in named if name not in made and name != "<results>/datasets.csv"]
+    if unknown:
+        raise ValueError(f"{PUBLISHED}: no item makes {', '.join(unknown)}")
+    return named
+
+
+def parts(config: Section, paper: Paper, where: str) -> list[str]:
+    """Return the parts that a setting lists.
+
+    Parameters
+    ----------
+    config : Config
+    paper : Paper
+    where : str
+        Such as 'table_3.tasks', or 'flipped_huber_2023.table_3.tasks' of another paper: the keys
+        of a mapping, sorted, or the values of a list.
+
+    Returns
+    -------
+    list of str
+    """
+    names = where.split(".")
+    value: Any = config if names[0] in MODULES else getattr(config, paper.module)
+    for name in names:
+        value = getattr(value, name)
+    return sorted(value) if isinstance(value, dict) else [str(one) for one in value]
+
+
+def _inputs(
+    paper: Paper,
+    declared: Table | Figure | Page,
+    names: tuple[str, ...],
+    listed: list[str],
+    groups: list[list[str]],
+) -> dict[str, list[str]]:
+    tables = []
+    for name, group in zip(names, groups, strict=True):
+        path = _table(paper, name)
+        tables += [path.replace(PART, part) for part in group] if group else [path]
+    found = {"tables": tables}
+    if isinstance(declared, Table):
+        found["npz"] = [f"data/prepared/{name}.npz" for name in declared.data]
+        sets = listed if declared.statuses else declared.data
+        found["status"] = [f"data/prepared/{name}.json" for name in sets]
+    if declared.claims or (isinstance(declared, Figure) and declared.printed):
+        found["claims"] = [f"{PUBLISHED}/{paper.id}.csv"]
+    return {kind: paths for kind, paths in found.items() if paths}
+
+
+def _told(
+    config: Section, paper: Paper, item: Item, declared: Table | Figure | Page
+) -> dict[str, Any]:
+    if isinstance(declared, Table):
+        settings = sections(config, paper.module, declared.settings)
+        threaded = declared.threads > 1
+        return {"module": paper.module, "settings": settings, "threaded": threaded}
+    told: dict[str, Any] = {"caption": item.caption}
+    return told | {"printed": list(declared.printed)} if isinstance(declared, Figure) else told
+
+
+def _table(paper: Paper, name: str) -> str:
+    """Path of a result table, of another paper where the name starts with its id."""
+    foreign = name.split("/")[0].replace("-", "_") in MODULES
+    return f"<results>/{name}.csv" if foreign else f"<results>/{paper.id}/{name}.csv"
