@@ -1,24 +1,44 @@
-"""What the workflow scripts share: find a declared function and read what it takes."""
+"""What the workflow scripts share: find a declared function, read what it takes, log."""
 
 from __future__ import annotations
 
 import json
+import traceback
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpnoise_papers import result_files
-from dpnoise_papers.data.city.counts import read_city
-from dpnoise_papers.data.dataset import DatasetUnavailable
-from dpnoise_papers.data.prepared import read_prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pandas as pd
 
-    from dpnoise_papers.data.city.counts import City
-    from dpnoise_papers.data.dataset import Dataset
+
+@contextmanager
+def logged(path: str) -> Iterator[list[str]]:
+    """Collect what a step says of itself, and write it, with the error of a step that fails.
+
+    Parameters
+    ----------
+    path : str
+        The log.
+
+    Yields
+    ------
+    list of str
+        Lines of the log.
+    """
+    lines: list[str] = []
+    try:
+        yield lines
+    except BaseException:
+        lines.append(traceback.format_exc().rstrip())
+        raise
+    finally:
+        result_files.write_text("".join(f"{line}\n" for line in lines), path)
 
 
 def resolve(name: str) -> Callable[..., Any]:
@@ -45,26 +65,11 @@ def read_tables(
     list
         For each name a table, or a dictionary from part to table.
     """
-    tables = iter([result_files.read(path) for path in paths])
+    tables = iter([result_files.read_table(path) for path in paths])
     return [{part: next(tables) for part in group} if group else next(tables) for group in groups]
-
-
-def read_data(npz: str, status: str) -> Dataset | City | None:
-    """Return a prepared data set or city, or None if it could not be had."""
-    if Path(npz).parent.name == "city":
-        return read_city(npz)
-    try:
-        return read_prepared(npz, status)
-    except DatasetUnavailable:
-        return None
 
 
 def read_statuses(paths: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the status of each data set by its name."""
     texts = {Path(path).stem: Path(path).read_text(encoding="utf-8") for path in paths}
     return {name: json.loads(text) for name, text in texts.items()}
-
-
-def log(path: str, line: str) -> None:
-    """Write the one line that a step says of itself."""
-    Path(path).write_text(f"{line}\n", encoding="utf-8")

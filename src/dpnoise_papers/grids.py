@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dpnoise._types import Array
     from dpnoise._validation import Problems
     from dpnoise.noise import Noise
+    from dpnoise_papers.settings import Grid
 
 
 def describe(noise: Noise) -> str:
@@ -48,6 +50,21 @@ def require_grid(
         f"{name}: high", spec["high"], low=floor, open_low=True, high=high, open_high=True
     )
     require_count(problems, f"{name}: count", spec["count"], 2)
+
+
+def values(grid: Grid) -> Array:
+    """Points of a grid, from the lowest up.
+
+    Parameters
+    ----------
+    grid : Grid
+
+    Returns
+    -------
+    float64 array, shape (grid.count,)
+    """
+    spaced = np.geomspace if grid.spacing == "log" else np.linspace
+    return spaced(grid.low, grid.high, grid.count)
 
 
 def geometric(spec: Mapping[str, float]) -> NDArray[np.float64]:

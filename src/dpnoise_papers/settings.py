@@ -34,15 +34,26 @@ class ConfigError(ValueError):
 
 
 class Section(BaseModel):
-    """Base of all settings: closed, frozen and strict."""
+    """Base of all settings: closed, frozen and strict; lists are tuples."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _frozen(cls, given: Any) -> Any:  # noqa: ANN401
+        return (
+            {key: _tuples(one) for key, one in given.items()} if isinstance(given, dict) else given
+        )
 
 
 class Seeded(Section):
     """Settings of what draws random numbers; the seed is that of the whole config."""
 
     seed: Annotated[int, Field(ge=0, lt=2**63)]
+
+
+def _tuples(value: Any) -> Any:  # noqa: ANN401
+    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
 
 
 def _folder(text: str) -> str:
@@ -55,8 +66,8 @@ def _folder(text: str) -> str:
     return text
 
 
-def distinct(values: list[Any]) -> list[Any]:
-    """Return a list whose elements are all different (a validator).
+def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values that are all different (a validator).
 
     Raises
     ------
@@ -71,6 +82,7 @@ def distinct(values: list[Any]) -> list[Any]:
 
 Folder = Annotated[str, Field(min_length=1), AfterValidator(_folder)]
 Positive = Annotated[float, Field(gt=0, le=1e300)]
+NonNegative = Annotated[float, Field(ge=0, le=1e300)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Epsilon = Annotated[float, Field(gt=0, le=1e4)]
 Delta = Annotated[float, Field(ge=1e-300, lt=1)]
@@ -79,9 +91,9 @@ Sensitivity = Annotated[float, Field(ge=1e-100, le=1e100)]
 Trials = Annotated[int, Field(ge=1, le=1_000_000)]
 Points = Annotated[int, Field(ge=2, le=1_000_000)]
 Dimension = Annotated[int, Field(ge=1, le=100_000)]
-Epsilons = Annotated[list[Epsilon], Field(min_length=1), AfterValidator(distinct)]
-Deltas = Annotated[list[Delta], Field(min_length=1), AfterValidator(distinct)]
-Dimensions = Annotated[list[Dimension], Field(min_length=1), AfterValidator(distinct)]
+Epsilons = Annotated[tuple[Epsilon, ...], Field(min_length=1), AfterValidator(distinct)]
+Deltas = Annotated[tuple[Delta, ...], Field(min_length=1), AfterValidator(distinct)]
+Dimensions = Annotated[tuple[Dimension, ...], Field(min_length=1), AfterValidator(distinct)]
 
 
 class Grid(Section):
@@ -202,7 +214,7 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
 def sections(config: Section, paper: str, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Return sections of a paper's settings as plain values, to be read by `typed`."""
     settings = getattr(config, paper)
-    return {name: getattr(settings, name).model_dump() for name in names}
+    return {name: getattr(settings, name).model_dump(mode="json") for name in names}
 
 
 def typed(paper: str, plain: Mapping[str, Mapping[str, Any]]) -> list[Section]:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 PUBLISHED = "published"
 FORMATS = ("svg", "pdf", "png")
+_DATA = "dpnoise_papers.data.given.read_data"
+_CLAIMS = "dpnoise_papers.claims.published.read_claims"
+_BESIDE = "dpnoise_papers.claims.beside.printed_beside"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +62,12 @@ class Step:
         return f"{self.paper}_{self.item}_{self.kind}".replace("-", "_")
 
     @property
+    def functions(self) -> list[str]:
+        """Full dotted names of what the script calls."""
+        names = (self.params["function"], self.params["claims"], self.params.get("data", ""))
+        return [name for name in names if name]
+
+    @property
     def stem(self) -> str:
         """Path of the log and of the benchmark without folder and end."""
         part = f"-{PART}" if self.parts else ""
@@ -88,7 +97,6 @@ def steps(config: Section, papers: tuple[Paper, ...], kind: Kind) -> Iterator[St
             swept = kind == "table" and declared.for_each
             listed = parts(config, paper, declared.parts) if declared.parts else []
             groups = [listed if PART in name and not swept else [] for name in names]
-            params = {"function": declared.function, "paper": paper.id, "groups": groups}
             yield Step(
                 paper=paper.id,
                 item=item.id,
@@ -96,7 +104,8 @@ def steps(config: Section, papers: tuple[Paper, ...], kind: Kind) -> Iterator[St
                 declared=declared,
                 inputs=_inputs(paper, declared, names, listed, groups),
                 outputs=outputs(paper, item, kind),
-                params=params | _told(config, paper, item, declared),
+                params={"function": declared.function, "paper": paper.id, "groups": groups}
+                | _told(config, paper, item, declared),
                 parts=listed if swept else [],
             )
 
@@ -169,7 +178,9 @@ def named_results(papers: tuple[Paper, ...], readme: list[str]) -> list[str]:
 
     texts = [Path(name).read_text(encoding="utf-8") for name in readme[1:]]
     named = [f"<results>/{name}" for name in named_tables(read_published(PUBLISHED), *texts)]
-    made = {path for paper in papers for item in paper.items for path in outputs(paper, item, "table")}
+    made = {
+        path for paper in papers for item in paper.items for path in outputs(paper, item, "table")
+    }
     unknown = [name for name in named if name not in made and name != "<results>/datasets.csv"]
     if unknown:
         raise ValueError(f"{PUBLISHED}: no item makes {', '.join(unknown)}")
@@ -222,12 +233,20 @@ def _inputs(
 def _told(
     config: Section, paper: Paper, item: Item, declared: Table | Figure | Page
 ) -> dict[str, Any]:
+    claims = _CLAIMS if declared.claims else ""
     if isinstance(declared, Table):
-        settings = sections(config, paper.module, declared.settings)
-        threaded = declared.threads > 1
-        return {"module": paper.module, "settings": settings, "threaded": threaded}
-    told: dict[str, Any] = {"caption": item.caption}
-    return told | {"printed": list(declared.printed)} if isinstance(declared, Figure) else told
+        return {
+            "claims": claims,
+            "data": _DATA if declared.data else "",
+            "module": paper.module,
+            "settings": sections(config, paper.module, declared.settings),
+            "statuses": declared.statuses,
+            "threaded": declared.threads > 1,
+        }
+    if isinstance(declared, Figure):
+        printed = list(declared.printed)
+        return {"caption": item.caption, "claims": _BESIDE if printed else "", "printed": printed}
+    return {"caption": item.caption, "claims": claims}
 
 
 def _table(paper: Paper, name: str) -> str:

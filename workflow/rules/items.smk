@@ -7,7 +7,7 @@ for step in steps(SETTINGS, PAPERS, "table"):
             step.rule
         input:
             **step.inputs,
-            code=code_inputs(f"{SCRIPTS}/table.py", step.declared.function),
+            code=code_inputs(f"{SCRIPTS}/table.py", *step.functions),
         output:
             *step.outputs,
         log:
@@ -35,7 +35,7 @@ for step in steps(SETTINGS, PAPERS, "figure"):
             step.rule
         input:
             **step.inputs,
-            code=code_inputs(f"{SCRIPTS}/figure.py", step.declared.function),
+            code=code_inputs(f"{SCRIPTS}/figure.py", *step.functions),
         output:
             report(
                 step.outputs,
@@ -64,7 +64,7 @@ for step in steps(SETTINGS, PAPERS, "page"):
             step.rule
         input:
             **step.inputs,
-            code=code_inputs(f"{SCRIPTS}/page.py", step.declared.function),
+            code=code_inputs(f"{SCRIPTS}/page.py", *step.functions),
         output:
             report(
                 step.outputs,

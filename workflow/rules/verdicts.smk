@@ -7,7 +7,11 @@ from pathlib import Path
 from dpnoise_papers.steps import named_results
 
 CLAIMS = sorted(str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md")
-README = [name for name in ("README.md", f"{PUBLISHED}/what-came-out.md") if Path(name).is_file()]
+README = [
+    name
+    for name in ("README.md", f"{PUBLISHED}/what-came-out.md")
+    if Path(name).is_file()
+]
 README = README if len(README) == 2 else []
 
 

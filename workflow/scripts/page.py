@@ -1,13 +1,13 @@
 """Write the tables of one item for people, in one text for each format."""
 
 from dpnoise_papers import result_files
-from dpnoise_papers.call import log, read_tables, resolve
-from dpnoise_papers.claims.published import read_claims
+from dpnoise_papers.call import logged, read_tables, resolve
 
 given, params = snakemake.input, snakemake.params
-keywords = {"claims": read_claims(given.claims[0])} if given.get("claims") else {}
-texts = resolve(params.function)(*read_tables(given.tables, params.groups), **keywords)
-texts = texts if isinstance(texts, tuple) else (texts,)
-for text, path in zip(texts, snakemake.output, strict=True):
-    result_files.write_text(text, path)
-log(snakemake.log[0], f"{len(texts[0].splitlines())} lines")
+with logged(snakemake.log[0]) as log:
+    keywords = {"claims": resolve(params.claims)(given.claims[0])} if params.claims else {}
+    texts = resolve(params.function)(*read_tables(given.tables, params.groups), **keywords)
+    texts = texts if isinstance(texts, tuple) else (texts,)
+    for text, path in zip(texts, snakemake.output, strict=True):
+        result_files.write_text(text, path)
+        log.append(f"{path}: {len(text.splitlines())} lines")

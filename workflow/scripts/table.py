@@ -1,27 +1,27 @@
 """Make the result tables of one item: read its inputs, call its function, write."""
 
 from dpnoise_papers import result_files
-from dpnoise_papers.call import log, read_data, read_statuses, read_tables, resolve
-from dpnoise_papers.claims.published import read_claims
+from dpnoise_papers.call import logged, read_statuses, read_tables, resolve
 from dpnoise_papers.settings import typed
 
 given, params = snakemake.input, snakemake.params
-data = [
-    read_data(npz, status)
-    for npz, status in zip(given.get("npz", []), given.get("status", []), strict=False)
-]
-tables = read_tables(given.get("tables", []), params.groups)
-keywords = {}
-if given.get("claims"):
-    keywords["claims"] = read_claims(given.claims[0])
-if given.get("status") and not data:
-    keywords["statuses"] = read_statuses(given.status)
-if snakemake.wildcards.get("part") and not data:
-    keywords["part"] = snakemake.wildcards.part
-if params.threaded:
-    keywords["threads"] = snakemake.threads
-made = resolve(params.function)(*typed(params.module, params.settings), *data, *tables, **keywords)
-made = made if isinstance(made, tuple) else (made,)
-for table, path in zip(made, snakemake.output, strict=True):
-    result_files.write(table, path)
-log(snakemake.log[0], ", ".join(f"{len(table)} rows" for table in made))
+with logged(snakemake.log[0]) as log:
+    data, keywords = [], {}
+    if params.data:
+        data = list(map(resolve(params.data), given.npz, given.status))
+        log.extend("no data: not run" for one in data if one is None)
+    elif snakemake.wildcards.get("part"):
+        keywords["part"] = snakemake.wildcards.part
+    if params.statuses:
+        keywords["statuses"] = read_statuses(given.status)
+    if params.claims:
+        keywords["claims"] = resolve(params.claims)(given.claims[0])
+    if params.threaded:
+        keywords["threads"] = snakemake.threads
+    tables = read_tables(given.get("tables", []), params.groups)
+    settings = typed(params.module, params.settings)
+    made = resolve(params.function)(*settings, *data, *tables, **keywords)
+    made = made if isinstance(made, tuple) else (made,)
+    for table, path in zip(made, snakemake.output, strict=True):
+        result_files.write_table(table, path)
+        log.append(f"{path}: {len(table)} rows")

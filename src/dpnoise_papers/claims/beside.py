@@ -37,7 +37,7 @@ def printed_beside(
     DataFrame
         See `printed_numbers`.
     """
-    known = {"/".join(Path(path).parts[-2:]): result_files.read(path) for path in tables}
+    known = {"/".join(Path(path).parts[-2:]): result_files.read_table(path) for path in tables}
     parts = []
     for item in items:
         own = [claim for claim in read_claims(claims) if claim.item == item]

@@ -1,0 +1,24 @@
+"""Data of one step of the pipeline, present or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpnoise_papers.data.city.counts import read_city
+from dpnoise_papers.data.dataset import DatasetUnavailable
+from dpnoise_papers.data.prepared import read_prepared
+
+if TYPE_CHECKING:
+    from dpnoise_papers.data.city.counts import City
+    from dpnoise_papers.data.dataset import Dataset
+
+
+def read_data(npz: str, status: str) -> Dataset | City | None:
+    """Return a prepared data set or city, or None if it could not be had."""
+    if Path(npz).parent.name == "city":
+        return read_city(npz)
+    try:
+        return read_prepared(npz, status)
+    except DatasetUnavailable:
+        return None

@@ -1,0 +1,7 @@
+"""Items of flipped-huber-slides."""
+
+from __future__ import annotations
+
+from dpnoise_papers.item import Paper
+
+PAPER = Paper(id="flipped-huber-slides", items=())
