@@ -195,8 +195,8 @@ def _data_fingerprint(arguments: argparse.Namespace) -> int:
 
 
 def _config_check(arguments: argparse.Namespace) -> int:
-    from dpnoise_papers import settings as config
+    from dpnoise_papers.config import load
 
-    config.load(*arguments.files)
+    load(*arguments.files)
     print(f"{' + '.join(arguments.files)}: valid")
     return OK

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from dpnoise_papers.config import sections
 from dpnoise_papers.item import PART, Figure, Item, Page, Paper, Table
 from dpnoise_papers.papers import MODULES
-from dpnoise_papers.settings import sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,7 +64,10 @@ class Step:
     @property
     def functions(self) -> list[str]:
         """Full dotted names of what the script calls."""
-        names = (self.params["function"], self.params["claims"], self.params.get("data", ""))
+        told = self.params
+        names = [told["function"], told["claims"], told.get("data", "")]
+        if "module" in told:  # settings are read by name
+            names.append(f"dpnoise_papers.{told['module']}.settings.Settings")
         return [name for name in names if name]
 
     @property
@@ -251,5 +254,5 @@ def _told(
 
 def _table(paper: Paper, name: str) -> str:
     """Path of a result table, of another paper where the name starts with its id."""
-    foreign = name.split("/")[0].replace("-", "_") in MODULES
+    foreign = name.split("/", maxsplit=1)[0].replace("-", "_") in MODULES
     return f"<results>/{name}.csv" if foreign else f"<results>/{paper.id}/{name}.csv"

@@ -4,7 +4,7 @@ from snakemake.exceptions import WorkflowError
 
 from dpnoise_papers.code_inputs import code_inputs
 from dpnoise_papers.papers import papers
-from dpnoise_papers.settings import ConfigError, load
+from dpnoise_papers.config import ConfigError, load
 from dpnoise_papers.steps import PUBLISHED, steps, target
 
 SCRIPTS = "workflow/scripts"

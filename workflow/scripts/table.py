@@ -2,7 +2,7 @@
 
 from dpnoise_papers import result_files
 from dpnoise_papers.call import logged, read_statuses, read_tables, resolve
-from dpnoise_papers.settings import typed
+from dpnoise_papers.config import typed
 
 given, params = snakemake.input, snakemake.params
 with logged(snakemake.log[0]) as log:

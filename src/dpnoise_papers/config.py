@@ -1,0 +1,174 @@
+"""Settings of all experiments: read strictly, merged, validated once, every mistake listed.
+
+The models are those of `dpnoise_papers.settings` and of each paper's `settings.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, ValidationError, create_model
+
+from dpnoise_papers.papers import MODULES
+from dpnoise_papers.settings import Folder, Section, Seeded
+from dpnoise_papers.strict_yaml import YamlError, read_yaml, read_yaml_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ConfigError(ValueError):
+    """Settings that cannot be used; the message lists every mistake."""
+
+
+class Data(Section):
+    """Where data sets are kept."""
+
+    cache: Folder
+    offline: bool
+
+
+class Pathvars(Section):
+    """Folders of what a run writes."""
+
+    results: Folder = "results"
+    figures: Folder = "figures"
+    logs: Folder = "logs"
+    benchmarks: Folder = "logs/benchmarks"
+
+
+def config_model() -> type[Section]:
+    """Return the model of a whole config: the general settings and a section for each paper."""
+    sections: dict[str, Any] = {
+        name: (import_module(f"dpnoise_papers.{name}.settings").Settings, ...) for name in MODULES
+    }
+    return create_model(
+        "Config",
+        __base__=Section,
+        seed=(Annotated[int, Field(ge=0, lt=2**63)], ...),
+        strict=(bool, ...),
+        data=(Data, ...),
+        pathvars=(Pathvars, Pathvars()),
+        **sections,
+    )
+
+
+def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
+    """Return the validated settings of some files, later ones over earlier ones.
+
+    Parameters
+    ----------
+    *paths : path
+        YAML files, read strictly: a duplicate key, `010` or `1:30` is a mistake.
+    overrides : mapping, optional
+        Settings of the command line over those of the files. Text in it is read as YAML, because
+        Snakemake hands over 'true' for true.
+
+    Returns
+    -------
+    Config
+        See `config_model`.
+
+    Raises
+    ------
+    ConfigError
+        Naming every mistake, with the file and line where the YAML itself is wrong.
+    """
+    if not paths:
+        raise ConfigError("config: no file given")
+    merged: dict[str, Any] = {}
+    mistakes = []
+    for path in paths:
+        try:
+            content = read_yaml(path)
+        except (YamlError, OSError) as error:
+            mistakes.append(str(error))
+            continue
+        if isinstance(content, dict):
+            merged = _merge(merged, content)
+        else:
+            mistakes.append(f"{path}: expected a mapping, got {type(content).__name__}")
+    if not mistakes:
+        try:
+            merged = _merge(merged, _retyped(dict(overrides or {})))
+            mistakes = _with_seed(merged)
+            config = config_model().model_validate(merged)
+        except ValidationError as error:
+            mistakes += [_line(one) for one in error.errors(include_url=False)]
+        except YamlError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        listed = "\n".join(f"  - {mistake}" for mistake in mistakes)
+        raise ConfigError(f"config: {len(mistakes)} mistake(s)\n{listed}")
+    return config
+
+
+def sections(config: Section, paper: str, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return sections of a paper's settings as plain values, to be read by `typed`."""
+    settings = getattr(config, paper)
+    return {name: getattr(settings, name).model_dump(mode="json") for name in names}
+
+
+def typed(paper: str, plain: Mapping[str, Mapping[str, Any]]) -> list[Section]:
+    """Return what `sections` made plain as typed settings again."""
+    models = {name: field.annotation for name, field in _models(paper).items()}
+    return [models[name].model_validate(dict(value)) for name, value in plain.items()]
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of a config file, for editors."""
+    schema = config_model().model_json_schema()
+    for definition in schema["$defs"].values():
+        if definition.get("properties", {}).pop("seed", None):  # filled in from the top level
+            definition["required"].remove("seed")
+    return schema
+
+
+def _models(paper: str) -> dict[str, Any]:
+    fields: dict[str, Any] = import_module(f"dpnoise_papers.{paper}.settings").Settings.model_fields
+    return fields
+
+
+def _merge(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay one mapping over another, as Snakemake does: mappings merge, all else is replaced."""
+    merged = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), dict)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged
+
+
+def _retyped(value: Any) -> Any:  # noqa: ANN401
+    """Read the text of the command line as YAML, at any depth."""
+    if isinstance(value, Mapping):
+        return {key: _retyped(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_retyped(one) for one in value]
+    return read_yaml_text(value, f"--config {value!r}") if isinstance(value, str) else value
+
+
+def _with_seed(merged: dict[str, Any]) -> list[str]:
+    """Give the seed to every section that draws random numbers; list those that have their own."""
+    mistakes = []
+    for name in MODULES:
+        paper = merged.get(name)
+        if not isinstance(paper, dict):
+            continue
+        for key, field in _models(name).items():
+            seeded = isinstance(field.annotation, type) and issubclass(field.annotation, Seeded)
+            if seeded and isinstance(paper.get(key), dict):
+                if "seed" in paper[key]:
+                    mistakes.append(f"{name}.{key}.seed: the seed is set once, at the top level")
+                paper[key] = {**paper[key], "seed": merged.get("seed")}
+    return mistakes
+
+
+def _line(error: Mapping[str, Any]) -> str:
+    """Word one mistake as 'where: what was expected, got what'."""
+    where = ".".join(str(part) for part in error["loc"]) or "top level"
+    message = error["msg"].removeprefix("Value error, ")
+    got = error["input"]
+    shown = not isinstance(got, Mapping) and error["type"] not in {"missing", "extra_forbidden"}
+    return f"{where}: {message[:1].lower() + message[1:]}" + (f", got {got!r}" if shown else "")
