@@ -346,7 +346,7 @@ FIXED = {
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
-    "dpnoise.allocation.bounds shared_log_delta while": "a few doubles down",
+    "dpnoise.calibration.delta_bounds shared_log_delta while": "a few doubles down",
     "dpnoise.allocation.descent Descent._step_along brentq": "raises if it does not converge",
     "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",
     "dpnoise.calibration.closed_forms _pure_scale while": "one or two doubles up",

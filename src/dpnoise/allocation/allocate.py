@@ -20,7 +20,7 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.allocation.arguments import check_budget, read_lambdas, read_noise, read_weights
 from dpnoise.allocation.closed_forms import SCHEMES, closed_form_scales
-from dpnoise.allocation.cross_check import require_agreement
+from dpnoise.allocation.cross_check import second_account
 from dpnoise.allocation.groups import (
     MAXIMUM_POWER,
     GroupedRequest,
@@ -29,6 +29,7 @@ from dpnoise.allocation.groups import (
     make_groups,
     tail_slope,
 )
+from dpnoise.calibration.cross_check import require_agreement
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import Gaussian, Noise
 
@@ -170,9 +171,11 @@ def allocate(
     found = _minimum_scales(request)
     if np.all(np.isfinite(found)):
         budget = request.epsilon, request.delta
-        require_agreement(
+        second = second_account(
             request.noises, request.sensitivities, found, budget, request.compositions
         )
+        what = f"allocation at epsilon={request.epsilon!r}"
+        require_agreement(what, "the first account", request.delta, second)
     unfit = found[~np.isfinite(found)][:3].tolist()
     problems.require(not unfit, "scales", "results below 1.8e308", unfit)
     problems.raise_if_any()

@@ -85,33 +85,3 @@ def _by_lattice(
         ((noise, ratio),) = groups
         return half_lines(noise, ratio, epsilon)
     return lattice([(*key, count) for key, count in groups.items()], epsilon)
-
-
-def require_agreement(
-    noises: list[Noise],
-    sensitivities: Array,
-    scales: Array,
-    budget: tuple[float, float],
-    compositions: int,
-) -> None:
-    """Raise if a second account finds that scales do not keep their budget.
-
-    Parameters
-    ----------
-    noises, sensitivities, scales, budget, compositions
-        As for `second_account`.
-
-    Raises
-    ------
-    RuntimeError
-        If its lower bound on delta is above the budget's delta.
-    """
-    second = second_account(noises, sensitivities, scales, budget, compositions)
-    bar = math.log(budget[1]) if budget[1] > 0.0 else -math.inf
-    if second is not None and second.log_lower > bar:
-        message = (
-            f"allocation: the accounts disagree, so that nothing is handed out: the first allows "
-            f"delta={budget[1]!r} at epsilon={budget[0]!r}, {second.name!r} finds log delta >= "
-            f"{second.log_lower!r}; please report"
-        )
-        raise RuntimeError(message)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpnoise.calibration.certify import certified_calibration
+from dpnoise.calibration.delta_bounds import equal_share
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import Gaussian, Huber, Laplace, Staircase, Subbotin, staircase_gamma
 
@@ -72,8 +73,6 @@ def staircase(budget: Budget) -> Calibration:
 
     Each coordinate is epsilon / K-private.
     """
-    share = budget.epsilon / budget.dimension
-    if budget.dimension * Fraction(share) > Fraction(budget.epsilon):
-        share = math.nextafter(share, 0.0)
+    share = equal_share(budget.epsilon, budget.dimension)
     gamma = float(staircase_gamma(share))
     return certified_calibration(Staircase(share, budget.sensitivity, gamma), budget)

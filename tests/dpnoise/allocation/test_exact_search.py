@@ -19,7 +19,6 @@ from dpnoise import (
 )
 from dpnoise.allocation.exact_search import exact_scales
 from dpnoise.allocation.groups import GroupedRequest, make_groups
-from dpnoise.allocation.sufficient import corollary_6
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 GRAFT = FlippedHuber(2.0, 2.0)
@@ -110,12 +109,19 @@ def test_scalar_laplace_noise_has_a_closed_form():
         assert expected * (1 - 1e-9) <= scale <= expected * (1 + 1e-5)
 
 
+def corollary_6(lambdas, epsilon, delta):
+    """Return the sufficient scales of Corollary 6: those of (epsilon - log(1 - delta), 0)-DP."""
+    return allocate(lambdas, noise="laplace", epsilon=epsilon - math.log1p(-delta))
+
+
 @pytest.mark.parametrize("size", [1, 2, 5, 12])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-10), (1.0, 1e-5), (0.2, 0.1)])
 def test_never_worse_than_corollary_6(size, epsilon, delta):
     lambdas = np.random.default_rng(size).integers(1, 5, size).astype(float)
     tight = allocate(lambdas, noise="laplace", epsilon=epsilon, delta=delta)
     printed = corollary_6(lambdas, epsilon, delta)
+    noises = [Laplace(beta) for beta in printed]
+    assert vector_profile(noises, lambdas.tolist(), epsilon).upper <= delta
     assert np.sum(tight**2) <= np.sum(printed**2) * (1 + 1e-11)
 
 

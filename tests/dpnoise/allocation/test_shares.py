@@ -1,13 +1,10 @@
-"""Who spends what of a budget, and the sufficient condition of Corollary 6."""
-
-import math
+"""The part of the budget that each coordinate spends."""
 
 import numpy as np
 import pytest
 
-from dpnoise import Laplace, allocate, vector_profile
+from dpnoise import allocate
 from dpnoise.allocation.shares import resources
-from dpnoise.allocation.sufficient import corollary_6
 from dpnoise.calibration.gaussian import gaussian_sigma
 
 LAMBDAS = np.array([0.3, 1.0, 2.5, 0.0])
@@ -47,20 +44,3 @@ def test_resources_refuse_bad_input(arguments, names):
     with pytest.raises(ValueError, match="resources") as caught:
         resources(*arguments[:2], noise=arguments[2])
     assert all(name in str(caught.value) for name in names)
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-6), (1.0, 0.1), (0.0, 0.3)])
-def test_corollary_6_as_printed_is_private(epsilon, delta):
-    scales = corollary_6(LAMBDAS, epsilon, delta)
-    pure = np.cbrt(LAMBDAS) * np.sum(np.cbrt(LAMBDAS) ** 2)
-    np.testing.assert_allclose(scales, pure / (epsilon - math.log1p(-delta)), rtol=1e-12)
-    noises = [Laplace(1.0 + 1e-12).scaled(beta) for beta in scales[:3]]
-    assert vector_profile(noises, LAMBDAS[:3].tolist(), epsilon).upper <= delta
-    assert corollary_6([0.0], 1.0, 0.0) == [0.0]
-
-
-def test_corollary_6_refuses_bad_input():
-    with pytest.raises(ValueError, match=r"sensitivities.*epsilon, delta"):
-        corollary_6([[1.0]], 0.0, 0.0)
-    with pytest.raises(ValueError, match=r"sensitivities.*epsilon.*delta"):
-        corollary_6([-1.0], -1.0, 1.0)

@@ -14,8 +14,13 @@ from dpnoise import (
     TruncatedLaplace,
     vector_profile,
 )
-from dpnoise.allocation.bounds import event_log_delta, shared_log_delta
-from dpnoise.calibration.delta_bounds import composed_log_delta, half_line_log_delta, share_of
+from dpnoise.calibration.delta_bounds import (
+    composed_log_delta,
+    equal_share,
+    event_log_delta,
+    half_line_log_delta,
+    shared_log_delta,
+)
 
 NOISES = [
     Gaussian(3.0),
@@ -64,7 +69,7 @@ def test_shares_of_epsilon_never_add_up_to_more():
 
     for epsilon in (0.1, 0.3, 1.0, 1e-3, 7.7):
         for dimension in (3, 7, 10, 10**6):
-            assert dimension * Fraction(share_of(epsilon, dimension)) <= Fraction(epsilon)
+            assert dimension * Fraction(equal_share(epsilon, dimension)) <= Fraction(epsilon)
 
 
 def test_noise_beyond_the_range_of_the_profile_gets_the_trivial_bound():
