@@ -369,7 +369,6 @@ ENDS = {
         "cells double to a bound; the gap is part of the result"
     ),
     "dpnoise.optimality.program LatticeProgram._run linprog": "raises unless solved",
-    "dpnoise_papers.closure closure while": "each file once",
     "dpnoise_papers.data.city.roads _two_core while": "fewer edges each time",
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
         "a random walk, almost surely finite"
