@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -19,6 +19,8 @@ from pydantic import (
     Field,
     model_validator,
 )
+
+T = TypeVar("T")
 
 _SOURCES = {"src", "workflow", "tests", "docs", "published", "profiles", "benchmarks", ".git"}
 
@@ -31,9 +33,7 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _frozen(cls, given: Any) -> Any:  # noqa: ANN401
-        return (
-            {key: _tuples(one) for key, one in given.items()} if isinstance(given, dict) else given
-        )
+        return _tuples(given) if isinstance(given, dict) else given
 
 
 class Seeded(Section):
@@ -43,6 +43,8 @@ class Seeded(Section):
 
 
 def _tuples(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        return {key: _tuples(one) for key, one in value.items()}
     return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
 
 
@@ -81,9 +83,10 @@ Sensitivity = Annotated[float, Field(ge=1e-100, le=1e100)]
 Trials = Annotated[int, Field(ge=1, le=1_000_000)]
 Points = Annotated[int, Field(ge=2, le=1_000_000)]
 Dimension = Annotated[int, Field(ge=1, le=100_000)]
-Epsilons = Annotated[tuple[Epsilon, ...], Field(min_length=1), AfterValidator(distinct)]
-Deltas = Annotated[tuple[Delta, ...], Field(min_length=1), AfterValidator(distinct)]
-Dimensions = Annotated[tuple[Dimension, ...], Field(min_length=1), AfterValidator(distinct)]
+Distinct = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]
+Epsilons = Distinct[Epsilon]
+Deltas = Distinct[Delta]
+Dimensions = Distinct[Dimension]
 
 
 class Grid(Section):

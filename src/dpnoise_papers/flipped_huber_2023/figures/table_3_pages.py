@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpnoise_papers import style
 from dpnoise_papers.flipped_huber_2023.figures.table_3 import TITLES
+from dpnoise_papers.pages import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,18 +44,6 @@ def printed_values(claims: Sequence[Claim]) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows, columns=["dataset", "mechanism", "metric", "printed", "value"])
-
-
-def number(value: float, se: float | None = None) -> str:
-    """Return a value, or value ± error, with the digits that its error supports."""
-    if not np.isfinite(value):
-        return "-"
-    if se is None or not np.isfinite(se):
-        return f"{value:.4g}"
-    if se == 0:
-        return f"{value:.4g} ± 0"
-    places = int(np.clip(1 - np.floor(np.log10(se)), 0, 12))
-    return f"{value:.{places}f} ± {se:.{places}f}"
 
 
 def markdown(printed: pd.DataFrame, honest: pd.DataFrame, paper: pd.DataFrame) -> str:

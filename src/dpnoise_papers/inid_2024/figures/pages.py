@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import number
+from dpnoise_papers.pages import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
