@@ -1,8 +1,18 @@
 """One look for every figure, and files that are byte-identical between runs.
 
-A mechanism has one colour in all papers, from the colour-blind-safe palette of Okabe and
-Ito (its yellow, unreadable on white, is left out). Figures are drawn without pyplot, so
+Every figure is as wide as the page and has one size of text; what tells its curves apart stands
+below the panels. A mechanism has one colour in all papers, from the colour-blind-safe palette of
+Okabe and Ito (its yellow, unreadable on white, is left out). Figures are drawn without pyplot, so
 that nothing depends on a display, on global state or on a user's own settings.
+
+A figure function is decorated with `house_style()` and starts with `page`:
+
+    @house_style()
+    def figure_1(table: pd.DataFrame) -> Figure:
+        figure, panels = page(1, 2, height=2.9)
+        ...
+        legend_below(figure)
+        return figure
 """
 
 from __future__ import annotations
@@ -10,19 +20,25 @@ from __future__ import annotations
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from dpnoise_papers.result_files import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-COLUMN = 3.5  # inches; the width of one column
-PAGE = 7.16  # inches; the width of both
+    import numpy as np
+    from matplotlib.artist import Artist
+    from matplotlib.legend import Legend
+
+COLUMN = 3.5  # inches; goes once every figure is drawn by `page`
+PAGE = 7.16  # inches; the width of every figure
+TEXT = 8  # points, for every text
 
 COLOURS = {
     "gaussian": "#0072B2",
@@ -45,27 +61,32 @@ NAMES = {
     "huber": "Huber",
 }
 GREY = "#767676"  # notes and guides: 4.5 to 1 on white
+PLAIN = FuncFormatter(lambda x, _: f"{x:g}")  # 0.1 and 10, not powers, on a logarithmic axis
 
-_HOUSE = {
+_HOUSE: Any = {  # a dict; its keys are literal types to matplotlib
     "font.family": "DejaVu Sans",  # comes with matplotlib, hence the same everywhere
     "mathtext.fontset": "dejavusans",
-    "font.size": 8,
-    "axes.labelsize": 8,
-    "axes.titlesize": 8,
+    "font.size": TEXT,
+    "axes.labelsize": TEXT,
+    "axes.titlesize": TEXT,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
     "axes.axisbelow": True,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
+    "xtick.labelsize": TEXT,
+    "ytick.labelsize": TEXT,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "xtick.minor.width": 0.4,
     "ytick.minor.width": 0.4,
-    "legend.fontsize": 7,
+    "legend.fontsize": TEXT,
+    "legend.title_fontsize": TEXT,
     "legend.frameon": False,
+    "grid.color": GREY,
+    "grid.alpha": 0.2,
+    "grid.linewidth": 0.5,
     "lines.linewidth": 1.4,
     "lines.markersize": 4,
     "figure.constrained_layout.use": True,
@@ -84,18 +105,78 @@ _METADATA = {
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Draw inside this context: matplotlib's defaults, then ours; a user's are set aside."""
+    """Our settings of matplotlib, over its defaults; a context or a decorator."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_HOUSE)
         yield
 
 
+def page(
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    height: float,
+    **options: Any,  # noqa: ANN401 - as matplotlib has it
+) -> tuple[Figure, np.ndarray]:
+    """Figure of the width of the page, with its panels.
+
+    Parameters
+    ----------
+    rows, columns : int, optional
+        Panels below and beside each other.
+    height : float
+        Of the whole figure, in inches.
+    **options
+        Of `Figure.subplots`, such as sharex or height_ratios.
+
+    Returns
+    -------
+    figure : Figure
+    panels : ndarray of Axes, shape (rows, columns)
+    """
+    figure = new_figure(PAGE, height)
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches; call it inside `house_style`."""
+    """Empty figure of a size in inches."""
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
+
+
+def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **options: Any) -> Legend:  # noqa: ANN401
+    """Legend below all panels, in as few rows as the width of the page allows.
+
+    Parameters
+    ----------
+    figure : Figure
+    handles : sequence of Artist, optional
+        With labels; by default what is labelled in any panel, each label once.
+    **options
+        Of `Figure.legend`.
+
+    Returns
+    -------
+    Legend
+    """
+    if handles is None:
+        found = (axes.get_legend_handles_labels() for axes in figure.axes)
+        named = {
+            label: one for ones, labels in found for one, label in zip(ones, labels, strict=True)
+        }
+    else:
+        named = {str(one.get_label()): one for one in handles}
+    columns = len(named)
+    while True:
+        legend = figure.legend(
+            list(named.values()), list(named), loc="outside lower center", ncols=columns, **options
+        )
+        if columns <= 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return legend
+        legend.remove()
+        columns -= 1
 
 
 def save(figure: Figure, stem: str | Path) -> list[Path]:

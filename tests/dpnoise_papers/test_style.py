@@ -1,0 +1,38 @@
+"""One look: the width of the page, and a legend below the panels that is not cut off."""
+
+import pytest
+
+from dpnoise_papers.style import PAGE, TEXT, house_style, legend_below, page
+
+
+@house_style()
+def drawn(labels, rows=1, columns=2):
+    figure, panels = page(rows, columns, height=3.0, sharex=True)
+    for panel in panels.flat:
+        for label in labels:
+            panel.plot([0, 1], [0, 1], label=label)
+        panel.set_xlabel("x")
+    legend_below(figure)
+    figure.canvas.draw()
+    return figure, panels
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 3)])
+def test_panels_stand_in_a_figure_as_wide_as_the_page(rows, columns):
+    figure, panels = drawn(["one"], rows, columns)
+    assert figure.get_figwidth() == PAGE
+    assert panels.shape == (rows, columns)
+
+
+@pytest.mark.parametrize("count", [1, 4, 7, 12])
+@pytest.mark.parametrize("label", ["short", "a label of more than half a line, as they come, {}"])
+def test_a_legend_names_all_once_within_the_page_and_below_the_panels(count, label):
+    labels = [f"{label} {place}" for place in range(count)]
+    figure, panels = drawn(labels)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == labels
+    assert {text.get_fontsize() for text in legend.get_texts()} == {TEXT}
+    box = legend.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+    assert all(box.y1 <= panel.get_tightbbox().y0 + 1 for panel in panels.flat)
