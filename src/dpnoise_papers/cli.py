@@ -1,9 +1,9 @@
-"""The command `dpnoise`: data sets and config files from a shell.
+"""The command `dpnoise-papers`: data sets, config files and results from a shell.
 
 Each command is one function that takes the parsed arguments and returns the exit code:
 0 when all is well, 1 when something cannot be had here and now, 2 for a mistake in what
-was given. Errors are one message on standard error. The core is imported inside the
-commands, so that `dpnoise --help` answers at once.
+was given. Errors are one message on standard error. What a command needs is imported
+inside it, so that `dpnoise-papers --help` answers at once.
 """
 # ruff: noqa: PLC0415
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PROGRAM = "dpnoise-papers"
 OK, UNAVAILABLE, REFUSED = 0, 1, 2
 
 
@@ -39,19 +40,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has printed the message
         return int(stop.code or 0)
     try:
-        return arguments.command(arguments)
+        code: int = arguments.command(arguments)
     except (ValueError, OSError) as error:
         return _fail(str(error), REFUSED)
+    return code
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"dpnoise: {message}", file=sys.stderr)
+    """Print a message on standard error and return the exit code."""
+    print(f"{PROGRAM}: {message}", file=sys.stderr)
     return code
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
-        prog="dpnoise", description="Exact noise, and the data it is tried on."
+        prog=PROGRAM, description="The papers recomputed: their data, settings and results."
     )
     groups = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_data(groups.add_parser("data", help="the data sets of the papers"))
@@ -65,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the commands on data sets."""
     places = argparse.ArgumentParser(add_help=False)
     places.add_argument("--cache", default="data/raw", help="folder of downloads [%(default)s]")
     places.add_argument("--mirror", help="folder of further copies [$DPNOISE_DATA_MIRROR]")
@@ -87,41 +92,47 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     )
     verify.set_defaults(command=_data_verify)
 
+    again = actions.add_parser("retry", help="have the next run try missing sets again")
+    again.add_argument("names", nargs="*", metavar="NAME", help="by default every missing set")
+    again.add_argument("--prepared", default="data/prepared", help="what runs left [%(default)s]")
+    again.set_defaults(command=_data_retry)
+
     print_ = actions.add_parser(
-        "fingerprint", parents=[registry], help="what a file says, for the registry"
+        "fingerprint", parents=[registry], help="what a file says, in the words of the registry"
     )
     print_.add_argument("files", nargs="+", metavar="FILE", help="one for each table of the set")
     print_.add_argument("--as", dest="name", required=True, metavar="NAME", help="which set it is")
+    print_.add_argument("--target", metavar="COLUMN", help="of a new set, what to predict [last]")
     print_.set_defaults(command=_data_fingerprint)
 
 
 def _data_list(arguments: argparse.Namespace) -> int:
+    """List the sets of the registry."""
     from dpnoise_papers.data.registry import read_registry
 
-    sets = read_registry(arguments.registry)["sets"]
+    sets = read_registry(arguments.registry).sets
     if arguments.json:
-        print(json.dumps([{"name": name, **entry} for name, entry in sets.items()], indent=2))
+        listed = [{"name": name, **e.model_dump(exclude_defaults=True)} for name, e in sets.items()]
+        print(json.dumps(listed, indent=2))
         return OK
     for name, entry in sets.items():
-        rows, columns = entry["shape"]
-        print(f"{name:<15} {entry['task']:<15} {rows:>6} x {columns:<3} {entry['title']}")
+        rows, columns = entry.shape
+        print(f"{name:<15} {entry.task:<15} {rows:>6} x {columns:<3} {entry.title}")
     return OK
 
 
 def _data_fetch(arguments: argparse.Namespace) -> int:
+    """Get and verify sets."""
     from dpnoise_papers.data.dataset import DatasetUnavailable
-    from dpnoise_papers.data.fetch import PROBE_TIMEOUT
-    from dpnoise_papers.data.places import answering
-    from dpnoise_papers.data.registry import known_set, names
+    from dpnoise_papers.data.registry import read_registry
     from dpnoise_papers.data.sets import load
 
     if bool(arguments.names) == arguments.all:
         raise ValueError("data fetch: expected names of data sets or --all, one of the two")
-    wanted = names(arguments.registry) if arguments.all else arguments.names
-    tables = [known_set(name, arguments.registry)[1] for name in wanted]
-    if not arguments.offline:  # ask all hosts at once: without network this is one wait
-        entries = [entry for group in tables for entry in group.values()]
-        answering((s["url"] for e in entries for s in e["sources"]), timeout=PROBE_TIMEOUT)
+    registry = read_registry(arguments.registry)
+    wanted = list(registry.sets) if arguments.all else arguments.names
+    for name in wanted:
+        registry.find(name)
     missing = []
     for name in wanted:
         try:
@@ -141,14 +152,18 @@ def _data_fetch(arguments: argparse.Namespace) -> int:
 
 
 def _data_verify(arguments: argparse.Namespace) -> int:
+    """Check every copy in the cache and the mirror."""
+    from dpnoise_papers.data.copies import copies_in, mirror_folder
     from dpnoise_papers.data.fetch import read_verified
-    from dpnoise_papers.data.places import in_folder, mirror_folder
-    from dpnoise_papers.data.registry import read_registry
+    from dpnoise_papers.data.registry import read_cities, read_registry
 
     folders = [Path(arguments.cache), mirror_folder(arguments.mirror)]
+    tables = dict(read_registry(arguments.registry).tables)
+    if arguments.registry is None:
+        tables |= read_cities().tables
     absent, bad = [], []
-    for name, entry in read_registry(arguments.registry)["tables"].items():
-        paths = [p for folder in folders if folder for p in in_folder(name, entry["files"], folder)]
+    for name, entry in tables.items():
+        paths = [p for folder in folders if folder for p in copies_in(folder, name, entry.files)]
         for path in paths:
             try:
                 read_verified(path, entry)
@@ -165,36 +180,39 @@ def _data_verify(arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _data_retry(arguments: argparse.Namespace) -> int:
+    """Have the next run try missing sets again."""
+    from dpnoise_papers.data.attempts import request_retry
+
+    statuses = {path.stem: path for path in sorted(Path(arguments.prepared).rglob("*.json"))}
+    unknown = [name for name in arguments.names if name not in statuses]
+    if unknown:
+        what = f"no run has asked for {', '.join(unknown)} (nothing in {arguments.prepared})"
+        raise ValueError(f"data retry: {what}")
+    again = [name for name in arguments.names or statuses if request_retry(statuses[name])]
+    for name in again:
+        print(f"{name}: the next run tries it again")
+    if not again:
+        print("no data set is missing")
+    return OK
+
+
 def _data_fingerprint(arguments: argparse.Namespace) -> int:
-    import numpy as np
+    """Print what files say, in the words of the registry."""
+    from dpnoise_papers.data.describe import describe_known, describe_new
+    from dpnoise_papers.data.registry import read_registry
 
-    from dpnoise_papers.data.registry import known_set
-    from dpnoise_papers.data.sets import RECIPES
-    from dpnoise_papers.data.tables import column_digests, fingerprint, read_table
-
-    entry, wanted = known_set(arguments.name, arguments.registry)
-    if len(arguments.files) != len(wanted):
-        expected = f"{len(wanted)} file(s), for {', '.join(wanted) or 'no table'}"
-        raise ValueError(f"data fingerprint: expected {expected}, got {len(arguments.files)}")
-    tables = []
-    for file, (name, details) in zip(arguments.files, wanted.items(), strict=True):
-        try:
-            table = read_table(Path(file).read_bytes(), details)
-        except ValueError as error:
-            raise ValueError(f"{file}: {error}") from None
-        tables.append(table)
-        print(f"table {name}\n  rows: {len(table.values)}\n  columns:")
-        for column, digest in column_digests(table).items():
-            print(f'    {column}: "{digest}"')
-        print(f'  fingerprint: "{fingerprint(table.columns, table.values)}"')
-    features, target, _ = RECIPES[entry["recipe"]](*tables)
-    X = np.column_stack(list(features.values()))
-    found = fingerprint((*features, "target"), np.column_stack([X, target]))
-    print(f'set {arguments.name}\n  shape: {list(X.shape)}\n  fingerprint: "{found}"')
+    registry = read_registry(arguments.registry)
+    contents = {file: Path(file).read_bytes() for file in arguments.files}
+    if arguments.name in registry.sets:
+        print(describe_known(contents, *registry.find(arguments.name)))
+    else:
+        print(describe_new(contents, arguments.name, arguments.target))
     return OK
 
 
 def _config_check(arguments: argparse.Namespace) -> int:
+    """Check config files."""
     from dpnoise_papers.config import load
 
     load(*arguments.files)

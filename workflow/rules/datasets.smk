@@ -1,11 +1,16 @@
 # One verified archive per data set, or the reason why there is none (dpnoise_papers.data).
 
-from pathlib import Path
+from dpnoise_papers.data.attempts import tried_with
+from dpnoise_papers.data.registry import read_registry
 
-from dpnoise_papers.data.places import read_yaml
-from dpnoise_papers.data.retry import attempt
-
-DATASETS = sorted(read_yaml(Path("data/registry.yaml"))["sets"])
+DATASETS = sorted(read_registry("data/registry.yaml").sets)
+# For the script, which reads it from its config: as params these would make all sets again when
+# they change, but only missing ones are to be tried again (`tried_with`).
+config["datasets"] = {
+    "cache": SETTINGS.data.cache,
+    "offline": SETTINGS.data.offline,
+    "strict": SETTINGS.strict,
+}
 
 
 rule dataset:
@@ -25,14 +30,11 @@ rule dataset:
         runtime=30,
     params:
         name=lambda w: w.dataset,
-        cache=SETTINGS.data.cache,
-        offline=SETTINGS.data.offline,
-        strict=SETTINGS.strict,
-        attempt=lambda w: attempt(
+        tried_with=lambda w: tried_with(
             w.dataset,
             f"data/prepared/{w.dataset}.json",
-            cache=SETTINGS.data.cache,
-            offline=SETTINGS.data.offline,
+            registry="data/registry.yaml",
+            **config["datasets"],
         ),
     script:
         "../scripts/prepare_dataset.py"

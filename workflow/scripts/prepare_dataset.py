@@ -1,20 +1,20 @@
 """Get, verify and store one data set, or record why there is none."""
 
 from contextlib import redirect_stderr
+from functools import partial
 from pathlib import Path
 
-from dpnoise_papers.data.prepared import prepare
+from dpnoise_papers.data.prepared import dataset_contents, prepare
 
+name, places = snakemake.params.name, dict(snakemake.config["datasets"])
+strict = places.pop("strict")
+get = partial(dataset_contents, name, registry=snakemake.input.registry, **places)
 with Path(snakemake.log[0]).open("w", encoding="utf-8") as log, redirect_stderr(log):
     outcome = prepare(
-        snakemake.params.name,
+        name,
         snakemake.output.npz,
-        snakemake.output.status,
-        cache=snakemake.params.cache,
-        mirror=snakemake.params.get("mirror"),
-        offline=snakemake.params.offline,
-        registry=snakemake.input.registry,
-        attempt=snakemake.params.attempt,
-        strict=snakemake.params.strict,
+        get,
+        tried_with=snakemake.params.tried_with,
+        strict=strict,
     )
-    log.write(f"{outcome['name']}: {outcome['status']} {outcome['source'] or outcome['reason']}\n")
+    log.write(f"{name}: {outcome['status']} {outcome['source'] or outcome['reason']}\n")

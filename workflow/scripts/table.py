@@ -8,7 +8,7 @@ given, params = snakemake.input, snakemake.params
 with logged(snakemake.log[0]) as log:
     data, keywords = [], {}
     if params.data:
-        data = list(map(resolve(params.data), given.npz, given.status))
+        data = list(map(resolve(params.data), given.npz))
         log.extend("no data: not run" for one in data if one is None)
     elif snakemake.wildcards.get("part"):
         keywords["part"] = snakemake.wildcards.part

@@ -1,4 +1,4 @@
-"""Take one member out of a downloaded archive without trusting the archive.
+"""One member of a downloaded archive, which need not be trusted.
 
 Nothing is unpacked to disk: the wanted member is read into memory, after every name has
 been checked (no absolute path, no '..', no link in its place) and with a bound on what
@@ -29,7 +29,11 @@ def member_of(content: bytes, member: str, *, limit: int = LIMIT) -> bytes:
     member : str
         Path of the member, or the end of it ('folder/file' or 'file').
     limit : int
-        Most bytes that all members together may hold.
+        Maximum number of bytes that all members together may hold.
+
+    Returns
+    -------
+    bytes
 
     Raises
     ------
@@ -46,7 +50,13 @@ def member_of(content: bytes, member: str, *, limit: int = LIMIT) -> bytes:
 
 
 def check_zip(content: bytes, limit: int = LIMIT) -> None:
-    """Refuse a zip archive with an unsafe name, or that would unpack beyond `limit` bytes.
+    """Refuse a zip archive with an unsafe name, or that would unpack to too much.
+
+    Parameters
+    ----------
+    content : bytes
+    limit : int
+        Maximum number of bytes that all members together may hold.
 
     Raises
     ------
@@ -83,9 +93,10 @@ def _from_tar(content: bytes, member: str, limit: int) -> bytes:
             total += info.size
             _check_total(total, limit)
             if _ends_with(info.name, member):
-                if not info.isfile():
+                stream = archive.extractfile(info) if info.isfile() else None
+                if stream is None:
                     raise ValueError(f"unsafe archive: {info.name!r} is not a regular file")
-                found[info.name] = archive.extractfile(info).read()
+                found[info.name] = stream.read()
     return found[_pick(list(found), member)]
 
 

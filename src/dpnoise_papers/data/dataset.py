@@ -1,4 +1,4 @@
-"""What a data set is, and the exception for one that cannot be had."""
+"""Data sets for supervised learning, and the exception for one that cannot be had."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
+    from dpnoise._types import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +32,16 @@ class Dataset:
     source : str
         Where the copy came from.
     fingerprint : str
-        sha256 of names and values, see `dpnoise_papers.data.fingerprint`.
+        sha256 of names and values, see `dpnoise_papers.data.tables.fingerprint`.
     """
 
     name: str
     title: str
     task: str
-    features: np.ndarray
-    target: np.ndarray
+    features: Array
+    target: Array
     feature_names: tuple[str, ...]
-    extra: Mapping[str, np.ndarray] = field(default_factory=dict)
+    extra: Mapping[str, Array] = field(default_factory=dict)
     source: str = ""
     fingerprint: str = ""
 

@@ -4,12 +4,11 @@ Whatever the place, the parsed content is verified; a place whose copy is refuse
 over for the next. Downloads go to a temporary folder beside the cache's files and only a
 verified table is moved into the cache, under one name, in one step. pooch makes each
 download (two tries, a progress bar on a terminal); it cannot resume one, so an interrupted
-download starts again. Without network the hosts' silence is found out beforehand.
+download starts again. A host that could not be reached is not asked again by the same process.
 """
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from pathlib import Path, PurePosixPath
@@ -17,21 +16,25 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from dpnoise_papers.data.archives import LIMIT, member_of
-from dpnoise_papers.data.places import answering, host_of, in_folder
+from dpnoise_papers.data.copies import copies_in
 from dpnoise_papers.data.tables import RefusedError, Table, read_table, verify_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from dpnoise_papers.data.registry import Source, TableEntry
 
-    Reader = Callable[[bytes, Mapping], Table]
-
-PROBE_TIMEOUT = 2.0  # seconds for a host to accept a connection
 _TIMEOUTS = (3.0, 10.0)  # seconds to connect, and between two packets
 _DEADLINE = 300.0  # seconds for one download
+_unreachable: set[str] = set()  # hosts
 
 
 class NotFoundError(Exception):
-    """No place has a good copy of a table: `reasons` says why for each."""
+    """No place has a good copy of a table.
+
+    Parameters
+    ----------
+    reasons : list of str
+        Why, for each place.
+    """
 
     def __init__(self, reasons: list[str]) -> None:
         super().__init__("; ".join(reasons))
@@ -39,13 +42,7 @@ class NotFoundError(Exception):
 
 
 def obtain(
-    name: str,
-    entry: Mapping,
-    *,
-    cache: Path,
-    mirror: Path | None,
-    offline: bool,
-    read: Reader = read_table,
+    name: str, entry: TableEntry, *, cache: Path, mirror: Path | None, offline: bool
 ) -> tuple[Table, str]:
     """Return a verified table and where it came from.
 
@@ -53,16 +50,14 @@ def obtain(
     ----------
     name : str
         Name of the table in the registry.
-    entry : mapping
+    entry : TableEntry
         Its entry there.
     cache : Path
-        Folder of verified downloads; created when a download succeeds.
+        Folder of verified downloads; created when a download is tried.
     mirror : Path or None
         Folder of further copies, only read.
     offline : bool
         Do not ask the official sources.
-    read : callable
-        Parses the content of a copy: (bytes, entry) -> Table.
 
     Returns
     -------
@@ -76,57 +71,57 @@ def obtain(
     NotFoundError
         If no place has a good copy.
     """
-    reasons = []
+    reasons: list[str] = []
     for label, folder in (("cache", cache), ("mirror", mirror)):
-        table = _local(name, entry, label, folder, read, reasons)
+        table = _local(name, entry, label, folder, reasons)
         if table is not None:
             return table, label
-    addresses = [source["url"] for source in entry["sources"]]
-    if not addresses:
+    if not entry.sources:
         reasons.append(f"table {name!r} has no official address")
-    if offline:
-        reasons += [f"{url}: not asked (offline)" for url in addresses]
-        raise NotFoundError(reasons)
-    awake = answering(addresses, timeout=PROBE_TIMEOUT)
-    for source in entry["sources"]:
-        url = source["url"]
-        if host_of(url) not in awake:
-            reasons.append(f"{url}: the host does not answer")
+    for source in entry.sources:
+        host = urlsplit(source.url).netloc
+        if offline or host in _unreachable:
+            why = "not asked (offline)" if offline else "the host does not answer"
+            reasons.append(f"{source.url}: {why}")
             continue
         try:
-            return _download(name, entry, source, cache, read), url
+            return _download(name, entry, source, cache), source.url
         except (ValueError, OSError) as error:  # RefusedError and requests' errors included
-            reasons.append(f"{url}: {str(error)[:200] or type(error).__name__}")
+            reasons.append(f"{source.url}: {str(error)[:200] or type(error).__name__}")
     raise NotFoundError(reasons)
 
 
-def _local(  # noqa: PLR0917
-    name: str,
-    entry: Mapping,
-    label: str,
-    folder: Path | None,
-    read: Reader,
-    reasons: list[str],
+def _local(
+    name: str, entry: TableEntry, label: str, folder: Path | None, reasons: list[str]
 ) -> Table | None:
     """Return the first good copy in a folder, or None and why there is none."""
     if folder is None:
         reasons.append(f"{label}: none given")
         return None
-    paths = in_folder(name, entry["files"], folder)
+    paths = copies_in(folder, name, entry.files)
     if not paths:
         gone = label == "mirror" and not folder.is_dir()
         shown = f"no folder {folder}" if gone else f"no file for table {name!r}"
         reasons.append(f"{label}: {shown}")
     for path in paths:
         try:
-            return read_verified(path, entry, read)
+            return read_verified(path, entry)
         except (RefusedError, OSError) as error:
             reasons.append(f"{label}, {path.relative_to(folder)}: {error}")
     return None
 
 
-def read_verified(path: Path, entry: Mapping, read: Reader = read_table) -> Table:
+def read_verified(path: Path, entry: TableEntry) -> Table:
     """Return the table that a local file holds.
+
+    Parameters
+    ----------
+    path : Path
+    entry : TableEntry
+
+    Returns
+    -------
+    Table
 
     Raises
     ------
@@ -138,25 +133,32 @@ def read_verified(path: Path, entry: Mapping, read: Reader = read_table) -> Tabl
     size = path.stat().st_size
     if size > LIMIT:
         raise RefusedError(f"expected at most {LIMIT} bytes, got {size}")
-    table = read(path.read_bytes(), entry)
+    table = read_table(path.read_bytes(), entry)
     verify_table(table, entry)
     return table
 
 
-def _download(name: str, entry: Mapping, source: Mapping, cache: Path, read: Reader) -> Table:
+def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> Table:
+    """Return the verified table of an official source, after moving it into the cache."""
+    from requests import ConnectionError as NoConnectionError  # noqa: PLC0415 - for downloads only
+
     cache.mkdir(parents=True, exist_ok=True)
-    member = source.get("member")
-    suffix = PurePosixPath(member or urlsplit(source["url"]).path).suffix or ".data"
+    suffix = PurePosixPath(source.member or urlsplit(source.url).path).suffix or ".data"
     with tempfile.TemporaryDirectory(dir=cache, prefix=".download-") as folder:
-        raw = _retrieve(source["url"], Path(folder), name)
-        if member is not None:
-            raw.write_bytes(member_of(raw.read_bytes(), member))
-        table = read_verified(raw, entry, read)
-        os.replace(raw, cache / f"{name}{suffix}")  # noqa: PTH105 - the name says it is atomic
+        try:
+            raw = _retrieve(source.url, Path(folder), name)
+        except NoConnectionError:
+            _unreachable.add(urlsplit(source.url).netloc)
+            raise
+        if source.member is not None:
+            raw.write_bytes(member_of(raw.read_bytes(), source.member))
+        table = read_verified(raw, entry)
+        raw.replace(cache / f"{name}{suffix}")
     return table
 
 
 def _retrieve(url: str, folder: Path, label: str) -> Path:
+    """Return the file that an address was downloaded to."""
     import pooch  # noqa: PLC0415 - only a download needs it
 
     pooch.get_logger().setLevel("ERROR")
@@ -182,11 +184,11 @@ class _Meter:
         self._seen = 0
 
     @property
-    def total(self) -> int | None:
+    def total(self) -> float | None:
         return self._bar.total
 
     @total.setter
-    def total(self, size: int) -> None:
+    def total(self, size: float | None) -> None:
         self._bar.total = size or None
 
     def update(self, size: int) -> None:

@@ -14,11 +14,21 @@ if TYPE_CHECKING:
     from dpnoise_papers.data.dataset import Dataset
 
 
-def read_data(npz: str, status: str) -> Dataset | City | None:
-    """Return a prepared data set or city, or None if it could not be had."""
+def read_data(npz: str) -> Dataset | City | None:
+    """Return a prepared data set or city, or None if it could not be had.
+
+    Parameters
+    ----------
+    npz : path
+        With the status beside it.
+
+    Returns
+    -------
+    Dataset, City or None
+    """
     if Path(npz).parent.name == "city":
         return read_city(npz)
     try:
-        return read_prepared(npz, status)
+        return read_prepared(npz)
     except DatasetUnavailable:
         return None

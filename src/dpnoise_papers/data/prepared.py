@@ -1,4 +1,4 @@
-"""Hand a data set from one pipeline job to the next, present or not.
+"""Data sets and cities on their way from one pipeline job to the next, present or not.
 
 A missing set is a result like any other: an empty archive and a status that says why, so
 that what depends on it can say 'not run' and the rest goes on. Both files are written in
@@ -11,97 +11,169 @@ import json
 import zipfile
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dpnoise_papers.data.attempts import FIRST
 from dpnoise_papers.data.dataset import Dataset, DatasetUnavailable
-from dpnoise_papers.data.retry import local_digests, twin
 from dpnoise_papers.data.sets import load
-from dpnoise_papers.result_files import write_bytes
+from dpnoise_papers.result_files import write_bytes, write_text
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 _EXTRA = "extra/"
 
 
+class Contents(NamedTuple):
+    """What is stored of a data set or a city.
+
+    Attributes
+    ----------
+    arrays : mapping
+        From name to array.
+    facts : mapping
+        What the status says besides.
+    missing : str
+        Why a part could not be had, or "".
+    """
+
+    arrays: Arrays
+    facts: Mapping[str, object]
+    missing: str = ""
+
+
 def prepare(
     name: str,
-    npz: str | os.PathLike,
-    status: str | os.PathLike | None = None,
+    npz: str | os.PathLike[str],
+    get: Callable[[], Contents],
     *,
-    cache: str | os.PathLike = "data/raw",
-    mirror: str | os.PathLike | None = None,
-    offline: bool = False,
-    registry: str | os.PathLike | None = None,
-    attempt: int = 0,
+    tried_with: Sequence[str] = (FIRST,),
     strict: bool = False,
-) -> dict:
-    """Write a verified data set, or the reason why there is none.
+) -> dict[str, Any]:
+    """Write a data set or a city, or the reason why there is none.
 
     Parameters
     ----------
     name : str
-        One of `dpnoise_papers.data.names()`.
     npz : path
-        Compressed arrays without pickled objects; an empty archive for a missing set.
-    status : path, optional
-        JSON beside it, by default with the same stem. A hidden twin of it serves
-        `dpnoise_papers.data.retry`.
-    cache, mirror, offline, registry
-        As for `dpnoise_papers.data.load`.
-    attempt : int
-        Kept in the status, see `dpnoise_papers.data.retry`.
+        Compressed arrays without pickled objects; an empty archive for a missing set. The status
+        is written beside it, as JSON of the same stem.
+    get : callable
+        Returns the verified contents, or raises `DatasetUnavailable`.
+    tried_with : sequence of str
+        Kept in the status, see `dpnoise_papers.data.attempts.tried_with`.
     strict : bool
-        Raise for a missing set instead of recording it.
+        Raise for a set of which something is missing instead of recording it.
 
     Returns
     -------
     dict
-        The status: name, status ("ok" or "missing"), reason, source, fingerprint, shape,
-        attempt and, for a missing set, seen (the local files that did not suffice).
+        The status: name, status ("ok" or "missing"), reason, source, fingerprint, shape and
+        tried_with.
 
     Raises
     ------
     DatasetUnavailable
         With `strict`, for a missing set; nothing is written then.
-    ValueError
-        If the name is unknown or the registry is wrong.
     """
-    arrays: dict[str, np.ndarray] = {}
-    record = {"name": name, "status": "missing", "reason": "", "source": "", "fingerprint": "",
-              "shape": [], "attempt": int(attempt), "seen": []}  # fmt: skip
     try:
-        data = load(name, cache=cache, mirror=mirror, offline=offline, registry=registry)
+        contents = get()
     except DatasetUnavailable as error:
-        if strict:
-            raise
-        record |= {
-            "reason": error.reason,
-            "seen": sorted(local_digests(name, cache, mirror, registry)),
-        }
-    else:
-        record |= {"status": "ok", "source": data.source, "fingerprint": data.fingerprint,
-                   "shape": list(data.features.shape)}  # fmt: skip
-        arrays = _as_arrays(data)
+        contents = Contents({}, {}, error.reason)
+    if strict and contents.missing:
+        raise DatasetUnavailable(name, contents.missing)
+    hint = f" (`dpnoise-papers data retry {name}` has the next run try again)"
+    record = {
+        "name": name,
+        "status": "missing" if contents.missing else "ok",
+        "reason": contents.missing and contents.missing + hint,
+        "source": "",
+        "fingerprint": "",
+        "shape": [],
+        **contents.facts,
+        "tried_with": list(tried_with),
+    }
     archive = BytesIO()
-    np.savez_compressed(archive, **arrays)
+    np.savez_compressed(archive, **contents.arrays)  # type: ignore[arg-type]  # not allow_pickle
     write_bytes(archive.getvalue(), npz)
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-    path = _status_of(npz, status)
-    for copy in (path, twin(path)):
-        write_bytes(text.encode(), copy)
+    write_text(text, Path(npz).with_suffix(".json"))
     return record
 
 
-def read_prepared(npz: str | os.PathLike, status: str | os.PathLike | None = None) -> Dataset:
+def dataset_contents(name: str, **places: Any) -> Contents:  # noqa: ANN401 - those of `load`
+    """Return what is stored of a data set.
+
+    Parameters
+    ----------
+    name : str
+    **places
+        As for `dpnoise_papers.data.sets.load`.
+
+    Returns
+    -------
+    Contents
+
+    Raises
+    ------
+    DatasetUnavailable
+        If it cannot be had.
+    ValueError
+        If the name is unknown or the registry is wrong.
+    """
+    data = load(name, **places)
+    arrays = {  # without the source: the same data must give the same bytes wherever they came from
+        "facts": np.array([data.name, data.title, data.task, data.fingerprint]),
+        "features": np.ascontiguousarray(data.features),
+        "target": data.target,
+        "feature_names": np.array(data.feature_names),
+        **{_EXTRA + name: np.ascontiguousarray(column) for name, column in data.extra.items()},
+    }
+    facts = {"source": data.source, "fingerprint": data.fingerprint,
+             "shape": list(data.features.shape)}  # fmt: skip
+    return Contents(arrays, facts)
+
+
+def read_arrays(npz: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the arrays that `prepare` wrote.
+
+    Parameters
+    ----------
+    npz : path
+
+    Returns
+    -------
+    dict
+        By name; empty for a missing set.
+
+    Raises
+    ------
+    ValueError
+        If the file is not one that `prepare` wrote.
+    """
+    try:
+        with Path(npz).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    except (ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"prepared data set {npz}: not a readable archive: {error}") from None
+
+
+def read_prepared(npz: str | os.PathLike[str]) -> Dataset:
     """Return the data set that `prepare` wrote.
 
     Parameters
     ----------
-    npz, status : path
-        As for `prepare`.
+    npz : path
+        With the status beside it.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
@@ -111,14 +183,10 @@ def read_prepared(npz: str | os.PathLike, status: str | os.PathLike | None = Non
         If the file is not one that `prepare` wrote.
     """
     path = Path(npz)
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
-    except (ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"prepared data set {path}: not a readable archive: {error}") from None
+    arrays = read_arrays(path)
     if not arrays:
         try:
-            record = json.loads(_status_of(npz, status).read_text(encoding="utf-8"))
+            record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             name, reason = record["name"], record["reason"]
         except (OSError, ValueError, KeyError):
             name, reason = path.stem, "the status beside the empty archive cannot be read"
@@ -137,18 +205,3 @@ def read_prepared(npz: str | os.PathLike, status: str | os.PathLike | None = Non
         extra={k.removeprefix(_EXTRA): v for k, v in arrays.items() if k.startswith(_EXTRA)},
         fingerprint=fingerprint,
     )
-
-
-def _as_arrays(data: Dataset) -> dict[str, np.ndarray]:
-    # Not the source: the same data must give the same bytes wherever they came from.
-    return {
-        "facts": np.array([data.name, data.title, data.task, data.fingerprint]),
-        "features": np.ascontiguousarray(data.features),
-        "target": data.target,
-        "feature_names": np.array(data.feature_names),
-        **{_EXTRA + name: np.ascontiguousarray(column) for name, column in data.extra.items()},
-    }
-
-
-def _status_of(npz: str | os.PathLike, status: str | os.PathLike | None) -> Path:
-    return Path(npz).with_suffix(".json") if status is None else Path(status)

@@ -1,159 +1,254 @@
-"""The registry of data sets: read it once, refuse it with every mistake listed.
+"""Registries of data sets: what each raw table must contain, and which set is made of which.
 
-`data/registry.yaml` has two parts. `tables` are the raw files: where they lie and what
-they must contain. `sets` are the tasks of the papers, each built from tables by a recipe.
-California and Houses share a table; Wine quality is made of two.
+`data/registry.yaml` and `data/cities.yaml` have two parts. `tables` are raw files: where copies
+lie and what they must contain. `sets` are made of tables: in the first file the learning tasks of
+the papers (California and Houses share a table; Wine quality is made of two), in the second the
+city whose maps are released. A file with mistakes is refused with all of them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
 
-import yaml
-from jsonschema import Draft202012Validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from dpnoise._validation import Problems
-from dpnoise_papers.data.places import find_registry, read_yaml
+from dpnoise_papers.strict_yaml import read_yaml
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
-_TEXT = {"type": "string", "minLength": 1}
-_NAME = {"type": "string", "pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$"}
-_SHA = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-_COUNT = {"type": "integer", "minimum": 1}
+REPOSITORY = Path(__file__).resolve().parents[3]
 
-
-def _record(required: dict, optional: dict | None = None) -> dict:
-    """Return the schema of a mapping with exactly these keys."""
-    return {
-        "type": "object",
-        "properties": {**required, **(optional or {})},
-        "required": list(required),
-        "additionalProperties": False,
-    }
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")]
+Text = Annotated[str, StringConstraints(min_length=1)]
+# Relative to the mirror folder; never a way out of it.
+File = Annotated[str, StringConstraints(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
+Web = Annotated[str, StringConstraints(pattern=r"^https?://[^/ ]+(/[^ ]*)?$")]
+Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+ShortDigest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{12}$")]
+Count = Annotated[int, Field(ge=1)]
 
 
-def _mapping(values: dict, names: dict = _NAME) -> dict:
-    return {
-        "type": "object",
-        "propertyNames": names,
-        "additionalProperties": values,
-        "minProperties": 1,
-    }
+class _Closed(BaseModel):
+    """Model without unknown keys and without conversions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-_SOURCE = _record(
-    {"url": {"type": "string", "pattern": "^https?://[^/ ]+/[^ ]*$"}},
-    {"member": {"type": "string", "pattern": r"^[^/\\]+(/[^/\\]+)*$"}},
-)
-_TABLE = _record(
-    {
-        # Relative to the mirror folder; never a way out of it.
-        "files": {
-            "type": "array",
-            "minItems": 1,
-            "items": {"type": "string", "pattern": r"^(?!/)(?!.*\.\.)[^\\]+$"},
-        },
-        "sources": {"type": "array", "items": _SOURCE},
-        "rows": _COUNT,
-        "columns": _mapping({"type": "string", "pattern": "^[0-9a-f]{12}$"}, _TEXT),
-        "fingerprint": _SHA,
-    },
-    {"labels": _mapping(_mapping({"type": "number"}, _TEXT), _TEXT)},
-)
-_SET = _record(
-    {
-        "title": _TEXT,
-        "citation": _TEXT,
-        "licence": _TEXT,
-        "homepage": {"type": "string", "pattern": "^https?://"},
-        "task": {"enum": ["regression", "classification"]},
-        "tables": {"type": "array", "items": _NAME, "uniqueItems": True},
-        "recipe": {"enum": ["last-column", "california", "houses", "wine", "bundled-diabetes"]},
-        "shape": {"type": "array", "prefixItems": [_COUNT, _COUNT], "minItems": 2, "maxItems": 2},
-        "fingerprint": _SHA,
-    },
-    {"classes": _record({"-1": _COUNT, "+1": _COUNT}), "note": _TEXT},
-)
-SCHEMA = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    **_record({"tables": _mapping(_TABLE), "sets": _mapping(_SET)}),
-}
+class Source(_Closed):
+    """An official address, with the member to take where it is that of an archive."""
+
+    url: Web
+    member: Annotated[str, StringConstraints(pattern=r"^[^/\\]+(/[^/\\]+)*$")] | None = None
 
 
-def read_registry(registry: str | os.PathLike | None = None) -> dict:
-    """Return the validated registry.
+class TableEntry(_Closed):
+    """A raw table: its copies, and the content that they must have.
+
+    Attributes
+    ----------
+    files : list of str
+        Paths below a mirror folder; their base names are looked for too.
+    sources : list of Source
+        Official addresses, in the order in which they are tried.
+    rows : int
+    columns : dict
+        From name, in canonical order, to a short digest, which locates damage.
+    fingerprint : str
+        sha256 of the parsed content, see `dpnoise_papers.data.tables.fingerprint`.
+    labels : dict
+        By column, the words that stand for numbers.
+    times : list of str
+        Columns of dates, read as seconds since 1970 of the same clock.
+    gaps : list of str
+        Columns that may be empty or beyond the end of a line, read as NaN.
+    day : str or None
+        A date of the first of `times`; rows of other days are left out.
+    """
+
+    files: Annotated[list[File], Field(min_length=1)]
+    sources: list[Source]
+    rows: Count
+    columns: Annotated[dict[Text, ShortDigest], Field(min_length=1)]
+    fingerprint: Digest
+    labels: dict[Text, Annotated[dict[Text, float], Field(min_length=1)]] = {}
+    times: list[Text] = []
+    gaps: list[Text] = []
+    day: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+
+
+class SetEntry(_Closed):
+    """What is made of tables: its title, its origin, and what a reader should know of it."""
+
+    title: Text
+    citation: Text
+    licence: Text
+    homepage: Web
+    tables: list[Name]
+    note: Text | None = None
+
+
+class TaskEntry(SetEntry):
+    """A learning task.
+
+    Attributes
+    ----------
+    task : {"regression", "classification"}
+    target : str or None
+        The column to predict, by default the last; all others are features.
+    recipe : str or None
+        How to make features and target where they are not columns as they stand, see
+        `dpnoise_papers.data.sets.RECIPES`.
+    shape : list of int
+        Samples and features.
+    classes : dict
+        Samples by label, for a classification.
+    fingerprint : str
+        sha256 of features and target.
+    """
+
+    task: Literal["regression", "classification"]
+    target: Text | None = None
+    recipe: Literal["california", "houses", "wine", "bundled-diabetes"] | None = None
+    shape: Annotated[list[Count], Field(min_length=2, max_length=2)]
+    classes: dict[Literal["-1", "+1"], Count] = {}
+    fingerprint: Digest
+
+
+Entry = TypeVar("Entry", bound=SetEntry)
+
+
+class Registry(_Closed, Generic[Entry]):
+    """Content of a registry: tables, and what is made of them."""
+
+    tables: dict[Name, TableEntry]
+    sets: dict[Name, Entry]
+
+    def find(self, name: str) -> tuple[Entry, dict[str, TableEntry]]:
+        """Return the entry of a set and the entries of its tables, in order.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        entry : SetEntry
+        tables : dict
+            By name.
+
+        Raises
+        ------
+        ValueError
+            If there is no such set.
+        """
+        if name not in self.sets:
+            raise ValueError(f"data set: expected one of {', '.join(self.sets)}, got {name!r}")
+        entry = self.sets[name]
+        return entry, {table: self.tables[table] for table in entry.tables}
+
+
+def read_registry(path: str | os.PathLike[str] | None = None) -> Registry[TaskEntry]:
+    """Return the validated registry of learning tasks.
 
     Parameters
     ----------
-    registry : path, optional
+    path : path, optional
         By default the repository's data/registry.yaml.
+
+    Returns
+    -------
+    Registry
 
     Raises
     ------
     ValueError
-        With every mistake of the file.
+        With every mistake of the file and its place.
     FileNotFoundError
         If there is none.
     """
-    path = find_registry(registry)
-    try:
-        content = read_yaml(path)
-    except yaml.YAMLError as error:
-        raise ValueError(f"registry {path}: not YAML: {error}") from None
-    problems = Problems(f"registry {path}")
-    errors = Draft202012Validator(SCHEMA).iter_errors(content)
-    for error in sorted(errors, key=lambda e: [str(part) for part in e.absolute_path]):
-        where = ".".join(str(part) for part in error.absolute_path) or "top level"
-        problems.add(f"{where}: {error.message}")
-    if not problems.found:
-        _cross_check(content, problems)
-    problems.raise_if_any()
-    return content
+    return _read(REPOSITORY / "data" / "registry.yaml" if path is None else path, TaskEntry)
 
 
-def _cross_check(content: dict, problems: Problems) -> None:
-    tables, sets = content["tables"], content["sets"]
-    for name, entry in tables.items():
-        for column in entry.get("labels", {}):
-            known = list(entry["columns"])
-            problems.require(
-                column in known, f"tables.{name}.labels", f"one of {', '.join(known)}", column
-            )
-    used = set()
-    for name, entry in sets.items():
-        used.update(entry["tables"])
-        for table in entry["tables"]:
-            problems.require(table in tables, f"sets.{name}.tables", "a known table", table)
-        if entry["task"] == "classification":
-            total = sum(entry.get("classes", {}).values())
-            expected = f"two counts that add up to {entry['shape'][0]}"
-            problems.require(
-                total == entry["shape"][0], f"sets.{name}.classes", expected, entry.get("classes")
-            )
-        else:
-            problems.require("classes" not in entry, f"sets.{name}.classes", "none", "some")
-    for table in sorted(set(tables) - used):
-        problems.add(f"tables.{table}: expected to be used by a set, got none")
+def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[SetEntry]:
+    """Return the validated registry of cities.
 
+    Parameters
+    ----------
+    path : path, optional
+        By default the repository's data/cities.yaml.
 
-def names(registry: str | os.PathLike | None = None) -> tuple[str, ...]:
-    """Return the names of all data sets, in the order of the registry."""
-    return tuple(read_registry(registry)["sets"])
-
-
-def known_set(name: str, registry: str | os.PathLike | None = None) -> tuple[dict, dict]:
-    """Return the entry of a set and the entries of its tables, in order.
+    Returns
+    -------
+    Registry
 
     Raises
     ------
     ValueError
-        If there is no such set.
+        With every mistake of the file and its place.
+    FileNotFoundError
+        If there is none.
     """
-    content = read_registry(registry)
-    if name not in content["sets"]:
-        known = ", ".join(content["sets"])
-        raise ValueError(f"data set: expected one of {known}, got {name!r}")
-    entry = content["sets"][name]
-    return entry, {table: content["tables"][table] for table in entry["tables"]}
+    return _read(REPOSITORY / "data" / "cities.yaml" if path is None else path, SetEntry)
+
+
+def _read(path: str | os.PathLike[str], kind: type[Entry]) -> Registry[Entry]:
+    """Return a registry of one kind of sets."""
+    content = read_yaml(path)
+    problems = Problems(f"registry {path}")
+    try:
+        registry = Registry[kind].model_validate(content)  # type: ignore[valid-type]  # at run time
+    except ValidationError as error:
+        for mistake in error.errors():
+            where = ".".join(map(str, mistake["loc"])) or "top level"
+            problems.add(f"{where}: {mistake['msg']}, got {str(mistake['input'])[:80]!r}")
+    else:
+        _check_tables(registry, problems)
+        for name, entry in registry.sets.items():
+            if isinstance(entry, TaskEntry):
+                _check_task(f"sets.{name}", entry, registry.tables, problems)
+    problems.raise_if_any()
+    return registry
+
+
+def _check_tables(registry: Registry[Entry], problems: Problems) -> None:
+    """Record columns and tables that are not there, and tables without use."""
+    for name, table in registry.tables.items():
+        named = {"labels": table.labels, "times": table.times, "gaps": table.gaps}
+        for key, columns in named.items():
+            for column in columns:
+                expected = f"one of {', '.join(table.columns)}"
+                problems.require(column in table.columns, f"tables.{name}.{key}", expected, column)
+        day = table.day is None or bool(table.times)
+        problems.require(day, f"tables.{name}.day", "none without times", table.day)
+    for name, entry in registry.sets.items():
+        for needed in entry.tables:
+            known = needed in registry.tables
+            problems.require(known, f"sets.{name}.tables", "a known table", needed)
+    used = {table for entry in registry.sets.values() for table in entry.tables}
+    for table_name in sorted(set(registry.tables) - used):
+        problems.add(f"tables.{table_name}: expected to be used by a set, got none")
+
+
+def _check_task(
+    where: str, entry: TaskEntry, tables: Mapping[str, TableEntry], problems: Problems
+) -> None:
+    """Record classes that contradict the task, and a target that is no column."""
+    if entry.task == "classification":
+        good = len(entry.classes) == 2 and sum(entry.classes.values()) == entry.shape[0]
+        expected = f"two counts that add up to {entry.shape[0]}"
+    else:
+        good, expected = not entry.classes, "none"
+    problems.require(good, f"{where}.classes", expected, entry.classes)
+    if entry.recipe is None:
+        one = problems.require(len(entry.tables) == 1, f"{where}.tables", "one table", entry.tables)
+        columns = list(tables[entry.tables[0]].columns) if one and entry.tables[0] in tables else []
+        known = not columns or (entry.target or columns[-1]) in columns
+        problems.require(known, f"{where}.target", f"one of {', '.join(columns)}", entry.target)
+    else:
+        problems.require(
+            entry.target is None, f"{where}.target", "none beside a recipe", entry.target
+        )

@@ -1,8 +1,9 @@
-"""Build the tasks of the papers from verified tables.
+"""Learning tasks of the papers, built from verified tables.
 
 Features stay untouched here (no scaling, no intercept); experiments decide that. Recipes
 follow the references of flipped-huber-2023, Table III and inid-2024, Figures 5 and 6:
-scikit-learn's California ratios, OpenML 823 for Houses, red against white for Wine.
+scikit-learn's California ratios, OpenML 823 for Houses, red against white for Wine. A set whose
+features and target are columns of one table needs no recipe.
 """
 
 from __future__ import annotations
@@ -13,33 +14,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise_papers.data.copies import mirror_folder
 from dpnoise_papers.data.dataset import Dataset, DatasetUnavailable
 from dpnoise_papers.data.fetch import NotFoundError, obtain
-from dpnoise_papers.data.places import mirror_folder
-from dpnoise_papers.data.registry import known_set
+from dpnoise_papers.data.registry import read_registry
 from dpnoise_papers.data.tables import Table, fingerprint
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-Columns = dict[str, np.ndarray]
+    from dpnoise._types import Array
+    from dpnoise_papers.data.registry import TableEntry, TaskEntry
+
+    Columns = dict[str, Array]
+    Parts = tuple[Columns, Array, Columns]  # features, target, and what is kept beside
 
 
 def load(
     name: str,
     *,
-    cache: str | os.PathLike = "data/raw",
-    mirror: str | os.PathLike | None = None,
+    cache: str | os.PathLike[str] = "data/raw",
+    mirror: str | os.PathLike[str] | None = None,
     offline: bool = False,
-    registry: str | os.PathLike | None = None,
+    registry: str | os.PathLike[str] | None = None,
 ) -> Dataset:
     """Return a data set with verified content.
 
     Parameters
     ----------
     name : str
-        One of `dpnoise_papers.data.names()`.
+        Name of the set in the registry.
     cache : path
         Folder of verified downloads, tried first.
     mirror : path, optional
@@ -62,51 +67,109 @@ def load(
     ValueError
         If the name is unknown or the registry is wrong.
     """
-    entry, wanted = known_set(name, registry)
-    tables, sources, reasons = [], [], []
-    for table, details in wanted.items():
+    entry, wanted = read_registry(registry).find(name)
+    places = (Path(cache), mirror_folder(mirror), offline)
+    tables, sources, reason = obtain_all(wanted, *places)
+    if reason:
+        raise DatasetUnavailable(name, reason)
+    return build(name, entry, list(tables.values()), "; ".join(sources) or "scikit-learn")
+
+
+def obtain_all(
+    wanted: Mapping[str, TableEntry], cache: Path, mirror: Path | None, offline: bool
+) -> tuple[dict[str, Table], list[str], str]:
+    """Return those of several tables that can be had.
+
+    Parameters
+    ----------
+    wanted : mapping
+        Entries of the tables by name.
+    cache, mirror, offline
+        As for `dpnoise_papers.data.fetch.obtain`.
+
+    Returns
+    -------
+    tables : dict
+        Verified tables by name.
+    sources : list of str
+        Where they came from, each place once.
+    reason : str
+        Why others could not be had, or "".
+    """
+    tables, sources, reasons = {}, [], []
+    for name, entry in wanted.items():
         try:
-            found, source = obtain(
-                table, details, cache=Path(cache), mirror=mirror_folder(mirror), offline=offline
-            )
+            tables[name], source = obtain(name, entry, cache=cache, mirror=mirror, offline=offline)
         except NotFoundError as error:
             reasons += error.reasons
         else:
-            tables.append(found)
             sources.append(source)
-    if reasons:
-        raise DatasetUnavailable(name, "; ".join(dict.fromkeys(reasons)))
-    return build(name, entry, tables, "; ".join(dict.fromkeys(sources)) or "scikit-learn")
+    return tables, list(dict.fromkeys(sources)), "; ".join(dict.fromkeys(reasons))
 
 
-def build(name: str, entry: Mapping, tables: list[Table], source: str) -> Dataset:
-    """Return the data set that a recipe makes of tables, after verifying it.
+def build(name: str, entry: TaskEntry, tables: Sequence[Table], source: str) -> Dataset:
+    """Return the data set that is made of tables, after verifying it.
+
+    Parameters
+    ----------
+    name : str
+    entry : TaskEntry
+        The set's entry in the registry.
+    tables : sequence of Table
+        In the order of the entry.
+    source : str
+        Where they came from.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
     DatasetUnavailable
         If the result is not what the registry describes.
     """
-    features, target, extra = RECIPES[entry["recipe"]](*tables)
+    features, target, extra = parts(entry.recipe, entry.target, tables)
     X = np.column_stack(list(features.values()))
     found = fingerprint((*features, "target"), np.column_stack([X, target]))
-    if list(X.shape) != entry["shape"] or found != entry["fingerprint"]:
+    if list(X.shape) != entry.shape or found != entry.fingerprint:
         raise DatasetUnavailable(
             name,
-            f"{source}: expected shape {entry['shape']} and fingerprint "
-            f"{entry['fingerprint'][:12]}, got {list(X.shape)} and {found[:12]}",
+            f"{source}: expected shape {entry.shape} and fingerprint "
+            f"{entry.fingerprint[:12]}, got {list(X.shape)} and {found[:12]}",
         )
-    return Dataset(
-        name, entry["title"], entry["task"], X, target, tuple(features), extra, source, found
-    )
+    return Dataset(name, entry.title, entry.task, X, target, tuple(features), extra, source, found)
 
 
-def _last_column(table: Table) -> tuple[Columns, np.ndarray, Columns]:
-    *features, target = table.columns
-    return {column: table[column] for column in features}, table[target].copy(), {}
+def parts(recipe: str | None, target: str | None, tables: Sequence[Table]) -> Parts:
+    """Return the features and the target that are made of tables.
+
+    Parameters
+    ----------
+    recipe : str or None
+        A key of `RECIPES`, or None for columns as they stand.
+    target : str or None
+        Without a recipe, the column to predict; by default the last.
+    tables : sequence of Table
+        One table, without a recipe.
+
+    Returns
+    -------
+    features : dict
+        By name, each of shape (n,).
+    target : array, shape (n,)
+    extra : dict
+        Columns that are neither, by name.
+    """
+    if recipe is not None:
+        return RECIPES[recipe](*tables)
+    (table,) = tables
+    target = target or table.columns[-1]
+    features = {column: table[column] for column in table.columns if column != target}
+    return features, table[target].copy(), {}
 
 
-def _california(table: Table) -> tuple[Columns, np.ndarray, Columns]:
+def _california(table: Table) -> Parts:
     """Return scikit-learn's version: averages per household, value in units of 100,000."""
     households = table["households"]
     features = {
@@ -123,7 +186,7 @@ def _california(table: Table) -> tuple[Columns, np.ndarray, Columns]:
     return features, table["median_house_value"] / 100_000.0, counts
 
 
-def _houses(table: Table) -> tuple[Columns, np.ndarray, Columns]:
+def _houses(table: Table) -> Parts:
     """Return OpenML 823: +1 (its class P) for a longitude below the mean longitude."""
     order = (
         "median_house_value",
@@ -141,14 +204,14 @@ def _houses(table: Table) -> tuple[Columns, np.ndarray, Columns]:
     return {column: table[column] for column in order}, target, {"longitude": longitude}
 
 
-def _wine(red: Table, white: Table) -> tuple[Columns, np.ndarray, Columns]:
+def _wine(red: Table, white: Table) -> Parts:
     """Return +1 for red and -1 for white; the tasters' quality is kept beside."""
     features = {c: np.concatenate([red[c], white[c]]) for c in red.columns if c != "quality"}
     target = np.repeat([1.0, -1.0], [len(red.values), len(white.values)])
     return features, target, {"quality": np.concatenate([red["quality"], white["quality"]])}
 
 
-def _bundled_diabetes() -> tuple[Columns, np.ndarray, Columns]:
+def _bundled_diabetes() -> Parts:
     """Return scikit-learn's copy in the units of measurement.
 
     Its scaled version is computed at load time, hence not the same to the last bit
@@ -161,8 +224,7 @@ def _bundled_diabetes() -> tuple[Columns, np.ndarray, Columns]:
     return features, bundle.target.astype(float), {}
 
 
-RECIPES: dict[str, Callable[..., tuple[Columns, np.ndarray, Columns]]] = {
-    "last-column": _last_column,
+RECIPES: dict[str, Callable[..., Parts]] = {
     "california": _california,
     "houses": _houses,
     "wine": _wine,

@@ -1,7 +1,7 @@
-"""Read a raw table from whatever copy there is, and verify what it says.
+"""Raw tables: read from whatever copy there is, and verified by their content.
 
-Copies of one table differ in line ends, separators, headers and file format (text, ARFF,
-Excel workbook), so bytes cannot be compared. The fingerprint is taken over the parsed
+Copies of one table differ in line ends, separators, headers, compression and file format (text,
+ARFF, Excel workbook), so bytes cannot be compared. The fingerprint is taken over the parsed
 content: any faithful copy passes, and a truncated, altered, reordered or exchanged one is
 refused with the first property that differs. A header is skipped, never trusted.
 """
@@ -15,7 +15,9 @@ import math
 import unicodedata
 import warnings
 import zipfile
+import zlib
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -24,9 +26,14 @@ import numpy as np
 from dpnoise_papers.data.archives import LIMIT, check_zip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from dpnoise._types import Array
+    from dpnoise_papers.data.registry import TableEntry
 
 _SHORT = 12  # hexadecimal digits of a column's digest: they locate damage, they do not guard
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - dates of tables have no time zone either
+_DAY = 86400.0
 
 
 class RefusedError(ValueError):
@@ -35,17 +42,23 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of numbers in their canonical order; `values` has shape (n, columns)."""
+    """Columns of numbers in their canonical order.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    values : array, shape (n, columns)
+    """
 
     columns: tuple[str, ...]
-    values: np.ndarray
+    values: Array
 
-    def __getitem__(self, column: str) -> np.ndarray:
+    def __getitem__(self, column: str) -> Array:
         """Return one column, shape (n,)."""
         return self.values[:, self.columns.index(column)]
 
 
-def fingerprint(columns: Sequence[str], values: np.ndarray) -> str:
+def fingerprint(columns: Sequence[str], values: Array) -> str:
     """Return the sha256 of column names, shape and values of a table.
 
     Parameters
@@ -68,23 +81,32 @@ def fingerprint(columns: Sequence[str], values: np.ndarray) -> str:
 
 
 def column_digests(table: Table) -> dict[str, str]:
-    """Return a short digest for each column, with which damage is located."""
+    """Return a short digest for each column, with which damage is located.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    dict
+        From the name of a column to 12 hexadecimal digits.
+    """
     return {
         name: fingerprint([name], table.values[:, [i]])[:_SHORT]
         for i, name in enumerate(table.columns)
     }
 
 
-def read_table(content: bytes, entry: Mapping) -> Table:
+def read_table(content: bytes, entry: TableEntry) -> Table:
     """Parse the bytes of a copy of a table, of whatever format.
 
     Parameters
     ----------
     content : bytes
-        The file.
-    entry : mapping
-        The table's entry in the registry: `columns` in order and `labels`, which maps the
-        words of a column to numbers.
+        The file, compressed by gzip or not.
+    entry : TableEntry
+        Columns, words, dates and gaps that the table has according to the registry.
 
     Returns
     -------
@@ -96,31 +118,59 @@ def read_table(content: bytes, entry: Mapping) -> Table:
     RefusedError
         If this is no table with these columns; the first offending place is named.
     """
-    columns = tuple(entry["columns"])
-    labels = [
-        {_word(word): float(code) for word, code in entry.get("labels", {}).get(c, {}).items()}
-        for c in columns
-    ]
+    columns = tuple(entry.columns)
+    cells_read = [_cell_reader(name, entry) for name in columns]
+    shortest = len(columns)  # an end of a line without a value may be left out
+    while entry.gaps and columns[shortest - 1] in entry.gaps:
+        shortest -= 1
     rows = []
     for index, (place, cells) in enumerate(_records(content)):
         if index == 0 and all(_number(cell) is None for cell in cells):
             continue  # a header
-        if len(cells) != len(columns):
+        if not shortest <= len(cells) <= len(columns):
             raise RefusedError(f"{place}: expected {len(columns)} values, got {len(cells)}")
-        row = []
-        for name, codes, cell in zip(columns, labels, cells, strict=True):
-            value = codes.get(_word(cell)) if codes else _number(cell)
-            if value is None:
-                expected = " or ".join(codes) if codes else "a finite number"
-                got = str(cell)[:40]
-                raise RefusedError(f"{place}, column {name!r}: expected {expected}, got {got!r}")
-            row.append(value)
+        cells.extend([""] * (len(columns) - len(cells)))
+        row = [read(cell) for read, cell in zip(cells_read, cells, strict=True)]
+        if None in row:
+            wrong = row.index(None)
+            expected, got = _expected(columns[wrong], entry), str(cells[wrong])[:40]
+            where = f"{place}, column {columns[wrong]!r}"
+            raise RefusedError(f"{where}: expected {expected}, got {got!r}")
         rows.append(row)
-    return Table(columns, np.array(rows, dtype=float).reshape(len(rows), len(columns)))
+    table = Table(columns, np.array(rows, dtype=float).reshape(len(rows), len(columns)))
+    if entry.day is None:
+        return table
+    since = table[entry.times[0]] - (_seconds(entry.day) or 0.0)
+    return Table(columns, table.values[(since >= 0) & (since < _DAY)])
 
 
-def verify_table(table: Table, entry: Mapping) -> None:
+def _cell_reader(column: str, entry: TableEntry) -> Callable[[object], float | None]:
+    """Return what turns a cell of a column into a number, or into None if it holds none."""
+    read: Callable[[object], float | None] = _number
+    if column in entry.labels:
+        codes = {_word(word): float(code) for word, code in entry.labels[column].items()}
+        read = lambda cell: codes.get(_word(cell))  # noqa: E731
+    elif column in entry.times:
+        read = _seconds
+    if column not in entry.gaps:
+        return read
+    return lambda cell: math.nan if cell in {"", None} else read(cell)
+
+
+def _expected(column: str, entry: TableEntry) -> str:
+    """Return what the cells of a column hold, in words."""
+    if column in entry.labels:
+        return " or ".join(entry.labels[column])
+    return "a date" if column in entry.times else "a finite number"
+
+
+def verify_table(table: Table, entry: TableEntry) -> None:
     """Refuse a table whose content is not that of the registry.
+
+    Parameters
+    ----------
+    table : Table
+    entry : TableEntry
 
     Raises
     ------
@@ -128,23 +178,24 @@ def verify_table(table: Table, entry: Mapping) -> None:
         With what was expected, what was found, and the first property that differs.
     """
     rows, width = table.values.shape
-    if rows != entry["rows"]:
+    if rows != entry.rows:
         raise RefusedError(
-            f"expected {entry['rows']} rows of {width} columns, got {rows} rows"
-            f"{' (truncated?)' if rows < entry['rows'] else ''}"
+            f"expected {entry.rows} rows of {width} columns, got {rows} rows"
+            f"{' (truncated?)' if rows < entry.rows else ''}"
         )
     found = fingerprint(table.columns, table.values)
-    if found == entry["fingerprint"]:
+    if found == entry.fingerprint:
         return
     short = column_digests(table)
-    wrong = [name for name in table.columns if short[name] != entry["columns"][name]]
+    wrong = [name for name in table.columns if short[name] != entry.columns[name]]
     raise RefusedError(
-        f"expected fingerprint {entry['fingerprint'][:_SHORT]}, got {found[:_SHORT]}; "
+        f"expected fingerprint {entry.fingerprint[:_SHORT]}, got {found[:_SHORT]}; "
         + _difference(table.columns, wrong)
     )
 
 
 def _difference(columns: Sequence[str], wrong: Sequence[str]) -> str:
+    """Return in words which columns differ."""
     if not wrong:  # cannot happen while the registry is consistent, which its test ensures
         return "yet no column differs: the registry contradicts itself"
     which = f"{len(wrong)} of {len(columns)} columns differ, first {wrong[0]!r}"
@@ -153,13 +204,15 @@ def _difference(columns: Sequence[str], wrong: Sequence[str]) -> str:
     return which
 
 
-def _records(content: bytes) -> Iterator[tuple[str, list]]:
+def _records(content: bytes) -> Iterator[tuple[str, list[object]]]:
     """Yield where each record stands and its cells."""
     if not content.strip():
         raise RefusedError("the file is empty")
     if content.startswith(b"PK\x03\x04"):
         return _workbook_records(content)
-    if b"\0" in content or content.startswith((b"\x80", b"\x1f\x8b")):
+    if content.startswith(b"\x1f\x8b"):
+        content = _unpacked(content)
+    if b"\0" in content or content.startswith(b"\x80"):
         raise RefusedError("expected a table as text, ARFF or workbook, got a binary file")
     try:
         text = content.decode("utf-8-sig")
@@ -170,7 +223,20 @@ def _records(content: bytes) -> Iterator[tuple[str, list]]:
     return _text_records(text)
 
 
-def _text_records(text: str) -> Iterator[tuple[str, list[str]]]:
+def _unpacked(content: bytes) -> bytes:
+    """Return what a gzip file holds, if that is not more than a table may hold."""
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        content = unpacker.decompress(content, LIMIT)
+    except zlib.error as error:
+        raise RefusedError(f"not a readable gzip file: {error}") from None
+    if not unpacker.eof:
+        raise RefusedError(f"a gzip file that is truncated or holds more than {LIMIT} bytes")
+    return content
+
+
+def _text_records(text: str) -> Iterator[tuple[str, list[object]]]:
+    """Yield the records of delimited text or ARFF."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     words = [line.strip().lower() for _, line in lines]
     if "@data" in words:
@@ -181,16 +247,17 @@ def _text_records(text: str) -> Iterator[tuple[str, list[str]]]:
     separator = next((mark for mark in ";,\t" if mark in first), None)
     for number, line in lines:
         if separator is None:
-            cells = line.split()
-        else:
-            try:
-                cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
-            except csv.Error as error:
-                raise RefusedError(f"line {number}: {error}") from None
-        yield f"line {number}", cells
+            yield f"line {number}", [*line.split()]
+            continue
+        try:
+            cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+        except csv.Error as error:
+            raise RefusedError(f"line {number}: {error}") from None
+        yield f"line {number}", [*cells]
 
 
-def _workbook_records(content: bytes) -> Iterator[tuple[str, list]]:
+def _workbook_records(content: bytes) -> Iterator[tuple[str, list[object]]]:
+    """Yield the records of the first sheet of an Excel workbook."""
     import openpyxl  # noqa: PLC0415 - 0.1 s that only one set needs
 
     try:
@@ -210,11 +277,21 @@ def _workbook_records(content: bytes) -> Iterator[tuple[str, list]]:
 
 def _number(cell: object) -> float | None:
     """Return the finite number that a cell holds, correctly rounded, or None."""
+    if not isinstance(cell, str | int | float):
+        return None
     try:
         value = float(cell)
-    except (TypeError, ValueError):
+    except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def _seconds(cell: object) -> float | None:
+    """Return the whole seconds from 1970 to a date in ISO 8601 of the same clock, or None."""
+    try:
+        return float((datetime.fromisoformat(str(cell)) - _EPOCH) // timedelta(seconds=1))
+    except (TypeError, ValueError):  # TypeError: with a time zone
+        return None
 
 
 def _word(cell: object) -> str:

@@ -3,30 +3,27 @@
 The counts behind Figures 2, 5 and 6 of balle-wang-2018 were never published. 'Scaled' counts
 replace them: trips sampled on working days from 2009 to 2015, whose cabs are not known. Each
 trip is taken for the only one of its cab, and the counts are multiplied to the total of the
-paper's own day and hour. Another kind, 'synthetic', is made in `dpnoise_papers.data.city.synthetic`.
-
-Like other data sets a city may not be to be had: `prepare_city` then writes the reason.
+paper's own day and hour. Another kind, 'synthetic', is made in
+`dpnoise_papers.data.city.synthetic` where these cannot be had.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise_papers.data.city.roads import RoadGraph, junction_graph, local_metres, split_map
-from dpnoise_papers.data.city.tables import cities_registry, entries, read_records
 from dpnoise_papers.data.city.trips import Spreading, Tally, count_events, well_formed
+from dpnoise_papers.data.copies import mirror_folder
 from dpnoise_papers.data.dataset import DatasetUnavailable
-from dpnoise_papers.data.fetch import NotFoundError, obtain
-from dpnoise_papers.data.places import mirror_folder
-from dpnoise_papers.data.retry import local_digests, twin
-from dpnoise_papers.result_files import write_bytes
+from dpnoise_papers.data.prepared import Contents, read_arrays
+from dpnoise_papers.data.registry import read_cities
+from dpnoise_papers.data.sets import obtain_all
 
 if TYPE_CHECKING:
     import os
@@ -101,10 +98,10 @@ def load_city(
     bandwidth: float = 80.0,
     reach: float = 200.0,
     passengers_per_trip: float = 1.6,
-    cache: str | os.PathLike = "data/raw",
-    mirror: str | os.PathLike | None = None,
+    cache: str | os.PathLike[str] = "data/raw",
+    mirror: str | os.PathLike[str] | None = None,
     offline: bool = False,
-    registry: str | os.PathLike | None = None,
+    registry: str | os.PathLike[str] | None = None,
 ) -> City:
     """Return Manhattan with the counts of some hours, of those that can be had.
 
@@ -119,12 +116,17 @@ def load_city(
     passengers_per_trip : float
         Turns the day's totals, which count passengers, into trips.
     cache, mirror, offline, registry
-        As for `dpnoise_papers.data.load`; the registry is data/cities.yaml.
+        As for `dpnoise_papers.data.sets.load`; the registry is data/cities.yaml.
+
+    Returns
+    -------
+    City
+        Hours without data are left out, and `missing` says why.
 
     Raises
     ------
     DatasetUnavailable
-        If there is no map. Hours without data are left out, and `missing` says why.
+        If there is no map.
     ValueError
         If an argument is out of range.
     """
@@ -134,15 +136,10 @@ def load_city(
         problems.require(whole and 0 <= hour < 24, "hours", "hours from 0 to 23", hour)
     problems.number("passengers_per_trip", passengers_per_trip, low=0.0, open_low=True)
     problems.raise_if_any()
-    places = {"cache": Path(cache), "mirror": mirror_folder(mirror), "offline": offline}
-    tables, reasons = {}, []
-    for name, entry in entries("manhattan", registry).items():
-        try:
-            tables[name], _ = obtain(name, entry, **places, read=read_records)
-        except NotFoundError as error:
-            reasons += error.reasons
+    _, wanted = read_cities(registry).find("manhattan")
+    tables, _, reason = obtain_all(wanted, Path(cache), mirror_folder(mirror), offline)
     if ROADS not in tables:
-        raise DatasetUnavailable("manhattan", "; ".join(dict.fromkeys(reasons)))
+        raise DatasetUnavailable("manhattan", reason)
     roads = junction_graph(*split_map(tables[ROADS].values))
     plane = _Plane(roads, reach, bandwidth)
     found = {}
@@ -154,7 +151,7 @@ def load_city(
         "Manhattan", plane.x, plane.y, roads.sections,
         {hour: counts for hour, (counts, _) in found.items()},
         {hour: details for hour, (_, details) in found.items()},
-        "; ".join(dict.fromkeys(reasons)),
+        reason,
     )  # fmt: skip
 
 
@@ -167,8 +164,9 @@ class _Plane:
         self._spreading = Spreading(self.x, self.y, reach=reach, bandwidth=bandwidth)
 
     def count(
-        self, latitude: Array, longitude: Array, cab: Array, time: Array, most: int
+        self, latitude: Array, longitude: Array, cab: NDArray[np.int64], time: Array, most: int
     ) -> tuple[Array, Tally]:
+        """Return the counts of events at the junctions, and what became of the events."""
         return count_events(
             self._spreading, local_metres(latitude, longitude, self._origin),
             malformed=~well_formed(latitude, longitude), cab=cab, time=time, most=most,
@@ -197,70 +195,49 @@ def _passengers(totals: Table, hour: int) -> float:
     return float(np.sum(totals["passengers"][of_day // _HOUR == hour]))
 
 
-def prepare_city(
-    npz: str | os.PathLike,
-    *,
-    hours: Sequence[int],
-    attempt: int = 0,
-    strict: bool = False,
-    **settings: object,
-) -> dict:
-    """Write a city, or the reason why there is none, and return the status.
+def city_contents(hours: Sequence[int], **settings: Any) -> Contents:  # noqa: ANN401 - of load_city
+    """Return what is stored of a city.
+
+    Parameters
+    ----------
+    hours, **settings
+        As for `load_city`.
+
+    Returns
+    -------
+    Contents
+        With a reason if the counts of an hour are missing.
+
+    Raises
+    ------
+    DatasetUnavailable
+        If there is no map.
+    """
+    city = load_city(hours, **settings)
+    told = {str(hour): asdict(details) for hour, details in city.hours.items()}
+    arrays = {
+        "facts": np.array([city.name, json.dumps(told), city.missing]),
+        "x": city.x,
+        "y": city.y,
+        "sections": city.sections,
+        **{f"counts/{hour}": counts for hour, counts in city.counts.items()},
+    }
+    return Contents(arrays, {}, city.missing if set(hours) - set(city.counts) else "")
+
+
+def read_city(npz: str | os.PathLike[str]) -> City | None:
+    """Return the city that `dpnoise_papers.data.prepared.prepare` wrote.
 
     Parameters
     ----------
     npz : path
-        Arrays; an empty archive without a map. A JSON of the same stem beside it holds name,
-        status ("ok" or "missing"), reason, attempt and seen, as `dpnoise_papers.data.prepare` writes
-        it, so that `dpnoise_papers.data.retry` (with the registry of cities) tries again when there is
-        hope; its reason also tells why an 'ok' city lacks hours.
-    hours, **settings
-        As for `load_city`.
-    attempt : int
-        Kept in the status.
-    strict : bool
-        Raise `DatasetUnavailable` for whatever is missing instead of recording it.
+
+    Returns
+    -------
+    City or None
+        None if there was no map.
     """
-    path = Path(npz)
-    arrays: dict[str, np.ndarray] = {}
-    try:
-        city = load_city(hours, **settings)
-    except DatasetUnavailable as error:
-        reason, complete = error.reason, False
-    else:
-        reason, complete = city.missing, not set(hours) - set(city.counts)
-        told = {str(hour): asdict(details) for hour, details in city.hours.items()}
-        arrays = {
-            "facts": np.array([city.name, json.dumps(told), city.missing]),
-            "x": city.x,
-            "y": city.y,
-            "sections": city.sections,
-            **{f"counts/{hour}": counts for hour, counts in city.counts.items()},
-        }
-    if strict and not complete:
-        raise DatasetUnavailable("manhattan", reason)
-    local = (settings.get("cache", "data/raw"), settings.get("mirror"))
-    where = cities_registry(settings.get("registry"))
-    status = {
-        "name": "manhattan",
-        "status": "ok" if complete else "missing",
-        "reason": reason,
-        "attempt": int(attempt),
-        "seen": [] if complete else sorted(local_digests("manhattan", *local, where)),
-    }
-    archive = BytesIO()
-    np.savez_compressed(archive, **arrays)
-    write_bytes(archive.getvalue(), path)
-    text = json.dumps(status, indent=2) + "\n"
-    for copy in (path.with_suffix(".json"), twin(path.with_suffix(".json"))):
-        write_bytes(text.encode(), copy)
-    return status
-
-
-def read_city(npz: str | os.PathLike) -> City | None:
-    """Return the city that `prepare_city` wrote, or None if it found no map."""
-    with Path(npz).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        arrays = {key: archive[key] for key in archive.files}
+    arrays = read_arrays(npz)
     if not arrays:
         return None
     name, told, missing = arrays["facts"].tolist()

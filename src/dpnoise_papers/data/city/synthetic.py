@@ -1,9 +1,9 @@
 """A city to release maps of: the real one as far as it can be had, synthetic for the rest.
 
 Without network and mirror there is neither map nor trips. Streets are then those of
-`dpnoise_papers.data.city.synthetic_streets`, and trips gather at a few hot spots, more or less strongly by the
-hour. Where only trips are missing, synthetic ones run on the real map. Either way the hour is
-marked 'synthetic', and so is every table and figure made of it.
+`dpnoise_papers.data.city.synthetic_streets`, and trips gather at a few hot spots, more or less
+strongly by the hour. Where only trips are missing, synthetic ones run on the real map. Either way
+the hour is marked 'synthetic', and so is every table and figure made of it.
 """
 
 from __future__ import annotations
@@ -65,6 +65,10 @@ def complete_city(
     bandwidth, reach : float
         Of the kernel and the map, in metres, as for real trips.
 
+    Returns
+    -------
+    City
+
     Raises
     ------
     ValueError
@@ -104,10 +108,11 @@ def city_data(city: City, *, most: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.trips.Tally`, total (the
-        sum of the counts), largest, deviation (their root mean square about the mean: the RMSE
-        of a flat map), junctions, sections, loops, parallels, edges,
-        sensitivity (add or remove a cab) and sensitivity_replace (replace one).
+        Columns city, hour, source, day, scale, those of
+        `dpnoise_papers.data.city.trips.Tally`, total (the sum of the counts), largest,
+        deviation (their root mean square about the mean: the RMSE of a flat map), junctions,
+        sections, loops, parallels, edges, sensitivity (add or remove a cab) and
+        sensitivity_replace (replace one).
     """
     graph = Graph(len(city.x), city.sections)
     rows = []
@@ -118,7 +123,7 @@ def city_data(city: City, *, most: int) -> pd.DataFrame:
             "scale": details.scale, **vars(details.tally), "total": float(np.sum(counts)),
             "largest": float(np.max(counts)), "deviation": float(np.std(counts)),
             "junctions": graph.nodes, "sections": len(city.sections), "loops": graph.loops,
-            "parallels": graph.parallels, "edges": len(graph.edges),
+            "parallels": graph.parallels, "edges": len(np.asarray(graph.edges)),
             "sensitivity": l2_sensitivity(most),
             "sensitivity_replace": l2_sensitivity(most, replace=True),
         })  # fmt: skip

@@ -1,4 +1,4 @@
-"""A made-up city: a planar graph that looks like streets, for tests and for runs without data.
+"""Synthetic streets: a planar graph like that of a city, for tests and for runs without data.
 
 A lattice of junctions, long blocks one way and short the other, bent a little; a park without
 streets in its middle; some sections missing and some corners cut by diagonals. Dead ends are
@@ -10,27 +10,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from dpnoise._validation import Problems
 from dpnoise.denoise.graph import Graph
+from dpnoise_papers.data.city.roads import largest_component, two_core
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from dpnoise._types import Array
 
 _BLOCK = (270.0, 80.0)  # metres between avenues and between streets
 _BEND = 0.15  # of a block; below 1/4 no two sections can cross
 _MISSING = 0.06
 _DIAGONALS = 0.03
-_LEAST = 4
+_MINIMUM = 4
 
 
 class StreetMap(NamedTuple):
     """A street graph and where its junctions are."""
 
     graph: Graph
-    coordinates: NDArray[np.float64]  # metres, shape (n, 2): east and north
+    coordinates: Array  # metres, shape (n, 2): east and north
 
 
 def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap:
@@ -44,6 +43,10 @@ def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap
     rng : numpy.random.Generator
         Draws bends, missing sections and diagonals.
 
+    Returns
+    -------
+    StreetMap
+
     Raises
     ------
     ValueError
@@ -52,7 +55,9 @@ def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap
     problems = Problems("street graph")
     for name, value in (("rows", rows), ("columns", columns)):
         good = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        problems.require(good and value >= _LEAST, name, f"an integer of at least {_LEAST}", value)
+        problems.require(
+            good and value >= _MINIMUM, name, f"an integer of at least {_MINIMUM}", value
+        )
     problems.raise_if_any()
     number = np.arange(rows * columns).reshape(rows, columns)
     row, column = np.divmod(number.ravel(), columns)
@@ -78,24 +83,6 @@ def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap
         np.abs(2 * column + 1 - columns) < columns / 4
     )
     edges = edges[~np.any(park[edges], axis=1)]
-    edges = _largest_part(_without_dead_ends(edges, rows * columns), rows * columns)
+    edges = largest_component(rows * columns, two_core(rows * columns, edges))
     kept, renumbered = np.unique(edges, return_inverse=True)
     return StreetMap(Graph(len(kept), renumbered.reshape(-1, 2)), coordinates[kept])
-
-
-def _without_dead_ends(edges: NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
-    """Return the edges left when none ends at a node that has no other."""
-    while True:
-        degree = np.bincount(edges.ravel(), minlength=nodes)
-        through = np.all(degree[edges] > 1, axis=1)
-        if np.all(through):
-            return edges
-        edges = edges[through]
-
-
-def _largest_part(edges: NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
-    """Return the edges of the largest connected component."""
-    matrix = sparse.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(nodes, nodes))
-    _, label = csgraph.connected_components(matrix, directed=False)
-    largest = np.argmax(np.bincount(label[edges[:, 0]]))
-    return edges[label[edges[:, 0]] == largest]

@@ -63,15 +63,19 @@ class Tally:
 
 
 def l2_sensitivity(events: int, *, replace: bool = False) -> float:
-    """Return the l2 sensitivity of counts to which a cab contributes at most so many events.
+    """Return the l2 sensitivity of counts with a bound on the events of each cab.
 
     Parameters
     ----------
     events : int
-        The most events of one cab.
+        Maximum number of events of one cab.
     replace : bool
         Whether neighbouring data differ by replacing a cab rather than by adding or removing
         one.
+
+    Returns
+    -------
+    float
 
     Raises
     ------
@@ -85,7 +89,17 @@ def l2_sensitivity(events: int, *, replace: bool = False) -> float:
 
 
 def well_formed(latitude: ArrayLike, longitude: ArrayLike) -> Flags:
-    """Return which positions are on Earth and are not the origin (0, 0)."""
+    """Return which positions are on Earth and are not the origin (0, 0).
+
+    Parameters
+    ----------
+    latitude, longitude : array_like, shape (n,)
+        In degrees.
+
+    Returns
+    -------
+    array of bool, shape (n,)
+    """
     latitude, longitude = np.asarray(latitude, float), np.asarray(longitude, float)
     good = (np.abs(latitude) <= 90.0) & (np.abs(longitude) <= 180.0)
     return good & ((latitude != 0.0) | (longitude != 0.0))
@@ -103,6 +117,10 @@ def first_events(cab: ArrayLike, time: ArrayLike, most: int) -> Flags:
         its own events alone, which is why the bound is one on sensitivity.
     most : int
         Positive.
+
+    Returns
+    -------
+    array of bool, shape (n,)
 
     Raises
     ------
@@ -156,7 +174,17 @@ class Spreading:
         self._reach, self._bandwidth = float(reach), float(bandwidth)
 
     def inside(self, x: ArrayLike, y: ArrayLike) -> Flags:
-        """Return which positions the map reaches; none that is not finite."""
+        """Return which positions the map reaches.
+
+        Parameters
+        ----------
+        x, y : array_like, shape (m,)
+            In metres; what is not finite is not on the map.
+
+        Returns
+        -------
+        array of bool, shape (m,)
+        """
         positions = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
         good = np.all(np.isfinite(positions), axis=1)
         distance, _ = self._tree.query(positions[good])
@@ -164,16 +192,24 @@ class Spreading:
         return good
 
     def counts(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Return the counts at all junctions, shape (n,), of positions inside the map.
+        """Return the counts at all junctions of positions inside the map.
 
-        Their sum is the number of positions.
+        Parameters
+        ----------
+        x, y : array_like, shape (m,)
+            In metres.
+
+        Returns
+        -------
+        array, shape (n,)
+            With the sum m.
         """
         positions = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
         k = min(_NEAREST, self._size) if self._bandwidth else 1
         # In parts, since an event may have 32 weights.
         total = np.zeros(self._size)
         for part in np.array_split(positions, 1 + len(positions) // 50_000):
-            distance, junction = self._tree.query(part, k=[*range(1, k + 1)])
+            distance, junction = map(np.asarray, self._tree.query(part, k=[*range(1, k + 1)]))
             weight = np.ones_like(distance)
             if self._bandwidth:
                 # Relative to the nearest, whose weight must not underflow.
@@ -227,5 +263,6 @@ def count_events(
 
 
 def _require_count(problems: Problems, name: str, value: object) -> None:
-    ok = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    ok = whole and bool(value >= 1)  # type: ignore[operator]  # a number, since it is whole
     problems.require(ok, name, "a positive whole number", value)

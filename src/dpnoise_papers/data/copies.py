@@ -1,0 +1,56 @@
+"""Local copies of raw tables: in the cache, and in the mirror folder.
+
+Only file names are looked at. A table is known by the paths that the registry lists, by their base
+names, and by its own name with any extension, so that a file saved by hand is found.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MIRROR_VARIABLE = "DPNOISE_DATA_MIRROR"
+
+
+def mirror_folder(mirror: str | os.PathLike[str] | None) -> Path | None:
+    """Return the mirror folder, if there is one.
+
+    Parameters
+    ----------
+    mirror : path or None
+        By default what the environment variable DPNOISE_DATA_MIRROR names; "" is no mirror,
+        whatever the environment says.
+
+    Returns
+    -------
+    Path or None
+    """
+    chosen = os.environ.get(MIRROR_VARIABLE, "") if mirror is None else os.fspath(mirror)
+    return Path(chosen) if chosen else None
+
+
+def copies_in(folder: Path, table: str, files: Iterable[str]) -> list[Path]:
+    """Return the files of a folder that may hold a table, best first.
+
+    Parameters
+    ----------
+    folder : Path
+    table : str
+        Name of the table.
+    files : iterable of str
+        Paths that the registry lists for it.
+
+    Returns
+    -------
+    list of Path
+        Empty if the folder does not exist.
+    """
+    listed = [Path(file) for file in files]
+    relative = dict.fromkeys([*listed, *(Path(file.name) for file in listed)])
+    paths = [folder / path for path in relative]
+    paths += sorted(folder.glob(f"{table}.*"))
+    return list(dict.fromkeys(path for path in paths if path.is_file()))
