@@ -9,6 +9,7 @@ import numpy as np
 import openpyxl
 import yaml
 
+from dpnoise_papers.data.registry import TableEntry
 from dpnoise_papers.data.tables import Table, column_digests, fingerprint
 
 if TYPE_CHECKING:
@@ -86,7 +87,6 @@ def registry_content(sources: list[dict] | None = None) -> dict:
         "homepage": "https://example.org/",
         "task": "classification",
         "tables": ["toy-table"],
-        "recipe": "last-column",
         "shape": [ROWS, 2],
         "classes": {"-1": ROWS // 2, "+1": ROWS // 2},
         "fingerprint": fingerprint(("width", "height", "target"), toy.values),
@@ -101,9 +101,9 @@ def write_registry(folder: Path, sources: list[dict] | None = None) -> Path:
     return path
 
 
-def entry() -> dict:
-    """Return the registry's entry of the table."""
-    return registry_content()["tables"]["toy-table"]
+def entry(**changes: object) -> TableEntry:
+    """Return the registry's entry of the table, with changes."""
+    return TableEntry.model_validate(registry_content()["tables"]["toy-table"] | changes)
 
 
 def put(folder: Path, content: bytes, name: str = "toy_folder/toy_table.csv") -> Path:

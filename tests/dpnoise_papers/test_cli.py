@@ -1,11 +1,12 @@
 import json
 
 import pytest
+import yaml
 
 import data_copies as copies
 from dpnoise_papers import cli
-from dpnoise_papers.data.places import MIRROR_VARIABLE
-from dpnoise_papers.data.registry import names
+from dpnoise_papers.data.copies import MIRROR_VARIABLE
+from dpnoise_papers.data.registry import read_registry
 
 
 @pytest.fixture
@@ -26,14 +27,14 @@ def run(capsys, *arguments):
 def test_list(capsys):
     code, out, _ = run(capsys, "data", "list")
     assert code == 0
-    assert tuple(line.split()[0] for line in out.splitlines()) == names()
+    assert tuple(line.split()[0] for line in out.splitlines()) == tuple(read_registry().sets)
 
 
 def test_list_as_json(capsys):
     code, out, _ = run(capsys, "data", "list", "--json")
     assert code == 0
     listed = {entry["name"]: entry for entry in json.loads(out)}
-    assert tuple(listed) == names()
+    assert tuple(listed) == tuple(read_registry().sets)
     assert listed["houses"]["classes"] == {"-1": 11726, "+1": 8914}
 
 
@@ -48,7 +49,7 @@ def test_fetch(capsys, tmp_path, where):
 def test_fetch_without_a_copy(capsys, where):
     code, out, err = run(capsys, "data", "fetch", "--all", *where)
     assert (code, out) == (1, "")
-    assert err.startswith("dpnoise: data set 'toy' is not available: cache: no file")
+    assert err.startswith("dpnoise-papers: data set 'toy' is not available: cache: no file")
 
 
 def test_fetch_finds_the_mirror_in_the_environment(capsys, tmp_path, where, monkeypatch):
@@ -73,6 +74,39 @@ def test_verify(capsys, tmp_path, where):
     assert str(good) in out
 
 
+def test_retry(capsys, tmp_path):
+    for name, word in (("boston", "missing"), ("houses", "ok"), ("manhattan", "missing")):
+        status = {"name": name, "status": word, "tried_with": ["request 0"]}
+        copies.put(tmp_path, json.dumps(status).encode(), f"{'city/' * ('m' in name)}{name}.json")
+    prepared = ["--prepared", str(tmp_path)]
+    assert run(capsys, "data", "retry", "houses", *prepared) == (0, "no data set is missing\n", "")
+    code, out, _ = run(capsys, "data", "retry", *prepared)
+    assert (code, [line.split(":")[0] for line in out.splitlines()]) == (0, ["boston", "manhattan"])
+    assert "request 1" in (tmp_path / "city" / "manhattan.json").read_text()
+    code, out, err = run(capsys, "data", "retry", "iris", *prepared)
+    assert (code, out) == (2, "")
+    assert "no run has asked for iris" in err
+
+
+def test_a_new_plain_set_needs_no_code(capsys, tmp_path, where):
+    rows = [[a, c, b] for a, b, c in copies.cells()]
+    file = copies.put(tmp_path / "raw", copies.text(rows, header="width,kind,height"), "new.csv")
+    options = ["--as", "new", "--target", "kind", *where[:2]]
+    code, out, _ = run(capsys, "data", "fingerprint", file, *options)
+    assert code == 0
+    added = yaml.safe_load(out.replace("homepage: '...'", "homepage: https://example.org/"))
+    content = copies.registry_content()
+    for part in ("tables", "sets"):
+        content[part] |= added[part]
+    (tmp_path / "registry.yaml").write_text(
+        yaml.safe_dump(content, sort_keys=False), encoding="utf-8"
+    )
+    code, out, err = run(capsys, "data", "fetch", "new", "--offline", *where)
+    assert (code, err) == (0, "")
+    assert out.split() == ["new", str(copies.ROWS), "x", "2", "from", "cache"]
+    assert read_registry(tmp_path / "registry.yaml").sets["new"].task == "classification"
+
+
 def test_fingerprint_is_what_the_registry_wants(capsys, tmp_path, where):
     file = copies.put(tmp_path, copies.workbook(), "some.xlsx")
     code, out, _ = run(capsys, "data", "fingerprint", file, "--as", "toy", *where[:2])
@@ -81,6 +115,7 @@ def test_fingerprint_is_what_the_registry_wants(capsys, tmp_path, where):
     entry, toy = content["tables"]["toy-table"], content["sets"]["toy"]
     for column, digest in entry["columns"].items():
         assert f'{column}: "{digest}"' in out
+    assert yaml.safe_load(out)["set"]["shape"] == toy["shape"]
     assert f'fingerprint: "{entry["fingerprint"]}"' in out
     assert f'fingerprint: "{toy["fingerprint"]}"' in out
     assert f"rows: {copies.ROWS}" in out
@@ -95,7 +130,11 @@ def test_fingerprint_is_what_the_registry_wants(capsys, tmp_path, where):
         (["data", "fetch", "toy", "--all"], "names of data sets or --all"),
         (["data", "fetch", "iris"], "expected one of toy, got 'iris'"),
         (["data", "fingerprint", "gone.csv", "--as", "toy"], "gone.csv"),
-        (["data", "fingerprint", "a", "b", "--as", "toy"], "expected 1 file(s), for toy-table"),
+        (
+            ["data", "fingerprint", __file__, copies.__file__, "--as", "toy"],
+            "expected 1 file(s), for toy-table",
+        ),
+        (["data", "fingerprint", "gone.csv", "--as", "new"], "gone.csv"),
         (["data", "list", "--colour"], "--colour"),
         (["config", "check"], "FILE"),
         (["config", "check", "gone.yaml"], "gone.yaml"),
@@ -112,7 +151,7 @@ def test_a_refused_file_is_one_message(capsys, tmp_path, where):
     file = copies.put(tmp_path, b"<html>", "page.csv")
     code, out, err = run(capsys, "data", "fingerprint", file, "--as", "toy", *where[:2])
     assert (code, out) == (2, "")
-    assert err == f"dpnoise: {file}: expected a table, got an HTML or XML page\n"
+    assert err == f"dpnoise-papers: {file}: expected a table, got an HTML or XML page\n"
 
 
 def test_help(capsys):
@@ -122,7 +161,7 @@ def test_help(capsys):
 
 
 def test_config_check(capsys, monkeypatch):
-    from dpnoise_papers import settings as config
+    from dpnoise_papers import config
 
     seen = []
     monkeypatch.setattr(config, "load", lambda *paths: seen.append(paths) or {})
@@ -134,4 +173,8 @@ def test_config_check(capsys, monkeypatch):
         raise config.ConfigError("config: 2 mistakes")
 
     monkeypatch.setattr(config, "load", refuse)
-    assert run(capsys, "config", "check", "a.yaml") == (2, "", "dpnoise: config: 2 mistakes\n")
+    assert run(capsys, "config", "check", "a.yaml") == (
+        2,
+        "",
+        "dpnoise-papers: config: 2 mistakes\n",
+    )

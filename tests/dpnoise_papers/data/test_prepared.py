@@ -1,6 +1,7 @@
 import json
 import pickle
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,13 @@ import pytest
 import data_copies as copies
 from dpnoise_papers.data import prepared
 from dpnoise_papers.data.dataset import DatasetUnavailable
-from dpnoise_papers.data.prepared import prepare, read_prepared
+from dpnoise_papers.data.prepared import dataset_contents, read_prepared
+
+
+def prepare(name, npz, *, tried_with=("request 0",), strict=False, **places):
+    """Prepare a data set."""
+    get = partial(dataset_contents, name, **places)
+    return prepared.prepare(name, npz, get, tried_with=tried_with, strict=strict)
 
 
 @pytest.fixture
@@ -20,7 +27,7 @@ def where(tmp_path):
 
 
 def test_round_trip(tmp_path, where):
-    status = prepare("toy", tmp_path / "out" / "toy.npz", attempt=2, **where)
+    status = prepare("toy", tmp_path / "out" / "toy.npz", tried_with=["request 2"], **where)
     assert json.loads((tmp_path / "out" / "toy.json").read_text()) == status
     toy = copies.table()
     assert status == {
@@ -30,8 +37,7 @@ def test_round_trip(tmp_path, where):
         "source": "mirror",
         "fingerprint": copies.registry_content()["sets"]["toy"]["fingerprint"],
         "shape": [copies.ROWS, 2],
-        "attempt": 2,
-        "seen": [],
+        "tried_with": ["request 2"],
     }
     data = read_prepared(tmp_path / "out" / "toy.npz")
     assert (data.name, data.title, data.task) == ("toy", "Toy", "classification")
@@ -62,12 +68,13 @@ def test_equal_content_gives_equal_bytes_wherever_it_came_from(tmp_path, where):
 
 def test_a_missing_set_does_not_stop_the_rest(tmp_path, where):
     where["mirror"] = ""
-    status = prepare("toy", tmp_path / "x.npz", tmp_path / "y.json", attempt=4, **where)
-    assert (status["status"], status["attempt"], status["shape"]) == ("missing", 4, [])
-    assert "cache: no file" in status["reason"]
+    status = prepare("toy", tmp_path / "x.npz", **where)
+    assert (status["status"], status["source"], status["shape"]) == ("missing", "", [])
+    assert status["reason"].startswith("cache: no file")
     with pytest.raises(DatasetUnavailable, match="cache: no file") as caught:
-        read_prepared(tmp_path / "x.npz", tmp_path / "y.json")
+        read_prepared(tmp_path / "x.npz")
     assert caught.value.reason == status["reason"]
+    (tmp_path / "x.json").unlink()
     with pytest.raises(DatasetUnavailable, match="status beside"):
         read_prepared(tmp_path / "x.npz")
 
@@ -77,7 +84,6 @@ def test_a_refused_copy_is_a_missing_set(tmp_path, where):
     status = prepare("toy", tmp_path / "toy.npz", **where)
     assert status["status"] == "missing"
     assert "toy_table.csv: " in status["reason"]
-    assert len(status["seen"]) == 1
 
 
 def test_a_missing_set_replaces_an_older_one(tmp_path, where):

@@ -2,15 +2,17 @@
 
 import hashlib
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import data_copies as copies
+from dpnoise_papers.data.copies import MIRROR_VARIABLE
 from dpnoise_papers.data.dataset import DatasetUnavailable
-from dpnoise_papers.data.places import MIRROR_VARIABLE
-from dpnoise_papers.data.registry import known_set, names
-from dpnoise_papers.data.sets import build, load
+from dpnoise_papers.data.fetch import obtain
+from dpnoise_papers.data.registry import TaskEntry, read_cities, read_registry
+from dpnoise_papers.data.sets import build, load, parts
 
 needs_mirror = pytest.mark.skipif(
     not os.environ.get(MIRROR_VARIABLE), reason=f"{MIRROR_VARIABLE} names no mirror folder"
@@ -41,18 +43,18 @@ def test_diabetes_needs_neither_network_nor_mirror(tmp_path):
 
 
 @needs_mirror
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", read_registry().sets)
 def test_every_set_is_what_the_registry_says(get, name):
-    data, (entry, _) = get(name), known_set(name)
-    assert list(data.features.shape) == entry["shape"]
-    assert data.target.shape == (entry["shape"][0],)
-    assert len(set(data.feature_names)) == entry["shape"][1]
+    data, entry = get(name), read_registry().sets[name]
+    assert list(data.features.shape) == entry.shape
+    assert data.target.shape == (entry.shape[0],)
+    assert len(set(data.feature_names)) == entry.shape[1]
     assert np.isfinite(data.features).all()
     assert data.features.std(axis=0).min() > 0
     if data.task == "classification":
         assert set(data.target) == {-1.0, 1.0}
-        assert (data.target == 1).sum() == entry["classes"]["+1"]
-        assert (data.target == -1).sum() == entry["classes"]["-1"]
+        assert (data.target == 1).sum() == entry.classes["+1"]
+        assert (data.target == -1).sum() == entry.classes["-1"]
     else:
         assert len(set(data.target)) > 50
 
@@ -148,6 +150,14 @@ def test_line_ends_do_not_matter_but_a_digit_does(tmp_path):
         load("heart-statlog", cache=tmp_path, mirror="", offline=True)
 
 
+@needs_mirror
+@pytest.mark.parametrize("name", read_cities().tables)
+def test_tables_of_cities_in_the_mirror_are_good(tmp_path, name):
+    mirror = Path(os.environ[MIRROR_VARIABLE])
+    entry = read_cities().tables[name]
+    assert obtain(name, entry, cache=tmp_path, mirror=mirror, offline=True)[1] == "mirror"
+
+
 def test_every_missing_table_is_named(tmp_path):
     with pytest.raises(DatasetUnavailable) as caught:
         load("wine-quality", cache=tmp_path, mirror=tmp_path / "gone", offline=True)
@@ -157,11 +167,18 @@ def test_every_missing_table_is_named(tmp_path):
 
 
 def test_a_recipe_that_gives_something_else_is_refused():
-    entry = copies.registry_content()["sets"]["toy"]
+    entry = TaskEntry.model_validate(copies.registry_content()["sets"]["toy"])
     assert build("toy", entry, [copies.table()], "here").source == "here"
-    for change in ({"shape": [39, 2]}, {"fingerprint": "0" * 64}):
+    for change in ({"shape": [39, 2]}, {"fingerprint": "0" * 64}, {"target": "width"}):
         with pytest.raises(DatasetUnavailable, match="here: expected shape"):
-            build("toy", entry | change, [copies.table()], "here")
+            build("toy", entry.model_copy(update=change), [copies.table()], "here")
+
+
+def test_any_column_may_be_the_target():
+    features, target, extra = parts(None, "height", [copies.table()])
+    assert list(features) == ["width", "kind"]
+    assert np.array_equal(target, copies.table()["height"])
+    assert extra == {}
 
 
 def test_unknown_name():

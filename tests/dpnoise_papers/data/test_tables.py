@@ -1,5 +1,7 @@
+import gzip
 import hashlib
 import json
+import math
 import pickle
 import struct
 import zipfile
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import data_copies as copies
+from dpnoise_papers.data.registry import TableEntry
 from dpnoise_papers.data.tables import RefusedError, fingerprint, read_table, verify_table
 
 FAITHFUL = {
@@ -28,7 +31,15 @@ FAITHFUL = {
     "ARFF": copies.arff(),
     "ARFF, CRLF": copies.arff().replace(b"\n", b"\r\n"),
     "workbook": copies.workbook(),
+    "gzip": gzip.compress(copies.text()),
 }
+
+
+def plain(columns, **more):
+    """Return the entry of a table of which only the form matters."""
+    digests = dict.fromkeys(columns, "0" * 12)
+    given = {"files": ["a.csv"], "sources": [], "rows": 1, "fingerprint": "0" * 64}
+    return TableEntry.model_validate(given | {"columns": digests} | more)
 
 
 @pytest.mark.parametrize("name", FAITHFUL)
@@ -39,13 +50,13 @@ def test_every_faithful_copy_reads_as_the_same_bits(name):
 
 
 def test_whitespace_separated_numbers():
-    entry = {"columns": dict.fromkeys("ab", ""), "rows": 2}
+    entry = plain("ab")
     table = read_table(b"  0.10  -2e-3\n 5.\t7 \n", entry)
     assert table.values.tolist() == [[0.1, -0.002], [5.0, 7.0]]
 
 
 def test_numeric_labels_in_any_spelling():
-    entry = {"columns": {"c": ""}, "labels": {"c": {"1": -1, "2": 1, "present": 1}}}
+    entry = plain("c", labels={"c": {"1": -1, "2": 1, "present": 1}})
     table = read_table(b"1\n2.0\n'2'\npresent\n", entry)
     assert table["c"].tolist() == [-1, 1, 1, 1]
 
@@ -142,7 +153,8 @@ CORRUPT = {
     "another table": (b"1 2 3 4\n5 6 7 8\n", "expected 3 values, got 4"),
     "HTML error page": (_html(), "HTML"),
     "zeros": (b"\0" * 1000, "binary"),
-    "gzip": (b"\x1f\x8b\x08 not really", "binary"),
+    "no gzip": (b"\x1f\x8b\x08 not really", "not a readable gzip"),
+    "truncated gzip": (gzip.compress(copies.text())[:-9], "gzip file that is truncated"),
     "pickle": (pickle.dumps([1.0, 2.0]), "binary"),
     "truncated workbook": (copies.workbook()[:-500], "workbook"),
     "zip, not a workbook": (_zip_of("a.txt", b"1,2,3"), "workbook"),
@@ -180,3 +192,51 @@ def test_a_pickle_is_never_run(tmp_path):
         with pytest.raises(RefusedError):
             read_table(content, copies.entry())
     assert not target.exists()
+
+
+TRIPS = b"""when,kind,value,rest
+2014-09-23 23:59:59,a,1.5,
+2014-09-24 00:00:00,b,-0.0,7
+2014-09-24 23:59:59,a,2e3,
+"""
+FORM = {"times": ["when"], "labels": {"kind": {"a": 1, "b": 2}}, "gaps": ["rest"]}
+TRIP = plain(["when", "kind", "value", "rest"], **FORM)
+START = 1411516800.0  # 24 September 2014, 00:00 UTC
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("change", [bytes, lambda text: text.replace(b"\n", b"\r\n")])
+def test_dates_words_and_gaps(pack, change):
+    table = read_table(pack(change(TRIPS)), TRIP)
+    expected = [[START - 1, 1, 1.5, math.nan], [START, 2, 0, 7], [START + 86399, 1, 2e3, math.nan]]
+    assert np.array_equal(table.values, expected, equal_nan=True)
+
+
+def test_one_day_of_many():
+    table = read_table(TRIPS, TRIP.model_copy(update={"day": "2014-09-24"}))
+    assert table["when"].tolist() == [START, START + 86399]
+
+
+def test_lines_of_different_length():
+    table = read_table(b"1 2\n40.5  -74\n0 1 5.5\n", plain("abc", gaps=["c"]))
+    expected = [[1, 2, math.nan], [40.5, -74, math.nan], [0, 1, 5.5]]
+    assert np.array_equal(table.values, expected, equal_nan=True)
+    with pytest.raises(RefusedError, match="line 2: expected 3 values, got 1"):
+        read_table(b"1 2\n40.5\n", plain("abc", gaps=["c"]))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (TRIPS.replace(b"-0.0", b"inf"), "line 3, column 'value': .*got 'inf'"),
+        (TRIPS.replace(b"1.5", b""), "line 2, column 'value': .*got ''"),
+        (TRIPS.replace(b",b,", b",c,"), "line 3, column 'kind': expected a or b, got 'c'"),
+        (TRIPS.replace(b"-23 23", b"-31 23"), "line 2, column 'when': expected a date"),
+        (TRIPS.replace(b"24 00:00:00", b"24 00:00:00Z"), "line 3, column 'when': expected a date"),
+        (TRIPS.replace(b"2e3,", b"2e3,1,1,1"), "line 4: expected 4 values, got 6"),
+        (TRIPS.replace(b"7\n", b"seven\n"), "line 3, column 'rest': .*got 'seven'"),
+    ],
+)
+def test_damage_of_trips_is_named(content, complaint):
+    with pytest.raises(RefusedError, match=complaint):
+        read_table(content, TRIP)

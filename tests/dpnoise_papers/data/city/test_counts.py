@@ -2,25 +2,26 @@
 
 import gzip
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 import yaml
 
 from city_maps import LATITUDE, LONGITUDE, STEP, street_map
-from dpnoise_papers.data import retry
+from dpnoise_papers.data.attempts import tried_with
 from dpnoise_papers.data.city.counts import (
     ROADS,
     SAMPLES,
     TOTALS,
+    city_contents,
     load_city,
-    prepare_city,
     read_city,
 )
-from dpnoise_papers.data.city.tables import cities_registry, read_records
 from dpnoise_papers.data.dataset import DatasetUnavailable
-from dpnoise_papers.data.places import read_yaml
-from dpnoise_papers.data.tables import column_digests, fingerprint
+from dpnoise_papers.data.prepared import prepare
+from dpnoise_papers.data.registry import read_cities
+from dpnoise_papers.data.tables import column_digests, fingerprint, read_table
 
 NORTH, EAST = LATITUDE + 2 * STEP, LONGITUDE + STEP  # of a junction
 PLAIN = {"most": 5, "bandwidth": 0.0, "reach": 50.0, "passengers_per_trip": 2.0}
@@ -42,30 +43,35 @@ def contents():
 @pytest.fixture
 def places(tmp_path):
     """Write a mirror with the tables, and a registry that describes them."""
-    registry = read_yaml(cities_registry())
+    registry = read_cities()
     tables = {}
     for name, lines in contents().items():
-        entry = registry["tables"][name] | {"sources": []}
+        entry = registry.tables[name]
         text = ("\n".join(lines) + "\n").encode()
-        table = read_records(text, entry)
-        tables[name] = entry | {
+        table = read_table(text, entry)
+        tables[name] = entry.model_dump(exclude_defaults=True) | {
+            "sources": [],
             "rows": len(table.values),
             "columns": column_digests(table),
             "fingerprint": fingerprint(table.columns, table.values),
         }
-        path = tmp_path / "mirror" / entry["files"][0]
+        path = tmp_path / "mirror" / entry.files[0]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     path = tmp_path / "cities.yaml"
-    content = {"tables": tables, "sets": registry["sets"]}
+    content = {"tables": tables, "sets": registry.model_dump(exclude_defaults=True)["sets"]}
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return {"registry": path, "mirror": tmp_path / "mirror", "cache": tmp_path / "cache",
             "offline": True}  # fmt: skip
 
 
 def hide(places, name):
-    folder, entry = places["mirror"], read_yaml(cities_registry())["tables"][name]
-    (folder / entry["files"][0]).unlink()
+    (places["mirror"] / read_cities().tables[name].files[0]).unlink()
+
+
+def prepare_city(npz, *, hours, tried_with=("request 0",), strict=False, **settings):
+    get = partial(city_contents, hours, **settings)
+    return prepare("manhattan", npz, get, tried_with=tried_with, strict=strict)
 
 
 def test_hours_are_scaled_to_their_totals(places):
@@ -92,7 +98,7 @@ def test_there_and_back(places, tmp_path):
     npz = tmp_path / "out" / "manhattan.npz"
     settings = {"hours": [0, 8], **PLAIN, **places}
     status = prepare_city(npz, **settings)
-    assert (status["status"], status["reason"], status["seen"]) == ("ok", "", [])
+    assert (status["status"], status["reason"]) == ("ok", "")
     city, direct = read_city(npz), load_city(**settings)
     assert city.hours == direct.hours
     for name in ("x", "y", "sections"):
@@ -119,21 +125,20 @@ def test_trips_that_cannot_be_had(places, tmp_path):
 
 
 def test_no_map_and_a_later_try(places, tmp_path):
-    copy = places["mirror"] / read_yaml(cities_registry())["tables"][ROADS]["files"][0]
+    copy = places["mirror"] / read_cities().tables[ROADS].files[0]
     content = copy.read_bytes()
     hide(places, ROADS)
     npz = tmp_path / "manhattan.npz"
-    status = prepare_city(npz, hours=[0], attempt=3, **PLAIN, **places)
+    again = {**places, "city": True}
+    tried = tried_with("manhattan", npz.with_suffix(".json"), **again)
+    status = prepare_city(npz, hours=[0], tried_with=tried, **PLAIN, **places)
     assert status["status"] == "missing"
     assert read_city(npz) is None
     assert json.loads(npz.with_suffix(".json").read_text(encoding="utf-8")) == status
-    again = {key: places[key] for key in ("cache", "registry", "offline")}
-    mirror = places["mirror"]
-    assert retry.attempt("manhattan", npz.with_suffix(".json"), mirror, **again) == 3
-    retry._decided.clear()  # as in another process
-    copy.write_bytes(content)
-    assert retry.attempt("manhattan", npz.with_suffix(".json"), mirror, **again) == 4
-    retry._decided.clear()
+    for change in (False, True):  # in further processes
+        tried_with.cache_clear()
+        assert (tried_with("manhattan", npz.with_suffix(".json"), **again) != tried) == change
+        copy.write_bytes(content)
 
 
 def test_bad_settings_are_refused(places):

@@ -16,8 +16,8 @@ from dpnoise_papers.data.city.roads import (
     local_metres,
     split_map,
 )
-from dpnoise_papers.data.city.tables import entries, read_records
 from dpnoise_papers.data.fetch import obtain
+from dpnoise_papers.data.registry import read_cities
 
 MIRROR = Path(os.environ.get("DPNOISE_DATA_MIRROR") or "no mirror")
 needs_mirror = pytest.mark.skipif(
@@ -129,8 +129,8 @@ def test_all_mistakes_are_named_at_once():
 @needs_mirror
 def test_manhattan_is_the_derived_graph():
     table, _ = obtain(
-        "manhattan-roads", entries("manhattan")["manhattan-roads"], cache=MIRROR / "no cache",
-        mirror=MIRROR, offline=True, read=read_records,
+        "manhattan-roads", read_cities().tables["manhattan-roads"], cache=MIRROR / "no cache",
+        mirror=MIRROR, offline=True,
     )  # fmt: skip
     roads = junction_graph(*split_map(table.values))
     assert roads.component == (9474, 12670)
