@@ -6,6 +6,7 @@ The models are those of `dpnoise_papers.settings` and of each paper's `settings.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +40,7 @@ class Pathvars(Section):
     benchmarks: Folder = "logs/benchmarks"
 
 
+@cache
 def config_model() -> type[Section]:
     """Return the model of a whole config: the general settings and a section for each paper."""
     sections: dict[str, Any] = {
@@ -92,17 +94,42 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
             mistakes.append(f"{path}: expected a mapping, got {type(content).__name__}")
     if not mistakes:
         try:
-            merged = _merge(merged, _retyped(dict(overrides or {})))
-            mistakes = _with_seed(merged)
-            config = config_model().model_validate(merged)
-        except ValidationError as error:
-            mistakes += [_line(one) for one in error.errors(include_url=False)]
+            return validate(_merge(merged, _retyped(dict(overrides or {}))))
         except YamlError as error:
             mistakes.append(str(error))
+    raise _refusal(mistakes)
+
+
+def validate(settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """Return plain settings as a typed config, with the seed in every section that draws.
+
+    Parameters
+    ----------
+    settings : mapping
+        A whole config.
+
+    Returns
+    -------
+    Config
+
+    Raises
+    ------
+    ConfigError
+        Naming every mistake.
+    """
+    seeded, mistakes = _with_seed(settings)
+    try:
+        config = config_model().model_validate(seeded)
+    except ValidationError as error:
+        mistakes += [_line(one) for one in error.errors(include_url=False)]
     if mistakes:
-        listed = "\n".join(f"  - {mistake}" for mistake in mistakes)
-        raise ConfigError(f"config: {len(mistakes)} mistake(s)\n{listed}")
+        raise _refusal(mistakes)
     return config
+
+
+def _refusal(mistakes: list[str]) -> ConfigError:
+    listed = "\n".join(f"  - {mistake}" for mistake in mistakes)
+    return ConfigError(f"config: {len(mistakes)} mistake(s)\n{listed}")
 
 
 def sections(config: Section, paper: str, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
@@ -149,20 +176,21 @@ def _retyped(value: Any) -> Any:  # noqa: ANN401
     return read_yaml_text(value, f"--config {value!r}") if isinstance(value, str) else value
 
 
-def _with_seed(merged: dict[str, Any]) -> list[str]:
-    """Give the seed to every section that draws random numbers; list those that have their own."""
-    mistakes = []
+def _with_seed(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Give the seed to every section that draws; list the sections that have one of their own."""
+    seeded, mistakes = dict(settings), []
     for name in MODULES:
-        paper = merged.get(name)
+        paper = settings.get(name)
         if not isinstance(paper, dict):
             continue
+        seeded[name] = dict(paper)
         for key, field in _models(name).items():
-            seeded = isinstance(field.annotation, type) and issubclass(field.annotation, Seeded)
-            if seeded and isinstance(paper.get(key), dict):
+            draws = isinstance(field.annotation, type) and issubclass(field.annotation, Seeded)
+            if draws and isinstance(paper.get(key), dict):
                 if "seed" in paper[key]:
                     mistakes.append(f"{name}.{key}.seed: the seed is set once, at the top level")
-                paper[key] = {**paper[key], "seed": merged.get("seed")}
-    return mistakes
+                seeded[name][key] = paper[key] | {"seed": settings.get("seed")}
+    return seeded, mistakes
 
 
 def _line(error: Mapping[str, Any]) -> str:

@@ -1,0 +1,271 @@
+"""Settings: what ships is usable; every mistake is refused where it is, all of them at once."""
+
+import copy
+import math
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dpnoise_papers import cli
+from dpnoise_papers.config import ConfigError, json_schema, load, sections, typed, validate
+from dpnoise_papers.papers import MODULES
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+WRONG = {
+    int: [True, 2.0, "2", None, [2], -(10**6), 10**13],
+    float: [math.nan, math.inf, "1", None, [1.0], True, 1e301, -1e301],
+    str: ["", 3, None, ["a"], "no such word"],
+    bool: ["yes", 1, None],
+}
+# Text that may be anything of a kind, and numbers that may be of any size.
+FREE = {"data.cache": "no such word"}
+
+
+def leaves(node, path=()):
+    """Every value of the config that is neither a mapping nor a list, with its path."""
+    if isinstance(node, dict | list):
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in items:
+            yield from leaves(value, (*path, key))
+    else:
+        yield path, node
+
+
+def branches(node, path=()):
+    """Every mapping and every list of the config, with its path."""
+    if isinstance(node, dict | list):
+        yield path, node
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in items:
+            yield from branches(value, (*path, key))
+
+
+def changed(path, value, node=SHIPPED):
+    """What ships, with one entry replaced."""
+    if not path:
+        return value
+    copied = node.copy()
+    copied[path[0]] = changed(path[1:], value, node[path[0]])
+    return copied
+
+
+def written(folder, *contents):
+    paths = [folder / f"{place}.yaml" for place in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        text = content if isinstance(content, str) else yaml.safe_dump(content)
+        path.write_text(text, encoding="utf-8")
+    return paths
+
+
+def accepted(config):
+    try:
+        validate(config)
+    except ConfigError:
+        return False
+    return True
+
+
+@pytest.fixture
+def refusal(tmp_path, monkeypatch):
+    """Load some contents, which must be refused, and return the message."""
+    monkeypatch.chdir(ROOT)
+
+    def refuse(*contents, **options):
+        with pytest.raises(ConfigError) as caught:
+            load(*written(tmp_path, *contents), **options)
+        return str(caught.value)
+
+    return refuse
+
+
+def test_what_ships_is_usable_and_handed_on_unchanged():
+    config = load(ROOT / "config.yaml")
+    assert (config.seed, config.strict) == (SHIPPED["seed"], SHIPPED["strict"])
+    for paper in MODULES:
+        for name, section in SHIPPED[paper].items():
+            (plain,) = sections(config, paper, (name,)).values()
+            plain.pop("seed", None)
+            assert plain == section, (paper, name)
+            (again,) = typed(paper, sections(config, paper, (name,)))
+            assert again == getattr(getattr(config, paper), name)
+
+
+def test_quick_results_are_kept_apart_from_the_real_ones():
+    quick = load(ROOT / "config.yaml", ROOT / "config.quick.yaml")
+    assert all(folder.startswith("quick/") for folder in quick.pathvars.model_dump().values())
+
+
+def test_no_value_may_be_of_another_type_or_beyond_all_bounds():
+    wrongly_accepted = [
+        (path, wrong)
+        for path, value in leaves(SHIPPED)
+        for wrong in WRONG[type(value)]
+        if FREE.get(".".join(map(str, path))) != wrong and accepted(changed(path, wrong))
+    ]
+    assert not wrongly_accepted
+
+
+def test_every_section_is_closed_and_no_list_may_be_empty():
+    wrongly_accepted = [
+        (path, wrong)
+        for path, value in branches(SHIPPED)
+        if path
+        for wrong in ([] if isinstance(value, list) else value | {"unheard_of": 1}, "text")
+        if accepted(changed(path, wrong))
+    ]
+    assert not wrongly_accepted
+
+
+@pytest.mark.parametrize("where", [(), *((paper,) for paper in MODULES)])
+def test_a_missing_section_is_named(where):
+    holder = SHIPPED[where[0]] if where else SHIPPED
+    for name in holder:
+        config = copy.deepcopy(SHIPPED)
+        del (config[where[0]] if where else config)[name]
+        with pytest.raises(ConfigError, match=rf"{'.'.join((*where, name))}: field required"):
+            validate(config)
+
+
+def test_all_mistakes_are_listed_in_one_message(refusal):
+    config = copy.deepcopy(SHIPPED) | {"seed": -1, "strict": "maybe", "typo": 1}
+    config["data"]["offline"] = 3
+    for paper in MODULES:
+        config[paper]["unheard_of"] = {}
+    lines = refusal(config).splitlines()
+    assert lines[0] == "config: 8 mistake(s)"
+    assert len(lines) == 9
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("seed: [1, 2\n", "expected ',' or ']'"),
+        ("seed: 1\n\tdata: 2\n", "line 2"),
+        ("- seed\n", "expected a mapping, got list"),
+        ("", "expected a mapping, got NoneType"),
+        ("2023\n", "expected a mapping, got int"),
+        ("a: !!python/object/apply:os.getcwd []\n", "line 1"),
+        ("seed: 1\nseed: 2\n", "line 2"),
+        ("data:\n  offline: true\n  offline: false\n", "line 3"),
+        ("seed: 010\n", "010"),
+        ("seed: 1:30\n", "1:30"),
+        ("strict: yes\n", "yes"),
+        ("__use_yte__: true\n", "__use_yte__"),
+    ],
+)
+def test_a_file_is_read_strictly(content, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (path,) = written(tmp_path, content)
+    with pytest.raises(ConfigError) as caught:
+        load(ROOT / "config.yaml", path)
+    assert told in str(caught.value)
+    assert str(path) in str(caught.value) or "__use_yte__" in content
+
+
+def test_every_unreadable_file_is_named(tmp_path):
+    gone, binary = tmp_path / "gone.yaml", tmp_path / "binary.yaml"
+    binary.write_bytes(b"strict: true\nseed: \xff\xfe\n")
+    with pytest.raises(ConfigError) as caught:
+        load(gone, binary, tmp_path)
+    assert all(str(bad) in str(caught.value) for bad in (gone, binary, tmp_path))
+    assert f"{binary}, line 2" in str(caught.value)
+    with pytest.raises(ConfigError, match="no file given"):
+        load()
+
+
+def test_mappings_merge_and_lists_are_replaced_as_snakemake_does(tmp_path, monkeypatch):
+    utils = pytest.importorskip("snakemake.utils")
+    monkeypatch.chdir(ROOT)
+    quick = yaml.safe_load((ROOT / "config.quick.yaml").read_text(encoding="utf-8"))
+    theirs = copy.deepcopy(SHIPPED)
+    utils.update_config(theirs, copy.deepcopy(quick))
+    assert load(ROOT / "config.yaml", ROOT / "config.quick.yaml") == load(
+        *written(tmp_path, theirs)
+    )
+
+
+@pytest.mark.parametrize(
+    ("overrides", "path", "value"),
+    [
+        ({"strict": "true"}, ("strict",), True),
+        ({"strict": True}, ("strict",), True),
+        ({"strict": "false"}, ("strict",), False),
+        ({"seed": 7}, ("seed",), 7),
+        ({"data": {"offline": "true"}}, ("data", "offline"), True),
+        ({"data": {"cache": "elsewhere"}}, ("data", "cache"), "elsewhere"),
+        (
+            {"flipped_huber_2023": {"figure_1": {"points": "11", "half_width": "2.5"}}},
+            ("flipped_huber_2023", "figure_1", "points"),
+            11,
+        ),
+    ],
+)
+def test_switches_on_the_command_line_work_at_any_depth(overrides, path, value):
+    # Snakemake hands over text: --config strict=true data='{offline: true}'
+    found = load(ROOT / "config.yaml", overrides=overrides)
+    for name in path:
+        found = getattr(found, name)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize("wrong", ["1 2", "010", "yes", "[1", "{"])
+def test_a_wrong_switch_is_refused(wrong, refusal):
+    assert "config: 1 mistake(s)" in refusal(SHIPPED, overrides={"seed": wrong})
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["/tmp/x", "~/dp", "../x", "a/../../x", "src", "src/x", "workflow/x", "./tests", ".", "a\\b"],
+)
+@pytest.mark.parametrize("where", ["cache", "results"])
+def test_folders_lie_below_the_repository_and_outside_its_sources(folder, where, refusal):
+    section = {"data": {"cache": folder}} if where == "cache" else {"pathvars": {where: folder}}
+    assert "below the repository" in refusal(SHIPPED, section)
+
+
+def test_a_folder_may_not_leave_the_repository_by_a_link(tmp_path, monkeypatch):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "outside").mkdir()
+    monkeypatch.chdir(tmp_path / "inside")
+    Path("cache").symlink_to(tmp_path / "outside")
+    config = copy.deepcopy(SHIPPED)
+    config["data"]["cache"] = "cache/raw"
+    with pytest.raises(ConfigError, match="not a link that leaves it"):
+        load(*written(tmp_path, config))
+
+
+def test_the_seed_is_set_once(refusal):
+    paper, name = next(
+        (paper, name)
+        for paper in MODULES
+        for name, section in getattr(load(ROOT / "config.yaml"), paper)
+        if hasattr(section, "seed")
+    )
+    assert load(ROOT / "config.yaml", overrides={"seed": 5}).seed == 5
+    changed_seed = load(ROOT / "config.yaml", overrides={"seed": 5})
+    assert getattr(getattr(changed_seed, paper), name).seed == 5
+    assert f"{paper}.{name}.seed: " in refusal(SHIPPED, {paper: {name: {"seed": 5}}})
+
+
+def test_the_schema_for_editors_accepts_what_ships_and_refuses_typos():
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json_schema()
+    jsonschema.validate(SHIPPED, schema)
+    with pytest.raises(jsonschema.ValidationError, match="unheard_of"):
+        jsonschema.validate(SHIPPED | {"unheard_of": 1}, schema)
+
+
+def test_the_command_line_says_valid_or_lists_every_mistake(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    good, bad = written(tmp_path, SHIPPED, {"seed": -1, "data": {"offline": 0}})
+    assert cli.main(["config", "check", str(good)]) == 0
+    assert capsys.readouterr().out == f"{good}: valid\n"
+    assert cli.main(["config", "check", str(good), str(bad)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "2 mistake(s)" in err
+    assert "seed: " in err
+    assert "data.offline: " in err
