@@ -1,10 +1,10 @@
-"""The certificate of a trend-filtering solution: its dual gap, without cancellation.
+"""Dual gap of a trend-filtering solution, its certificate, computed without cancellation.
 
 For P(b) = 1/2 |y - b|^2 + lambda |D b|_1 and any dual |u| <= lambda, with r = y - D'u,
 
     P(b) - (1/2 |y|^2 - 1/2 |r|^2) = 1/2 |r - b|^2 + sum_i (lambda |(D b)_i| - u_i (D b)_i),
 
-a sum of terms that are not negative. It bounds P(b) - min P, and since P is strongly convex also
+a sum of non-negative terms. The gap bounds P(b) - min P, and since P is strongly convex also
 the distance to the optimum: 1/2 |b - b*|^2 <= gap.
 """
 
@@ -21,7 +21,21 @@ if TYPE_CHECKING:
 
 
 def objective(difference: sparse.csr_array, y: Array, penalty: float, fitted: Array) -> float:
-    """Return P(b)."""
+    """Objective P(b) of trend filtering.
+
+    Parameters
+    ----------
+    difference : scipy.sparse.csr_array, shape (rows, n)
+        D.
+    y, fitted : numpy.ndarray, shape (n,)
+        The data and b.
+    penalty : float
+        lambda.
+
+    Returns
+    -------
+    float
+    """
     variation = float(np.sum(np.abs(difference @ fitted)))
     return 0.5 * float(np.sum((y - fitted) ** 2)) + penalty * variation
 
@@ -29,15 +43,23 @@ def objective(difference: sparse.csr_array, y: Array, penalty: float, fitted: Ar
 def relative_gap(
     difference: sparse.csr_array, y: Array, penalty: float, fitted: Array, dual: Array
 ) -> float:
-    """Return (P(b) - dual value) / P(b), infinite where |u| <= lambda does not hold.
+    """Dual gap relative to the objective, (P(b) - dual value) / P(b).
 
     Parameters
     ----------
     difference : scipy.sparse.csr_array, shape (rows, n)
+        D.
     y, fitted : numpy.ndarray, shape (n,)
-        The data, less their mean lest it hide the gap, and the solution b.
+        The data less their mean (which would enlarge P and so hide the gap), and the solution b.
     penalty : float
+        lambda.
     dual : numpy.ndarray, shape (rows,)
+        u.
+
+    Returns
+    -------
+    float
+        Infinite where |u| <= lambda does not hold.
     """
     if not np.all(np.abs(dual) <= penalty):
         return np.inf
@@ -46,5 +68,5 @@ def relative_gap(
     gap = distance + float(np.sum(penalty * np.abs(change) - dual * change))
     if gap == 0.0:
         return 0.0
-    # the gap includes what rounding makes of terms that would be zero
+    # terms that are zero in exact arithmetic enter with their rounding errors
     return gap / objective(difference, y, penalty, fitted) if np.isfinite(gap) else np.inf

@@ -1,9 +1,9 @@
-"""Spanning trees of a graph: uniform at random, or by breadth.
+"""Spanning trees of a graph: uniformly random or breadth-first.
 
 The wavelets of Sharpnack, Singh & Krishnamurthy (AISTATS 2013) live on a spanning tree. A signal
-that changes across few edges of the graph changes across few edges of the tree, and across fewer
-in expectation where the tree is uniform: each edge then belongs to it with its effective
-resistance as probability.
+that changes across few edges of the graph changes across few edges of the tree, and in expectation
+across fewer of a uniform tree: an edge belongs to it with probability equal to the edge's
+effective resistance.
 """
 
 from __future__ import annotations
@@ -17,16 +17,31 @@ from dpnoise.denoise.graph import Graph
 
 
 def uniform_spanning_tree(graph: Graph, rng: np.random.Generator) -> Graph:
-    """Return a spanning tree, each with the same probability.
+    """Uniformly random spanning tree, by Wilson's algorithm.
 
-    Wilson's algorithm (STOC 1996): from each node not yet in the tree walk at random until the
-    tree is met, and join the path without its loops.
+    From each node not yet in the tree a random walk runs until it meets the tree; the path without
+    its loops joins the tree.
 
     Parameters
     ----------
     graph : Graph
     rng : numpy.random.Generator
         Draws the root and the walks.
+
+    Returns
+    -------
+    Graph
+
+    References
+    ----------
+    Wilson, "Generating random spanning trees more quickly than the cover time", STOC 1996.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> square = Graph(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> len(uniform_spanning_tree(square, np.random.default_rng(1)).edges)
+    3
     """
     starts, heads = (array.tolist() for array in graph.neighbours)
     inside, onward = [False] * graph.nodes, [-1] * graph.nodes
@@ -44,17 +59,33 @@ def uniform_spanning_tree(graph: Graph, rng: np.random.Generator) -> Graph:
         while not inside[i]:
             inside[i] = True
             i = onward[i]
-    # only the root, where every walk ends, has no way on
+    # only the root, where every walk ends, has no next node
     return Graph(graph.nodes, [(i, j) for i, j in enumerate(onward) if j >= 0])
 
 
 def breadth_first_tree(graph: Graph, root: int = 0) -> Graph:
-    """Return the tree of shortest paths from `root` that a breadth-first search finds.
+    """Tree of shortest paths from a root, by breadth-first search.
+
+    Parameters
+    ----------
+    graph : Graph
+    root : int
+        A node.
+
+    Returns
+    -------
+    Graph
 
     Raises
     ------
     ValueError
         If `root` is not a node.
+
+    Examples
+    --------
+    >>> square = Graph(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> breadth_first_tree(square, root=0).edges.tolist()
+    [[0, 1], [0, 3], [1, 2]]
     """
     problems = Problems("breadth-first tree")
     good = isinstance(root, int | np.integer) and not isinstance(root, bool)

@@ -1,19 +1,19 @@
-"""Graph trend filtering by a quadratic program, made exact afterwards.
+"""Solver of graph trend filtering: a quadratic program, then linear systems on its active rows.
 
 Clarabel's interior-point method solves, with slacks z in units c that balance the two terms,
 
     min 1/2 |b|^2 - y'b + (lambda / c) sum z  subject to  |c D b| <= z.
 
-The dual in u, and both with more variables and sparser matrices, are as fast on a city of 4000
-junctions, but lose digits where lambda is large. Near the optimum |(D b)_i| and
-lambda - |u_i| have a small product, so that comparing them tells the rows A with D b != 0 from
-the rest. With A and the signs of u on it known, the optimum solves the linear system
+The dual program in u, and forms of both with more variables and sparser matrices, are as fast on a
+city of 4000 junctions, but lose digits where lambda is large. Near the optimum |(D b)_i| and
+lambda - |u_i| have a small product, so that comparing the two separates the active rows A, with
+D b != 0, from the rest. With A and the signs of u on it known, the optimum solves the linear system
 
     b + D_R' u_R = y - D_A' (lambda sign u_A) - D_N' u_N,    D_R b = 0,
 
-where R are independent rows among the rest, and N those that depend on them (order 0, of which b
-is known at once, spreads what u lacks over all of the rest). Where a sign of D b
-or a bound on u contradicts A, A is mended and the system solved again; if nothing does, the
+where R are linearly independent rows among the rest, and N those that depend on them. (For order 0
+b is known at once, and the remaining part of u is spread over all of the rest.) Where a sign of D b
+or a bound on u contradicts A, A is repaired and the system solved again; if nothing does, the
 solution is the optimum to rounding.
 """
 
@@ -25,7 +25,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
+from dpnoise._extras import imports_of
 from dpnoise.denoise.dual_gap import relative_gap
+
+with imports_of("denoise"):
+    import clarabel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,25 +39,37 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
 
-_TOLERANCE = 1e-10  # of the interior-point method: tells the active rows apart
+_TOLERANCE = 1e-10  # of the interior-point method: separates the active rows
 _REPAIRS = 12
 _SETTLED = 1e-10  # dual gap that may be rounding
-_ROUNDING = 1e-9  # what contradicts by less does not contradict
+_ROUNDING = 1e-9  # contradictions up to this size count as rounding
 
 
 class Optimum(NamedTuple):
-    """A primal and a dual point, and which rows of D b are not zero."""
+    """Primal and dual point, with the active rows.
 
-    fitted: Array  # shape (n,)
-    dual: Array  # shape (rows,), |u| <= lambda
-    active: Flags  # shape (rows,)
-    settled: bool  # whether the active rows were verified
+    Attributes
+    ----------
+    fitted : numpy.ndarray, shape (n,)
+        b.
+    dual : numpy.ndarray, shape (rows,)
+        |u| <= lambda.
+    active : numpy.ndarray of bool, shape (rows,)
+        Where D b is not zero.
+    settled : bool
+        Whether the active rows were verified.
+    """
+
+    fitted: Array
+    dual: Array
+    active: Flags
+    settled: bool
 
 
 def solve(
     graph: Graph, order: int, difference: sparse.csr_array, y: Array, penalty: float
 ) -> Optimum:
-    """Return the optimum at a positive penalty.
+    """Optimum at a positive penalty.
 
     Parameters
     ----------
@@ -66,12 +82,16 @@ def solve(
         Not all zero.
     penalty : float
         lambda, positive.
+
+    Returns
+    -------
+    Optimum
     """
     return polish(graph, order, difference, y, penalty, interior_point(difference, y, penalty))
 
 
 def interior_point(difference: sparse.csr_array, y: Array, penalty: float) -> Optimum:
-    """Return Clarabel's answer.
+    """Approximate optimum by Clarabel's interior-point method.
 
     Parameters
     ----------
@@ -80,9 +100,12 @@ def interior_point(difference: sparse.csr_array, y: Array, penalty: float) -> Op
     y : numpy.ndarray, shape (n,)
     penalty : float
         lambda, positive.
-    """
-    import clarabel  # noqa: PLC0415  # 0.1 s that only trend filtering needs
 
+    Returns
+    -------
+    Optimum
+        Not settled.
+    """
     rows, n = difference.shape
     # y is scaled to the unit of the solver's absolute tolerances
     unit = float(np.max(np.abs(y)))
@@ -116,7 +139,7 @@ def interior_point(difference: sparse.csr_array, y: Array, penalty: float) -> Op
 def polish(  # noqa: PLR0917
     graph: Graph, order: int, difference: sparse.csr_array, y: Array, penalty: float, rough: Optimum
 ) -> Optimum:
-    """Return the optimum whose active rows are those of `rough`, or near them.
+    """Exact optimum whose active rows are those of `rough`, or near them.
 
     Parameters
     ----------
@@ -128,13 +151,18 @@ def polish(  # noqa: PLR0917
     penalty : float
     rough : Optimum
         From `interior_point`.
+
+    Returns
+    -------
+    Optimum
+        The one of smallest dual gap: settled, or `rough` itself.
     """
     best = rough
-    least = relative_gap(difference, y, penalty, rough.fitted, rough.dual)
+    smallest = relative_gap(difference, y, penalty, rough.fitted, rough.dual)
     active, sign = rough.active, np.sign(rough.dual)
     slack = _ROUNDING * float(np.max(np.abs(y)))
     for _ in range(_REPAIRS):
-        if order != 1:  # an edge whose ends the others tie together has no change
+        if order != 1:  # an edge whose ends the inactive edges connect has no change
             low, high = graph.components(~active)[1][graph.edges].T
             active = active & (low != high)
         given = np.where(active, penalty * sign, rough.dual)
@@ -147,9 +175,9 @@ def polish(  # noqa: PLR0917
         wrong = active & ((difference @ fitted) * sign < -slack)
         over &= ~active
         settled = not (np.any(wrong) or np.any(over))
-        # a settled one has no error but rounding, which may exceed the gap of a rough one
-        if gap < (max(least, _SETTLED) if settled else least):
-            best, least = Optimum(fitted, dual, active, settled), gap
+        # a settled optimum is exact to rounding, which may exceed the gap of the rough one
+        if gap < (max(smallest, _SETTLED) if settled else smallest):
+            best, smallest = Optimum(fitted, dual, active, settled), gap
         if settled:
             break
         active = (active & ~wrong) | over
@@ -158,10 +186,10 @@ def polish(  # noqa: PLR0917
 
 
 def _solve_pieces(graph: Graph, y: Array, active: Flags, given: Array) -> tuple[Array, Array]:
-    """Solve the linear system of order 0; return b and u.
+    """Solution (b, u) of the linear system of order 0.
 
-    b is the mean of y - D'u over each piece between active edges. Within the pieces u is the flow
-    nearest to `given` that carries the rest.
+    b is the mean of y - D'u over each component without the active edges. Within the components u
+    is the flow nearest to `given` that carries the remaining supply.
     """
     count, label = graph.components(~active)
     rest = y - graph.incidence.T @ given
@@ -187,7 +215,7 @@ def _solve(  # noqa: PLR0917
     active: Flags,
     given: Array,
 ) -> tuple[Array, Array]:
-    """Solve the linear system of the active rows; return b and u.
+    """Solution (b, u) of the linear system of the active rows.
 
     `given` is u on the active rows, and on those that depend on the rest.
     """
@@ -205,25 +233,25 @@ def _solve(  # noqa: PLR0917
 
 
 def _within_bounds(graph: Graph, order: int, free: Array, penalty: float) -> tuple[Array, Flags]:
-    """Return a dual within its bounds that is as good as `free`, and the rows where none is.
+    """Dual within its bounds with the same D'u as `free`, and the rows where there is none.
 
-    For order 2 the dual is a flow, D'u = L (D_1'u), and only what it makes of each node counts:
-    a bound that is exceeded along one way may hold along others, as order 0 tells.
+    For order 2 the dual is a flow: D'u = L (D_1'u) depends on its net supply D_1'u alone. A bound
+    that one flow exceeds may hold for another one of the same supply, which order 0 finds.
     """
     over = np.abs(free) > penalty * (1.0 + _ROUNDING)
     if order != 2 or not np.any(over):
         return np.clip(free, -penalty, penalty), over
     shift = graph.incidence.T @ free
-    least = solve(graph, 0, graph.incidence, shift, penalty)
+    flow = solve(graph, 0, graph.incidence, shift, penalty)
     tolerance = _ROUNDING * float(np.max(np.abs(shift)))
-    return least.dual, np.abs(graph.incidence @ least.fitted) > tolerance
+    return flow.dual, np.abs(graph.incidence @ flow.fitted) > tolerance
 
 
 def _independent_rows(graph: Graph, order: int, active: Flags) -> Flags:
-    """Return a largest set of linearly independent rows of D that are not active.
+    """Maximal set of linearly independent rows of D that are not active.
 
-    Order 1: the rows of the Laplacian are dependent only all together. Order 2: those of D_1 L
-    are as those of D_1, a spanning forest.
+    Order 1: any proper subset of the Laplacian's rows is independent. Order 2: rows of D_1 L are
+    independent where those of D_1 are, that is where they form a spanning forest.
     """
     if order == 1:
         chosen = ~active

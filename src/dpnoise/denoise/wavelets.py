@@ -1,4 +1,4 @@
-"""An orthonormal basis in which signals that are constant on parts of a tree are sparse.
+"""Wavelets of a spanning tree, in which signals that are constant on parts of it are sparse.
 
 Sharpnack, Singh & Krishnamurthy, "Detecting activations over graphs using spanning tree wavelet
 bases" (AISTATS 2013). FindBalance: a node whose removal leaves subtrees of at most half the nodes
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class WaveletBasis:
-    """The wavelets of a spanning tree.
+    """Orthonormal wavelet basis of a spanning tree.
 
     Parameters
     ----------
@@ -48,6 +48,17 @@ class WaveletBasis:
     ------
     ValueError
         If the graph is not a tree.
+
+    References
+    ----------
+    Sharpnack, Singh & Krishnamurthy, AISTATS 2013.
+
+    Examples
+    --------
+    >>> from dpnoise.denoise.graph import Graph
+    >>> basis = WaveletBasis(Graph(4, [(0, 1), (1, 2), (2, 3)]))
+    >>> basis.denoise([5.2, 4.8, 1.1, 0.9], sigma=0.5).round(2)
+    array([4.58, 4.58, 1.42, 1.42])
     """
 
     tree: Graph
@@ -62,15 +73,33 @@ class WaveletBasis:
         object.__setattr__(self, "matrix", _form_wavelets(self.tree))
 
     def transform(self, y: ArrayLike) -> Array:
-        """Return the coefficients of signals, shape (..., n)."""
+        """Wavelet coefficients of signals.
+
+        Parameters
+        ----------
+        y : array_like of float, shape (..., n)
+
+        Returns
+        -------
+        numpy.ndarray, shape (..., n)
+        """
         return self._apply(self.matrix, y)
 
     def inverse(self, coefficients: ArrayLike) -> Array:
-        """Return the signals of coefficients, shape (..., n)."""
+        """Signals with given wavelet coefficients.
+
+        Parameters
+        ----------
+        coefficients : array_like of float, shape (..., n)
+
+        Returns
+        -------
+        numpy.ndarray, shape (..., n)
+        """
         return self._apply(self.matrix.T, coefficients)
 
     def denoise(self, y: ArrayLike, sigma: float) -> Array:
-        """Return `y` with its wavelet coefficients soft-thresholded at sigma sqrt(2 log n).
+        """Signals with wavelet coefficients soft-thresholded at sigma sqrt(2 log n).
 
         Parameters
         ----------
@@ -95,6 +124,7 @@ class WaveletBasis:
         return self.inverse(coefficients)
 
     def _apply(self, matrix: sparse.csr_array | sparse.csc_array, y: ArrayLike) -> Array:
+        """Matrix applied to each signal."""
         problems = Problems("wavelets")
         array = node_values(problems, self.tree.nodes, y)
         problems.raise_if_any()
@@ -103,7 +133,7 @@ class WaveletBasis:
 
 
 def _form_wavelets(tree: Graph) -> sparse.csr_array:
-    """Return the basis as rows."""
+    """Basis vectors as rows."""
     starts, heads = (array.tolist() for array in tree.neighbours)
     neighbours = [heads[a:b] for a, b in pairwise(starts)]
     n = tree.nodes
@@ -136,7 +166,7 @@ def _form_wavelets(tree: Graph) -> sparse.csr_array:
 
 
 def _find_balance(start: int, neighbours: list[list[int]], part: list[int]) -> int:
-    """Return a node of the subtree of `start` whose removal leaves at most half in one piece."""
+    """Node of the subtree of `start` whose removal leaves parts of at most half its size."""
     mine, parent, order = part[start], {start: -1}, [start]
     for i in order:
         for j in neighbours[i]:
@@ -144,7 +174,7 @@ def _find_balance(start: int, neighbours: list[list[int]], part: list[int]) -> i
                 parent[j] = i
                 order.append(j)
     size = dict.fromkeys(order, 1)
-    # from the leaves up: what hangs from the first of at least half has less than half each
+    # from the leaves up: the branches below the first node with at least half are all smaller
     for i in reversed(order):
         if 2 * size[i] >= len(order):
             return i
@@ -153,22 +183,22 @@ def _find_balance(start: int, neighbours: list[list[int]], part: list[int]) -> i
 
 
 def _balance(nodes: list[int], neighbours: list[list[int]], part: list[int]) -> list[list[int]]:
-    """Divide one subtree, of two nodes at least, at its balancing node.
+    """Subtrees into which the balancing node divides one, of at least two nodes.
 
     Returns
     -------
     list of list of int
-        The subtrees that its removal leaves, the smallest together with it, in order of size.
+        What its removal leaves, in order of size; the node joins the smallest.
     """
-    mine, centre = part[nodes[0]], _find_balance(nodes[0], neighbours, part)
+    own, centre = part[nodes[0]], _find_balance(nodes[0], neighbours, part)
     subtrees = []
     for root in neighbours[centre]:
-        if part[root] == mine:
+        if part[root] == own:
             subtree = [root]
             came = {root: centre}
             for i in subtree:
                 for j in neighbours[i]:
-                    if j != came[i] and part[j] == mine:
+                    if j != came[i] and part[j] == own:
                         came[j] = i
                         subtree.append(j)
             subtrees.append(subtree)

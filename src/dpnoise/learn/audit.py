@@ -1,16 +1,14 @@
 """Empirical audit of a private mechanism: a lower bound on epsilon or delta from many runs.
 
-A mechanism is run on two neighbouring data sets. On the first half of the runs the most telling
-events are chosen, for delta and for epsilon: thresholds, exact values and missing values of every
-published number, of one linear discriminant of them all and of their distances from the middle.
-On the second half, independent of the choice, Clopper-Pearson bounds of an event's two
+A mechanism is run on two neighbouring data sets. On the first half of the runs the events that best
+distinguish them are chosen, for delta and for epsilon: thresholds, exact values and missing values
+of every published number, of one linear discriminant of them all and of their distances from the
+median. On the second half, independent of the choice, Clopper-Pearson bounds of an event's two
 probabilities p and q give
 
     delta >= p - e^epsilon q,    epsilon >= log((p - delta) / q),    advantage >= p - q,
 
 all of them with the confidence asked for. An audit that finds no violation proves nothing.
-
-Jagielski, Ullman & Oprea, "Auditing Differentially Private Machine Learning", NeurIPS 2020.
 """
 
 from __future__ import annotations
@@ -36,19 +34,19 @@ _THRESHOLDS = 200  # for each statistic and direction
 
 @dataclass(frozen=True)
 class Audit:
-    """What the runs prove about a mechanism, with the confidence asked for.
+    """Lower bounds on the privacy loss of a mechanism, with the confidence asked for.
 
     Attributes
     ----------
     epsilon : float
         The mechanism is not (epsilon', delta)-differentially private for any epsilon' below this,
-        at the delta that was claimed; 0 if nothing is shown.
+        at the delta that was claimed; 0 if the runs prove no bound.
     delta : float
         The same for delta at the epsilon that was claimed.
     advantage : float
         Lower bound on p - q.
     event : str
-        What was looked at for delta and advantage, in words.
+        The event behind delta and advantage, in words.
     violated : bool
         Whether the claim is refuted: epsilon or delta exceeds the claimed one.
     """
@@ -62,7 +60,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class _Event:
-    """The event that a statistic, times sign, is at least (or exactly) a level."""
+    """Event that a statistic, times sign, is at least (or exactly) a level."""
 
     column: int
     sign: float
@@ -71,7 +69,7 @@ class _Event:
     swapped: bool  # whether p belongs to the second data set
 
     def counts(self, runs: tuple[Array, Array]) -> tuple[int, int]:
-        """Return how often the event happened in either set of runs, p's first."""
+        """Frequencies of the event in either set of runs, that of p first."""
         found = []
         for outputs in runs:
             values = self.sign * outputs[:, self.column]
@@ -80,10 +78,8 @@ class _Event:
         return (found[1], found[0]) if self.swapped else (found[0], found[1])
 
 
-def clopper_pearson(
-    hits: ArrayLike, runs: int, confidence: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return one-sided lower and upper bounds of a probability, each with this confidence.
+def clopper_pearson(hits: ArrayLike, runs: int, confidence: float) -> tuple[Array, Array]:
+    """Clopper-Pearson bounds of a probability, one-sided, each with this confidence.
 
     Parameters
     ----------
@@ -92,12 +88,27 @@ def clopper_pearson(
     runs : int
     confidence : float
         In (0, 1).
+
+    Returns
+    -------
+    lower, upper : numpy.ndarray
+        In the shape of `hits`.
+
+    References
+    ----------
+    Clopper & Pearson, Biometrika 26, 1934.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(0, 10, 0.95)
+    >>> float(low), round(float(high), 4)
+    (0.0, 0.2589)
     """
-    hits, miss = np.asarray(hits, dtype=float), 1.0 - confidence
+    count, miss = np.asarray(hits, dtype=float), 1.0 - confidence
     with np.errstate(invalid="ignore"):
-        low = special.betaincinv(np.maximum(hits, 1), runs - hits + 1, miss)
-        high = special.betainccinv(hits + 1, np.maximum(runs - hits, 1), miss)
-    return np.where(hits == 0, 0.0, low), np.where(hits == runs, 1.0, high)
+        low = special.betaincinv(np.maximum(count, 1), runs - count + 1, miss)
+        high = special.betainccinv(count + 1, np.maximum(runs - count, 1), miss)
+    return np.where(count == 0, 0.0, low), np.where(count == runs, 1.0, high)
 
 
 def audit(
@@ -111,7 +122,7 @@ def audit(
     runs: int = 2000,
     confidence: float = 0.9999,
 ) -> Audit:
-    """Try to refute that a mechanism is (epsilon, delta)-differentially private.
+    """Audit of the claim that a mechanism is (epsilon, delta)-differentially private.
 
     Parameters
     ----------
@@ -139,6 +150,10 @@ def audit(
     ValueError
         Naming everything that is wrong with the settings.
 
+    References
+    ----------
+    Jagielski, Ullman & Oprea, "Auditing differentially private machine learning", NeurIPS 2020.
+
     Examples
     --------
     >>> import numpy as np
@@ -165,31 +180,31 @@ def audit(
     half = runs // 2
     choosing = outputs[0][:half], outputs[1][:half]
     statistics = _statistics(choosing)
-    chosen = tuple(statistics(part) for part in choosing)
-    judging = tuple(statistics(part[half:]) for part in outputs)
+    chosen = statistics(choosing[0]), statistics(choosing[1])
+    judging = statistics(outputs[0][half:]), statistics(outputs[1][half:])
     each = 1.0 - (1.0 - confidence) / 4.0  # two events, two bounds: all hold together
     growth = math.exp(min(epsilon, 700.0))
 
     def bounds(score: Callable[[Array, Array], Array]) -> tuple[_Event, float, float]:
-        event = _most_telling(chosen, score, confidence)
+        event = _best_event(chosen, score, confidence)
         hits, false_hits = event.counts(judging)
         low, _ = clopper_pearson(hits, runs - half, each)
         _, high = clopper_pearson(false_hits, runs - half, each)
         return event, float(low), float(high)
 
     _, p, q = bounds(lambda low, high: (low - delta) / high)
-    least = math.log((p - delta) / q) if p - delta > q else 0.0
+    proved = math.log((p - delta) / q) if p - delta > q else 0.0
     event, p, q = bounds(lambda low, high: low - growth * high)
     shown = max(p - growth * q, 0.0)
     words = _words(event, outputs[0].shape[1])
-    return Audit(least, shown, max(p - q, 0.0), words, shown > delta or least > epsilon)
+    return Audit(proved, shown, max(p - q, 0.0), words, shown > delta or proved > epsilon)
 
 
 def _statistics(runs: tuple[Array, Array]) -> Callable[[Array], Array]:
-    """Return what maps outputs of d numbers to 3 d + 2 statistics.
+    """Map from outputs of d numbers to 3 d + 2 statistics.
 
-    Missing or not (d), values (d), a linear discriminant (1), distances of these from their
-    medians (d + 1).
+    Missing or not (d), values (d), a linear discriminant (1), distances of the last d + 1 from
+    their medians (d + 1).
     """
     together = np.vstack(runs)
     usual = np.nanmedian(np.where(np.isnan(together).all(axis=0), 0.0, together), axis=0)
@@ -215,12 +230,12 @@ def _statistics(runs: tuple[Array, Array]) -> Callable[[Array], Array]:
     return statistics
 
 
-def _most_telling(
+def _best_event(
     runs: tuple[Array, Array], score: Callable[[Array, Array], Array], confidence: float
 ) -> _Event:
-    """Return the event with the greatest score of the bounds on p and q that these runs prove."""
+    """Event of maximum score of the bounds on p and q that these runs prove."""
     size = len(runs[0])
-    best, greatest = _Event(0, 1.0, 0.0, exact=False, swapped=False), -np.inf
+    best, maximum = _Event(0, 1.0, 0.0, exact=False, swapped=False), -np.inf
     for column in range(runs[0].shape[1]):
         values, counts = np.unique(
             np.concatenate([part[:, column] for part in runs]), return_counts=True
@@ -238,22 +253,22 @@ def _most_telling(
                 low, _ = clopper_pearson(first, size, confidence)
                 _, high = clopper_pearson(second, size, confidence)
                 gain = score(low, high)
-                if gain.size and gain.max() > greatest:
+                if gain.size and gain.max() > maximum:
                     place = int(gain.argmax())
-                    greatest = float(gain[place])
+                    maximum = float(gain[place])
                     best = _Event(column, sign, float(levels[place]), exact=exact, swapped=swapped)
     return best
 
 
 def _hits(values: Array, levels: Array, *, exact: bool) -> NDArray[np.int64]:
-    """Count the values that are at least, or exactly, each level."""
+    """Frequency of values that are at least, or exactly, each level."""
     ordered = np.sort(values)
     left = np.searchsorted(ordered, levels, side="left")
     return (np.searchsorted(ordered, levels, side="right") if exact else len(values)) - left
 
 
 def _words(event: _Event, size: int) -> str:
-    """Say which event it is."""
+    """Wording of an event."""
     if event.column < size:
         name = f"output {event.column} is missing"
         return name if event.sign * event.level > 0.0 else f"not: {name}"

@@ -2,7 +2,7 @@
 
 Private coordinate descent needs constants M_i, from which steps and clipping levels follow. The
 papers take M_i = mean of x_i^2 (a quarter of it for the logistic loss) as given, but these are
-statistics of the data: published or used unprotected, they tell one extreme record. Here
+statistics of the data: published or used unprotected, they reveal one extreme record. Here
 
     M_i = s_i^2 (squared loss) or s_i^2 / 4 (logistic loss)
 
@@ -12,8 +12,8 @@ overshoot. Privacy needs no more than that M_i does not depend on the data: each
 sensitivity is 2 C_i / N because per-sample gradients are clipped at C_i, whatever the records are.
 
 A record with a value that is not finite, or with a label outside the public classes, counts in N
-and contributes nothing: its row is all zeros, the intercept's one included, and so is its gradient.
-To refuse it would tell that it is there.
+and contributes nothing: its row, the intercept included, is all zeros, and so is its gradient.
+An error would reveal that it is there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.learn.problem import LOSSES, PENALTIES, Problem
+from dpnoise.learn.problem import PENALTIES, Problem
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -30,14 +30,49 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise._validation import Problems
 
-# Beyond this neither fitted values nor products with features could overflow single precision.
+# Up to this size neither fitted values nor products with features can overflow single precision.
 LIMIT = 1e15
 
 
-def public_vector(problems: Problems, name: str, given: ArrayLike | None, features: int) -> Array:
-    """Return positive public constants by feature, shape (features,); record what is wrong.
+def public_number(problems: Problems, name: str, given: float | None) -> float:
+    """Public constant in [1e-15, 1e15], recording a problem unless it is one.
 
-    `given` is one number in [1e-15, 1e15] or one for each feature.
+    Parameters
+    ----------
+    problems : Problems
+        Where the problem is recorded.
+    name : str
+        Of the setting.
+    given : float, optional
+        The setting; it has no default.
+
+    Returns
+    -------
+    float
+        1 where the setting is refused.
+    """
+    good = problems.number(name, given, low=1.0 / LIMIT, high=LIMIT)
+    return float(given) if good and given is not None else 1.0
+
+
+def public_vector(problems: Problems, name: str, given: ArrayLike | None, features: int) -> Array:
+    """Public constants in [1e-15, 1e15] by feature, recording a problem unless they are.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where the problem is recorded.
+    name : str
+        Of the setting.
+    given : array_like, optional
+        One number, or one for each feature; it has no default.
+    features : int
+        How many features there are.
+
+    Returns
+    -------
+    numpy.ndarray, shape (features,)
+        Ones where the setting is refused.
     """
     expected = f"one number in [1e-15, 1e15], or {features} of them: public, not from the data"
     try:
@@ -51,13 +86,23 @@ def public_vector(problems: Problems, name: str, given: ArrayLike | None, featur
     return np.broadcast_to(values, (features,)).astype(np.float64)
 
 
-def usable_rows(X: Array) -> NDArray[np.bool_]:
-    """Return which records hold finite numbers only, shape (N,)."""
-    return np.isfinite(X).all(axis=1)
+def check_penalty(problems: Problems, penalty: str, strength: float) -> None:
+    """Record whatever is wrong with the penalty of a problem.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where it is recorded.
+    penalty : {"none", "l1", "l2"}
+    strength : float
+        Non-negative.
+    """
+    known = np.ndim(penalty) == 0 and penalty in PENALTIES
+    problems.require(known, "penalty", "one of " + ", ".join(PENALTIES), penalty)
+    problems.number("strength", strength, low=0.0)
 
 
 def bounded_problem(
-    problems: Problems,
     X: Array,
     y: Array,
     usable: NDArray[np.bool_],
@@ -69,42 +114,29 @@ def bounded_problem(
     bounds: Array,
     scales: Array,
     target_bound: float = 1.0,
-) -> Problem | None:
-    """Clip the data, lay them out, and take every constant from public numbers.
+) -> Problem:
+    """Learning problem of clipped data, every constant of which comes from public numbers.
 
     Parameters
     ----------
-    problems : Problems
-        Where whatever is wrong with the settings is recorded. Nothing that depends on values in
-        the data ever is.
     X : float64 array, shape (N, K)
     y : float64 array, shape (N,)
         Real values (squared loss), -1 and +1 (logistic loss).
     usable : bool array, shape (N,)
-        The other records contribute nothing.
+        The other records, and those with features that are not finite, contribute nothing.
     loss, penalty, strength, intercept
-        As for `dpnoise.learn.problem.make_problem`.
+        As for `dpnoise.learn.problem.make_problem`; checked by the caller.
     bounds, scales : float64 array, shape (K,)
         b_i and s_i, from `public_vector`.
     target_bound : float
-        In [1e-15, 1e15]; targets of the squared loss are clipped to it.
+        From `public_number`; targets of the squared loss are clipped to it.
 
     Returns
     -------
-    Problem or None
-        None if something is wrong.
+    Problem
     """
-    problems.require(loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}", loss)
-    expected = "one of " + ", ".join(PENALTIES)
-    known = np.ndim(penalty) == 0 and penalty in PENALTIES
-    problems.require(known, "penalty", expected, penalty)
-    problems.number("strength", strength, low=0.0)
-    problems.require(len(X) >= 2, "X", "at least 2 samples", f"{len(X)} sample")
-    problems.number("target_bound", target_bound, low=1.0 / LIMIT, high=LIMIT)
-    if problems.found:
-        return None
-    kept = usable[:, None]
-    features = np.where(kept, np.clip(X, -bounds, bounds), 0.0)
+    usable = usable & np.isfinite(X).all(axis=1)
+    features = np.where(usable[:, None], np.clip(X, -bounds, bounds), 0.0)
     limit = target_bound if loss == "squared" else 1.0
     target = np.where(usable, np.clip(y, -limit, limit), 0.0)
     if intercept:
@@ -136,7 +168,7 @@ def farthest_fit(
     noise: Array,
     orders: NDArray[np.int64],
 ) -> float:
-    """Return a bound on every |x'w - y| that a descent can meet, for any data within the bounds.
+    """Upper bound on every |x'w - y| that a descent can meet, for any data within the bounds.
 
     An update of coordinate i moves w_i by at most step / M_i (C_i + 2 C_i |t| / N), t its unit
     noise, and proximal operators shrink. The bound depends on the noise and public constants alone.
@@ -149,6 +181,10 @@ def farthest_fit(
     target_bound, step, clip : float
     noise, orders : arrays, shape (L, K)
         Unit noise of the updates, and which coordinate each one takes.
+
+    Returns
+    -------
+    float
     """
     moves = 1.0 + 2.0 * np.abs(noise) / problem.size
     visits = np.zeros(problem.coordinates)

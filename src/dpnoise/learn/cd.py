@@ -25,6 +25,7 @@ from dpnoise.learn.problem import LOSSES, PENALTIES
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from dpnoise._types import Array
     from dpnoise.learn.problem import Problem
 
 ORDERS = ("cyclic", "random")
@@ -34,10 +35,31 @@ ITERATES = ("last", "averaged")
 def coordinate_orders(
     order: str, shape: tuple[int, int], random_state: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return which coordinate each update takes, shape (L, K).
+    """Coordinates that the updates take.
 
-    `cyclic` visits 0 .. K-1 in every pass; `random` draws each one uniformly. ValueError for
-    any other order.
+    Parameters
+    ----------
+    order : {"cyclic", "random"}
+        0 .. K-1 in every pass, or each one drawn uniformly.
+    shape : tuple of int
+        Passes L and coordinates K.
+    random_state : numpy.random.Generator
+        Not used by the cyclic order.
+
+    Returns
+    -------
+    int array, shape (L, K)
+
+    Raises
+    ------
+    ValueError
+        For any other order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coordinate_orders("cyclic", (2, 3), np.random.default_rng(1)).tolist()
+    [[0, 1, 2], [0, 1, 2]]
     """
     problems = Problems("coordinate descent")
     problems.require(order in ORDERS, "order", f"one of {', '.join(ORDERS)}", order)
@@ -56,8 +78,8 @@ def descend(
     orders: ArrayLike | None = None,
     iterate: str = "last",
     threads: int = 1,
-) -> NDArray[np.float64]:
-    """Run DP-CD from zero for every (step, clip, repetition).
+) -> Array:
+    """Weights of DP-CD, started at zero, for every (step, clip, repetition).
 
     Parameters
     ----------
@@ -85,29 +107,44 @@ def descend(
     ------
     ValueError
         Naming everything that is wrong with the settings.
+
+    References
+    ----------
+    flipped-huber-2023, Algorithm 3; Mangold, Bellet, Salmon & Tommasi, "Differentially private
+    coordinate descent for composite empirical risk minimization", ICML 2022.
+
+    Examples
+    --------
+    Without noise and with a wide clipping level, the least-squares solution:
+
+    >>> import numpy as np
+    >>> from dpnoise.learn.problem import make_problem
+    >>> problem = make_problem([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0], loss="squared")
+    >>> descend(problem, steps=1.0, clips=1e3, noise=np.zeros((1, 20, 1))).round(4)
+    array([[[[2.]]]])
     """
-    steps, clips = np.atleast_1d(np.asarray(steps, float)), np.atleast_1d(np.asarray(clips, float))
-    noise = np.ascontiguousarray(noise, dtype=float)
+    taus, levels = (np.atleast_1d(np.asarray(grid, dtype=float)) for grid in (steps, clips))
+    unit = np.ascontiguousarray(noise, dtype=float)
     given = None if orders is None else np.asarray(orders, dtype=np.int64)
-    _check(problem, steps, clips, noise, given, iterate, threads)
+    _check(problem, taus, levels, unit, given, iterate, threads)
     cyclic = np.arange(problem.coordinates)
-    visits = np.ascontiguousarray(np.broadcast_to(cyclic if given is None else given, noise.shape))
+    visits = np.ascontiguousarray(np.broadcast_to(cyclic if given is None else given, unit.shape))
 
     squared = problem.loss == "squared"
     start = (-problem.target if squared else np.zeros(problem.size)).astype(np.float32)
-    out = np.empty((len(steps), len(clips), len(noise), problem.coordinates))
+    out = np.empty((len(taus), len(levels), len(unit), problem.coordinates))
 
     def one(repetition: int) -> None:
         # a repetition is one unit of work, so that its result cannot depend on `threads`
         part = slice(repetition, repetition + 1)
-        result = np.empty((len(steps), len(clips), 1, problem.coordinates))
+        result = np.empty((len(taus), len(levels), 1, problem.coordinates))
         kernel.run(
             LOSSES.index(problem.loss),
             problem.columns,
             start,
-            steps,
-            clips,
-            noise[part],
+            taus,
+            levels,
+            unit[part],
             visits[part],
             problem.smoothness,
             PENALTIES.index(problem.penalty),
@@ -118,20 +155,20 @@ def descend(
         out[:, :, part] = result
 
     if threads == 1:
-        for repetition in range(len(noise)):
+        for repetition in range(len(unit)):
             one(repetition)
     else:
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(one, range(len(noise))))
+            list(pool.map(one, range(len(unit))))
     return out
 
 
 def _check(  # noqa: PLR0917
     problem: Problem,
-    steps: NDArray,
-    clips: NDArray,
-    noise: NDArray,
-    orders: NDArray | None,
+    steps: Array,
+    clips: Array,
+    noise: Array,
+    orders: NDArray[np.int64] | None,
     iterate: str,
     threads: int,
 ) -> None:

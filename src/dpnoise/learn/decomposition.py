@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
 from dpnoise.learn.missing_values import convert_with_nan
-from dpnoise.learn.pca import check_request, clip_rows, released_components
-from dpnoise.learn.seeding import noise_generator, warn_if_seeded
+from dpnoise.learn.pca import ReleaseSettings, released_components
+from dpnoise.learn.second_moment import clip_rows
+from dpnoise.learn.seeding import noise_generator
+
+with imports_of("learn"):
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from dpnoise._types import Array
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal components about the origin, under (epsilon, delta)-differential privacy.
 
@@ -75,7 +83,9 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     public; docs/estimators.md says what is proved and what is tested. A sample with NaN or infinity
     contributes nothing. `transform` is not private: it maps the samples that it is given.
 
-    Source: inid-2024, section VI-B, with sensitivities that hold.
+    References
+    ----------
+    inid-2024, section VI-B, with the sensitivities of `dpnoise.learn.pca_noise` instead.
 
     Examples
     --------
@@ -86,56 +96,49 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (1, 3)
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bound: float = 1.0,
-        noise: str = "gaussian",
-        allocation: str = "optimal",
-        neighbouring: str = "replace-one",
-        max_samples: int | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bound = bound
-        self.noise = noise
-        self.allocation = allocation
-        self.neighbouring = neighbouring
-        self.max_samples = max_samples
-        self.random_state = random_state
+    n_components: int | None = field(default=None, kw_only=False)
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    bound: float = 1.0
+    noise: str = "gaussian"
+    allocation: str = "optimal"
+    neighbouring: str = "replace-one"
+    max_samples: int | None = None
+    random_state: int | np.random.Generator | None = None
 
-    @np.errstate(all="ignore")  # raised or warned of at one sample, they would tell it
+    @np.errstate(all="ignore")  # raised or warned of at one sample, they would reveal it
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Fit to samples of shape (N, n_features); `y` is ignored."""
-        least = 0 if self.neighbouring == "add-remove" else 1
-        read = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
-        X = convert_with_nan(lambda data: validate_data(self, data, **read), X)
+        """Fit to samples.
+
+        Parameters
+        ----------
+        X : array_like of float, shape (N, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        DPPCA
+            Itself.
+        """
+        fewest = 0 if self.neighbouring == "add-remove" else 1
+        read = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": fewest}
+        data = convert_with_nan(lambda given: validate_data(self, given, **read), X)
         problems = Problems(type(self).__name__)
-        rank = X.shape[1] if self.n_components is None else self.n_components
-        budget = {
-            name: getattr(self, name)
-            for name in ("epsilon", "delta", "noise", "allocation", "neighbouring")
-        }
-        check_request(
-            problems,
-            X.shape,
-            rank,
-            max_samples=self.max_samples,
-            rank_name="n_components",
-            **budget,
+        rank = data.shape[1] if self.n_components is None else self.n_components
+        settings = ReleaseSettings(
+            self.epsilon,
+            self.delta,
+            self.noise,
+            self.allocation,
+            self.neighbouring,
+            self.max_samples,
         )
+        settings.check(problems, data.shape, rank, rank_name="n_components")
         problems.number("bound", self.bound, low=1e-50, high=1e50)
-        rng = noise_generator(problems, self.random_state)
-        problems.raise_if_any()
-        warn_if_seeded(self.random_state, self.epsilon, type(self).__name__)
-        most = len(X) if self.max_samples is None else int(self.max_samples)
-        rows = clip_rows(X, float(self.bound))
-        released = released_components(rows, int(rank), most=most, rng=rng, **budget)
+        rng = noise_generator(problems, self.random_state, self.epsilon)
+        rows = clip_rows(data, float(self.bound))
+        released = released_components(rows, int(rank), settings, rng)
         square = float(self.bound) ** 2
         self.components_ = np.ascontiguousarray(released.components.T)
         self.eigenvalues_ = released.eigenvalues * square
@@ -146,23 +149,45 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        """Tell `get_feature_names_out` how many names to make."""
+        """Number of names that `get_feature_names_out` makes."""
         return len(self.components_)
 
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return coordinates along the components, shape (N, n_components)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.components_.T
+    def transform(self, X: ArrayLike) -> Array:
+        """Coordinates of samples along the components.
 
-    def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the samples in the components' span with these coordinates, shape (N, M)."""
+        Parameters
+        ----------
+        X : array_like of float, shape (N, n_features)
+
+        Returns
+        -------
+        numpy.ndarray, shape (N, n_components)
+        """
         check_is_fitted(self)
-        X = np.asarray(X, dtype=np.float64)
+        data: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        return data @ self.components_.T
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Reconstruction of samples from their coordinates along the components.
+
+        Parameters
+        ----------
+        X : array_like of float, shape (N, n_components)
+
+        Returns
+        -------
+        numpy.ndarray, shape (N, n_features)
+
+        Raises
+        ------
+        ValueError
+            If `X` has another shape.
+        """
+        check_is_fitted(self)
+        data = np.asarray(X, dtype=np.float64)
         problems = Problems(type(self).__name__)
-        expected = f"shape (N, {len(self.components_)})"
-        problems.require(
-            X.ndim == 2 and X.shape[1] == len(self.components_), "X", expected, X.shape
-        )
+        rank = len(self.components_)
+        fits = data.ndim == 2 and data.shape[1] == rank
+        problems.require(fits, "X", f"shape (N, {rank})", data.shape)
         problems.raise_if_any()
-        return X @ self.components_
+        return data @ self.components_

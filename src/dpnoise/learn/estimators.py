@@ -1,29 +1,37 @@
 """Private linear models with a scikit-learn interface.
 
 `DPLinearRegression` and `DPLogisticRegression` fit by private coordinate descent, Algorithm 3
-of flipped-huber-2023, between public bounds. What is proved, tested and assumed:
-docs/estimators.md. The papers' version, which takes statistics of the data as given and promises
-nothing about them, is `dpnoise.learn.problem.make_problem` with `dpnoise.learn.cd.descend`.
+of flipped-huber-2023, between public bounds (docs/estimators.md). The papers' version, which does
+not protect statistics of the data, is `dpnoise.learn.problem.make_problem` with `cd.descend`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
+from dpnoise.learn.bounded_problem import public_number
+from dpnoise.learn.class_labels import label_signs, two_labels
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.private_descent import PrivateDescent
+
+with imports_of("learn"):
+    from sklearn.base import ClassifierMixin, RegressorMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
+    from dpnoise._types import Array
 
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class DPLinearRegression(RegressorMixin, PrivateDescent):
     """Least squares under (epsilon, delta)-differential privacy, by coordinate descent.
 
@@ -66,8 +74,8 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     xi_grid : int
         Values of xi tried by the search of "flipped-huber".
     random_state : int or numpy.random.Generator, optional
-        For tests and simulations on public data: anything but None raises a `SeededNoiseWarning`,
-        because whoever knows it can subtract the noise.
+        For tests and simulations on public data: anything but None raises a `SeededNoiseWarning`
+        (at finite epsilon), because whoever knows it can subtract the noise.
 
     Attributes
     ----------
@@ -78,9 +86,8 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     sensitivities_ : float64 array, shape (K,)
         lambda_i = 2 C_i / N by coordinate, the intercept last, rounded up for the rounding
         of sums. Every update got noise `noise_.scaled(sensitivities_[i])`.
-    n_iter_ : int
-        The number of passes.
-    n_features_in_ : int
+    n_iter_, n_features_in_ : int
+        The numbers of passes and features.
     feature_names_in_ : array of str, shape (n_features,)
         Only if the data had names.
 
@@ -93,24 +100,18 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         From `fit`, if the step is so long or the noise so large that fitted values could overflow.
         Decided from settings and noise alone.
 
-    Warns
-    -----
-    SeededNoiseWarning
-        From `fit`, for a `random_state` with finite epsilon.
-
     Notes
     -----
     Neighbouring data sets differ by the replacement of one record, features and target. By the
     account in `noise_`, the weights and every iterate on the way to them are
     (epsilon, delta)-differentially private; all other attributes depend on settings and N alone.
     Public by assumption: N, the number, names and types of the columns, and the settings. A record
-    with NaN or infinity contributes nothing. Each fit spends its budget: fits repeated on the same
-    data compose, and choosing settings by their results on private data is a release of its own.
-    `predict` and `score` are not private: they read the samples that they are given. Noise is
-    sampled in ordinary floating point from a statistical generator, which is not hardened against
-    attacks on its low-order bits or state.
+    with NaN or infinity contributes nothing. `predict` and `score` are not private. Repeated fits
+    compose, and noise is sampled in ordinary floating point: see docs/estimators.md.
 
-    Source: flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
+    References
+    ----------
+    flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
 
     Examples
     --------
@@ -122,74 +123,59 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     np.True_
     """
 
-    def __init__(
-        self,
-        *,
-        feature_bounds: ArrayLike | None = None,
-        target_bound: float | None = None,
-        feature_scales: ArrayLike | None = None,
-        epsilon: float = 1.0,
-        delta: float | None = None,
-        mechanism: str = "gaussian-tight",
-        penalty: str = "none",
-        strength: float = 0.0,
-        passes: int = 10,
-        step: float = 1.0,
-        clip: float = 1.0,
-        order: str = "cyclic",
-        iterate: str = "last",
-        fit_intercept: bool = True,
-        xi_grid: int = 1000,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.feature_bounds = feature_bounds
-        self.target_bound = target_bound
-        self.feature_scales = feature_scales
-        self.epsilon = epsilon
-        self.delta = delta
-        self.mechanism = mechanism
-        self.penalty = penalty
-        self.strength = strength
-        self.passes = passes
-        self.step = step
-        self.clip = clip
-        self.order = order
-        self.iterate = iterate
-        self.fit_intercept = fit_intercept
-        self.xi_grid = xi_grid
-        self.random_state = random_state
+    target_bound: float | None = None
 
-    @np.errstate(all="ignore")  # raised or warned of at one record, they would tell it
+    @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
     def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
-        """Fit to features of shape (N, n_features) and real targets of shape (N,).
+        """Fit to features and real targets.
 
-        `sample_weight` is refused: its weights are not bounded by the sensitivity.
+        Parameters
+        ----------
+        X : array_like of float, shape (N, n_features)
+        y : array_like of float, shape (N,)
+        **refused
+            Any other argument, such as `sample_weight`, is refused.
+
+        Returns
+        -------
+        DPLinearRegression
         """
-        X, y = self._read(X, y, refused)
+        features, given = self._read(X, y, refused)
         problems = Problems(type(self).__name__)
         try:
-            y = convert_with_nan(lambda data: np.asarray(data, dtype=np.float64), y)
+            target = convert_with_nan(lambda data: np.asarray(data, dtype=np.float64), given)
         except (TypeError, ValueError):
-            problems.add(f"y: expected real numbers, got an array of type {y.dtype}")
-            y = np.zeros(len(X))
+            problems.add(f"y: expected real numbers, got an array of type {given.dtype}")
+            target = np.zeros(len(features))
+        bound = public_number(problems, "target_bound", self.target_bound)
         weights = self._descend(
             problems,
-            X,
-            y,
-            usable=np.isfinite(y),
+            features,
+            target,
+            usable=np.isfinite(target),
             loss="squared",
-            target_bound=self.target_bound,
+            target_bound=bound,
         )
         self.coef_, self.intercept_ = self._split(weights)
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the fitted values, shape (N,)."""
+    def predict(self, X: ArrayLike) -> Array:
+        """Fitted values.
+
+        Parameters
+        ----------
+        X : array_like of float, shape (N, n_features)
+
+        Returns
+        -------
+        numpy.ndarray, shape (N,)
+        """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.coef_ + self.intercept_
+        features: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        return features @ self.coef_ + self.intercept_
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     """Binary logistic regression under (epsilon, delta)-differential privacy.
 
@@ -200,11 +186,9 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     ----------
     classes : array_like, shape (2,)
         Required: the two labels, public. A record with another label contributes nothing.
-    feature_bounds, feature_scales
+    feature_bounds, feature_scales, epsilon, delta, mechanism, penalty, strength, passes, step
         As for `DPLinearRegression`; `feature_bounds` is required.
-    epsilon, delta, mechanism, penalty, strength, passes, step, clip, order, iterate
-        As for `DPLinearRegression`.
-    fit_intercept, xi_grid, random_state
+    clip, order, iterate, fit_intercept, xi_grid, random_state
         As for `DPLinearRegression`.
 
     Attributes
@@ -223,10 +207,11 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
 
     Notes
     -----
-    What is protected and what is assumed public: as for `DPLinearRegression`. The labels are
-    public, how many records have which is not.
+    Protected and public: as for `DPLinearRegression`. The labels are public, their counts are not.
 
-    Source: flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
+    References
+    ----------
+    flipped-huber-2023, section VI-B and Algorithm 3, with public M_i.
 
     Examples
     --------
@@ -239,107 +224,77 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        classes: ArrayLike | None = None,
-        feature_bounds: ArrayLike | None = None,
-        feature_scales: ArrayLike | None = None,
-        epsilon: float = 1.0,
-        delta: float | None = None,
-        mechanism: str = "gaussian-tight",
-        penalty: str = "none",
-        strength: float = 0.0,
-        passes: int = 10,
-        step: float = 1.0,
-        clip: float = 1.0,
-        order: str = "cyclic",
-        iterate: str = "last",
-        fit_intercept: bool = True,
-        xi_grid: int = 1000,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.classes = classes
-        self.feature_bounds = feature_bounds
-        self.feature_scales = feature_scales
-        self.epsilon = epsilon
-        self.delta = delta
-        self.mechanism = mechanism
-        self.penalty = penalty
-        self.strength = strength
-        self.passes = passes
-        self.step = step
-        self.clip = clip
-        self.order = order
-        self.iterate = iterate
-        self.fit_intercept = fit_intercept
-        self.xi_grid = xi_grid
-        self.random_state = random_state
+    classes: ArrayLike | None = None
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that there are two classes."""
+        """Tags of scikit-learn: two classes only."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
-    @np.errstate(all="ignore")  # raised or warned of at one record, they would tell it
+    @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
     def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
-        """Fit to features of shape (N, n_features) and labels of shape (N,).
+        """Fit to features and labels.
 
-        `sample_weight` is refused: its weights are not bounded by the sensitivity.
+        Parameters
+        ----------
+        X : array_like of float, shape (N, n_features)
+        y : array_like, shape (N,)
+        **refused
+            Any other argument, such as `sample_weight`, is refused.
+
+        Returns
+        -------
+        DPLogisticRegression
         """
-        X, y = self._read(X, y, refused)
+        features, labels = self._read(X, y, refused)
         problems = Problems(type(self).__name__)
-        classes = _two_labels(problems, self.classes, y.dtype)
-        place = dict(zip(classes.tolist(), (-1.0, 1.0), strict=True))
-        signs = np.array([place.get(one, 0.0) if _hashable(one) else 0.0 for one in y.tolist()])
-        weights = self._descend(problems, X, signs, usable=signs != 0.0, loss="logistic")
+        classes = two_labels(problems, self.classes, labels.dtype)
+        signs = label_signs(classes, labels)
+        weights = self._descend(problems, features, signs, usable=signs != 0.0, loss="logistic")
         self.classes_ = classes
         coefficients, intercept = self._split(weights)
         self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
         return self
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the log-odds of the second class, shape (N,)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.coef_[0] + self.intercept_[0]
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Log-odds of the second class.
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probabilities of both classes, shape (N, 2)."""
+        Parameters
+        ----------
+        X : array_like of float, shape (N, n_features)
+
+        Returns
+        -------
+        numpy.ndarray, shape (N,)
+        """
+        check_is_fitted(self)
+        features: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        return features @ self.coef_[0] + self.intercept_[0]
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of both classes.
+
+        Parameters
+        ----------
+        X : array_like of float, shape (N, n_features)
+
+        Returns
+        -------
+        numpy.ndarray, shape (N, 2)
+        """
         odds = self.decision_function(X)
         return np.column_stack([expit(-odds), expit(odds)])
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Return the likelier label, shape (N,)."""
-        second = self.decision_function(X) > 0
-        return self.classes_[second.astype(int)]
+        """Likelier label.
 
+        Parameters
+        ----------
+        X : array_like of float, shape (N, n_features)
 
-def _hashable(label: object) -> bool:
-    """Whether a label can be looked up; a list, say, is none of the two classes."""
-    try:
-        hash(label)
-    except TypeError:
-        return False
-    return True
-
-
-def _two_labels(problems: Problems, classes: ArrayLike | None, kind: np.dtype) -> NDArray:
-    """Return two sorted labels that fit data of a type, recording what is wrong."""
-    labels = np.asarray(classes)
-    try:
-        labels = np.unique(labels)
-    except TypeError:  # labels that cannot be sorted
-        labels = labels[:0]
-    good = classes is not None and np.ndim(classes) == 1 and labels.shape == (2,)
-    good = good and bool(np.all(labels == labels))  # noqa: PLR0124 - not NaN, of whatever type
-    if not problems.require(good, "classes", "the two labels, public, not from the data", classes):
-        # the wording that scikit-learn's tools look for
-        problems.add("Only binary classification is supported.")
-        return np.array([0, 1])
-    kinds = {"numbers" if dtype.kind in "biuf" else dtype.kind for dtype in (labels.dtype, kind)}
-    alike = len(kinds) == 1 or "O" in kinds
-    expected = f"labels of the type of classes, {labels.dtype}"
-    problems.require(alike, "y", expected, f"an array of type {kind}")
-    return labels
+        Returns
+        -------
+        numpy.ndarray, shape (N,)
+        """
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]

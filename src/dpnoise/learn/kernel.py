@@ -1,4 +1,4 @@
-"""The compiled inner loop of private coordinate descent: many configurations at once.
+"""Compiled inner loop of private coordinate descent, for many configurations at once.
 
 One pass over the data per coordinate update does two things in the same sweep of memory: it
 applies the previous coordinate's update to the fitted values, and it sums the clipped
@@ -12,25 +12,36 @@ others by many times 2 C (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022); in
 precision by a relative N^2 2^-53 more than 2 C at most, in whatever order.
 
 `fastmath` leaves out 'nnan' and 'ninf': a run that diverges must show as inf or nan, not as
-an arbitrary number. Everything here is private to `dpnoise.learn`; `dpnoise.learn.cd` is
-the documented entry.
+an arbitrary number. Users call `dpnoise.learn.cd.descend`, which checks its arguments.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numba import njit
+
+from dpnoise._extras import imports_of
+
+with imports_of("learn"):
+    from numba import njit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpnoise._types import Array
+
+    Floats = NDArray[np.float32]
 
 SQUARED, LOGISTIC = 0, 1
 NO_PENALTY, L1, L2 = 0, 1, 2
 
 _FAST = {"reassoc", "contract", "arcp", "nsz", "afn"}
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": _FAST}
 
 
-@njit(inline="always", **_OPTIONS)
-def _sigmoid_neg(m):  # noqa: ANN001, ANN202
-    """Return 1/(1+exp(m)) in float32, absolute error below 4e-7 for every m.
+@njit(inline="always", cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _sigmoid_neg(m: np.float32) -> np.float32:
+    """Logistic function 1/(1+exp(m)) in float32, absolute error below 4e-7 for every m.
 
     With tanh(m/4) = p/q (the [7/6] continued fraction of Lambert), the double-angle formula
     gives (1 - tanh(m/2))/2 = (q-p)^2 / (2 (p^2+q^2)): one division and no exp, so that the
@@ -46,8 +57,10 @@ def _sigmoid_neg(m):  # noqa: ANN001, ANN202
     return np.float32(0.5) * d * d / (p * p + q * q)
 
 
-@njit(**_OPTIONS)
-def _advance_squared(fit, previous, delta, column, bound):  # noqa: ANN001, ANN202
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _advance_squared(
+    fit: Floats, previous: Floats, delta: np.float32, column: Floats, bound: np.float32
+) -> float:
     """Add delta * previous to the residuals; return the sum of clipped gradients."""
     total = 0.0
     for n in range(fit.shape[0]):
@@ -57,8 +70,15 @@ def _advance_squared(fit, previous, delta, column, bound):  # noqa: ANN001, ANN2
     return total
 
 
-@njit(**_OPTIONS)
-def _advance_logistic(fit, previous, delta, column, bound, clipped):  # noqa: ANN001, ANN202, PLR0917
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _advance_logistic(  # noqa: PLR0917
+    fit: Floats,
+    previous: Floats,
+    delta: np.float32,
+    column: Floats,
+    bound: np.float32,
+    clipped: Floats,
+) -> float:
     """As `_advance_squared` for margins y x'w; columns carry the label's sign.
 
     The gradients pass through `clipped`, shape (N,), because one loop in both precisions
@@ -74,8 +94,8 @@ def _advance_logistic(fit, previous, delta, column, bound, clipped):  # noqa: AN
     return total
 
 
-@njit(**_OPTIONS)
-def _prox(value, step, penalty, strength):  # noqa: ANN001, ANN202
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _prox(value: float, step: float, penalty: int, strength: float) -> float:
     """Proximal operator of step * strength * |.| or of step * strength / 2 * |.|^2."""
     if penalty == L1:
         return np.sign(value) * max(abs(value) - step * strength, 0.0)
@@ -84,21 +104,21 @@ def _prox(value, step, penalty, strength):  # noqa: ANN001, ANN202
     return value
 
 
-@njit(**_OPTIONS)
-def run(  # noqa: ANN201, PLR0917
-    loss,  # noqa: ANN001
-    columns,  # noqa: ANN001
-    start,  # noqa: ANN001
-    steps,  # noqa: ANN001
-    clips,  # noqa: ANN001
-    noise,  # noqa: ANN001
-    orders,  # noqa: ANN001
-    smoothness,  # noqa: ANN001
-    penalty,  # noqa: ANN001
-    strengths,  # noqa: ANN001
-    averaged,  # noqa: ANN001
-    out,  # noqa: ANN001
-):
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def run(  # noqa: PLR0917
+    loss: int,
+    columns: Floats,
+    start: Floats,
+    steps: Array,
+    clips: Array,
+    noise: Array,
+    orders: NDArray[np.int64],
+    smoothness: Array,
+    penalty: int,
+    strengths: Array,
+    averaged: bool,
+    out: Array,
+) -> None:
     """Run every (step, clip, repetition) and write the final parameters to `out`.
 
     Parameters

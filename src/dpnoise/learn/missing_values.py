@@ -1,45 +1,37 @@
-"""Conversion of data to numbers that neither warns nor fails for what one record holds.
+"""Conversion of data to numbers that neither warns nor fails for the value of one record.
 
 A missing entry of pandas and an integer beyond all floats in a column of objects, or a number in
-extended precision beyond all doubles, would otherwise raise or warn at one record and not at
+extended precision beyond all doubles, would otherwise raise or warn for one record and not for
 another: a release without noise. (Warnings are for the caller to switch off, with
-`numpy.errstate`, as the fits do: under `numpy.seterr(all="raise")` an underflow tells as well.)
+`numpy.errstate`, as the fits do: under `numpy.seterr(all="raise")` an underflow shows as well.)
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
-
-    Numbers = TypeVar("Numbers")
+    from dpnoise._types import Array
 
 
-def _number(entry: object) -> object:
-    """Return NaN for a missing entry and for an integer that no float holds."""
-    if type(entry).__name__ == "NAType":  # pandas.NA, without pandas
-        return math.nan
-    try:
-        return float(entry) if isinstance(entry, int) else entry
-    except OverflowError:
-        return math.nan
-
-
-def convert_with_nan(convert: Callable[[ArrayLike], Numbers], data: ArrayLike) -> Numbers:
-    """Return `convert(data)`, with NaN in place of entries that have no float.
+def convert_with_nan(convert: Callable[[object], Array], data: object) -> Array:
+    """Conversion of data to numbers, with NaN in place of the entries that have no float.
 
     Parameters
     ----------
     convert : callable
-        Raises TypeError or OverflowError where such entries are met.
+        Returns numbers; raises TypeError or OverflowError where it meets such an entry.
     data : array_like or pandas object
-        Anything that it cannot read otherwise is left to its own refusal.
+        The data. Whatever else `convert` cannot read is left to the error that it raises.
+
+    Returns
+    -------
+    numpy.ndarray
     """
     try:
         return convert(data)
@@ -49,6 +41,14 @@ def convert_with_nan(convert: Callable[[ArrayLike], Numbers], data: ArrayLike) -
         entries = np.asarray(data, dtype=object)
         if entries.ndim not in {1, 2}:
             raise
-        plain = np.empty_like(entries)
-        plain.flat = [_number(entry) for entry in entries.flat]
-        return convert(plain)
+        return convert(np.frompyfunc(_number, 1, 1)(entries))
+
+
+def _number(entry: object) -> object:
+    """NaN for a missing entry and for an integer that no float holds."""
+    if type(entry).__name__ == "NAType":  # pandas.NA, without pandas
+        return math.nan
+    try:
+        return float(entry) if isinstance(entry, int) else entry
+    except OverflowError:
+        return math.nan

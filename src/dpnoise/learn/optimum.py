@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import Lasso, LogisticRegression, Ridge, lars_path_gram
+
+from dpnoise._extras import imports_of
+
+with imports_of("learn"):
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import Lasso, LogisticRegression, Ridge, lars_path_gram
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -25,10 +29,19 @@ _STEPS = 100  # of the proximal Newton method, which needs about ten
 
 
 def residual(problem: Problem, weights: Array) -> float:
-    """Return the largest violation of the first-order conditions, 0 at the optimum.
+    """Largest violation of the first-order conditions, 0 at the optimum.
 
     The proximal-gradient residual max_i M_i |w_i - prox(w_i - g_i / M_i)|, in units of the
     gradient.
+
+    Parameters
+    ----------
+    problem : Problem
+    weights : float64 array, shape (K,)
+
+    Returns
+    -------
+    float
     """
     fitted = problem.features @ weights
     if problem.loss == "squared":
@@ -46,7 +59,7 @@ def residual(problem: Problem, weights: Array) -> float:
 
 
 def optimum(problem: Problem, *, tolerance: float = 1e-7) -> Array:
-    """Return the minimiser of the objective, shape (K,).
+    """Minimiser of the objective of a learning problem, without noise.
 
     Parameters
     ----------
@@ -54,10 +67,21 @@ def optimum(problem: Problem, *, tolerance: float = 1e-7) -> Array:
     tolerance : float
         Largest first-order residual accepted, relative to the gradient at zero.
 
+    Returns
+    -------
+    numpy.ndarray, shape (K,)
+
     Raises
     ------
     ArithmeticError
         If the solver's answer misses the tolerance.
+
+    Examples
+    --------
+    >>> from dpnoise.learn.problem import make_problem
+    >>> problem = make_problem([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0], loss="squared")
+    >>> optimum(problem).round(9)
+    array([2.])
     """
     strength = float(problem.strengths.max())
     if problem.loss == "logistic" and problem.penalty == "l1" and strength > 0:
@@ -74,7 +98,7 @@ def optimum(problem: Problem, *, tolerance: float = 1e-7) -> Array:
 
 
 def _fitted(problem: Problem, model: Lasso | LogisticRegression | Ridge) -> Array:
-    """Return the weights of a scikit-learn model, the intercept last, fitted to a problem."""
+    """Weights of a scikit-learn model fitted to a problem, the intercept last."""
     model.set_params(fit_intercept=problem.intercept)
     features = problem.features[:, :-1] if problem.intercept else problem.features
     model.fit(features, problem.target)
@@ -83,7 +107,7 @@ def _fitted(problem: Problem, model: Lasso | LogisticRegression | Ridge) -> Arra
 
 
 def _model(problem: Problem, strength: float) -> Lasso | LogisticRegression | Ridge:
-    """Return the scikit-learn estimator that minimises the same objective."""
+    """Scikit-learn estimator that minimises the same objective."""
     penalised = problem.penalty != "none" and strength > 0
     if problem.loss == "logistic":
         C = 1 / (problem.size * strength) if penalised else np.inf
@@ -126,14 +150,15 @@ def _sparse_logistic(problem: Problem, strength: float) -> Array:
 
 def _weighted_lasso(problem: Problem, strength: float, response: Array, curvature: Array) -> Array:
     """Minimise sum h_n (z_n - x_n'w)^2 / (2 N) + strength |w|_1 by least-angle regression."""
-    features, middle, mean = problem.features, 0.0, 0.0
-    if problem.intercept:  # free of penalty: what is left is orthogonal to it
+    features, mean = problem.features, 0.0
+    middle: Array | float = 0.0
+    if problem.intercept:  # not penalised: the weighted means are its part of the fit
         features = features[:, :-1]
         middle = np.average(features, axis=0, weights=curvature)
         mean = np.average(response, weights=curvature)
     apart = features - middle
     weighted = apart.T * (curvature / problem.size)
-    with warnings.catch_warnings():  # of columns that it leaves out: the result is certified
+    with warnings.catch_warnings():  # of collinear columns left out: the result is certified
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = lars_path_gram(
             weighted @ (response - mean),

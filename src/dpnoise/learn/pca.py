@@ -1,8 +1,8 @@
 """Principal components under differential privacy, from a noisy second-moment matrix.
 
 Samples are clipped to norm 1, the upper triangle of sum x x' gets independent noise and is
-mirrored, and the dominant eigenvectors of what comes out are the components: post-processing,
-which costs no privacy. Muthukrishnan & Kalyani (2024), section VI-B, after "Analyze Gauss"
+mirrored, and the components are the dominant eigenvectors of the result: post-processing, which
+costs no privacy. Muthukrishnan & Kalyani (2024), section VI-B, after "Analyze Gauss"
 (Dwork, Talwar, Thakurta & Zhang, STOC 2014); how much noise is needed is derived in
 `dpnoise.learn.pca_noise`, which does not follow the 2024 paper: the noise printed there is not
 private for samples that are not spread over the features.
@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
-from scipy.linalg import lapack
 
 from dpnoise._validation import Problems
 from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
-from dpnoise.learn.seeding import noise_generator, warn_if_seeded
+from dpnoise.learn.second_moment import clip_rows, dominant, symmetric
+from dpnoise.learn.seeding import noise_generator
 from dpnoise.noise import Gaussian, Laplace
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _NOISE = {"gaussian": Gaussian, "laplace": Laplace}
 
 @dataclass(frozen=True)
 class PrivateComponents:
-    """What `dp_pca` releases; all of it is covered by the budget or public.
+    """Release of `dp_pca`; all of it is covered by the budget or public.
 
     Attributes
     ----------
@@ -55,83 +55,65 @@ class PrivateComponents:
     off_diagonal_scale: float
 
 
-def clip_rows(X: Array, bound: float = 1.0) -> Array:
-    """Return rows in units of `bound`, shortened to l2 norm 1 where they are longer.
+@dataclass(frozen=True)
+class ReleaseSettings:
+    """Budget, noise and neighbouring relation of a release, as for `dp_pca`."""
 
-    Rows that hold NaN or infinity are zeros: a sample with such a value contributes nothing.
-    """
-    X = np.where(np.isfinite(X).all(axis=1, keepdims=True), X, 0.0)
-    longest = np.maximum(np.abs(X).max(axis=1, initial=0.0), bound)[:, None]
-    scaled = X / longest  # so that neither this nor squares overflow
-    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
-    return scaled / np.maximum(norms, 1.0)
+    epsilon: float
+    delta: float
+    noise: str
+    allocation: str
+    neighbouring: str
+    max_samples: int | None
 
+    def check(
+        self, problems: Problems, shape: tuple[int, ...], rank: int, *, rank_name: str = "rank"
+    ) -> None:
+        """Record whatever is wrong with the settings and the shape of the data.
 
-def symmetric(upper: Array) -> Array:
-    """Return the symmetric matrices whose upper triangles, diagonal included, are given."""
-    above = np.triu(upper)
-    return above + np.swapaxes(np.triu(upper, 1), -1, -2)
-
-
-def dominant(matrix: Array, rank: int) -> tuple[Array, Array]:
-    """Return the largest eigenvalues of a symmetric matrix, falling, and their eigenvectors."""
-    size = len(matrix)
-    if rank < size:
-        values, vectors, _, _, info = lapack.dsyevr(
-            matrix, range="I", il=size - rank + 1, iu=size, lower=1
-        )
-        if info:
-            raise ArithmeticError(f"dsyevr: the eigenvectors were not found, info={info}")
-        values, vectors = values[:rank], vectors[:, :rank]
-    else:
-        values, vectors = np.linalg.eigh(matrix)
-    return values[::-1], vectors[:, ::-1]
-
-
-def check_request(
-    problems: Problems,
-    shape: tuple[int, ...],
-    rank: int | None,
-    *,
-    epsilon: float,
-    delta: float,
-    noise: str,
-    allocation: str,
-    neighbouring: str,
-    max_samples: int | None,
-    rank_name: str = "rank",
-) -> None:
-    """Record whatever is wrong with the settings and the shape of the data."""
-    adding = neighbouring == "add-remove"
-    least = 0 if adding else 1
-    expected = f"shape (N, M) with N >= {least}, M >= 1"
-    if problems.require(len(shape) == 2 and shape[0] >= least and shape[1] >= 1, "X", expected,
-                        shape):  # fmt: skip
-        expected = f"a whole number in [1, {shape[1]}]"
-        problems.require(_whole(rank) and 1 <= rank <= shape[1], rank_name, expected, rank)
-    if max_samples is not None or adding:
-        expected = "a whole number in [1, 1e15], a public bound on N that add-remove needs"
-        good = _whole(max_samples) and 1 <= max_samples <= 10**15
-        if problems.require(good, "max_samples", expected, max_samples) and len(shape) == 2:
-            problems.require(shape[0] <= max_samples, "X", "at most max_samples rows", "more")
-    if epsilon != math.inf:
-        problems.number("epsilon", epsilon, low=1e-100, high=1e12)
-    private_gaussian = noise == "gaussian" and epsilon != math.inf
-    low = MINIMUM_DELTA if private_gaussian else 0.0
-    problems.number("delta", delta, low=low, high=1.0, open_high=True)
-    for name, value, allowed in (
-        ("noise", noise, NOISES),
-        ("allocation", allocation, ALLOCATIONS),
-        ("neighbouring", neighbouring, NEIGHBOURING),
-    ):
-        problems.require(value in allowed, name, f"one of {', '.join(allowed)}", value)
+        Parameters
+        ----------
+        problems : Problems
+            Where it is recorded.
+        shape : tuple of int
+            Of the data.
+        rank : int
+            How many components are asked for.
+        rank_name : str
+            What that setting is called.
+        """
+        adding = self.neighbouring == "add-remove"
+        fewest = 0 if adding else 1
+        table = len(shape) == 2 and shape[0] >= fewest and shape[1] >= 1
+        if problems.require(table, "X", f"shape (N, M) with N >= {fewest}, M >= 1", shape):
+            expected = f"a whole number in [1, {shape[1]}]"
+            problems.require(_whole(rank) and 1 <= rank <= shape[1], rank_name, expected, rank)
+        most = self.max_samples
+        if _whole(most) and 1 <= most <= 10**15:
+            fits = len(shape) != 2 or shape[0] <= most
+            problems.require(fits, "X", "at most max_samples rows", "more")
+        elif most is not None or adding:
+            expected = "a whole number in [1, 1e15], a public bound on N that add-remove needs"
+            problems.require(False, "max_samples", expected, most)
+        if self.epsilon != math.inf:
+            problems.number("epsilon", self.epsilon, low=1e-100, high=1e12)
+        private_gaussian = self.noise == "gaussian" and self.epsilon != math.inf
+        low = MINIMUM_DELTA if private_gaussian else 0.0
+        problems.number("delta", self.delta, low=low, high=1.0, open_high=True)
+        for name, value, allowed in (
+            ("noise", self.noise, NOISES),
+            ("allocation", self.allocation, ALLOCATIONS),
+            ("neighbouring", self.neighbouring, NEIGHBOURING),
+        ):
+            problems.require(value in allowed, name, f"one of {', '.join(allowed)}", value)
 
 
-def _whole(value: object) -> bool:
+def _whole(value: object) -> TypeGuard[int]:
+    """Whether a value is an integer, of Python or NumPy, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-@np.errstate(all="ignore")  # raised or warned of at one sample, they would tell it
+@np.errstate(all="ignore")  # raised or warned of at one sample, they would reveal it
 def dp_pca(
     X: ArrayLike,
     rank: int,
@@ -144,7 +126,7 @@ def dp_pca(
     max_samples: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> PrivateComponents:
-    """Return the dominant eigenvectors of a second-moment matrix, privately.
+    """Dominant eigenvectors of a second-moment matrix, (epsilon, delta)-differentially private.
 
     Parameters
     ----------
@@ -198,7 +180,9 @@ def dp_pca(
     the scales depend on nothing else. Noise is sampled in ordinary floating point from a
     statistical generator.
 
-    Source: inid-2024, section VI-B, with sensitivities that hold.
+    References
+    ----------
+    inid-2024, section VI-B, with the sensitivities of `dpnoise.learn.pca_noise` instead.
 
     Examples
     --------
@@ -210,46 +194,54 @@ def dp_pca(
     """
     problems = Problems("dp_pca")
     try:
-        X = convert_with_nan(lambda data: np.asarray(data, dtype=np.float64), X)
+        data = convert_with_nan(lambda given: np.asarray(given, dtype=np.float64), X)
     except (TypeError, ValueError):
         problems.require(False, "X", "numbers of shape (N, M)", type(X).__name__)
-        X = np.zeros((1, 1))
-    budget = {
-        "epsilon": epsilon, "delta": delta, "noise": noise,
-        "allocation": allocation, "neighbouring": neighbouring,
-    }  # fmt: skip
-    check_request(problems, X.shape, rank, max_samples=max_samples, **budget)
-    rng = noise_generator(problems, random_state)
-    problems.raise_if_any()
-    warn_if_seeded(random_state, epsilon, "dp_pca")
-    most = len(X) if max_samples is None else int(max_samples)
-    return released_components(clip_rows(X), int(rank), most=most, rng=rng, **budget)
+        data = np.zeros((1, 1))
+    settings = ReleaseSettings(epsilon, delta, noise, allocation, neighbouring, max_samples)
+    settings.check(problems, data.shape, rank)
+    rng = noise_generator(problems, random_state, epsilon)
+    return released_components(clip_rows(data), int(rank), settings, rng)
 
 
 def released_components(
-    rows: Array,
-    rank: int,
-    *,
-    most: int,
-    rng: np.random.Generator,
-    epsilon: float,
-    noise: str,
-    **settings: object,
+    rows: Array, rank: int, settings: ReleaseSettings, rng: np.random.Generator
 ) -> PrivateComponents:
-    """Do what `dp_pca` says, for clipped rows and checked settings.
+    """Release of `dp_pca` for clipped rows and checked settings.
 
-    `most` is the public bound on the number of rows; the scales depend on it, not on N.
+    Parameters
+    ----------
+    rows : float64 array, shape (N, M)
+        From `clip_rows`.
+    rank : int
+        Number of components.
+    settings : ReleaseSettings
+        The scales depend on the public bound on N, never on N itself where that is private.
+    rng : numpy.random.Generator
+        Draws the noise.
+
+    Returns
+    -------
+    PrivateComponents
     """
     features = rows.shape[1]
     matrix = rows.T @ rows
     scales = (0.0, 0.0)
-    if epsilon != math.inf:
+    if settings.epsilon != math.inf:
+        most = len(rows) if settings.max_samples is None else int(settings.max_samples)
         # A computed sum of x x' is off by at most N^2 2^-53 in Frobenius norm, at either of the
         # neighbours, and a clipped row by a relative (M + 3) 2^-53.
         rounding = 1.0 + (float(most) ** 2 + features + 64.0) * 2.0**-51
-        exact = second_moment_scales(features, epsilon=epsilon, noise=noise, **settings)
+        exact = second_moment_scales(
+            features,
+            noise=settings.noise,
+            allocation=settings.allocation,
+            neighbouring=settings.neighbouring,
+            epsilon=settings.epsilon,
+            delta=settings.delta,
+        )
         scales = (exact[0] * rounding, exact[1] * rounding)
-        family = _NOISE[noise]
+        family = _NOISE[settings.noise]
         drawn = np.zeros((features, features))
         above = np.triu_indices(features, 1)
         drawn[np.diag_indices(features)] = family(scales[0]).rvs(features, rng)

@@ -1,4 +1,4 @@
-"""How much noise the entries of a second-moment matrix need, diagonal and off-diagonal apart.
+"""Sensitivity and noise scales of a second-moment matrix, by diagonal and off-diagonal entries.
 
 The query is the sum of x x' over samples with |x|_2 <= 1; its upper triangle is released with
 independent noise and mirrored ("Analyze Gauss", Dwork, Talwar, Thakurta & Zhang, STOC 2014;
@@ -11,9 +11,9 @@ which is mu for Gaussian noise (q = 2) and the exact epsilon for Laplace noise (
 
 Add or remove one sample: D = +-x x', and with p_i = x_i^2 (the sup is at |x| = 1)
 
-    q = 2: (1 - c)/(2 t^2) + c/s^2 with c = sum p_i^2 in [1/M, 1]: linear in c, so the greater end
-           counts: x = e_1 or x flat, that is |x_i| = 1/sqrt(M);
-    q = 1: 1/s + ((sum |x_i|)^2 - 1)/(2 t), greatest at the flat x: 1/s + (M - 1)/(2 t).
+    q = 2: (1 - c)/(2 t^2) + c/s^2 with c = sum p_i^2 in [1/M, 1]: linear in c, so its maximum is at
+           an end: x = e_1 or x flat, that is |x_i| = 1/sqrt(M);
+    q = 1: 1/s + ((sum |x_i|)^2 - 1)/(2 t), maximal at the flat x: 1/s + (M - 1)/(2 t).
 
 Replace one sample: D = x x' - y y', |D|_F^2 = |x|^4 + |y|^4 - 2 (x'y)^2 <= 2, and for M >= 2
 
@@ -25,7 +25,7 @@ Replace one sample: D = x x' - y y', |D|_F^2 = |x|^4 + |y|^4 - 2 (x'y)^2 <= 2, a
 
 With one entry (M = 1), x^2 - y^2 lies in [-1, 1], as when a sample is added.
 
-The least expected squared error of the whole matrix, proportional to M s^2 + M (M - 1) t^2, is
+The minimum expected squared error of the whole matrix, proportional to M s^2 + M (M - 1) t^2, is
 then at t = s/sqrt 2 for Gaussian noise, with s = 1/mu or sqrt 2/mu: the off-diagonal variance is
 half of the diagonal one. (Adding: let u = 1/(mu s)^2 <= 1; the error M/u + M (M-1)^2/(2 (M - u)) is
 convex in u and still falls at u = 1.) For Laplace noise it is at t = s/2^(1/3) (adding) and, under
@@ -47,7 +47,7 @@ _UP = 1.0 + 2.0**-48  # more than the rounding of the few operations below
 def maximum_loss(
     features: int, diagonal: float, off_diagonal: float, *, noise: str, neighbouring: str
 ) -> float:
-    """Return the greatest weighted distance of two neighbouring second-moment matrices.
+    """Maximum privacy loss: the weighted distance of two neighbouring second-moment matrices.
 
     Parameters
     ----------
@@ -65,6 +65,11 @@ def maximum_loss(
     float
         For Gaussian noise mu, exactly. For Laplace noise the exact epsilon of add-remove, and
         an upper bound of that of replace-one.
+
+    Examples
+    --------
+    >>> maximum_loss(10, 2.0, 1.0, noise="laplace", neighbouring="add-remove")
+    5.0
     """
     M, a, b = features, 1.0 / diagonal, 1.0 / off_diagonal
     single = neighbouring == "add-remove" or M == 1
@@ -89,7 +94,7 @@ def second_moment_scales(
     epsilon: float,
     delta: float,
 ) -> tuple[float, float]:
-    """Return the scales of the noise on the diagonal and off it that keep a budget.
+    """Scales of the noise on and off the diagonal that keep a privacy budget.
 
     Parameters
     ----------
@@ -97,7 +102,7 @@ def second_moment_scales(
         M >= 1. Samples have l2 norm at most 1.
     noise : {"gaussian", "laplace"}
     allocation : {"optimal", "iid"}
-        "optimal" has the least expected squared error of the whole matrix, "iid" equal scales.
+        "optimal" has the minimum expected squared error of the whole matrix, "iid" equal scales.
     neighbouring : {"replace-one", "add-remove"}
     epsilon, delta : float
         Laplace noise is epsilon-DP at delta = 0, and `delta` is not used.
@@ -107,12 +112,24 @@ def second_moment_scales(
     tuple of float
         sigma (Gaussian) or beta (Laplace) of the diagonal and of the off-diagonal entries,
         rounded up.
+
+    References
+    ----------
+    Dwork, Talwar, Thakurta & Zhang, "Analyze Gauss", STOC 2014; inid-2024, section VI-B, with
+    the sensitivities derived above.
+
+    Examples
+    --------
+    >>> s, t = second_moment_scales(10, noise="laplace", allocation="iid",
+    ...                             neighbouring="add-remove", epsilon=1.0, delta=0.0)
+    >>> round(s, 9), round(t, 9)
+    (5.5, 5.5)
     """
     ratio = 1.0
     if allocation == "optimal":
         halved = noise == "gaussian" or (neighbouring == "replace-one" and features > 1)
         ratio = math.sqrt(0.5) if halved else 0.5 ** (1.0 / 3.0)
     unit = float(gaussian_sigma(epsilon, delta)) if noise == "gaussian" else 1.0 / epsilon
-    # The optimum for one feature in which the off-diagonal scale does not matter is the same.
+    # One feature has no off-diagonal entries: the formulas hold for any off-diagonal scale.
     scale = maximum_loss(features, 1.0, ratio, noise=noise, neighbouring=neighbouring) * unit * _UP
     return scale, scale * ratio * _UP

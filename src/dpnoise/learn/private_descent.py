@@ -9,42 +9,63 @@ descent could leave single precision is decided by the noise before the data are
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
 from dpnoise.calibration.coordinate_noise import MECHANISMS, coordinate_noise
 from dpnoise.learn.bounded_problem import (
     LIMIT,
     bounded_problem,
+    check_penalty,
     farthest_fit,
     public_vector,
-    usable_rows,
 )
 from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
 from dpnoise.learn.missing_values import convert_with_nan
-from dpnoise.learn.seeding import noise_generator, warn_if_seeded
+from dpnoise.learn.seeding import noise_generator
+
+with imports_of("learn"):
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
 
-_MOST = 10**6  # passes, and values of xi
+_MAXIMUM_COUNT = 10**6  # of passes, and of values of xi
 _WEIGHTS = (
     "sample_weight: not supported: a weight multiplies what its record can change, which the "
     "sensitivity 2 C_i / N does not allow for"
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateDescent(BaseEstimator):
-    """Base of `DPLinearRegression` and `DPLogisticRegression`, which document the settings."""
+    """Base of `DPLinearRegression`, which documents the settings, and `DPLogisticRegression`."""
+
+    feature_bounds: ArrayLike | None = None
+    feature_scales: ArrayLike | None = None
+    epsilon: float = 1.0
+    delta: float | None = None
+    mechanism: str = "gaussian-tight"
+    penalty: str = "none"
+    strength: float = 0.0
+    passes: int = 10
+    step: float = 1.0
+    clip: float = 1.0
+    order: str = "cyclic"
+    iterate: str = "last"
+    fit_intercept: bool = True
+    xi_grid: int = 1000
+    random_state: int | np.random.Generator | None = None
 
     def _check_settings(self, problems: Problems) -> None:
-        """Record whatever is wrong with the settings that do not concern the data."""
+        """Record whatever is wrong with the settings that do not concern the data's shape."""
         if not (np.ndim(self.epsilon) == 0 and self.epsilon == math.inf):
             problems.number("epsilon", self.epsilon, low=1e-100, high=1e12)
         if self.delta is not None:
@@ -54,8 +75,8 @@ class PrivateDescent(BaseEstimator):
         for name in ("passes", "xi_grid"):
             value = getattr(self, name)
             count = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            expected = f"a whole number from 1 to {_MOST}"
-            problems.require(count and 1 <= value <= _MOST, name, expected, value)
+            expected = f"a whole number from 1 to {_MAXIMUM_COUNT}"
+            problems.require(count and 1 <= value <= _MAXIMUM_COUNT, name, expected, value)
         for name, allowed in (
             ("mechanism", MECHANISMS),
             ("order", ORDERS),
@@ -65,21 +86,24 @@ class PrivateDescent(BaseEstimator):
             value = getattr(self, name)
             expected = "one of " + ", ".join(map(str, allowed))
             problems.require(np.ndim(value) == 0 and value in allowed, name, expected, value)
+        check_penalty(problems, self.penalty, self.strength)
 
-    def _read(self, X: ArrayLike, y: ArrayLike, refused: dict[str, object]) -> tuple[Array, Array]:
-        """Return features as numbers and the target as one column, whatever their values."""
+    def _read(
+        self, X: ArrayLike, y: ArrayLike | None, refused: dict[str, object]
+    ) -> tuple[Array, NDArray]:
+        """Features as numbers and the target as one column, whatever their values."""
         if y is None:
             validate_data(self, X, y)  # scikit-learn's refusal
-        X = convert_with_nan(
+        features = convert_with_nan(
             lambda data: validate_data(self, data, dtype=np.float64, ensure_all_finite=False), X
         )
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
+        target = column_or_1d(y, warn=True)
+        check_consistent_length(features, target)
         problems = Problems(type(self).__name__)
         for name in refused:
             problems.add(_WEIGHTS if name == "sample_weight" else f"{name}: unknown argument")
         problems.raise_if_any()
-        return X, y
+        return features, target
 
     def _descend(
         self,
@@ -91,19 +115,19 @@ class PrivateDescent(BaseEstimator):
         loss: str,
         target_bound: float = 1.0,
     ) -> Array:
-        """Fit, set the attributes that do not depend on the loss, return the weights."""
+        """Fitted weights; sets the attributes that do not depend on the loss."""
         self._check_settings(problems)
         features = X.shape[1]
         bounds = public_vector(problems, "feature_bounds", self.feature_bounds, features)
         scales = bounds
         if self.feature_scales is not None:
             scales = public_vector(problems, "feature_scales", self.feature_scales, features)
-        rng = noise_generator(problems, self.random_state)
+        problems.require(len(X) >= 2, "X", "at least 2 samples", f"{len(X)} sample")
+        rng = noise_generator(problems, self.random_state, self.epsilon, stacklevel=5)
         problem = bounded_problem(
-            problems,
             X,
             y,
-            usable & usable_rows(X),
+            usable,
             loss=loss,
             penalty=self.penalty,
             strength=self.strength,
@@ -112,8 +136,6 @@ class PrivateDescent(BaseEstimator):
             scales=scales,
             target_bound=target_bound,
         )
-        problems.raise_if_any()
-        warn_if_seeded(self.random_state, self.epsilon, type(self).__name__, stacklevel=5)
 
         # The clipped gradients are summed in double precision, in an order that the compiler
         # chooses: replacing one sample moves the sum by 2 C_i and at most this much more.
@@ -160,5 +182,5 @@ class PrivateDescent(BaseEstimator):
         )[0, 0, 0]
 
     def _split(self, weights: Array) -> tuple[Array, float]:
-        """Return coefficients and intercept."""
+        """Coefficients and intercept."""
         return (weights[:-1], float(weights[-1])) if self.fit_intercept else (weights, 0.0)

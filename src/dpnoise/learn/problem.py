@@ -1,4 +1,4 @@
-"""A regularised learning problem in the form that coordinate descent works on.
+"""Regularised learning problem in the form that coordinate descent works on.
 
 Empirical risk minimisation of flipped-huber-2023, appendix D:
 
@@ -24,6 +24,8 @@ from dpnoise._validation import Problems
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from dpnoise._types import Array
+
 # Single precision, in which the columns are stored, squares numbers of these sizes.
 _MINIMUM, _MAXIMUM = 1e-15, 1e15
 
@@ -33,7 +35,7 @@ PENALTIES = ("none", "l1", "l2")
 
 @dataclass(frozen=True)
 class Problem:
-    """A validated problem, from `make_problem` or `dpnoise.learn.bounded_problem.bounded_problem`.
+    """Validated problem, from `make_problem` or `dpnoise.learn.bounded_problem.bounded_problem`.
 
     Attributes
     ----------
@@ -53,12 +55,12 @@ class Problem:
         Whether the last column is an unpenalised column of ones.
     """
 
-    features: NDArray[np.float64]
-    target: NDArray[np.float64]
+    features: Array
+    target: Array
     loss: str
     penalty: str
-    strengths: NDArray[np.float64]
-    smoothness: NDArray[np.float64]
+    strengths: Array
+    smoothness: Array
     columns: NDArray[np.float32]
     intercept: bool = False
 
@@ -72,24 +74,51 @@ class Problem:
         """Number of coordinates K, the intercept included."""
         return self.features.shape[1]
 
-    def clip_levels(self, clip: ArrayLike) -> NDArray[np.float64]:
-        """C_i = clip sqrt(M_i / sum M): the clipping levels by coordinate, shape (..., K)."""
+    def clip_levels(self, clip: ArrayLike) -> Array:
+        """Clipping levels by coordinate, C_i = clip sqrt(M_i / sum M).
+
+        Parameters
+        ----------
+        clip : array_like of float, shape (...)
+
+        Returns
+        -------
+        numpy.ndarray, shape (..., K)
+        """
         share = np.sqrt(self.smoothness / self.smoothness.sum())
         return np.multiply.outer(np.asarray(clip, dtype=float), share)
 
-    def sensitivities(self, clip: ArrayLike) -> NDArray[np.float64]:
-        """lambda_i = 2 C_i / N under replace-one, shape (..., K)."""
+    def sensitivities(self, clip: ArrayLike) -> Array:
+        """Sensitivities of the updates under replace-one, lambda_i = 2 C_i / N.
+
+        Parameters
+        ----------
+        clip : array_like of float, shape (...)
+
+        Returns
+        -------
+        numpy.ndarray, shape (..., K)
+        """
         return 2.0 * self.clip_levels(clip) / self.size
 
-    def objective(self, weights: ArrayLike) -> NDArray[np.float64]:
-        """Value of the objective at weights of shape (..., K)."""
-        weights = np.asarray(weights, dtype=float)
-        fitted = weights @ self.features.T
+    def objective(self, weights: ArrayLike) -> Array:
+        """Value of the objective.
+
+        Parameters
+        ----------
+        weights : array_like of float, shape (..., K)
+
+        Returns
+        -------
+        numpy.ndarray or float, shape (...)
+        """
+        w = np.asarray(weights, dtype=float)
+        fitted = w @ self.features.T
         if self.loss == "squared":
             risk = 0.5 * np.mean((fitted - self.target) ** 2, axis=-1)
         else:
             risk = np.mean(np.logaddexp(0.0, -self.target * fitted), axis=-1)
-        penalty = {"none": 0.0, "l1": np.abs(weights), "l2": 0.5 * weights**2}[self.penalty]
+        penalty = {"none": 0.0, "l1": np.abs(w), "l2": 0.5 * w**2}[self.penalty]
         return risk + np.sum(self.strengths * penalty, axis=-1)
 
 
@@ -102,14 +131,14 @@ def make_problem(
     strength: float = 0.0,
     intercept: bool = False,
 ) -> Problem:
-    """Validate data and settings and lay them out for coordinate descent, as the papers do.
+    """Learning problem of the papers, with constants M_i from the data, validated.
 
     Not private: the constants M_i are means of squares of the data, and errors name columns.
 
     Parameters
     ----------
     features : array_like, shape (N, K)
-        N >= 2, no constant column (it would be an intercept in disguise), largest magnitude
+        N >= 2, no constant column (`intercept` is for that), largest magnitude
         of each column in [1e-15, 1e15].
     target : array_like, shape (N,)
         Real values up to 1e15 (squared loss) or the labels -1 and +1 (logistic loss).
@@ -128,6 +157,16 @@ def make_problem(
     ------
     ValueError
         Naming everything that is wrong with the input.
+
+    References
+    ----------
+    flipped-huber-2023, appendix D.
+
+    Examples
+    --------
+    >>> problem = make_problem([[1.0, 0.0], [3.0, 2.0]], [1.0, 2.0], loss="squared")
+    >>> problem.smoothness.tolist(), problem.sensitivities(1.0).round(3).tolist()
+    ([5.0, 2.0], [0.845, 0.535])
     """
     problems = Problems("learning problem")
     problems.require(loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}", loss)
@@ -156,7 +195,7 @@ def make_problem(
     )
 
 
-def _check_data(problems: Problems, X: NDArray, y: NDArray, loss: str) -> None:
+def _check_data(problems: Problems, X: Array, y: Array, loss: str) -> None:
     """Add to `problems` whatever is wrong with the arrays."""
     if not problems.require(X.ndim == 2, "features", "an array of shape (N, K)", X.shape):
         return

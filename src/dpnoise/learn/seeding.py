@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SeededNoiseWarning(UserWarning):
-    """A private release draws its noise from a seed or a generator that the caller chose.
+    """Warning that a private release draws its noise from a seed or generator of the caller.
 
     Whoever knows the seed, or learns the state of the generator from other draws, can draw the
     noise again and subtract it. A generator seeded by the operating system cannot be told from
@@ -21,32 +21,51 @@ class SeededNoiseWarning(UserWarning):
 
 
 def noise_generator(
-    problems: Problems, random_state: int | np.random.Generator | None
-) -> np.random.Generator | None:
-    """Return the generator that a caller asks for, recording a problem if there is none.
-
-    None stands for a generator seeded by the operating system.
-    """
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        expected = "None, a non-negative integer or a numpy.random.Generator"
-        problems.require(False, "random_state", expected, random_state)
-    return None
-
-
-def warn_if_seeded(
+    problems: Problems,
     random_state: int | np.random.Generator | None,
     epsilon: float,
-    subject: str,
     *,
     stacklevel: int = 4,
-) -> None:
-    """Warn of noise that can be drawn again; there is none where epsilon is infinite."""
+) -> np.random.Generator:
+    """Random generator of the noise, once all settings have been checked.
+
+    Parameters
+    ----------
+    problems : Problems
+        What is wrong with the other settings; raised here together with a bad `random_state`.
+    random_state : int, numpy.random.Generator or None
+        None stands for a generator seeded by the operating system.
+    epsilon : float
+        There is no noise where it is infinite, and so no warning.
+    stacklevel : int
+        Of the warning, to the line that called the release.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        Naming every problem.
+
+    Warns
+    -----
+    SeededNoiseWarning
+        If `random_state` is not None and epsilon is finite.
+    """
+    try:
+        rng = np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        rng = np.random.default_rng()  # never used: the problem is raised below
+        expected = "None, a non-negative integer or a numpy.random.Generator"
+        problems.require(False, "random_state", expected, random_state)
+    problems.raise_if_any()
     if random_state is not None and epsilon != np.inf:
         message = (
-            f"{subject}: noise from a given random_state is not private: whoever knows the seed or "
-            "the generator's state can subtract it. Leave random_state out except for tests and "
-            "simulations on public data"
+            f"{problems.subject}: noise from a given random_state is not private: whoever knows "
+            "the seed or the generator's state can subtract it. Leave random_state out except for "
+            "tests and simulations on public data"
         )
         warnings.warn(message, SeededNoiseWarning, stacklevel=stacklevel)
+    return rng

@@ -19,6 +19,7 @@ from dpnoise.learn.audit import audit, clopper_pearson
 from dpnoise.learn.decomposition import DPPCA
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
 from dpnoise.learn.pca import dp_pca
+from dpnoise.learn.second_moment import clip_rows
 from dpnoise.learn.seeding import SeededNoiseWarning
 from dpnoise.privacy.gaussian import gaussian_log_delta
 
@@ -290,8 +291,8 @@ def constants_from_the_data(monkeypatch):
     """M_i as in the papers: the mean of x_i^2."""
     plain = private_descent.bounded_problem
 
-    def leaky(problems, X, *args, **settings):
-        problem = plain(problems, X, *args, **settings)
+    def leaky(X, *args, **settings):
+        problem = plain(X, *args, **settings)
         X = np.where(np.isfinite(X), X, 0.0).clip(-1e15, 1e15)
         mean = np.append(np.mean(X**2, axis=0), 1.0)[: problem.coordinates]
         return replace(problem, smoothness=mean)
@@ -420,8 +421,8 @@ def test_what_depends_on_one_value_is_caught(fault, pair):
 def test_the_number_of_rows_in_the_scales_is_caught(monkeypatch):
     plain = decomposition.released_components
 
-    def leaky(rows, rank, **settings):
-        return plain(rows, rank, **settings | {"most": len(rows)})
+    def leaky(rows, rank, settings, rng):
+        return plain(rows, rank, replace(settings, max_samples=len(rows)), rng)
 
     monkeypatch.setattr(decomposition, "released_components", leaky)
     model = DPPCA(neighbouring="add-remove", max_samples=100, **COMPONENTS)
@@ -435,7 +436,7 @@ def test_a_refusal_of_large_values_is_caught(monkeypatch):
     def refusing(rows, bound):
         if np.abs(rows).max(initial=0.0) > 1e200:
             raise ValueError("X: expected magnitudes up to 1e200")
-        return pca.clip_rows(rows, bound)
+        return clip_rows(rows, bound)
 
     monkeypatch.setattr(decomposition, "clip_rows", refusing)
     assert audited(DPPCA(**COMPONENTS), huge(), 300).violated

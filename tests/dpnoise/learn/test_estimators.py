@@ -1,11 +1,8 @@
 """The estimators: scikit-learn's contract, the non-private limit, the account, public errors."""
 
-import doctest
-import importlib
 import math
 import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -443,17 +440,3 @@ def test_a_seed_warns(estimator, state):
         warnings.simplefilter("error")
         of(estimator).fit(X, TARGETS[estimator])
         of(estimator, random_state=0, **EXACT).fit(X, TARGETS[estimator])
-
-
-@pytest.mark.parametrize("name", ["estimators", "decomposition", "pca", "audit"])
-def test_examples_in_docstrings_run(name):
-    found = doctest.testmod(importlib.import_module(f"dpnoise.learn.{name}"))
-    assert found.attempted > 0
-    assert found.failed == 0
-
-
-def test_examples_in_the_docs_run():
-    page = Path(__file__).parents[3] / "docs" / "estimators.md"
-    found = doctest.testfile(str(page), module_relative=False)
-    assert found.attempted > 0
-    assert found.failed == 0

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise.learn.pca import clip_rows, dominant, dp_pca, symmetric
+from dpnoise.learn.pca import dp_pca
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
+from dpnoise.learn.second_moment import clip_rows, dominant, symmetric
 from dpnoise.learn.seeding import SeededNoiseWarning
 from dpnoise.noise import Gaussian, Laplace
 

@@ -24,7 +24,7 @@ from scipy import special
 from threadpoolctl import threadpool_limits
 
 from dpnoise._validation import Problems
-from dpnoise.learn.pca import dominant, symmetric
+from dpnoise.learn.second_moment import dominant, symmetric
 from dpnoise_papers.grids import require_count
 from dpnoise_papers.inid_2024.tables.pca_variants import READINGS, Row, printed_sensitivities, rows
 from dpnoise_papers.seeds import generator

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise.learn.pca import dominant, symmetric
+from dpnoise.learn.second_moment import dominant, symmetric
 from dpnoise.noise import Laplace
 from dpnoise_papers.inid_2024.tables.pca import (
     COLUMNS,

@@ -1,0 +1,81 @@
+"""Clipped samples, symmetric matrices and their dominant eigenvectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import lapack
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+
+
+def clip_rows(X: Array, bound: float = 1.0) -> Array:
+    """Rows in units of `bound`, shortened to l2 norm 1 where they are longer.
+
+    Parameters
+    ----------
+    X : float64 array, shape (N, M)
+        One sample per row. Rows that hold NaN or infinity become zeros, so that such a sample
+        contributes nothing.
+    bound : float
+        Positive.
+
+    Returns
+    -------
+    numpy.ndarray, shape (N, M)
+    """
+    X = np.where(np.isfinite(X).all(axis=1, keepdims=True), X, 0.0)
+    longest = np.maximum(np.abs(X).max(axis=1, initial=0.0), bound)[:, None]
+    scaled = X / longest  # so that neither this nor squares overflow
+    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    return scaled / np.maximum(norms, 1.0)
+
+
+def symmetric(upper: Array) -> Array:
+    """Symmetric matrices whose upper triangles, diagonal included, are given.
+
+    Parameters
+    ----------
+    upper : float64 array, shape (..., M, M)
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., M, M)
+    """
+    above = np.triu(upper)
+    return above + np.swapaxes(np.triu(upper, 1), -1, -2)
+
+
+def dominant(matrix: Array, rank: int) -> tuple[Array, Array]:
+    """Largest eigenvalues of a symmetric matrix, falling, and their eigenvectors.
+
+    Parameters
+    ----------
+    matrix : float64 array, shape (M, M)
+    rank : int
+        How many, 1 to M.
+
+    Returns
+    -------
+    eigenvalues : numpy.ndarray, shape (rank,)
+    eigenvectors : numpy.ndarray, shape (M, rank)
+        Orthonormal columns.
+
+    Raises
+    ------
+    ArithmeticError
+        If LAPACK did not find them.
+    """
+    size = len(matrix)
+    if rank < size:
+        values, vectors, _, _, info = lapack.dsyevr(
+            matrix, range="I", il=size - rank + 1, iu=size, lower=1
+        )
+        if info:
+            raise ArithmeticError(f"dsyevr: the eigenvectors were not found, info={info}")
+        values, vectors = values[:rank], vectors[:, :rank]
+    else:
+        values, vectors = np.linalg.eigh(matrix)
+    return values[::-1], vectors[:, ::-1]
