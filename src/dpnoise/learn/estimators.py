@@ -185,7 +185,8 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     Parameters
     ----------
     classes : array_like, shape (2,)
-        Required: the two labels, public. A record with another label contributes nothing.
+        Required: the two labels, public; how many records have which is protected. A record with
+        another label contributes nothing.
     feature_bounds, feature_scales, epsilon, delta, mechanism, penalty, strength, passes, step
         As for `DPLinearRegression`; `feature_bounds` is required.
     clip, order, iterate, fit_intercept, xi_grid, random_state
@@ -204,10 +205,6 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     ------
     ValueError, ArithmeticError
         As for `DPLinearRegression`.
-
-    Notes
-    -----
-    Protected and public: as for `DPLinearRegression`. The labels are public, their counts are not.
 
     References
     ----------
@@ -297,4 +294,5 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
         -------
         numpy.ndarray, shape (N,)
         """
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        second = self.decision_function(X) > 0
+        return self.classes_[second.astype(int)]
