@@ -5,7 +5,8 @@
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
 # make readme      the numbers of 'What came out' in README.md, from the last make reproduce
 # make report      one HTML page with every figure and table, opens without network
-# make lint        style of code and rules     make bench   speed beside a peer     make clean
+# make lint        style, types, layers and docstrings     make bench   speed beside a peer
+# make clean       nothing but the sources and the downloads
 #
 # CORES=4 sets the number of cores (default: all); PYTHON=python3.12 the interpreter.
 
@@ -23,7 +24,7 @@ reproduce: $(READY)
 	@echo "Read results/verdicts.md"
 
 test: $(READY)
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto --dist worksteal --durations 15
 
 fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
@@ -41,6 +42,9 @@ report: reproduce
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/numpydoc lint $$(git ls-files 'src/*.py')
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
@@ -65,4 +69,4 @@ lock:
 	    --generate-hashes --no-header --no-annotate --strip-extras --quiet -o requirements.lock
 
 clean:
-	rm -rf results figures quick logs report.html data/prepared .snakemake .pytest_cache .ruff_cache .hypothesis
+	rm -rf results figures quick logs report.html data/prepared .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis

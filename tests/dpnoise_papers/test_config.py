@@ -218,7 +218,7 @@ def test_a_wrong_switch_is_refused(wrong, refusal):
 
 @pytest.mark.parametrize(
     "folder",
-    ["/tmp/x", "~/dp", "../x", "a/../../x", "src", "src/x", "workflow/x", "./tests", ".", "a\\b"],
+    ["/x/y", "~/dp", "../x", "a/../../x", "src", "src/x", "workflow/x", "./tests", ".", "a\\b"],
 )
 @pytest.mark.parametrize("where", ["cache", "results"])
 def test_folders_lie_below_the_repository_and_outside_its_sources(folder, where, refusal):

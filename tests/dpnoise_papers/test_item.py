@@ -1,0 +1,90 @@
+"""Declarations: what is shown has a caption, what is declared exists, nothing is kept twice."""
+
+import inspect
+from importlib import import_module
+
+import pytest
+
+from dpnoise_papers.call import resolve
+from dpnoise_papers.config import config_model
+from dpnoise_papers.item import PART, Figure, Item, Table
+from dpnoise_papers.papers import papers
+
+ITEMS = [(paper, item) for paper in papers() for item in paper.items]
+NAMES = [f"{paper.id}/{item.id}" for paper, item in ITEMS]
+ALL = pytest.mark.parametrize(("paper", "item"), ITEMS, ids=NAMES)
+
+
+def test_an_item_without_anything_to_make_is_refused():
+    with pytest.raises(ValueError, match="item figure-1: expected a table, a figure or a page"):
+        Item(id="figure-1")
+
+
+def test_whatever_is_shown_needs_a_caption():
+    with pytest.raises(ValueError, match="item figure-1: expected a caption"):
+        Item(id="figure-1", figure=Figure(function="a.b"))
+    assert Item(id="figure-1", table=Table(function="a.b")).tables == ("figure-1",)
+
+
+def test_no_item_and_no_table_is_declared_twice():
+    tables = [f"{paper.id}/{table}" for paper, item in ITEMS for table in item.tables]
+    assert len(set(NAMES)) == len(NAMES)
+    assert len(set(tables)) == len(tables)
+
+
+@ALL
+def test_every_function_exists_and_takes_what_it_is_given(paper, item):
+    models = config_model().model_fields[paper.module].annotation.model_fields
+    if item.table:
+        given = len(item.table.settings) + len(item.table.data) + len(item.table.reads)
+        keywords = {
+            "claims": item.table.claims,
+            "statuses": item.table.statuses,
+            "threads": item.table.threads > 1,
+            "part": item.table.for_each and not item.table.data,
+        }
+        signature = inspect.signature(resolve(item.table.function))
+        signature.bind(*range(given), **{name: 1 for name, wanted in keywords.items() if wanted})
+        annotations = [parameter.annotation for parameter in signature.parameters.values()]
+        for section, annotation in zip(item.table.settings, annotations, strict=False):
+            assert issubclass(
+                models[section].annotation,
+                getattr(import_module(f"dpnoise_papers.{paper.module}.settings"), annotation),
+            )
+    for shown in filter(None, (item.figure, item.page)):
+        given = len(shown.reads or item.tables) + bool(getattr(shown, "printed", ()))
+        keywords = {"claims": 1} if shown.claims else {}
+        inspect.signature(resolve(shown.function)).bind(*range(given), **keywords)
+
+
+@ALL
+def test_every_table_that_is_read_is_made_by_an_item(paper, item):
+    made = {f"{other.id}/{table}" for other, one in ITEMS for table in one.tables}
+    for declared in filter(None, (item.table, item.figure, item.page)):
+        for name in declared.reads:
+            assert name in made or f"{paper.id}/{name}" in made
+
+
+@ALL
+def test_parts_are_named_where_there_are_some(paper, item):  # noqa: ARG001
+    for declared in filter(None, (item.table, item.figure, item.page)):
+        names = (*declared.reads, *getattr(declared, "data", ()))
+        swept = getattr(declared, "for_each", False)
+        assert bool(declared.parts) == (
+            any(PART in n for n in names) or swept or bool(getattr(declared, "statuses", False))
+        )
+        if declared is item.table:
+            assert all((PART in name) == swept for name in item.tables)
+
+
+def test_every_section_of_the_settings_belongs_to_an_item():
+    for paper in papers():
+        models = config_model().model_fields[paper.module].annotation.model_fields
+        used = {name for item in paper.items if item.table for name in item.table.settings}
+        lists = {
+            declared.parts.split(".")[-2]
+            for _, item in ITEMS
+            for declared in (item.table, item.figure, item.page)
+            if declared and declared.parts
+        }
+        assert set(models) <= used | lists

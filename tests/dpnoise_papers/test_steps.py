@@ -1,0 +1,114 @@
+"""Steps of the pipeline: inputs, outputs and targets follow from the declarations."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from dpnoise_papers.item import Figure, Item, Page, Paper, Table
+from dpnoise_papers.settings import Section
+from dpnoise_papers.steps import named_results, outputs, parts, steps, target
+
+
+class Sweep(Section):
+    tasks: dict[str, float]
+    hours: tuple[int, ...]
+
+
+CONFIG = SimpleNamespace(
+    inid_2024=SimpleNamespace(sweep=Sweep(tasks={"b": 1, "a": 2}, hours=[9, 8]))
+)
+RUNS = Item(
+    id="runs",
+    table=Table(
+        function="toy.runs",
+        settings=("sweep",),
+        data=("{part}",),
+        parts="sweep.tasks",
+        for_each=True,
+        makes=("runs/{part}", "runs/{part}-more"),
+        threads=4,
+    ),
+)
+SUMMARY = Item(
+    id="summary",
+    caption="All runs.",
+    table=Table(function="toy.summary", reads=("runs/{part}",), parts="sweep.tasks", statuses=True),
+    figure=Figure(function="toy.draw", printed=("summary",)),
+    page=Page(function="toy.write", claims=True, formats=("md", "tex")),
+)
+SECOND = Item(
+    id="second", caption="Again.", figure=Figure(function="toy.again", reads=("summary",))
+)
+PAPER = Paper(id="inid-2024", items=(RUNS, SUMMARY, SECOND), shows=("inid-2024/second",))
+
+
+def only(kind):
+    return list(steps(CONFIG, (PAPER,), kind))
+
+
+def test_parts_are_keys_in_alphabetical_order_or_values_in_theirs():
+    assert parts(CONFIG, PAPER, "sweep.tasks") == ["a", "b"]
+    assert parts(CONFIG, PAPER, "sweep.hours") == ["9", "8"]
+    assert parts(CONFIG, PAPER, "inid_2024.sweep.tasks") == ["a", "b"]
+
+
+def test_a_swept_table_is_one_rule_with_a_wildcard():
+    runs, _ = only("table")
+    assert runs.rule == "inid_2024_runs_table"
+    assert runs.parts == ["a", "b"]
+    assert runs.inputs == {
+        "npz": ["data/prepared/{part}.npz"],
+        "status": ["data/prepared/{part}.json"],
+    }
+    assert runs.outputs == [
+        "<results>/inid-2024/runs/{part}.csv",
+        "<results>/inid-2024/runs/{part}-more.csv",
+    ]
+    assert runs.stem == "inid-2024/runs-{part}-table"
+    assert runs.params["threaded"]
+    assert runs.params["settings"] == {"sweep": {"tasks": {"b": 1.0, "a": 2.0}, "hours": [9, 8]}}
+    assert "dpnoise_papers.inid_2024.settings.Settings" in runs.functions
+
+
+def test_a_summary_reads_all_parts_as_one_group():
+    _, summary = only("table")
+    assert summary.parts == []
+    assert summary.inputs["tables"] == [f"<results>/inid-2024/runs/{p}.csv" for p in "ab"]
+    assert summary.inputs["status"] == [f"data/prepared/{p}.json" for p in "ab"]
+    assert summary.params["groups"] == [["a", "b"]]
+
+
+def test_figures_and_pages_read_the_tables_of_their_item_unless_told_otherwise():
+    own, again = only("figure")
+    assert own.inputs == {
+        "tables": ["<results>/inid-2024/summary.csv"],
+        "claims": ["published/inid-2024.csv"],
+    }
+    assert again.inputs == {"tables": ["<results>/inid-2024/summary.csv"]}
+    assert again.outputs == [f"<figures>/inid-2024/second.{end}" for end in ("svg", "pdf", "png")]
+    (page,) = only("page")
+    assert page.outputs == ["<results>/inid-2024/summary.md", "<results>/inid-2024/summary.tex"]
+    assert page.params["caption"] == "All runs."
+
+
+def test_a_table_of_another_paper_is_read_from_its_folder():
+    item = Item(id="more", table=Table(function="toy.more", reads=("flipped-huber-2023/table-3",)))
+    (step,) = steps(CONFIG, (Paper(id="inid-2024", items=(item,)),), "table")
+    assert step.inputs["tables"] == ["<results>/flipped-huber-2023/table-3.csv"]
+
+
+def test_the_target_of_a_paper_is_every_file_of_every_part_and_what_it_shows():
+    files = target(CONFIG, PAPER)
+    assert files[:3] == outputs(PAPER, SECOND, "figure")
+    for item in (SUMMARY, SECOND):
+        for kind in ("table", "figure", "page"):
+            assert set(outputs(PAPER, item, kind)) <= set(files)
+    assert {f"<results>/inid-2024/runs/{p}{end}.csv" for p in "ab" for end in ("", "-more")} <= set(
+        files
+    )
+    assert not any("{" in name for name in files)
+
+
+def test_a_claim_about_a_table_that_no_item_makes_is_refused():
+    with pytest.raises(ValueError, match=r"no item makes <results>/.*, "):
+        named_results((PAPER,), [])
