@@ -18,6 +18,8 @@ PARTS = [
 ]  # fmt: skip
 FIGURE = "figures/flipped-huber-2023/figure-1.svg"
 SWEEP = "quick/results/flipped-huber-2023/table-3/diabetes-chosen.csv"
+MAKES, DRAWS = "flipped_huber_2023_figure_1_table", "flipped_huber_2023_figure_1_figure"
+SWEEPS = "flipped_huber_2023_table_3_sweep_table"
 QUICK = {"files": ["config.quick.yaml"]}
 
 
@@ -80,7 +82,7 @@ def test_one_message_names_every_mistake_and_nothing_runs(copy):
     bad = copy / "bad.yaml"
     bad.write_text(
         "typo: 1\nflipped_huber_2023: {table_3: {epsilon: 0, delta: 1.5, passes: [],"
-        " mechanisms: [cauchy], tasks: {mnist: {loss: squared, penalty: l1, strength: 1}}}}\n"
+        " mechanisms: [cauchy], tasks: {mnist: {loss: squared, penalty: l1, strength: 1.0}}}}\n"
     )
     done = snakemake(copy, files=["bad.yaml"])
     said = done.stdout + done.stderr
@@ -97,7 +99,7 @@ def test_a_deleted_figure_alone_is_rebuilt_with_the_same_bytes(copy):
     first = digest(copy / FIGURE)
     assert "Nothing to be done" in succeed(copy, FIGURE)
     (copy / FIGURE).unlink()
-    assert planned(copy, FIGURE) == {"item_figure"}
+    assert planned(copy, FIGURE) == {DRAWS}
     succeed(copy, FIGURE)
     assert digest(copy / FIGURE) == first
 
@@ -105,14 +107,15 @@ def test_a_deleted_figure_alone_is_rebuilt_with_the_same_bytes(copy):
 @pytest.mark.parametrize(
     ("module", "expected"),
     [
-        ("figures/style.py", {"item_figure"}),
-        ("noise/laplace.py", {"item_table", "item_figure"}),
-        ("learn/kernel.py", set()),
+        ("dpnoise_papers/style.py", {DRAWS}),
+        ("dpnoise/noise/flipped_huber.py", {MAKES, DRAWS}),
+        ("dpnoise/learn/kernel.py", set()),
+        ("dpnoise_papers/data/fetch.py", set()),
     ],
 )
 def test_editing_a_module_reruns_what_uses_it_and_nothing_else(copy, module, expected):
     succeed(copy, FIGURE)
-    path = copy / "src" / "dpnoise" / module
+    path = copy / "src" / module
     before, stat = path.read_text(), path.stat()
     time.sleep(0.01)
     path.write_text(before + "\n# edited\n")
@@ -121,6 +124,27 @@ def test_editing_a_module_reruns_what_uses_it_and_nothing_else(copy, module, exp
     finally:
         path.write_text(before)
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def test_a_nested_switch_of_the_command_line_works(copy):
+    said = succeed(copy, FIGURE, "--dry-run", "--forceall")
+    assert MAKES in said
+    small = "flipped_huber_2023={figure_1: {points: 11}}"
+    succeed(copy, FIGURE, "--config", small)
+    table = copy / "results/flipped-huber-2023/figure-1.csv"
+    few = len(table.read_text().splitlines())
+    succeed(copy, FIGURE)
+    assert few < 100 < len(table.read_text().splitlines())
+    refused = snakemake(copy, FIGURE, "--config", "flipped_huber_2023={figure_1: {points: 10}}")
+    assert refused.returncode != 0
+    assert "flipped_huber_2023.figure_1.points: expected an odd number" in (
+        refused.stdout + refused.stderr
+    )
+
+
+@pytest.mark.parametrize("name", ["flipped-huber-2023", "flipped_huber_2023"])
+def test_a_paper_is_a_target_by_both_spellings_of_its_name(copy, name):
+    assert {MAKES, DRAWS, name} <= planned(copy, name, "--forceall")
 
 
 def test_results_do_not_depend_on_the_number_of_cores(copy):
@@ -145,7 +169,7 @@ def test_an_interrupted_run_leaves_nothing_half_written_and_resumes(copy):
         start_new_session=True,
     )
     for line in process.stdout:
-        if "rule fh_table_3_sweep" in line:
+        if f"rule {SWEEPS}" in line:
             break
     time.sleep(1.0)
     os.killpg(process.pid, signal.SIGKILL)
@@ -170,4 +194,4 @@ def test_a_missing_data_set_does_not_stop_the_rest_unless_strict(copy):
 def test_a_submission_to_slurm_is_planned(copy):
     done = snakemake(copy, "--profile", "profiles/slurm", "--dry-run")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "fh_table_3_sweep" in done.stdout + done.stderr
+    assert SWEEPS in done.stdout + done.stderr

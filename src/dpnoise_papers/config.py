@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_WORDS = {"extra_forbidden": "unknown setting", "missing": "missing setting"}
+
+
 class ConfigError(ValueError):
     """Settings that cannot be used; the message lists every mistake."""
 
@@ -196,7 +199,8 @@ def _with_seed(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 def _line(error: Mapping[str, Any]) -> str:
     """Word one mistake as 'where: what was expected, got what'."""
     where = ".".join(str(part) for part in error["loc"]) or "top level"
-    message = error["msg"].removeprefix("Value error, ")
-    got = error["input"]
-    shown = not isinstance(got, Mapping) and error["type"] not in {"missing", "extra_forbidden"}
-    return f"{where}: {message[:1].lower() + message[1:]}" + (f", got {got!r}" if shown else "")
+    if error["type"] in _WORDS:
+        return f"{where}: {_WORDS[error['type']]}"
+    message = error["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    got = "" if isinstance(error["input"], Mapping) else f", got {error['input']!r}"
+    return f"{where}: {message[:1].lower()}{message[1:]}{got}"

@@ -124,7 +124,7 @@ def test_a_missing_section_is_named(where):
     for name in holder:
         config = copy.deepcopy(SHIPPED)
         del (config[where[0]] if where else config)[name]
-        with pytest.raises(ConfigError, match=rf"{'.'.join((*where, name))}: field required"):
+        with pytest.raises(ConfigError, match=rf"{'.'.join((*where, name))}: missing setting"):
             validate(config)
 
 
