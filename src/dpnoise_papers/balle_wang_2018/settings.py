@@ -2,12 +2,235 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict
+from typing import Annotated, Literal
 
-from dpnoise_papers.settings import Section
+from pydantic import AfterValidator, Field, model_validator
+
+from dpnoise_papers.settings import (
+    Delta,
+    DeltaGrid,
+    Deltas,
+    EpsilonGrid,
+    Epsilons,
+    Grid,
+    Section,
+    Seeded,
+    distinct,
+    within,
+)
+
+# The largest tables and arrays that fit into the memory of a job.
+_MOST_POINTS = 1_000_000
+_MOST_NUMBERS = 50_000_000
+
+# The classical mechanism is for epsilon < 1, and the end of that range is its limit.
+_ClassicalEpsilon = Annotated[float, Field(ge=1e-100, le=1)]
+ClassicalEpsilons = Annotated[
+    tuple[_ClassicalEpsilon, ...], Field(min_length=1), AfterValidator(distinct)
+]
+Gain = Annotated[float, Field(gt=1, le=1e300)]
+Gains = Annotated[tuple[Gain, ...], Field(min_length=1), AfterValidator(distinct)]
+UnitSensitivity = Annotated[float, Field(ge=1e-6, le=1e6)]
+Repetitions = Annotated[int, Field(ge=2, le=1_000_000)]
+HourOfDay = Annotated[int, Field(ge=0, le=23)]
+Denoising = Literal[
+    "classical",
+    "analytic",
+    "flat",
+    "james-stein",
+    "james-stein-positive",
+    "soft-threshold",
+    "wavelets",
+    "trend-filtering-0",
+    "trend-filtering-1",
+    "trend-filtering-2",
+]
+Methods = Annotated[tuple[Denoising, ...], Field(min_length=1), AfterValidator(distinct)]
+
+
+class GainByEpsilon(Section):
+    """Both standard deviations over a grid of epsilon, for some deltas."""
+
+    epsilons: Annotated[Grid, within(1e-100, 1)]
+    deltas: Deltas
+    sensitivity: UnitSensitivity
+
+
+class GainByDelta(Section):
+    """Both standard deviations over a grid of delta, for some epsilons."""
+
+    epsilons: ClassicalEpsilons
+    deltas: DeltaGrid
+    sensitivity: UnitSensitivity
+
+
+class GainCrossings(Section):
+    """Gains in variance, classical over analytic, and the epsilons at which to look for them."""
+
+    epsilons: ClassicalEpsilons
+    gains: Gains
+
+
+class Algorithm1(Section):
+    """Algorithm 1 as published; `tolerance` is where its bisection stops."""
+
+    epsilons: EpsilonGrid
+    deltas: DeltaGrid
+    tolerance: Annotated[float, Field(gt=0, le=0.01)]
+
+    @model_validator(mode="after")
+    def _fits_into_memory(self) -> Algorithm1:
+        points = self.epsilons.count * self.deltas.count
+        if points > _MOST_POINTS:
+            raise ValueError(f"expected at most {_MOST_POINTS} pairs of the grids, got {points}")
+        return self
+
+
+class Algorithm1Sizes(Section):
+    """Excesses of the true delta over the one asked for, as ratios, counted from some delta on."""
+
+    excesses: Gains
+    minimum_deltas: Annotated[
+        tuple[Annotated[float, Field(ge=0, lt=1)], ...],
+        Field(min_length=1),
+        AfterValidator(distinct),
+    ]
+
+
+class Releases(Seeded):
+    """Vectors released by every mechanism.
+
+    Attributes
+    ----------
+    epsilons : tuple of float
+        The classical Gaussian mechanism is a formula without a theorem at epsilon >= 1.
+    delta : float
+    samples : int
+        Data points per data set, n.
+    repetitions : int
+        Data sets per dimension at least.
+    draws : int
+        Coordinates that are drawn of each noise at least: a small dimension d has draws / d
+        data sets, so that its errors are as clear as those of a large one.
+    dimensions : tuple of int
+        Each at least 3, for James-Stein.
+    exact_up_to : int
+        The largest dimension at which the families beyond the paper are run.
+    """
+
+    epsilons: Epsilons
+    delta: Delta
+    samples: Annotated[int, Field(ge=1, le=1_000_000)]
+    repetitions: Repetitions
+    draws: Annotated[int, Field(ge=0, le=10_000_000)]
+    dimensions: Annotated[
+        tuple[Annotated[int, Field(ge=3, le=100_000)], ...],
+        Field(min_length=1),
+        AfterValidator(distinct),
+    ]
+    exact_up_to: Annotated[int, Field(ge=0, le=100_000)]
+
+    @model_validator(mode="after")
+    def _fits_into_memory(self) -> Releases:
+        numbers = max(self.samples, self.repetitions) * max(self.dimensions)
+        if numbers > _MOST_NUMBERS:
+            raise ValueError(
+                f"expected at most {_MOST_NUMBERS} numbers (samples or repetitions times the "
+                f"largest dimension), got {numbers}"
+            )
+        return self
+
+    def data_sets(self, dimension: int) -> int:
+        """Return how many data sets a dimension has."""
+        return max(self.repetitions, -(-self.draws // dimension))
+
+
+class CityCounts(Seeded):
+    """Counts of taxi events at the junctions of a city, and what replaces them without data.
+
+    Attributes
+    ----------
+    events_per_cab : int
+        Events that are kept of a cab in an hour: the l2 sensitivity of the counts.
+    bandwidth : float
+        Of the kernel that spreads an event over junctions, in metres; 0 for the nearest alone.
+    reach : float
+        An event farther than this from every junction, in metres, is not on the map.
+    passengers_per_trip : float
+        Turns the day's totals, which count passengers, into trips.
+    rows, columns, events : int
+        Of the synthetic street grid, and synthetic events in each hour.
+    """
+
+    events_per_cab: Annotated[int, Field(ge=1, le=1_000_000)]
+    bandwidth: Annotated[float, Field(ge=0, le=1e5)]
+    reach: Annotated[float, Field(gt=0, le=1e5)]
+    passengers_per_trip: Annotated[float, Field(gt=0, le=1e3)]
+    rows: Annotated[int, Field(ge=4, le=1000)]
+    columns: Annotated[int, Field(ge=4, le=1000)]
+    events: Annotated[int, Field(ge=1, le=10_000_000)]
+
+
+class HeatMap(Seeded):
+    """One map, released by every method; `repetitions` draws of the noise for its error."""
+
+    hour: HourOfDay
+    epsilon: Annotated[float, Field(gt=0, le=1e4)]
+    delta: Delta
+    repetitions: Repetitions
+    methods: Methods
+
+    @property
+    def hours(self) -> tuple[int, ...]:
+        """The hour, as a tuple."""
+        return (self.hour,)
+
+
+class HeatMapErrors(Seeded):
+    """Errors of maps of some hours over epsilon."""
+
+    hours: Annotated[tuple[HourOfDay, ...], Field(min_length=1), AfterValidator(distinct)]
+    epsilons: Epsilons
+    delta: Delta
+    repetitions: Repetitions
+    methods: Methods
+
+
+def named_hours(*sections: object) -> list[int]:
+    """Hours of the day that some sections name, sorted."""
+    return sorted({hour for one in sections for hour in getattr(one, "hours", ())})
+
+
+class Theory(Seeded):
+    """Random parameters for each statement; the slowest checks run a part of the trials."""
+
+    trials: Annotated[int, Field(ge=20, le=20_000)]
 
 
 class Settings(Section):
     """All settings of the paper."""
 
-    model_config = ConfigDict(extra="allow", strict=True)  # TODO: closed once all are here
+    figure_1a: GainByEpsilon
+    figure_1b: GainByEpsilon
+    figure_3a: GainByDelta
+    gain_crossings: GainCrossings
+    algorithm_1: Algorithm1
+    algorithm_1_sizes: Algorithm1Sizes
+    figure_1c: Releases
+    figure_1d: Releases
+    figure_3b: Releases
+    figure_3c: Releases
+    figure_4a: Releases
+    figure_4b: Releases
+    figure_4c: Releases
+    figure_4d: Releases
+    city: CityCounts
+    figure_2: HeatMap
+    figure_5: HeatMap
+    figure_6: HeatMapErrors
+    theory: Theory
+
+    @property
+    def hours(self) -> list[int]:
+        """Hours of the day for which the city is prepared."""
+        return named_hours(*(getattr(self, name) for name in type(self).model_fields))

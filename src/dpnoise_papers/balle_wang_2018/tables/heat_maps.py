@@ -5,8 +5,10 @@ further look at the trips: every choice (the penalty of trend filtering, by SURE
 the noisy counts and the known sigma, and costs no privacy. Figures 2 and 5 show one release of
 one hour, Figure 6 the mean square error over epsilon.
 
-The sensitivity is that of the preprocessing (`dpnoise_papers.data.city.trips`): at most `most` events of a cab
-in an hour, added or removed. All methods denoise the same draw of the noise.
+The sensitivity is that of the preprocessing (`dpnoise_papers.data.city.trips`): at most
+`events_per_cab` events of a cab in an hour, added or removed. All methods denoise the same draw
+of the noise. 'classical' at epsilon >= 1 is the formula's value, of which nothing says that it is
+private.
 """
 
 from __future__ import annotations
@@ -26,20 +28,17 @@ from dpnoise.denoise.spanning_trees import uniform_spanning_tree
 from dpnoise.denoise.thresholds import soft_threshold, universal_threshold
 from dpnoise.denoise.trend_penalty import choose_by_sure
 from dpnoise.denoise.wavelets import WaveletBasis
+from dpnoise_papers.balle_wang_2018.tables.heat_map_data import completed
 from dpnoise_papers.data.city.trips import l2_sensitivity
-from dpnoise_papers.grids import require_count
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from dpnoise._types import Array
+    from dpnoise_papers.balle_wang_2018.settings import CityCounts, HeatMap, HeatMapErrors
     from dpnoise_papers.data.city.counts import City
 
-METHODS = (
-    "classical", "analytic", "flat", "james-stein", "james-stein-positive", "soft-threshold",
-    "wavelets", "trend-filtering-0", "trend-filtering-1", "trend-filtering-2",
-)  # fmt: skip
 NEIGHBOURS = "add or remove a cab"
 
 
@@ -71,35 +70,16 @@ class _Release:
 
 
 def heat_maps(
-    city: City,
-    *,
-    seed: int,
-    hour: int,
-    epsilon: float,
-    delta: float,
-    most: int,
-    repetitions: int,
-    methods: Sequence[str],
+    city_settings: CityCounts, settings: HeatMap, city: City | None
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return one private map by every method, and its error over several draws of the noise.
+    """One private map by every method, and its error over several draws of the noise.
 
     Parameters
     ----------
-    city : City
-        With counts for the hour.
-    seed : int
-        Of the config.
-    hour : int
-        Hour of the day.
-    epsilon, delta : float
-        The budget.
-    most : int
-        Events that were kept of a cab in an hour, which is the l2 sensitivity.
-    repetitions : int
-        Draws of the noise, at least 2. The maps are those of the first.
-    methods : sequence of str
-        Of METHODS. 'classical' at epsilon >= 1 is the formula's value, of which nothing says that
-        it is private.
+    city_settings : CityCounts
+    settings : HeatMap
+    city : City or None
+        What could be had of it; the rest is synthetic.
 
     Returns
     -------
@@ -108,24 +88,29 @@ def heat_maps(
         penalty and degrees_of_freedom (of the first draw), rmse_first (of the first draw),
         repetitions, and rmse and rmse_se, the mean over all draws and its standard error.
     maps : DataFrame
-        Columns junction, x, y (metres), truth, and one for each method: counts at junctions.
+        Columns junction, x, y (metres), truth, and one for each method: counts at junctions, of
+        the first draw.
     roads : DataFrame
         Columns u and v: the junctions that each road section joins, once.
 
     Raises
     ------
     ValueError
-        If a setting is out of range; names all that are.
+        If counts are negative or not one for each junction.
     """
-    _check(city, hour, [epsilon], delta, most, methods, repetitions)
+    hour, epsilon, delta = settings.hour, settings.epsilon, settings.delta
+    seed, repetitions = settings.seed, settings.repetitions
+    city = completed(city, [hour], city_settings)
+    _check(city, hour)
+    sensitivity = l2_sensitivity(city_settings.events_per_cab)
     truth, details = city.counts[hour], city.hours[hour]
     graph, wavelets = _basis(city, seed)
-    streams = [generator(seed, "heat-maps", hour, float(epsilon), k) for k in range(repetitions)]
+    streams = [generator(seed, "heat-maps", hour, epsilon, k) for k in range(repetitions)]
     normals = [stream.standard_normal(truth.size) for stream in streams]
     maps = {"junction": np.arange(truth.size), "x": city.x, "y": city.y, "truth": truth}
     rows = []
-    for method in methods:
-        sigma = _sigma(method, epsilon, delta, most)
+    for method in settings.methods:
+        sigma = _sigma(method, epsilon, delta, sensitivity)
         releases = (_Release(truth + sigma * normal, sigma, graph, wavelets) for normal in normals)
         found = [release.estimate(method) for release in releases]
         maps[method], penalty, freedom = found[0]
@@ -133,7 +118,7 @@ def heat_maps(
         rows.append({
             "city": city.name, "hour": hour, "source": details.source, "day": details.day,
             "method": method, "epsilon": epsilon, "delta": delta,
-            "sensitivity": l2_sensitivity(most), "neighbours": NEIGHBOURS, "sigma": sigma,
+            "sensitivity": sensitivity, "neighbours": NEIGHBOURS, "sigma": sigma,
             "penalty": penalty, "degrees_of_freedom": freedom, "rmse_first": rmse[0],
             "repetitions": repetitions, "rmse": np.mean(rmse),
             "rmse_se": np.std(rmse, ddof=1) / np.sqrt(repetitions),
@@ -142,26 +127,18 @@ def heat_maps(
 
 
 def heat_map_errors(
-    city: City,
-    *,
-    seed: int,
-    hour: int,
-    epsilons: Sequence[float],
-    delta: float,
-    most: int,
-    repetitions: int,
-    methods: Sequence[str],
+    city_settings: CityCounts, settings: HeatMapErrors, city: City | None, *, part: str
 ) -> pd.DataFrame:
-    """Return the mean square error of every method against epsilon, for one hour.
+    """Mean square error of every method against epsilon, for one hour.
 
     Parameters
     ----------
-    city, seed, hour, delta, most, methods
-        As for `heat_maps`.
-    epsilons : sequence of float
-        The budgets.
-    repetitions : int
-        Draws of the noise for each, at least 2.
+    city_settings : CityCounts
+    settings : HeatMapErrors
+    city : City or None
+        What could be had of it; the rest is synthetic.
+    part : str
+        The hour.
 
     Returns
     -------
@@ -172,17 +149,21 @@ def heat_map_errors(
     Raises
     ------
     ValueError
-        If a setting is out of range; names all that are.
+        If counts are negative or not one for each junction.
     """
-    _check(city, hour, epsilons, delta, most, methods, repetitions)
+    hour, seed, delta = int(part), settings.seed, settings.delta
+    methods, repetitions = settings.methods, settings.repetitions
+    city = completed(city, [hour], city_settings)
+    _check(city, hour)
+    sensitivity = l2_sensitivity(city_settings.events_per_cab)
     truth = city.counts[hour]
     graph, wavelets = _basis(city, seed)
     rows = []
-    for epsilon in epsilons:
+    for epsilon in settings.epsilons:
         errors = np.empty((repetitions, len(methods)))
-        sigmas = [_sigma(method, epsilon, delta, most) for method in methods]
+        sigmas = [_sigma(method, epsilon, delta, sensitivity) for method in methods]
         for repetition in range(repetitions):
-            rng = generator(seed, "heat-maps", hour, float(epsilon), repetition)
+            rng = generator(seed, "heat-maps", hour, epsilon, repetition)
             normal = rng.standard_normal(truth.size)
             for i, (method, sigma) in enumerate(zip(methods, sigmas, strict=True)):
                 release = _Release(truth + sigma * normal, sigma, graph, wavelets)
@@ -190,11 +171,26 @@ def heat_map_errors(
         deviation = np.std(errors, axis=0, ddof=1) / np.sqrt(repetitions)
         for i, method in enumerate(methods):
             rows.append((city.name, hour, city.hours[hour].source, method, epsilon, delta,
-                         l2_sensitivity(most), sigmas[i], repetitions,
+                         sensitivity, sigmas[i], repetitions,
                          float(np.mean(errors[:, i])), float(deviation[i])))  # fmt: skip
     columns = ["city", "hour", "source", "method", "epsilon", "delta", "sensitivity", "sigma",
                "repetitions", "mse", "mse_se"]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
+
+
+def all_hours(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Errors of several hours as one table.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        As `heat_map_errors` returns them, by hour.
+
+    Returns
+    -------
+    DataFrame
+    """
+    return pd.concat(tables.values(), ignore_index=True)
 
 
 def _basis(city: City, seed: int) -> tuple[Graph, WaveletBasis]:
@@ -204,8 +200,8 @@ def _basis(city: City, seed: int) -> tuple[Graph, WaveletBasis]:
     return graph, WaveletBasis(tree)
 
 
-def _sigma(method: str, epsilon: float, delta: float, most: int) -> float:
-    sensitivity = l2_sensitivity(most)
+def _sigma(method: str, epsilon: float, delta: float, sensitivity: float) -> float:
+    """Return the deviation of the noise that a method denoises."""
     if method == "classical":
         sigma = classical_gaussian_sigma(epsilon, delta, sensitivity, allow_large_epsilon=True)
     else:
@@ -213,28 +209,12 @@ def _sigma(method: str, epsilon: float, delta: float, most: int) -> float:
     return float(sigma)
 
 
-def _check(  # noqa: PLR0917
-    city: City,
-    hour: int,
-    epsilons: Sequence[float],
-    delta: float,
-    most: int,
-    methods: Sequence[str],
-    repetitions: int = 2,
-) -> None:
+def _check(city: City, hour: int) -> None:
+    """Refuse counts that no map can have."""
     problems = Problems("heat maps")
-    expected = f"one of {', '.join(map(str, sorted(city.counts))) or 'none'}"
-    if problems.require(hour in city.counts, "hour", expected, hour):
-        counts = city.counts[hour]
-        bad = counts[~(np.isfinite(counts) & (counts >= 0.0))]
-        problems.require(not bad.size, "counts", "non-negative numbers", bad[:3].tolist())
-        same = counts.shape == city.x.shape == city.y.shape
-        problems.require(same, "counts", "one for each junction", counts.shape)
-    for epsilon in epsilons:
-        problems.number("epsilon", epsilon, low=0.0, open_low=True)
-    problems.number("delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
-    require_count(problems, "most", most, 1)
-    require_count(problems, "repetitions", repetitions, 2)
-    for method in methods:
-        problems.require(method in METHODS, "methods", f"some of {', '.join(METHODS)}", method)
+    counts = city.counts[hour]
+    bad = counts[~(np.isfinite(counts) & (counts >= 0.0))]
+    problems.require(not bad.size, "counts", "non-negative numbers", bad[:3].tolist())
+    same = counts.shape == city.x.shape == city.y.shape
+    problems.require(same, "counts", "one for each junction", counts.shape)
     problems.raise_if_any()

@@ -1,15 +1,27 @@
-"""The mechanisms that release a vector in Sections 5.2 and B.1 of Balle & Wang (ICML 2018).
+"""Private means and sparse histograms, raw and denoised (Balle & Wang, ICML 2018, 5.2 and B.1).
 
-The paper's five are cgm (classical Gaussian), agm (analytic Gaussian), laplace (epsilon-DP by
-the l1 sensitivity), and the analytic one denoised: agm-js (James-Stein) and agm-th (soft
-threshold sigma sqrt(2 log d)). Added are agm-js-plus (positive part), zero (releasing zeros,
-which costs no privacy) and, with independent noise per coordinate calibrated to the same
-(epsilon, delta), laplace-exact, flipped-huber and truncated-laplace.
+Means (right two panels of Figures 1 and 3): a data set is x_i = x_0 + u_i, i = 1, ..., n, with
+x_0 ~ N(0, I_d) and u_i uniform on [-1/2, 1/2]^d; released is the mean, and the error is the
+l2 norm. The sensitivities sqrt(d)/n and d/n, which the paper uses, belong to replacing one
+x_i within a known box of side 1 (an l_inf ball of radius 1/2; for the printed radius 1 they
+would be twice as large). That box is x_0 + [-1/2, 1/2]^d, so x_0 is taken as public where
+privacy is concerned, though no mechanism uses it.
+
+Histograms (Figure 4): the n items of a data set fall into d bins by probabilities drawn from a
+symmetric Dirichlet distribution with parameter 1/d, anew for each data set, so that most bins
+are empty. Released are the bins' shares, and the error is the l1 norm. Replacing one item
+moves 1/n from one bin to another: the l2 sensitivity is sqrt(2)/n, the l1 sensitivity 2/n.
+
+The paper's five mechanisms are cgm (classical Gaussian), agm (analytic Gaussian), laplace
+(epsilon-DP by the l1 sensitivity), and the analytic one denoised: agm-js (James-Stein) and
+agm-th (soft threshold sigma sqrt(2 log d)). Added are agm-js-plus (positive part), zero
+(releasing zeros, which costs no privacy) and, with independent noise per coordinate calibrated
+to the same (epsilon, delta), laplace-exact, flipped-huber and truncated-laplace.
 
 For the last three the neighbouring relation matters beyond two norms. Replace-one changes
-every coordinate of a mean by up to the same amount, so all d coordinates are worst together;
-in a histogram it changes two bins and no more, so that two coordinates decide at any d.
-`Sensitivity.coordinates` is that number.
+every coordinate of a mean by up to the same amount, so all d coordinates are worst together,
+where the best noise soon is the Gaussian; in a histogram it changes two bins and no more, so
+that two coordinates decide at any d. `_Sensitivity.coordinates` is that number.
 
 All mechanisms are run on the same data, and on draws of the same signs and levels.
 """
@@ -23,21 +35,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpnoise._validation import Problems
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.classical import classical_gaussian_sigma
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.denoise.shrinkage import james_stein
 from dpnoise.denoise.thresholds import soft_threshold, universal_threshold
-from dpnoise.noise import Gaussian, Laplace
-from dpnoise_papers.grids import require_count
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.laplace import Laplace
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from dpnoise._types import Array
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
+    from dpnoise_papers.balle_wang_2018.settings import Releases
 
     Stream = Callable[[int, str], np.random.Generator]
 
@@ -46,10 +58,9 @@ COLUMNS = (
     "epsilon", "dimension", "method", "repetitions", "deviation", "error", "error_se",
     *(f"gain_over_{name.replace('-', '_')}{end}" for name in REFERENCES for end in ("", "_se")),
 )  # fmt: skip
-_LEAST_DIMENSION = 3  # of James-Stein
 
 
-class Sensitivity(NamedTuple):
+class _Sensitivity(NamedTuple):
     """How far apart two neighbouring answers can be.
 
     Attributes
@@ -74,68 +85,93 @@ class Sensitivity(NamedTuple):
         return self.each * math.sqrt(self.coordinates)
 
 
-class Settings(NamedTuple):
-    """The settings of a release.
+class _Data(NamedTuple):
+    """Kind of data.
 
     Attributes
     ----------
-    seed : int
-        The seed of the config.
-    epsilons : sequence of float
-        Positive. The classical Gaussian mechanism is a formula without a theorem at
-        epsilon >= 1.
-    delta : float
-        In [1e-300, 1).
-    samples : int
-        Data points per data set, n.
-    repetitions : int
-        Data sets per dimension at least, 2 or more.
-    draws : int
-        Coordinates that are drawn of each noise at least: a small dimension d has draws / d
-        data sets, so that its errors are as clear as those of a large one.
-    dimensions : sequence of int
-        Each at least 3, for James-Stein.
-    exact_up_to : int
-        The largest dimension at which the families beyond the paper are run.
+    scope : str
+        Part of the scope of every stream. Epsilon is not: all epsilons see the same data and
+        draws.
+    draw : callable
+        From a generator, n and d to what is released of one fresh data set, shape (d,).
+    sensitivity : callable
+        From n and d to how far apart neighbouring answers can be.
+    error : callable
+        From deviations, shape (repetitions, d), to one error per repetition.
     """
 
-    seed: int
-    epsilons: Sequence[float]
-    delta: float
-    samples: int
-    repetitions: int
-    draws: int
-    dimensions: Sequence[int]
-    exact_up_to: int
-
-    def data_sets(self, dimension: int) -> int:
-        """Return how many data sets a dimension has."""
-        return max(self.repetitions, -(-self.draws // dimension))
+    scope: str
+    draw: Callable[[np.random.Generator, int, int], Array]
+    sensitivity: Callable[[int, int], _Sensitivity]
+    error: Callable[[Array], Array]
 
 
-def _check(experiment: str, settings: Settings) -> None:
-    """Raise a ValueError that names all that is wrong with the settings."""
-    problems = Problems(experiment)
-    require_count(problems, "seed", settings.seed, 0)
-    problems.require(len(settings.epsilons) > 0, "epsilons", "at least one", settings.epsilons)
-    for place, value in enumerate(settings.epsilons):
-        problems.number(f"epsilons[{place}]", value, low=0.0, open_low=True, high=1e4)
-    problems.number("delta", settings.delta, low=1e-300, high=1.0, open_high=True)
-    require_count(problems, "samples", settings.samples, 1)
-    require_count(problems, "repetitions", settings.repetitions, 2)
-    require_count(problems, "draws", settings.draws, 0)
-    dimensions = settings.dimensions
-    problems.require(len(dimensions) > 0, "dimensions", "at least one", dimensions)
-    for place, value in enumerate(dimensions):
-        require_count(problems, f"dimensions[{place}]", value, _LEAST_DIMENSION)
-    require_count(problems, "exact_up_to", settings.exact_up_to, 0)
-    problems.raise_if_any()
+def mean_estimation(settings: Releases) -> pd.DataFrame:
+    """l2 error of each mechanism on private means, against the dimension.
+
+    Parameters
+    ----------
+    settings : Releases
+
+    Returns
+    -------
+    DataFrame
+        Columns epsilon, dimension, method, repetitions, deviation (of the noise, per
+        coordinate), error and error_se (mean over repetitions and its standard error), and for
+        each of the paper's five methods and 'zero' gain_over_<method> and its standard error:
+        the paired difference of errors, positive where the row is better.
+    """
+    return _compare(settings, _MEANS)
+
+
+def histograms(settings: Releases) -> pd.DataFrame:
+    """l1 error of each mechanism on private histograms, against the number of bins.
+
+    Parameters
+    ----------
+    settings : Releases
+
+    Returns
+    -------
+    DataFrame
+        As for `mean_estimation`.
+    """
+    return _compare(settings, _HISTOGRAMS)
+
+
+def _mean(rng: np.random.Generator, samples: int, dimension: int) -> Array:
+    """Return the mean of a fresh data set, shape (dimension,)."""
+    centre = rng.standard_normal(dimension)
+    return centre + (rng.random((samples, dimension)).mean(axis=0) - 0.5)
+
+
+def _histogram(rng: np.random.Generator, samples: int, bins: int) -> Array:
+    """Return the shares of a fresh data set, shape (bins,)."""
+    chances = rng.dirichlet(np.full(bins, 1.0 / bins))
+    return rng.multinomial(samples, chances) / samples
+
+
+_MEANS = _Data(
+    "mean-estimation",
+    _mean,
+    lambda n, d: _Sensitivity(1.0 / n, d),
+    lambda difference: np.linalg.norm(difference, axis=1),
+)
+_HISTOGRAMS = _Data(
+    "histograms",
+    _histogram,
+    lambda n, _: _Sensitivity(1.0 / n, 2),
+    lambda difference: np.abs(difference).sum(axis=1),
+)
 
 
 @lru_cache
 def _calibrated(family: str, epsilon: float, delta: float, each: float, coordinates: int) -> Noise:
-    budget = {"epsilon": epsilon, "delta": delta, "sensitivity": each, "dimension": coordinates}
-    return calibrate(family, **budget).noise
+    """Return the noise of a family at a budget, calibrated once for all dimensions."""
+    return calibrate(
+        family, epsilon=epsilon, delta=delta, sensitivity=each, dimension=coordinates
+    ).noise
 
 
 def _draw(stream: Stream, noise: Noise, shape: tuple[int, int]) -> Array:
@@ -144,14 +180,15 @@ def _draw(stream: Stream, noise: Noise, shape: tuple[int, int]) -> Array:
 
 
 def _releases(
-    truth: Array, sensitivity: Sensitivity, epsilon: float, delta: float, stream: Stream
+    truth: Array, sensitivity: _Sensitivity, epsilon: float, delta: float, stream: Stream
 ) -> Iterator[tuple[str, float, Array]]:
     """Yield the paper's mechanisms, and the positive part: name, deviation and release."""
     d = truth.shape[1]
     normal = _draw(stream, Gaussian(1.0), truth.shape)
-    sigma = classical_gaussian_sigma(epsilon, delta, sensitivity.l2, allow_large_epsilon=True)
+    l2 = sensitivity.l2
+    sigma = float(classical_gaussian_sigma(epsilon, delta, l2, allow_large_epsilon=True))
     yield "cgm", sigma, truth + sigma * normal
-    sigma = gaussian_sigma(epsilon, delta, sensitivity.l2)
+    sigma = float(gaussian_sigma(epsilon, delta, l2))
     noisy = truth + sigma * normal
     yield "agm", sigma, noisy
     yield "agm-js", sigma, james_stein(noisy, sigma)
@@ -163,7 +200,7 @@ def _releases(
 
 
 def _exact_releases(
-    truth: Array, sensitivity: Sensitivity, epsilon: float, delta: float, stream: Stream
+    truth: Array, sensitivity: _Sensitivity, epsilon: float, delta: float, stream: Stream
 ) -> Iterator[tuple[str, float, Array]]:
     """Yield independent noise of other families at the same (epsilon, delta)."""
     for family in ("laplace", "flipped-huber", "truncated-laplace"):
@@ -172,7 +209,7 @@ def _exact_releases(
         yield name, noise.std(), truth + _draw(stream, noise, truth.shape)
 
 
-def _compare(
+def _rows(
     released: list[tuple[str, float, Array]],
     truth: Array,
     error: Callable[[Array], Array],
@@ -189,55 +226,22 @@ def _compare(
         yield [truth.shape[1], name, len(truth), *numbers]
 
 
-def compare_releases(
-    experiment: str,
-    settings: Settings,
-    draw: Callable[[np.random.Generator, int, int], Array],
-    sensitivity: Callable[[int], Sensitivity],
-    error: Callable[[Array], Array],
-) -> pd.DataFrame:
-    """Return the error of each mechanism against the dimension and epsilon.
-
-    Parameters
-    ----------
-    experiment : str
-        Its name, which is part of every stream's scope. Epsilon is not: all epsilons see the
-        same data and draws.
-    settings : Settings
-    draw : callable
-        From a generator, n and d to what is released of one fresh data set, shape (d,).
-    sensitivity : callable
-        From d to how far apart neighbouring answers can be.
-    error : callable
-        From deviations, shape (repetitions, d), to one error per repetition.
-
-    Returns
-    -------
-    DataFrame
-        With the columns COLUMNS. `deviation` is that of the noise, per coordinate; `error` is
-        a mean over repetitions, and `gain_over_X` that of the error of X less the row's own,
-        paired: positive where the row is better. Each has its standard error beside it.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
-    """
-    _check(experiment, settings)
+def _compare(settings: Releases, data: _Data) -> pd.DataFrame:
+    """Return the error of each mechanism against the dimension and epsilon."""
     rows = []
-    for d in sorted(set(settings.dimensions)):
+    for d in sorted(settings.dimensions):
 
         def stream(k: int, what: str, d: int = d) -> np.random.Generator:
-            return generator(settings.seed, experiment, d, k, what)
+            return generator(settings.seed, data.scope, d, k, what)
 
+        sensitivity = data.sensitivity(settings.samples, d)
         count = range(settings.data_sets(d))
-        sets = (draw(stream(k, "data"), settings.samples, d) for k in count)
-        truth = np.stack(list(sets))
+        truth = np.stack([data.draw(stream(k, "data"), settings.samples, d) for k in count])
         for epsilon in settings.epsilons:
-            setting = (truth, sensitivity(d), epsilon, settings.delta, stream)
+            setting = (truth, sensitivity, epsilon, settings.delta, stream)
             released = list(_releases(*setting))
             if d <= settings.exact_up_to:
                 released += _exact_releases(*setting)
-            rows += [[epsilon, *row] for row in _compare(released, truth, error)]
+            rows += [[epsilon, *row] for row in _rows(released, truth, data.error)]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["epsilon", "dimension"], kind="stable", ignore_index=True)

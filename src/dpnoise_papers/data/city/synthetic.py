@@ -12,14 +12,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from dpnoise._validation import Problems
-from dpnoise.denoise.graph import Graph
 from dpnoise_papers.data.city.counts import City, Hour
 from dpnoise_papers.data.city.synthetic_streets import street_graph
-from dpnoise_papers.data.city.trips import Spreading, count_events, l2_sensitivity
-from dpnoise_papers.grids import require_count
+from dpnoise_papers.data.city.trips import Spreading, count_events
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -42,7 +38,7 @@ def complete_city(
     rows: int,
     columns: int,
     events: int,
-    most: int,
+    events_per_cab: int,
     bandwidth: float,
     reach: float,
 ) -> City:
@@ -60,7 +56,7 @@ def complete_city(
         Size of the synthetic street grid.
     events : int
         Synthetic pick-ups and drop-offs in each hour.
-    most : int
+    events_per_cab : int
         Events that are kept of a cab in an hour; synthetic cabs make as many.
     bandwidth, reach : float
         Of the kernel and the map, in metres, as for real trips.
@@ -68,17 +64,7 @@ def complete_city(
     Returns
     -------
     City
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("synthetic city")
-    sizes = (("rows", rows), ("columns", columns), ("events", events), ("most", most))
-    for name, value in sizes:
-        require_count(problems, name, value, 1)
-    problems.raise_if_any()
     if city is None:
         x, y, sections = _streets(rows, columns, seed)
         city = City("synthetic city", x, y, sections, missing="no road map could be had")
@@ -90,44 +76,11 @@ def complete_city(
             place = _events(city, hour, events, seed)
             counts[hour], tally = count_events(
                 spreading, (city.x[place], city.y[place]), malformed=np.zeros(events, bool),
-                cab=np.arange(events) // most, time=np.zeros(events), most=most,
+                cab=np.arange(events) // events_per_cab, time=np.zeros(events),
+                most=events_per_cab,
             )  # fmt: skip
             details[hour] = Hour("synthetic", "made up", 1.0, tally)
     return replace(city, counts=counts, hours=details)
-
-
-def city_data(city: City, *, most: int) -> pd.DataFrame:
-    """Return what became of the trips of each hour, and which sensitivity holds.
-
-    Parameters
-    ----------
-    city : City
-    most : int
-        Events that were kept of a cab in an hour.
-
-    Returns
-    -------
-    DataFrame
-        Columns city, hour, source, day, scale, those of
-        `dpnoise_papers.data.city.trips.Tally`, total (the sum of the counts), largest,
-        deviation (their root mean square about the mean: the RMSE of a flat map), junctions,
-        sections, loops, parallels, edges, sensitivity (add or remove a cab) and
-        sensitivity_replace (replace one).
-    """
-    graph = Graph(len(city.x), city.sections)
-    rows = []
-    for hour in sorted(city.counts):
-        counts, details = city.counts[hour], city.hours[hour]
-        rows.append({
-            "city": city.name, "hour": hour, "source": details.source, "day": details.day,
-            "scale": details.scale, **vars(details.tally), "total": float(np.sum(counts)),
-            "largest": float(np.max(counts)), "deviation": float(np.std(counts)),
-            "junctions": graph.nodes, "sections": len(city.sections), "loops": graph.loops,
-            "parallels": graph.parallels, "edges": len(np.asarray(graph.edges)),
-            "sensitivity": l2_sensitivity(most),
-            "sensitivity_replace": l2_sensitivity(most, replace=True),
-        })  # fmt: skip
-    return pd.DataFrame(rows)
 
 
 def _streets(rows: int, columns: int, seed: int) -> tuple[Array, Array, NDArray[np.int64]]:

@@ -1,0 +1,79 @@
+"""Counts behind the heat maps of balle-wang-2018: real where there are data, else synthetic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpnoise.denoise.graph import Graph
+from dpnoise_papers.balle_wang_2018.settings import named_hours
+from dpnoise_papers.data.city.synthetic import complete_city
+from dpnoise_papers.data.city.trips import l2_sensitivity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpnoise_papers.balle_wang_2018.settings import CityCounts, HeatMap, HeatMapErrors
+    from dpnoise_papers.data.city.counts import City
+
+
+def completed(city: City | None, hours: Sequence[int], settings: CityCounts) -> City:
+    """City with counts for every hour asked for.
+
+    Parameters
+    ----------
+    city : City or None
+        What could be had.
+    hours : sequence of int
+    settings : CityCounts
+
+    Returns
+    -------
+    City
+    """
+    given = settings.model_dump(exclude={"passengers_per_trip"})
+    return complete_city(city, hours, **given)
+
+
+def heat_map_data(
+    settings: CityCounts,
+    figure_2: HeatMap,
+    figure_5: HeatMap,
+    figure_6: HeatMapErrors,
+    city: City | None,
+) -> pd.DataFrame:
+    """Trips of each hour, what was kept of them, and the sensitivity of their counts.
+
+    Parameters
+    ----------
+    settings : CityCounts
+    figure_2, figure_5 : HeatMap
+    figure_6 : HeatMapErrors
+        They name the hours.
+    city : City or None
+
+    Returns
+    -------
+    DataFrame
+        Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.trips.Tally`,
+        total (the sum of the counts), largest, deviation (their root mean square about the mean:
+        the RMSE of a flat map), junctions, sections, loops, parallels, edges, sensitivity (add or
+        remove a cab) and sensitivity_replace (replace one).
+    """
+    city = completed(city, named_hours(figure_2, figure_5, figure_6), settings)
+    graph = Graph(len(city.x), city.sections)
+    rows = []
+    for hour in sorted(city.counts):
+        counts, details = city.counts[hour], city.hours[hour]
+        rows.append({
+            "city": city.name, "hour": hour, "source": details.source, "day": details.day,
+            "scale": details.scale, **vars(details.tally), "total": float(np.sum(counts)),
+            "largest": float(np.max(counts)), "deviation": float(np.std(counts)),
+            "junctions": graph.nodes, "sections": len(city.sections), "loops": graph.loops,
+            "parallels": graph.parallels, "edges": len(graph.edges),
+            "sensitivity": l2_sensitivity(settings.events_per_cab),
+            "sensitivity_replace": l2_sensitivity(settings.events_per_cab, replace=True),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
