@@ -15,7 +15,8 @@ How the functions are called:
 
 A name in `reads` that contains `{part}` stands for the tables of all parts and arrives as one
 dictionary from part to table. With `for_each` the function runs once for each part, and
-`{part}` in `data`, `reads` and `makes` is that part.
+`{part}` in `data`, `reads` and `makes` is that part; where no data set is, the function takes it
+as keyword `part`.
 """
 
 from __future__ import annotations

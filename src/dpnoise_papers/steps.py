@@ -238,7 +238,9 @@ def _told(
 ) -> dict[str, Any]:
     claims = _CLAIMS if declared.claims else ""
     if isinstance(declared, Table):
+        by_part = declared.for_each and not any(PART in name for name in declared.data)
         return {
+            "by_part": by_part,
             "claims": claims,
             "data": _DATA if declared.data else "",
             "module": paper.module,

@@ -112,3 +112,15 @@ def test_the_target_of_a_paper_is_every_file_of_every_part_and_what_it_shows():
 def test_a_claim_about_a_table_that_no_item_makes_is_refused():
     with pytest.raises(ValueError, match=r"no item makes <results>/.*, "):
         named_results((PAPER,), [])
+
+
+@pytest.mark.parametrize(
+    ("data", "told"), [((), True), (("city/manhattan",), True), (("{part}",), False)]
+)
+def test_a_swept_function_takes_its_part_as_data_or_by_name(data, told):
+    table = Table(
+        function="toy.hours", data=data, parts="sweep.hours", for_each=True, makes=("hour-{part}",)
+    )
+    item = Item(id="hours", table=table)
+    (step,) = steps(CONFIG, (Paper(id="inid-2024", items=(item,)),), "table")
+    assert step.params["by_part"] is told

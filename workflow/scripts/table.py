@@ -10,7 +10,7 @@ with logged(snakemake.log[0]) as log:
     if params.data:
         data = list(map(resolve(params.data), given.npz))
         log.extend("no data: not run" for one in data if one is None)
-    elif snakemake.wildcards.get("part"):
+    if params.by_part:
         keywords["part"] = snakemake.wildcards.part
     if params.statuses:
         keywords["statuses"] = read_statuses(given.status)

@@ -6,6 +6,19 @@ from dpnoise_papers.item import Figure, Item, Paper, Table
 
 _CITY = "city/manhattan"
 
+# What several panels share.
+_GAIN = "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.classical_against_analytic"
+_MEANS = "dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation"
+_HISTOGRAMS = "dpnoise_papers.balle_wang_2018.tables.releases.histograms"
+_HEAT_MAPS = "dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_maps"
+_ERROR_CURVES = Figure(
+    function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.error_curves"
+)
+_DENOISED_CURVES = Figure(
+    function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.denoised_curves"
+)
+_MAPS = Figure(function="dpnoise_papers.balle_wang_2018.figures.heat_maps.maps", memory=1500)
+
 PAPER = Paper(
     id="balle-wang-2018",
     items=(
@@ -14,61 +27,42 @@ PAPER = Paper(
             caption="Standard deviations of the classical and the analytic Gaussian mechanism as "
             "epsilon tends to 0. The analytic one has a limit there, half of it below Theorem 2's; "
             "the classical one grows without bound.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.classical_against_analytic",
-                settings=("figure_1a",),
-            ),
+            table=Table(function=_GAIN, settings=("figure_1a",)),
             figure=Figure(
                 function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.deviations"
             ),
         ),
         Item(
             id="figure-1b",
-            caption="Variance of the classical over that of the analytic Gaussian mechanism against "
-            "epsilon, for several delta. The guides are the 1.4 of Section 5.1 and the third of the "
-            "variance that the abstract names.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.classical_against_analytic",
-                settings=("figure_1b",),
-            ),
+            caption="Variance of the classical over that of the analytic Gaussian mechanism "
+            "against epsilon, for several delta. The guides are the 1.4 of Section 5.1 and the "
+            "third of the variance that the abstract names.",
+            table=Table(function=_GAIN, settings=("figure_1b",)),
             figure=Figure(
                 function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.gain_by_epsilon"
             ),
         ),
         Item(
             id="figure-1c",
-            caption="Mean estimation at epsilon = 0.01: l2 error, raw and denoised, and the same over "
-            "the error of the analytic mechanism. Bands are two standard errors; mechanisms with "
-            "a star are not in the paper.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation",
-                settings=("figure_1c",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.error_curves"
-            ),
+            caption="Mean estimation at epsilon = 0.01: l2 error, raw and denoised, and the same "
+            "over the error of the analytic mechanism. Bands are two standard errors; mechanisms "
+            "with a star are not in the paper.",
+            table=Table(function=_MEANS, settings=("figure_1c",)),
+            figure=_ERROR_CURVES,
         ),
         Item(
             id="figure-1d",
             caption="Mean estimation in high dimension: the denoised estimators alone, beside the "
             "release of zeros, which uses no data.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation",
-                settings=("figure_1d",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.denoised_curves"
-            ),
+            table=Table(function=_MEANS, settings=("figure_1d",)),
+            figure=_DENOISED_CURVES,
         ),
         Item(
             id="figure-3a",
-            caption="Variance of the classical over that of the analytic Gaussian mechanism against "
-            "delta, for several epsilon. The guides are the 1.4 of Section 5.1 and the third of the "
-            "variance that the abstract names.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.classical_against_analytic",
-                settings=("figure_3a",),
-            ),
+            caption="Variance of the classical over that of the analytic Gaussian mechanism "
+            "against delta, for several epsilon. The guides are the 1.4 of Section 5.1 and the "
+            "third of the variance that the abstract names.",
+            table=Table(function=_GAIN, settings=("figure_3a",)),
             figure=Figure(
                 function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.gain_by_delta"
             ),
@@ -76,71 +70,41 @@ PAPER = Paper(
         Item(
             id="figure-3b",
             caption="Mean estimation at epsilon = 1, otherwise as Figure 1c.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation",
-                settings=("figure_3b",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.error_curves"
-            ),
+            table=Table(function=_MEANS, settings=("figure_3b",)),
+            figure=_ERROR_CURVES,
         ),
         Item(
             id="figure-3c",
             caption="Mean estimation at epsilon = 0.1, otherwise as Figure 1c.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation",
-                settings=("figure_3c",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.error_curves"
-            ),
+            table=Table(function=_MEANS, settings=("figure_3c",)),
+            figure=_ERROR_CURVES,
         ),
         Item(
             id="figure-4a",
-            caption="Sparse histograms at epsilon = 1: l1 error, raw and denoised, and the same over "
-            "the error of the analytic mechanism. Bands are two standard errors; mechanisms with "
-            "a star are not in the paper.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.histograms",
-                settings=("figure_4a",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.error_curves"
-            ),
+            caption="Sparse histograms at epsilon = 1: l1 error, raw and denoised, and the same "
+            "over the error of the analytic mechanism. Bands are two standard errors; mechanisms "
+            "with a star are not in the paper.",
+            table=Table(function=_HISTOGRAMS, settings=("figure_4a",)),
+            figure=_ERROR_CURVES,
         ),
         Item(
             id="figure-4b",
             caption="Sparse histograms at epsilon = 0.1, otherwise as Figure 4a.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.histograms",
-                settings=("figure_4b",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.error_curves"
-            ),
+            table=Table(function=_HISTOGRAMS, settings=("figure_4b",)),
+            figure=_ERROR_CURVES,
         ),
         Item(
             id="figure-4c",
             caption="Sparse histograms at epsilon = 0.01, otherwise as Figure 4a.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.histograms",
-                settings=("figure_4c",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.error_curves"
-            ),
+            table=Table(function=_HISTOGRAMS, settings=("figure_4c",)),
+            figure=_ERROR_CURVES,
         ),
         Item(
             id="figure-4d",
             caption="Sparse histograms with many bins: the denoised estimators alone, beside the "
             "release of zeros, which uses no data.",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.releases.histograms",
-                settings=("figure_4d",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.denoised_curves"
-            ),
+            table=Table(function=_HISTOGRAMS, settings=("figure_4d",)),
+            figure=_DENOISED_CURVES,
         ),
         Item(
             id="heat-map-data",
@@ -152,35 +116,31 @@ PAPER = Paper(
         ),
         Item(
             id="figure-2",
-            caption="Private heat map of Manhattan's taxi events at midnight, raw and denoised, with "
-            "the root mean square error below each map; darker is more. The original counts are not "
-            "public: substitute trips, sampled on other days, are scaled to the real totals of the "
-            "paper's day and hour, and without data the city is synthetic and says so. "
-            "Epsilon = 0.5 is inferred from the printed error of the raw release, 40.29.",
+            caption="Private heat map of Manhattan's taxi events at midnight, raw and denoised, "
+            "with the root mean square error below each map; darker is more. The original counts "
+            "are not public: substitute trips, sampled on other days, are scaled to the real "
+            "totals of the paper's day and hour, and without data the city is synthetic and says "
+            "so. Epsilon = 0.5 is inferred from the printed error of the raw release, 40.29.",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_maps",
+                function=_HEAT_MAPS,
                 settings=("city", "figure_2"),
                 data=(_CITY,),
                 makes=("figure-2", "figure-2-maps", "figure-2-roads"),
                 memory=2000,
             ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.heat_maps.maps", memory=1500
-            ),
+            figure=_MAPS,
         ),
         Item(
             id="figure-5",
             caption="Private heat map of Manhattan's taxi events at noon, otherwise as Figure 2.",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_maps",
+                function=_HEAT_MAPS,
                 settings=("city", "figure_5"),
                 data=(_CITY,),
                 makes=("figure-5", "figure-5-maps", "figure-5-roads"),
                 memory=2000,
             ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.heat_maps.maps", memory=1500
-            ),
+            figure=_MAPS,
         ),
         Item(
             id="figure-6-hours",
@@ -216,8 +176,8 @@ PAPER = Paper(
         ),
         Item(
             id="algorithm-1",
-            caption="Algorithm 1 as published, by both of its stops: the delta that its sigma really "
-            "gives, over the delta asked for. Above 1 it is not private.",
+            caption="Algorithm 1 as published, by both of its stops: the delta that its sigma "
+            "really gives, over the delta asked for. Above 1 it is not private.",
             table=Table(
                 function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.published_algorithm",
                 settings=("algorithm_1",),

@@ -7,6 +7,8 @@ Stein's identity, by which the closed forms are derived.
 from __future__ import annotations
 
 import math
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 _FACTOR = 2.22  # of Theorem 12
 
 
-def posterior_mean(rng: Generator, n: int) -> Outcome:
+def _posterior_mean(rng: Generator, n: int) -> Outcome:
     """Return what other estimators lose on the posterior mean, for priors of three atoms."""
     atoms, weights = rng.uniform(-4, 4, (n, 3)), rng.dirichlet(np.ones(3), n)
     sigma = rng.uniform(0.3, 3, n)
@@ -49,7 +51,8 @@ def posterior_mean(rng: Generator, n: int) -> Outcome:
 
     def posterior(y: Array) -> Array:
         parts = joint(y)
-        return sum(column(atoms[:, k]) * part for k, part in enumerate(parts)) / sum(parts)
+        weighted = [column(atoms[:, k]) * part for k, part in enumerate(parts)]
+        return reduce(add, weighted) / reduce(add, parts)
 
     end = 4 + REACH * sigma
     edges = np.stack([-end, *np.sort(atoms, axis=1).T, end], axis=1)
@@ -58,7 +61,7 @@ def posterior_mean(rng: Generator, n: int) -> Outcome:
         def loss(y: Array) -> Array:
             guess = estimate(y)
             parts = enumerate(joint(y))
-            return sum(part * (column(atoms[:, k]) - guess) ** 2 for k, part in parts)
+            return reduce(add, [part * (column(atoms[:, k]) - guess) ** 2 for k, part in parts])
 
         return integrate(loss, edges, parts=12)
 
@@ -68,8 +71,8 @@ def posterior_mean(rng: Generator, n: int) -> Outcome:
         lambda y: np.sign(y) * np.maximum(np.abs(y) - column(threshold), 0),
         lambda y: posterior(y) + 0.01 * column(level) * np.cos(y),
     )
-    least = risk(posterior)
-    margin = np.min([at_most(least, risk(other)) for other in others], axis=0)
+    minimum = risk(posterior)
+    margin = np.min([at_most(minimum, risk(other)) for other in others], axis=0)
     return Outcome(margin, 1e-11, {"sigma": sigma, "slope": slope, "threshold": threshold})
 
 
@@ -103,12 +106,12 @@ def _james_stein_mean_risk(d: Array, variance: Array) -> Array:
     return (d * variance + spread) / (variance + 1)
 
 
-def james_stein_printed(rng: Generator, n: int) -> Outcome:
+def _james_stein_printed(rng: Generator, n: int) -> Outcome:
     """Return the relative error of the MSE that Theorem 11 prints."""
     return _mse(rng, n, printed=True)
 
 
-def james_stein_corrected(rng: Generator, n: int) -> Outcome:
+def _james_stein_corrected(rng: Generator, n: int) -> Outcome:
     """Return the relative error with the factor (d - 2)/d."""
     return _mse(rng, n, printed=False)
 
@@ -123,15 +126,15 @@ def _mse(rng: Generator, n: int, *, printed: bool) -> Outcome:
     return Outcome(equal(np.array(claimed), exact, exact), 1e-9, drawn)
 
 
-def james_stein_factor(rng: Generator, n: int) -> Outcome:
+def _james_stein_factor(rng: Generator, n: int) -> Outcome:
     """Return the slack of: the MSE is within d^2/(d - 2)^2 of the Bayes risk."""
     d, variance, drawn = _prior(rng, n)
-    least = [bayes_risk(int(k), w, 1.0) for k, w in zip(d, variance, strict=True)]
-    ratio = _james_stein_mean_risk(d, variance) / np.array(least)
+    bayes = [bayes_risk(int(k), w, 1.0) for k, w in zip(d, variance, strict=True)]
+    ratio = _james_stein_mean_risk(d, variance) / np.array(bayes)
     return Outcome(at_most(ratio, (d / (d - 2)) ** 2), 1e-9, drawn)
 
 
-def james_stein_likelihood(rng: Generator, n: int) -> Outcome:
+def _james_stein_likelihood(rng: Generator, n: int) -> Outcome:
     """Return the slack in log likelihood of: w^2 + sigma^2 = |y|^2/(d - 2) is the maximum."""
     d, variance, drawn = _prior(rng, n)
     squared = (variance + 1) * rng.chisquare(d)
@@ -142,7 +145,7 @@ def james_stein_likelihood(rng: Generator, n: int) -> Outcome:
     return Outcome(at_most(likelihood(squared / d), likelihood(squared / (d - 2))), 1e-12, drawn)
 
 
-def james_stein_improves(rng: Generator, n: int) -> Outcome:
+def _james_stein_improves(rng: Generator, n: int) -> Outcome:
     """Return the slack of: at every f the risk of James-Stein is below d sigma^2.
 
     With a = d - 2 and l = |f|^2 the definition gives the risk
@@ -160,7 +163,17 @@ def james_stein_improves(rng: Generator, n: int) -> Outcome:
 
 
 def threshold_risk(mean: Array, threshold: Array) -> Array:
-    """Return the risk of the soft threshold at unit noise, in closed form."""
+    """Risk of the soft threshold at unit noise, in closed form.
+
+    Parameters
+    ----------
+    mean, threshold : array, shape (n,)
+
+    Returns
+    -------
+    array, shape (n,)
+        Mean squared errors.
+    """
 
     def half(m: Array) -> Array:
         x = threshold - m
@@ -173,10 +186,14 @@ def threshold_risk(mean: Array, threshold: Array) -> Array:
 
 
 def two_point_risk() -> tuple[Array, Array]:
-    """Return a grid of bounds t and a lower bound on the minimax risk over |mean| <= t.
+    """Lower bound on the minimax risk over |mean| <= t at unit noise, on a grid of t.
 
     The Bayes risk of the prior on +-t is t^2 (1 - E tanh(t (t + Z))); the risk over a longer
     interval is no less.
+
+    Returns
+    -------
+    t, risk : array, shape (1201,)
     """
     t = np.linspace(0, 3, 1201)
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
@@ -184,20 +201,20 @@ def two_point_risk() -> tuple[Array, Array]:
     return t, np.maximum.accumulate(t * t * (1 - mean))
 
 
-def soft_threshold_bound(rng: Generator, n: int) -> Outcome:
+def _soft_threshold_bound(rng: Generator, n: int) -> Outcome:
     """Return the relative slack of Theorem 12 at random points f.
 
     A ball that holds f holds all points with |f_i| or less in each coordinate, so that R(S) is
     at least the sum of the one-dimensional minimax risks over |mean| <= |f_i|.
     """
-    grid, least = two_point_risk()
+    grid, bound_at = two_point_risk()
     margin, dimension = np.empty(n), rng.integers(1, 400, n)
     for k, d in enumerate(dimension):
         decay, scale = rng.uniform(0, 3), math.exp(rng.uniform(-2, 2.5))
         size = scale * np.arange(1, d + 1.0) ** -decay * rng.choice([0.3, 1.0, 1.0], d)
         threshold = math.sqrt(2 * math.log(d))
         place = np.searchsorted(grid, np.minimum(size, grid[-1]), side="right") - 1
-        minimax = least[place].sum()
+        minimax = bound_at[place].sum()
         bound = (2 * math.log(d) + 1) * (1 + _FACTOR * minimax)
         margin[k] = 1 - threshold_risk(size, np.full(d, threshold)).sum() / bound
     return Outcome(margin, 1e-12, {"d": dimension.astype(float)})
@@ -205,25 +222,25 @@ def soft_threshold_bound(rng: Generator, n: int) -> Outcome:
 
 CHECKS = (
     Check("theorem-10", "Theorem 10", "the posterior mean has the least mean squared error",
-          "complete", posterior_mean, 0.1),
+          "complete", _posterior_mean, 0.1),
     Check("theorem-11", "Theorem 11",
           "the MSE of James-Stein is d sigma^2 (1 - (d-2)^2/d^2 sigma^2/(w^2 + sigma^2))",
-          "misprint: the factor is (d-2)/d", james_stein_printed),
+          "misprint: the factor is (d-2)/d", _james_stein_printed),
     Check("theorem-11-corrected", "Theorem 11, corrected",
           "the MSE of James-Stein is d sigma^2 (1 - (d-2)/d sigma^2/(w^2 + sigma^2))",
-          "complete", james_stein_corrected),
+          "complete", _james_stein_corrected),
     Check("theorem-11-factor", "Theorem 11, below it",
           "the risk of James-Stein is within d^2/(d-2)^2 of the Bayes risk for any w^2",
           "false: it exceeds it by 2 sigma^4/(w^2 + sigma^2), the factor 1 + 2 sigma^2/(d w^2), "
-          "which is unbounded as w -> 0", james_stein_factor),
+          "which is unbounded as w -> 0", _james_stein_factor),
     Check("theorem-11-likelihood", "Theorem 11, proof",
           "the maximum likelihood estimate of w^2 is |y|^2/(d-2) - sigma^2",
           "false: it is |y|^2/d - sigma^2; the density of |y|^2 lacks its factor "
-          "1/(w^2 + sigma^2)", james_stein_likelihood),
+          "1/(w^2 + sigma^2)", _james_stein_likelihood),
     Check("theorem-11-improves", "Theorem 11, below it",
           "James-Stein improves on the noisy answer at every f when d >= 3", "cited",
-          james_stein_improves),
+          _james_stein_improves),
     Check("theorem-12", "Theorem 12",
           "the soft threshold sigma sqrt(2 log d) has risk at most (2 log d + 1)(sigma^2 + "
-          "2.22 R(S))", "cited", soft_threshold_bound, 0.25),
+          "2.22 R(S))", "cited", _soft_threshold_bound, 0.25),
 )  # fmt: skip

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CONSTANT = 10.0
 
 
-def bayes_gaussian(rng: Generator, n: int) -> Outcome:
+def _bayes_gaussian(rng: Generator, n: int) -> Outcome:
     """Return the error of the Bayes risk d w^2 sigma^2 / (w^2 + sigma^2), by cubature.
 
     Gauss-Hermite nodes in f and in the noise are exact for the squared error of c y; besides the
@@ -41,13 +41,13 @@ def bayes_gaussian(rng: Generator, n: int) -> Outcome:
         return d * (((c[:, None, None] * y - f) ** 2) * weights).sum(axis=(1, 2))
 
     factor = variance / (variance + sigma**2)
-    least = risk(factor)
+    minimum = risk(factor)
     printed = [bayes_risk(int(k), w, s) for k, w, s in zip(d, variance, sigma, strict=True)]
     # The factor is also the gain over the noisy answer, whose risk is d sigma^2.
     margin = [
-        equal(least, np.array(printed), least),
-        equal(least, factor * risk(np.ones(n)), least),
-        at_most(least, risk(factor * rng.uniform(0, 2, n)), least),
+        equal(minimum, np.array(printed), minimum),
+        equal(minimum, factor * risk(np.ones(n)), minimum),
+        at_most(minimum, risk(factor * rng.uniform(0, 2, n)), minimum),
     ]
     drawn = {"d": d.astype(float), "prior_variance": variance, "sigma": sigma}
     return Outcome(np.min(margin, axis=0), 1e-10, drawn)
@@ -63,9 +63,9 @@ def _ball(rng: Generator, n: int, p: Array) -> tuple[Array, Array, Array, dict[s
     d = np.floor(np.exp(rng.uniform(0, math.log(1e4), n)))
     side = np.exp(rng.uniform(-4, 3, n))
     radius = side * d ** (1 / p)
-    grid, least = two_point_risk()
+    grid, bound = two_point_risk()
     place = np.searchsorted(grid, np.minimum(side, grid[-1]), side="right") - 1
-    low, high = d * least[place], d * side**2 / (1 + side**2)
+    low, high = d * bound[place], d * side**2 / (1 + side**2)
     # Between 0 and the first point of the grid: the risk of two points is side^2 (1 - side^2) or
     # more.
     low = np.where(side < 0.1, d * side**2 * (1 - side**2), low)
@@ -79,21 +79,21 @@ def _rate(claimed: Array, low: Array, high: Array) -> Array:
     return np.minimum(above, below)
 
 
-def rate_printed(rng: Generator, n: int) -> Outcome:
+def _rate_printed(rng: Generator, n: int) -> Outcome:
     """Return the slack of R = Theta(B^2 sigma^2/(sigma^2 + B^2/d)) over p >= 2."""
     radius, low, high, drawn = _ball(rng, n, 2 / rng.uniform(0.02, 1, n))
     claimed = radius**2 / (1 + radius**2 / drawn["d"])
     return Outcome(_rate(claimed, low, high), 0.0, drawn)
 
 
-def rate_at_two(rng: Generator, n: int) -> Outcome:
+def _rate_at_two(rng: Generator, n: int) -> Outcome:
     """Return the same at p = 2."""
     radius, low, high, drawn = _ball(rng, n, np.full(n, 2.0))
     claimed = radius**2 / (1 + radius**2 / drawn["d"])
     return Outcome(_rate(claimed, low, high), 0.0, drawn)
 
 
-def rate_corrected(rng: Generator, n: int) -> Outcome:
+def _rate_corrected(rng: Generator, n: int) -> Outcome:
     """Return the slack with B d^(1/2 - 1/p), the radius of the l2 ball around, in B's place."""
     radius, low, high, drawn = _ball(rng, n, 2 / rng.uniform(0.02, 1, n))
     around = radius**2 * drawn["d"] ** (1 - 2 / drawn["p"])
@@ -120,21 +120,21 @@ def _histogram(rng: Generator, n: int) -> tuple[Array, Array, Array, dict[str, A
     return risk, d, bound, {"d": d, "s": filled, "k": power, "n": items}
 
 
-def histogram_bound(rng: Generator, n: int) -> Outcome:
+def _histogram_bound(rng: Generator, n: int) -> Outcome:
     """Return the slack of the threshold's bound on histograms, with its factor 2 log d + 1."""
     risk, d, bound, drawn = _histogram(rng, n)
     slack = np.log(_CONSTANT * (2 * np.log(d) + 1) * bound / risk)
     return Outcome(slack, 0.0, drawn)
 
 
-def naive_up_to_logarithms(rng: Generator, n: int) -> Outcome:
+def _naive_up_to_logarithms(rng: Generator, n: int) -> Outcome:
     """Return the slack of: its risk is at most d sigma^2, up to the factor 2 log d + 1."""
     risk, d, _, drawn = _histogram(rng, n)
     bound = (2 * np.log(d) + 1) * d
     return Outcome(at_most(risk, bound, bound), 0.0, drawn)
 
 
-def naive(rng: Generator, n: int) -> Outcome:
+def _naive(rng: Generator, n: int) -> Outcome:
     """Return the slack of: its risk is at most d sigma^2, that of the noisy histogram."""
     risk, d, _, drawn = _histogram(rng, n)
     return Outcome(at_most(risk, d, d), 0.0, drawn)
@@ -143,24 +143,24 @@ def naive(rng: Generator, n: int) -> Outcome:
 CHECKS = (
     Check("section-4-bayes-risk", "Section 4, below Theorem 10",
           "under N(0, w^2 I) the Bayes risk is d w^2 sigma^2/(w^2 + sigma^2), a factor "
-          "w^2/(w^2 + sigma^2) below that of the noisy answer", "cited", bayes_gaussian),
+          "w^2/(w^2 + sigma^2) below that of the noisy answer", "cited", _bayes_gaussian),
     Check("section-4-rate", "Section 4, below (7)",
           "for p >= 2 the minimax risk over the l_p ball is "
           "Theta(B^2 sigma^2/(sigma^2 + B^2/d))",
           "misprint: right at p = 2; for p > 2 B has to be B d^(1/2 - 1/p), since the ball holds "
-          "a cube of half side B d^(-1/p)", rate_printed),
+          "a cube of half side B d^(-1/p)", _rate_printed),
     Check("section-4-rate-at-2", "Section 4, below (7)",
-          "the same at p = 2", "cited", rate_at_two),
+          "the same at p = 2", "cited", _rate_at_two),
     Check("section-4-rate-corrected", "Section 4, below (7), corrected",
           "for p >= 2 it is that with B d^(1/2 - 1/p) in the place of B", "complete",
-          rate_corrected),
+          _rate_corrected),
     Check("section-4-histogram", "Section 4, end",
           "on histograms the soft threshold has risk O~(min(s sigma^2, n^(1/k) "
-          "sigma^(2 - 1/k)))", "cited", histogram_bound, 0.1),
+          "sigma^(2 - 1/k)))", "cited", _histogram_bound, 0.1),
     Check("section-4-histogram-naive", "Section 4, end",
           "so that it improves over the naive release for all d, n, s, up to the logarithmic "
-          "factor that O~ hides", "complete", naive_up_to_logarithms, 0.1),
+          "factor that O~ hides", "complete", _naive_up_to_logarithms, 0.1),
     Check("section-4-histogram-naive-literal", "Section 4, end",
           "the same without a logarithmic factor",
-          "false: with all bins far from 0 the risk is d sigma^2 (1 + 2 log d)", naive, 0.1),
+          "false: with all bins far from 0 the risk is d sigma^2 (1 + 2 log d)", _naive, 0.1),
 )  # fmt: skip

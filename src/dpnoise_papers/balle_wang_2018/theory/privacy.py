@@ -44,20 +44,20 @@ def _slack(sigma: Array, epsilon: Array, delta: Array) -> Array:
     return np.log(delta) - gaussian_log_delta(1.0 / sigma, epsilon)
 
 
-def classical(rng: Generator, n: int) -> Outcome:
+def _classical(rng: Generator, n: int) -> Outcome:
     """Return the slack of Theorem 1."""
     epsilon, delta = _geometric(rng, 1e-4, 1, n), _geometric(rng, 1e-12, 1, n)
     sigma = classical_gaussian_sigma(epsilon, delta)
     return Outcome(_slack(sigma, epsilon, delta), _ROUNDING, {"epsilon": epsilon, "delta": delta})
 
 
-def zero_epsilon(rng: Generator, n: int) -> Outcome:
+def _zero_epsilon(rng: Generator, n: int) -> Outcome:
     """Return the slack of Theorem 2."""
     delta = _geometric(rng, 1e-12, 1, n)
     return Outcome(_slack(0.5 / delta, np.zeros(n), delta), _ROUNDING, {"delta": delta})
 
 
-def loss_is_gaussian(rng: Generator, n: int) -> Outcome:
+def _loss_is_gaussian(rng: Generator, n: int) -> Outcome:
     """Return the error of Lemma 3: the loss at f + Z is eta + sqrt(2 eta) times a unit normal."""
     d = 5
     f, other, z = (rng.standard_normal((n, d)) for _ in range(3))
@@ -73,38 +73,39 @@ def loss_is_gaussian(rng: Generator, n: int) -> Outcome:
     )
 
 
-def _low_privacy(rng: Generator, n: int, exponent: float, least: float) -> Outcome:
-    epsilon = _geometric(rng, least, 30, n)
+def _low_privacy(rng: Generator, n: int, exponent: float, low: float) -> Outcome:
+    """Return the relative slack of sigma >= Delta / sqrt(2 epsilon) below a bound on delta."""
+    epsilon = _geometric(rng, low, 30, n)
     bound = 0.5 - np.exp(-exponent * epsilon) / np.sqrt(4 * math.pi * epsilon)
     delta = bound * np.where(rng.random(n) < 0.5, rng.random(n), 1 - 1e-3 * rng.random(n))
     margin = gaussian_sigma(epsilon, delta) * np.sqrt(2 * epsilon) - 1
     return Outcome(margin, _ROUNDING, {"epsilon": epsilon, "delta": delta})
 
 
-def tail_at_zero(rng: Generator, n: int) -> Outcome:
+def _tail_at_zero(rng: Generator, n: int) -> Outcome:
     """Return the slack of P(L >= 0) >= 1/2 (Section 2.2), with the loss drawn as in Lemma 3."""
     eta = _geometric(rng, 1e-8, 1e2, n)
     return Outcome(special.ndtr(np.sqrt(eta / 2)) - 0.5, 0.0, {"eta": eta})
 
 
-def low_privacy_limit(rng: Generator, n: int) -> Outcome:
+def _low_privacy_limit(rng: Generator, n: int) -> Outcome:
     """Return the slack of: Theorem 4's corrected bound on delta is near 1/2 at large epsilon."""
     epsilon = _geometric(rng, 1e3, 1e8, n)
     bound = 0.5 - 1 / np.sqrt(4 * math.pi * epsilon)
     return Outcome(0.01 - np.abs(bound - 0.5), 0.0, {"epsilon": epsilon})
 
 
-def low_privacy_printed(rng: Generator, n: int) -> Outcome:
+def _low_privacy_printed(rng: Generator, n: int) -> Outcome:
     """Return the relative slack of sigma >= Delta / sqrt(2 epsilon) under Theorem 4's bound."""
     return _low_privacy(rng, n, 3.0, 0.2)
 
 
-def low_privacy_corrected(rng: Generator, n: int) -> Outcome:
+def _low_privacy_corrected(rng: Generator, n: int) -> Outcome:
     """Return the same with the bound that the Mills ratio gives, 1/2 - 1/sqrt(4 pi epsilon)."""
     return _low_privacy(rng, n, 0.0, 0.35)
 
 
-def classical_at_large_epsilon(rng: Generator, n: int) -> Outcome:
+def _classical_at_large_epsilon(rng: Generator, n: int) -> Outcome:
     """Return how far the classical formula misses delta beyond epsilon = 4 log(1.25 / delta)."""
     delta = _geometric(rng, 1e-12, 0.1, n)
     epsilon = 4 * np.log(1.25 / delta) * rng.uniform(1, 3, n)
@@ -112,7 +113,7 @@ def classical_at_large_epsilon(rng: Generator, n: int) -> Outcome:
     return Outcome(-_slack(sigma, epsilon, delta), 0.0, {"epsilon": epsilon, "delta": delta})
 
 
-def events(rng: Generator, n: int) -> Outcome:
+def _events(rng: Generator, n: int) -> Outcome:
     """Return the error of Theorem 5: the worst of all events of a mechanism with six outputs."""
     p, other = rng.dirichlet(np.full(6, 0.7), n), rng.dirichlet(np.full(6, 0.7), n)
     epsilon = rng.uniform(0, 3, n)
@@ -124,7 +125,7 @@ def events(rng: Generator, n: int) -> Outcome:
     return Outcome(equal(value, worst, 1 + np.exp(epsilon)), 1e-14, {"epsilon": epsilon})
 
 
-def loss_tails(rng: Generator, n: int) -> Outcome:
+def _loss_tails(rng: Generator, n: int) -> Outcome:
     """Return the error of (4) and (5) against integrals of the density over where the loss is.
 
     The noisy answers y at distance D on the line through both answers: the loss of y = f + t is
@@ -150,7 +151,7 @@ def loss_tails(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-12, drawn)
 
 
-def profile_grows(rng: Generator, n: int) -> Outcome:
+def _profile_grows(rng: Generator, n: int) -> Outcome:
     """Return the slack of Lemma 7 in log h: h grows with eta."""
     epsilon, eta = rng.uniform(0, 20, n), _geometric(rng, 1e-3, 30, n)
     larger = eta * rng.uniform(1, 3, n)
@@ -158,7 +159,7 @@ def profile_grows(rng: Generator, n: int) -> Outcome:
     return Outcome(at_most(low, high), _ROUNDING, {"epsilon": epsilon, "eta": eta})
 
 
-def profile_integral(rng: Generator, n: int) -> Outcome:
+def _profile_integral(rng: Generator, n: int) -> Outcome:
     """Return the error of Theorem 8 against the integral of [p - e^epsilon p']_+."""
     epsilon, mu = rng.uniform(0, 8, n), _geometric(rng, 0.02, 8, n)
     cross = mu / 2 - epsilon / mu  # the loss of a unit normal is mu^2/2 - mu t
@@ -176,14 +177,14 @@ def profile_integral(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-13, {"epsilon": epsilon, "mu": mu})
 
 
-def algorithm_exact(rng: Generator, n: int) -> Outcome:
+def _algorithm_exact(rng: Generator, n: int) -> Outcome:
     """Return the error of Algorithm 1's change of variables at the exact root."""
     epsilon, delta = _geometric(rng, 1e-3, 50, n), _geometric(rng, 1e-12, 0.9, n)
     sigma = gaussian_sigma(epsilon, delta)
     alpha = sigma * np.sqrt(2 * epsilon)
     half = (alpha - 1 / alpha) ** 2 / 4  # u / 2 or v / 2
-    least = 0.5 - 0.5 * special.erfcx(np.sqrt(epsilon))  # B(0) without overflow
-    sign = np.where(delta >= least, -1.0, 1.0)
+    start = 0.5 - 0.5 * special.erfcx(np.sqrt(epsilon))  # B(0) without overflow
+    sign = np.where(delta >= start, -1.0, 1.0)
     again = np.sqrt(1 + half) + sign * np.sqrt(half)
     margin = equal(again, alpha, alpha * (1 + half))
     return Outcome(margin, 1e-12, {"epsilon": epsilon, "delta": delta})
@@ -194,7 +195,7 @@ def _gain(epsilon: Array, delta: Array) -> Array:
     return 2 * np.log(ratio)
 
 
-def gain_grows(rng: Generator, n: int) -> Outcome:
+def _gain_grows(rng: Generator, n: int) -> Outcome:
     """Return the slack in log gain of: the gain grows with delta, and falls with epsilon."""
     epsilon, delta = _geometric(rng, 1e-4, 1, n), _geometric(rng, 1e-12, 0.5, n)
     more = delta ** rng.uniform(0, 1, n)
@@ -216,17 +217,17 @@ def _mean_sensitivity(rng: Generator, n: int, radius: float) -> Outcome:
     return Outcome(margin, 1e-12, {"d": d.astype(float)})
 
 
-def mean_sensitivity_printed(rng: Generator, n: int) -> Outcome:
+def _mean_sensitivity_printed(rng: Generator, n: int) -> Outcome:
     """Return the relative slack of Delta_2 = sqrt(d)/n, Delta_1 = d/n for radius 1."""
     return _mean_sensitivity(rng, n, 1.0)
 
 
-def mean_sensitivity_drawn(rng: Generator, n: int) -> Outcome:
+def _mean_sensitivity_drawn(rng: Generator, n: int) -> Outcome:
     """Return the same for radius 1/2, which the data really have."""
     return _mean_sensitivity(rng, n, 0.5)
 
 
-def histogram_sensitivity(rng: Generator, n: int) -> Outcome:
+def _histogram_sensitivity(rng: Generator, n: int) -> Outcome:
     """Return the relative slack of Delta_2 = sqrt(2)/n and Delta_1 = 2/n for histograms."""
     bins, samples = rng.integers(2, 40, n), 30
     margin = np.empty(n)
@@ -242,51 +243,51 @@ def histogram_sensitivity(rng: Generator, n: int) -> Outcome:
 CHECKS = (
     Check("theorem-1", "Theorem 1",
           "sigma = Delta sqrt(2 log(1.25/delta))/epsilon is (epsilon, delta)-DP for epsilon, delta "
-          "in (0, 1)", "cited", classical),
+          "in (0, 1)", "cited", _classical),
     Check("theorem-2", "Theorem 2", "sigma = Delta/(2 delta) is (0, delta)-DP", "complete",
-          zero_epsilon),
+          _zero_epsilon),
     Check("lemma-3", "Lemma 3", "the privacy loss is N(eta, 2 eta) with eta = D^2/(2 sigma^2)",
-          "complete", loss_is_gaussian),
+          "complete", _loss_is_gaussian),
     Check("section-2-2", "Section 2.2",
           "P(L >= 0) >= 1/2, so that the tail of the loss never proves (0, delta)-DP with "
-          "delta < 1/2", "complete", tail_at_zero),
+          "delta < 1/2", "complete", _tail_at_zero),
     Check("theorem-4", "Theorem 4",
           "(epsilon, delta)-DP with 0 < delta < 1/2 - e^(-3 epsilon)/sqrt(4 pi epsilon) needs "
           "sigma >= Delta/sqrt(2 epsilon)",
           "false: e^epsilon Q(sqrt(2 epsilon)) = r(sqrt(2 epsilon))/sqrt(2 pi), with r the Mills "
-          "ratio, has no factor e^(-3 epsilon)", low_privacy_printed),
+          "ratio, has no factor e^(-3 epsilon)", _low_privacy_printed),
     Check("theorem-4-corrected", "Theorem 4, corrected",
           "(epsilon, delta)-DP with 0 < delta < 1/2 - 1/sqrt(4 pi epsilon) needs "
           "sigma >= Delta/sqrt(2 epsilon)",
-          "complete with the factor e^(-3 epsilon) left out", low_privacy_corrected),
+          "complete with the factor e^(-3 epsilon) left out", _low_privacy_corrected),
     Check("theorem-4-limit", "Theorem 4, below it",
           "the bound on delta converges to 1/2: within 0.01 of it from epsilon = 1000 on, as "
-          "corrected", "complete", low_privacy_limit),
+          "corrected", "complete", _low_privacy_limit),
     Check("section-2-3", "Section 2.3",
           "the classical formula is not private at epsilon >= 4 log(1.25/delta), delta <= 0.1, so "
-          "that its rate ends in a bounded interval", "complete", classical_at_large_epsilon),
+          "that its rate ends in a bounded interval", "complete", _classical_at_large_epsilon),
     Check("theorem-5", "Theorem 5",
           "(epsilon, delta)-DP is P(L >= epsilon) - e^epsilon P(L' <= -epsilon) <= delta",
-          "complete", events),
+          "complete", _events),
     Check("lemma-6", "Lemma 6, (4) and (5)",
           "P(L >= epsilon) = Phi(D/(2 sigma) - epsilon sigma/D) and P(L' <= -epsilon) = "
-          "Phi(-D/(2 sigma) - epsilon sigma/D)", "complete", loss_tails),
-    Check("lemma-7", "Lemma 7", "h(eta) is increasing", "complete", profile_grows),
+          "Phi(-D/(2 sigma) - epsilon sigma/D)", "complete", _loss_tails),
+    Check("lemma-7", "Lemma 7", "h(eta) is increasing", "complete", _profile_grows),
     Check("theorem-8", "Theorem 8, (6)",
           "the left side of (6) is the privacy profile of Gaussian noise", "complete",
-          profile_integral),
+          _profile_integral),
     Check("theorem-9", "Theorem 9",
-          "Algorithm 1 in exact arithmetic gives the least sigma", "complete", algorithm_exact),
+          "Algorithm 1 in exact arithmetic gives the least sigma", "complete", _algorithm_exact),
     Check("section-5-1", "Section 5.1",
           "the gain in variance grows with delta and falls with epsilon on (0, 1)", "none given",
-          gain_grows),
+          _gain_grows),
     Check("section-5-2-sensitivity", "Section 5.2",
           "the mean of points in an l_inf ball of radius 1 has Delta_2 = sqrt(d)/n, Delta_1 = d/n",
-          "misprint: that is radius 1/2, which the data have", mean_sensitivity_printed),
+          "misprint: that is radius 1/2, which the data have", _mean_sensitivity_printed),
     Check("section-5-2-sensitivity-corrected", "Section 5.2, corrected",
           "the mean of points in an l_inf ball of radius 1/2 has Delta_2 = sqrt(d)/n, "
-          "Delta_1 = d/n", "complete, if the ball is public", mean_sensitivity_drawn),
+          "Delta_1 = d/n", "complete, if the ball is public", _mean_sensitivity_drawn),
     Check("section-b-1-sensitivity", "Section B.1",
           "a histogram has Delta_2 = sqrt(2)/n and Delta_1 = 2/n under replacement", "complete",
-          histogram_sensitivity),
+          _histogram_sensitivity),
 )  # fmt: skip

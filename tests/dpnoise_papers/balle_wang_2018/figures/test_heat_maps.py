@@ -7,16 +7,20 @@ from matplotlib.collections import LineCollection
 
 from city_maps import town
 from dpnoise_papers.balle_wang_2018.figures import heat_maps as figures
+from dpnoise_papers.balle_wang_2018.settings import CityCounts, HeatMap, HeatMapErrors
 from dpnoise_papers.balle_wang_2018.tables.heat_maps import heat_map_errors, heat_maps
 from dpnoise_papers.style import save
 
+CITY = CityCounts(seed=3, events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6,
+                  rows=12, columns=8, events=500)  # fmt: skip
 METHODS = ["analytic", "flat", "wavelets", "trend-filtering-0"]
-BUDGET = {"seed": 3, "delta": 1e-6, "most": 5, "methods": METHODS}
+BUDGET = {"seed": 3, "delta": 1e-6, "repetitions": 2, "methods": METHODS}
+ERRORS = HeatMapErrors(hours=(0, 8), epsilons=(0.5, 2.0), **BUDGET)
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return heat_maps(town(), hour=8, epsilon=0.5, repetitions=2, **BUDGET)
+    return heat_maps(CITY, HeatMap(hour=8, epsilon=0.5, **BUDGET), town())
 
 
 def panels(figure):
@@ -49,7 +53,7 @@ def test_synthetic_counts_are_called_so(tables):
     assert "SYNTHETIC" in figures.maps(*tables).get_suptitle()
     real = tables[0].assign(source="scaled")
     assert "SYNTHETIC" not in figures.maps(real, *tables[1:]).get_suptitle()
-    table = heat_map_errors(town(), hour=8, epsilons=[0.5, 2.0], repetitions=2, **BUDGET)
+    table = heat_map_errors(CITY, ERRORS, town(), part="8")
     assert "SYNTHETIC" in figures.errors(table).axes[0].get_title(loc="left")
 
 
@@ -76,8 +80,7 @@ def test_upright_turns_without_stretching():
 
 
 def test_errors_of_several_hours():
-    parts = [heat_map_errors(town(), hour=hour, epsilons=[0.5, 2.0], repetitions=2, **BUDGET)
-             for hour in (0, 8)]  # fmt: skip
+    parts = [heat_map_errors(CITY, ERRORS, town(), part=hour) for hour in ("0", "8")]
     figure = figures.errors(pd.concat(parts))
     drawn = [axes for axes in figure.axes if axes.lines]
     assert len(drawn) == 2

@@ -1,21 +1,36 @@
 """Heat maps: sigma and errors against closed forms, order of methods, paired draws."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from city_maps import grid, town
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise_papers.balle_wang_2018.tables.heat_maps import METHODS, heat_map_errors, heat_maps
+from dpnoise_papers.balle_wang_2018.settings import CityCounts, Denoising, HeatMap, HeatMapErrors
+from dpnoise_papers.balle_wang_2018.tables.heat_maps import all_hours, heat_map_errors, heat_maps
 from dpnoise_papers.data.city.counts import City, Hour
 from dpnoise_papers.data.city.trips import Tally
 
-BUDGET = {"seed": 3, "hour": 8, "epsilon": 0.5, "delta": 1e-6, "most": 5, "repetitions": 3}
+CITY = CityCounts(seed=3, events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6,
+                  rows=12, columns=8, events=500)  # fmt: skip
+METHODS = get_args(Denoising)
 FAST = [method for method in METHODS if method not in {"trend-filtering-1", "trend-filtering-2"}]
+
+
+def _map(methods):
+    return HeatMap(seed=3, hour=8, epsilon=0.5, delta=1e-6, repetitions=3, methods=methods)
+
+
+def _errors(city, epsilons, methods):
+    settings = HeatMapErrors(seed=3, hours=(8,), epsilons=epsilons, delta=1e-6, repetitions=20,
+                             methods=methods)  # fmt: skip
+    return heat_map_errors(CITY, settings, city, part="8")
 
 
 @pytest.fixture(scope="module")
 def made():
-    return heat_maps(town(), **BUDGET, methods=METHODS)
+    return heat_maps(CITY, _map(METHODS), town())
 
 
 def test_sigma_is_that_of_the_paper(made):
@@ -47,7 +62,7 @@ def test_errors_are_those_of_the_maps(made):
 
 def test_raw_error_is_the_variance():
     """The mean of |z|^2 sigma^2 over 400 x 20 draws: four standard errors miss 1 in 15,000."""
-    table = heat_map_errors(town(20, 20), **_over([0.5, 2.0]), methods=["analytic"])
+    table = _errors(town(20, 20), [0.5, 2.0], ["analytic"])
     expected = gaussian_sigma(table["epsilon"], 1e-6, 5.0) ** 2
     error = expected * np.sqrt(2 / (400 * 20))
     assert np.all(np.abs(table["mse"] - expected) < 4 * error)
@@ -57,7 +72,7 @@ def test_raw_error_is_the_variance():
 
 def test_a_town_of_two_halves():
     """Where the signal is two constants, fusing beats shrinking beats nothing."""
-    table = heat_map_errors(town(), **_over([0.5, 5.0]), methods=FAST)
+    table = _errors(town(), [0.5, 5.0], FAST)
     mse = table.pivot_table(index="method", columns="epsilon", values="mse")
     for better, worse in (("analytic", "classical"), ("james-stein", "analytic"),
                           ("trend-filtering-0", "wavelets")):  # fmt: skip
@@ -69,21 +84,26 @@ def test_a_town_of_two_halves():
 
 def test_maps_are_the_first_repetition_and_settings_do_not_matter(made):
     errors, _, _ = made
-    fewer, _, _ = heat_maps(town(), **BUDGET, methods=["wavelets"])
+    fewer, _, _ = heat_maps(CITY, _map(["wavelets"]), town())
     assert fewer["rmse"].iloc[0] == errors.set_index("method").loc["wavelets", "rmse"]
-    both = heat_map_errors(town(), **_over([0.5, 5.0]), methods=["james-stein"])
-    alone = heat_map_errors(town(), **_over([5.0]), methods=["james-stein"])
+    both = _errors(town(), [0.5, 5.0], ["james-stein"])
+    alone = _errors(town(), [5.0], ["james-stein"])
     assert both["mse"].iloc[1] == alone["mse"].iloc[0]
 
 
-def test_bad_settings_are_refused():
-    bad = {"hour": 9, "epsilon": 0.0, "delta": 1.0, "most": 0}
-    with pytest.raises(
-        ValueError, match=r"hour.*0, 8.*got 9.*epsilon.*delta.*most.*methods.*got 'x'"
-    ):
-        heat_maps(town(), **(BUDGET | bad), methods=["x"])
-    with pytest.raises(ValueError, match="repetitions"):
-        heat_map_errors(town(), **(_over([1.0]) | {"repetitions": 1}), methods=["flat"])
+def test_hours_without_counts_are_synthetic():
+    for city in (None, town(hours=(0,))):
+        errors, maps, roads = heat_maps(CITY, _map(["flat"]), city)
+        assert set(errors["source"]) == {"synthetic"}
+        assert maps["truth"].sum() == pytest.approx(500)
+        assert roads.to_numpy().max() < len(maps)
+
+
+def test_hours_are_joined_in_their_order():
+    one = _errors(town(), [0.5], ["flat"])
+    both = all_hours({"8": one, "12": one.assign(hour=12)})
+    assert both["hour"].tolist() == [8, 12]
+    assert both.index.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -102,9 +122,4 @@ def test_bad_cities_are_refused(counts, sections, complaint):
     city = City("bad", x, y, edges if sections is None else sections, {8: np.array(counts)},
                 {8: hour})  # fmt: skip
     with pytest.raises(ValueError, match=complaint):
-        heat_maps(city, **BUDGET, methods=["flat"])
-
-
-def _over(epsilons):
-    return {"seed": 3, "hour": 8, "epsilons": epsilons, "delta": 1e-6, "most": 5,
-            "repetitions": 20}  # fmt: skip
+        heat_maps(CITY, _map(["flat"]), city)

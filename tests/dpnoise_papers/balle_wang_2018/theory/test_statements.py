@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise_papers.balle_wang_2018.theory import denoising, minimax, privacy
-from dpnoise_papers.balle_wang_2018.theory.statements import CHECKS, gaussian_theory
+from dpnoise_papers.balle_wang_2018.settings import Theory
+from dpnoise_papers.balle_wang_2018.theory import denoising, minimax, privacy, statements
 from dpnoise_papers.seeds import generator
 
-RUN = {check.id: check.run for check in CHECKS}
+RUN = {check.id: check.run for check in statements.CHECKS}
 FALSE = {
     "theorem-4",
     "section-5-2-sensitivity",
@@ -23,7 +23,7 @@ FALSE = {
 
 @pytest.fixture(scope="module")
 def table():
-    return gaussian_theory(seed=7, trials=200)
+    return statements.statements(Theory(seed=7, trials=200))
 
 
 def violations(name, n=200):
@@ -33,7 +33,7 @@ def violations(name, n=200):
 
 def test_every_statement_has_a_row_and_only_the_false_ones_fail(table):
     assert table["id"].is_unique
-    assert list(table["id"]) == [check.id for check in CHECKS]
+    assert list(table["id"]) == [check.id for check in statements.CHECKS]
     assert set(table.loc[table["violations"] > 0, "id"]) == FALSE
     words = table["status_of_proof"].str.extract(
         "^(complete|cited|none given|false|misprint)", expand=False
@@ -101,13 +101,11 @@ def test_bounds_of_balls_hold_a_known_risk():
 
 
 def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
-    part = [check for check in CHECKS if check.id in ("theorem-2", "theorem-4", "theorem-12")]
-    monkeypatch.setattr(privacy, "CHECKS", part)
-    again = gaussian_theory(seed=7, trials=200)
+    names = ("theorem-2", "theorem-4", "theorem-12")
+    part = [check for check in statements.CHECKS if check.id in names]
+    monkeypatch.setattr(statements, "CHECKS", part)
+    again = statements.statements(Theory(seed=7, trials=200))
     assert again.equals(table[table["id"].isin(again["id"])].reset_index(drop=True))
-    assert not gaussian_theory(seed=8, trials=200)["parameters"].equals(again["parameters"])
-
-
-def test_bad_settings_are_named_together():
-    with pytest.raises(ValueError, match=r"trials: .*got 19; seed: .*got -1"):
-        gaussian_theory(seed=-1, trials=19)
+    assert not statements.statements(Theory(seed=8, trials=200))["parameters"].equals(
+        again["parameters"]
+    )

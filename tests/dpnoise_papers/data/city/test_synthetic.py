@@ -5,10 +5,10 @@ import pytest
 
 from city_maps import town
 from dpnoise.denoise.graph import Graph
-from dpnoise_papers.data.city.synthetic import city_data, complete_city
+from dpnoise_papers.data.city.synthetic import complete_city
 
-SYNTHETIC = {"seed": 5, "rows": 30, "columns": 8, "events": 4000, "most": 5, "bandwidth": 80.0,
-             "reach": 200.0}  # fmt: skip
+SYNTHETIC = {"seed": 5, "rows": 30, "columns": 8, "events": 4000, "events_per_cab": 5,
+             "bandwidth": 80.0, "reach": 200.0}  # fmt: skip
 
 
 def test_without_any_data():
@@ -42,18 +42,3 @@ def test_what_is_there_is_kept():
     assert city.hours[8].source == "synthetic"
     assert city.counts[8].shape == known.x.shape
     assert set(known.counts) == {0}
-
-
-def test_table_of_the_data():
-    table = city_data(complete_city(town(hours=(8,)), [0, 8], **SYNTHETIC), most=5)
-    assert table["hour"].tolist() == [0, 8]
-    total = table[["malformed", "outside", "beyond_limit", "kept"]].sum(axis=1)
-    assert total.tolist() == table["events"].tolist()
-    assert np.allclose(table["sensitivity_replace"] / table["sensitivity"], np.sqrt(2))
-    assert table["deviation"].iloc[1] == 17.5  # half the junctions at 5, half at 40
-    assert (table["edges"] + table["loops"] + table["parallels"] == table["sections"]).all()
-
-
-def test_bad_settings_are_refused():
-    with pytest.raises(ValueError, match=r"rows.*got 0.*events.*got 1.5"):
-        complete_city(None, [0], **(SYNTHETIC | {"rows": 0, "events": 1.5}))
