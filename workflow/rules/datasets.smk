@@ -23,6 +23,8 @@ rule dataset:
     log:
         "<logs>/datasets/{dataset}.log",
     localrule: True  # compute nodes often have no network
+    wildcard_constraints:
+        dataset="|".join(DATASETS),
     conda:
         "../envs/dpnoise.yaml"
     resources:
@@ -38,6 +40,37 @@ rule dataset:
         ),
     script:
         "../scripts/prepare_dataset.py"
+
+
+rule city:
+    input:
+        registry="data/cities.yaml",
+        code=code_inputs(f"{SCRIPTS}/prepare_city.py"),
+    output:
+        npz="data/prepared/city/manhattan.npz",
+        status="data/prepared/city/manhattan.json",
+    log:
+        "<logs>/datasets/manhattan.log",
+    localrule: True
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        hours=SETTINGS.balle_wang_2018.hours,
+        counting=SETTINGS.balle_wang_2018.city.model_dump(
+            include={"events_per_cab", "bandwidth", "reach", "passengers_per_trip"}
+        ),
+        tried_with=lambda w: tried_with(
+            "manhattan",
+            "data/prepared/city/manhattan.json",
+            registry="data/cities.yaml",
+            city=True,
+            **config["datasets"],
+        ),
+    script:
+        "../scripts/prepare_city.py"
 
 
 rule datasets:

@@ -94,7 +94,7 @@ class City:
 def load_city(
     hours: Sequence[int],
     *,
-    most: int = 5,
+    events_per_cab: int = 5,
     bandwidth: float = 80.0,
     reach: float = 200.0,
     passengers_per_trip: float = 1.6,
@@ -109,7 +109,7 @@ def load_city(
     ----------
     hours : sequence of int
         Hours of the day.
-    most : int
+    events_per_cab : int
         Events that are kept of a cab in an hour, see `dpnoise_papers.data.city.trips`.
     bandwidth, reach : float
         Of the kernel and of the map, in metres, see `dpnoise_papers.data.city.trips.Spreading`.
@@ -141,12 +141,12 @@ def load_city(
     if ROADS not in tables:
         raise DatasetUnavailable("manhattan", reason)
     roads = junction_graph(*split_map(tables[ROADS].values))
-    plane = _Plane(roads, reach, bandwidth)
+    plane = _Plane(roads, reach, bandwidth, events_per_cab)
     found = {}
     if {SAMPLES, TOTALS} <= set(tables):
         for hour in sorted(set(hours)):
             trips = _passengers(tables[TOTALS], hour) / passengers_per_trip
-            found[hour] = _sampled(tables[SAMPLES], hour, trips, plane, most)
+            found[hour] = _sampled(tables[SAMPLES], hour, trips, plane)
     return City(
         "Manhattan", plane.x, plane.y, roads.sections,
         {hour: counts for hour, (counts, _) in found.items()},
@@ -158,22 +158,26 @@ def load_city(
 class _Plane:
     """The junctions in metres, and events in the same plane."""
 
-    def __init__(self, roads: RoadGraph, reach: float, bandwidth: float) -> None:
+    def __init__(
+        self, roads: RoadGraph, reach: float, bandwidth: float, events_per_cab: int
+    ) -> None:
         self._origin = (float(np.mean(roads.latitude)), float(np.mean(roads.longitude)))
         self.x, self.y = local_metres(roads.latitude, roads.longitude, self._origin)
         self._spreading = Spreading(self.x, self.y, reach=reach, bandwidth=bandwidth)
+        self._events_per_cab = events_per_cab
 
     def count(
-        self, latitude: Array, longitude: Array, cab: NDArray[np.int64], time: Array, most: int
+        self, latitude: Array, longitude: Array, cab: NDArray[np.int64], time: Array
     ) -> tuple[Array, Tally]:
         """Return the counts of events at the junctions, and what became of the events."""
         return count_events(
             self._spreading, local_metres(latitude, longitude, self._origin),
-            malformed=~well_formed(latitude, longitude), cab=cab, time=time, most=most,
+            malformed=~well_formed(latitude, longitude), cab=cab, time=time,
+            events_per_cab=self._events_per_cab,
         )  # fmt: skip
 
 
-def _sampled(trips: Table, hour: int, total: float, plane: _Plane, most: int) -> tuple[Array, Hour]:
+def _sampled(trips: Table, hour: int, total: float, plane: _Plane) -> tuple[Array, Hour]:
     """Count both ends of the trips that begin in an hour, scaled to `total` trips.
 
     The drop-offs of an hour are those of the trips that begin in it, but for the few that
@@ -184,7 +188,7 @@ def _sampled(trips: Table, hour: int, total: float, plane: _Plane, most: int) ->
     latitude = np.concatenate([trips["pickup_lat"][chosen], trips["dropoff_lat"][chosen]])
     longitude = np.concatenate([trips["pickup_lon"][chosen], trips["dropoff_lon"][chosen]])
     cab = np.tile(np.arange(n), 2)  # unknown: one cab for each trip
-    counts, tally = plane.count(latitude, longitude, cab, np.zeros(2 * n), most)
+    counts, tally = plane.count(latitude, longitude, cab, np.zeros(2 * n))
     scale = total / n
     days = "working days 2009-2015, to the total of 24 September 2014"
     return counts * scale, Hour("scaled", days, scale, tally)

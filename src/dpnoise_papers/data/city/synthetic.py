@@ -77,7 +77,7 @@ def complete_city(
             counts[hour], tally = count_events(
                 spreading, (city.x[place], city.y[place]), malformed=np.zeros(events, bool),
                 cab=np.arange(events) // events_per_cab, time=np.zeros(events),
-                most=events_per_cab,
+                events_per_cab=events_per_cab,
             )  # fmt: skip
             details[hour] = Hour("synthetic", "made up", 1.0, tally)
     return replace(city, counts=counts, hours=details)

@@ -105,8 +105,8 @@ def well_formed(latitude: ArrayLike, longitude: ArrayLike) -> Flags:
     return good & ((latitude != 0.0) | (longitude != 0.0))
 
 
-def first_events(cab: ArrayLike, time: ArrayLike, most: int) -> Flags:
-    """Return which events are among the first `most` of their cab.
+def first_events(cab: ArrayLike, time: ArrayLike, events_per_cab: int) -> Flags:
+    """Return which events are among the first `events_per_cab` of their cab.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def first_events(cab: ArrayLike, time: ArrayLike, most: int) -> Flags:
     time : array_like, shape (n,)
         When it was; events at the same time keep their order. What is kept of a cab depends on
         its own events alone, which is why the bound is one on sensitivity.
-    most : int
+    events_per_cab : int
         Positive.
 
     Returns
@@ -125,11 +125,11 @@ def first_events(cab: ArrayLike, time: ArrayLike, most: int) -> Flags:
     Raises
     ------
     ValueError
-        If lengths differ or `most` is not a positive whole number.
+        If lengths differ or `events_per_cab` is not a positive whole number.
     """
     cab, time = np.asarray(cab), np.asarray(time)
     problems = Problems("limit on a cab's events")
-    _require_count(problems, "most", most)
+    _require_count(problems, "events_per_cab", events_per_cab)
     problems.require(cab.shape == time.shape == (cab.size,), "cab, time",
                      "two sequences of one length", (cab.shape, time.shape))  # fmt: skip
     problems.raise_if_any()
@@ -138,7 +138,7 @@ def first_events(cab: ArrayLike, time: ArrayLike, most: int) -> Flags:
     fresh = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: cab.size])
     starts = np.repeat(fresh, np.diff(np.append(fresh, cab.size)))
     kept = np.empty(cab.size, dtype=bool)
-    kept[order] = np.arange(cab.size) - starts < most
+    kept[order] = np.arange(cab.size) - starts < events_per_cab
     return kept
 
 
@@ -228,9 +228,9 @@ def count_events(
     malformed: ArrayLike,
     cab: ArrayLike,
     time: ArrayLike,
-    most: int,
+    events_per_cab: int,
 ) -> tuple[Array, Tally]:
-    """Return counts at junctions to which each cab contributes at most `most` events.
+    """Return counts at junctions to which each cab contributes at most `events_per_cab` events.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def count_events(
         Of the events in metres, each of shape (n,).
     malformed : array_like of bool, shape (n,)
         Events without a position.
-    cab, time, most
+    cab, time, events_per_cab
         As for `first_events`. Only events on the map count towards the limit.
 
     Returns
@@ -251,7 +251,7 @@ def count_events(
     x, y = (np.where(malformed, np.nan, axis) for axis in position)
     inside = spreading.inside(x, y)
     places = np.flatnonzero(inside)
-    kept = places[first_events(cab[places], time[places], most)]
+    kept = places[first_events(cab[places], time[places], events_per_cab)]
     tally = Tally(
         events=len(inside),
         malformed=int(np.sum(malformed)),

@@ -24,7 +24,7 @@ from dpnoise_papers.data.registry import read_cities
 from dpnoise_papers.data.tables import column_digests, fingerprint, read_table
 
 NORTH, EAST = LATITUDE + 2 * STEP, LONGITUDE + STEP  # of a junction
-PLAIN = {"most": 5, "bandwidth": 0.0, "reach": 50.0, "passengers_per_trip": 2.0}
+PLAIN = {"events_per_cab": 5, "bandwidth": 0.0, "reach": 50.0, "passengers_per_trip": 2.0}
 
 
 def contents():

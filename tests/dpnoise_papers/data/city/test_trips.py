@@ -21,11 +21,11 @@ def plane():
     return rng.uniform(0, 1000, 80), rng.uniform(0, 1000, 80)
 
 
-def counted(plane, x, y, cab, time=None, *, most=5, bandwidth=80.0, reach=200.0):
+def counted(plane, x, y, cab, time=None, *, events_per_cab=5, bandwidth=80.0, reach=200.0):
     spreading = Spreading(*plane, reach=reach, bandwidth=bandwidth)
     time = np.arange(len(x)) if time is None else time
     return count_events(spreading, (x, y), malformed=np.zeros(len(x), bool), cab=cab, time=time,
-                        most=most)  # fmt: skip
+                        events_per_cab=events_per_cab)  # fmt: skip
 
 
 def test_first_events_of_each_cab():
@@ -102,7 +102,7 @@ def test_every_event_is_accounted_for(plane):
     malformed = np.arange(10) >= 8
     spreading = Spreading(*plane, reach=50.0, bandwidth=0.0)
     counts, tally = count_events(spreading, (x, y), malformed=malformed, cab=np.zeros(10),
-                                 time=np.arange(10)[::-1], most=5)  # fmt: skip
+                                 time=np.arange(10)[::-1], events_per_cab=5)  # fmt: skip
     assert vars(tally) == {"events": 10, "malformed": 2, "outside": 1, "beyond_limit": 2, "kept": 5}
     assert counts[0] == 5
 
@@ -116,7 +116,7 @@ def test_positions_that_are_none():
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match=r"x, y.*reach.*bandwidth"):
         Spreading([np.nan], [0.0], reach=0.0, bandwidth=-1.0)
-    with pytest.raises(ValueError, match=r"most: expected a positive.*got 0.*one length"):
+    with pytest.raises(ValueError, match=r"events_per_cab: expected a positive.*got 0.*one length"):
         first_events([1, 2], [1], 0)
     for bad in (0, 2.5, True):
         with pytest.raises(ValueError, match="events: expected a positive whole number"):
