@@ -14,7 +14,9 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from dpnoise_papers import style
-from dpnoise_papers.claims import LEGEND, judge, printed_numbers, read_claims
+from dpnoise_papers.claims.beside import printed_numbers
+from dpnoise_papers.claims.judge import LEGEND, judge
+from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.flipped_huber_2023.figures.densities import figure_1, figure_2
 from dpnoise_papers.flipped_huber_2023.figures.table_3 import MARKS, TITLES, table_3
 from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import RESULT

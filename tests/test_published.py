@@ -5,15 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dpnoise_papers.claims import (
-    NotRunError,
-    judge,
-    loose_numbers,
-    named_tables,
-    read_published,
-    read_tables,
-    references,
-)
+from dpnoise_papers.claims.judge import judge
+from dpnoise_papers.claims.published import read_published
+from dpnoise_papers.claims.quantity import NotRunError, read_tables
+from dpnoise_papers.claims.references import loose_numbers, named_tables, references
 from dpnoise_papers.claims.summary import differences
 
 ROOT = Path(__file__).parents[1]

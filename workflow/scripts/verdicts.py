@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
-from dpnoise_papers.claims import judge, markdown, named_tables, read_published, read_tables
-from dpnoise_papers.claims.references import VERDICTS
+from dpnoise_papers.claims.judge import judge
+from dpnoise_papers.claims.published import read_published
+from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.references import VERDICTS, named_tables
+from dpnoise_papers.claims.report import markdown
 from dpnoise_papers.claims.summary import differences
 from dpnoise_papers.result_files import read_table, write_table, write_text
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from dpnoise_papers import result_files
 from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_claims
-from dpnoise_papers.claims.report import printed_numbers
+from dpnoise_papers.result_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from dpnoise_papers.claims.model import Claim
 
 
 def printed_beside(
@@ -37,10 +38,41 @@ def printed_beside(
     DataFrame
         See `printed_numbers`.
     """
-    known = {"/".join(Path(path).parts[-2:]): result_files.read_table(path) for path in tables}
+    known = {"/".join(Path(path).parts[-2:]): read_table(path) for path in tables}
     parts = []
     for item in items:
         own = [claim for claim in read_claims(claims) if claim.item == item]
         here = [claim for claim in own if claim.result in known] or own
         parts.append(printed_numbers(here, judge(here, known), paper=paper, item=item))
     return pd.concat(parts)
+
+
+def printed_numbers(
+    claims: Sequence[Claim], verdicts: pd.DataFrame, *, paper: str, item: str
+) -> pd.DataFrame:
+    """Return the numbers that one item of a paper prints, as a tidy table for its figure.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    verdicts : DataFrame
+        As `judge` returns it for these claims.
+    paper, item : str
+        Which item.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim of a number without a relation: a column for each column
+        that the claim selects by, then `column`, `printed`, `half_unit` and `verdict`.
+    """
+    words = dict(zip(verdicts["id"], verdicts["verdict"], strict=True))
+    rows = [
+        {condition.column: condition.value for condition in claim.select}
+        | {"column": claim.column, "printed": claim.printed.value}
+        | {"half_unit": claim.printed.half_unit, "verdict": words[claim.id]}
+        for claim in claims
+        if (claim.paper, claim.item, claim.quantity, claim.relation) == (paper, item, "number", "")
+        and claim.printed is not None
+    ]
+    return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""Say of each claim whether it holds, by one rule for all papers.
+"""Verdicts on claims, by one rule for all papers.
 
 A false 'differs' accuses authors wrongly and is as bad as a false match, so there are
 three answers: 'reproduced' where ours agrees, 'differs' where it is clear that it does
@@ -18,12 +18,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from dpnoise_papers.claims.model import compare
+from dpnoise_papers.claims.model import related
 from dpnoise_papers.claims.quantity import NotRunError, corrected, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from dpnoise._types import Array
     from dpnoise_papers.claims.model import Claim, Printed
     from dpnoise_papers.claims.quantity import Quantity
 
@@ -54,6 +57,8 @@ _ORDER = [DIFFERS, UNDECIDED, REPRODUCED]  # rank 0, 1, 2: a claim is as good as
 
 
 class _Finding(NamedTuple):
+    """Verdict on one claim, why, and our value."""
+
     verdict: str
     why: str
     ours: str = ""
@@ -67,7 +72,7 @@ def judge(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> pd.Dat
     ----------
     claims : sequence of Claim
     tables : mapping of str to DataFrame
-        The result tables, by `Claim.result`. A table that is absent makes 'not run'.
+        Result tables, by `Claim.result`. A table that is absent makes 'not run'.
 
     Returns
     -------
@@ -97,16 +102,15 @@ def judge(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> pd.Dat
 
 def _finding(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
     """Judge one claim by itself, without the ordering that it is part of."""
-    test = _relation if claim.relation else _equality
     try:
-        finding = test(claim, quantity(claim, tables), claim.printed)
+        finding = _compared(claim, quantity(claim, tables), claim.printed)
         if finding.verdict != DIFFERS:
             return finding
-        if claim.corrected:
-            right = test(claim, quantity(claim, tables), claim.corrected)
+        if claim.corrected and claim.printed:
+            right = _compared(claim, quantity(claim, tables), claim.corrected)
             why = f"Not the printed {claim.printed.text}: {right.why}"
         elif claim.corrected_statement:
-            right = test(claim, quantity(corrected(claim), tables), claim.printed)
+            right = _compared(claim, quantity(corrected(claim), tables), claim.printed)
             why = f"As printed: {finding.why} Corrected to '{claim.corrected_statement}': "
             why += right.why
         else:
@@ -114,6 +118,13 @@ def _finding(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
     except NotRunError as missing:
         return _Finding(NOT_RUN, f"Not run: {missing}.")
     return right._replace(verdict=MISPRINT, why=why) if right.verdict == REPRODUCED else finding
+
+
+def _compared(claim: Claim, found: Quantity, printed: Printed | None) -> _Finding:
+    """Compare our value with what is printed, by an order or as a number."""
+    if claim.relation or printed is None:
+        return _relation(claim, found, printed)
+    return _equality(claim, found, printed)
 
 
 def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
@@ -125,13 +136,12 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
     if found.se is not None:
         near = NEAR * math.sqrt(2) * found.se
         far = np.maximum(near, _quantile(found, found.rows, two=True) * found.se)
-    elif found.low is not None:
-        near = far = np.where(
-            printed.value < found.value, found.value - found.low, found.high - found.value
-        )
+    elif found.interval is not None:
+        low, high = found.interval
+        near = far = np.where(printed.value < found.value, found.value - low, high - found.value)
     allowed = half + np.minimum(near, cap)
-    least, greatest = _range(found)
-    choice = np.where(printed.value < found.value, found.value - least, greatest - found.value)
+    low, high = found.choices or (found.value, found.value)
+    choice = np.where(printed.value < found.value, found.value - low, high - found.value)
     clear = half + np.maximum(far, choice)  # the ends of a range carry noise of their own
     rank = np.select(
         [distance <= allowed * (1 + _DIGITS), distance <= clear * (1 + _DIGITS)], [2, 1], 0
@@ -143,7 +153,7 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         parts += f", and at most {claim.rtol:.0%} of it, {show(cap)}"
     elif found.se is not None:
         parts += f", and 2 sqrt 2 standard errors, {show(near[worst])}"
-    elif found.low is not None:
+    elif found.interval is not None:
         parts += f", and the 99 % interval of replications, {show(near[worst])}"
     ours, of = show(found.value[worst]), _mixed(claim, rank)
     why = (
@@ -167,17 +177,19 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
     # A bound of 0 has no scale: there a tie is in the units of the column.
     scale = np.maximum(np.abs(left), np.abs(right)) if printed is None or bound else 1.0
     tie = np.abs(left - right) <= claim.resolution * scale
-    kept = compare(left, claim.relation, right)
+    kept = related(left, claim.relation, right)
     noisy = np.zeros(margin.shape, dtype=bool)
-    if found.se is not None or found.low is not None:
-        noisy = found.high > found.low if found.se is None else found.se > 0
-    least, greatest = _range(found)
-    choice = greatest > least
+    if found.se is not None:
+        noisy = found.se > 0
+    elif found.interval is not None:
+        noisy = found.interval[1] > found.interval[0]
+    low, high = found.choices or (found.value, found.value)
+    choice = high > low
     # 'For all rows' needs no correction to hold, and one for failing in some row; a row that
     # was picked as the largest or smallest needs it both ways.
     picked = found.rows if claim.reduce in ("min", "max") else 1
     below, above = (
-        (np.maximum(down, found.value - least), np.maximum(up, greatest - found.value))
+        (np.maximum(down, found.value - low), np.maximum(up, high - found.value))
         for down, up in (_reach(found, picked), _reach(found, found.rows))
     )
     if claim.relation.startswith("<"):
@@ -218,20 +230,15 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
     return _Finding(UNDECIDED if mixed else verdict, why, ours, _se(found, worst))
 
 
-def _range(found: Quantity) -> tuple[np.ndarray, np.ndarray]:
-    """Return the range of our value over choices that the paper leaves open."""
-    return (found.value, found.value) if found.least is None else (found.least, found.greatest)
-
-
 def _choices(found: Quantity, place: int, show: Callable[[float], str]) -> str:
-    """Return that range in words, or nothing if no choice was varied."""
-    least, greatest = (show(end[place]) for end in _range(found))
-    if least == greatest:
+    """Return the range over open choices in words, or nothing if none was varied."""
+    low, high = (show(end[place]) for end in found.choices or (found.value, found.value))
+    if low == high:
         return ""
-    return f" Choices that the paper leaves open move ours from {least} to {greatest}."
+    return f" Choices that the paper leaves open move ours from {low} to {high}."
 
 
-def _mixed(claim: Claim, rank: np.ndarray) -> str:
+def _mixed(claim: Claim, rank: NDArray[np.int64]) -> str:
     """Return in words that the rows disagree over a range that the paper leaves open, if so."""
     if claim.reduce != "open" or len(set(rank)) == 1:
         return ""
@@ -242,7 +249,7 @@ def _mixed(claim: Claim, rank: np.ndarray) -> str:
     )
 
 
-def _quantile(found: Quantity, rows: int, *, two: bool = False) -> np.ndarray | float:
+def _quantile(found: Quantity, rows: int, *, two: bool = False) -> Array:
     """Return how many standard errors are clear, `rows` being looked at.
 
     With `two` the printed number is taken to carry an error of the size of ours: the
@@ -250,17 +257,19 @@ def _quantile(found: Quantity, rows: int, *, two: bool = False) -> np.ndarray | 
     """
     freedom = np.maximum(np.subtract(found.repetitions, 1), 1) * (2 if two else 1)
     freedom = np.minimum(freedom, 1e10)  # beyond, Student's distribution is the normal one
-    return (math.sqrt(2) if two else 1.0) * stdtrit(freedom, 1 - (1 - LEVEL) / 2 / rows)
+    errors: Array = stdtrit(freedom, 1 - (1 - LEVEL) / 2 / rows)
+    return (math.sqrt(2) if two else 1.0) * errors
 
 
-def _reach(found: Quantity, rows: int) -> tuple[np.ndarray | float, np.ndarray | float]:
+def _reach(found: Quantity, rows: int) -> tuple[Array, Array]:
     """Return how far noise reaches below and above our value.
 
     Intervals come from replications of the whole experiment and are not widened.
     """
-    if found.low is not None:
-        return found.value - found.low, found.high - found.value
-    reach = 0.0 if found.se is None else _quantile(found, rows) * found.se
+    if found.interval is not None:
+        return found.value - found.interval[0], found.interval[1] - found.value
+    none = np.zeros_like(found.value)
+    reach = none if found.se is None else _quantile(found, rows) * found.se
     return reach, reach
 
 
@@ -272,13 +281,15 @@ def _unit(printed: Printed | None) -> Callable[[float], str]:
 
 
 def _se(found: Quantity, place: int) -> float | None:
+    """Return the standard error of a value, or None if it is deterministic."""
     return None if found.se is None else float(found.se[place])
 
 
 def _error(found: Quantity, place: int, show: Callable[[float], str]) -> str:
     """Return the noise of a value in words, or nothing if it is deterministic."""
-    if found.low is not None:
-        return f" (99 % of replications: {show(found.low[place])} to {show(found.high[place])})"
+    if found.interval is not None:
+        low, high = (show(end[place]) for end in found.interval)
+        return f" (99 % of replications: {low} to {high})"
     if found.se is None:
         return ""
     return f" (standard error {show(float(f'{found.se[place]:.2g}'))})"

@@ -1,4 +1,4 @@
-"""A claim is one number, ordering or quantitative sentence of a paper, as data.
+"""Claims of papers as data: numbers, orderings and quantitative sentences.
 
 Nothing here knows of any particular paper: a later claim is a row, not code. The columns
 of `published/<paper>.csv` are explained in `published/README.md`.
@@ -15,6 +15,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
+
+    from dpnoise._types import Array
 
 _CONDITION = re.compile(r"\s*(\w+)\s*(<=|>=|=|<|>)\s*(\S.*?)\s*")
 
@@ -39,7 +42,21 @@ class Printed:
 
     @classmethod
     def parse(cls, text: str) -> Printed:
-        """Read a printed number; raise ValueError if `text` is not one."""
+        """Read a printed number.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        Printed
+
+        Raises
+        ------
+        ValueError
+            If `text` is no number.
+        """
         scale = Decimal("0.01") if text.endswith("%") else Decimal(1)
         try:
             number = Decimal(text.removesuffix("%").strip()) * scale
@@ -48,13 +65,20 @@ class Printed:
         if not number.is_finite():
             message = f"expected a number such as 0.0391, 0.6371e-3 or 8.29%, got {text!r}"
             raise ValueError(message)
-        half_unit = Decimal(5).scaleb(number.as_tuple().exponent - 1)
+        half_unit = Decimal(5).scaleb(int(number.as_tuple().exponent) - 1)  # finite: an integer
         return cls(text, float(number), float(half_unit))
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition on the rows of a table: a column, a relation and a value as text."""
+    """One condition on the rows of a table.
+
+    Attributes
+    ----------
+    column : str
+    relation : {"=", "<", "<=", ">", ">="}
+    value : str
+    """
 
     column: str
     relation: str
@@ -62,7 +86,22 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str) -> tuple[Condition, ...]:
-        """Read a list such as 'dataset=houses;epsilon<=1'; raise ValueError if it is not one."""
+        """Read a list of conditions.
+
+        Parameters
+        ----------
+        text : str
+            Such as 'dataset=houses;epsilon<=1'.
+
+        Returns
+        -------
+        tuple of Condition
+
+        Raises
+        ------
+        ValueError
+            If `text` is no such list.
+        """
         parts = [part for part in text.split(";") if part.strip()]
         matches = [_CONDITION.fullmatch(part) for part in parts]
         if not all(matches):
@@ -74,10 +113,17 @@ class Condition:
         """Return the condition as it is written in the claims."""
         return f"{self.column}{self.relation}{self.value}"
 
-    def holds(self, column: pd.Series) -> np.ndarray:
-        """Return for each entry of a column, shape (n,), whether the condition holds.
+    def holds(self, column: pd.Series) -> NDArray[np.bool_]:
+        """Return for each entry of a column whether the condition holds.
 
-        Numbers compare as numbers (equality to a relative 1e-9), all else as text.
+        Parameters
+        ----------
+        column : Series of length n
+
+        Returns
+        -------
+        array of bool, shape (n,)
+            Numbers compare as numbers (equality to a relative 1e-9), all else as text.
         """
         try:
             wanted, entries = float(self.value), column.to_numpy(dtype=float)
@@ -86,17 +132,39 @@ class Condition:
             return (texts == self.value).to_numpy() & (self.relation == "=")
         if self.relation == "=":
             return np.isclose(entries, wanted, rtol=1e-9, atol=0.0)
-        return compare(entries, self.relation, wanted)
+        return related(entries, self.relation, wanted)
 
 
-def compare(left: np.ndarray, relation: str, right: np.ndarray | float) -> np.ndarray:
-    """Return `left` relation `right` for each entry; false wherever one is not a number."""
+def related(left: Array, relation: str, right: Array | float) -> NDArray[np.bool_]:
+    """Return for each entry whether a relation holds.
+
+    Parameters
+    ----------
+    left, right : array_like, shape (n,)
+    relation : {"<", "<=", ">", ">="}
+
+    Returns
+    -------
+    array of bool, shape (n,)
+        False wherever one is not a number.
+    """
     functions = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
     return functions[relation](left, right)
 
 
 def replaced(select: tuple[Condition, ...], others: tuple[Condition, ...]) -> tuple[Condition, ...]:
-    """Return `select` with its conditions on the columns of `others` replaced by `others`."""
+    """Return conditions of which some are replaced.
+
+    Parameters
+    ----------
+    select : tuple of Condition
+    others : tuple of Condition
+        Stand instead of those of `select` on the same columns.
+
+    Returns
+    -------
+    tuple of Condition
+    """
     named = {condition.column for condition in others}
     return (*(condition for condition in select if condition.column not in named), *others)
 

@@ -1,4 +1,4 @@
-"""Read `published/`: the claims of each paper and the causes of what does not hold.
+"""Content of `published/`: the claims of each paper and the causes of what does not hold.
 
 A file with mistakes is refused as a whole, naming every mistake, before anything is
 judged.
@@ -10,13 +10,13 @@ import csv
 import re
 from collections import Counter
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-import yaml
 
 from dpnoise._validation import Problems
 from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
+from dpnoise_papers.strict_yaml import read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,8 +44,17 @@ _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _CAUSE_KEYS = {"finding", "evidence", "given"}
 
 
+Parsed = TypeVar("Parsed")
+
+
 class Published(NamedTuple):
-    """All claims and all causes, in the order of their files."""
+    """All claims and all causes, in the order of their files.
+
+    Attributes
+    ----------
+    claims : list of Claim
+    causes : list of Cause
+    """
 
     claims: list[Claim]
     causes: list[Cause]
@@ -108,7 +117,7 @@ def read_claims(path: str | Path) -> list[Claim]:
     """
     problems = Problems(Path(path).name)
     paper = Path(path).stem
-    problems.require(_KEBAB.fullmatch(paper), "file name", "lower-case words and hyphens", paper)
+    problems.require(_is_kebab(paper), "file name", "lower-case words and hyphens", paper)
     with Path(path).open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file, restkey="", restval="")
         header = reader.fieldnames or []
@@ -129,13 +138,13 @@ def read_claims(path: str | Path) -> list[Claim]:
     return claims
 
 
-def _claim(row: dict, paper: str, number: int, problems: Problems) -> Claim:
+def _claim(row: dict[str, str], paper: str, number: int, problems: Problems) -> Claim:
     """Parse one row, recording what is wrong with it."""
     name = f"row {number} ({row['id'] or 'no id'})"
     problems.require("" not in row, name, f"{len(COLUMNS)} cells", row.pop("", None))
     row = {key: value.strip() for key, value in row.items()}
 
-    def require(ok: bool, column: str, expected: str) -> None:
+    def require(ok: object, column: str, expected: str) -> None:
         problems.require(bool(ok), f"{name}: {column}", expected, row[column])
 
     def number_of(column: str, default: float, largest: float) -> float:
@@ -146,16 +155,16 @@ def _claim(row: dict, paper: str, number: int, problems: Problems) -> Claim:
         require(0 < value <= largest, column, f"a number in (0, {largest}]")
         return value
 
-    def parsed(column: str, parse: type[Printed | Condition]) -> object:
+    def parsed(column: str, parse: Callable[[str], Parsed]) -> Parsed | None:
         try:
-            return parse.parse(row[column]) if row[column] else None
+            return parse(row[column]) if row[column] else None
         except ValueError as error:
             problems.add(f"{name}: {column}: {error}")
             return None
 
     def conditions(column: str) -> tuple[tuple[Condition, ...], str]:
         """Return the conditions and the column that they choose ('column=NAME')."""
-        found = parsed(column, Condition) or ()
+        found = parsed(column, Condition.parse) or ()
         other = [condition.value for condition in found if condition.column == "column"]
         kept = tuple(condition for condition in found if condition.column != "column")
         return kept, other[0] if other else row["column"]
@@ -164,7 +173,7 @@ def _claim(row: dict, paper: str, number: int, problems: Problems) -> Claim:
         require(row[column], column, "some text")
     require(bool(row["column"]) == bool(row["result"]), "column", "some text, if there is a result")
     for column in ("id", "item"):
-        require(_KEBAB.fullmatch(row[column]), column, "lower-case words joined by hyphens")
+        require(_is_kebab(row[column]), column, "lower-case words joined by hyphens")
     quantity, relation = row["quantity"], row["relation"]
     require(row["kind"] in KINDS, "kind", f"one of {', '.join(KINDS)}")
     require(quantity in QUANTITIES, "quantity", f"one of {', '.join(QUANTITIES)}")
@@ -184,14 +193,14 @@ def _claim(row: dict, paper: str, number: int, problems: Problems) -> Claim:
     return Claim(
         **{key: row[key] for key in texts},
         paper=paper,
-        printed=parsed("printed", Printed),
+        printed=parsed("printed", Printed.parse),
         select=conditions("select")[0],
         against=against,
         against_column=against_column,
         pair=_names(row["pair"]),
         rtol=number_of("rtol", DEFAULT_RTOL, LARGEST_RTOL),
         resolution=number_of("resolution", DEFAULT_RESOLUTION, LARGEST_RESOLUTION),
-        corrected=None if formula else parsed("corrected", Printed),
+        corrected=None if formula else parsed("corrected", Printed.parse),
         corrected_statement=row["corrected"] if formula else "",
         corrected_select=corrected_select,
         corrected_column=corrected_column,
@@ -199,7 +208,7 @@ def _claim(row: dict, paper: str, number: int, problems: Problems) -> Claim:
     )
 
 
-def _check_quantity(row: dict[str, str], require: Callable[[bool, str, str], None]) -> None:
+def _check_quantity(row: dict[str, str], require: Callable[[object, str, str], None]) -> None:
     """Record what does not fit the quantity of a row."""
     number, ordering = row["quantity"] == "number", row["quantity"] == "ordering"
     formula = bool(row["corrected_select"])
@@ -216,7 +225,13 @@ def _check_quantity(row: dict[str, str], require: Callable[[bool, str, str], Non
     require(not (row["pair"] and number), "pair", "nothing, for a number")
 
 
+def _is_kebab(text: str) -> bool:
+    """Return whether a text is lower-case words joined by hyphens."""
+    return _KEBAB.fullmatch(text) is not None
+
+
 def _names(text: str) -> tuple[str, ...]:
+    """Return the names of a list such as 'a; b'."""
     return tuple(part.strip() for part in text.split(";") if part.strip())
 
 
@@ -241,27 +256,33 @@ def read_causes(path: str | Path) -> list[Cause]:
     """
     name = Path(path).name
     problems = Problems(name)
-    content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
-    problems.require(isinstance(content, dict), "content", "a mapping from id to cause", content)
-    problems.raise_if_any()
+    content = read_yaml(path) or {}
+    if not isinstance(content, dict):
+        raise ValueError(f"{name}: expected a mapping from id to cause, got {content!r}")  # noqa: TRY004
     causes = []
     for key, entry in content.items():
-        ok = _KEBAB.fullmatch(str(key))
-        problems.require(ok, f"id {key!r}", "lower-case words joined by hyphens", key)
+        problems.require(
+            _is_kebab(str(key)), f"id {key!r}", "lower-case words joined by hyphens", key
+        )
         if not problems.require(isinstance(entry, dict), str(key), "a mapping", entry):
             continue
         for unknown in sorted(set(entry) - _CAUSE_KEYS):
             problems.add(f"{key}: unknown key {unknown!r}: expected {', '.join(_CAUSE_KEYS)}")
         for field in ("finding", "evidence"):
             text = entry.get(field)
-            problems.require(isinstance(text, str) and text, f"{key}: {field}", "some text", text)
+            problems.require(
+                isinstance(text, str) and bool(text), f"{key}: {field}", "some text", text
+            )
         given = entry.get("given", {})
         texts = isinstance(given, dict) and all(
             isinstance(part, str) for pair in given.items() for part in pair
         )
         problems.require(texts, f"{key}: given", "a mapping from quoted numbers to texts", given)
-        fields = [" ".join(str(entry.get(field)).split()) for field in ("finding", "evidence")]
-        causes.append(Cause(str(key), name.removesuffix(".causes.yaml"), *fields, given))
+        finding, evidence = (
+            " ".join(str(entry.get(field)).split()) for field in ("finding", "evidence")
+        )
+        paper = name.removesuffix(".causes.yaml")
+        causes.append(Cause(str(key), paper, finding, evidence, given))
     problems.raise_if_any()
     return causes
 

@@ -1,4 +1,4 @@
-"""Find our value for a claim in the result tables, with its standard error.
+"""Our value for a claim, from the result tables, with its standard error.
 
 By convention a stochastic column `x` has its standard error beside it in `x_se`, or the
 ends of its 99 % interval over replications of the whole experiment in `x_low` and
@@ -18,11 +18,15 @@ import numpy as np
 import pandas as pd
 
 from dpnoise_papers.claims.model import replaced
+from dpnoise_papers.result_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from dpnoise._types import Array
     from dpnoise_papers.claims.model import Claim, Condition
+
+    Ends = tuple[Array, Array]
 
 
 class NotRunError(Exception):
@@ -36,30 +40,28 @@ class Quantity(NamedTuple):
     ----------
     value : array of shape (n,)
         The number, difference or ratio.
-    first, second : array of shape (n,), or None
-        The two sides of a difference, ratio or ordering.
+    first, second : array of shape (n,)
+        The two sides of a difference, ratio or ordering; of a number, itself and 0.
     se : array of shape (n,), or None
         The standard error of `value`; None if the columns are deterministic.
-    low, high : array of shape (n,), or None
-        The 99 % interval of `value` over replications, instead of `se`.
-    repetitions : array of shape (n,), or float
+    interval : pair of arrays of shape (n,), or None
+        The ends of the 99 % interval of `value` over replications, instead of `se`.
+    repetitions : array of shape (n,)
         How many draws a standard error rests on; infinite if not known.
-    least, greatest : array of shape (n,), or None
-        The range of `value` over choices that the paper leaves open.
+    choices : pair of arrays of shape (n,), or None
+        The ends of the range of `value` over choices that the paper leaves open.
     rows : int
         How many rows were selected before reducing.
     """
 
-    value: np.ndarray
-    first: np.ndarray
-    second: np.ndarray | None = None
-    se: np.ndarray | None = None
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
-    repetitions: np.ndarray | float = math.inf
-    least: np.ndarray | None = None
-    greatest: np.ndarray | None = None
-    rows: int = 1
+    value: Array
+    first: Array
+    second: Array
+    se: Array | None
+    interval: Ends | None
+    repetitions: Array
+    choices: Ends | None
+    rows: int
 
 
 def read_tables(results: Iterable[str], folder: str | Path) -> dict[str, pd.DataFrame]:
@@ -81,7 +83,7 @@ def read_tables(results: Iterable[str], folder: str | Path) -> dict[str, pd.Data
     for result in sorted(set(results)):
         path = Path(folder) / result
         if path.is_file() and path.stat().st_size:
-            tables[result] = pd.read_csv(path)
+            tables[result] = read_table(path)
     return tables
 
 
@@ -110,14 +112,13 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
         raise NotRunError(f"results/{claim.result} does not exist yet")
     table = tables[claim.result]
     rows = rows_of(table, claim.select, claim.result)
-    first = _values(rows, claim.column, claim.result)
     if claim.quantity == "number":
-        return _reduce(claim, first)
+        return _reduce(claim, _values(rows, claim.column, claim.result))
     others = rows_of(table, replaced(claim.select, claim.against), claim.result)
     rows, others = _paired(claim, rows, others)
     first = _values(rows, claim.column, claim.result)
     second = _values(others, claim.against_column, claim.result)
-    if first.low is not None or second.low is not None:
+    if first.interval is not None or second.interval is not None:
         message = f"results/{claim.result} has intervals, which two columns cannot share"
         raise NotRunError(f"{message}: it needs a column of the difference")
     x, y = first.value, second.value
@@ -130,29 +131,45 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
         value, se = x / y, np.hypot(a, x / y * b) / np.abs(y)
     else:
         value, se = x - y, np.hypot(a, b)
-    repetitions = np.minimum(first.repetitions, second.repetitions)
-    found = Quantity(value, x, y, se if stochastic else None, None, None, repetitions)
-    return _reduce(claim, found._replace(rows=len(x), **_ends(claim, first, second)))
-
-
-def _ends(claim: Claim, first: Quantity, second: Quantity) -> dict[str, np.ndarray]:
-    """Return the range of a difference or ratio over choices; the sides vary apart, to be safe."""
-    if first.least is None and second.least is None:
-        return {}
-    (a, b), (c, d) = (
-        (side.value, side.value) if side.least is None else (side.least, side.greatest)
-        for side in (first, second)
+    found = Quantity(
+        value=value,
+        first=x,
+        second=y,
+        se=se if stochastic else None,
+        interval=None,
+        repetitions=np.minimum(first.repetitions, second.repetitions),
+        choices=_choices(claim, first, second),
+        rows=len(x),
     )
+    return _reduce(claim, found)
+
+
+def _choices(claim: Claim, first: Quantity, second: Quantity) -> Ends | None:
+    """Return the range of a difference or ratio over choices; the sides vary apart, to be safe."""
+    if first.choices is None and second.choices is None:
+        return None
+    a, b = first.choices or (first.value, first.value)
+    c, d = second.choices or (second.value, second.value)
     if claim.quantity != "ratio":
-        return {"least": a - d, "greatest": b - c}
+        return a - d, b - c
     if np.any(c <= 0):
         raise NotRunError(f"the range of the ratio divides by {claim.against_column} = 0")
     corners = np.stack([a / c, a / d, b / c, b / d])
-    return {"least": corners.min(axis=0), "greatest": corners.max(axis=0)}
+    return corners.min(axis=0), corners.max(axis=0)
 
 
 def corrected(claim: Claim) -> Claim:
-    """Return the claim that the corrected statement makes: its rows and its column."""
+    """Return the claim that the corrected statement makes.
+
+    Parameters
+    ----------
+    claim : Claim
+
+    Returns
+    -------
+    Claim
+        With the rows and the column of the corrected statement.
+    """
     return dataclasses.replace(
         claim,
         select=replaced(claim.select, claim.corrected_select),
@@ -161,7 +178,24 @@ def corrected(claim: Claim) -> Claim:
 
 
 def rows_of(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str) -> pd.DataFrame:
-    """Return the rows that satisfy all conditions; there must be one, and all must be ok."""
+    """Return the rows that satisfy all conditions.
+
+    Parameters
+    ----------
+    table : DataFrame
+    conditions : tuple of Condition
+    result : str
+        Path of the table, for messages.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    NotRunError
+        If there is none, or one whose status is not 'ok'.
+    """
     words = ", ".join(map(str, conditions)) or "any row"
     chosen = np.ones(len(table), dtype=bool)
     for condition in conditions:
@@ -183,32 +217,33 @@ def rows_of(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str)
 def _values(rows: pd.DataFrame, column: str, result: str) -> Quantity:
     """Return a column with what is said of its noise, each of shape (n,)."""
 
-    def read(name: str) -> np.ndarray:
+    def read(name: str) -> Array:
         entries = pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float)
         if not np.isfinite(entries).all():
             raise NotRunError(f"results/{result} lacks {name!r} in a selected row")
         return entries
 
+    def ends(low: str, high: str) -> Ends | None:
+        if not {f"{column}_{low}", f"{column}_{high}"} <= set(rows):
+            return None
+        below, above = read(f"{column}_{low}"), read(f"{column}_{high}")
+        if np.any(below > value) or np.any(value > above):
+            raise NotRunError(f"results/{result} has {column} outside its own interval")
+        return below, above
+
     if column not in rows:
         raise NotRunError(f"results/{result} has no column {column!r}")
     value = read(column)
-    found = Quantity(value, value, rows=len(value))
-    for ends in (("least", "greatest"), ("low", "high")):
-        if not all(f"{column}_{end}" in rows for end in ends):
-            continue
-        low, high = (read(f"{column}_{end}") for end in ends)
-        if np.any(low > value) or np.any(value > high):
-            raise NotRunError(f"results/{result} has {column} outside its own interval")
-        found = found._replace(**dict(zip(ends, (low, high), strict=True)))
-    if found.low is not None:
-        return found
-    if f"{column}_se" not in rows:
-        return found
-    se = read(f"{column}_se")
-    if np.any(se < 0):
-        raise NotRunError(f"results/{result} has a negative standard error in {column}_se")
-    repetitions = read("repetitions") if "repetitions" in rows else math.inf
-    return found._replace(se=se, repetitions=repetitions)
+    choices, interval = ends("least", "greatest"), ends("low", "high")
+    se, repetitions = None, np.full(len(value), math.inf)
+    if interval is None and f"{column}_se" in rows:
+        se = read(f"{column}_se")
+        if np.any(se < 0):
+            raise NotRunError(f"results/{result} has a negative standard error in {column}_se")
+        if "repetitions" in rows:
+            repetitions = read("repetitions")
+    zero = np.zeros(len(value))
+    return Quantity(value, value, zero, se, interval, repetitions, choices, len(value))
 
 
 def _paired(
@@ -244,17 +279,27 @@ def _reduce(claim: Claim, found: Quantity) -> Quantity:
     if claim.reduce in ("one", "all", "open"):
         return found
     if claim.reduce == "mean":
-        if found.low is not None or found.least is not None:
+        if found.interval is not None or found.choices is not None:
             raise NotRunError("the interval of a mean is not known from those of its rows")
         # Rows are taken as independent draws; this is their mean's standard error.
         se = None if found.se is None else np.sqrt(np.sum(found.se**2, keepdims=True)) / found.rows
         value, first, second = (
-            None if part is None else np.mean(part, keepdims=True)
-            for part in (found.value, found.first, found.second)
+            np.mean(part, keepdims=True) for part in (found.value, found.first, found.second)
         )
-        fewest = float(np.min(found.repetitions))
-        parts = {"value": value, "first": first, "second": second, "se": se}
-        return found._replace(**parts, repetitions=fewest, rows=1)
-    place = np.argmin(found.value) if claim.reduce == "min" else np.argmax(found.value)
-    arrays = {name: part[[place]] for name, part in found._asdict().items() if np.ndim(part)}
-    return found._replace(**arrays)
+        fewest = np.min(found.repetitions, keepdims=True)
+        return Quantity(value, first, second, se, None, fewest, None, 1)
+    place = [np.argmin(found.value) if claim.reduce == "min" else np.argmax(found.value)]
+    interval, choices = (
+        None if ends is None else (ends[0][place], ends[1][place])
+        for ends in (found.interval, found.choices)
+    )
+    return Quantity(
+        value=found.value[place],
+        first=found.first[place],
+        second=found.second[place],
+        se=None if found.se is None else found.se[place],
+        interval=interval,
+        repetitions=found.repetitions[place],
+        choices=choices,
+        rows=found.rows,
+    )

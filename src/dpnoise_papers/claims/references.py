@@ -1,4 +1,4 @@
-"""Text whose numbers come from result tables, so that no sentence can contradict a table.
+"""Text whose numbers come from result tables, so that no sentence contradicts a table.
 
 A reference is `{table: conditions -> column, format}`, such as
 `{flipped-huber-2023/figure-3a.csv: mechanism=gaussian;epsilon=0.3 -> variance, .2f}`. It
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,9 @@ from dpnoise_papers.claims.model import Condition, replaced
 from dpnoise_papers.claims.quantity import NotRunError, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from dpnoise._types import Array
     from dpnoise_papers.claims.published import Published
 
 REFERENCE = re.compile(r"\{([^{}]*)\}")
@@ -31,7 +32,7 @@ _PARTS = re.compile(
     rf"\s*([\w./-]+\.csv)\s*:\s*{_SIDE}(?:\s+([/-])\s+{_SIDE})?\s*,\s*(\.?\d*[defg%])\s*"
 )
 _EXPONENT = re.compile(r"e([+-])0*(\d)")
-_REDUCE = {"min": np.min, "max": np.max, "mean": np.mean, "count": np.size}
+_REDUCE: dict[str, Callable[[Array], Any]] = {"min": np.min, "max": np.max, "mean": np.mean}
 NOT_RUN = "[not run]"
 VERDICTS = "verdicts.csv"  # made of all the others
 
@@ -50,7 +51,21 @@ _ALLOWED = (
 
 @dataclass(frozen=True)
 class Reference:
-    """One parsed reference: a table, one or two sides and a format."""
+    """One parsed reference.
+
+    Attributes
+    ----------
+    text : str
+        What stands between the braces.
+    table : str
+        Path of the table below the results folder.
+    sides : tuple
+        One or two selections: conditions, the word that reduces rows, and a column.
+    operator : {"", "/", "-"}
+        What joins them.
+    form : str
+        Format of the number.
+    """
 
     text: str
     table: str
@@ -60,7 +75,21 @@ class Reference:
 
     @classmethod
     def parse(cls, text: str) -> Reference:
-        """Read what stands between the braces; raise ValueError if it is no reference."""
+        """Read what stands between the braces.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        Reference
+
+        Raises
+        ------
+        ValueError
+            If it is no reference.
+        """
         whole = _PARTS.fullmatch(text)
         if not whole:
             expected = "{table.csv: conditions -> column, .2f}"
@@ -74,7 +103,21 @@ class Reference:
         return cls(text, table, tuple(sides), operator, form)
 
     def value(self, tables: Mapping[str, pd.DataFrame]) -> float:
-        """Return the number; raise NotRunError if the table or a row is missing."""
+        """Return the number.
+
+        Parameters
+        ----------
+        tables : mapping of str to DataFrame
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        NotRunError
+            If the table, a row or a value is missing.
+        """
         if self.table not in tables:
             raise NotRunError(f"results/{self.table} does not exist yet")
         values = [self._side(tables[self.table], *side) for side in self.sides]
@@ -105,12 +148,40 @@ class Reference:
         return float(_REDUCE[reduce](values) if reduce else values[0])
 
     def show(self, tables: Mapping[str, pd.DataFrame]) -> str:
-        """Return the number as the text shows it."""
+        """Return the number as the text shows it.
+
+        Parameters
+        ----------
+        tables : mapping of str to DataFrame
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        NotRunError
+            If the table, a row or a value is missing.
+        """
         return _EXPONENT.sub(r"e\1\2", format(self.value(tables), self.form)).replace("e+", "e")
 
 
 def references(text: str) -> list[Reference]:
-    """Return the references of a text; raise ValueError if one is malformed."""
+    """Return the references of a text.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of Reference
+
+    Raises
+    ------
+    ValueError
+        If one is malformed.
+    """
     return [Reference.parse(match[1]) for match in REFERENCE.finditer(text)]
 
 
@@ -129,7 +200,7 @@ def render(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
         What has no value reads '[not run]'.
     """
 
-    def shown(match: re.Match) -> str:
+    def shown(match: re.Match[str]) -> str:
         try:
             return Reference.parse(match[1]).show(tables)
         except NotRunError:
@@ -139,7 +210,18 @@ def render(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
 
 
 def named_tables(published: Published, *texts: str) -> list[str]:
-    """Return every result table that a claim, a cause or one of the texts names, sorted."""
+    """Return every result table that a claim, a cause or a text names.
+
+    Parameters
+    ----------
+    published : Published
+    *texts : str
+
+    Returns
+    -------
+    list of str
+        Paths below the results folder, sorted.
+    """
     named = {claim.result for claim in published.claims if claim.result}
     causes = (f"{cause.finding} {cause.evidence}" for cause in published.causes)
     named |= {part.table for text in (*causes, *texts) for part in references(text)}

@@ -1,12 +1,8 @@
-"""Write verdicts for people: Markdown that reads in a terminal and on a code host.
-
-Also hands the printed numbers of one table of a paper to its figure, as a tidy table.
-"""
+"""Verdicts for people: Markdown that reads in a terminal and on a code host."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -18,7 +14,7 @@ from dpnoise_papers.claims.references import render
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dpnoise_papers.claims.model import Cause, Claim
+    from dpnoise_papers.claims.model import Cause
     from dpnoise_papers.claims.published import Published
 
 
@@ -54,9 +50,9 @@ def markdown(
         "What the papers print, against this run. The first table counts only what a paper itself",
         "prints; the second the other rows, by kind.",
         "",
-        *_table(("paper", *LEGEND, "claims"), headline(verdicts)),
+        _table(headline(verdicts)),
         "",
-        *_table(("kind", "paper", *LEGEND, "claims"), _other_kinds(verdicts)),
+        _table(_other_kinds(verdicts)),
         "",
         *(f"- **{word}**: {meaning}" for word, meaning in LEGEND.items()),
         "",
@@ -66,28 +62,39 @@ def markdown(
     ]
     if readme:
         lines += ["", "## README", "", *(f"- {difference}" for difference in readme)]
-    for (paper, item), group in verdicts.groupby(["paper", "item"], sort=False):
-        lines += ["", f"## {paper}, {item}", ""]
-        columns = ("verdict", "printed", "ours", "standard error", "statement", "kind", "id")
-        lines += [*_table(columns, _rows(group)), *_explanations(group)]
+    for names, group in verdicts.groupby(["paper", "item"], sort=False):
+        paper, item = names
+        lines += ["", f"## {paper}, {item}", "", _table(_shown(group)), *_explanations(group)]
     return "\n".join(lines) + "\n"
 
 
-def headline(verdicts: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Return the counts of what each paper itself prints, and of all, as rows of a table."""
+def headline(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return the counts of what each paper itself prints, and of all.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        As `judge` returns it.
+
+    Returns
+    -------
+    DataFrame
+        Column paper, one for each verdict, and claims.
+    """
     own = verdicts[verdicts["kind"] == "printed"]
     groups = [*own.groupby("paper", sort=False), ("all", own)]
-    return [(str(name), *_counts(group)) for name, group in groups]
+    return pd.DataFrame([{"paper": name} | _counts(group) for name, group in groups])
 
 
-def _other_kinds(verdicts: pd.DataFrame) -> list[tuple[str, ...]]:
+def _other_kinds(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Return the counts of the other kinds, by paper."""
-    return [
-        (kind, paper, *_counts(group))
+    rows = [
+        {"kind": kind, "paper": paper} | _counts(group)
         for kind in KINDS
         for paper, group in verdicts[verdicts["kind"] == kind].groupby("paper", sort=False)
         if kind != "printed"
     ]
+    return pd.DataFrame(rows, columns=["kind", "paper", *LEGEND, "claims"])
 
 
 def _causes(
@@ -113,40 +120,14 @@ def _causes(
     return lines
 
 
-def printed_numbers(
-    claims: Sequence[Claim], verdicts: pd.DataFrame, *, paper: str, item: str
-) -> pd.DataFrame:
-    """Return the numbers that one item of a paper prints, as a tidy table for its figure.
-
-    Parameters
-    ----------
-    claims : sequence of Claim
-    verdicts : DataFrame
-        As `judge` returns it for these claims.
-    paper, item : str
-        Which item.
-
-    Returns
-    -------
-    DataFrame
-        One row per claim of a number without a relation: a column for each column
-        that the claim selects by, then `column`, `printed`, `half_unit` and `verdict`.
-    """
-    words = dict(zip(verdicts["id"], verdicts["verdict"], strict=True))
-    rows = [
-        {condition.column: condition.value for condition in claim.select}
-        | {"column": claim.column, "printed": claim.printed.value}
-        | {"half_unit": claim.printed.half_unit, "verdict": words[claim.id]}
-        for claim in claims
-        if (claim.paper, claim.item, claim.quantity, claim.relation) == (paper, item, "number", "")
-    ]
-    return pd.DataFrame(rows)
-
-
-def _rows(group: pd.DataFrame) -> list[tuple]:
+def _shown(group: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of verdicts that the page shows."""
     columns = ["verdict", "printed", "ours", "uncertainty", "statement", "kind", "id"]
-    rows = group[columns].itertuples(index=False, name=None)
-    return [(*row[:3], _error(row[3], row[1]), *row[4:]) for row in rows]
+    pairs = zip(group["uncertainty"], group["printed"], strict=True)
+    texts = [_error(se, printed) for se, printed in pairs]
+    return (
+        group[columns].assign(uncertainty=texts).rename(columns={"uncertainty": "standard error"})
+    )
 
 
 def _error(se: float, printed: str) -> str:
@@ -158,26 +139,23 @@ def _error(se: float, printed: str) -> str:
 
 def _explanations(group: pd.DataFrame) -> list[str]:
     """Return the lines on all that is not reproduced: what was found, and its cause."""
-    found = defaultdict(list)
-    for row in group[group["verdict"] != REPRODUCED].itertuples():
-        cause = f" See {row.cause.replace(';', ', ')}." if row.cause else ""
-        found[row.why + cause].append(row.id)
+    found: dict[str, list[str]] = {}
+    for row in group[group["verdict"] != REPRODUCED].to_dict("records"):
+        cause = f" See {row['cause'].replace(';', ', ')}." if row["cause"] else ""
+        found.setdefault(row["why"] + cause, []).append(row["id"])
     lines = [""] if found else []
     return lines + [f"- {', '.join(names)}: {why}" for why, names in found.items()]
 
 
-def _counts(group: pd.DataFrame) -> tuple[str, ...]:
+def _counts(group: pd.DataFrame) -> dict[str, str]:
     """Return how often each verdict occurs, and how many there are, as cells."""
-    numbers = [int((group["verdict"] == word).sum()) for word in LEGEND]
-    return (*(str(number or "-") for number in numbers), str(len(group)))
+    numbers = {word: int((group["verdict"] == word).sum()) for word in LEGEND}
+    cells = {word: str(number or "-") for word, number in numbers.items()}
+    return cells | {"claims": str(len(group))}
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, padded so that it also reads as plain text."""
-    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in (header, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in cells
-    ]
-    return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]]
+def _table(table: pd.DataFrame) -> str:
+    """Return a table of text as Markdown."""
+    cells = table.map(lambda cell: cell.replace("|", "\\|"))
+    text: str = cells.to_markdown(index=False, tablefmt="github", disable_numparse=True)
+    return text

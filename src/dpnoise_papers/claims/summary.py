@@ -27,7 +27,21 @@ END = "<!-- end -->"
 
 
 def block(readme: str) -> str:
-    """Return what stands between the two marks; raise ValueError if they are not there once."""
+    """Return what stands between the two marks.
+
+    Parameters
+    ----------
+    readme : str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If the marks are not there once.
+    """
     parts = re.split(f"{re.escape(BEGIN)}\n(.*?){re.escape(END)}", readme, flags=re.DOTALL)
     if len(parts) != 3:
         message = f"expected {BEGIN} and {END} once, found {len(parts) // 2} pairs"
@@ -68,7 +82,20 @@ def differences(
 
 
 def update(readme: Path, template: Path, results: Path) -> None:
-    """Write the numbers of a run into a README; raise ValueError if it lacks one."""
+    """Write the numbers of a run into a README.
+
+    Parameters
+    ----------
+    readme, template : Path
+        The two texts.
+    results : Path
+        Folder of the run.
+
+    Raises
+    ------
+    ValueError
+        If the run lacks a number.
+    """
     text = template.read_text(encoding="utf-8")
     tables = read_tables({part.table for part in references(text)}, results)
     filled = render(text, tables)

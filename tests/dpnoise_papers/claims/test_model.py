@@ -6,16 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpnoise_papers.claims import (
-    COLUMNS,
-    Condition,
-    Printed,
-    quantity,
-    read_causes,
-    read_claims,
-    read_published,
-)
-from dpnoise_papers.claims.quantity import NotRunError
+from dpnoise_papers.claims.model import Condition, Printed
+from dpnoise_papers.claims.published import COLUMNS, read_causes, read_claims, read_published
+from dpnoise_papers.claims.quantity import NotRunError, quantity
 
 PUBLISHED = Path(__file__).parents[3] / "published"
 GOOD = {
@@ -232,7 +225,7 @@ def test_causes_are_read_with_their_paper(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- a\n", "content: expected a mapping from id to cause"),
+        ("- a\n", "expected a mapping from id to cause"),
         ("Not Kebab: {finding: x, evidence: y}\n", "expected lower-case words"),
         ("a: text\n", "a: expected a mapping"),
         ("a: {finding: x}\n", "a: evidence: expected some text, got None"),

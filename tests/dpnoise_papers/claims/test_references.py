@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from dpnoise_papers.claims import NotRunError, Reference, loose_numbers, references, render
+from dpnoise_papers.claims.quantity import NotRunError
+from dpnoise_papers.claims.references import Reference, loose_numbers, references, render
 
 TABLE = pd.DataFrame(
     {

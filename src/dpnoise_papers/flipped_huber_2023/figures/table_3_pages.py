@@ -14,7 +14,7 @@ from dpnoise_papers.pages import number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpnoise_papers.claims import Claim
+    from dpnoise_papers.claims.model import Claim
 
 RESULT = "flipped-huber-2023/table-3-replicates.csv"  # by which Table III is judged
 NAMES = {**style.NAMES, "gaussian-tight": "Gaussian, tight account"}

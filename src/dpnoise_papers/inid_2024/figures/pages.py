@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from dpnoise_papers.claims import Claim
+    from dpnoise_papers.claims.model import Claim
 
 NOISES = {"gaussian": "Gaussian", "laplace": "Laplace"}
 SCHEMES = {"iid": "i.i.d.", "spr": "SPR", "optimal": "optimal i.n.i.d.", "inid": "i.n.i.d."}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers.claims import read_claims
+from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import (
     latex,
     markdown,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpnoise_papers.claims import Claim, Condition, Printed
+from dpnoise_papers.claims.model import Claim, Condition, Printed
 from dpnoise_papers.inid_2024.figures.pages import printed_texts, table_1, table_2, table_3
 from dpnoise_papers.inid_2024.tables.pca import dp_pca_table
 from dpnoise_papers.inid_2024.tables.table_1 import table_1 as formulas

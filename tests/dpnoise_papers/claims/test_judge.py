@@ -10,18 +10,12 @@ import pytest
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from dpnoise_papers.claims import (
-    LEGEND,
-    Cause,
-    Claim,
-    Condition,
-    Printed,
-    Published,
-    judge,
-    markdown,
-    printed_numbers,
-    read_tables,
-)
+from dpnoise_papers.claims.beside import printed_numbers
+from dpnoise_papers.claims.judge import LEGEND, judge
+from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
+from dpnoise_papers.claims.published import Published
+from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.report import markdown
 
 NUMBER = Claim(
     id="number",
