@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import draws, points
+from dpnoise.noise.rational import Quadratic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -58,9 +60,54 @@ class Noise(ABC):
     log_concave: ClassVar[bool] = True
     bound = math.inf  # no annotation: a family may make it a field
 
+    # What a family may declare besides its distribution. The accounts of `dpnoise.privacy` read
+    # these and need no list of families; without them they go by density and tail alone.
+
     def pieces(self) -> tuple[Piece, ...] | None:
-        """Return -log density on [0, bound] as quadratics, or None if it is not made of any."""
+        """-log density on [0, bound] as quadratics, or None if it is not made of any."""
         return None
+
+    def exact_pieces(self) -> list[Quadratic]:
+        """The same pieces, up to a constant, in rational arithmetic; none if there are none."""
+        pieces = self.pieces() or ()
+        return [Quadratic(*map(Fraction, (p.left, p.slope, p.curvature))) for p in pieces]
+
+    def largest_loss(self, sensitivity: float) -> Fraction | float:
+        """An upper bound on the privacy loss of one coordinate, without rounding.
+
+        For log-concave noise the loss grows along the line to the sensitivity times the slope of
+        the far tail of -log density.
+        """
+        last = self.exact_pieces()[-1:]
+        straight = last and last[0].curvature == 0 and self.bound == math.inf
+        return Fraction(sensitivity) * last[0].slope if straight else math.inf
+
+    def mass_beyond(self, t: Fraction) -> Fraction | None:  # noqa: ARG002  (of a family)
+        """P(T > t) rounded up by less than 1e-60 of its value, or None where that is not known."""
+        return None
+
+    def zcdp_pair(self, sensitivity: Fraction) -> tuple[Fraction, Fraction] | None:  # noqa: ARG002
+        """The pair (xi, eta) of a proved bound on the Renyi divergence, or None."""
+        return None
+
+    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+        """The place of the noise in the dispersive order of its family.
+
+        Returns
+        -------
+        family : tuple
+            The class and the parameters that are fixed; equal for noise that can be compared.
+        parameters : tuple of float
+            Positive; with none of them smaller, noise of the same family is at least as
+            dispersed (docs/vector-privacy.md, section 10). None, by default: not comparable.
+        """
+        return (self,), ()
+
+    @classmethod
+    def from_dispersion(cls, *parameters: float) -> Self:
+        """The noise with given fixed parameters and parameters of `dispersion`."""
+        x, *ratios = parameters
+        return cls(x, *(x * ratio for ratio in ratios))
 
     @abstractmethod
     def _log_density(self, x: Array) -> Array:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -29,7 +30,8 @@ from scipy import special
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise, Piece
-from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
+from dpnoise.noise.gaussian import Gaussian, gaussian_magnitude, mills_ratio
+from dpnoise.noise.rational import ZERO, Quadratic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -205,6 +207,24 @@ class FlippedHuber(Noise):
         )
         centre = Piece(0.0, self.alpha, value, self.alpha * precision, 0.0)
         return (centre, tail) if self.alpha > 0 else (tail,)
+
+    def exact_pieces(self) -> list[Quadratic]:
+        """-log density as rational functions of the parameters."""
+        alpha, precision = Fraction(self.alpha), 1 / Fraction(self.gamma) ** 2
+        tail = Quadratic(alpha, alpha * precision, precision)
+        return [Quadratic(ZERO, tail.slope, ZERO), tail] if alpha else [tail]
+
+    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+        """More dispersed with alpha and with gamma / alpha."""
+        if self.alpha == 0.0:
+            return (Gaussian,), (self.gamma,)
+        ratio = self.gamma / self.alpha
+        return ((FlippedHuber,), (self.alpha, ratio)) if ratio < math.inf else ((self,), ())
+
+    def zcdp_pair(self, sensitivity: Fraction) -> tuple[Fraction, Fraction]:
+        """(R_D(alpha), D^2) / (2 gamma^2) for sensitivity D, Theorem 9."""
+        d, alpha, twice = sensitivity, Fraction(self.alpha), 2 * Fraction(self.gamma) ** 2
+        return (alpha**2 - max(alpha - d, ZERO) ** 2) / twice, (d / Fraction(self.gamma)) ** 2 / 2
 
     def centre_mass(self) -> float:
         """Return P(|T| <= alpha), the part of the noise in the Laplace centre."""

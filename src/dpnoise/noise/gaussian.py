@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
+from dpnoise.noise.rational import ZERO, Quadratic
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -76,6 +78,18 @@ class Gaussian(Noise):
         """Return -log density on t >= 0 as quadratics."""
         value = 0.5 * math.log(2.0 * math.pi) + math.log(self.sigma)
         return (Piece(0.0, math.inf, value, 0.0, 1.0 / self.sigma / self.sigma),)
+
+    def exact_pieces(self) -> list[Quadratic]:
+        """-log density as rational functions of the parameters."""
+        return [Quadratic(ZERO, ZERO, 1 / Fraction(self.sigma) ** 2)]
+
+    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+        """More dispersed with sigma."""
+        return (Gaussian,), (self.sigma,)
+
+    def zcdp_pair(self, sensitivity: Fraction) -> tuple[Fraction, Fraction]:
+        """(0, D^2 / (2 sigma^2)) for sensitivity D, which is exact."""
+        return ZERO, (sensitivity / Fraction(self.sigma)) ** 2 / 2
 
     def var(self) -> float:
         """Return the variance, sigma^2."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from scipy import special
 from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
+from dpnoise.noise.rational import ZERO, Quadratic
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -132,6 +134,22 @@ class Huber(Noise):
             Piece(0.0, edge, value, 0.0, 1.0 / self.scale / self.scale),
             Piece(edge, math.inf, value + 0.5 * a * a, a / self.scale, 0.0),
         )
+
+    def exact_pieces(self) -> list[Quadratic]:
+        """-log density as rational functions of the parameters."""
+        alpha, scale = Fraction(self.alpha), Fraction(self.scale)
+        centre = Quadratic(ZERO, ZERO, 1 / scale**2)
+        return [centre, Quadratic(alpha * scale, alpha / scale, ZERO)]
+
+    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+        """More dispersed with alpha scale, the end of the centre, and with 1 / alpha."""
+        return (Huber,), (self.alpha * self.scale, 1.0 / self.alpha)
+
+    @classmethod
+    def from_dispersion(cls, *parameters: float) -> Self:
+        """The noise with a given end of the centre and 1 / alpha."""
+        end, ratio = parameters
+        return cls(1.0 / ratio, end * ratio)
 
     @property
     def _centre_second(self) -> float:

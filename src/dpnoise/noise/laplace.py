@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
+from dpnoise.noise.rational import ZERO, Quadratic
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -53,6 +55,18 @@ class Laplace(Noise):
         """Return -log density on t >= 0 as quadratics."""
         value = math.log(2.0) + math.log(self.beta)
         return (Piece(0.0, math.inf, value, 1.0 / self.beta, 0.0),)
+
+    def exact_pieces(self) -> list[Quadratic]:
+        """-log density as rational functions of the parameters."""
+        return [Quadratic(ZERO, 1 / Fraction(self.beta), ZERO)]
+
+    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+        """More dispersed with beta."""
+        return (Laplace,), (self.beta,)
+
+    def zcdp_pair(self, sensitivity: Fraction) -> tuple[Fraction, Fraction]:
+        """(D / beta, 0), the pure DP of sensitivity D."""
+        return sensitivity / Fraction(self.beta), ZERO
 
     def var(self) -> float:
         """Return the variance, 2 beta^2."""

@@ -16,13 +16,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
-from dpnoise.noise.gaussian import mills_ratio
+from dpnoise.noise.gaussian import Gaussian, mills_ratio
+from dpnoise.noise.rational import ZERO, Quadratic
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -116,6 +118,18 @@ class OffsetSymmetricGaussian(Noise):
         value = math.log(2.0 * mills_ratio(self._offset)) + math.log(self.rho)
         slope = self._offset / self.rho
         return (Piece(0.0, math.inf, value, slope, 1.0 / self.rho / self.rho),)
+
+    def exact_pieces(self) -> list[Quadratic]:
+        """-log density as rational functions of the parameters."""
+        precision = 1 / Fraction(self.rho) ** 2
+        return [Quadratic(ZERO, Fraction(self.theta) * precision, precision)]
+
+    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+        """More dispersed with theta and with rho / theta."""
+        if self.theta == 0.0:
+            return (Gaussian,), (self.rho,)
+        kind, ratio = OffsetSymmetricGaussian, self.rho / self.theta
+        return ((kind,), (self.theta, ratio)) if ratio < math.inf else ((self,), ())
 
     def _ratios(self) -> tuple[float, float]:
         """Return I_1 / I_0 and I_2 / I_1."""

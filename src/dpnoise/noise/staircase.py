@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -159,6 +160,10 @@ class Staircase(Noise):
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(self.epsilon, factor * self.sensitivity, self.gamma)
+
+    def largest_loss(self, sensitivity: float) -> Fraction | float:
+        """The epsilon of a step up to its own sensitivity; no bound is stated beyond it."""
+        return Fraction(self.epsilon) if sensitivity <= self.sensitivity else math.inf
 
     @property
     def _means(self) -> tuple[float, float]:

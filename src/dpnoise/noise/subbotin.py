@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
+from dpnoise.noise.rational import ZERO, Quadratic
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -137,6 +139,21 @@ class Subbotin(Noise):
         if self.p == 2.0:
             return (Piece(0.0, math.inf, -self._log_peak, 0.0, 1.0 / self.scale / self.scale),)
         return None
+
+    def exact_pieces(self) -> list[Quadratic]:
+        """-log density as rational functions of the parameters."""
+        if self.p == 1.0:
+            return [Quadratic(ZERO, 1 / Fraction(self.scale), ZERO)]
+        return [Quadratic(ZERO, ZERO, 1 / Fraction(self.scale) ** 2)] if self.p == 2.0 else []
+
+    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+        """More dispersed with the scale, at a fixed power p."""
+        return (Subbotin, self.p), (self.scale,)
+
+    @classmethod
+    def from_dispersion(cls, *parameters: float) -> Self:
+        """The noise with a given power and scale."""
+        return cls(*parameters)
 
     def _absolute_moment(self, power: float) -> float:
         """Return E|T|^power at scale 1, p^(power / p) Gamma((power + 1) / p) / Gamma(1 / p)."""

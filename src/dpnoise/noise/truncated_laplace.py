@@ -7,8 +7,10 @@ jumps at the bound; a shift by d moves mass out of the support, which delta has 
 
 from __future__ import annotations
 
+import decimal
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -16,10 +18,12 @@ from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
+from dpnoise.noise.rational import ZERO, Quadratic, as_double
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
 
+_DIGITS = 60  # of the mass beyond a point
 _LEAST_RATIO = 1e-100  # below it (bound / beta)^3 has no double; the noise is uniform by then
 
 
@@ -94,6 +98,38 @@ class TruncatedLaplace(Noise):
         """Return -log density on [0, bound] as quadratics."""
         value = math.log(2.0 * self._mass) + math.log(self.beta)
         return (Piece(0.0, self.bound, value, 1.0 / self.beta, 0.0),)
+
+    def exact_pieces(self) -> list[Quadratic]:
+        """-log density as rational functions of the parameters."""
+        return [Quadratic(ZERO, 1 / Fraction(self.beta), ZERO)]
+
+    def mass_beyond(self, t: Fraction) -> Fraction:
+        """P(T > t) for |t| < bound, rounded up by less than 1e-60 of its value.
+
+        For t >= 0 it is exp(-t / beta) (1 - exp(-rest)) / (2 (1 - exp(-reach))), rest =
+        (bound - t) / beta and reach = bound / beta.
+        """
+        if t < 0:
+            return 1 - self.mass_beyond(-t) * (1 - Fraction(2, 10**_DIGITS))
+        beta, bound = Fraction(self.beta), Fraction(self.bound)
+        parts = [-t / beta, (t - bound) / beta, -bound / beta]
+        if parts[0] < -10_000:  # below every positive double
+            return Fraction(1, 2**1100)
+        # Digits for a small argument, whose exponential is nearly 1, and for a large one.
+        lost = max(abs(math.log10(max(as_double(-x), 1e-300))) for x in parts[1:])
+        with decimal.localcontext() as context:
+            context.prec = _DIGITS + 10 + 2 * int(lost)
+            context.Emin, context.Emax = decimal.MIN_EMIN, decimal.MAX_EMAX
+            fall, rest, reach = (
+                (decimal.Decimal(x.numerator) / decimal.Decimal(x.denominator)).exp() for x in parts
+            )
+            mass = Fraction(fall * (1 - rest) / (2 * (1 - reach)))
+        return mass * (1 + Fraction(1, 10**_DIGITS))
+
+    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+        """More dispersed with beta and with bound / beta."""
+        kind, ratio = TruncatedLaplace, self.bound / self.beta
+        return ((kind,), (self.beta, ratio)) if ratio < math.inf else ((self,), ())
 
     def var(self) -> float:
         """Return the variance, 2 beta^2 P(3, r) / P(1, r) with r = bound / beta."""

@@ -9,21 +9,9 @@ greatest corner (more private, for lower bounds).
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from dpnoise.noise import (
-    FlippedHuber,
-    Gaussian,
-    Huber,
-    Laplace,
-    Noise,
-    OffsetSymmetricGaussian,
-    Subbotin,
-    TruncatedLaplace,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,52 +19,32 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
+    from dpnoise.noise.base import Noise
 
     Shares = Sequence[tuple[Noise, int]]
 
 _MARGIN = 1e-13  # over the rounding of a corner
 
 
-def parameters(noise: Noise) -> tuple[tuple[object, ...], tuple[float, ...]]:
-    """Return the family of a noise and the parameters with which privacy grows.
+def corner(family: tuple[object, ...], values: Array, margin: float) -> Noise:
+    """The noise with given parameters of `Noise.dispersion`, moved outwards by a margin.
+
+    Parameters
+    ----------
+    family : tuple
+        The class and its fixed parameters.
+    values : numpy.ndarray, shape (parameters,)
+        The others.
+    margin : float
+        By how much each of them is enlarged, relatively.
 
     Returns
     -------
-    family : tuple
-        Equal for noise that can be compared; what `corner` needs besides the parameters.
-    parameters : tuple of float
-        Positive; with none of them smaller, noise of the same family is at least as private.
+    Noise
+        The noise.
     """
-    kind = type(noise)
-    match noise:
-        case FlippedHuber(alpha=0.0, gamma=x) | OffsetSymmetricGaussian(theta=0.0, rho=x):
-            found = (Gaussian,), (x,)
-        case Gaussian(sigma=x) | Laplace(beta=x):
-            found = (kind,), (x,)
-        case Subbotin(p=p, scale=x):
-            found = (kind, p), (x,)
-        case FlippedHuber(alpha=x, gamma=y) | OffsetSymmetricGaussian(theta=x, rho=y) if (
-            y / x < math.inf
-        ):
-            found = (kind,), (x, y / x)
-        case TruncatedLaplace(beta=x, bound=y) if y / x < math.inf:
-            found = (kind,), (x, y / x)
-        case Huber(alpha=a, scale=s):
-            found = (kind,), (a * s, 1.0 / a)
-        case _:
-            found = (noise,), ()
-    return found
-
-
-def corner(family: tuple[object, ...], values: Array, margin: float) -> Noise:
-    """Return the noise with given parameters, moved outwards by a relative margin."""
     kind, *fixed = family
-    x, *ratios = (value * (1.0 + margin) for value in values)
-    if kind is Subbotin:
-        return Subbotin(fixed[0], x)
-    if kind is Huber:
-        return Huber(1.0 / ratios[0], x * ratios[0])
-    return kind(x, *(x * ratio for ratio in ratios))
+    return kind.from_dispersion(*fixed, *(value * (1.0 + margin) for value in values))
 
 
 def _cells(values: Array, most: int) -> NDArray[np.intp]:
@@ -113,7 +81,7 @@ def grouped(shares: Shares, most: int) -> tuple[Shares, Shares]:
     """
     families: dict[tuple[object, ...], list[tuple[Noise, int, tuple[float, ...]]]] = {}
     for noise, copies in shares:
-        family, values = parameters(noise)
+        family, values = noise.dispersion()
         families.setdefault(family, []).append((noise, copies, values))
     alone = sum(len(members) == 1 for members in families.values())
     room = max(most - alone, 0) / max(len(shares) - alone, 1)

@@ -30,9 +30,9 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.noise import DiscreteGaussian, Noise, Staircase, Subbotin
 from dpnoise.noise._arrays import floats
+from dpnoise.noise.rational import as_double_above
 from dpnoise.privacy.scalar.integers import IntegerShift
 from dpnoise.privacy.scalar.pieces import PieceShift
-from dpnoise.privacy.scalar.rational import as_double_above
 from dpnoise.privacy.scalar.staircase import StaircaseShift
 from dpnoise.privacy.scalar.subbotin import SubbotinShift
 

@@ -20,7 +20,7 @@ from dpnoise.noise import Gaussian, Noise, Staircase
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.coordinates import read_shares, refuse_wide_queries
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.grouping import grouped, parameters
+from dpnoise.privacy.grouping import grouped
 from dpnoise.privacy.inversion.inversion import Inversion
 from dpnoise.privacy.inversion.loss import canonical, coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
@@ -124,8 +124,8 @@ def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
         return _by_lattice(groups, epsilon)
     if len(groups) > _MOST_DIFFERENT:
         # Gaussian losses add up to one.
-        plain = [group for group in groups if parameters(group[0])[0] == (Gaussian,)]
-        others = [group for group in groups if parameters(group[0])[0] != (Gaussian,)]
+        plain = [group for group in groups if group[0].dispersion()[0] == (Gaussian,)]
+        others = [group for group in groups if group[0].dispersion()[0] != (Gaussian,)]
         if len(others) > _MOST_DIFFERENT:
             return _grouped(others, _MOST_GROUPS, lambda few: _many(few + plain, epsilon, rtol))
     transform = _transform(groups)

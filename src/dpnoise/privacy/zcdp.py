@@ -21,15 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 from dpnoise.noise._arrays import floats
-from dpnoise.privacy.scalar.rational import as_double_above
+from dpnoise.noise.base import Noise
+from dpnoise.noise.rational import as_double_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.noise import Noise
 
 _ROUNDING = 2.0**-49  # of the few operations of a conversion
 
@@ -177,21 +176,13 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
     ZCDP(xi=0.0, eta=0.125)
     """
     problems = Problems("zCDP")
-    known = isinstance(noise, Gaussian | Laplace | FlippedHuber)
+    known = isinstance(noise, Noise) and noise.zcdp_pair(Fraction(1)) is not None
     problems.require(known, "noise", "Gaussian, Laplace or FlippedHuber", noise)
     problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
     problems.raise_if_any()
     exact = int if isinstance(sensitivity, Integral) else float
-    d, xi, eta = Fraction(exact(sensitivity)), Fraction(0), Fraction(0)
-    if isinstance(noise, Laplace):
-        xi = d / Fraction(noise.beta)
-    else:
-        scale = noise.sigma if isinstance(noise, Gaussian) else noise.gamma
-        eta = (d / Fraction(scale)) ** 2 / 2
-    if isinstance(noise, FlippedHuber):
-        alpha = Fraction(noise.alpha)
-        xi = (alpha**2 - max(alpha - d, Fraction(0)) ** 2) / (2 * Fraction(noise.gamma) ** 2)
-    bound = ZCDP(as_double_above(xi), as_double_above(eta))
+    pair = noise.zcdp_pair(Fraction(exact(sensitivity)))
+    bound = ZCDP(*map(as_double_above, pair))
     finite = math.isfinite(bound.xi) and math.isfinite(bound.eta)
     problems.require(finite, "bound", "parts below 1.8e308", tuple(bound))
     problems.raise_if_any()

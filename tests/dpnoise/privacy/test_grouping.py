@@ -20,7 +20,7 @@ from dpnoise.noise import (
     TruncatedLaplace,
 )
 from dpnoise.privacy import vector
-from dpnoise.privacy.grouping import corner, grouped, parameters
+from dpnoise.privacy.grouping import corner, grouped
 from dpnoise.privacy.profile import hockey_stick
 
 FAMILIES = [
@@ -40,7 +40,7 @@ FAMILIES = [
 
 def _greater(noise):
     """Return noise with each of the parameters, and with all, raised a little and a lot."""
-    family, values = parameters(noise)
+    family, values = noise.dispersion()
     for factor in (1.0 + 1e-6, 1.3, 10.0):
         for some in itertools.product([1.0, factor], repeat=len(values)):
             if max(some) > 1.0:
@@ -66,9 +66,9 @@ def test_greater_parameters_are_more_private_at_every_epsilon(noise, shift):
 
 @pytest.mark.parametrize("noise", FAMILIES)
 def test_a_corner_has_its_parameters(noise):
-    family, values = parameters(noise)
+    family, values = noise.dispersion()
     again = corner(family, np.array(values), 0.0)
-    assert parameters(again) == (family, pytest.approx(values, rel=1e-15))
+    assert again.dispersion() == (family, pytest.approx(values, rel=1e-15))
     assert again.var() == pytest.approx(noise.var(), rel=1e-14)
 
 
@@ -88,14 +88,14 @@ def test_groups_enclose_their_members_and_count_all_copies():
         assert all((noise, 7) in end for noise in odd)
     for (low, count), (high, same) in zip(less, more, strict=True):
         assert count == same
-        family, least = parameters(low)
-        assert parameters(high)[0] == family
+        family, least = low.dispersion()
+        assert high.dispersion()[0] == family
         inside = [
             n
             for noise, n in shares
-            if parameters(noise)[0] == family
-            and all(np.array(least) <= parameters(noise)[1])
-            and all(np.array(parameters(noise)[1]) <= parameters(high)[1])
+            if noise.dispersion()[0] == family
+            and all(np.array(least) <= noise.dispersion()[1])
+            and all(np.array(noise.dispersion()[1]) <= high.dispersion()[1])
         ]
         assert sum(inside) >= count
 
@@ -136,7 +136,7 @@ def test_grouped_bounds_enclose_the_bounds_of_all(monkeypatch, epsilon):
 
 def test_noise_without_finite_parameters_stays_apart():
     odd = [FlippedHuber(1e-200, 1e120), TruncatedLaplace(1e-200, 1e120)]
-    assert [parameters(noise) for noise in odd] == [((noise,), ()) for noise in odd]
+    assert [noise.dispersion() for noise in odd] == [((noise,), ()) for noise in odd]
     assert grouped([(noise, 2) for noise in odd], 1) == ([(n, 2) for n in odd],) * 2
 
 

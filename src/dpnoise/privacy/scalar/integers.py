@@ -20,7 +20,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.privacy.scalar.rational import as_double
+from dpnoise.noise.rational import as_double
 from dpnoise.privacy.scalar.tail_ratio import normal_fall
 
 if TYPE_CHECKING:

@@ -24,20 +24,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.noise import TruncatedLaplace
-from dpnoise.privacy.scalar.rational import (
+from dpnoise.noise.rational import (
     as_double,
     as_double_above,
     as_pair,
-    exact_pieces,
-    mass_beyond,
 )
 from dpnoise.privacy.scalar.tail_ratio import TailRatio
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise import Noise
-    from dpnoise.privacy.scalar.rational import Quadratic
+    from dpnoise.noise.rational import Quadratic
 
 _LEAST = 1e-300  # in place of 0 in a logarithm that only matters beside a much larger one
 
@@ -63,7 +60,7 @@ class PieceShift:
     log_error, epsilon_error = 4e-12, 0.0
 
     def __init__(self, noise: Noise, shift: Fraction) -> None:
-        exact = exact_pieces(noise)
+        exact = noise.exact_pieces()
         bounded = noise.bound < math.inf
         bound = Fraction(noise.bound) if bounded else math.inf
         self._ratio = TailRatio(exact, bound)
@@ -87,9 +84,10 @@ class PieceShift:
             return Fraction(1)
         if shift == bound:
             return Fraction(1, 2)
-        if isinstance(noise, TruncatedLaplace):
-            return mass_beyond(noise, bound - shift)
-        # Of other noise as computed, with its possible error.
+        mass = noise.mass_beyond(bound - shift)
+        if mass is not None:
+            return mass
+        # As computed, with its possible error.
         log_delta = self.log_delta_and_slope(np.array([self.largest_loss]))[0][0]
         return Fraction(math.exp(min(log_delta + self.log_error, 0.0)))
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.privacy.scalar.rational import as_double_above
+from dpnoise.noise.rational import as_double_above
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

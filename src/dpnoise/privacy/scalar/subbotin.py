@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise.privacy.scalar.rational import as_double
+from dpnoise.noise.rational import as_double
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

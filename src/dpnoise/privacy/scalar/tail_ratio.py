@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.noise.gaussian import mills_ratio
+from dpnoise.noise.rational import as_double
 from dpnoise.privacy.gaussian import mills_slope
-from dpnoise.privacy.scalar.rational import as_double
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from dpnoise._types import Array
-    from dpnoise.privacy.scalar.rational import Quadratic
+    from dpnoise.noise.rational import Quadratic
 
 # Beyond this many standard units only the logarithm of the density counts.
 _GREATEST = 1e150
