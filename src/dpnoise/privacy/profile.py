@@ -21,20 +21,14 @@ Gaussian distributions", IEEE TIFS 2023). Each module of `scalar` holds one kind
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise import DiscreteGaussian, Noise, Staircase, Subbotin
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.rational import as_double_above
-from dpnoise.privacy.scalar.integers import IntegerShift
-from dpnoise.privacy.scalar.pieces import PieceShift
-from dpnoise.privacy.scalar.staircase import StaircaseShift
-from dpnoise.privacy.scalar.subbotin import SubbotinShift
+from dpnoise.privacy.scalar.shift import check_shift, shifted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,96 +36,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.noise.base import Noise
+    from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+    from dpnoise.privacy.scalar.shift import Shift
 
-# Sensitivity over E|T|, and E|T| itself, as far as doubles carry all intermediate values.
-_LEAST_RATIO, _GREATEST_RATIO = 1e-100, 1e50
-_LEAST_SIZE, _GREATEST_SIZE = 1e-200, 1e200
 GREATEST_EPSILON = 1e100
-_MOST_STEPS = 2.0**50  # integers and their halves are exact
-_MOST_INTEGER = 2.0**53  # from it on, a double stands for several integers
 _BAND = 4e-12  # an epsilon whose log delta is below the target by no more is the least
 _ROUNDS = 400
-
-
-class _Shift(Protocol):
-    """Noise and a shift of it.
-
-    Attributes
-    ----------
-    largest_loss : float
-        The least double that no finite loss exceeds, or infinity.
-    least_delta : Fraction
-        No less than delta at the largest loss, the mass of infinite loss.
-    log_error, epsilon_error : float
-        A computed log delta is that of an epsilon off by at most the factor epsilon_error, up
-        to log_error (below delta = 1e-300, up to log_error times log delta / 700).
-    """
-
-    largest_loss: float
-    least_delta: Fraction
-    log_error: float
-    epsilon_error: float
-
-    def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]: ...
-
-
-class _NoShift:
-    """Two equal distributions."""
-
-    largest_loss = log_error = epsilon_error = 0.0
-    least_delta = Fraction(0)
-
-    def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        return np.full_like(epsilon, -math.inf), np.full_like(epsilon, -math.inf)
-
-
-def _supported(noise: object) -> bool:
-    if isinstance(noise, DiscreteGaussian | Staircase | Subbotin):
-        return True
-    return isinstance(noise, Noise) and noise.log_concave and noise.pieces() is not None
-
-
-def _check(problems: Problems, noise: object, sensitivity: Array) -> None:
-    """Record noise without a profile, and sensitivities too far from its scale."""
-    expected = "piecewise quadratic log-concave, staircase, Subbotin or discrete Gaussian noise"
-    if not problems.require(_supported(noise), "noise", expected, noise):
-        return
-    size = noise.mean_abs()
-    if isinstance(noise, DiscreteGaussian):
-        size = max(size, 1.0)
-        whole = (sensitivity == np.floor(sensitivity)) & (sensitivity < _MOST_INTEGER)
-        expected = "integers below 2^53: noise on the integers is for integer-valued queries"
-        got = sensitivity if sensitivity.ndim == 0 else sensitivity[~whole][:3]
-        problems.require(bool(whole.all()), "sensitivity", expected, got.tolist())
-    problems.number("E|T|", size, low=_LEAST_SIZE, high=_GREATEST_SIZE)
-    with np.errstate(over="ignore", invalid="ignore"):  # refused below, or already
-        ratio = sensitivity[sensitivity > 0.0] / max(size, _LEAST_SIZE)
-    good = (ratio >= _LEAST_RATIO) & (ratio <= _GREATEST_RATIO)
-    span = f"0 or within [{_LEAST_RATIO:g}, {_GREATEST_RATIO:g}]"
-    if isinstance(noise, Staircase):
-        steps = float(np.max(sensitivity, initial=0.0)) / noise.sensitivity
-        problems.number("sensitivity / step width", steps, low=0.0, high=_MOST_STEPS)
-    if ratio.size:
-        bad = ratio[~good] if not good.all() else ratio
-        problems.require(bool(good.all()), "sensitivity / E|T|", span, float(bad[0]))
-
-
-@lru_cache(maxsize=256)
-def _shift(noise: Noise | DiscreteGaussian, shift: float) -> _Shift:
-    """Return `noise` beside itself shifted by `shift`, for checked arguments."""
-    d = Fraction(shift)
-    if not d:
-        return _NoShift()
-    if isinstance(noise, DiscreteGaussian):
-        return IntegerShift(noise, d)
-    # By a power of 2, which is exact: then all lengths are moderate.
-    factor = 2.0 ** -math.frexp(noise.mean_abs())[1]
-    noise, d = noise.scaled(factor), d * Fraction(factor)
-    if isinstance(noise, Staircase):
-        return StaircaseShift(noise, d)
-    if noise.pieces() is None:
-        return SubbotinShift(noise, d)
-    return PieceShift(noise, d)
 
 
 def hockey_stick(
@@ -168,12 +79,12 @@ def hockey_stick(
     d = floats(problems, "shift", shift, low=0.0)
     epsilon = floats(problems, "epsilon", epsilon, low=-GREATEST_EPSILON, high=GREATEST_EPSILON)
     problems.require(d.ndim == 0, "shift", "one number", shift)
-    _check(problems, noise, np.atleast_1d(d))
+    check_shift(problems, noise, np.atleast_1d(d))
     problems.raise_if_any()
-    return _evaluate(_shift(noise, float(d)), epsilon)
+    return _evaluate(shifted(noise, float(d)), epsilon)
 
 
-def _evaluate(pair: _Shift, epsilon: Array) -> tuple[Array, Array]:
+def _evaluate(pair: Shift, epsilon: Array) -> tuple[Array, Array]:
     size = np.abs(epsilon.ravel())
     log_delta, log_slope = pair.log_delta_and_slope(size)
     log_delta = np.minimum(log_delta, 0.0)  # delta is at most 1 before rounding
@@ -192,14 +103,14 @@ def _by_sensitivity(
     noise: Noise | DiscreteGaussian,
     sensitivity: Array,
     values: Array,
-    formula: Callable[[_Shift, Array], Array],
+    formula: Callable[[Shift, Array], Array],
 ) -> Array:
     """Apply `formula` to the values of each sensitivity."""
     sensitivity, values = np.broadcast_arrays(sensitivity, values)
     result = np.empty(values.shape)
     for shift in np.unique(sensitivity):
         here = sensitivity == shift
-        result[here] = formula(_shift(noise, float(shift)), values[here])
+        result[here] = formula(shifted(noise, float(shift)), values[here])
     return result[()]
 
 
@@ -226,7 +137,7 @@ def log_privacy_profile(
     problems = Problems("privacy profile")
     sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0)
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=GREATEST_EPSILON)
-    _check(problems, noise, sensitivity)
+    check_shift(problems, noise, sensitivity)
     problems.raise_if_any()
     return _by_sensitivity(noise, sensitivity, epsilon, lambda pair, e: _evaluate(pair, e)[0])
 
@@ -309,12 +220,12 @@ def epsilon_at(noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, delta: A
     problems = Problems("epsilon at delta")
     sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0)
     delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_high=True)
-    _check(problems, noise, sensitivity)
+    check_shift(problems, noise, sensitivity)
     problems.raise_if_any()
     return _by_sensitivity(noise, sensitivity, delta, _least_epsilon)
 
 
-def _least_epsilon(pair: _Shift, delta: Array) -> Array:
+def _least_epsilon(pair: Shift, delta: Array) -> Array:
     with np.errstate(divide="ignore"):
         bar = np.log(delta)
     target = bar - pair.log_error
@@ -329,7 +240,7 @@ def _least_epsilon(pair: _Shift, delta: Array) -> Array:
     return np.where(epsilon <= GREATEST_EPSILON, epsilon, math.inf)
 
 
-def _solve(pair: _Shift, target: Array) -> Array:
+def _solve(pair: Shift, target: Array) -> Array:
     """Return epsilon with log delta just below target, by Newton's method in log delta.
 
     Each step keeps within an interval whose right end is on the private side: seen to be so,

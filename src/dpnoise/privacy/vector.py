@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise import Gaussian, Noise, Staircase
 from dpnoise.noise._arrays import floats
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.coordinates import read_shares, refuse_wide_queries
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.grouping import grouped
@@ -25,7 +26,10 @@ from dpnoise.privacy.inversion.inversion import Inversion
 from dpnoise.privacy.inversion.loss import canonical, coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
+from dpnoise.privacy.lattice.composed import composed_bounds
 from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.scalar.shift import shifted
+from dpnoise.privacy.scalar.unimodal import UnimodalShift
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.noise.base import Noise
     from dpnoise.privacy.coordinates import Shares
 
     Groups = list[tuple[Noise, int]]
@@ -85,6 +90,12 @@ def _closed(log_delta: Array, error: ArrayLike) -> VectorProfile:
 
 def _one(noise: Noise, size: float, epsilon: Array) -> VectorProfile:
     """Return the profile of a single coordinate."""
+    pair = shifted(noise, size)
+    if isinstance(pair, UnimodalShift):
+        low, high = (
+            log_delta.reshape(epsilon.shape)[()] for log_delta in pair.log_bounds(epsilon.ravel())
+        )
+        return VectorProfile(low, _middle(low, high), high)
     log_delta = log_privacy_profile(noise, size, epsilon)
     if isinstance(noise, Staircase) or noise.pieces() is not None:
         return _closed(log_delta, _CLOSED_ERROR)
@@ -120,6 +131,9 @@ def _transform(groups: Groups) -> LossTransform:
 
 def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
     """Return the profile of several coordinates."""
+    if not all(noise.log_concave or isinstance(noise, Staircase) for noise, _ in groups):
+        low, high = composed_bounds(groups, epsilon)
+        return VectorProfile(low[()], _middle(low, high), high[()])
     if any(not isinstance(noise, Staircase) and noise.pieces() is None for noise, _ in groups):
         return _by_lattice(groups, epsilon)
     if len(groups) > _MOST_DIFFERENT:

@@ -97,7 +97,7 @@ def _log_infinite(pairs: list[tuple[int, float]]) -> float:
 def _log_delta(parts: list[RoundedLoss], plan: Plan, epsilon: float, size: int, side: int) -> float:
     """Return a bound on log delta: below for side = -1, above for side = 1."""
     tilt = plan.tilt
-    weight, error = sum_weights(parts, plan, size)
+    weight, error = sum_weights(parts, plan.start, size)
     loss = (plan.start + np.arange(size)) * plan.h
     slack = math.fsum(part.copies * part.slack for part in parts)
     slack += 8.0 * UNIT * (abs(epsilon) + max(abs(loss[0]), abs(loss[-1])))

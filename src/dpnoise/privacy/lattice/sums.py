@@ -53,8 +53,8 @@ def rounded_losses(part: Coordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLo
     )
 
 
-def sum_weights(parts: list[RoundedLoss], plan: Plan, size: int) -> tuple[Array, float]:
-    """Return the weights of the sum from plan.start on, and a bound on their error in 2-norm."""
+def sum_weights(parts: list[RoundedLoss], start: int, size: int) -> tuple[Array, float]:
+    """The weights of the sum from point `start` on, and a bound on their error in 2-norm."""
     spectrum, norm = np.ones(size // 2 + 1, dtype=complex), 0.0
     for part in parts:
         index = (part.masses.start + np.arange(len(part.masses.weight))) % size
@@ -67,7 +67,7 @@ def sum_weights(parts: list[RoundedLoss], plan: Plan, size: int) -> tuple[Array,
             power //= 2
             if power:
                 factor *= factor
-    weights = np.roll(fft.irfft(spectrum, size), -(plan.start % size))
+    weights = np.roll(fft.irfft(spectrum, size), -(start % size))
     return weights, 3.0 * 8.0 * UNIT * math.log2(size) * norm
 
 

@@ -1,0 +1,139 @@
+"""Noise beside itself shifted: which module of `privacy.scalar` computes its profile.
+
+A family made of quadratic pieces needs no entry here (`scalar.pieces`), nor does any other
+symmetric noise that falls with |t| (`scalar.unimodal`: upper bounds instead of values).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from dpnoise.noise.base import Noise
+from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.subbotin import Subbotin
+from dpnoise.privacy.scalar.integers import IntegerShift
+from dpnoise.privacy.scalar.pieces import PieceShift
+from dpnoise.privacy.scalar.staircase import StaircaseShift
+from dpnoise.privacy.scalar.subbotin import SubbotinShift
+from dpnoise.privacy.scalar.unimodal import UnimodalShift
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpnoise._types import Array
+    from dpnoise._validation import Problems
+
+# Sensitivity over E|T|, and E|T| itself, as far as doubles carry all intermediate values.
+_LEAST_RATIO, _GREATEST_RATIO = 1e-100, 1e50
+_LEAST_SIZE, _GREATEST_SIZE = 1e-200, 1e200
+_MOST_STEPS = 2.0**50  # integers and their halves are exact
+_MOST_INTEGER = 2.0**53  # from it on, a double stands for several integers
+
+
+class Shift(Protocol):
+    """Noise and a shift of it.
+
+    Attributes
+    ----------
+    largest_loss : float
+        The least double that no finite loss exceeds, or infinity.
+    least_delta : Fraction
+        No less than delta at the largest loss, the mass of infinite loss.
+    log_error, epsilon_error : float
+        A computed log delta is that of an epsilon off by at most the factor epsilon_error, up
+        to log_error (below delta = 1e-300, up to log_error times log delta / 700).
+    """
+
+    largest_loss: float
+    least_delta: Fraction
+    log_error: float
+    epsilon_error: float
+
+    def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
+        """Log delta, and log of -d delta / d epsilon, at epsilon >= 0."""
+        ...
+
+
+class NoShift:
+    """Two equal distributions."""
+
+    largest_loss = log_error = epsilon_error = 0.0
+    least_delta = Fraction(0)
+
+    def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
+        """-inf for log delta and for log of its slope."""
+        return np.full_like(epsilon, -math.inf), np.full_like(epsilon, -math.inf)
+
+
+_OWN: dict[type[Noise], Callable[..., Shift]] = {Staircase: StaircaseShift, Subbotin: SubbotinShift}
+
+
+def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
+    """Record noise without a profile, and sensitivities too far from its scale.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where problems are recorded.
+    noise : object
+        What should be noise.
+    sensitivity : numpy.ndarray of float
+        Non-negative.
+    """
+    expected = "symmetric noise of one number, or the discrete Gaussian"
+    known = isinstance(noise, Noise | DiscreteGaussian)
+    if not problems.require(known, "noise", expected, noise):
+        return
+    size = noise.mean_abs()
+    if isinstance(noise, DiscreteGaussian):
+        size = max(size, 1.0)
+        whole = (sensitivity == np.floor(sensitivity)) & (sensitivity < _MOST_INTEGER)
+        expected = "integers below 2^53: noise on the integers is for integer-valued queries"
+        got = sensitivity if sensitivity.ndim == 0 else sensitivity[~whole][:3]
+        problems.require(bool(whole.all()), "sensitivity", expected, got.tolist())
+    problems.number("E|T|", size, low=_LEAST_SIZE, high=_GREATEST_SIZE)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below, or already
+        ratio = sensitivity[sensitivity > 0.0] / max(size, _LEAST_SIZE)
+    good = (ratio >= _LEAST_RATIO) & (ratio <= _GREATEST_RATIO)
+    span = f"0 or within [{_LEAST_RATIO:g}, {_GREATEST_RATIO:g}]"
+    if isinstance(noise, Staircase):
+        steps = float(np.max(sensitivity, initial=0.0)) / noise.sensitivity
+        problems.number("sensitivity / step width", steps, low=0.0, high=_MOST_STEPS)
+    if ratio.size:
+        bad = ratio[~good] if not good.all() else ratio
+        problems.require(bool(good.all()), "sensitivity / E|T|", span, float(bad[0]))
+
+
+@lru_cache(maxsize=256)
+def shifted(noise: Noise | DiscreteGaussian, shift: float) -> Shift:
+    """Noise beside itself shifted, for checked arguments.
+
+    Parameters
+    ----------
+    noise : Noise or DiscreteGaussian
+        The noise.
+    shift : float
+        Non-negative.
+
+    Returns
+    -------
+    Shift
+        The pair of distributions.
+    """
+    d = Fraction(shift)
+    if not d:
+        return NoShift()
+    if isinstance(noise, DiscreteGaussian):
+        return IntegerShift(noise, d)
+    # By a power of 2, which is exact: then all lengths are moderate.
+    factor = 2.0 ** -math.frexp(noise.mean_abs())[1]
+    noise, d = noise.scaled(factor), d * Fraction(factor)
+    if noise.log_concave and noise.pieces() is not None:
+        return PieceShift(noise, d)
+    return _OWN.get(type(noise), UnimodalShift)(noise, d)
