@@ -50,7 +50,13 @@ from dpnoise.noise import Noise
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.lattice.nodes import UNIT, ShiftedNoise
 from dpnoise.privacy.lattice.plan import NEGLIGIBLE, Coordinate, Plan, make_plan
-from dpnoise.privacy.lattice.sums import RoundedLoss, log_outside, rounded_losses, sum_weights
+from dpnoise.privacy.lattice.sums import (
+    RoundedLoss,
+    log_any_infinite,
+    log_outside,
+    rounded_losses,
+    sum_weights,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +72,6 @@ _FARTHEST = 1e12  # noise this much wider or narrower than the shift has no digi
 # Seconds for each coordinate and epsilon, and for each lattice point of these; what is refused.
 _EACH, _EACH_POINT, _MOST_SECONDS = 0.01, 1.5e-7, 10.0
 _WIDEST = 700.0  # e^loss has a double
-_TINY = -40.0  # from here on 1 - exp(-exp(x)) is exp(x)
 
 
 class LatticeBounds(NamedTuple):
@@ -80,18 +85,6 @@ class LatticeBounds(NamedTuple):
 
     log_lower: Array
     log_upper: Array
-
-
-def _log_infinite(pairs: list[tuple[int, float]]) -> float:
-    """Return log of 1 - prod (1 - p)^copies for (copies, log p), also where that underflows."""
-    if any(math.exp(log_p) >= 1.0 for _, log_p in pairs):
-        return 0.0
-    rates = [
-        math.log(copies) + (log_p if log_p < _TINY else math.log(-math.log1p(-math.exp(log_p))))
-        for copies, log_p in pairs
-    ]
-    log_rate = float(np.logaddexp.reduce(rates))
-    return log_rate if log_rate < _TINY else math.log(-math.expm1(-math.exp(min(log_rate, 9.0))))
 
 
 def _log_delta(parts: list[RoundedLoss], plan: Plan, epsilon: float, size: int, side: int) -> float:
@@ -120,14 +113,14 @@ def _log_delta(parts: list[RoundedLoss], plan: Plan, epsilon: float, size: int, 
     log_finite = -math.inf
     if total > 0.0:
         log_finite = math.log(total) + log_total - tilt * (epsilon - side * slack)
-    infinite = _log_infinite([(part.copies, part.log_infinite) for part in parts])
+    infinite = log_any_infinite([(part.copies, part.log_infinite) for part in parts])
     return float(np.logaddexp(log_finite, infinite)) + side * relative
 
 
 def _bounds(parts: list[Coordinate], epsilon: float, size: int) -> tuple[float, float]:
     """Return the bounds on log delta at one epsilon."""
     if epsilon >= math.fsum(part.copies * part.source.greatest for part in parts):
-        log_delta = _log_infinite([(part.copies, part.source.log_infinite) for part in parts])
+        log_delta = log_any_infinite([(part.copies, part.source.log_infinite) for part in parts])
         if log_delta == -math.inf:
             return log_delta, log_delta
         error = 64.0 * UNIT * (sum(part.copies for part in parts) + abs(log_delta))

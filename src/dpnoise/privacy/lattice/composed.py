@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.privacy.lattice.rounding import Masses
-from dpnoise.privacy.lattice.sums import RoundedLoss, sum_weights
+from dpnoise.privacy.lattice.sums import RoundedLoss, log_any_infinite, sum_weights
 from dpnoise.privacy.scalar.unimodal import UnimodalShift
 
 if TYPE_CHECKING:
@@ -46,15 +46,18 @@ def _reach(losses: Sequence[tuple[UnimodalShift, int]], total: int) -> float:
 
 def _rounded(loss: UnimodalShift, copies: int, h: float, half: int) -> tuple[RoundedLoss, ...]:
     """The loss rounded down and rounded up to points k h, -half <= k <= half."""
-    low, high = loss.loss_tails(h * np.arange(-half, half + 1))
+    points = h * np.arange(-half, half + 1)
+    low, high = loss.loss_tails(np.append(points, np.finfo(float).max))
+    infinite, low, high = low[-1], low[:-1], high[:-1]
     # The tail falls; so do the largest lower and the smallest upper bounds.
     low = np.maximum.accumulate(low[::-1])[::-1]
     high = np.minimum.accumulate(high)
-    down, up = -np.diff(low, append=0.0), -np.diff(high, prepend=1.0)
-    log_infinite = math.log(high[-1]) if high[-1] > 0.0 else -math.inf
-    return (
-        RoundedLoss(copies, -math.inf, Masses(-half, down, 0.0), 0.0, 0.0),
-        RoundedLoss(copies, log_infinite, Masses(-half, up, 0.0), 0.0, 0.0),
+    down, up = -np.diff(low, append=infinite), -np.diff(high, prepend=1.0)
+    return tuple(
+        RoundedLoss(
+            copies, math.log(top) if top > 0.0 else -math.inf, Masses(-half, weight, 0.0), 0.0, 0.0
+        )
+        for weight, top in ((down, infinite), (up, high[-1]))
     )
 
 
@@ -96,7 +99,7 @@ def composed_bounds(groups: Sequence[tuple[Noise, int]], epsilon: Array) -> tupl
     pairs = [_rounded(loss, copies, h, half) for loss, copies in losses]
     for side, parts in zip((-1.0, 1.0), map(list, zip(*pairs, strict=True)), strict=True):
         weights, error = sum_weights(parts, start, size)
-        infinite = math.fsum(part.copies * math.exp(part.log_infinite) for part in parts)
+        infinite = math.exp(log_any_infinite([(part.copies, part.log_infinite) for part in parts]))
         delta = payoff @ weights + side * error * np.linalg.norm(payoff, axis=1) + infinite
         with np.errstate(divide="ignore"):  # 0
             bounds.append(np.log(np.clip(delta, 0.0, 1.0)).reshape(epsilon.shape))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpnoise.privacy.lattice.plan import Coordinate, Plan
 
 _FINE = 0.125  # step of psi between cuts
+_TINY = -40.0  # from here on 1 - exp(-exp(x)) is exp(x)
 
 
 class RoundedLoss(NamedTuple):
@@ -51,6 +52,18 @@ def rounded_losses(part: Coordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLo
         RoundedLoss(part.copies, source.log_infinite, down, tolerance + rounding, error),
         RoundedLoss(part.copies, infinite, up, rounding, error),
     )
+
+
+def log_any_infinite(pairs: list[tuple[int, float]]) -> float:
+    """Log of 1 - prod (1 - p)^copies for (copies, log p), also where that underflows."""
+    if any(math.exp(log_p) >= 1.0 for _, log_p in pairs):
+        return 0.0
+    rates = [
+        math.log(copies) + (log_p if log_p < _TINY else math.log(-math.log1p(-math.exp(log_p))))
+        for copies, log_p in pairs
+    ]
+    log_rate = float(np.logaddexp.reduce(rates))
+    return log_rate if log_rate < _TINY else math.log(-math.expm1(-math.exp(min(log_rate, 9.0))))
 
 
 def sum_weights(parts: list[RoundedLoss], start: int, size: int) -> tuple[Array, float]:

@@ -131,11 +131,11 @@ class UnimodalShift:
             low, high = far - near
         else:
             low, high = far.min(axis=0) - near.max(axis=0), far.max(axis=0) - near.min(axis=0)
-        with np.errstate(invalid="ignore"):  # infinite less infinite
-            size = 1.0 + np.abs(near).max(axis=0) + np.abs(far).max(axis=0)
-            low = np.where(inside.all(axis=0), low - _ERROR * size, 0.0)
-            high = np.where(inside.all(axis=0), high + _ERROR * size, math.inf)
-        return Cells(left, right, np.where(np.isnan(low), 0.0, low), high, log_tails)
+        finite = np.where(np.isfinite(far), far, 0.0)  # an infinite loss has no rounding
+        slack = _ERROR * (1.0 + np.abs(near).max(axis=0) + np.abs(finite).max(axis=0))
+        low = np.where(inside.all(axis=0), low - slack, 0.0)
+        high = np.where(inside.all(axis=0), high + slack, math.inf)
+        return Cells(left, right, low, high, log_tails)
 
     def _bounds(self, epsilon: float) -> tuple[float, float, float]:
         """Lower and upper bounds on delta, and about -d delta / d epsilon."""
