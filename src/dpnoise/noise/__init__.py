@@ -5,6 +5,8 @@ and noise of dependent coordinates (`KNorm`, `Staircase2D`) have the same method
 make sense.
 """
 
+import re
+
 from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
 from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
@@ -18,32 +20,25 @@ from dpnoise.noise.staircase_2d import Staircase2D, staircase_2d_gamma
 from dpnoise.noise.subbotin import Subbotin
 from dpnoise.noise.truncated_laplace import TruncatedLaplace
 
-FAMILIES: dict[str, type[Noise]] = {
-    "gaussian": Gaussian,
-    "laplace": Laplace,
-    "flipped-huber": FlippedHuber,
-    "offset-symmetric-gaussian": OffsetSymmetricGaussian,
-    "staircase": Staircase,
-    "truncated-laplace": TruncatedLaplace,
-    "subbotin": Subbotin,
-    "huber": Huber,
-}
+_KINDS: tuple[type[Noise], ...] = (
+    Gaussian,
+    Laplace,
+    FlippedHuber,
+    OffsetSymmetricGaussian,
+    Staircase,
+    TruncatedLaplace,
+    Subbotin,
+    Huber,
+)
+FAMILIES = {re.sub("(?<!^)(?=[A-Z])", "-", kind.__name__).lower(): kind for kind in _KINDS}
 
 __all__ = [
     "FAMILIES",
     "DiscreteGaussian",
-    "FlippedHuber",
-    "Gaussian",
-    "Huber",
     "KNorm",
-    "Laplace",
     "Noise",
-    "OffsetSymmetricGaussian",
     "Piece",
-    "Staircase",
     "Staircase2D",
-    "Subbotin",
-    "TruncatedLaplace",
     "flipped_huber_variance",
     "staircase_2d_gamma",
     "staircase_gamma",

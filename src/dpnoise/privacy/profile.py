@@ -167,7 +167,8 @@ def privacy_profile(
         `log_privacy_profile`). 0 is returned only where delta is 0 or underflows. For
         discrete Gaussian and Subbotin noise (p other than 1 and 2) it is 4e-12 and 4e-11,
         and on top of it epsilon counts as if it were off by a few units in its last place
-        (Subbotin: p of them).
+        (Subbotin: p of them). For any other family it is an upper bound
+        (`dpnoise.privacy.scalar.unimodal`).
 
     Raises
     ------
@@ -186,7 +187,7 @@ def privacy_profile(
     Examples
     --------
     >>> from dpnoise import privacy_profile
-    >>> from dpnoise.noise import Laplace
+    >>> from dpnoise.noise.laplace import Laplace
     >>> float(privacy_profile(Laplace(2.0), sensitivity=1.0, epsilon=0.5))
     0.0
     """

@@ -234,7 +234,8 @@ def vector_profile(
     Parameters
     ----------
     noise : Noise or array_like of Noise, shape (K,)
-        Log-concave or staircase noise: of all coordinates, or of each.
+        Noise of all coordinates, or of each. Beside noise that is neither log-concave nor a
+        staircase the bounds are wide (`dpnoise.privacy.lattice.composed`).
     sensitivity : float or array_like of float, shape (K,)
         The largest change of a coordinate, non-negative: of all, or of each. One of 0 drops
         out; others within 1e-9 to 1e6 times E|T|. Several coordinates with staircase noise:

@@ -170,7 +170,7 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
 
     Examples
     --------
-    >>> from dpnoise.noise import Gaussian
+    >>> from dpnoise.noise.gaussian import Gaussian
     >>> from dpnoise.privacy.zcdp import zcdp
     >>> zcdp(Gaussian(2.0), sensitivity=1.0)
     ZCDP(xi=0.0, eta=0.125)

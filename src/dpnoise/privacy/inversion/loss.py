@@ -17,11 +17,14 @@ from __future__ import annotations
 import math
 from dataclasses import astuple
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.noise import Noise, Piece, Staircase
+from dpnoise.noise.staircase import Staircase
+
+if TYPE_CHECKING:
+    from dpnoise.noise.base import Noise, Piece
 
 # Slopes and curvatures of psi(t) and psi(t + 1) that agree to this are taken as equal; they
 # come from the same parameters by different roundings.

@@ -46,8 +46,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise import Noise
 from dpnoise.noise._arrays import floats
+from dpnoise.noise.base import Noise
 from dpnoise.privacy.lattice.nodes import UNIT, ShiftedNoise
 from dpnoise.privacy.lattice.plan import NEGLIGIBLE, Coordinate, Plan, make_plan
 from dpnoise.privacy.lattice.sums import (

@@ -17,7 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 _COARSE = 0.5  # step of psi between coarse cuts
 UNIT = 2.0**-53  # rounding of one operation

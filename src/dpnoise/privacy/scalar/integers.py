@@ -25,7 +25,7 @@ from dpnoise.privacy.scalar.tail_ratio import normal_fall
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise import DiscreteGaussian
+    from dpnoise.noise.discrete_gaussian import DiscreteGaussian
 
 # From this sigma on, and up to k = sigma^2, the remainder of Euler and Maclaurin is below
 # 2 (2 pi)^-16 of the sum after eight corrections, B_2i / (2i)! times derivatives of order 2i - 1.

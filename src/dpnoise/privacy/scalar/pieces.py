@@ -33,7 +33,7 @@ from dpnoise.privacy.scalar.tail_ratio import TailRatio
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
     from dpnoise.noise.rational import Quadratic
 
 _LEAST = 1e-300  # in place of 0 in a logarithm that only matters beside a much larger one

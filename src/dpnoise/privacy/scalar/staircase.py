@@ -28,7 +28,7 @@ from dpnoise.noise.rational import as_double_above
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise import Staircase
+    from dpnoise.noise.staircase import Staircase
 
 _SPLITTER = 2.0**27 + 1.0
 

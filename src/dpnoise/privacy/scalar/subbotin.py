@@ -31,7 +31,7 @@ from dpnoise.noise.rational import as_double
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise import Subbotin
+    from dpnoise.noise.subbotin import Subbotin
 
 _STEP, _REACH = 1.0 / 40.0, 3.25  # of the double exponential rule, for p up to 1000
 _CUT = 60.0  # the density falls by exp(-60) over the range of integration
