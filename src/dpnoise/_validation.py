@@ -7,6 +7,24 @@ from __future__ import annotations
 
 import math
 from numbers import Real
+from typing import TypeGuard
+
+import numpy as np
+
+
+def is_integer(value: object) -> TypeGuard[int]:
+    """Whether a value is an integer, of Python or NumPy, and no bool.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 class Problems:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from dpnoise._validation import is_integer
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
@@ -36,14 +35,13 @@ def standard_deviation(problems: Problems, sigma: float) -> float:
 
 def check_dimension(problems: Problems, d: int, minimum: int) -> None:
     """Record a problem unless `d` is an integer of at least `minimum`."""
-    good = isinstance(d, int | np.integer) and not isinstance(d, bool) and d >= minimum
+    good = is_integer(d) and d >= minimum
     problems.require(good, "d", f"an integer of at least {minimum}", d)
 
 
 def check_order(problems: Problems, order: int) -> None:
     """Record a problem unless the order of trend filtering is 0, 1 or 2."""
-    good = isinstance(order, int | np.integer) and not isinstance(order, bool) and order in _ORDERS
-    problems.require(good, "order", "0, 1 or 2", order)
+    problems.require(is_integer(order) and order in _ORDERS, "order", "0, 1 or 2", order)
 
 
 def node_values(problems: Problems, nodes: int, y: ArrayLike) -> Array:

@@ -27,10 +27,12 @@ def objective(difference: sparse.csr_array, y: Array, penalty: float, fitted: Ar
     ----------
     difference : scipy.sparse.csr_array, shape (rows, n)
         D.
-    y, fitted : numpy.ndarray, shape (n,)
-        The data and b.
+    y : numpy.ndarray, shape (n,)
+        The data.
     penalty : float
         lambda.
+    fitted : numpy.ndarray, shape (n,)
+        b.
 
     Returns
     -------
@@ -49,10 +51,12 @@ def relative_gap(
     ----------
     difference : scipy.sparse.csr_array, shape (rows, n)
         D.
-    y, fitted : numpy.ndarray, shape (n,)
-        The data less their mean (which would enlarge P and so hide the gap), and the solution b.
+    y : numpy.ndarray, shape (n,)
+        The data less their mean, which would enlarge P and so hide the gap.
     penalty : float
         lambda.
+    fitted : numpy.ndarray, shape (n,)
+        b.
     dual : numpy.ndarray, shape (rows,)
         u.
 

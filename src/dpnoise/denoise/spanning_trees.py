@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.denoise.graph import Graph
 
 
@@ -88,8 +88,7 @@ def breadth_first_tree(graph: Graph, root: int = 0) -> Graph:
     [[0, 1], [0, 3], [1, 2]]
     """
     problems = Problems("breadth-first tree")
-    good = isinstance(root, int | np.integer) and not isinstance(root, bool)
-    good = good and 0 <= root < graph.nodes
+    good = is_integer(root) and 0 <= root < graph.nodes
     problems.require(good, "root", f"a node from 0 to {graph.nodes - 1}", root)
     problems.raise_if_any()
     low, high = graph.edges.T

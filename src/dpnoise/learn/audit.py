@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,11 +167,10 @@ def audit(
     problems.number("epsilon", epsilon, low=0.0)
     problems.number("delta", delta, low=0.0, high=1.0)
     problems.number("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
-    whole = isinstance(runs, int | np.integer) and not isinstance(runs, bool)
-    problems.require(whole and runs >= 4, "runs", "a whole number of at least 4", runs)
-    expected = "a numpy.random.Generator"
+    enough = is_integer(runs) and runs >= 4
+    problems.require(enough, "runs", "a whole number of at least 4", runs)
     given = isinstance(random_state, np.random.Generator)
-    problems.require(given, "random_state", expected, random_state)
+    problems.require(given, "random_state", "a numpy.random.Generator", random_state)
     problems.raise_if_any()
     outputs = [
         np.array([np.ravel(mechanism(one, random_state)) for _ in range(runs)], dtype=float)

@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.learn.problem import PENALTIES, Problem
+from dpnoise.learn.problem import lay_out
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
     from dpnoise._validation import Problems
+    from dpnoise.learn.problem import Problem
 
 # Up to this size neither fitted values nor products with features can overflow single precision.
 LIMIT = 1e15
@@ -86,22 +87,6 @@ def public_vector(problems: Problems, name: str, given: ArrayLike | None, featur
     return np.broadcast_to(values, (features,)).astype(np.float64)
 
 
-def check_penalty(problems: Problems, penalty: str, strength: float) -> None:
-    """Record whatever is wrong with the penalty of a problem.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where it is recorded.
-    penalty : {"none", "l1", "l2"}
-    strength : float
-        Non-negative.
-    """
-    known = np.ndim(penalty) == 0 and penalty in PENALTIES
-    problems.require(known, "penalty", "one of " + ", ".join(PENALTIES), penalty)
-    problems.number("strength", strength, low=0.0)
-
-
 def bounded_problem(
     X: Array,
     y: Array,
@@ -124,7 +109,9 @@ def bounded_problem(
         Real values (squared loss), -1 and +1 (logistic loss).
     usable : bool array, shape (N,)
         The other records, and those with features that are not finite, contribute nothing.
-    loss, penalty, strength, intercept
+    loss, penalty : str
+    strength : float
+    intercept : bool
         As for `dpnoise.learn.problem.make_problem`; checked by the caller.
     bounds, scales : float64 array, shape (K,)
         b_i and s_i, from `public_vector`.
@@ -142,19 +129,14 @@ def bounded_problem(
     if intercept:
         features = np.column_stack([features, usable.astype(np.float64)])
         scales = np.append(scales, 1.0)
-    strengths = np.full(features.shape[1], float(strength) if penalty != "none" else 0.0)
-    if intercept:
-        strengths[-1] = 0.0
-    signed = features * target[:, None] if loss == "logistic" else features
-    return Problem(
-        features=features,
-        target=target,
+    return lay_out(
+        features,
+        target,
         loss=loss,
         penalty=penalty,
-        strengths=strengths,
-        smoothness=scales**2 * (0.25 if loss == "logistic" else 1.0),
-        columns=np.ascontiguousarray(signed.T, dtype=np.float32),
+        strength=strength,
         intercept=intercept,
+        mean_squares=scales**2,
     )
 
 

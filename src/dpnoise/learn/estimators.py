@@ -43,8 +43,6 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     feature_bounds : float or array_like of float, shape (n_features,)
         Required: b_i in [1e-15, 1e15]; feature i is clipped to [-b_i, b_i]. A public constant that
         is not computed from the data, in the unit of the feature.
-    target_bound : float
-        Required: targets are clipped to [-target_bound, target_bound]. Public as well.
     feature_scales : float or array_like of float, shape (n_features,), optional
         Public guesses s_i of the root mean square of each feature; the bounds if left out. They
         set steps and clipping levels (M_i = s_i^2, a quarter of it for the logistic loss) and
@@ -76,6 +74,8 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     random_state : int or numpy.random.Generator, optional
         For tests and simulations on public data: anything but None raises a `SeededNoiseWarning`
         (at finite epsilon), because whoever knows it can subtract the noise.
+    target_bound : float
+        Required: targets are clipped to [-target_bound, target_bound]. Public as well.
 
     Attributes
     ----------
@@ -184,13 +184,12 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
 
     Parameters
     ----------
+    feature_bounds, feature_scales : as for `DPLinearRegression`
+    epsilon, delta, mechanism, penalty, strength, passes, step, clip : as for `DPLinearRegression`
+    order, iterate, fit_intercept, xi_grid, random_state : as for `DPLinearRegression`
     classes : array_like, shape (2,)
         Required: the two labels, public; how many records have which is protected. A record with
         another label contributes nothing.
-    feature_bounds, feature_scales, epsilon, delta, mechanism, penalty, strength, passes, step
-        As for `DPLinearRegression`; `feature_bounds` is required.
-    clip, order, iterate, fit_intercept, xi_grid, random_state
-        As for `DPLinearRegression`.
 
     Attributes
     ----------

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
@@ -57,7 +57,15 @@ class PrivateComponents:
 
 @dataclass(frozen=True)
 class ReleaseSettings:
-    """Budget, noise and neighbouring relation of a release, as for `dp_pca`."""
+    """Budget, noise and neighbouring relation of a release.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+    noise, allocation, neighbouring : str
+    max_samples : int, optional
+        All of them as for `dp_pca`.
+    """
 
     epsilon: float
     delta: float
@@ -87,9 +95,9 @@ class ReleaseSettings:
         table = len(shape) == 2 and shape[0] >= fewest and shape[1] >= 1
         if problems.require(table, "X", f"shape (N, M) with N >= {fewest}, M >= 1", shape):
             expected = f"a whole number in [1, {shape[1]}]"
-            problems.require(_whole(rank) and 1 <= rank <= shape[1], rank_name, expected, rank)
+            problems.require(is_integer(rank) and 1 <= rank <= shape[1], rank_name, expected, rank)
         most = self.max_samples
-        if _whole(most) and 1 <= most <= 10**15:
+        if is_integer(most) and 1 <= most <= 10**15:
             fits = len(shape) != 2 or shape[0] <= most
             problems.require(fits, "X", "at most max_samples rows", "more")
         elif most is not None or adding:
@@ -106,11 +114,6 @@ class ReleaseSettings:
             ("neighbouring", self.neighbouring, NEIGHBOURING),
         ):
             problems.require(value in allowed, name, f"one of {', '.join(allowed)}", value)
-
-
-def _whole(value: object) -> TypeGuard[int]:
-    """Whether a value is an integer, of Python or NumPy, and no bool."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 @np.errstate(all="ignore")  # raised or warned of at one sample, they would reveal it

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._extras import imports_of
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.coordinate_noise import MECHANISMS, coordinate_noise
 from dpnoise.learn.bounded_problem import (
     LIMIT,
     bounded_problem,
-    check_penalty,
     farthest_fit,
     public_vector,
 )
 from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
 from dpnoise.learn.missing_values import convert_with_nan
+from dpnoise.learn.problem import check_penalty
 from dpnoise.learn.seeding import noise_generator
 
 with imports_of("learn"):
@@ -74,9 +74,8 @@ class PrivateDescent(BaseEstimator):
             problems.number(name, getattr(self, name), low=1e-15, high=1e15)
         for name in ("passes", "xi_grid"):
             value = getattr(self, name)
-            count = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            expected = f"a whole number from 1 to {_MAXIMUM_COUNT}"
-            problems.require(count and 1 <= value <= _MAXIMUM_COUNT, name, expected, value)
+            good = is_integer(value) and 1 <= value <= _MAXIMUM_COUNT
+            problems.require(good, name, f"a whole number from 1 to {_MAXIMUM_COUNT}", value)
         for name, allowed in (
             ("mechanism", MECHANISMS),
             ("order", ORDERS),

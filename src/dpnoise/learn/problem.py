@@ -170,26 +170,79 @@ def make_problem(
     """
     problems = Problems("learning problem")
     problems.require(loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}", loss)
-    problems.require(penalty in PENALTIES, "penalty", f"one of {', '.join(PENALTIES)}", penalty)
-    problems.number("strength", strength, low=0.0)
+    check_penalty(problems, penalty, strength)
     X = np.asarray(features, dtype=float)
     y = np.asarray(target, dtype=float)
     _check_data(problems, X, y, loss)
     problems.raise_if_any()
     if intercept:
         X = np.column_stack([X, np.ones(len(X))])
-    strengths = np.full(X.shape[1], strength if penalty != "none" else 0.0)
+    return lay_out(
+        X,
+        y,
+        loss=loss,
+        penalty=penalty,
+        strength=strength,
+        intercept=intercept,
+        mean_squares=np.mean(X**2, axis=0),
+    )
+
+
+def check_penalty(problems: Problems, penalty: str, strength: float) -> None:
+    """Record whatever is wrong with the penalty of a problem.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where it is recorded.
+    penalty : {"none", "l1", "l2"}
+    strength : float
+        Non-negative.
+    """
+    known = np.ndim(penalty) == 0 and penalty in PENALTIES
+    problems.require(known, "penalty", "one of " + ", ".join(PENALTIES), penalty)
+    problems.number("strength", strength, low=0.0)
+
+
+def lay_out(
+    features: Array,
+    target: Array,
+    *,
+    loss: str,
+    penalty: str,
+    strength: float,
+    intercept: bool,
+    mean_squares: Array,
+) -> Problem:
+    """Learning problem of checked data and settings, in the form that the kernel reads.
+
+    Parameters
+    ----------
+    features : float64 array, shape (N, K)
+        With the column of the intercept, if there is one, last.
+    target : float64 array, shape (N,)
+    loss, penalty : str
+    strength : float
+    intercept : bool
+        As for `make_problem`.
+    mean_squares : float64 array, shape (K,)
+        M_i for the squared loss, of the data or public; a quarter of it for the logistic loss.
+
+    Returns
+    -------
+    Problem
+    """
+    strengths = np.full(features.shape[1], float(strength) if penalty != "none" else 0.0)
     if intercept:
         strengths[-1] = 0.0
-    curvature = 0.25 if loss == "logistic" else 1.0
-    signed = X * y[:, None] if loss == "logistic" else X
+    signed = features * target[:, None] if loss == "logistic" else features
     return Problem(
-        features=X,
-        target=y,
+        features=features,
+        target=target,
         loss=loss,
         penalty=penalty,
         strengths=strengths,
-        smoothness=curvature * np.mean(X**2, axis=0),
+        smoothness=mean_squares * (0.25 if loss == "logistic" else 1.0),
         columns=np.ascontiguousarray(signed.T, dtype=np.float32),
         intercept=intercept,
     )
