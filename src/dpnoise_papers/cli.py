@@ -1,9 +1,9 @@
 """The command `dpnoise-papers`: data sets, config files and results from a shell.
 
 Each command is one function that takes the parsed arguments and returns the exit code:
-0 when all is well, 1 when something cannot be had here and now, 2 for a mistake in what
-was given. Errors are one message on standard error. What a command needs is imported
-inside it, so that `dpnoise-papers --help` answers at once.
+0 when all is well, 1 when something cannot be had here and now or is not the same, 2 for a
+mistake in what was given. Errors are one message on standard error. What a command needs is
+imported inside it, so that `dpnoise-papers --help` answers at once.
 """
 # ruff: noqa: PLC0415
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROGRAM = "dpnoise-papers"
-OK, UNAVAILABLE, REFUSED = 0, 1, 2
+OK, UNAVAILABLE, DIFFERENT, REFUSED = 0, 1, 1, 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,6 +65,13 @@ def _parser() -> argparse.ArgumentParser:
     check = config.add_parser("check", help="validate config files, later ones over earlier ones")
     check.add_argument("files", nargs="+", metavar="FILE")
     check.set_defaults(command=_config_check)
+    same = groups.add_parser("compare", help="two folders of results, file by file")
+    same.add_argument("old", metavar="OLD")
+    same.add_argument("new", metavar="NEW")
+    same.add_argument(
+        "--ignore", action="append", default=[], metavar="PATTERN", help="files not to compare"
+    )
+    same.set_defaults(command=_compare)
     return parser
 
 
@@ -218,3 +225,17 @@ def _config_check(arguments: argparse.Namespace) -> int:
     load(*arguments.files)
     print(f"{' + '.join(arguments.files)}: valid")
     return OK
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    """Compare two folders of results."""
+    from dpnoise_papers.compare import compare
+
+    found = compare(arguments.old, arguments.new, arguments.ignore)
+    for name, differences in found.differing.items():
+        for words in differences:
+            print(f"{name}: {words}")
+    counts = [len(part) for part in found]
+    same, differing, ignored = counts
+    print(f"{sum(counts)} files: {same} with the same bytes, {differing} not, {ignored} ignored")
+    return DIFFERENT if found.differing else OK
