@@ -140,8 +140,9 @@ def related(left: Array, relation: str, right: Array | float) -> NDArray[np.bool
 
     Parameters
     ----------
-    left, right : array_like, shape (n,)
+    left : array, shape (n,)
     relation : {"<", "<=", ">", ">="}
+    right : array, shape (n,), or float
 
     Returns
     -------
