@@ -69,6 +69,7 @@ _HOUSE: Any = {  # a dict; its keys are literal types to matplotlib
     "font.size": TEXT,
     "axes.labelsize": TEXT,
     "axes.titlesize": TEXT,
+    "figure.titlesize": TEXT,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.spines.top": False,

@@ -25,7 +25,7 @@ PAPER = Paper(
         Item(
             id="figure-1a",
             caption="Standard deviations of the classical and the analytic Gaussian mechanism as "
-            "epsilon tends to 0. The analytic one has a limit there, half of it below Theorem 2's; "
+            "epsilon tends to 0. The analytic one has a limit there, a fifth below Theorem 2's; "
             "the classical one grows without bound.",
             table=Table(function=_GAIN, settings=("figure_1a",)),
             figure=Figure(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from dpnoise_papers.style import COLOURS, GREY, PAGE, house_style, new_figure
+from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,17 +40,17 @@ _LOOKS = {
     "zero": _Look("all zeros, no data used*", GREY, _DOTS, ""),
 }
 _DENOISED = ("agm-js", "agm-js-plus", "agm-th", "zero")
-PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
 
 
+@house_style()
 def error_curves(table: pd.DataFrame) -> Figure:
-    """Draw the error of every mechanism against the dimension.
+    """Error of every mechanism against the dimension.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.balle_wang_2018.tables.mean_estimation.mean_estimation` or
-        `dpnoise_papers.balle_wang_2018.tables.histograms.histograms` returns it.
+        As `dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation` or `histograms`
+        there returns it.
 
     Returns
     -------
@@ -60,23 +61,22 @@ def error_curves(table: pd.DataFrame) -> Figure:
     """
     methods = [name for name in _LOOKS if name in set(table["method"])]
     epsilons = sorted(table["epsilon"].unique())
-    with house_style():
-        figure = new_figure(PAGE, 3.3 * len(epsilons))
-        axes = figure.subplots(len(epsilons), 2, squeeze=False)
-        for (left, right), epsilon in zip(axes, epsilons, strict=True):
-            rows = table[table["epsilon"] == epsilon]
-            _draw(left, rows, methods)
-            left.set_title(f"Error at $\\epsilon = {epsilon:g}$")
-            left.set_ylabel("error, mean over data sets")
-            shared = rows[rows["method"] == "agm"].set_index("dimension")["error"]
-            _draw(right, rows, methods, rows["dimension"].map(shared))
-            right.set_title("The same over the error of aGM")
-        _legend(figure, axes[0, 0])
+    figure, panels = page(len(epsilons), 2, height=3.3 * len(epsilons))
+    for (left, right), epsilon in zip(panels, epsilons, strict=True):
+        rows = table[table["epsilon"] == epsilon]
+        _draw(left, rows, methods)
+        left.set_title(f"Error at $\\epsilon = {epsilon:g}$")
+        left.set_ylabel("error, mean over data sets")
+        shared = rows[rows["method"] == "agm"].set_index("dimension")["error"]
+        _draw(right, rows, methods, rows["dimension"].map(shared))
+        right.set_title("The same over the error of aGM")
+    _legend(figure, panels[0, 0])
     return figure
 
 
+@house_style()
 def denoised_curves(table: pd.DataFrame) -> Figure:
-    """Draw the denoised mechanisms alone, in high dimension.
+    """Error of the denoised mechanisms alone, in high dimension.
 
     Parameters
     ----------
@@ -89,16 +89,14 @@ def denoised_curves(table: pd.DataFrame) -> Figure:
         One panel for each epsilon, beside the error of releasing zeros.
     """
     epsilons = sorted(table["epsilon"].unique())
-    with house_style():
-        figure = new_figure(PAGE, 2.9)
-        axes = figure.subplots(1, len(epsilons), squeeze=False)
-        for panel, epsilon in zip(axes[0], epsilons, strict=True):
-            _draw(panel, table[table["epsilon"] == epsilon], _DENOISED)
-            panel.set_title(f"$\\epsilon = {epsilon:g}$")
-            panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            panel.yaxis.set_major_formatter(PLAIN)
-        axes[0, 0].set_ylabel("error, mean over data sets")
-        _legend(figure, axes[0, 0])
+    figure, panels = page(1, len(epsilons), height=2.9)
+    for panel, epsilon in zip(panels[0], epsilons, strict=True):
+        _draw(panel, table[table["epsilon"] == epsilon], _DENOISED)
+        panel.set_title(f"$\\epsilon = {epsilon:g}$")
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.yaxis.set_major_formatter(PLAIN)
+    panels[0, 0].set_ylabel("error, mean over data sets")
+    _legend(figure, panels[0, 0])
     return figure
 
 
@@ -128,12 +126,12 @@ def _draw(
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("dimension $d$")
-    axes.grid(color=GREY, alpha=0.2, linewidth=0.5)
+    axes.grid()
 
 
-def _legend(figure: Figure, axes: Axes) -> None:
-    handles, names = axes.get_legend_handles_labels()
+def _legend(figure: Figure, panel: Axes) -> None:
+    """Name the lines of a panel below all of them."""
+    handles, names = panel.get_legend_handles_labels()
     if any(name.endswith("*") for name in names):
-        names = [*names, "* beyond the paper"]
-        handles = [*handles, axes.plot([], [], color="none")[0]]
-    figure.legend(handles, names, loc="outside lower center", ncols=4)
+        handles.append(Line2D([], [], color="none", label="* beyond the paper"))
+    legend_below(figure, handles)

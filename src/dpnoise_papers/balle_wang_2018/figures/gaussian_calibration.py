@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap
+from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import NullFormatter
 
-from dpnoise_papers.style import COLOURS, COLUMN, GREY, PAGE, house_style, new_figure
+from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,20 +37,23 @@ def _power(value: float) -> str:
     return f"10^{{{whole}}}" if small else f"{value:g}"
 
 
-def _shades(count: int) -> list[str]:
+def _shades(count: int) -> list[tuple[float, float, float]]:
     """Return shades of the analytic mechanism's blue, from light to dark."""
     light, dark = np.array([0.62, 0.80, 0.93]), np.array([0.0, 0.22, 0.42])
     steps = np.linspace(0.0, 1.0, count) if count > 1 else [0.6]
-    return [tuple((1 - t) * light + t * dark) for t in steps]
+    mixed = (((1 - t) * light + t * dark).tolist() for t in steps)
+    return [(red, green, blue) for red, green, blue in mixed]
 
 
+@house_style()
 def deviations(table: pd.DataFrame) -> Figure:
-    """Draw both standard deviations as epsilon falls to 0 (Figure 1, first panel).
+    """Both standard deviations as epsilon falls to 0 (Figure 1, first panel).
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.classical_against_analytic` returns it.
+        As `classical_against_analytic` of
+        `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration` returns it.
 
     Returns
     -------
@@ -58,40 +61,38 @@ def deviations(table: pd.DataFrame) -> Figure:
         One panel per delta. The analytic curve ends in a limit, the classical one grows without
         bound; the limit is beside the value that Theorem 2 names.
     """
-    panels = list(table.groupby("delta"))
-    with house_style():
-        figure = new_figure(PAGE if len(panels) > 1 else COLUMN, 2.7)
-        axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
-        for place, (panel, (delta, rows)) in enumerate(zip(axes, panels, strict=True)):
-            panel.plot(
-                rows["epsilon"], rows["classical"], color=_CLASSICAL, linestyle=(0, (4, 1.5)),
-                label="classical (cGM)",
-            )  # fmt: skip
-            panel.plot(rows["epsilon"], rows["analytic"], color=_ANALYTIC, label="analytic (aGM)")
-            for column, line, name in (
-                ("at_zero", (0, (1, 1.5)), r"analytic at $\epsilon = 0$"),
-                ("theorem_2", (0, (5, 2, 1, 2)), r"Theorem 2: $\Delta / (2 \delta)$"),
-            ):
-                panel.axhline(rows[column].iloc[0], color=GREY, linestyle=line, linewidth=0.9,
-                              label=name, zorder=1)  # fmt: skip
-            panel.set_xscale("log")
-            panel.set_yscale("log")
-            panel.set_xlabel(r"$\epsilon$")
-            panel.set_title(rf"$\mathbf{{\delta = {_power(delta)}}}$")
-            panel.grid(color=GREY, alpha=0.2, linewidth=0.5)
-            if place == 0:
-                panel.set_ylabel(r"standard deviation $\sigma / \Delta$")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    deltas = sorted(table["delta"].unique())
+    figure, panels = page(1, len(deltas), height=2.9, sharey=True)
+    for panel, delta in zip(panels[0], deltas, strict=True):
+        rows = table[table["delta"] == delta]
+        panel.plot(
+            rows["epsilon"], rows["classical"], color=_CLASSICAL, linestyle=(0, (4, 1.5)),
+            label="classical (cGM)",
+        )  # fmt: skip
+        panel.plot(rows["epsilon"], rows["analytic"], color=_ANALYTIC, label="analytic (aGM)")
+        for column, line, name in (
+            ("at_zero", (0, (1, 1.5)), r"analytic at $\epsilon = 0$"),
+            ("theorem_2", (0, (5, 2, 1, 2)), r"Theorem 2: $\Delta / (2 \delta)$"),
+        ):
+            panel.axhline(rows[column].iloc[0], color=GREY, linestyle=line, linewidth=0.9,
+                          label=name, zorder=1)  # fmt: skip
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_xlabel(r"$\epsilon$")
+        panel.set_title(rf"$\mathbf{{\delta = {_power(delta)}}}$")
+        panel.grid()
+    panels[0, 0].set_ylabel(r"standard deviation $\sigma / \Delta$")
+    legend_below(figure)
     return figure
 
 
 def gain_by_epsilon(table: pd.DataFrame) -> Figure:
-    """Draw the gain in variance against epsilon, a line per delta (Figure 1, second panel).
+    """Gain in variance against epsilon, a line per delta (Figure 1, second panel).
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.classical_against_analytic` returns it.
+        As for `deviations`.
 
     Returns
     -------
@@ -102,12 +103,12 @@ def gain_by_epsilon(table: pd.DataFrame) -> Figure:
 
 
 def gain_by_delta(table: pd.DataFrame) -> Figure:
-    """Draw the gain in variance against delta, a line per epsilon (Figure 3, first panel).
+    """Gain in variance against delta, a line per epsilon (Figure 3, first panel).
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.classical_against_analytic` returns it.
+        As for `deviations`.
 
     Returns
     -------
@@ -117,40 +118,43 @@ def gain_by_delta(table: pd.DataFrame) -> Figure:
     return _gain(table, "delta", "epsilon")
 
 
+@house_style()
 def _gain(table: pd.DataFrame, along: str, by: str) -> Figure:
-    """Draw the gain along one column, a line per value of the other."""
-    lines = list(table.groupby(by))
-    with house_style():
-        figure = new_figure(COLUMN * 1.4, 3.0)
-        axes = figure.subplots()
-        for colour, (value, rows) in zip(_shades(len(lines)), lines, strict=True):
-            name = rf"$\{by} = {_power(value)}$"
-            axes.plot(rows[along], rows["gain"], color=colour, label=name)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(table[along].min(), table[along].max())
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.set_yticks([1, 2, 5, *(10.0**k for k in range(1, 7) if 10**k < table["gain"].max())])
-        axes.set_ylim(1.0, None)
-        for level, name in ((_PRINTED, "1.4 (Section 5.1),\n1.5 (abstract)"), (_THIRD, None)):
-            axes.axhline(level, color=COLOURS["laplace"], linewidth=0.8, linestyle=(0, (2, 2)),
-                         label=name)  # fmt: skip
-        axes.set_xlabel(rf"$\{along}$")
-        axes.set_ylabel("classical over analytic variance")
-        axes.set_title("Gain in variance of the analytic mechanism")
-        axes.grid(color=GREY, alpha=0.2, linewidth=0.5)
-        figure.legend(loc="outside right center")
+    """Return the gain along one column, a line per value of the other."""
+    lines = sorted(table[by].unique())
+    figure, panels = page(height=3.2)
+    axes = panels[0, 0]
+    for colour, value in zip(_shades(len(lines)), lines, strict=True):
+        rows = table[table[by] == value]
+        name = rf"$\{by} = {_power(value)}$"
+        axes.plot(rows[along], rows["gain"], color=colour, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(table[along].min(), table[along].max())
+    axes.yaxis.set_major_formatter(PLAIN)
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_yticks([1, 2, 5, *(10.0**k for k in range(1, 7) if 10**k < table["gain"].max())])
+    axes.set_ylim(1.0, None)
+    for level, name in ((_PRINTED, "1.4 (Section 5.1), 1.5 (abstract)"), (_THIRD, "")):
+        axes.axhline(level, color=COLOURS["laplace"], linewidth=0.8, linestyle=(0, (2, 2)),
+                     label=name)  # fmt: skip
+    axes.set_xlabel(rf"$\{along}$")
+    axes.set_ylabel("classical over analytic variance")
+    axes.set_title("Gain in variance of the analytic mechanism")
+    axes.grid()
+    legend_below(figure)
     return figure
 
 
+@house_style()
 def published_algorithm(table: pd.DataFrame) -> Figure:
-    """Draw what Algorithm 1 as published really gives, over epsilon and delta.
+    """Privacy of Algorithm 1 as published, over epsilon and the delta asked for.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.published_algorithm` returns it.
+        As `published_algorithm` of
+        `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration` returns it.
 
     Returns
     -------
@@ -161,37 +165,40 @@ def published_algorithm(table: pd.DataFrame) -> Figure:
     """
     safe = LinearSegmentedColormap.from_list("safe", ["#08306B", "#DEEBF7"], N=4)
     unsafe = LinearSegmentedColormap.from_list("unsafe", ["#FDD9B5", "#8C2D04"], N=5)
-    colours = [*(safe(k) for k in range(4)), "#FFFFFF", *(unsafe(k) for k in range(5))]
-    shown = LinearSegmentedColormap.from_list("both", colours, N=len(colours))
+    colours = np.vstack([safe(np.arange(4)), np.ones(4), unsafe(np.arange(5))])
+    shown = ListedColormap(colours)
     norm = BoundaryNorm(_LEVELS, len(colours))
-    with house_style():
-        figure = new_figure(PAGE, 3.7)
-        panels = figure.subplots(1, len(_STOPS), sharey=True)
-        for axes, (stop, name) in zip(panels, _STOPS.items(), strict=True):
-            rows = table[table["stop"] == stop]
-            grid = rows.pivot_table(
-                index="delta", columns="epsilon", values="log10_ratio", dropna=False
-            )
-            values = np.ma.masked_invalid(grid.to_numpy())
-            x, y = grid.columns.to_numpy(), grid.index.to_numpy()
-            clipped = np.clip(values, _LEVELS[0] + 1e-6, _LEVELS[-1] - 1e-6)
-            axes.set_facecolor(_NO_ANSWER)
-            mesh = axes.pcolormesh(_edges(x), _edges(y), clipped, cmap=shown, norm=norm,
-                                   rasterized=True)  # fmt: skip
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            axes.set_xlim(_edges(x)[[0, -1]])
-            axes.set_ylim(_edges(y)[[0, -1]])
-            axes.set_xlabel(r"$\epsilon$")
-            axes.set_title(name)
-        panels[0].set_ylabel(r"$\delta$ asked for")
-        bar = figure.colorbar(mesh, ax=list(panels), ticks=_LEVELS[1:-1])
-        bar.ax.set_yticklabels([_ratio(level) for level in _LEVELS[1:-1]])
-        bar.ax.minorticks_off()
-        bar.ax.set_title("true / asked", fontsize=7, fontweight="normal")
-        figure.suptitle("Algorithm 1 as published: the true $\\delta$ over the $\\delta$ asked for",
-                        fontsize=8)  # fmt: skip
-        _explain(figure, unsafe(2), safe(1))
+    figure, panels = page(1, len(_STOPS), height=3.7, sharey=True)
+    for axes, (stop, name) in zip(panels[0], _STOPS.items(), strict=True):
+        rows = table[table["stop"] == stop]
+        grid = rows.pivot_table(
+            index="delta", columns="epsilon", values="log10_ratio", dropna=False
+        )
+        values = np.ma.masked_invalid(grid.to_numpy())
+        x, y = grid.columns.to_numpy(), grid.index.to_numpy()
+        clipped = np.clip(values, _LEVELS[0] + 1e-6, _LEVELS[-1] - 1e-6)
+        axes.set_facecolor(_NO_ANSWER)
+        mesh = axes.pcolormesh(_edges(x), _edges(y), clipped, cmap=shown, norm=norm,
+                               rasterized=True)  # fmt: skip
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlim(_edges(x)[[0, -1]])
+        axes.set_ylim(_edges(y)[[0, -1]])
+        axes.set_xlabel(r"$\epsilon$")
+        axes.set_title(name)
+    panels[0, 0].set_ylabel(r"$\delta$ asked for")
+    bar = figure.colorbar(mesh, ax=list(panels[0]), ticks=_LEVELS[1:-1])
+    bar.ax.set_yticklabels([_ratio(level) for level in _LEVELS[1:-1]])
+    bar.ax.minorticks_off()
+    bar.ax.set_title("true / asked", fontweight="normal")
+    figure.suptitle("Algorithm 1 as published: the true $\\delta$ over the $\\delta$ asked for")
+    patches = [
+        Patch(color=unsafe(2), label="not private: too little noise"),
+        Patch(color=safe(1), label="private, with too much noise"),
+        Patch(facecolor="#FFFFFF", edgecolor=GREY, linewidth=0.5, label="right to 0.2 %"),
+        Patch(color=_NO_ANSWER, label="no answer: overflow or endless search"),
+    ]
+    legend_below(figure, patches)
     return figure
 
 
@@ -208,13 +215,3 @@ def _ratio(level: float) -> str:
     if abs(value - 1.0) < 0.01:
         return f"{100 * (value - 1):+.2f} %"
     return f"{value:.3g}"
-
-
-def _explain(figure: Figure, unsafe: tuple[float, ...], safe: tuple[float, ...]) -> None:
-    patches = [
-        Patch(color=unsafe, label="not private: too little noise"),
-        Patch(color=safe, label="private, with too much noise"),
-        Patch(facecolor="#FFFFFF", edgecolor=GREY, linewidth=0.5, label="right to 0.2 %"),
-        Patch(color=_NO_ANSWER, label="no answer: overflow or endless search"),
-    ]
-    figure.legend(handles=patches, loc="outside lower center", ncols=4)

@@ -14,9 +14,9 @@ from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap, Normalize
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
-from dpnoise_papers.style import GREY, PAGE, house_style, new_figure
+from dpnoise_papers.style import GREY, PAGE, PLAIN, house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,101 +61,106 @@ _ALL_BUT = 0.5  # per cent of junctions beyond the scale
 _BAND = 2.0  # standard errors
 
 
+@house_style()
 def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figure:
-    """Draw the true counts and each method's map in a row, with its RMSE below.
+    """Row of maps: the true counts and each method, with its RMSE below.
 
     Parameters
     ----------
     errors, maps, roads : DataFrame
         As `dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_maps` returns them.
+
+    Returns
+    -------
+    Figure
     """
     methods = [method for method in errors["method"] if method not in _NOT_DRAWN]
     rmse = dict(zip(errors["method"], errors["rmse_first"], strict=True))
     x, y, north = _upright(maps[["x", "y"]].to_numpy())
     low, high = roads[["u", "v"]].to_numpy().T
-    lines = np.stack([np.column_stack([x, y])[low], np.column_stack([x, y])[high]], axis=1)
+    points = np.column_stack([x, y])
+    lines = list(np.stack([points[low], points[high]], axis=1))
     truth = maps["truth"].to_numpy()
     scale = Normalize(0.0, float(np.percentile(truth, 100.0 - _ALL_BUT)))
     aspect = float(np.ptp(y) / np.ptp(x))
-    with house_style():
-        count = 1 + len(methods)
-        height = min(PAGE / count * aspect * 0.9, 6.2) + 1.15
-        figure = new_figure(PAGE, height)
-        axes = figure.subplots(1, count, squeeze=False)[0]
-        for panel, method in zip(axes, ["truth", *methods], strict=True):
-            values = maps[method].to_numpy()
-            panel.add_collection(
-                LineCollection(
-                    lines, array=(values[low] + values[high]) / 2.0, cmap=_SHADES, norm=scale,
-                    linewidths=0.8, capstyle="round", rasterized=True,
-                )
-            )  # fmt: skip
-            panel.set_xlim(np.min(x), np.max(x))
-            panel.set_aspect("equal")
-            panel.set_axis_off()
-            title = "true counts" if method == "truth" else NAMES[method]
-            panel.set_title(title, loc="center", fontsize=7)
-            below = "RMSE" if method == "truth" else f"{rmse[method]:.2f}"
-            panel.text(0.5, -0.01, below, transform=panel.transAxes, ha="center", va="top",
-                       fontweight="normal" if method == "truth" else "bold")  # fmt: skip
-        top = _compass(axes[0], x, y, north)
-        for panel in axes:
-            panel.set_ylim(np.min(y), top)
-        first = errors.iloc[0]
-        figure.suptitle(
-            f"{first['city']}, {first['hour']:02d}-{first['hour'] + 1:02d} h, "
-            f"{SOURCES[first['source']]}: {first['day']}\n"
-            rf"$\epsilon$ = {first['epsilon']:g}, $\delta$ = {_power(first['delta'])}, "
-            f"sensitivity {first['sensitivity']:g} ({first['neighbours']})",
-            fontsize=8,
-        )
-        colours = figure.colorbar(
-            ScalarMappable(scale, _SHADES), ax=list(axes), orientation="horizontal",
-            extend="both", aspect=60, fraction=0.03, pad=0.04,
+    count = 1 + len(methods)
+    figure, panels = page(1, count, height=min(PAGE / count * aspect * 0.9, 6.2) + 1.3)
+    for panel, method in zip(panels[0], ["truth", *methods], strict=True):
+        values = maps[method].to_numpy()
+        panel.add_collection(
+            LineCollection(
+                lines, array=(values[low] + values[high]) / 2.0, cmap=_SHADES, norm=scale,
+                linewidths=0.8, capstyle="round", rasterized=True,
+            )
         )  # fmt: skip
-        colours.set_label("pick-ups and drop-offs at a junction")
-        colours.outline.set_linewidth(0.4)
+        panel.set_xlim(np.min(x), np.max(x))
+        panel.set_aspect("equal")
+        panel.set_axis_off()
+        title = "true counts" if method == "truth" else NAMES[method]
+        panel.set_title(title, loc="center", fontweight="normal")
+        below = "RMSE" if method == "truth" else f"{rmse[method]:.2f}"
+        panel.text(0.5, -0.01, below, transform=panel.transAxes, ha="center", va="top",
+                   fontweight="normal" if method == "truth" else "bold")  # fmt: skip
+    top = _compass(panels[0, 0], x, y, north)
+    for panel in panels[0]:
+        panel.set_ylim(np.min(y), top)
+    first = errors.iloc[0]
+    figure.suptitle(
+        f"{first['city']}, {first['hour']:02d}-{first['hour'] + 1:02d} h, "
+        f"{SOURCES[first['source']]}: {first['day']}\n"
+        rf"$\epsilon$ = {first['epsilon']:g}, $\delta$ = {_power(first['delta'])}, "
+        f"sensitivity {first['sensitivity']:g} ({first['neighbours']})"
+    )
+    colours = figure.colorbar(
+        ScalarMappable(scale, _SHADES), ax=list(panels[0]), orientation="horizontal",
+        extend="both", aspect=60, fraction=0.03, pad=0.04,
+    )  # fmt: skip
+    colours.set_label("pick-ups and drop-offs at a junction")
+    colours.outline.set_linewidth(0.4)
     return figure
 
 
+@house_style()
 def errors(table: pd.DataFrame) -> Figure:
-    """Draw the mean square error against epsilon, one panel for each hour.
+    """Mean square error against epsilon, one panel for each hour.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_map_errors` returns it, of one hour or several.
+        As `dpnoise_papers.balle_wang_2018.tables.heat_maps.all_hours` returns it.
+
+    Returns
+    -------
+    Figure
         Bands are two standard errors to either side.
     """
     hours = sorted(set(table["hour"]))
     columns = min(len(hours), 2)
-    with house_style():
-        rows = -(-len(hours) // columns)
-        figure = new_figure(PAGE, 2.5 * rows + 0.7)
-        axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-        for panel, hour in zip(axes.flat, hours, strict=False):
-            here = table[table["hour"] == hour]
-            _curves(panel, here)
-            panel.set_title(f"{hour:02d}-{hour + 1:02d} h, {SOURCES[here['source'].iloc[0]]}")
-        for panel in axes.flat[len(hours) :]:
-            panel.set_axis_off()
-        for panel in axes[-1]:
-            panel.set_xlabel(r"privacy budget $\epsilon$")
-        for panel in axes[:, 0]:
-            panel.set_ylabel("mean square error")
-        first = table.iloc[0]
-        figure.suptitle(
-            rf"{first['city']}: $\delta$ = {_power(first['delta'])}, "
-            f"sensitivity {first['sensitivity']:g}, {first['repetitions']} repetitions",
-            fontsize=8,
-        )
-        handles = axes[0, 0].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside lower center", ncols=4)
+    rows = -(-len(hours) // columns)
+    figure, panels = page(rows, columns, height=2.5 * rows + 0.7, sharex=True, sharey=True)
+    for panel, hour in zip(panels.flat, hours, strict=False):
+        here = table[table["hour"] == hour]
+        _curves(panel, here)
+        panel.set_title(f"{hour:02d}-{hour + 1:02d} h, {SOURCES[here['source'].iloc[0]]}")
+    for panel in panels.flat[len(hours) :]:
+        panel.set_axis_off()
+    for panel in panels[-1]:
+        panel.set_xlabel(r"privacy budget $\epsilon$")
+    for panel in panels[:, 0]:
+        panel.set_ylabel("mean square error")
+    first = table.iloc[0]
+    figure.suptitle(
+        rf"{first['city']}: $\delta$ = {_power(first['delta'])}, "
+        f"sensitivity {first['sensitivity']:g}, {first['repetitions']} repetitions"
+    )
+    legend_below(figure)
     return figure
 
 
 def _curves(panel: Axes, table: pd.DataFrame) -> None:
-    for method, rows in table.groupby("method", sort=False):
+    """Draw the error of each method with its band."""
+    for method in table["method"].unique():
+        rows = table[table["method"] == method]
         colour, line, marker = LOOKS[method]
         epsilon, mse = rows["epsilon"].to_numpy(), rows["mse"].to_numpy()
         band = _BAND * rows["mse_se"].to_numpy()
@@ -167,9 +172,9 @@ def _curves(panel: Axes, table: pd.DataFrame) -> None:
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xlim(table["epsilon"].min() * 0.95, table["epsilon"].max() * 1.05)
-    panel.grid(color=GREY, alpha=0.2, linewidth=0.5)
+    panel.grid()
     panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    panel.xaxis.set_major_formatter(PLAIN)
     panel.xaxis.set_minor_formatter(NullFormatter())
 
 
@@ -203,10 +208,9 @@ def _compass(panel: Axes, x: Array, y: Array, north: Array) -> float:
     top = np.max(y) + 3.0 * unit * bool(taken)
     base = np.array([middle, top - 2.3 * unit])
     panel.plot(middle + np.array([-0.5, 0.5]) * unit, [base[1]] * 2, color=GREY, linewidth=1.2)
-    panel.text(middle, base[1] - 0.15 * unit, "1 km", ha="center", va="top", fontsize=5,
-               color=GREY)  # fmt: skip
+    panel.text(middle, base[1] - 0.15 * unit, "1 km", ha="center", va="top", color=GREY)
     foot = base + np.array([0.0, 0.25 * unit])
     arrow = {"arrowstyle": "<-", "color": GREY, "linewidth": 0.6}
-    panel.annotate("N", foot, xytext=foot + 1.8 * unit * north, fontsize=5, color=GREY,
+    panel.annotate("N", foot, xytext=foot + 1.8 * unit * north, color=GREY,
                    ha="center", va="center", arrowprops=arrow)  # fmt: skip
     return top
