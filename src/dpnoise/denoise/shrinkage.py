@@ -110,9 +110,7 @@ def james_stein_sure(y: ArrayLike, sigma: float) -> Array:
     return (scale * scale * (d - ((d - 2) * ratio) ** 2))[()]
 
 
-def james_stein_bayes_risk(
-    d: int, prior_variance: float, sigma: float, *, printed: bool = False
-) -> float:
+def james_stein_bayes_risk(d: int, prior_variance: float, sigma: float) -> float:
     """Bayes risk E |estimate - f|^2 of plain James-Stein for f ~ N(0, w^2 I_d).
 
     The mean of SURE: |y|^2 is (w^2 + sigma^2) chi^2_d, and E 1 / chi^2_d = 1 / (d - 2), hence
@@ -127,9 +125,6 @@ def james_stein_bayes_risk(
         w^2, non-negative.
     sigma : float
         Standard deviation of the noise per coordinate, positive.
-    printed : bool
-        Whether to return Theorem 11 of Balle & Wang as printed, with ((d - 2) / d)^2 in place
-        of (d - 2) / d. It is larger than the true risk.
 
     Returns
     -------
@@ -142,7 +137,7 @@ def james_stein_bayes_risk(
 
     References
     ----------
-    Balle & Wang, ICML 2018, Theorem 11, corrected.
+    Balle & Wang, ICML 2018, Theorem 11, corrected: ((d - 2) / d)^2 is printed for (d - 2) / d.
 
     Examples
     --------
@@ -150,9 +145,8 @@ def james_stein_bayes_risk(
     (3.0, 2.0)
     """
     _check_risk(d, prior_variance, sigma)
-    variance, factor = float(sigma) ** 2, (d - 2) / d
-    gain = factor * factor if printed else factor
-    return d * variance * (1.0 - gain * (variance / (prior_variance + variance)))
+    variance = float(sigma) ** 2
+    return d * variance * (1.0 - (d - 2) / d * (variance / (prior_variance + variance)))
 
 
 def bayes_risk(d: int, prior_variance: float, sigma: float) -> float:

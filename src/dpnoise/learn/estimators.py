@@ -53,7 +53,7 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     delta : float, optional
         In [1e-300, 1); 1/N^2 if left out, as in the papers.
     mechanism : {"gaussian-tight", "gaussian", "flipped-huber"}
-        See `dpnoise.calibration.coordinate_noise`. "gaussian-tight" needs the least noise.
+        See `dpnoise.calibration.coordinate_noise`. "gaussian-tight" needs the smallest noise.
     penalty : {"none", "l1", "l2"}
     strength : float
         Of the penalty, >= 0. The intercept is not penalised.

@@ -147,7 +147,7 @@ def dp_pca(
         Laplace noise has a standard deviation near M/epsilon, Gaussian noise one that does not
         depend on M: choose Laplace only where delta must be 0.
     allocation : {"optimal", "iid"}
-        Less noise off the diagonal than on it, which has the least expected squared error of the
+        Less noise off the diagonal than on it, which has the minimum expected squared error of the
         matrix, or the same noise everywhere.
     neighbouring : {"replace-one", "add-remove"}
         Which data sets the guarantee does not tell apart. "replace-one" needs sqrt 2 times the

@@ -30,7 +30,7 @@ def test_theorem_11_corrected_is_the_integral_of_sure_over_the_radius(d, prior_v
 
 
 @pytest.mark.parametrize("d", [6, 30])
-def test_theorem_11_corrected_against_simulation_and_the_printed_one_is_too_large(d):
+def test_theorem_11_corrected_against_simulation(d):
     """Four standard errors: a false alarm once in 16,000; d >= 6 for a finite variance."""
     rng = np.random.default_rng(11)
     w = 0.8
@@ -39,7 +39,6 @@ def test_theorem_11_corrected_against_simulation_and_the_printed_one_is_too_larg
     losses = np.sum((james_stein(y, SIGMA) - f) ** 2, axis=1)
     error = np.std(losses) / np.sqrt(len(losses))
     assert abs(np.mean(losses) - james_stein_bayes_risk(d, w * w, SIGMA)) < 4 * error
-    assert james_stein_bayes_risk(d, w * w, SIGMA, printed=True) - np.mean(losses) > 20 * error
 
 
 @dimensions

@@ -39,9 +39,9 @@ def test_sure_threshold_beats_a_dense_grid(seed):
     y = rng.normal(size=(3, 40)) * [[1.0], [3.0], [0.1]]
     y[:, :5] = np.round(y[:, :5])  # ties, and zeros
     best = sure_threshold(y, 1.0)
-    least = soft_threshold_sure(y, 1.0, best)
+    minimum = soft_threshold_sure(y, 1.0, best)
     for t in np.linspace(0, np.max(np.abs(y)) + 1, 2000):
-        assert np.all(least <= soft_threshold_sure(y, 1.0, t) + 1e-12)
+        assert np.all(minimum <= soft_threshold_sure(y, 1.0, t) + 1e-12)
     assert best[0] == sure_threshold(y[0], 1.0)
     assert soft_threshold(y, best).shape == y.shape
 

@@ -1,4 +1,4 @@
-"""The penalty by SURE: the least of what was tried, and near the best there is."""
+"""Penalty by SURE: the minimum over what was tried, and near the true optimum."""
 
 import numpy as np
 import pytest
@@ -34,8 +34,8 @@ def test_the_choice_is_near_the_best_penalty_in_hindsight(order):
 def test_the_grid_reaches_from_no_change_to_the_mean(order):
     y = TRUTH + 2.0 * np.random.default_rng(2).normal(size=TRUTH.size)
     choice = choose_by_sure(CITY, y, 2.0, order=order)
-    least, flat = trend_path(CITY, y, [choice.penalties[0], choice.penalties[-1]], order=order)
-    assert np.max(np.abs(least.fitted - y)) <= 0.2 * (1 + 1e-9)
+    smallest, flat = trend_path(CITY, y, [choice.penalties[0], choice.penalties[-1]], order=order)
+    assert np.max(np.abs(smallest.fitted - y)) <= 0.2 * (1 + 1e-9)
     assert flat.degrees_of_freedom == 1
     assert flat.penalty >= largest_penalty(CITY, y, order=order) * (1 - 1e-9)
 

@@ -42,10 +42,10 @@ def test_polishing_mends_a_wrong_guess_of_the_active_rows(order):
     guess = exact.active.copy()
     guess[np.random.default_rng(3).choice(np.flatnonzero(~guess), 4, replace=False)] = True
     guess[np.flatnonzero(exact.active)[:3]] = False
-    mended = polish(CITY, order, D, Y, 0.5, rough._replace(active=guess))
-    assert mended.settled
-    assert np.array_equal(mended.active, exact.active)
-    assert mended.fitted == pytest.approx(exact.fitted, abs=1e-10)
+    repaired = polish(CITY, order, D, Y, 0.5, rough._replace(active=guess))
+    assert repaired.settled
+    assert np.array_equal(repaired.active, exact.active)
+    assert repaired.fitted == pytest.approx(exact.fitted, abs=1e-10)
 
 
 @orders

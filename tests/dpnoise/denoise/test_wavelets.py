@@ -1,11 +1,11 @@
-"""The spanning-tree wavelets: orthonormal, sparse where they should be, and honest."""
+"""Spanning-tree wavelets: orthonormal, sparse where they should be, and refusals."""
 
 import numpy as np
 import pytest
 
 from dpnoise.denoise.graph import Graph
-from dpnoise.denoise.thresholds import universal_threshold
 from dpnoise.denoise.spanning_trees import breadth_first_tree, uniform_spanning_tree
+from dpnoise.denoise.thresholds import universal_threshold
 from dpnoise.denoise.wavelets import WaveletBasis
 from dpnoise_papers.data.city.synthetic_streets import street_graph
 

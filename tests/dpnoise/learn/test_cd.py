@@ -187,9 +187,9 @@ def test_noise_is_scaled_by_the_sensitivity(noise):
         only = np.zeros_like(draws)
         only[:, :, i] = draws[:, :, i]
         update = descend(problem, steps=[0.7], clips=[2.5], noise=only)[0, 0, :, i]
-        law = noise.scaled(0.7 / problem.smoothness[i] * problem.sensitivities(2.5)[i])
-        assert stats.kstest(update, law.cdf).pvalue > 1e-4
-        wider = law.scaled(1.25)
+        distribution = noise.scaled(0.7 / problem.smoothness[i] * problem.sensitivities(2.5)[i])
+        assert stats.kstest(update, distribution.cdf).pvalue > 1e-4
+        wider = distribution.scaled(1.25)
         assert stats.kstest(update, wider.cdf).pvalue < 1e-4
 
 

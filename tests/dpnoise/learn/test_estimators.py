@@ -155,8 +155,8 @@ def test_every_update_together_keeps_the_budget(
     if mechanism == "gaussian-tight":
         mu = math.sqrt(4 * sum((t / n.sigma) ** 2 for t, n in zip(true, noises, strict=True)))
         assert gaussian_log_delta(mu, epsilon) <= math.log(target_delta)
-        least = math.sqrt(4 * K) * gaussian_sigma(epsilon, target_delta)
-        assert model.noise_.unit.sigma == pytest.approx(least, rel=1e-9)
+        needed = math.sqrt(4 * K) * gaussian_sigma(epsilon, target_delta)
+        assert model.noise_.unit.sigma == pytest.approx(needed, rel=1e-9)
     else:
         spent = [zcdp(n, t) for n, t in zip(noises, true, strict=True)]
         xi, eta = (4 * math.fsum(parts) for parts in zip(*spent, strict=True))
@@ -177,10 +177,10 @@ def test_released_weights_follow_the_certified_noise(mechanism):
     weights = [
         model.set_params(random_state=seed).fit(x, np.zeros(120)).coef_[0] for seed in range(500)
     ]
-    law = model.noise_.scaled(model.sensitivities_[0]).scaled(0.3 / 3.0**2)
-    assert stats.kstest(weights, law.cdf).pvalue > 1e-4
-    assert stats.kstest(np.abs(weights), lambda t: 2 * law.scaled(1.5).cdf(t) - 1).pvalue < 1e-4
-    assert stats.kstest(np.abs(weights), lambda t: 2 * law.scaled(0.6).cdf(t) - 1).pvalue < 1e-4
+    drawn = model.noise_.scaled(model.sensitivities_[0]).scaled(0.3 / 3.0**2)
+    assert stats.kstest(weights, drawn.cdf).pvalue > 1e-4
+    assert stats.kstest(np.abs(weights), lambda t: 2 * drawn.scaled(1.5).cdf(t) - 1).pvalue < 1e-4
+    assert stats.kstest(np.abs(weights), lambda t: 2 * drawn.scaled(0.6).cdf(t) - 1).pvalue < 1e-4
 
 
 @estimators

@@ -102,8 +102,8 @@ def test_sparse_logistic_regression_on_badly_scaled_and_nearly_collinear_columns
         best = optimum(problem)
         assert optimum(problem).tobytes() == best.tobytes()
         moves = best + draws.normal(size=(200, len(best))) * 1e-3 * (1e-9 + np.abs(best))
-        least = problem.objective(best)
-        assert np.all(problem.objective(moves) >= least * (1 - 1e-13))
+        minimum = problem.objective(best)
+        assert np.all(problem.objective(moves) >= minimum * (1 - 1e-13))
 
 
 @penalties

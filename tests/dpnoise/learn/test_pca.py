@@ -65,7 +65,7 @@ def test_the_released_matrix_has_symmetric_noise_of_the_promised_law(
 ):
     """Kolmogorov-Smirnov on 2000 diagonal and 30000 other entries; false-alarm rate 1e-4 each."""
     settings = {"noise": noise, "allocation": allocation, "neighbouring": neighbouring} | BUDGET
-    least = second_moment_scales(50, **settings)
+    needed = second_moment_scales(50, **settings)
     settings["max_samples"] = 3
     wide = np.zeros((3, 50))
     stream = np.random.default_rng(3)
@@ -74,15 +74,15 @@ def test_the_released_matrix_has_symmetric_noise_of_the_promised_law(
     for release in releases[:3]:
         assert np.array_equal(release.matrix, release.matrix.T)
         scales = release.diagonal_scale, release.off_diagonal_scale
-        assert np.all(np.greater(scales, least))
-        assert scales == pytest.approx(least, rel=1e-12)
+        assert np.all(np.greater(scales, needed))
+        assert scales == pytest.approx(needed, rel=1e-12)
     diagonal = np.concatenate([np.diag(release.matrix) for release in releases])
     above = np.concatenate([r.matrix[np.triu_indices(50, 1)] for r in releases])[:30000]
-    for sample, scale in ((diagonal, least[0]), (above, least[1])):
+    for sample, scale in ((diagonal, needed[0]), (above, needed[1])):
         assert stats.kstest(sample, family(scale).cdf).pvalue > 1e-4
         for factor in (0.7, 1.4):  # of the magnitudes, where a wrong scale shows
-            law = family(factor * scale)
-            wrong = stats.kstest(np.abs(sample), lambda t, law=law: 2 * law.cdf(t) - 1)
+            half = family(factor * scale)
+            wrong = stats.kstest(np.abs(sample), lambda t, half=half: 2 * half.cdf(t) - 1)
             assert wrong.pvalue < 1e-4
 
 

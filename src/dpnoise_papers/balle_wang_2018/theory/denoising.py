@@ -106,22 +106,25 @@ def _james_stein_mean_risk(d: Array, variance: Array) -> Array:
     return (d * variance + spread) / (variance + 1)
 
 
+def _printed_risk(d: int, prior_variance: float, sigma: float) -> float:
+    """Risk of James-Stein as Theorem 11 prints it, with ((d - 2) / d)^2 for (d - 2) / d."""
+    variance, factor = sigma**2, (d - 2) / d
+    return d * variance * (1.0 - factor * factor * (variance / (prior_variance + variance)))
+
+
 def _james_stein_printed(rng: Generator, n: int) -> Outcome:
     """Return the relative error of the MSE that Theorem 11 prints."""
-    return _mse(rng, n, printed=True)
+    return _mse(rng, n, _printed_risk)
 
 
 def _james_stein_corrected(rng: Generator, n: int) -> Outcome:
     """Return the relative error with the factor (d - 2)/d."""
-    return _mse(rng, n, printed=False)
+    return _mse(rng, n, james_stein_bayes_risk)
 
 
-def _mse(rng: Generator, n: int, *, printed: bool) -> Outcome:
+def _mse(rng: Generator, n: int, risk: Callable[[int, float, float], float]) -> Outcome:
     d, variance, drawn = _prior(rng, n)
-    claimed = [
-        james_stein_bayes_risk(int(k), w, 1.0, printed=printed)
-        for k, w in zip(d, variance, strict=True)
-    ]
+    claimed = [risk(int(k), w, 1.0) for k, w in zip(d, variance, strict=True)]
     exact = _james_stein_mean_risk(d, variance)
     return Outcome(equal(np.array(claimed), exact, exact), 1e-9, drawn)
 
