@@ -372,11 +372,10 @@ ENDS = {
         "cells double to a bound; the gap is part of the result"
     ),
     "dpnoise.optimality.program LatticeProgram._run linprog": "raises unless solved",
-    "dpnoise_papers.data.city.roads _two_core while": "fewer edges each time",
+    "dpnoise_papers.data.city.roads two_core while": "fewer edges each time",
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
         "a random walk, almost surely finite"
     ),
-    "dpnoise_papers.data.city.synthetic_streets _without_dead_ends while": "fewer edges each time",
     "dpnoise.denoise.largest_penalty _minimum_flow linprog": "raises unless solved",
     "dpnoise.denoise.wavelets _form_wavelets while": "fewer nodes each time",
     "dpnoise_papers.flipped_huber_2023.theory.counterexamples _two_fold quad": (

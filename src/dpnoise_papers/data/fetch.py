@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 from dpnoise_papers.data.archives import LIMIT, member_of
 from dpnoise_papers.data.copies import copies_in
-from dpnoise_papers.data.tables import RefusedError, Table, read_table, verify_table
+from dpnoise_papers.data.formats import RefusedError
+from dpnoise_papers.data.tables import Table, read_table, verify_table
 
 if TYPE_CHECKING:
     from dpnoise_papers.data.registry import Source, TableEntry

@@ -8,25 +8,20 @@ refused with the first property that differs. A header is skipped, never trusted
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import math
 import unicodedata
-import warnings
-import zipfile
-import zlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.data.archives import LIMIT, check_zip
+from dpnoise_papers.data.formats import RefusedError, records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from dpnoise._types import Array
     from dpnoise_papers.data.registry import TableEntry
@@ -34,10 +29,6 @@ if TYPE_CHECKING:
 _SHORT = 12  # hexadecimal digits of a column's digest: they locate damage, they do not guard
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - dates of tables have no time zone either
 _DAY = 86400.0
-
-
-class RefusedError(ValueError):
-    """A file was found whose content is not that of the table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +111,10 @@ def read_table(content: bytes, entry: TableEntry) -> Table:
     """
     columns = tuple(entry.columns)
     cells_read = [_cell_reader(name, entry) for name in columns]
-    shortest = len(columns)  # an end of a line without a value may be left out
-    while entry.gaps and columns[shortest - 1] in entry.gaps:
-        shortest -= 1
+    needed = [place for place, name in enumerate(columns, 1) if name not in entry.gaps]
+    shortest = max(needed, default=0)  # an end of a line without a value may be left out
     rows = []
-    for index, (place, cells) in enumerate(_records(content)):
+    for index, (place, cells) in enumerate(records(content)):
         if index == 0 and all(_number(cell) is None for cell in cells):
             continue  # a header
         if not shortest <= len(cells) <= len(columns):
@@ -196,83 +186,12 @@ def verify_table(table: Table, entry: TableEntry) -> None:
 
 def _difference(columns: Sequence[str], wrong: Sequence[str]) -> str:
     """Return in words which columns differ."""
-    if not wrong:  # cannot happen while the registry is consistent, which its test ensures
+    if not wrong:
         return "yet no column differs: the registry contradicts itself"
     which = f"{len(wrong)} of {len(columns)} columns differ, first {wrong[0]!r}"
     if len(wrong) == len(columns):
         which += " (rows in another order, or another table?)"
     return which
-
-
-def _records(content: bytes) -> Iterator[tuple[str, list[object]]]:
-    """Yield where each record stands and its cells."""
-    if not content.strip():
-        raise RefusedError("the file is empty")
-    if content.startswith(b"PK\x03\x04"):
-        return _workbook_records(content)
-    if content.startswith(b"\x1f\x8b"):
-        content = _unpacked(content)
-    if b"\0" in content or content.startswith(b"\x80"):
-        raise RefusedError("expected a table as text, ARFF or workbook, got a binary file")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("cp1254", errors="replace")  # one set has Turkish class names
-    if text.lstrip().startswith("<"):
-        raise RefusedError("expected a table, got an HTML or XML page")
-    return _text_records(text)
-
-
-def _unpacked(content: bytes) -> bytes:
-    """Return what a gzip file holds, if that is not more than a table may hold."""
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        content = unpacker.decompress(content, LIMIT)
-    except zlib.error as error:
-        raise RefusedError(f"not a readable gzip file: {error}") from None
-    if not unpacker.eof:
-        raise RefusedError(f"a gzip file that is truncated or holds more than {LIMIT} bytes")
-    return content
-
-
-def _text_records(text: str) -> Iterator[tuple[str, list[object]]]:
-    """Yield the records of delimited text or ARFF."""
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    words = [line.strip().lower() for _, line in lines]
-    if "@data" in words:
-        lines = [pair for pair in lines[words.index("@data") + 1 :] if not pair[1].startswith("%")]
-    if not lines:
-        raise RefusedError("the file holds no records")
-    first = lines[0][1]
-    separator = next((mark for mark in ";,\t" if mark in first), None)
-    for number, line in lines:
-        if separator is None:
-            yield f"line {number}", [*line.split()]
-            continue
-        try:
-            cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
-        except csv.Error as error:
-            raise RefusedError(f"line {number}: {error}") from None
-        yield f"line {number}", [*cells]
-
-
-def _workbook_records(content: bytes) -> Iterator[tuple[str, list[object]]]:
-    """Yield the records of the first sheet of an Excel workbook."""
-    import openpyxl  # noqa: PLC0415 - 0.1 s that only one set needs
-
-    try:
-        check_zip(content, LIMIT)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles, which are not read
-            book = openpyxl.load_workbook(BytesIO(content), read_only=True, data_only=True)
-            rows = list(book.worksheets[0].iter_rows(values_only=True))
-    # A damaged workbook may fail anywhere within the parser.
-    except (OSError, ValueError, KeyError, IndexError, TypeError, SyntaxError, EOFError,
-            AttributeError, zipfile.BadZipFile) as error:  # fmt: skip
-        raise RefusedError(f"not a readable workbook: {error}") from None
-    for number, row in enumerate(rows, 1):
-        if any(cell is not None for cell in row):
-            yield f"row {number}", list(row)
 
 
 def _number(cell: object) -> float | None:

@@ -11,7 +11,7 @@ from dpnoise_papers.claims.quantity import NotRunError, read_tables
 from dpnoise_papers.claims.references import loose_numbers, named_tables, references
 from dpnoise_papers.claims.summary import differences
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TEMPLATE = (ROOT / "published" / "what-came-out.md").read_text(encoding="utf-8")

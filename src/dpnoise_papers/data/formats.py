@@ -1,0 +1,106 @@
+"""File formats of raw tables: delimited text, ARFF and Excel workbooks, gzipped or not."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+import zipfile
+import zlib
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from dpnoise_papers.data.archives import LIMIT, check_zip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class RefusedError(ValueError):
+    """A file was found whose content is not that of the table."""
+
+
+def records(content: bytes) -> Iterator[tuple[str, list[object]]]:
+    """Yield the records of a file, its header included.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Yields
+    ------
+    place : str
+        Where the record stands, such as 'line 3'.
+    cells : list
+
+    Raises
+    ------
+    RefusedError
+        If the file is no table.
+    """
+    if not content.strip():
+        raise RefusedError("the file is empty")
+    if content.startswith(b"PK\x03\x04"):
+        return _workbook_records(content)
+    if content.startswith(b"\x1f\x8b"):
+        content = _unpacked(content)
+    if b"\0" in content or content.startswith(b"\x80"):
+        raise RefusedError("expected a table as text, ARFF or workbook, got a binary file")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1254", errors="replace")  # one set has Turkish class names
+    if text.lstrip().startswith("<"):
+        raise RefusedError("expected a table, got an HTML or XML page")
+    return _text_records(text)
+
+
+def _unpacked(content: bytes) -> bytes:
+    """Return what a gzip file holds, if that is not more than a table may hold."""
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        content = unpacker.decompress(content, LIMIT)
+    except zlib.error as error:
+        raise RefusedError(f"not a readable gzip file: {error}") from None
+    if not unpacker.eof:
+        raise RefusedError(f"a gzip file that is truncated or holds more than {LIMIT} bytes")
+    return content
+
+
+def _text_records(text: str) -> Iterator[tuple[str, list[object]]]:
+    """Yield the records of delimited text or ARFF."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    words = [line.strip().lower() for _, line in lines]
+    if "@data" in words:
+        lines = [pair for pair in lines[words.index("@data") + 1 :] if not pair[1].startswith("%")]
+    if not lines:
+        raise RefusedError("the file holds no records")
+    first = lines[0][1]
+    separator = next((mark for mark in ";,\t" if mark in first), None)
+    for number, line in lines:
+        if separator is None:
+            yield f"line {number}", [*line.split()]
+            continue
+        try:
+            cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+        except csv.Error as error:
+            raise RefusedError(f"line {number}: {error}") from None
+        yield f"line {number}", [*cells]
+
+
+def _workbook_records(content: bytes) -> Iterator[tuple[str, list[object]]]:
+    """Yield the records of the first sheet of an Excel workbook."""
+    import openpyxl  # noqa: PLC0415 - 0.1 s that only one set needs
+
+    try:
+        check_zip(content, LIMIT)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles, which are not read
+            book = openpyxl.load_workbook(BytesIO(content), read_only=True, data_only=True)
+            rows = list(book.worksheets[0].iter_rows(values_only=True))
+    # A damaged workbook may fail anywhere within the parser.
+    except (OSError, ValueError, KeyError, IndexError, TypeError, SyntaxError, EOFError,
+            AttributeError, zipfile.BadZipFile) as error:  # fmt: skip
+        raise RefusedError(f"not a readable workbook: {error}") from None
+    for number, row in enumerate(rows, 1):
+        if any(cell is not None for cell in row):
+            yield f"row {number}", list(row)
