@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Hashable, Iterator
 
+Kind = TypeVar("Kind")
 _TAG = "tag:yaml.org,2002:"
 _CORE = (  # the core schema of YAML 1.2; what matches none is text
     ("null", re.compile(r"~|null|Null|NULL|")),
@@ -104,6 +106,38 @@ def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
         raise YamlError(f"{source}: nested too deeply") from None
     listed = "; ".join(f"line {line + 1}: {problem}" for line, problem in sorted(mistakes))
     raise YamlError(f"{source}, {listed}")
+
+
+def read_typed(path: str | os.PathLike[str], kind: type[Kind]) -> Kind:
+    """Return the content of a YAML file as a type that pydantic knows.
+
+    Parameters
+    ----------
+    path : path
+        One document in UTF-8.
+    kind : type
+        A model, or a type such as dict[str, Model].
+
+    Returns
+    -------
+    object of that type
+
+    Raises
+    ------
+    YamlError
+        If the file is not strict YAML, or with every mistake of its content.
+    OSError
+        If the file cannot be read.
+    """
+    try:
+        return TypeAdapter(kind).validate_python(read_yaml(path))
+    except ValidationError as error:
+        listed = "; ".join(
+            f"{'.'.join(map(str, one['loc'])) or 'top level'}: {one['msg'].replace('Input should be', 'expected')}, "
+            f"got {str(one['input'])[:80]!r}"
+            for one in error.errors(include_url=False)
+        )
+        raise YamlError(f"{path}: {listed}") from None
 
 
 def _mistakes(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dpnoise_papers.strict_yaml import YamlError, read_yaml
+from dpnoise_papers.strict_yaml import YamlError, read_typed, read_yaml
 
 
 @pytest.fixture
@@ -92,3 +92,12 @@ def test_an_empty_file_is_nothing_and_a_missing_one_an_error(read, tmp_path):
     assert read(b"\xef\xbb\xbfa: 1\n") == {"a": 1}
     with pytest.raises(FileNotFoundError, match=r"no.yaml"):
         read_yaml(tmp_path / "no.yaml")
+
+
+def test_content_of_another_type_is_refused_with_every_place(tmp_path):
+    path = tmp_path / "some.yaml"
+    path.write_text("a: 1\nb: x\nc: [1]\n")
+    with pytest.raises(YamlError, match=r"some.yaml: b: expected .*got 'x'; c: expected .*'\[1\]'"):
+        read_typed(path, dict[str, int])
+    path.write_text("a: 1\n")
+    assert read_typed(path, dict[str, int]) == {"a": 1}

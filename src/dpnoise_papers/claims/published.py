@@ -10,13 +10,14 @@ import csv
 import re
 from collections import Counter
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from dpnoise._validation import Problems
 from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
-from dpnoise_papers.strict_yaml import read_yaml
+from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,10 +42,21 @@ DEFAULT_RESOLUTION = 1e-6
 LARGEST_RESOLUTION = 0.01
 
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_CAUSE_KEYS = {"finding", "evidence", "given"}
+_Text = Annotated[str, StringConstraints(min_length=1)]
+_Id = Annotated[str, StringConstraints(pattern=f"^{_KEBAB.pattern}$")]
 
 
 Parsed = TypeVar("Parsed")
+
+
+class _Entry(BaseModel):
+    """A cause as it stands in its file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    finding: _Text
+    evidence: _Text
+    given: dict[str, str] = {}
 
 
 class Published(NamedTuple):
@@ -254,37 +266,12 @@ def read_causes(path: str | Path) -> list[Cause]:
     ValueError
         One error that names every mistake.
     """
-    name = Path(path).name
-    problems = Problems(name)
-    content = read_yaml(path) or {}
-    if not isinstance(content, dict):
-        raise ValueError(f"{name}: expected a mapping from id to cause, got {content!r}")  # noqa: TRY004
-    causes = []
-    for key, entry in content.items():
-        problems.require(
-            _is_kebab(str(key)), f"id {key!r}", "lower-case words joined by hyphens", key
-        )
-        if not problems.require(isinstance(entry, dict), str(key), "a mapping", entry):
-            continue
-        for unknown in sorted(set(entry) - _CAUSE_KEYS):
-            problems.add(f"{key}: unknown key {unknown!r}: expected {', '.join(_CAUSE_KEYS)}")
-        for field in ("finding", "evidence"):
-            text = entry.get(field)
-            problems.require(
-                isinstance(text, str) and bool(text), f"{key}: {field}", "some text", text
-            )
-        given = entry.get("given", {})
-        texts = isinstance(given, dict) and all(
-            isinstance(part, str) for pair in given.items() for part in pair
-        )
-        problems.require(texts, f"{key}: given", "a mapping from quoted numbers to texts", given)
-        finding, evidence = (
-            " ".join(str(entry.get(field)).split()) for field in ("finding", "evidence")
-        )
-        paper = name.removesuffix(".causes.yaml")
-        causes.append(Cause(str(key), paper, finding, evidence, given))
-    problems.raise_if_any()
-    return causes
+    entries = read_typed(path, dict[_Id, _Entry])
+    paper = Path(path).name.removesuffix(".causes.yaml")
+    return [
+        Cause(key, paper, " ".join(one.finding.split()), " ".join(one.evidence.split()), one.given)
+        for key, one in entries.items()
+    ]
 
 
 def _check_ids(ids: list[str], problems: Problems) -> None:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from dpnoise._validation import Problems
-from dpnoise_papers.strict_yaml import read_yaml
+from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
     import os
@@ -197,19 +197,12 @@ def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[SetEntry
 
 def _read(path: str | os.PathLike[str], kind: type[Entry]) -> Registry[Entry]:
     """Return a registry of one kind of sets."""
-    content = read_yaml(path)
-    problems = Problems(f"registry {path}")
-    try:
-        registry = Registry[kind].model_validate(content)  # type: ignore[valid-type]  # at run time
-    except ValidationError as error:
-        for mistake in error.errors():
-            where = ".".join(map(str, mistake["loc"])) or "top level"
-            problems.add(f"{where}: {mistake['msg']}, got {str(mistake['input'])[:80]!r}")
-    else:
-        _check_tables(registry, problems)
-        for name, entry in registry.sets.items():
-            if isinstance(entry, TaskEntry):
-                _check_task(f"sets.{name}", entry, registry.tables, problems)
+    registry: Registry[Entry] = read_typed(path, Registry[kind])  # type: ignore[valid-type]  # at run time
+    problems = Problems(str(path))
+    _check_tables(registry, problems)
+    for name, entry in registry.sets.items():
+        if isinstance(entry, TaskEntry):
+            _check_task(f"sets.{name}", entry, registry.tables, problems)
     problems.raise_if_any()
     return registry
 

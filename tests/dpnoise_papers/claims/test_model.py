@@ -225,12 +225,15 @@ def test_causes_are_read_with_their_paper(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- a\n", "expected a mapping from id to cause"),
-        ("Not Kebab: {finding: x, evidence: y}\n", "expected lower-case words"),
-        ("a: text\n", "a: expected a mapping"),
-        ("a: {finding: x}\n", "a: evidence: expected some text, got None"),
-        ("a: {finding: x, evidence: y, why: z}\n", "unknown key 'why'"),
-        ("a: {finding: x, evidence: y, given: {2.5: z}}\n", "mapping from quoted numbers"),
+        ("- a\n", "top level: expected a valid dictionary"),
+        ("Not Kebab: {finding: x, evidence: y}\n", "Not Kebab.*: String should match"),
+        ("a: text\n", "a: expected a valid dict"),
+        ("a: {finding: x}\n", "a.evidence: Field required"),
+        ("a: {finding: x, evidence: y, why: z}\n", "a.why: Extra inputs"),
+        (
+            "a: {finding: x, evidence: y, given: {2.5: z}}\n",
+            "a.given.2.5.*: expected a valid string",
+        ),
     ],
 )
 def test_each_mistake_of_a_cause_is_named(tmp_path, text, message):
