@@ -118,12 +118,12 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
     return pd.DataFrame(rows)
 
 
-def at_most(left: Array, right: Array, unit: Array | float = 1.0) -> Array:
+def at_most(left: Array, right: Array | float, unit: Array | float = 1.0) -> Array:
     """Return the slack of left <= right in a unit."""
     return (right - left) / unit
 
 
-def equal(left: Array, right: Array, unit: Array | float = 1.0) -> Array:
+def equal(left: Array | float, right: Array | float, unit: Array | float = 1.0) -> Array:
     """Return minus the error of left = right in a unit."""
     return -np.abs(left - right) / unit
 

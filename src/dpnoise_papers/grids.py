@@ -52,17 +52,20 @@ def require_grid(
     require_count(problems, f"{name}: count", spec["count"], 2)
 
 
-def values(grid: Grid) -> Array:
+def values(grid: Grid | tuple[float, ...]) -> Array:
     """Points of a grid, from the lowest up.
 
     Parameters
     ----------
-    grid : Grid
+    grid : Grid or tuple of float
+        Listed points stay as they are.
 
     Returns
     -------
     float64 array, shape (grid.count,)
     """
+    if isinstance(grid, tuple):
+        return np.array(grid)
     spaced = np.geomspace if grid.spacing == "log" else np.linspace
     return spaced(grid.low, grid.high, grid.count)
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpnoise._validation import Problems
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise_papers.grids import geometric, require_grid
+from dpnoise_papers.grids import values
 from dpnoise_papers.inid_2024.as_printed import (
     algorithm_1,
     printed_bracket,
@@ -24,26 +23,18 @@ from dpnoise_papers.inid_2024.as_printed import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from dpnoise_papers.inid_2024.settings import Bisection
 
 # 'Private' up to this difference in log delta, which rounding of the comparison explains.
 _ROUNDING = 1e-9
 
 
-def bisection(
-    *, epsilons: Mapping[str, float], odds: Mapping[str, float], tolerance: float
-) -> pd.DataFrame:
-    """Return what Algorithm 1 gives for every pair of a grid.
+def bisection(settings: Bisection) -> pd.DataFrame:
+    """Results of Algorithm 1 for every pair of epsilon and delta on a grid.
 
     Parameters
     ----------
-    epsilons : mapping
-        {low, high, count}, a geometric grid.
-    odds : mapping
-        The same for delta / (1 - delta), so that the grid is fine at both ends of (0, 1).
-    tolerance : float
-        Where bisection stops: the length of the bracket, in units of mu for the printed
-        algorithm (which names none) and relative to mu for the repaired one.
+    settings : Bisection
 
     Returns
     -------
@@ -54,19 +45,11 @@ def bisection(
         iterations, relative_error (mu / mu_0 - 1; below 0 there is too much noise) and
         log10_ratio (of the delta that mu really has to the delta asked for), all of the printed
         algorithm, and repaired_iterations and repaired_error.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("Algorithm 1 of inid-2024")
-    require_grid(problems, "epsilons", epsilons)
-    require_grid(problems, "odds", odds)
-    problems.number("tolerance", tolerance, low=1e-14)
-    problems.raise_if_any()
-    ratio = geometric(odds)
-    epsilon, delta = (x.ravel() for x in np.meshgrid(geometric(epsilons), ratio / (1.0 + ratio)))
+    tolerance = settings.tolerance
+    ratio = values(settings.odds)
+    pairs = np.meshgrid(values(settings.epsilons), ratio / (1.0 + ratio))
+    epsilon, delta = (x.ravel() for x in pairs)
     exact = 1.0 / gaussian_sigma(epsilon, delta)
     low, high = printed_bracket(epsilon, delta)
     below, above = valid_bracket(epsilon, delta)

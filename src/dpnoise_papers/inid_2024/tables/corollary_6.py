@@ -14,27 +14,24 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from scipy import optimize
 
-from dpnoise._validation import Problems
 from dpnoise.allocation.allocate import allocate
-from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.noise import Laplace
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.grids import require_count
-from dpnoise_papers.inid_2024.tables.profiles import PROFILES, decibels, mean_squared_error, profile
+from dpnoise_papers.inid_2024.tables.profiles import decibels, mean_squared_error, profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from dpnoise.privacy.vector import VectorProfile
+    from dpnoise_papers.inid_2024.settings import ApproximateLaplace
 
-_EXPONENTIAL = 20  # coordinates
-_LEAST_FACTOR = 1e-4
+_MINIMUM_FACTOR = 1e-4
 _RTOL = 1e-5  # of delta
 _SAFETY = 1e-6  # relative, of the factor; then the upper bound is checked
 
 
 def _accountant(name: str, dimension: int, epsilon: float) -> Callable[[float], VectorProfile]:
-    """Return the profile at `epsilon` of pure Laplace scales times a factor."""
+    """Profile at `epsilon` of pure Laplace scales times a factor."""
     sensitivities = profile(name, dimension, 1)
     scales = allocate(sensitivities, noise="laplace", epsilon=epsilon)
 
@@ -45,20 +42,20 @@ def _accountant(name: str, dimension: int, epsilon: float) -> Callable[[float], 
                 noise, float(sensitivities[0]), epsilon, copies=dimension, rtol=_RTOL
             )
         used = sensitivities > 0.0
-        noise = [Laplace(factor * float(b)) for b in scales[used]]
-        return vector_profile(noise, [float(s) for s in sensitivities[used]], epsilon, rtol=_RTOL)
+        noises = [Laplace(factor * float(b)) for b in scales[used]]
+        return vector_profile(noises, [float(s) for s in sensitivities[used]], epsilon, rtol=_RTOL)
 
     return account
 
 
-def _least_factor(account: Callable[[float], VectorProfile], delta: float) -> float:
-    """Return the least factor of the scales that keeps delta, verified."""
+def _minimum_factor(account: Callable[[float], VectorProfile], delta: float) -> float:
+    """Minimum factor of the scales that keeps delta, verified."""
     target = math.log(delta)
 
     def excess(log_factor: float) -> float:
         return float(account(math.exp(log_factor)).log_estimate) - target
 
-    root = optimize.brentq(excess, math.log(_LEAST_FACTOR), -1e-15, xtol=1e-8)
+    root = optimize.brentq(excess, math.log(_MINIMUM_FACTOR), -1e-15, xtol=1e-8)
     factor = min(math.exp(root) * (1.0 + _SAFETY), 1.0)
     if account(factor).log_upper > target:
         message = f"approximate Laplace noise: not verified at factor={factor!r}, delta={delta!r}"
@@ -66,22 +63,12 @@ def _least_factor(account: Callable[[float], VectorProfile], delta: float) -> fl
     return factor
 
 
-def approximate_laplace(
-    *,
-    dimensions: Mapping[str, Sequence[int]],
-    epsilons: Sequence[float],
-    deltas: Sequence[float],
-) -> pd.DataFrame:
-    """Return how much smaller delta > 0 makes Laplace noise, by Corollary 6 and exactly.
+def approximate_laplace(settings: ApproximateLaplace) -> pd.DataFrame:
+    """Reduction of Laplace noise by delta > 0, by Corollary 6 and exactly.
 
     Parameters
     ----------
-    dimensions : mapping of str to sequence of int
-        For each of some of `dpnoise_papers.inid_2024.tables.profiles.PROFILES` the numbers K of
-        coordinates, positive; at most 20 for 'exponential', where the least sensitivities get
-        too small for the exact account.
-    epsilons, deltas : sequence of float
-        Positive; deltas below 1.
+    settings : ApproximateLaplace
 
     Returns
     -------
@@ -94,37 +81,22 @@ def approximate_laplace(
 
     Raises
     ------
-    ValueError
-        If a setting is out of range; names all that are.
     RuntimeError
         If the privacy of a result could not be verified.
     """
-    problems = Problems("approximate Laplace noise")
-    good = len(dimensions) > 0 and all(name in PROFILES for name in dimensions)
-    problems.require(good, "dimensions", f"some of {', '.join(PROFILES)}", dict(dimensions))
-    for name, counts in dimensions.items():
-        for place, value in enumerate(counts):
-            require_count(problems, f"dimensions: {name}[{place}]", value, 1)
-        if name == "exponential":
-            problems.require(max(counts, default=0) <= _EXPONENTIAL, name, "at most 20", counts)
-    for place, value in enumerate(epsilons):
-        problems.number(f"epsilons[{place}]", value, low=1e-3, high=50.0)
-    for place, value in enumerate(deltas):
-        problems.number(f"deltas[{place}]", value, low=MINIMUM_DELTA, high=1.0, open_high=True)
-    problems.raise_if_any()
     rows = []
-    for name, counts in dimensions.items():
+    for name, counts in settings.dimensions.items():
         for dimension in counts:
             sensitivities = profile(name, dimension, 1)
-            for epsilon in map(float, epsilons):
+            for epsilon in settings.epsilons:
                 account = _accountant(name, dimension, epsilon)
                 pure = mean_squared_error(sensitivities, "laplace", "optimal", epsilon, 0.0)
-                for delta in map(float, deltas):
+                for delta in settings.deltas:
                     gaussian = mean_squared_error(
                         sensitivities, "gaussian", "optimal", epsilon, delta
                     )
                     printed = epsilon / (epsilon - math.log1p(-delta))
-                    exact = _least_factor(account, delta)
+                    exact = _minimum_factor(account, delta)
                     rows.append(
                         {
                             "profile": name,

@@ -23,16 +23,16 @@ import pandas as pd
 from scipy import special
 from threadpoolctl import threadpool_limits
 
-from dpnoise._validation import Problems
 from dpnoise.learn.second_moment import dominant, symmetric
-from dpnoise_papers.grids import require_count
-from dpnoise_papers.inid_2024.tables.pca_variants import READINGS, Row, printed_sensitivities, rows
+from dpnoise_papers.inid_2024.tables.pca_losses import printed_sensitivities
+from dpnoise_papers.inid_2024.tables.pca_variants import VARIANTS, Row, rows
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
+    from dpnoise_papers.inid_2024.learning_settings import Pca
 
 MODELS = ("product", "single-subspace", "union-of-subspaces")
 METRICS = ("sre", "ev")
@@ -48,7 +48,21 @@ COLUMNS = (
 def draw_samples(
     model: str, rng: np.random.Generator, *, samples: int, features: int, rank: int, subspaces: int
 ) -> Array:
-    """Return samples of norm 1 as rows, shape (samples, features)."""
+    """Random samples of norm 1 in a subspace, or in a union of some.
+
+    Parameters
+    ----------
+    model : {"product", "single-subspace", "union-of-subspaces"}
+    rng : numpy.random.Generator
+    samples, features, rank : int
+        N, M and r.
+    subspaces : int
+        Of the model 'union-of-subspaces'; their dimensions add up to the rank.
+
+    Returns
+    -------
+    ndarray of shape (samples, features)
+    """
     if model == "product":
         basis = rng.standard_normal((features, rank))
         X = rng.standard_normal((samples, rank)) @ basis.T
@@ -67,7 +81,18 @@ def draw_samples(
 
 
 def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
-    """Return the sum over samples of x x' with entries clipped, on and off the diagonal."""
+    """Sum over samples of x x' with entries clipped, on and off the diagonal.
+
+    Parameters
+    ----------
+    X : ndarray of shape (samples, features)
+    diagonal, off_diagonal : float
+        The greatest absolute value that an entry of one x x' keeps.
+
+    Returns
+    -------
+    ndarray of shape (features, features)
+    """
     columns = np.ascontiguousarray(X.T)
     matrix = np.zeros((len(columns), len(columns)))
     for i, column in enumerate(columns):
@@ -79,24 +104,37 @@ def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
 
 
 def unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
-    """Return upper triangles of unit scale, of each family: they share signs and levels."""
+    """Noise of unit scale of each family, with shared signs and levels.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    features : int
+
+    Returns
+    -------
+    dict of str to ndarray of shape (features, features)
+        The upper triangles are used.
+    """
     normal = rng.standard_normal((features, features))
     level = -special.log_ndtr(-np.abs(normal)) - np.log(2.0)
     return {"gaussian": normal, "laplace": np.copysign(level, normal)}
 
 
 def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array]) -> Array:
-    """Return SRE and explained variance of each mechanism, shape (mechanisms, 2)."""
+    """SRE and explained variance of each mechanism, shape (mechanisms, 2)."""
     moment = X.T @ X
     basis = dominant(moment, rank)[1]
-    clipped = None
+    clipped = moment
     if any(row.clipped for row in mechanisms):
         clipped = clipped_moment(X, *printed_sensitivities(len(moment)))
     results = np.empty((len(mechanisms), 2))
     places = np.arange(len(moment))
-    known = {}  # two readings can have the same noise
+    known: dict[
+        tuple[object, ...], tuple[float, float]
+    ] = {}  # two variants can have the same noise
     for place, row in enumerate(mechanisms):
-        magnitude = row.reading in _BY_MAGNITUDE
+        magnitude = row.variant in _BY_MAGNITUDE
         same = row.noise, row.diagonal, row.off_diagonal, row.clipped, magnitude
         if same in known:
             results[place] = known[same]
@@ -117,92 +155,50 @@ def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array
     return results
 
 
-def dp_pca_table(
-    *,
-    seed: int,
-    model: str,
-    readings: Sequence[str],
-    samples: int,
-    features: int,
-    rank: int,
-    subspaces: int,
-    epsilons: Sequence[float],
-    delta: float,
-    trials: int,
-) -> pd.DataFrame:
-    """Return the errors of private principal components under several readings of Table III.
+def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> pd.DataFrame:
+    """Errors of private principal components under several variants of Table III.
 
     Parameters
     ----------
-    seed : int
-        The seed of the config.
+    settings : Pca
     model : {"product", "single-subspace", "union-of-subspaces"}
-    readings : sequence of str
-        Keys of `dpnoise_papers.inid_2024.tables.pca_variants.READINGS`.
-    samples, features, rank : int
-        N, M and r.
     subspaces : int
-        Of the model 'union-of-subspaces', from 1 to r.
-    epsilons : sequence of float
-        Positive.
-    delta : float
-        Of Gaussian noise, in [1e-300, 1).
-    trials : int
-        At least 2, each with data of its own.
+        Of the model 'union-of-subspaces', from 1 to the rank.
 
     Returns
     -------
     DataFrame
-        One row per reading, noise, scheme and epsilon. `diagonal` and `off_diagonal` are standard
+        One row per variant, noise, scheme and epsilon. `diagonal` and `off_diagonal` are standard
         deviations of the noise. `epsilon_*` is the epsilon that is really kept at `delta` for
-        samples of norm 1, `private_*` says 'yes', 'no' or 'open' (see `pca_readings`). sre and
+        samples of norm 1, `private_*` says 'yes', 'no' or 'open' (see `pca_variants`). sre and
         ev are means over trials; `*_gain` is how much better the row is than i.i.d. noise of the
-        same reading and family (positive is better), `*_behind` how much worse than i.n.i.d.
-        Gaussian noise of the same reading ('unclipped' for 'approximate'). Both are paired by
+        same variant and family (positive is better), `*_behind` how much worse than i.n.i.d.
+        Gaussian noise of the same variant ('unclipped' for 'approximate'). Both are paired by
         trial, and each has its standard error beside it.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("DP-PCA")
-    for name, value, least in (
-        ("seed", seed, 0), ("samples", samples, 2), ("features", features, 2), ("rank", rank, 1),
-        ("subspaces", subspaces, 1), ("trials", trials, 2),
-    ):  # fmt: skip
-        require_count(problems, name, value, least)
-    if not problems.found:
-        problems.require(rank < min(features, samples), "rank", "below M and N", rank)
-        problems.require(subspaces <= rank, "subspaces", "at most the rank", subspaces)
-    problems.require(model in MODELS, "model", f"one of {', '.join(MODELS)}", model)
-    expected = f"one or more of {', '.join(READINGS)}"
-    known = len(readings) > 0 and set(readings) <= set(READINGS)
-    problems.require(known, "readings", expected, list(readings))
-    problems.require(len(epsilons) > 0, "epsilons", "at least one", epsilons)
-    for place, value in enumerate(epsilons):
-        problems.number(f"epsilons[{place}]", value, low=0.0, open_low=True, high=1e4)
-    problems.number("delta", delta, low=1e-300, high=1.0, open_high=True)
-    problems.raise_if_any()
+    features, trials = settings.features, settings.trials
+    needed = {*settings.variants, *(["unclipped"] if "approximate" in settings.variants else [])}
     mechanisms = [
         row
-        for reading in READINGS
-        if reading in (*readings, *(["unclipped"] if "approximate" in readings else []))
-        for epsilon in epsilons
-        for row in rows(reading, features=features, epsilon=epsilon, delta=delta)
+        for variant in VARIANTS
+        if variant in needed
+        for epsilon in settings.epsilons
+        for row in rows(variant, features=features, epsilon=epsilon, delta=settings.delta)
     ]
-    sizes = {"samples": samples, "features": features, "rank": rank, "subspaces": subspaces}
     results = np.empty((trials, len(mechanisms), 2))
     with threadpool_limits(1):
         for trial in range(trials):
-            scope = seed, "dp-pca", model, trial
-            X = draw_samples(model, generator(*scope, "data"), **sizes)
+            scope = settings.seed, "dp-pca", model, trial
+            X = draw_samples(
+                model, generator(*scope, "data"), samples=settings.samples, features=features,
+                rank=settings.rank, subspaces=subspaces,
+            )  # fmt: skip
             unit = unit_noise(generator(*scope, "noise"), features)
-            results[trial] = _trial(X, rank, mechanisms, unit)
+            results[trial] = _trial(X, settings.rank, mechanisms, unit)
     table = pd.DataFrame(_summary(model, mechanisms, results), columns=list(COLUMNS))
-    table = table[table["reading"].isin(readings)]
+    table = table[table["reading"].isin(settings.variants)]
     keys = ["reading", "noise", "scheme", "epsilon"]
-    ranks = {name: place for place, name in enumerate(READINGS)}
+    ranks = {name: place for place, name in enumerate(VARIANTS)}
     return table.sort_values(
         keys,
         key=lambda column: column.map(ranks) if column.name == "reading" else column,
@@ -211,15 +207,15 @@ def dp_pca_table(
 
 
 def _summary(model: str, mechanisms: Sequence[Row], results: Array) -> list[list[object]]:
-    """Return the rows of the table."""
+    """Rows of the table."""
     better = np.array([-1.0, 1.0])  # a small SRE is good, and a large explained variance
     places = {row[:4]: place for place, row in enumerate(mechanisms)}
     table = []
     for place, row in enumerate(mechanisms):
         own = results[:, place]
-        iid = results[:, places[row.reading, row.noise, "iid", row.epsilon]]
-        reading = "unclipped" if row.reading == "approximate" else row.reading
-        best = results[:, places[reading, "gaussian", "inid", row.epsilon]]
+        iid = results[:, places[row.variant, row.noise, "iid", row.epsilon]]
+        variant = "unclipped" if row.variant == "approximate" else row.variant
+        best = results[:, places[variant, "gaussian", "inid", row.epsilon]]
         gain, behind = better * (own - iid), better * (best - own)
         pairs = [
             cell

@@ -4,8 +4,9 @@ Releases are drawn with a sample and without it, or with one sample in place of 
 attacker knows the other samples, subtracts them, and says 'present' if the most powerful
 statistic exceeds a threshold fixed beforehand: entry (1, 1) if e_1 may have been added, the
 difference of entries (1, 1) and (2, 2) if it may have replaced e_2. No other entry depends on
-the answer (see `dpnoise_papers.inid_2024.tables.pca_privacy`), so only these are drawn. By Clopper & Pearson
-the counts bound, at a stated confidence, what any (epsilon, delta)-DP mechanism must satisfy:
+the answer (see `dpnoise_papers.inid_2024.tables.pca_privacy`), so only these are drawn. By
+Clopper & Pearson the counts bound, at a stated confidence, what any (epsilon, delta)-DP mechanism
+must satisfy:
 
     P(detected) <= e^epsilon P(false alarm) + delta.
 """
@@ -19,19 +20,19 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpnoise._validation import Problems
 from dpnoise.learn.pca_noise import NEIGHBOURING
 from dpnoise.noise import Gaussian
 from dpnoise.privacy.profile import epsilon_at
-from dpnoise_papers.grids import require_count
-from dpnoise_papers.inid_2024.tables.pca_privacy import check_budget
 from dpnoise_papers.inid_2024.tables.pca_variants import SCHEMES, rows
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from dpnoise._types import Array
+    from dpnoise_papers.inid_2024.learning_settings import PcaAttack
     from dpnoise_papers.inid_2024.tables.pca_variants import Row
 
 COLUMNS = (
@@ -45,7 +46,21 @@ _LEVELS = 2.0, 5.0  # thresholds, in standard deviations: at lower ones delta is
 
 
 def binomial_bounds(count: Array, draws: int, miss: float) -> tuple[Array, Array]:
-    """Return one-sided bounds by Clopper & Pearson, each of which fails with chance `miss`."""
+    """One-sided bounds of a probability by Clopper & Pearson.
+
+    Parameters
+    ----------
+    count : ndarray
+        Successes.
+    draws : int
+    miss : float
+        The chance with which each bound fails.
+
+    Returns
+    -------
+    tuple of ndarray
+        A lower and an upper bound.
+    """
     count = np.asarray(count, dtype=float)
     low = special.betaincinv(np.maximum(count, 1.0), draws - count + 1.0, miss)
     high = special.betaincinv(count + 1.0, np.maximum(draws - count, 1.0), 1.0 - miss)
@@ -53,20 +68,31 @@ def binomial_bounds(count: Array, draws: int, miss: float) -> tuple[Array, Array
 
 
 def epsilon_bound(detection: Array, false_alarm: Array, delta: float) -> Array:
-    """Return the least epsilon >= 0 with detection <= e^epsilon false_alarm + delta."""
+    """Minimum epsilon >= 0 with detection <= e^epsilon false_alarm + delta.
+
+    Parameters
+    ----------
+    detection, false_alarm : ndarray
+        Probabilities.
+    delta : float
+
+    Returns
+    -------
+    ndarray
+    """
     kept = np.maximum(detection - delta, np.finfo(float).tiny)
     return np.maximum(np.log(kept) - np.log(false_alarm), 0.0)
 
 
 def _separation(row: Row, relation: str) -> float:
-    """Return the distance of the two hypotheses, in standard deviations of the statistic."""
+    """Distance of the two hypotheses, in standard deviations of the statistic."""
     return (1.0 if relation == "add-remove" else math.sqrt(2.0)) / row.diagonal
 
 
 def _counts(
     rng: np.random.Generator, draws: int, thresholds: Array, relations: Sequence[str]
-) -> Array:
-    """Return how many unit statistics exceed rising thresholds, one row of them per relation.
+) -> NDArray[np.int64]:
+    """How many unit statistics exceed rising thresholds, one row of them per relation.
 
     Under add-remove the statistic is one diagonal entry, else the difference of two, over sqrt 2.
     """
@@ -83,33 +109,12 @@ def _counts(
     return counts
 
 
-def dp_pca_attack(
-    *,
-    seed: int,
-    features: int,
-    epsilon: float,
-    delta: float,
-    draws: int,
-    confidence: float,
-    thresholds: int,
-) -> pd.DataFrame:
-    """Return how well an attacker tells neighbours apart from drawn releases of the printed DP-PCA.
+def dp_pca_attack(settings: PcaAttack) -> pd.DataFrame:
+    """Attack on single samples, by drawn releases of the printed DP-PCA.
 
     Parameters
     ----------
-    seed : int
-        The seed of the config.
-    features : int
-        M >= 2.
-    epsilon, delta : float
-        The claimed budget of the Gaussian mechanism.
-    draws : int
-        Releases with the sample, and as many without it.
-    confidence : float
-        In (0, 1), of `epsilon_lower` at the chosen threshold.
-    thresholds : int
-        How many are tabulated, at least 2; two to five standard deviations above the mean of
-        the hypothesis that the sample is absent.
+    settings : PcaAttack
 
     Returns
     -------
@@ -119,31 +124,19 @@ def dp_pca_attack(
         alarm and detection with one-sided bounds, and the epsilon that the bounds imply. One
         threshold per scheme and relation is `chosen` (1), by its expected outcome, before
         anything is drawn; the confidence holds for that one.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("DP-PCA: attack")
-    for name, value, least in (
-        ("seed", seed, 0), ("features", features, 2), ("draws", draws, 1000),
-        ("thresholds", thresholds, 2),
-    ):  # fmt: skip
-        require_count(problems, name, value, least)
-    problems.number("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
-    check_budget(problems, [epsilon], delta)
-    miss = 0.5 * (1.0 - confidence)
+    epsilon, delta, draws = settings.epsilon, settings.delta, settings.draws
+    miss = 0.5 * (1.0 - settings.confidence)
     found = {
         row.scheme: row
-        for row in rows("unclipped", features=features, epsilon=epsilon, delta=delta)
+        for row in rows("unclipped", features=settings.features, epsilon=epsilon, delta=delta)
         if row.noise == "gaussian"
     }
-    levels = np.linspace(*_LEVELS, thresholds)
+    levels = np.linspace(*_LEVELS, settings.thresholds)
     cases = [(scheme, relation) for scheme in SCHEMES for relation in NEIGHBOURING[::-1]]
     relations = [relation for _, relation in cases]
     apart = np.array([_separation(found[scheme], relation) for scheme, relation in cases])
-    streams = (generator(seed, "dp-pca-attack", name) for name in ("absent", "present"))
+    streams = (generator(settings.seed, "dp-pca-attack", name) for name in ("absent", "present"))
     both = [
         _counts(stream, draws, levels - shift, relations)
         for stream, shift in zip(streams, (0.0 * apart[:, None], apart[:, None]), strict=True)
@@ -151,22 +144,23 @@ def dp_pca_attack(
     table = []
     for (scheme, relation), mu, absent, present in zip(cases, apart, *both, strict=True):
         exact = special.ndtr(-levels), special.ndtr(mu - levels)
-        expected = _bounds(*(np.round(draws * rate) for rate in exact), draws, miss, delta)
+        alarms, detections = (np.round(draws * rate) for rate in exact)
+        expected = _bounds(alarms, detections, draws, miss, delta)
         upper, lower, implied = _bounds(absent, present, draws, miss, delta)
         kept = float(epsilon_at(Gaussian(1.0), mu, delta))
-        chosen = np.arange(thresholds) == int(np.argmax(expected[2]))
+        chosen = np.arange(len(levels)) == int(np.argmax(expected[2]))
         for k, level in enumerate(levels):
             about = [scheme, relation, epsilon, delta, mu, kept, draws, level, int(chosen[k])]
-            alarms = [exact[0][k], absent[k] / draws, upper[k]]
-            detections = [exact[1][k], present[k] / draws, lower[k]]
-            table.append([*about, *alarms, *detections, implied[k]])
+            alarm = [exact[0][k], absent[k] / draws, upper[k]]
+            detection = [exact[1][k], present[k] / draws, lower[k]]
+            table.append([*about, *alarm, *detection, implied[k]])
     return pd.DataFrame(table, columns=list(COLUMNS))
 
 
 def _bounds(
     alarms: Array, detections: Array, draws: int, miss: float, delta: float
 ) -> tuple[Array, Array, Array]:
-    """Return the upper bound of false alarms, the lower one of detections, and their epsilon."""
+    """Upper bound of false alarms, the lower one of detections, and their epsilon."""
     upper = binomial_bounds(alarms, draws, miss)[1]
     lower = binomial_bounds(detections, draws, miss)[0]
     return upper, lower, epsilon_bound(lower, upper, delta)

@@ -2,7 +2,7 @@
 
 Section VI-B of Muthukrishnan & Kalyani (2024) gives the diagonal entries of sum x x' noise for
 a sensitivity of 1/sqrt K. Unless entries are clipped at that, as the text states and the printed
-errors rule out, A sample x = e_1 has all its weight in one diagonal entry and moves that
+errors rule out, a sample x = e_1 has all its weight in one diagonal entry and moves that
 by 1, which the noise does not cover. The proof is one line: the releases with and without that
 sample differ by N(0, sigma^2) against N(1, sigma^2) in one entry and in nothing else, so that
 delta(epsilon) is that of Gaussian noise at mu = 1/sigma, whatever the other samples are.
@@ -18,25 +18,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from dpnoise._validation import Problems
 from dpnoise.learn.pca_noise import NEIGHBOURING
 from dpnoise.noise import Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.vector import vector_profile
-from dpnoise_papers.grids import require_count
-from dpnoise_papers.inid_2024.tables.pca_variants import (
-    READINGS,
+from dpnoise_papers.inid_2024.tables.pca_losses import (
     SPARSE,
-    STATED,
     printed_sensitivities,
     replaced_halves,
     row_loss,
-    rows,
 )
+from dpnoise_papers.inid_2024.tables.pca_variants import rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
+    from dpnoise_papers.inid_2024.learning_settings import PcaPrivacy, PcaSensitivities
     from dpnoise_papers.inid_2024.tables.pca_variants import Row
 
 COLUMNS = (
@@ -64,7 +61,17 @@ class Neighbour(NamedTuple):
 
 
 def neighbours(features: int) -> Iterator[Neighbour]:
-    """Yield the pairs at which delta is evaluated."""
+    """Pairs of neighbours at which delta is evaluated.
+
+    Parameters
+    ----------
+    features : int
+        M.
+
+    Yields
+    ------
+    Neighbour
+    """
     yield Neighbour("add-remove", "e_1 added", (1, 1.0), (0, 0.0))
     for k in sorted({min(k, features) for k in (*SPARSE, features)}):
         entries = (k, 1.0 / k), (k * (k - 1) // 2, 1.0 / k)
@@ -76,7 +83,12 @@ def neighbours(features: int) -> Iterator[Neighbour]:
 
 
 def needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
-    """Return what a mechanism needs at one pair of neighbours.
+    """Delta and epsilon that a mechanism needs at one pair of neighbours.
+
+    Parameters
+    ----------
+    row : Row
+    neighbour : Neighbour
 
     Returns
     -------
@@ -103,22 +115,12 @@ def needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
     return float(profile.lower), float(profile.upper), loss
 
 
-def dp_pca_privacy(
-    *, readings: Sequence[str], features: int, epsilons: Sequence[float], delta: float
-) -> pd.DataFrame:
-    """Return the delta that each mechanism needs at single pairs of neighbours.
+def dp_pca_privacy(settings: PcaPrivacy) -> pd.DataFrame:
+    """Delta that each mechanism needs at single pairs of neighbours.
 
     Parameters
     ----------
-    readings : sequence of str
-        Keys of `dpnoise_papers.inid_2024.tables.pca_variants.READINGS` but those that clip entries:
-        samples are of norm 1.
-    features : int
-        M >= 2.
-    epsilons : sequence of float
-        Positive.
-    delta : float
-        Of Gaussian noise, in [1e-300, 1).
+    settings : PcaPrivacy
 
     Returns
     -------
@@ -127,49 +129,29 @@ def dp_pca_privacy(
         and delta_upper (what these neighbours need), excess (delta_lower - delta), loss (the
         greatest privacy loss, inf for Gaussian noise) and violated: 'yes' if delta_lower exceeds
         the claimed delta, or the loss the epsilon where that is 0, by more than a relative 1e-9.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("DP-PCA: privacy")
-    allowed = [name for name in READINGS if name not in STATED]
-    known = len(readings) > 0 and set(readings) <= set(allowed)
-    problems.require(known, "readings", f"one or more of {', '.join(allowed)}", list(readings))
-    require_count(problems, "features", features, 2)
-    check_budget(problems, epsilons, delta)
+    features, delta = settings.features, settings.delta
     table = []
-    for reading in readings:
-        for epsilon in epsilons:
-            for row in rows(reading, features=features, epsilon=epsilon, delta=delta):
+    for variant in settings.variants:
+        for epsilon in settings.epsilons:
+            for row in rows(variant, features=features, epsilon=epsilon, delta=delta):
                 for pair in neighbours(features):
                     low, high, loss = needed(row, pair)
                     seen = (
                         low > row.delta * _ABOVE if row.delta > 0.0 else loss > row.epsilon * _ABOVE
                     )
-                    about = [reading, row.noise, row.scheme, pair.relation, pair.name]
+                    about = [variant, row.noise, row.scheme, pair.relation, pair.name]
                     bounds = [row.epsilon, row.delta, low, high, low - row.delta, loss]
                     table.append([*about, *bounds, "yes" if seen else "no"])
     return pd.DataFrame(table, columns=list(COLUMNS))
 
 
-def check_budget(problems: Problems, epsilons: Sequence[float], delta: float) -> None:
-    """Record what is wrong with a budget, then raise if anything is."""
-    problems.require(len(epsilons) > 0, "epsilons", "at least one", epsilons)
-    for place, value in enumerate(epsilons):
-        problems.number(f"epsilons[{place}]", value, low=0.0, open_low=True, high=1e4)
-    problems.number("delta", delta, low=1e-300, high=1.0, open_high=True)
-    problems.raise_if_any()
-
-
-def dp_pca_sensitivities(*, features: int) -> pd.DataFrame:
-    """Return what section VI-B says of the sensitivity of sum x x' beside what it is.
+def dp_pca_sensitivities(settings: PcaSensitivities) -> pd.DataFrame:
+    """Sensitivity of sum x x' as Section VI-B has it, beside the true one.
 
     Parameters
     ----------
-    features : int
-        M >= 2; samples have norm 1.
+    settings : PcaSensitivities
 
     Returns
     -------
@@ -179,9 +161,7 @@ def dp_pca_sensitivities(*, features: int) -> pd.DataFrame:
         (the largest reached by known neighbours) and bound (proved; equal to exact but for l1
         under replace-one).
     """
-    problems = Problems("DP-PCA: sensitivities")
-    require_count(problems, "features", features, 2)
-    problems.raise_if_any()
+    features = settings.features
     sizes = printed_sensitivities(features)
     above = features * (features - 1) // 2
     printed = {

@@ -15,31 +15,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpnoise._validation import Problems
 from dpnoise.allocation.allocate import allocate
-from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
-from dpnoise_papers.grids import geometric, require_count, require_grid
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from dpnoise._types import Array
+    from dpnoise_papers.inid_2024.settings import Dispersion, Errors, LaplaceOrGaussian
 
-    Profiles = Sequence[str]
-
-PROFILES = ("uniform", "linear", "quadratic", "exponential", "one-hot")
 SCHEMES = ("iid", "spr", "optimal")
 _VARIANCE = {"gaussian": 1.0, "laplace": 2.0}  # over the squared scale
-_LARGEST = 10**6  # coordinates
 
 
 def profile(name: str, dimension: int, norm: float | None = None) -> Array:
-    """Return the sensitivities of one profile, shape (dimension,).
+    """Sensitivities of one profile.
 
     Parameters
     ----------
     name : str
-        One of `PROFILES`; i, i^2 and e^i for i = 1, ..., K in the paper.
+        "uniform", "linear", "quadratic", "exponential" or "one-hot"; i, i^2 and e^i for
+        i = 1, ..., K in the paper.
     dimension : int
         The number K of coordinates, positive.
     norm : float, optional
@@ -63,37 +58,37 @@ def profile(name: str, dimension: int, norm: float | None = None) -> Array:
 
 
 def decibels(ratio: float | Array) -> Array:
-    """Return 10 log10 of a ratio of variances."""
+    """Ratio of variances in decibels, 10 log10 of it.
+
+    Parameters
+    ----------
+    ratio : float or ndarray
+
+    Returns
+    -------
+    float or ndarray
+    """
     return 10.0 * np.log10(ratio)
-
-
-def _check_profiles(problems: Problems, profiles: Profiles) -> None:
-    good = len(profiles) > 0 and all(name in PROFILES for name in profiles)
-    problems.require(good, "profiles", f"some of {', '.join(PROFILES)}", profiles)
-
-
-def _check_numbers(
-    problems: Problems, name: str, values: Sequence[float], low: float, high: float, *, shut: bool
-) -> None:
-    problems.require(len(values) > 0, name, "at least one number", values)
-    for place, value in enumerate(values):
-        problems.number(
-            f"{name}[{place}]", value, low=low, high=high, open_low=not shut, open_high=not shut
-        )
-
-
-def _check_dimensions(problems: Problems, dimensions: Sequence[int]) -> None:
-    problems.require(len(dimensions) > 0, "dimensions", "at least one number", dimensions)
-    for place, value in enumerate(dimensions):
-        require_count(problems, f"dimensions[{place}]", value, 1)
 
 
 def mean_squared_error(
     sensitivities: Array, noise: str, scheme: str, epsilon: float, delta: float
 ) -> float:
-    """Return the expected squared l2 norm of the noise.
+    """Mean squared l2 norm of the noise of one query.
 
     Identical noise goes to every coordinate, also to one that no neighbour changes.
+
+    Parameters
+    ----------
+    sensitivities : ndarray of shape (K,)
+    noise : {"gaussian", "laplace"}
+    scheme : {"iid", "spr", "optimal"}
+    epsilon, delta : float
+        The budget; Laplace noise is epsilon-DP whatever delta is.
+
+    Returns
+    -------
+    float
     """
     pure = noise == "laplace"
     scales = allocate(
@@ -104,166 +99,96 @@ def mean_squared_error(
     return _VARIANCE[noise] * float(scales @ scales)
 
 
-def error_curves(
-    *,
-    mechanisms: Sequence[Sequence[str]],
-    profiles: Profiles,
-    dimensions: Sequence[int],
-    epsilons: Sequence[float] | Mapping[str, float],
-    delta: float,
-    norm: int,
-) -> pd.DataFrame:
-    """Return mean squared errors (Figures 1, 3 and 4).
+def error_curves(settings: Errors) -> pd.DataFrame:
+    """Mean squared errors against epsilon and the dimension (Figures 1, 3 and 4).
+
+    A one-hot profile has K coordinates, one of which is sensitive: noise on all of them for
+    i.i.d. noise, on one for the others.
 
     Parameters
     ----------
-    mechanisms : sequence of (noise, scheme)
-        noise is 'gaussian' ((epsilon, delta)-DP) or 'laplace' (epsilon-DP), scheme one of
-        `SCHEMES`.
-    profiles : sequence of str
-        Some of `PROFILES`. A one-hot profile has K coordinates, one of which is sensitive: noise
-        on all of them for i.i.d. noise, on one for the others.
-    dimensions : sequence of int
-        Numbers K of coordinates, positive.
-    epsilons : sequence of float or mapping
-        Positive: a list or {low, high, count}, a geometric grid.
-    delta : float
-        In (0, 1).
-    norm : int
-        1 or 2: which norm of the profile is 1.
+    settings : Errors
 
     Returns
     -------
     DataFrame
         Columns noise, scheme, profile, dimension, epsilon, delta (0 for pure noise), mse, mse_db
         (decibels), gain (the error of i.i.d. noise of the same kind over this one) and gain_db.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("mean squared errors of sensitivity profiles")
-    for place, mechanism in enumerate(mechanisms):
-        good = len(mechanism) == 2 and mechanism[0] in _VARIANCE and mechanism[1] in SCHEMES
-        expected = f"[noise, scheme] with {', '.join(_VARIANCE)} and {', '.join(SCHEMES)}"
-        problems.require(good, f"mechanisms[{place}]", expected, mechanism)
-    problems.require(len(mechanisms) > 0, "mechanisms", "at least one", mechanisms)
-    _check_profiles(problems, profiles)
-    _check_dimensions(problems, dimensions)
-    if isinstance(epsilons, dict):
-        require_grid(problems, "epsilons", epsilons)
-    else:
-        _check_numbers(problems, "epsilons", epsilons, 0.0, math.inf, shut=False)
-    problems.number("delta", delta, low=MINIMUM_DELTA, high=1.0, open_high=True)
-    problems.require(norm in (1, 2), "norm", "1 or 2", norm)
-    problems.raise_if_any()
-    budgets = geometric(epsilons) if isinstance(epsilons, dict) else epsilons
+    delta = settings.delta or 0.0
     rows = []
-    for noise, scheme in mechanisms:
-        for name in profiles:
-            for dimension in dimensions:
-                sensitivities = profile(name, dimension, norm)
-                for epsilon in map(float, budgets):
-                    budget = {"noise": noise, "epsilon": epsilon, "delta": delta}
-                    mse = mean_squared_error(sensitivities, scheme=scheme, **budget)
-                    gain = mean_squared_error(sensitivities, scheme="iid", **budget) / mse
+    for noise, scheme in settings.mechanisms:
+        for name in settings.profiles:
+            for dimension in settings.dimensions:
+                sensitivities = profile(name, dimension, settings.norm)
+                for epsilon in values(settings.epsilons).tolist():
+                    mse = mean_squared_error(sensitivities, noise, scheme, epsilon, delta)
+                    gain = mean_squared_error(sensitivities, noise, "iid", epsilon, delta) / mse
                     shown = delta if noise == "gaussian" else 0.0
                     rows.append((noise, scheme, name, dimension, epsilon, shown, mse, gain))
     columns = ["noise", "scheme", "profile", "dimension", "epsilon", "delta", "mse", "gain"]
     table = pd.DataFrame(rows, columns=columns)
-    table.insert(7, "mse_db", decibels(table["mse"]))
-    return table.assign(gain_db=decibels(table["gain"]))
+    table.insert(7, "mse_db", decibels(table["mse"].to_numpy()))
+    return table.assign(gain_db=decibels(table["gain"].to_numpy()))
 
 
 def gini(sensitivities: Array) -> float:
-    """Return the Gini coefficient, sum_ij |lambda_i - lambda_j| / (2 K ||lambda||_1)."""
+    """Gini coefficient, sum_ij |lambda_i - lambda_j| / (2 K ||lambda||_1).
+
+    Parameters
+    ----------
+    sensitivities : ndarray of shape (K,)
+
+    Returns
+    -------
+    float
+    """
     ordered = np.sort(sensitivities)
     count = len(ordered)
     weights = 2.0 * np.arange(1, count + 1) - count - 1.0
     return float(weights @ ordered / (count * ordered.sum()))
 
 
-def dispersion(*, profiles: Profiles, dimensions: Sequence[int]) -> pd.DataFrame:
-    """Return how unequal the profiles are (Figure 2).
+def dispersion(settings: Dispersion) -> pd.DataFrame:
+    """Dispersion of the sensitivities of each profile (Figure 2).
 
     Parameters
     ----------
-    profiles : sequence of str
-        Some of `PROFILES`.
-    dimensions : sequence of int
-        Numbers K of coordinates, positive.
+    settings : Dispersion
 
     Returns
     -------
     DataFrame
         Columns profile, dimension, gini, and nu (the mean sensitivity over the largest, the
         measure of Theorem 7).
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("dispersion of sensitivity profiles")
-    _check_profiles(problems, profiles)
-    _check_dimensions(problems, dimensions)
-    problems.raise_if_any()
     rows = []
-    for name in profiles:
-        for dimension in dimensions:
+    for name in settings.profiles:
+        for dimension in settings.dimensions:
             sensitivities = profile(name, dimension)
             rows.append((name, dimension, gini(sensitivities), sensitivities.mean()))
     return pd.DataFrame(rows, columns=["profile", "dimension", "gini", "nu"])
 
 
-def laplace_against_gaussian(
-    *,
-    profiles: Profiles,
-    epsilons: Sequence[float] | Mapping[str, float],
-    deltas: Sequence[float],
-    most: int,
-) -> pd.DataFrame:
-    """Return from which dimension on Laplace noise has the greater error.
+def laplace_against_gaussian(settings: LaplaceOrGaussian) -> pd.DataFrame:
+    """Dimension from which Laplace noise has the greater error.
 
     Parameters
     ----------
-    profiles : sequence of str
-        Some of `PROFILES`.
-    epsilons : sequence of float or mapping
-        Positive: a list or {low, high, count}, a geometric grid.
-    deltas : sequence of float
-        In (0, 1), of the Gaussian; the Laplace mechanism is epsilon-DP.
-    most : int
-        The largest dimension to look at, at least 1.
+    settings : LaplaceOrGaussian
 
     Returns
     -------
     DataFrame
         Columns profile, epsilon, delta, crossover (the least K at which the optimal Laplace noise
-        has the greater mean squared error; NaN where there is none up to `most`) and ratio_db
-        (its error over the Gaussian's at `most`, in decibels).
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
+        has the greater mean squared error; NaN where there is none up to the largest dimension)
+        and ratio_db (its error over the Gaussian's at the largest dimension, in decibels).
     """
-    problems = Problems("Laplace against Gaussian noise")
-    _check_profiles(problems, profiles)
-    if isinstance(epsilons, dict):
-        require_grid(problems, "epsilons", epsilons)
-    else:
-        _check_numbers(problems, "epsilons", epsilons, 0.0, math.inf, shut=False)
-    _check_numbers(problems, "deltas", deltas, 0.0, 1.0, shut=False)
-    require_count(problems, "most", most, 1)
-    problems.require(most <= _LARGEST, "most", f"at most {_LARGEST}", most)
-    problems.raise_if_any()
-    epsilon = np.asarray(geometric(epsilons) if isinstance(epsilons, dict) else epsilons, float)
+    epsilon = values(settings.epsilons)
     rows = []
-    for name in profiles:
-        shape = _laplace_over_gaussian(name, most)
-        for delta in deltas:
+    for name in settings.profiles:
+        shape = _laplace_over_gaussian(name, settings.largest_dimension)
+        for delta in settings.deltas:
             unit = 2.0 / (epsilon * gaussian_sigma(epsilon, delta)) ** 2
             for e, factor in zip(epsilon, unit, strict=True):
                 beyond = np.flatnonzero(shape * factor > 1.0)
@@ -273,14 +198,14 @@ def laplace_against_gaussian(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _laplace_over_gaussian(name: str, most: int) -> Array:
-    """Return (sum lambda^(2/3))^3 / (sum lambda)^2 for K = 1, ..., most."""
+def _laplace_over_gaussian(name: str, largest: int) -> Array:
+    """(sum lambda^(2/3))^3 / (sum lambda)^2 for K = 1, ..., largest."""
     if name == "one-hot":
-        return np.ones(most)
-    i = np.arange(1.0, most + 1.0)
+        return np.ones(largest)
+    i = np.arange(1.0, largest + 1.0)
     # Every profile but the exponential is the start of one sequence; that one is its end.
     sequence = {
-        "uniform": np.ones(most),
+        "uniform": np.ones(largest),
         "linear": i,
         "quadratic": i * i,
         "exponential": np.exp(1.0 - i),

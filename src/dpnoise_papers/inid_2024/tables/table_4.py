@@ -17,19 +17,20 @@ upper bound, so that the noise errs on the private side.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy import optimize, special
 
-from dpnoise._validation import Problems
-from dpnoise_papers.grids import require_count
+from dpnoise_papers.claims.texts import printed_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
+    from dpnoise_papers.claims.model import Claim
+    from dpnoise_papers.inid_2024.learning_settings import DeepLearning
 
 SCHEMES = ("iid", "spr", "optimal")
 COLUMNS = (
@@ -38,11 +39,23 @@ COLUMNS = (
     "noise_over_most", "noise_over_flat",
 )  # fmt: skip
 _ORDERS = np.arange(2, 513)
-_MOST = 10**8
+_MAXIMUM_MULTIPLIER = 1e8
 
 
 def step_epsilon(epsilon: float, steps: int, rate: float) -> float:
-    """Return the greatest privacy loss that one step may have without sampling, at delta = 0.
+    """Greatest privacy loss that one step may have without sampling, at delta = 0.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of all steps together.
+    steps : int
+    rate : float
+        The chance q of each sample to be in a batch.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -53,7 +66,7 @@ def step_epsilon(epsilon: float, steps: int, rate: float) -> float:
 
 
 def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -> float:
-    """Return an upper bound of epsilon of the sampled Gaussian mechanism after all steps.
+    """Upper bound of epsilon of the sampled Gaussian mechanism after all steps.
 
     Parameters
     ----------
@@ -63,6 +76,15 @@ def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -
     rate : float
         The chance q of each sample to be in a batch.
     delta : float
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Mironov, Talwar & Zhang, "Renyi Differential Privacy of the Sampled Gaussian Mechanism" (2019);
+    Canonne, Kamath & Steinke, "The Discrete Gaussian for Differential Privacy" (2020).
     """
     k = np.arange(_ORDERS[-1] + 1.0)[:, None]
     a = _ORDERS.astype(float)
@@ -78,7 +100,25 @@ def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -
 
 
 def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -> float:
-    """Return the least noise multiplier whose bound on epsilon is at most the one asked for."""
+    """Minimum noise multiplier whose bound on epsilon is at most the one asked for.
+
+    Parameters
+    ----------
+    epsilon : float
+    steps : int
+    rate, delta : float
+        As for `gaussian_epsilon`.
+
+    Returns
+    -------
+    float
+        On the private side.
+
+    Raises
+    ------
+    ValueError
+        If no multiplier up to 1e8 will do.
+    """
 
     def excess(log_multiplier: float) -> float:
         return gaussian_epsilon(math.exp(log_multiplier), steps, rate, delta) - epsilon
@@ -86,8 +126,10 @@ def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -
     high = 0.0
     while excess(high) > 0.0:
         high += 1.0
-        if high > math.log(_MOST):
-            message = f"no noise multiplier up to {_MOST:g} keeps epsilon = {epsilon:g}"
+        if high > math.log(_MAXIMUM_MULTIPLIER):
+            message = (
+                f"no noise multiplier up to {_MAXIMUM_MULTIPLIER:g} keeps epsilon = {epsilon:g}"
+            )
             raise ValueError(message)
     low = high - 1.0
     while excess(low) <= 0.0:
@@ -96,7 +138,7 @@ def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -
 
 
 def layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
-    """Return the scale of the noise of each layer, shape (M,).
+    """Scale of the noise of each layer, shape (M,).
 
     Parameters
     ----------
@@ -109,6 +151,10 @@ def layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
         Numbers of parameters K_m.
     unit : float
         The scale that a query of sensitivity 1 needs: sigma or beta.
+
+    Returns
+    -------
+    ndarray of shape (M,)
     """
     if scheme == "iid":
         return np.full(len(layers), unit)
@@ -121,92 +167,45 @@ def layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
     return unit * np.cbrt(lambdas) * float(layers @ np.cbrt(lambdas) ** 2)
 
 
-def table_4(
-    *,
-    samples: int,
-    rate: float,
-    epochs: int,
-    layers: Sequence[Sequence[int]],
-    rows: Sequence[dict[str, Any]],
-) -> pd.DataFrame:
-    """Return the noise that each entry of Table IV needs in one step, beside the gradient.
+def table_4(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.DataFrame:
+    """Noise that each entry of Table IV needs in one step, beside the gradient.
 
     Parameters
     ----------
-    samples : int
-        N.
-    rate : float
-        q, in (0, 1): a batch has q N samples in the mean, an epoch 1/q steps.
-    epochs : int
-    layers : sequence of (int, int)
-        Numbers of layers and of the parameters of each.
-    rows : sequence of dict
-        `noise` ("gaussian" or "laplace"), `delta` (0 for Laplace noise), `epsilon`, and `printed`:
-        the accuracies of the three schemes as the paper prints them, whose arithmetic is checked.
+    settings : DeepLearning
+    claims : sequence of Claim
+        All claims of the paper; the printed accuracies are taken, whose arithmetic is checked.
 
     Returns
     -------
     DataFrame
-        Columns `COLUMNS`. `step_epsilon` is that of one step without sampling (Laplace),
-        `multiplier` the scale of the noise for a sum of sensitivity 1. `noise_l2` is the root mean
-        square of the l2 norm of the noise in the mean gradient of a batch; `gradient_most` the
-        largest l2 norm of a clipped mean gradient, and `gradient_flat` that of a clipped gradient
-        whose entries are equal in size.
-
-    Raises
-    ------
-    ValueError
-        Naming every setting that is out of range.
+        Columns `COLUMNS`. `printed_accuracy` is NaN for a budget that the paper does not have.
+        `step_epsilon` is that of one step without sampling (Laplace), `multiplier` the scale of
+        the noise for a sum of sensitivity 1. `noise_l2` is the root mean square of the l2 norm of
+        the noise in the mean gradient of a batch; `gradient_most` the largest l2 norm of a clipped
+        mean gradient, and `gradient_flat` that of a clipped gradient whose entries are equal in
+        size.
     """
-    _check(samples, rate, epochs, layers, rows)
-    sizes = np.repeat([float(size) for _, size in layers], [count for count, _ in layers])
-    steps, batch = round(epochs / rate), rate * samples
+    printed = printed_texts(claims, "table-4", ["noise", "delta", "epsilon", "scheme"])
+    rate = settings.rate
+    repeats, parameters = np.array(settings.layers).T
+    sizes = np.repeat(parameters.astype(float), repeats)
+    steps, batch = round(settings.epochs / rate), rate * settings.samples
     table = []
-    for row in rows:
-        noise, delta, epsilon = row["noise"], float(row["delta"]), float(row["epsilon"])
+    for budget in settings.budgets:
+        noise, delta, epsilon = budget.noise, budget.delta, budget.epsilon
         pure = noise == "laplace"
         step = step_epsilon(epsilon, steps, rate) if pure else math.nan
         unit = 1.0 / step if pure else gaussian_multiplier(epsilon, steps, rate, delta)
         flat = 1.0 / math.sqrt(sizes.sum()) if pure else 1.0
-        for scheme, accuracy in zip(SCHEMES, row["printed"], strict=True):
+        for scheme in SCHEMES:
+            accuracy = float(printed.get((noise, delta, epsilon, scheme), "nan"))
             scales = layer_scales(noise, scheme, sizes, unit)
             total = math.sqrt((2.0 if pure else 1.0) * float(sizes @ scales**2)) / batch
             table.append(
                 [
-                    noise, delta, epsilon, scheme, float(accuracy), int(sizes.sum()), steps, batch,
+                    noise, delta, epsilon, scheme, accuracy, int(sizes.sum()), steps, batch,
                     step, unit, total, 1.0, flat, total, total / flat,
                 ]
             )  # fmt: skip
     return pd.DataFrame(table, columns=list(COLUMNS))
-
-
-def _check(
-    samples: int,
-    rate: float,
-    epochs: int,
-    layers: Sequence[Sequence[int]],
-    rows: Sequence[dict[str, Any]],
-) -> None:
-    """Refuse settings that make no sense, all at once."""
-    problems = Problems("Table IV of inid-2024")
-    require_count(problems, "samples", samples, 2)
-    problems.number("rate", rate, low=0.0, high=1.0, open_low=True, open_high=True)
-    require_count(problems, "epochs", epochs, 1)
-    problems.require(len(layers) > 0, "layers", "at least one", layers)
-    for place, pair in enumerate(layers):
-        ok = len(pair) == 2 and all(isinstance(n, int) and 0 < n <= _MOST for n in pair)
-        problems.require(ok, f"layers[{place}]", f"two whole numbers from 1 to {_MOST}", pair)
-    for place, row in enumerate(rows):
-        name = f"rows[{place}]"
-        noise = row.get("noise")
-        problems.require(noise in {"gaussian", "laplace"}, f"{name}: noise", "gaussian or laplace",
-                         noise)  # fmt: skip
-        problems.number(f"{name}: epsilon", row.get("epsilon"), low=0.0, open_low=True, high=100.0)
-        if noise == "laplace":
-            problems.require(row.get("delta") == 0, f"{name}: delta", "0 for Laplace noise",
-                             row.get("delta"))  # fmt: skip
-        else:
-            problems.number(f"{name}: delta", row.get("delta"), low=1e-100, high=0.1)
-        three = len(row.get("printed", ())) == len(SCHEMES)
-        problems.require(three, f"{name}: printed", "three accuracies", row.get("printed"))
-    problems.raise_if_any()

@@ -12,40 +12,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpnoise._validation import Problems
-from dpnoise_papers.grids import require_count
 from dpnoise_papers.inid_2024.tables.profiles import profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from dpnoise._types import Array
-
-_MOST = 10**6
+    from dpnoise_papers.inid_2024.settings import Theorem7
 
 
 def _block(dimension: int, share: float) -> Array:
-    """Return K sensitivities, the first part of which is 1 and the rest 0."""
+    """K sensitivities, the first part of which is 1 and the rest 0."""
     return (np.arange(dimension) < max(1, round(share * dimension))).astype(float)
 
 
 def _outlier(dimension: int, share: float) -> Array:
-    """Return one sensitivity of 1 and K - 1 of `share`."""
+    """One sensitivity of 1 and K - 1 of `share`."""
     return np.where(np.arange(dimension) < 1, 1.0, share)
 
 
-def theorem_7(*, dimensions: Sequence[int], largest: int, shares: Sequence[float]) -> pd.DataFrame:
-    """Return the ratio of the errors of optimal and i.i.d. noise beside nu and nu^2.
+def theorem_7(settings: Theorem7) -> pd.DataFrame:
+    """Ratio of the errors of optimal and i.i.d. noise beside nu and nu^2.
 
     Parameters
     ----------
-    dimensions : sequence of int
-        Numbers K of coordinates of the linear, quadratic and exponential profiles, positive.
-    largest : int
-        The number of coordinates of the other two kinds of profile, 2 to 1e6.
-    shares : sequence of float
-        In (0, 1]: the part of equal coordinates among absent ones ('block'), and how small all
-        sensitivities but one are ('outlier').
+    settings : Theorem7
 
     Returns
     -------
@@ -53,30 +44,17 @@ def theorem_7(*, dimensions: Sequence[int], largest: int, shares: Sequence[float
         Columns profile, dimension, share (NaN for the first three), nu, nu_squared (what Theorem 7
         says, without a constant), gaussian and laplace (the ratio of the mean squared errors) and
         gaussian_over_claim and laplace_over_claim (the ratios over nu^2).
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("Theorem 7 of inid-2024")
-    for place, value in enumerate(dimensions):
-        require_count(problems, f"dimensions[{place}]", value, 1)
-    require_count(problems, "largest", largest, 2)
-    problems.require(largest <= _MOST, "largest", f"at most {_MOST}", largest)
-    for place, value in enumerate(shares):
-        problems.number(f"shares[{place}]", value, low=0.0, high=1.0, open_low=True)
-    problems.raise_if_any()
     rows = [
         _row(name, profile(name, dimension), np.nan)
         for name in ("linear", "quadratic", "exponential")
-        for dimension in dimensions
+        for dimension in settings.dimensions
     ]
     kinds: dict[str, Callable[[int, float], Array]] = {"block": _block, "outlier": _outlier}
     rows += [
-        _row(name, build(largest, float(share)), float(share))
+        _row(name, build(settings.largest, share), share)
         for name, build in kinds.items()
-        for share in shares
+        for share in settings.shares
     ]
     return pd.DataFrame(rows)
 

@@ -6,8 +6,8 @@ lambda. Beyond the paper, mechanisms that know lambda too: one staircase per coo
 budget split best, and correlated noise whose density falls with max_i |x_i| / lambda_i, the norm
 whose unit ball is the box of neighbours, exponentially or in shells (as Staircase2D does in the
 l1 norm). Since the area of a ball grows with the square of its radius in any norm, the radius has
-the same law as for the l1 ball; a point of norm R is uniform in the cone measure of the box, so
-that E|X_i| = (3/4) lambda_i E R against E||X||_1 = E R for the l1 ball of sensitivity 1. No
+the same distribution as for the l1 ball; a point of norm R is uniform in the cone measure of the
+box, so that E|X_i| = (3/4) lambda_i E R against E||X||_1 = E R for the l1 ball of sensitivity 1. No
 epsilon-DP noise has E|X_i| below that of the best scalar staircase, lambda_i e^(epsilon/2) /
 (e^epsilon - 1), hence the lower bound.
 """
@@ -21,35 +21,46 @@ import numpy as np
 import pandas as pd
 from scipy import optimize
 
-from dpnoise._validation import Problems
 from dpnoise.allocation.allocate import allocate
 from dpnoise.noise import Staircase2D, staircase_2d_gamma
-from dpnoise_papers.grids import geometric, require_grid
+from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from dpnoise._types import Array
+    from dpnoise_papers.inid_2024.settings import Crossings, TwoDimensions
 
 _CONE = 0.75  # E max-norm share of one coordinate: half the time 1, else uniform
-_GREATEST = 100.0  # epsilon
+_MAXIMUM_EPSILON = 100.0
 _BLIND = ("staircase", "laplace-iid")
 _SHELLS = ("staircase", "box-staircase")
 
 
-def scalar_staircase(epsilon: float | Array) -> float | Array:
-    """Return the least E|X| of scalar epsilon-DP noise at sensitivity 1 (Geng & Viswanath)."""
+def scalar_staircase(epsilon: float | Array) -> Array:
+    """Minimum E|X| of scalar epsilon-DP noise at sensitivity 1.
+
+    Parameters
+    ----------
+    epsilon : float or ndarray
+
+    Returns
+    -------
+    float or ndarray
+
+    References
+    ----------
+    Geng & Viswanath, "The Optimal Noise-Adding Mechanism in Differential Privacy" (2016).
+    """
     return 0.5 / np.sinh(0.5 * np.asarray(epsilon))[()]
 
 
 def _staircase(epsilon: float) -> tuple[float, float]:
-    """Return the best gamma and E||X||_1 of the two-dimensional staircase at sensitivity 1."""
+    """Best gamma and E||X||_1 of the two-dimensional staircase at sensitivity 1."""
     gamma = float(staircase_2d_gamma(epsilon))
     return gamma, Staircase2D(epsilon, 1.0, gamma).mean_norm()
 
 
 def _split(sensitivities: Array, epsilon: float) -> float:
-    """Return the least error of one staircase per coordinate, over how epsilon is shared."""
+    """Least error of one staircase per coordinate, over how epsilon is shared."""
 
     def error(log_odds: float) -> float:
         share = 1.0 / (1.0 + math.exp(-log_odds))
@@ -67,17 +78,12 @@ def _laplace(sensitivities: Array, epsilon: float, scheme: str, p: float) -> flo
     return float(scales.sum())
 
 
-def two_dimensions(
-    *, sensitivities: Sequence[float], epsilons: Sequence[float] | Mapping[str, float]
-) -> pd.DataFrame:
-    """Return the mean absolute errors of Table II and of what it leaves out.
+def two_dimensions(settings: TwoDimensions) -> pd.DataFrame:
+    """Mean absolute errors of Table II and of what it leaves out.
 
     Parameters
     ----------
-    sensitivities : sequence of float
-        lambda_1 and lambda_2, positive; both coordinates may change at once.
-    epsilons : sequence of float or mapping
-        In (0, 100]: a list or {low, high, count}, a geometric grid.
+    settings : TwoDimensions
 
     Returns
     -------
@@ -87,27 +93,11 @@ def two_dimensions(
         others). Mechanisms: staircase, laplace-iid, laplace-spr, laplace-optimal (p = 1, for this
         error), laplace-optimal-2 (p = 2), staircase-optimal (one per coordinate), box-norm,
         box-staircase and lower-bound.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("two dimensions")
-    problems.require(len(sensitivities) == 2, "sensitivities", "two numbers", sensitivities)
-    for place, value in enumerate(sensitivities):
-        problems.number(f"sensitivities[{place}]", value, low=1e-6, high=1e6)
-    if isinstance(epsilons, dict):
-        require_grid(problems, "epsilons", epsilons)
-    budgets = [epsilons["low"], epsilons["high"]] if isinstance(epsilons, dict) else epsilons
-    problems.require(len(budgets) > 0, "epsilons", "at least one number", epsilons)
-    for place, value in enumerate(budgets):
-        problems.number(f"epsilons[{place}]", value, low=1e-6, high=_GREATEST)
-    problems.raise_if_any()
-    lambdas = np.asarray(sensitivities, dtype=float)
+    lambdas = np.array(settings.sensitivities)
     total = float(lambdas.sum())
     rows = []
-    for epsilon in map(float, geometric(epsilons) if isinstance(epsilons, dict) else epsilons):
+    for epsilon in values(settings.epsilons).tolist():
         gamma, error = _staircase(epsilon)
         found = {
             "staircase": total * error,
@@ -129,35 +119,26 @@ def two_dimensions(
     return table
 
 
-def staircase_crossings(*, shares: Sequence[float]) -> pd.DataFrame:
-    """Return from which epsilon on the staircase beats optimal Laplace noise.
+def staircase_crossings(settings: Crossings) -> pd.DataFrame:
+    """Epsilon from which the staircase beats optimal Laplace noise.
 
     Parameters
     ----------
-    shares : sequence of float
-        lambda_1 / (lambda_1 + lambda_2), in (0.5, 1).
+    settings : Crossings
 
     Returns
     -------
     DataFrame
         Columns share and epsilon: below it Laplace noise that knows the profile has the lesser
         mean absolute error, above it the two-dimensional staircase, which does not know it.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("crossings of the staircase")
-    problems.require(len(shares) > 0, "shares", "at least one number", shares)
-    for place, value in enumerate(shares):
-        problems.number(f"shares[{place}]", value, low=0.501, high=0.9999)
-    problems.raise_if_any()
     rows = []
-    for share in map(float, shares):
+    for share in settings.shares:
         laplace = _laplace(np.array([share, 1.0 - share]), 1.0, "optimal", 1)
-        root = optimize.brentq(
-            lambda e, unit=laplace: _staircase(e)[1] * e / unit - 1.0, 1e-3, _GREATEST, xtol=1e-12
-        )
+
+        def excess(epsilon: float, unit: float = laplace) -> float:
+            return _staircase(epsilon)[1] * epsilon / unit - 1.0
+
+        root = optimize.brentq(excess, 1e-3, _MAXIMUM_EPSILON, xtol=1e-12)
         rows.append((share, root))
     return pd.DataFrame(rows, columns=["share", "epsilon"])

@@ -36,20 +36,20 @@ _REACHED = "with lambda = (1, a, ..., a) and large K the errors are equal althou
 
 
 def _norms(points: Array, p: Array) -> Array:
-    """Return the l_p norms of the last axis, for p of shape (n, 1)."""
+    """L_p norms of the last axis, for p of shape (n, 1)."""
     return (np.abs(points) ** p[..., None]).sum(axis=-1) ** (1.0 / p)
 
 
 def _queries(rng: Generator, n: int) -> tuple[Array, Array, Array]:
-    """Return differences of neighbours, shape (n, 6, 4), Delta_p per p and p, of n queries."""
+    """Differences of neighbours, shape (n, 6, 4), Delta_p per p and p, of n queries."""
     apart = rng.standard_normal((n, 6, 4)) * (rng.random((n, 6, 4)) < 0.6)
     apart[:, 0, 0] += 0.1  # some neighbours do differ
     p = 1.0 / rng.uniform(0.05, 1, (n, 2))
     return apart, np.stack([_norms(apart, p[:, [j]]).max(axis=1) for j in (0, 1)], axis=1), p
 
 
-def norms_fall(rng: Generator, n: int) -> Outcome:
-    """Return the slack of (4), Delta_p <= K^([1/p - 1/r]_+) Delta_r."""
+def _norms_fall(rng: Generator, n: int) -> Outcome:
+    """Slack of (4), Delta_p <= K^([1/p - 1/r]_+) Delta_r."""
     _, sensitivity, p = _queries(rng, n)
     factor = 4.0 ** np.maximum(1 / p[:, 0] - 1 / p[:, 1], 0.0)
     right = factor * sensitivity[:, 1]
@@ -57,16 +57,16 @@ def norms_fall(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, ROUNDING, {"p": p[:, 0], "r": p[:, 1]})
 
 
-def norms_rise(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Delta_q <= Delta_r for r >= q, as printed below (4)."""
+def _norms_rise(rng: Generator, n: int) -> Outcome:
+    """Slack of Delta_q <= Delta_r for r >= q, as printed below (4)."""
     _, sensitivity, p = _queries(rng, n)
     order = np.argsort(p, axis=1)
     small, large = (np.take_along_axis(sensitivity, order, axis=1)[:, j] for j in (0, 1))
     return Outcome(at_most(small, large, large), ROUNDING, {"q": p.min(axis=1), "r": p.max(axis=1)})
 
 
-def box_is_larger(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Delta_p <= ||lambda||_p; it is 0 for p = infinity."""
+def _box_is_larger(rng: Generator, n: int) -> Outcome:
+    """Slack of Delta_p <= ||lambda||_p; it is 0 for p = infinity."""
     apart, sensitivity, p = _queries(rng, n)
     box = np.abs(apart).max(axis=1)
     right = _norms(box, p[:, 0])
@@ -75,8 +75,8 @@ def box_is_larger(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, ROUNDING, {"p": p[:, 0]})
 
 
-def spr_is_worse(rng: Generator, n: int) -> Outcome:
-    """Return the slack of the errors of i.i.d. below those of SPR, also for coupled queries."""
+def _spr_is_worse(rng: Generator, n: int) -> Outcome:
+    """Slack of the errors of i.i.d. below those of SPR, also for coupled queries."""
     apart, _, _ = _queries(rng, n)
     box = np.abs(apart).max(axis=1)
     l1, l2 = np.abs(apart).sum(axis=2).max(axis=1), (apart**2).sum(axis=2).max(axis=1)
@@ -85,23 +85,23 @@ def spr_is_worse(rng: Generator, n: int) -> Outcome:
     return Outcome(np.minimum(gaussian, laplace), ROUNDING, {"spr": spr, "l2": l2})
 
 
-def spr_is_equal(rng: Generator, n: int) -> Outcome:
-    """Return the least gain of i.i.d. over SPR Laplace noise, decoupled and not uniform."""
+def _spr_is_equal(rng: Generator, n: int) -> Outcome:
+    """Least gain of i.i.d. over SPR Laplace noise, decoupled and not uniform."""
     profiles, count = draw(rng, n)
     gain = count * (profiles**2).sum(axis=1) / profiles.sum(axis=1) ** 2 - 1.0
     return profile_outcome(np.where(gain > 0.0, gain, -1.0), profiles, count, 0.0)
 
 
-def never_worse(rng: Generator, n: int) -> Outcome:
-    """Return the slack of 1/K <= ratio of errors <= 1 for both kinds of noise."""
+def _never_worse(rng: Generator, n: int) -> Outcome:
+    """Slack of 1/K <= ratio of errors <= 1 for both kinds of noise."""
     profiles, count = draw(rng, n)
     ratios = gaussian_ratio(profiles, count), laplace_ratio(profiles, count)
     margins = [margin for r in ratios for margin in (at_most(r, 1.0), at_most(1.0 / count, r))]
     return profile_outcome(np.min(margins, axis=0), profiles, count)
 
 
-def never_worse_coupled(rng: Generator, n: int) -> Outcome:
-    """Return the same for weighted histograms, with the Delta_2 and Delta_1 that they have."""
+def _never_worse_coupled(rng: Generator, n: int) -> Outcome:
+    """Slack of the errors for weighted histograms, with the Delta_2 and Delta_1 that they have."""
     profiles, count = draw(rng, n)
     count = np.maximum(count, 3.0)
     top = np.sort(profiles, axis=1)[:, -2:]  # replacing one user changes two bins
@@ -113,7 +113,7 @@ def never_worse_coupled(rng: Generator, n: int) -> Outcome:
 
 
 def _outliers(rng: Generator, n: int) -> tuple[Array, Array, Array, Array]:
-    """Return K, nu and both ratios for one coordinate of sensitivity 1 and K - 1 of a < 1."""
+    """K, nu and both ratios for one coordinate of sensitivity 1 and K - 1 of a < 1."""
     count = np.floor(np.exp(rng.uniform(math.log(2), math.log(1e6), n)))
     a = np.exp(rng.uniform(math.log(1e-6), 0, n))
     rest = count - 1
@@ -123,22 +123,22 @@ def _outliers(rng: Generator, n: int) -> tuple[Array, Array, Array, Array]:
     return count, nu, gaussian, laplace
 
 
-def theorem_7_gaussian(rng: Generator, n: int) -> Outcome:
-    """Return the slack of ratio <= constant nu^2, over nu^2."""
+def _theorem_7_gaussian(rng: Generator, n: int) -> Outcome:
+    """Slack of ratio <= constant nu^2, over nu^2."""
     count, nu, ratio, _ = _outliers(rng, n)
     margin = at_most(ratio, CONSTANT * nu**2, nu**2)
     return Outcome(margin, 0.0, {"K": count, "nu": nu, "ratio": ratio})
 
 
-def theorem_7_laplace(rng: Generator, n: int) -> Outcome:
-    """Return the same for Laplace noise."""
+def _theorem_7_laplace(rng: Generator, n: int) -> Outcome:
+    """Slack of ratio <= constant nu^2 for Laplace noise, over nu^2."""
     count, nu, _, ratio = _outliers(rng, n)
     margin = at_most(ratio, CONSTANT * nu**2, nu**2)
     return Outcome(margin, 0.0, {"K": count, "nu": nu, "ratio": ratio})
 
 
-def theorem_7_corrected(rng: Generator, n: int) -> Outcome:
-    """Return the slack of nu <= ratio <= 1, over nu."""
+def _theorem_7_corrected(rng: Generator, n: int) -> Outcome:
+    """Slack of nu <= ratio <= 1, over nu."""
     profiles, count = draw(rng, n)
     nu = evenness(profiles, count)
     ratios = gaussian_ratio(profiles, count), laplace_ratio(profiles, count)
@@ -146,8 +146,8 @@ def theorem_7_corrected(rng: Generator, n: int) -> Outcome:
     return profile_outcome(np.min(margins, axis=0), profiles, count)
 
 
-def theorem_7_uninformed(rng: Generator, n: int) -> Outcome:
-    """Return the slack against i.i.d. noise that knows Delta alone: Delta_p = K^(1/p) Delta."""
+def _theorem_7_uninformed(rng: Generator, n: int) -> Outcome:
+    """Slack against i.i.d. noise that knows Delta alone: Delta_p = K^(1/p) Delta."""
     profiles, count = draw(rng, n)
     nu, top = evenness(profiles, count), profiles.max(axis=1)
     gaussian = profiles.sum(axis=1) ** 2 / (count * top) ** 2
@@ -156,55 +156,55 @@ def theorem_7_uninformed(rng: Generator, n: int) -> Outcome:
     return profile_outcome(margin, profiles, count)
 
 
-def remark_4(rng: Generator, n: int) -> Outcome:
-    """Return how much more Laplace noise gains than Gaussian noise, in the log of the ratio."""
+def _remark_4(rng: Generator, n: int) -> Outcome:
+    """How much more Laplace noise gains than Gaussian noise, in the log of the ratio."""
     profiles, count = draw(rng, n)
     gain = np.log(gaussian_ratio(profiles, count) / laplace_ratio(profiles, count))
     return profile_outcome(gain, profiles, count)
 
 
-def remark_4_corrected(rng: Generator, n: int) -> Outcome:
-    """Return how much more Gaussian noise gains than Laplace noise, in the log of the ratio."""
-    outcome = remark_4(rng, n)
+def _remark_4_corrected(rng: Generator, n: int) -> Outcome:
+    """How much more Gaussian noise gains than Laplace noise, in the log of the ratio."""
+    outcome = _remark_4(rng, n)
     return outcome._replace(margin=-outcome.margin)
 
 
 def _decaying(rng: Generator, n: int, power: float) -> tuple[Array, Array, Array]:
-    """Return K, a and nu = K^-power of a profile (1, a, ..., a)."""
+    """K, a and nu = K^-power of a profile (1, a, ..., a)."""
     count = np.floor(np.exp(rng.uniform(math.log(10), math.log(1e6), n)))
     nu = count**-power
     return count, (nu * count - 1) / (count - 1), nu
 
 
-def free_of_dimension(rng: Generator, n: int) -> Outcome:
-    """Return the slack of the Gaussian error mu_0^2 ||sigma||^2 <= constant, nu = 2/K."""
+def _free_of_dimension(rng: Generator, n: int) -> Outcome:
+    """Slack of the Gaussian error mu_0^2 ||sigma||^2 <= constant, nu = 2/K."""
     count = np.floor(np.exp(rng.uniform(math.log(10), math.log(1e6), n)))
     a = 1.0 / (count - 1)  # nu = 2 / K
     return Outcome(at_most((1 + (count - 1) * a) ** 2, CONSTANT), 0.0, {"K": count})
 
 
-def laplace_condition(rng: Generator, n: int) -> Outcome:
-    """Return the slack of nu <= constant K^(-3/2), for K beyond the square of the constant."""
+def _laplace_condition(rng: Generator, n: int) -> Outcome:
+    """Slack of nu <= constant K^(-3/2), for K beyond the square of the constant."""
     count = np.floor(np.exp(rng.uniform(math.log(CONSTANT**2 + 1), math.log(1e6), n)))
     nu = 1.0 / count  # the least that the mean over the maximum can be
     return Outcome(at_most(nu, CONSTANT * count**-1.5, nu), 0.0, {"K": count, "nu": nu})
 
 
-def noise_on_average(rng: Generator, n: int) -> Outcome:
-    """Return the slack of the mean variance, mu_0^2 ||sigma||^2 / K <= constant, nu = K^(-1/2)."""
+def _noise_on_average(rng: Generator, n: int) -> Outcome:
+    """Slack of the mean variance, mu_0^2 ||sigma||^2 / K <= constant, nu = K^(-1/2)."""
     count, a, nu = _decaying(rng, n, 0.5)
     mean = (1 + (count - 1) * a) ** 2 / count
     return Outcome(at_most(mean, CONSTANT), 0.0, {"K": count, "nu": nu})
 
 
-def noise_on_each(rng: Generator, n: int) -> Outcome:
-    """Return the same for the largest variance, mu_0^2 sigma_i^2."""
+def _noise_on_each(rng: Generator, n: int) -> Outcome:
+    """Slack of the largest variance, mu_0^2 sigma_i^2 <= constant, nu = K^(-1/2)."""
     count, a, nu = _decaying(rng, n, 0.5)
     return Outcome(at_most(1 + (count - 1) * a, CONSTANT), 0.0, {"K": count, "nu": nu})
 
 
-def footnote_7(rng: Generator, n: int) -> Outcome:
-    """Return the slack of the ratio of mean absolute errors <= constant nu, over nu."""
+def _footnote_7(rng: Generator, n: int) -> Outcome:
+    """Slack of the ratio of mean absolute errors <= constant nu, over nu."""
     count = np.floor(np.exp(rng.uniform(math.log(2), math.log(1e6), n)))
     a = np.exp(rng.uniform(math.log(1e-6), 0, n))
     total = 1 + (count - 1) * a
@@ -212,8 +212,8 @@ def footnote_7(rng: Generator, n: int) -> Outcome:
     return Outcome(at_most(ratio, CONSTANT * nu, nu), 0.0, {"K": count, "nu": nu, "ratio": ratio})
 
 
-def footnote_7_corrected(rng: Generator, n: int) -> Outcome:
-    """Return the slack of nu <= ratio of mean absolute errors <= 1, over nu."""
+def _footnote_7_corrected(rng: Generator, n: int) -> Outcome:
+    """Slack of nu <= ratio of mean absolute errors <= 1, over nu."""
     profiles, count = draw(rng, n)
     ratio, nu = absolute_ratio(profiles, count), evenness(profiles, count)
     margin = np.minimum(at_most(nu, ratio, nu), at_most(ratio, 1.0))
@@ -222,62 +222,62 @@ def footnote_7_corrected(rng: Generator, n: int) -> Outcome:
 
 CHECKS = (
     Check("section-ii-norms", "Section II-A, (4)",
-          "Delta_p <= K^[1/p - 1/r]_+ Delta_r, so that Delta_p falls with p", "cited", norms_fall),
+          "Delta_p <= K^[1/p - 1/r]_+ Delta_r, so that Delta_p falls with p", "cited", _norms_fall),
     Check("section-ii-norms-printed", "Section II-A, below (4)",
           "Delta_q <= Delta_r for all r >= q, as printed",
-          "false: norms decrease in p, as the words beside it say, so the sign is >=", norms_rise),
+          "false: norms decrease in p, as the words beside it say, so the sign is >=", _norms_rise),
     Check("remark-1", "Remark 1", "Delta_p <= ||lambda||_p, an equality for p = infinity",
-          "complete", box_is_larger),
+          "complete", _box_is_larger),
     Check("section-iv-spr", "Section IV",
           "SPR has at least the MSE of i.i.d. noise, Gaussian and Laplace", "complete",
-          spr_is_worse),
+          _spr_is_worse),
     Check("section-iv-spr-strict", "Section IV",
           "SPR Laplace noise has a strictly larger MSE unless the profile is uniform", "complete",
-          spr_is_equal),
+          _spr_is_equal),
     Check("section-iv-range", "Section IV",
           "optimal noise has between 1/K and 1 times the MSE of i.i.d. noise, decoupled",
-          "complete", never_worse),
+          "complete", _never_worse),
     Check("section-iv-coupled", "Sections I-C and V-4",
           "higher accuracy than i.i.d. noise; 'whenever the sensitivities are non-uniform, they "
           "have to be exploited' (weighted histograms, replacing one user)",
           "false for coupled coordinates, which Remark 1 mentions: Delta_2 is far below "
-          "||lambda||_2 there", never_worse_coupled),
+          "||lambda||_2 there", _never_worse_coupled),
     Check("theorem-7-gaussian", "Theorem 7",
           "the MSE of i.i.d. Gaussian noise is reduced by O(nu^2) (here: to at most 10 nu^2)",
-          _UPPER + _REACHED, theorem_7_gaussian),
+          _UPPER + _REACHED, _theorem_7_gaussian),
     Check("theorem-7-laplace", "Theorem 7", "so is that of i.i.d. Laplace noise",
-          _UPPER + _REACHED, theorem_7_laplace),
+          _UPPER + _REACHED, _theorem_7_laplace),
     Check("theorem-7-corrected", "Theorem 7, corrected",
           "the ratio of the errors is between nu and 1, for both",
           "complete: x^2 <= x and x^(2/3) >= x on [0, 1]; Cauchy-Schwarz and Jensen",
-          theorem_7_corrected),
+          _theorem_7_corrected),
     Check("theorem-7-uninformed", "Theorem 7, what its proof shows",
           "against i.i.d. noise that knows only Delta, the ratio is nu^2 for Gaussian and at most "
-          "nu^2 for Laplace noise", "complete", theorem_7_uninformed),
+          "nu^2 for Laplace noise", "complete", _theorem_7_uninformed),
     Check("remark-4", "Remark 4",
           "for a given profile Laplace noise is reduced more than Gaussian noise",
-          "false: by the convexity of log sum lambda^s in s, always less", remark_4),
+          "false: by the convexity of log sum lambda^s in s, always less", _remark_4),
     Check("remark-4-corrected", "Remark 4, corrected",
           "the factor gained by Gaussian noise is at least that gained by Laplace noise",
           "complete: 4 log S(1) <= log S(2) + 3 log S(2/3), S(s) = sum lambda^s",
-          remark_4_corrected),
+          _remark_4_corrected),
     Check("section-iv-a-gaussian", "Section IV-A, below Remark 4",
           "with nu = O(1/K) the MSE of optimal Gaussian noise does not depend on K", "complete",
-          free_of_dimension),
+          _free_of_dimension),
     Check("section-iv-a-laplace", "Section IV-A, below Remark 4",
           "the MSE of optimal Laplace noise does not either with nu = O(K^(-3/2))",
-          "false: vacuous, nu is at least 1/K", laplace_condition),
+          "false: vacuous, nu is at least 1/K", _laplace_condition),
     Check("section-iv-a-average", "Section IV-A, below Remark 4",
           "with nu = O(K^(-1/2)) the mean variance of optimal Gaussian noise does not grow with K",
-          "complete", noise_on_average),
+          "complete", _noise_on_average),
     Check("section-iv-a-each", "Section IV-A, below Remark 4",
           "with nu = O(K^(-1/2)) the noise on each coordinate does not grow with K",
           "false: the most sensitive coordinate has variance Delta ||lambda||_1 / mu_0^2, which "
-          "grows like sqrt(K)", noise_on_each),
+          "grows like sqrt(K)", _noise_on_each),
     Check("footnote-7", "Section V-4, footnote 7",
           "optimal Laplace noise reduces the mean absolute error of i.i.d. noise by O(nu) (here: "
-          "to at most 10 nu)", _UPPER + _REACHED, footnote_7),
+          "to at most 10 nu)", _UPPER + _REACHED, _footnote_7),
     Check("footnote-7-corrected", "Section V-4, footnote 7, corrected",
           "the ratio of the mean absolute errors is between nu and 1", "complete",
-          footnote_7_corrected),
+          _footnote_7_corrected),
 )  # fmt: skip

@@ -12,16 +12,17 @@ import numpy as np
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise_papers.checks import Check, Outcome, equal
-from dpnoise_papers.inid_2024.theory.tools import ROUNDING, budgets, draw_sensitivities, geometric
+from dpnoise_papers.inid_2024.theory.tools import ROUNDING, budgets, draw_sensitivities, log_uniform
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
     from dpnoise._types import Array
 
 
 def _norm_of_scales(rng: Generator, n: int, power: int) -> Outcome:
-    """Return the error of ||sigma||_2^power = ||lambda||_1^2 / mu_0^2, relative."""
+    """Error of ||sigma||_2^power = ||lambda||_1^2 / mu_0^2, relative."""
     drawn = budgets(rng, n) | {"K": rng.integers(1, 9, n).astype(float)}
     margin = np.empty(n)
     for k in range(n):
@@ -29,31 +30,31 @@ def _norm_of_scales(rng: Generator, n: int, power: int) -> Outcome:
         profile = draw_sensitivities(rng, int(drawn["K"][k]))
         unit = allocate([1.0], scheme="iid", **budget)[0]  # 1 / mu_0
         right = (profile.sum() * unit) ** 2
-        left = np.linalg.norm(allocate(profile, **budget)) ** power
+        left = float(np.linalg.norm(allocate(profile, **budget))) ** power
         margin[k] = equal(left, right, right)
     return Outcome(margin, 1e-9, drawn)
 
 
-def theorem_9_proof(rng: Generator, n: int) -> Outcome:
-    """Return the error of ||sigma||_2 = ||lambda||_1^2 / mu_0^2, as printed."""
+def _theorem_9_proof(rng: Generator, n: int) -> Outcome:
+    """Error of ||sigma||_2 = ||lambda||_1^2 / mu_0^2, as printed."""
     return _norm_of_scales(rng, n, 1)
 
 
-def theorem_9_proof_corrected(rng: Generator, n: int) -> Outcome:
-    """Return the error of ||sigma||_2^2 = ||lambda||_1^2 / mu_0^2."""
+def _theorem_9_proof_corrected(rng: Generator, n: int) -> Outcome:
+    """Error of ||sigma||_2^2 = ||lambda||_1^2 / mu_0^2."""
     return _norm_of_scales(rng, n, 2)
 
 
 def _spent(rng: Generator, n: int, above: float) -> dict[str, Array]:
-    """Return epsilon and sum lambda / beta, of which a part `above` exceeds epsilon."""
-    epsilon = geometric(rng, 0.05, 5, n)
+    """Epsilon and sum lambda / beta, of which a part `above` exceeds epsilon."""
+    epsilon = log_uniform(rng, 0.05, 5, n)
     over = rng.random(n) < above
     factor = np.where(over, rng.uniform(1.0, 2.0, n), rng.uniform(0.1, 1.0, n))
     return {"epsilon": epsilon, "spent": factor * epsilon}
 
 
 def _dropped(rng: Generator, n: int, above: float) -> Outcome:
-    """Return the error of dropping [.]_+ from the integral of the bracket over the densities.
+    """Error of dropping [.]_+ from the integral of the bracket over the densities.
 
     The bracket is exp(-|t|) (1 - exp(epsilon - spent)) at every t, with or without [.]_+.
     """
@@ -64,32 +65,32 @@ def _dropped(rng: Generator, n: int, above: float) -> Outcome:
     return Outcome(equal(dropped, kept), ROUNDING, drawn)
 
 
-def corollary_6_dropped(rng: Generator, n: int) -> Outcome:
-    """Return the error where ||lambda / beta||_1 <= epsilon, as printed."""
+def _corollary_6_dropped(rng: Generator, n: int) -> Outcome:
+    """Error where ||lambda / beta||_1 <= epsilon, as printed."""
     return _dropped(rng, n, 0.0)
 
 
-def corollary_6_dropped_corrected(rng: Generator, n: int) -> Outcome:
-    """Return the error where ||lambda / beta||_1 >= epsilon."""
+def _corollary_6_dropped_corrected(rng: Generator, n: int) -> Outcome:
+    """Error where ||lambda / beta||_1 >= epsilon."""
     return _dropped(rng, n, 1.0)
 
 
-def _conditions(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array]:
-    """Return parameters, whether 1 - exp(epsilon - spent) <= delta, and the limit of spent."""
-    drawn = _spent(rng, n, 0.5) | {"delta": geometric(rng, 1e-3, 0.9, n)}
+def _conditions(rng: Generator, n: int) -> tuple[dict[str, Array], NDArray[np.bool], Array]:
+    """Parameters, whether 1 - exp(epsilon - spent) <= delta, and the limit of spent."""
+    drawn = _spent(rng, n, 0.5) | {"delta": log_uniform(rng, 1e-3, 0.9, n)}
     holds = -np.expm1(drawn["epsilon"] - drawn["spent"]) <= drawn["delta"]
     return drawn, holds, drawn["epsilon"] - np.log1p(-drawn["delta"])
 
 
-def corollary_6_rearranged(rng: Generator, n: int) -> Outcome:
-    """Return -1 where the condition holds without sum lambda/beta = epsilon - log(1 - delta)."""
+def _corollary_6_rearranged(rng: Generator, n: int) -> Outcome:
+    """-1 where the condition holds without sum lambda/beta = epsilon - log(1 - delta)."""
     drawn, holds, limit = _conditions(rng, n)
     same = holds == np.isclose(drawn["spent"], limit, rtol=1e-9, atol=0.0)
     return Outcome(np.where(same, 1.0, -1.0), 0.0, drawn)
 
 
-def corollary_6_rearranged_corrected(rng: Generator, n: int) -> Outcome:
-    """Return -1 where the condition and sum lambda/beta <= epsilon - log(1 - delta) disagree."""
+def _corollary_6_rearranged_corrected(rng: Generator, n: int) -> Outcome:
+    """-1 where the condition and sum lambda/beta <= epsilon - log(1 - delta) disagree."""
     drawn, holds, limit = _conditions(rng, n)
     return Outcome(np.where(holds == (drawn["spent"] <= limit), 1.0, -1.0), 0.0, drawn)
 
@@ -97,21 +98,21 @@ def corollary_6_rearranged_corrected(rng: Generator, n: int) -> Outcome:
 CHECKS = (
     Check("theorem-9-proof", "Theorem 9, last line of the proof",
           "||sigma||_2 = ||lambda||_1^2 / mu_0^2, as printed", "false: the square is missing",
-          theorem_9_proof, 0.1),
+          _theorem_9_proof, 0.1),
     Check("theorem-9-proof-corrected", "Theorem 9, last line of the proof, corrected",
-          "||sigma||_2^2 = ||lambda||_1^2 / mu_0^2", "complete", theorem_9_proof_corrected, 0.1),
+          "||sigma||_2^2 = ||lambda||_1^2 / mu_0^2", "complete", _theorem_9_proof_corrected, 0.1),
     Check("corollary-6-dropped", "Corollary 6, proof in Appendix A",
           "when ||lambda / beta||_1 <= epsilon, [.]_+ can be dropped from the integrand (printed)",
           "false: the integrand is negative there, as the sentence before says",
-          corollary_6_dropped),
+          _corollary_6_dropped),
     Check("corollary-6-dropped-corrected", "Corollary 6, proof in Appendix A, corrected",
           "when ||lambda / beta||_1 >= epsilon, [.]_+ can be dropped from the integrand",
-          "complete", corollary_6_dropped_corrected),
+          "complete", _corollary_6_dropped_corrected),
     Check("corollary-6-rearranged", "Corollary 6, proof in Appendix A",
           "1 - exp(epsilon - ||lambda / beta||_1) <= delta can be re-expressed as "
           "sum lambda / beta = epsilon - log(1 - delta), as printed",
-          "false: it is an inequality", corollary_6_rearranged),
+          "false: it is an inequality", _corollary_6_rearranged),
     Check("corollary-6-rearranged-corrected", "Corollary 6, proof in Appendix A, corrected",
           "it can be re-expressed as sum lambda / beta <= epsilon - log(1 - delta)", "complete",
-          corollary_6_rearranged_corrected),
+          _corollary_6_rearranged_corrected),
 )  # fmt: skip

@@ -16,7 +16,9 @@ from dpnoise.allocation.allocate import allocate
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.checks import Check, Outcome, equal
-from dpnoise_papers.inid_2024.theory.tools import budgets, draw_sensitivities, geometric
+from dpnoise_papers.inid_2024.tables.profiles import SCHEMES
+from dpnoise_papers.inid_2024.tables.table_1 import formula
+from dpnoise_papers.inid_2024.theory.tools import budgets, draw_sensitivities, log_uniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 _SOLVED = 1e-6  # of a logarithm of an error, by the generic optimiser
 
 
-def _least(objective: Callable, constraint: Callable, start: Array) -> float:
-    """Return the least objective(x) subject to constraint(x) >= 0, by SLSQP from two starts."""
+def _minimum(objective: Callable, constraint: Callable, start: Array) -> float:
+    """Minimum of objective(x) subject to constraint(x) >= 0, by SLSQP from two starts."""
     found = [
         optimize.minimize(
             objective, at, method="SLSQP", constraints={"type": "ineq", "fun": constraint},
@@ -47,12 +49,12 @@ def _log_sum(exponents: Array) -> float:
 
 
 def _apart(ours: float, least: float) -> float:
-    """Return minus the error to nine digits: what an optimiser leaves beyond is no result."""
+    """Minus the error to nine digits: what an optimiser leaves beyond is no result."""
     return -round(abs(ours - least), 9)
 
 
-def gaussian_optimum(rng: Generator, n: int) -> Outcome:
-    """Return minus the error of Theorem 4 in log MSE, against (P1) solved as it stands."""
+def _gaussian_optimum(rng: Generator, n: int) -> Outcome:
+    """Minus the error of Theorem 4 in log MSE, against (P1) solved as it stands."""
     drawn = budgets(rng, n) | {"K": rng.integers(2, 7, n).astype(float)}
     margin = np.empty(n)
     for k in range(n):
@@ -66,7 +68,7 @@ def gaussian_optimum(rng: Generator, n: int) -> Outcome:
             return math.log(d) - float(gaussian_log_delta(np.linalg.norm(s * np.exp(-x)), e))
 
         start = np.full(len(sensitivities), math.log(scales.max()) + 0.1)
-        least = _least(lambda x: _log_sum(2 * x), slack, start)
+        least = _minimum(lambda x: _log_sum(2 * x), slack, start)
         margin[k] = _apart(_log_sum(2 * np.log(scales)), least)
     return Outcome(margin, _SOLVED, drawn)
 
@@ -78,7 +80,7 @@ def _general_optimum(rng: Generator, n: int, noise: str, power: float) -> Outcom
         epsilon, delta, p = drawn["epsilon"][k], drawn["delta"][k], drawn["p"][k]
         sensitivities = draw_sensitivities(rng, int(drawn["K"][k]))
         pure = noise == "laplace"
-        budget = epsilon if pure else 1.0 / gaussian_sigma(epsilon, delta)
+        budget = epsilon if pure else float(1.0 / gaussian_sigma(epsilon, delta))
         scales = allocate(
             sensitivities, noise=noise, epsilon=epsilon, delta=0.0 if pure else delta, p=p
         )
@@ -87,30 +89,30 @@ def _general_optimum(rng: Generator, n: int, noise: str, power: float) -> Outcom
             return math.log(b) - _log_sum(power * (np.log(s) - x)) / power
 
         start = np.full(len(sensitivities), math.log(scales.max()) + 0.1)
-        least = _least(lambda x, p=p: _log_sum(p * x) / p, slack, start)
+        least = _minimum(lambda x, p=p: _log_sum(p * x) / p, slack, start)
         margin[k] = _apart(_log_sum(p * np.log(scales)) / p, least)
     return Outcome(margin, _SOLVED, drawn)
 
 
-def gaussian_optimum_p(rng: Generator, n: int) -> Outcome:
-    """Return minus the error of Theorem 4's proof for the l_p error, in its logarithm."""
+def _gaussian_optimum_p(rng: Generator, n: int) -> Outcome:
+    """Minus the error of Theorem 4's proof for the l_p error, in its logarithm."""
     return _general_optimum(rng, n, "gaussian", 2.0)
 
 
-def laplace_optimum(rng: Generator, n: int) -> Outcome:
-    """Return minus the error of Theorem 5 and its proof for the l_p error, in its logarithm."""
+def _laplace_optimum(rng: Generator, n: int) -> Outcome:
+    """Minus the error of Theorem 5 and its proof for the l_p error, in its logarithm."""
     return _general_optimum(rng, n, "laplace", 1.0)
 
 
-def zero_gradient(rng: Generator, n: int) -> Outcome:
-    """Return minus the slope of sigma^p at 0, which the proof of Theorem 4 says is 0."""
+def _zero_gradient(rng: Generator, n: int) -> Outcome:
+    """Minus the slope of sigma^p at 0, which the proof of Theorem 4 says is 0."""
     p = np.where(rng.random(n) < 0.1, 1.0, rng.uniform(1.2, 6, n))
     return Outcome(-p * 1e-80 ** (p - 1), 1e-12, {"p": p})
 
 
-def convex(rng: Generator, n: int) -> Outcome:
-    """Return minus the error of the Hessian 6 lambda^2 / sigma^4 by central differences."""
-    lambdas, sigma = geometric(rng, 0.1, 10, n), geometric(rng, 0.1, 10, n)
+def _convex(rng: Generator, n: int) -> Outcome:
+    """Minus the error of the Hessian 6 lambda^2 / sigma^4 by central differences."""
+    lambdas, sigma = log_uniform(rng, 0.1, 10, n), log_uniform(rng, 0.1, 10, n)
     h = 1e-3 * sigma
     values = [lambdas**2 / (sigma + k * h) ** 2 for k in (-2, -1, 0, 1, 2)]
     second = (16 * (values[1] + values[3]) - values[0] - values[4] - 30 * values[2]) / (12 * h * h)
@@ -119,36 +121,28 @@ def convex(rng: Generator, n: int) -> Outcome:
     return Outcome(equal(second, unit, unit), 1e-8, drawn)
 
 
-def table_1(rng: Generator, n: int) -> Outcome:
-    """Return minus the error of the six mean squared errors of Table I."""
+def _table_1(rng: Generator, n: int) -> Outcome:
+    """Minus the error of the six mean squared errors of Table I."""
     epsilon, delta = np.exp(rng.uniform(-3, 2, n)), np.exp(rng.uniform(-25, -1, n))
     margin, dimension = np.empty(n), rng.integers(1, 30, n)
     for k in range(n):
         s = np.exp(rng.standard_normal(dimension[k]))
-        count, e, sigma = len(s), epsilon[k], gaussian_sigma(epsilon[k], delta[k])
-        l1, l2 = s.sum(), (s * s).sum()
-        printed = {
-            ("gaussian", "iid"): sigma**2 * count * l2,
-            ("gaussian", "spr"): sigma**2 * count * l2,
-            ("gaussian", "optimal"): sigma**2 * l1**2,
-            ("laplace", "iid"): 2 * count * l1**2 / e**2,
-            ("laplace", "spr"): 2 * count**2 * l2 / e**2,
-            ("laplace", "optimal"): 2 * np.sum(np.cbrt(s) ** 2) ** 3 / e**2,
-        }
+        units = {"gaussian": float(gaussian_sigma(epsilon[k], delta[k])), "laplace": 1 / epsilon[k]}
         errors = []
-        for (noise, scheme), right in printed.items():
+        for noise, unit in units.items():
             pure = noise == "laplace"
-            scales = allocate(
-                s, noise=noise, scheme=scheme, epsilon=e, delta=0.0 if pure else delta[k]
-            )
-            errors.append(equal((1 + pure) * float(scales @ scales), right, right))
+            budget = {"epsilon": epsilon[k], "delta": 0.0 if pure else delta[k]}
+            for scheme in SCHEMES:
+                right = formula(noise, scheme, s, unit)
+                scales = allocate(s, noise=noise, scheme=scheme, **budget)
+                errors.append(equal((1 + pure) * float(scales @ scales), right, right))
         margin[k] = min(errors)
     drawn = {"epsilon": epsilon, "delta": delta, "K": dimension.astype(float)}
     return Outcome(margin, 1e-10, drawn)
 
 
-def shares(rng: Generator, n: int) -> Outcome:
-    """Return minus the error of the shares of Section IV-B, of their sums and of SPR's."""
+def _shares(rng: Generator, n: int) -> Outcome:
+    """Minus the error of the shares of Section IV-B, of their sums and of SPR's."""
     epsilon, delta = np.exp(rng.uniform(-3, 2, n)), np.exp(rng.uniform(-25, -1, n))
     margin, dimension = np.empty(n), rng.integers(1, 30, n)
     for k in range(n):
@@ -169,22 +163,22 @@ def shares(rng: Generator, n: int) -> Outcome:
 CHECKS = (
     Check("theorem-4", "Theorem 4",
           "sigma_i^2 = lambda_i ||lambda||_1 / mu_0^2 has the least MSE under (P1)", "complete",
-          gaussian_optimum, 0.02),
+          _gaussian_optimum, 0.02),
     Check("theorem-4-p", "Theorem 4, proof",
           "sigma_i^2 = lambda_i^(4/(p+2)) sum lambda_j^(2p/(p+2)) / mu_0^2 has the least l_p "
-          "error, p >= 1", "complete", gaussian_optimum_p, 0.03),
+          "error, p >= 1", "complete", _gaussian_optimum_p, 0.03),
     Check("theorem-4-gradient", "Theorem 4, proof",
           "the gradient of ||sigma||_p^p is zero at sigma = 0 for p >= 1",
           "false: it is 1 for p = 1; the constraint is active all the same, since the objective "
-          "grows with each sigma_i", zero_gradient),
+          "grows with each sigma_i", _zero_gradient),
     Check("theorem-4-convex", "Section III-A, footnote 3",
           "the Hessian of the constraint of (P3) is diagonal with 6 lambda_i^2 / sigma_i^4",
-          "complete", convex),
+          "complete", _convex),
     Check("theorem-5", "Theorem 5 and its proof",
           "beta_i = lambda_i^(1/(p+1)) sum lambda_j^(p/(p+1)) / epsilon has the least l_p error "
-          "under (P4), p >= 1", "complete", laplace_optimum, 0.03),
-    Check("table-1", "Table I", "the six mean squared errors", "complete", table_1, 0.1),
+          "under (P4), p >= 1", "complete", _laplace_optimum, 0.03),
+    Check("table-1", "Table I", "the six mean squared errors", "complete", _table_1, 0.1),
     Check("section-iv-b", "Section IV-B",
           "shares of the budget: lambda_i of eta for Gaussian, lambda_i^(2/3) of epsilon for "
-          "Laplace noise; equal ones for SPR; all add up", "complete", shares, 0.1),
+          "Laplace noise; equal ones for SPR; all add up", "complete", _shares, 0.1),
 )  # fmt: skip

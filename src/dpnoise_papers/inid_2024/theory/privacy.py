@@ -27,7 +27,7 @@ from dpnoise_papers.checks import (
     integrate,
 )
 from dpnoise_papers.inid_2024.as_printed import algorithm_1, printed_bracket, valid_bracket
-from dpnoise_papers.inid_2024.theory.tools import budgets, draw_sensitivities, geometric
+from dpnoise_papers.inid_2024.theory.tools import budgets, draw_sensitivities, log_uniform
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-12  # of Algorithm 1, which prints none
 
 
-def fisher(rng: Generator, n: int) -> Outcome:
-    """Return the error of 2 for the Fisher information of Laplace over Gaussian noise."""
-    deviation = geometric(rng, 1e-2, 1e2, n)
+def _fisher(rng: Generator, n: int) -> Outcome:
+    """Error of 2 for the Fisher information of Laplace over Gaussian noise."""
+    deviation = log_uniform(rng, 1e-2, 1e2, n)
     ratio = [
         Laplace(s / math.sqrt(2)).fisher_information() / Gaussian(s).fisher_information()
         for s in deviation
@@ -48,9 +48,9 @@ def fisher(rng: Generator, n: int) -> Outcome:
     return Outcome(equal(np.array(ratio), 2.0), 1e-12, {"standard_deviation": deviation})
 
 
-def box_profile(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Lemma 3: delta at a random d of the box, by quadrature over T_1."""
-    epsilon, mu = geometric(rng, 0.05, 5, n), geometric(rng, 0.1, 4, n)
+def _box_profile(rng: Generator, n: int) -> Outcome:
+    """Slack of Lemma 3: delta at a random d of the box, by quadrature over T_1."""
+    epsilon, mu = log_uniform(rng, 0.05, 5, n), log_uniform(rng, 0.1, 4, n)
     angle, inside = rng.uniform(0.1, 1.4, n), rng.uniform(0.05, 1, (2, n))
     inside[:, ::4] = 1.0  # the corner, where (6) is claimed to be tight
     whole = np.stack([mu * np.cos(angle), mu * np.sin(angle)])  # lambda_i / sigma_i
@@ -73,15 +73,15 @@ def box_profile(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-10, {"epsilon": epsilon, "mu": mu, "corner": corner.astype(float)})
 
 
-def profile_grows(rng: Generator, n: int) -> Outcome:
-    """Return the growth of log phi per step of 1e-3 in log a (Lemma 11)."""
-    epsilon, a = rng.uniform(0, 20, n), geometric(rng, 1e-2, 20, n)
+def _profile_grows(rng: Generator, n: int) -> Outcome:
+    """Growth of log phi per step of 1e-3 in log a (Lemma 11)."""
+    epsilon, a = rng.uniform(0, 20, n), log_uniform(rng, 1e-2, 20, n)
     grows = gaussian_log_delta(a * math.exp(1e-3), epsilon) - gaussian_log_delta(a, epsilon)
     return Outcome(np.where(grows > 0.0, grows, -1.0), 0.0, {"epsilon": epsilon, "a": a})
 
 
-def profile_slope(rng: Generator, n: int) -> Outcome:
-    """Return the error of phi'(a) = density(epsilon/a - a/2), with phi by central differences."""
+def _profile_slope(rng: Generator, n: int) -> Outcome:
+    """Error of phi'(a) = density(epsilon/a - a/2), with phi by central differences."""
     epsilon, a = rng.uniform(0, 5, n), rng.uniform(0.3, 4, n)
     h = 1e-4
 
@@ -93,9 +93,9 @@ def profile_slope(rng: Generator, n: int) -> Outcome:
     return Outcome(equal(slope, density), 1e-9, {"epsilon": epsilon, "a": a})
 
 
-def pure(rng: Generator, n: int) -> Outcome:
-    """Return the slack of the largest loss over epsilon, at random points, with Theorem 5."""
-    drawn = {"epsilon": geometric(rng, 1e-2, 10, n), "K": rng.integers(1, 6, n).astype(float)}
+def _pure(rng: Generator, n: int) -> Outcome:
+    """Slack of the largest loss over epsilon, at random points, with Theorem 5."""
+    drawn = {"epsilon": log_uniform(rng, 1e-2, 10, n), "K": rng.integers(1, 6, n).astype(float)}
     margin = np.empty(n)
     for k in range(n):
         s = draw_sensitivities(rng, int(drawn["K"][k]))
@@ -107,8 +107,8 @@ def pure(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-12, drawn)
 
 
-def enough(rng: Generator, n: int) -> Outcome:
-    """Return the slack of log delta at the worst neighbour with the scales of Theorem 4."""
+def _enough(rng: Generator, n: int) -> Outcome:
+    """Slack of log delta at the worst neighbour with the scales of Theorem 4."""
     drawn = budgets(rng, n) | {"K": rng.integers(1, 6, n).astype(float)}
     margin = np.empty(n)
     for k in range(n):
@@ -119,8 +119,8 @@ def enough(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-9, drawn)
 
 
-def needed(rng: Generator, n: int) -> Outcome:
-    """Return how much the budget is missed with scales of Theorems 4 and 5 cut by one in 1e6."""
+def _needed(rng: Generator, n: int) -> Outcome:
+    """How much the budget is missed with scales of Theorems 4 and 5 cut by one in 1e6."""
     drawn = budgets(rng, n) | {"K": rng.integers(1, 6, n).astype(float)}
     margin = np.empty(n)
     for k in range(n):
@@ -138,9 +138,9 @@ def needed(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 0.0, drawn)
 
 
-def _corollary_6(rng: Generator, n: int, factor: float) -> Outcome:
+def _scales_of_corollary_6(rng: Generator, n: int, factor: float) -> Outcome:
     drawn = {
-        "epsilon": geometric(rng, 0.1, 5, n), "delta": geometric(rng, 1e-8, 0.3, n),
+        "epsilon": log_uniform(rng, 0.1, 5, n), "delta": log_uniform(rng, 1e-8, 0.3, n),
         "K": rng.integers(1, 6, n).astype(float),
     }  # fmt: skip
     margin = np.empty(n)
@@ -153,32 +153,32 @@ def _corollary_6(rng: Generator, n: int, factor: float) -> Outcome:
     return Outcome(margin, 1e-6, drawn)
 
 
-def corollary_6(rng: Generator, n: int) -> Outcome:
-    """Return the slack of log delta with the scales of Corollary 6."""
-    return _corollary_6(rng, n, 1.0)
+def _corollary_6(rng: Generator, n: int) -> Outcome:
+    """Slack of log delta with the scales of Corollary 6."""
+    return _scales_of_corollary_6(rng, n, 1.0)
 
 
-def corollary_6_doubled(rng: Generator, n: int) -> Outcome:
-    """Return the same with epsilon - 2 log(1 - delta), which one coordinate needs exactly."""
-    return _corollary_6(rng, n, 2.0)
+def _corollary_6_doubled(rng: Generator, n: int) -> Outcome:
+    """Slack of log delta with epsilon - 2 log(1 - delta), which one coordinate needs exactly."""
+    return _scales_of_corollary_6(rng, n, 2.0)
 
 
-def footnote_5(rng: Generator, n: int) -> Outcome:
-    """Return the slack of 1/(epsilon - log(1 - delta)) <= 1/(epsilon + delta) <= 1/epsilon."""
-    epsilon, delta = geometric(rng, 1e-3, 10, n), geometric(rng, 1e-12, 0.9, n)
+def _footnote_5(rng: Generator, n: int) -> Outcome:
+    """Slack of 1/(epsilon - log(1 - delta)) <= 1/(epsilon + delta) <= 1/epsilon."""
+    epsilon, delta = log_uniform(rng, 1e-3, 10, n), log_uniform(rng, 1e-12, 0.9, n)
     first, second = 1 / (epsilon - np.log1p(-delta)), 1 / (epsilon + delta)
     margin = np.minimum(at_most(first, second, second), at_most(second, 1 / epsilon, second))
     return Outcome(margin, 1e-15, {"epsilon": epsilon, "delta": delta})
 
 
 def _any_budget(rng: Generator, n: int) -> tuple[Array, Array]:
-    epsilon = np.where(rng.random(n) < 0.05, 0.0, geometric(rng, 1e-3, 1e3, n))
-    delta = np.where(rng.random(n) < 0.5, geometric(rng, 1e-12, 0.5, n), rng.uniform(0, 1, n))
+    epsilon = np.where(rng.random(n) < 0.05, 0.0, log_uniform(rng, 1e-3, 1e3, n))
+    delta = np.where(rng.random(n) < 0.5, log_uniform(rng, 1e-12, 0.5, n), rng.uniform(0, 1, n))
     return epsilon, delta
 
 
-def printed_ends(rng: Generator, n: int) -> Outcome:
-    """Return the slack of mu_l <= mu_0 <= mu_u where mu_u exists."""
+def _printed_ends(rng: Generator, n: int) -> Outcome:
+    """Slack of mu_l <= mu_0 <= mu_u where mu_u exists."""
     epsilon, delta = _any_budget(rng, n)
     low, high = printed_bracket(epsilon, delta)
     root = 1.0 / gaussian_sigma(epsilon, delta)
@@ -187,15 +187,15 @@ def printed_ends(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-7, {"epsilon": epsilon, "delta": delta})  # R(y) cancels
 
 
-def printed_ends_exist(rng: Generator, n: int) -> Outcome:
-    """Return whether mu_u exists, for the inputs that Algorithm 1 names."""
+def _printed_ends_exist(rng: Generator, n: int) -> Outcome:
+    """Whether mu_u exists, for the inputs that Algorithm 1 names."""
     epsilon, delta = _any_budget(rng, n)
     exists = np.isfinite(printed_bracket(epsilon, delta)[1])
     return Outcome(np.where(exists, 1.0, -1.0), 0.0, {"epsilon": epsilon, "delta": delta})
 
 
-def valid_ends(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of our bracket, which exists for all inputs."""
+def _valid_ends(rng: Generator, n: int) -> Outcome:
+    """Relative slack of our bracket, which exists for all inputs."""
     epsilon, delta = _any_budget(rng, n)
     low, high = valid_bracket(epsilon, delta)
     root = 1.0 / gaussian_sigma(epsilon, delta)
@@ -203,8 +203,8 @@ def valid_ends(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-11, {"epsilon": epsilon, "delta": delta})
 
 
-def algorithm_is_private(rng: Generator, n: int) -> Outcome:
-    """Return the slack of log delta at the mu that Algorithm 1 gives in double precision."""
+def _algorithm_is_private(rng: Generator, n: int) -> Outcome:
+    """Slack of log delta at the mu that Algorithm 1 gives in double precision."""
     epsilon, delta = _any_budget(rng, n)
     epsilon = np.maximum(epsilon, 1e-3)  # towards 0 the two terms of phi cancel
     mu, _ = algorithm_1(epsilon, delta, tolerance=_TOLERANCE)
@@ -214,9 +214,9 @@ def algorithm_is_private(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-9, {"epsilon": epsilon, "delta": delta})
 
 
-def halvings(rng: Generator, n: int) -> Outcome:
-    """Return one less the distance of the count of halvings from log2(length / tolerance)."""
-    epsilon, delta = geometric(rng, 1e-2, 100, n), geometric(rng, 1e-9, 0.3, n)
+def _halvings(rng: Generator, n: int) -> Outcome:
+    """One less the distance of the count of halvings from log2(length / tolerance)."""
+    epsilon, delta = log_uniform(rng, 1e-2, 100, n), log_uniform(rng, 1e-9, 0.3, n)
     low, high = printed_bracket(epsilon, delta)
     _, count = algorithm_1(epsilon, delta, tolerance=1e-10)
     expected = np.log2((high - low) / 1e-10)
@@ -227,45 +227,45 @@ def halvings(rng: Generator, n: int) -> Outcome:
 CHECKS = (
     Check("introduction-fisher", "Section I-B",
           "the Fisher information of Laplace noise is twice that of Gaussian noise of the same "
-          "variance", "complete", fisher, 0.05),
+          "variance", "complete", _fisher, 0.05),
     Check("lemma-3", "Lemma 3",
           "i.n.i.d. Gaussian noise is (epsilon, delta)-DP under (6); at the corner of the box it "
-          "is an equality", "complete", box_profile),
-    Check("lemma-11", "Lemma 11", "phi_epsilon(a) is increasing", "complete", profile_grows),
+          "is an equality", "complete", _box_profile),
+    Check("lemma-11", "Lemma 11", "phi_epsilon(a) is increasing", "complete", _profile_grows),
     Check("lemma-11-slope", "Lemma 11, proof", "its slope is the density at epsilon/a - a/2",
-          "complete", profile_slope),
-    Check("theorem-5-private", "Theorem 5", "these scales are epsilon-DP", "complete", pure, 0.1),
+          "complete", _profile_slope),
+    Check("theorem-5-private", "Theorem 5", "these scales are epsilon-DP", "complete", _pure, 0.1),
     Check("remark-3-enough", "Remark 3", "the scales of Theorem 4 are (epsilon, delta)-DP",
-          "complete", enough, 0.1),
+          "complete", _enough, 0.1),
     Check("remark-3-needed", "Remark 3",
           "where coordinates are decoupled, smaller scales in the directions of Theorems 4 and 5 "
-          "break their guarantees", "complete", needed, 0.05),
+          "break their guarantees", "complete", _needed, 0.05),
     Check("corollary-6", "Corollary 6",
           "beta_i = lambda_i^(1/3) sum lambda_j^(2/3) / (epsilon - log(1 - delta)) is "
           "(epsilon, delta)-DP",
           "complete but for two misprints: [.]_+ is dropped where the sum is at least epsilon, and "
-          "the sum may be at most epsilon - log(1 - delta)", corollary_6, 0.1),
+          "the sum may be at most epsilon - log(1 - delta)", _corollary_6, 0.1),
     Check("corollary-6-doubled", "Corollary 6, beyond it",
           "so is epsilon - 2 log(1 - delta), which is exact for one coordinate",
-          "none given", corollary_6_doubled, 0.1),
+          "none given", _corollary_6_doubled, 0.1),
     Check("footnote-5", "Section III-B, footnote 5",
           "1/(epsilon - log(1 - delta)) <= 1/(epsilon + delta) <= 1/epsilon", "none given",
-          footnote_5),
+          _footnote_5),
     Check("algorithm-1-bracket", "Appendix B", "mu_l <= mu_0 <= mu_u where they exist",
-          "complete", printed_ends),
+          "complete", _printed_ends),
     Check("algorithm-1-input", "Algorithm 1, line 1",
           "it takes any epsilon >= 0 and any delta in [0, 1]",
           "false: delta' = delta + e^epsilon Q(sqrt(2 epsilon)) must be below 1, e^epsilon must "
-          "not overflow, and at delta = 0 there is no root", printed_ends_exist),
+          "not overflow, and at delta = 0 there is no root", _printed_ends_exist),
     Check("algorithm-1-input-corrected", "Algorithm 1, corrected",
           "max(mu_l, 2 z) <= mu_0 <= z + sqrt(z^2 + 2 epsilon), z = sqrt(2) erfinv(delta), for "
-          "any epsilon >= 0 and 0 < delta < 1", "complete (module inid_algorithm_1)", valid_ends),
+          "any epsilon >= 0 and 0 < delta < 1", "complete (module inid_algorithm_1)", _valid_ends),
     Check("algorithm-1-private", "Algorithm 1, Appendix B",
           "its output, the lower end, meets phi(mu) <= delta (double precision, tolerance 1e-12, "
           "epsilon >= 1e-3)",
           "complete but for rounding, which Q by relative error keeps below 1e-9 of log delta",
-          algorithm_is_private),
+          _algorithm_is_private),
     Check("algorithm-1-iterations", "Appendix B",
           "it ends after log2((mu_u - mu_l)/tolerance) halvings, rounded up", "complete",
-          halvings, 0.5),
+          _halvings, 0.5),
 )  # fmt: skip

@@ -20,56 +20,156 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-12
-MOST = 64  # coordinates
+MAXIMUM_DIMENSION = 64
 # What stands for a constant in O(.): no proof of the paper hides a greater one than 2.
 CONSTANT = 10.0
 
 
-def geometric(rng: Generator, low: float, high: float, n: int) -> Array:
-    """Return n numbers, uniform in log scale."""
+def log_uniform(rng: Generator, low: float, high: float, n: int) -> Array:
+    """Random numbers, uniform in log scale.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    low, high : float
+    n : int
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     return np.exp(rng.uniform(math.log(low), math.log(high), n))
 
 
 def draw_sensitivities(rng: Generator, dimension: int) -> Array:
-    """Return random sensitivities from nearly equal to very unequal, shape (dimension,)."""
-    return np.exp(geometric(rng, 0.05, 2.0, 1)[0] * rng.standard_normal(dimension))
+    """Random sensitivities from nearly equal to very unequal.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    dimension : int
+
+    Returns
+    -------
+    ndarray of shape (dimension,)
+    """
+    return np.exp(log_uniform(rng, 0.05, 2.0, 1)[0] * rng.standard_normal(dimension))
 
 
 def budgets(rng: Generator, n: int) -> dict[str, Array]:
-    """Return n pairs epsilon, delta."""
-    return {"epsilon": geometric(rng, 1e-2, 10, n), "delta": geometric(rng, 1e-12, 0.3, n)}
+    """Random pairs of epsilon and delta.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n : int
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n,)
+    """
+    return {"epsilon": log_uniform(rng, 1e-2, 10, n), "delta": log_uniform(rng, 1e-12, 0.3, n)}
 
 
-def draw(rng: Generator, n: int, most: int = MOST) -> tuple[Array, Array]:
-    """Return n random profiles, shape (n, most), with zeros from K on, and their K."""
-    count = np.floor(np.exp(rng.uniform(math.log(2), math.log(most + 1), n)))
+def draw(rng: Generator, n: int, largest: int = MAXIMUM_DIMENSION) -> tuple[Array, Array]:
+    """Random profiles of sensitivities in random dimensions.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n : int
+    largest : int
+        The largest dimension K.
+
+    Returns
+    -------
+    profiles : ndarray of shape (n, largest)
+        With zeros from K on.
+    count : ndarray of shape (n,)
+        K.
+    """
+    count = np.floor(np.exp(rng.uniform(math.log(2), math.log(largest + 1), n)))
     spread = np.exp(rng.uniform(math.log(0.05), math.log(3.0), n))
-    profiles = np.exp(spread[:, None] * rng.standard_normal((n, most)))
-    return np.where(np.arange(most) < count[:, None], profiles, 0.0), count
+    profiles = np.exp(spread[:, None] * rng.standard_normal((n, largest)))
+    return np.where(np.arange(largest) < count[:, None], profiles, 0.0), count
 
 
 def gaussian_ratio(profiles: Array, count: Array) -> Array:
-    """Return the error of optimal over that of i.i.d. Gaussian noise, decoupled."""
+    """Mean squared error of optimal over that of i.i.d. Gaussian noise, decoupled.
+
+    Parameters
+    ----------
+    profiles : ndarray of shape (n, m)
+        Sensitivities, with zeros from K on.
+    count : ndarray of shape (n,)
+        K.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     return profiles.sum(axis=1) ** 2 / (count * (profiles**2).sum(axis=1))
 
 
 def laplace_ratio(profiles: Array, count: Array) -> Array:
-    """Return the same for Laplace noise."""
+    """Mean squared error of optimal over that of i.i.d. Laplace noise, decoupled.
+
+    Parameters
+    ----------
+    profiles, count : ndarray
+        As for `gaussian_ratio`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     return (np.cbrt(profiles) ** 2).sum(axis=1) ** 3 / (count * profiles.sum(axis=1) ** 2)
 
 
 def absolute_ratio(profiles: Array, count: Array) -> Array:
-    """Return the same for the mean absolute error of Laplace noise."""
+    """Mean absolute error of optimal over that of i.i.d. Laplace noise, decoupled.
+
+    Parameters
+    ----------
+    profiles, count : ndarray
+        As for `gaussian_ratio`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     return np.sqrt(profiles).sum(axis=1) ** 2 / (count * profiles.sum(axis=1))
 
 
 def evenness(profiles: Array, count: Array) -> Array:
-    """Return nu, the mean sensitivity over the largest."""
+    """Evenness nu of sensitivities, their mean over the largest.
+
+    Parameters
+    ----------
+    profiles, count : ndarray
+        As for `gaussian_ratio`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     return profiles.sum(axis=1) / (count * profiles.max(axis=1))
 
 
 def profile_outcome(
     margin: Array, profiles: Array, count: Array, tolerance: float = ROUNDING
 ) -> Outcome:
-    """Return an outcome whose parameters are K and nu."""
+    """Outcome of a check, with K and nu as its parameters.
+
+    Parameters
+    ----------
+    margin : ndarray of shape (n,)
+    profiles, count : ndarray
+        As for `gaussian_ratio`.
+    tolerance : float
+
+    Returns
+    -------
+    Outcome
+    """
     return Outcome(margin, tolerance, {"K": count, "nu": evenness(profiles, count)})

@@ -1,0 +1,44 @@
+"""Numbers of one item as the paper prints them, digit by digit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpnoise_papers.claims.model import Claim
+
+
+def printed_texts(
+    claims: Sequence[Claim], item: str, keys: Sequence[str]
+) -> dict[tuple[str | float, ...], str]:
+    """Single printed numbers of an item by the values of some columns.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        All claims of the paper.
+    item : str
+    keys : sequence of str
+        Columns that the claims select by; a number becomes a float.
+
+    Returns
+    -------
+    dict of tuple to str
+    """
+    found = {}
+    for claim in claims:
+        where = {condition.column: condition.value for condition in claim.select}
+        single = claim.quantity == "number" and not claim.relation and claim.kind == "printed"
+        if claim.item == item and single and claim.printed and set(keys) <= set(where):
+            found[tuple(_value(where[key]) for key in keys)] = claim.printed.text
+    return found
+
+
+def _value(text: str) -> str | float:
+    """Float that a text stands for, or the text itself."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
