@@ -1,4 +1,4 @@
-"""Where Algorithm 1 of inid-2024 runs, and how long, over epsilon and delta."""
+"""Halvings of Algorithm 1 of inid-2024 over epsilon and delta, and where it has no bracket."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import BoundaryNorm
 from matplotlib.patches import Patch
 
-from dpnoise_papers.style import GREY, PAGE, house_style, new_figure
+from dpnoise_papers.style import GREY, house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +24,14 @@ _PANELS = {
 
 
 def _edges(centres: Array) -> Array:
-    """Return the edges of cells around an even grid."""
+    """Edges of cells around an even grid."""
     inner = 0.5 * (centres[1:] + centres[:-1])
     return np.concatenate([[2 * centres[0] - inner[0]], inner, [2 * centres[-1] - inner[-1]]])
 
 
+@house_style()
 def bisection(table: pd.DataFrame) -> Figure:
-    """Draw how often either version halves its bracket.
+    """Number of halvings of the bracket by either version of Algorithm 1.
 
     Parameters
     ----------
@@ -45,42 +46,36 @@ def bisection(table: pd.DataFrame) -> Figure:
     """
     most = int(table[list(_PANELS)].to_numpy().max())
     levels = np.arange(0, most + 6, 5)
-    with house_style():
-        figure = new_figure(PAGE, 3.4)
-        axes = figure.subplots(1, 2, sharex=True, sharey=True)
-        for panel, (column, words) in zip(axes, _PANELS.items(), strict=True):
-            values = table[column].astype(float)
-            if column == "iterations":
-                values = values.where(table["outcome"] != "none")
-            grid = table.assign(shown=values).pivot_table(
-                index="delta", columns="epsilon", values="shown", dropna=False
-            )
-            delta, epsilon = grid.index.to_numpy(), grid.columns.to_numpy()
-            x, odds = np.exp(_edges(np.log(epsilon))), _edges(np.log(delta) - np.log1p(-delta))
-            panel.set_facecolor(_NONE)
-            mesh = panel.pcolormesh(
-                x, odds / np.log(10.0), np.ma.masked_invalid(grid.to_numpy()), cmap="Blues",
-                norm=BoundaryNorm(levels, 256), rasterized=True,
-            )  # fmt: skip
-            panel.set_xscale("log")
-            panel.set_xlim(x[0], x[-1])
-            panel.set_xlabel(r"$\epsilon$")
-            panel.set_title(words)
-        ticks = [t for t in (-16, -12, -8, -4, 0, 3, 6) if odds[0] <= t * np.log(10) <= odds[-1]]
-        axes[0].set_yticks(ticks, [_name(t) for t in ticks])
-        axes[0].set_ylabel(r"$\delta$")
-        bar = figure.colorbar(mesh, ax=list(axes))
-        bar.set_label("halvings of the bracket")
-        figure.legend(
-            handles=[Patch(facecolor=_NONE, edgecolor=GREY, linewidth=0.5,
-                           label="no upper end: $\\delta' \\geq 1$, or $e^\\epsilon$ overflows")],
-            loc="outside lower center",
+    figure, panels = page(1, 2, height=3.4, sharex=True, sharey=True)
+    for panel, (column, words) in zip(panels[0], _PANELS.items(), strict=True):
+        values = table[column].astype(float)
+        if column == "iterations":
+            values = values.where(table["outcome"] != "none")
+        grid = table.assign(shown=values).pivot_table(
+            index="delta", columns="epsilon", values="shown", dropna=False
+        )
+        delta, epsilon = grid.index.to_numpy(), grid.columns.to_numpy()
+        x, odds = np.exp(_edges(np.log(epsilon))), _edges(np.log(delta) - np.log1p(-delta))
+        panel.set_facecolor(_NONE)
+        mesh = panel.pcolormesh(
+            x, odds / np.log(10.0), np.ma.masked_invalid(grid.to_numpy()), cmap="Blues",
+            norm=BoundaryNorm(levels, 256), rasterized=True,
         )  # fmt: skip
+        panel.set_xscale("log")
+        panel.set_xlim(x[0], x[-1])
+        panel.set_xlabel(r"$\epsilon$")
+        panel.set_title(words)
+    ticks = [t for t in (-16, -12, -8, -4, 0, 3, 6) if odds[0] <= t * np.log(10) <= odds[-1]]
+    panels[0, 0].set_yticks(ticks, [_name(t) for t in ticks])
+    panels[0, 0].set_ylabel(r"$\delta$")
+    figure.colorbar(mesh, ax=list(panels[0])).set_label("halvings of the bracket")
+    words = "no upper end: $\\delta' \\geq 1$, or $e^\\epsilon$ overflows"
+    legend_below(figure, [Patch(facecolor=_NONE, edgecolor=GREY, linewidth=0.5, label=words)])
     return figure
 
 
 def _name(power: int) -> str:
-    """Return a delta whose odds are 10^power in words."""
+    """Text for the delta whose odds are 10^power."""
     if power == 0:
         return "0.5"
     return f"$10^{{{power}}}$" if power < 0 else f"$1 - 10^{{-{power}}}$"

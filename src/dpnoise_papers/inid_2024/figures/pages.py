@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.pages import number
+import pandas as pd
+
+from dpnoise_papers.claims.texts import printed_texts
+from dpnoise_papers.pages import latex, markdown, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pandas as pd
 
     from dpnoise_papers.claims.model import Claim
 
@@ -30,7 +31,7 @@ MECHANISMS = {
     "laplace-iid": "i.i.d. Laplace",
     "laplace-optimal": "i.n.i.d. Laplace",
 }
-READINGS = {
+VARIANTS = {
     "stated": "as stated: entries clipped for i.n.i.d. noise",
     "unclipped": "nothing clipped",
     "add-remove": "private if a sample is added or removed",
@@ -38,35 +39,18 @@ READINGS = {
 }
 
 
-def printed_texts(claims: Sequence[Claim], item: str, keys: Sequence[str]) -> dict[tuple, str]:
-    """Return the numbers of one table as the paper prints them, by the values of `keys`.
+def table_1(table: pd.DataFrame) -> tuple[str, str]:
+    """Table I as Markdown and LaTeX: the formulas, and the calibrated noise over them.
 
     Parameters
     ----------
-    claims : sequence of Claim
-        All claims; those that are single printed numbers of the item are taken.
-    item : str
-    keys : sequence of str
-        Columns that the claims select by; a number becomes a float.
+    table : DataFrame
+        As `dpnoise_papers.inid_2024.tables.table_1.table_1` returns it.
+
+    Returns
+    -------
+    tuple of str
     """
-    found = {}
-    for claim in claims:
-        where = {condition.column: condition.value for condition in claim.select}
-        single = claim.quantity == "number" and not claim.relation and claim.kind == "printed"
-        if claim.item == item and single and claim.printed and set(keys) <= set(where):
-            found[tuple(_value(where[key]) for key in keys)] = claim.printed.text
-    return found
-
-
-def _value(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def table_1(table: pd.DataFrame) -> tuple[str, str]:
-    """Return Table I as Markdown and LaTeX: the formulas, and the calibrated noise over them."""
     profiles = list(dict.fromkeys(table["profile"]))
     known = table.set_index(["noise", "scheme", "profile"])["excess"]
     note = (
@@ -79,83 +63,80 @@ def table_1(table: pd.DataFrame) -> tuple[str, str]:
         excess = [f"{known[noise, scheme, name]:.0e}" for name in profiles]
         cells.append([NOISES[noise], SCHEMES[scheme], f"`{words}`", *excess])
         typeset.append([NOISES[noise], SCHEMES[scheme], f"${formula}$", *excess])
-    title = "Table I of inid-2024: mean squared errors by scheme"
-    return _markdown(title, note, heads, cells), _latex(heads, typeset)
+    page = markdown(
+        "Table I of inid-2024: mean squared errors by scheme",
+        note,
+        pd.DataFrame(cells, columns=heads),
+    )
+    return page, latex(pd.DataFrame(typeset, columns=heads))
 
 
-def table_2(table: pd.DataFrame, printed: dict[tuple, str]) -> tuple[str, str]:
-    """Return Table II as Markdown and LaTeX.
+def table_2(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
+    """Table II as Markdown and LaTeX.
 
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions` returns it.
-    printed : dict
-        As `printed_texts` returns it for the keys mechanism and epsilon.
+    claims : sequence of Claim
+        All claims of the paper; the printed numbers stand in brackets.
+
+    Returns
+    -------
+    tuple of str
     """
+    printed = printed_texts(claims, "table-2", ["mechanism", "epsilon"])
     epsilons = sorted(set(table["epsilon"]))
     known = table.set_index(["mechanism", "epsilon"])["mae"]
-    note = "Mean absolute errors; in brackets what the paper prints."
-    heads = ["mechanism", *(f"epsilon = {value:g}" for value in epsilons)]
-    cells = [
-        [words, *(_beside(f"{known[name, e]:.4f}", printed.get((name, e))) for e in epsilons)]
-        for name, words in MECHANISMS.items()
-    ]
+
+    def cell(name: str, epsilon: float) -> str:
+        beside = printed.get((name, epsilon))
+        return f"{known[name, epsilon]:.4f}" + (f" [{beside}]" if beside else "")
+
+    shown = pd.DataFrame(
+        [[words, *(cell(name, e) for e in epsilons)] for name, words in MECHANISMS.items()],
+        columns=["mechanism", *(f"epsilon = {value:g}" for value in epsilons)],
+    )
     title = "Table II of inid-2024: staircase and Laplace noise for two coordinates"
-    return _markdown(title, note, heads, cells), _latex(heads, cells)
+    note = "Mean absolute errors; in brackets what the paper prints."
+    return markdown(title, note, shown), latex(shown)
 
 
-def table_3(table: pd.DataFrame, printed: dict[tuple, str]) -> tuple[str, str]:
-    """Return Table III as Markdown and LaTeX, by reading.
+def table_3(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
+    """Table III as Markdown and LaTeX, by variant.
 
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.pca.dp_pca_table` returns it.
-    printed : dict
-        As `printed_texts` returns it for the keys noise, scheme and epsilon.
+    claims : sequence of Claim
+        All claims of the paper; the printed numbers stand above ours.
+
+    Returns
+    -------
+    tuple of str
     """
+    printed = printed_texts(claims, "table-3", ["noise", "scheme", "epsilon"])
     epsilons = sorted(set(table["epsilon"]))
-    known = table.set_index(["reading", "noise", "scheme", "epsilon"])
+    keys = zip(*(table[key] for key in ("reading", "noise", "scheme", "epsilon")), strict=True)
+    known = dict(zip(keys, table.to_dict("records"), strict=True))
     note = (
         "Subspace recovery error ± one standard error. 'keeps' is the epsilon that the noise "
         "really keeps if a sample is added or removed, at the first epsilon of the table."
     )
-    heads = ["noise", "reading", *(f"epsilon = {value:g}" for value in epsilons), "keeps"]
     cells = []
     for noise, noise_words in NOISES.items():
         for scheme in ("iid", "inid"):
-            name = f"{noise_words} {SCHEMES[scheme]}"
             paper = [printed.get((noise, scheme, e), "-") for e in epsilons]
-            cells.append([name, "printed", *paper, ""])
-            for reading, words in READINGS.items():
-                if (reading, noise, scheme, epsilons[0]) not in known.index:
+            cells.append([f"{noise_words} {SCHEMES[scheme]}", "printed", *paper, ""])
+            for variant, words in VARIANTS.items():
+                if (variant, noise, scheme, epsilons[0]) not in known:
                     continue
-                rows = [known.loc[(reading, noise, scheme, e)] for e in epsilons]
+                rows = [known[variant, noise, scheme, e] for e in epsilons]
                 ours = [number(row["sre"], row["sre_se"]) for row in rows]
                 cells.append(["", words, *ours, f"{rows[0]['epsilon_add_remove']:.2f}"])
-    title = "Table III of inid-2024: private principal components, by reading"
-    return _markdown(title, note, heads, cells), _latex(heads, cells)
-
-
-def _beside(ours: str, printed: str | None) -> str:
-    return f"{ours} [{printed}]" if printed else ours
-
-
-def _markdown(title: str, note: str, heads: list[str], cells: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in (heads, ["---"] * len(heads), *cells)]
-    return "\n".join([f"# {title}", "", note, "", *lines]) + "\n"
-
-
-def _latex(heads: list[str], cells: list[list[str]]) -> str:
-    """Return a table; cells are text but for formulas, which stand between dollar signs."""
-
-    def line(row: list[str]) -> str:
-        texts = (
-            cell if "$" in cell else cell.replace("epsilon", r"$\epsilon$").replace("±", r"$\pm$")
-            for cell in row
-        )
-        return " & ".join(texts) + r" \\"
-
-    start = [rf"\begin{{tabular}}{{{'l' * len(heads)}}}", r"\toprule", line(heads), r"\midrule"]
-    return "\n".join([*start, *map(line, cells), r"\bottomrule", r"\end{tabular}"]) + "\n"
+    shown = pd.DataFrame(
+        cells, columns=["noise", "variant", *(f"epsilon = {e:g}" for e in epsilons), "keeps"]
+    )
+    title = "Table III of inid-2024: private principal components, by variant"
+    return markdown(title, note, shown), latex(shown)

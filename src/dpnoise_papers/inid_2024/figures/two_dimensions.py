@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import FuncFormatter
-
-from dpnoise_papers.style import COLOURS, GREY, PAGE, house_style, new_figure
+from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
-NAMES = {
+MECHANISMS = {
     "staircase": "staircase, knows $\\|\\lambda\\|_1$",
     "laplace-iid": "i.i.d. Laplace, knows $\\|\\lambda\\|_1$",
     "laplace-spr": "SPR Laplace",
@@ -38,15 +35,16 @@ _LOOKS = {
 _PAPER = ("staircase", "laplace-iid", "laplace-optimal")
 
 
+@house_style()
 def table_2(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
-    """Write Table II: ours, and below it in grey what the paper prints.
+    """Table II as a page: ours, and below it in grey what the paper prints.
 
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions` returns it.
     printed : DataFrame, optional
-        As `dpnoise_papers.claims.printed_numbers` returns it; numbers of the column 'mae' are used.
+        As `dpnoise_papers.claims.beside.printed_beside` returns it; of the column 'mae'.
 
     Returns
     -------
@@ -57,67 +55,69 @@ def table_2(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     known = {}
     if printed is not None and len(printed):
         rows = printed[printed["column"] == "mae"]
-        known = {(r.mechanism, float(r.epsilon)): r.printed for r in rows.itertuples()}
+        places = zip(rows["mechanism"], rows["epsilon"].astype(float), strict=True)
+        known = dict(zip(places, rows["printed"], strict=True))
     names = [*_PAPER, *(name for name in wide.index if name not in _PAPER)]
     least = wide.drop(index="lower-bound", errors="ignore").min()
-    with house_style():
-        figure = new_figure(PAGE, 0.7 + 0.34 * len(names))
-        axes = figure.subplots()
-        axes.set_axis_off()
-        axes.set_xlim(-2.6, len(wide.columns) - 0.4)
-        axes.set_ylim(len(names) - 0.3, -1.3)
-        axes.set_title("Mean absolute error in two dimensions")
+    figure, panels = page(height=0.7 + 0.34 * len(names))
+    axes = panels[0, 0]
+    axes.set_axis_off()
+    axes.set_xlim(-2.6, len(wide.columns) - 0.4)
+    axes.set_ylim(len(names) - 0.3, -1.3)
+    axes.set_title("Mean absolute error in two dimensions")
+    for place, epsilon in enumerate(wide.columns):
+        axes.text(place, -0.85, rf"$\epsilon = {epsilon:g}$", ha="center", fontweight="bold")
+    for row, name in enumerate(names):
+        axes.text(-2.6, row, MECHANISMS[name], va="center")
         for place, epsilon in enumerate(wide.columns):
-            axes.text(place, -0.85, rf"$\epsilon = {epsilon:g}$", ha="center", fontweight="bold")
-        for row, name in enumerate(names):
-            axes.text(-2.6, row, NAMES[name], va="center")
-            for place, epsilon in enumerate(wide.columns):
-                value = wide.loc[name, epsilon]
-                weight = "bold" if value == least[epsilon] else "normal"
-                text = known.get((name, float(epsilon)))
-                up = 0.14 if text is not None else 0.0
-                axes.text(place, row - up, f"{value:.4f}", ha="center", va="center",
-                          fontweight=weight)  # fmt: skip
-                if text is not None:
-                    axes.text(place, row + 0.24, f"printed {text:g}", ha="center", va="center",
-                              color=GREY, fontsize=6)  # fmt: skip
-        for level in (-0.55, len(_PAPER) - 0.5):
-            axes.axhline(level, color="black", linewidth=0.6)
+            value = float(wide[epsilon][name])
+            weight = "bold" if value == least[epsilon] else "normal"
+            text = known.get((name, float(epsilon)))
+            up = 0.14 if text is not None else 0.0
+            axes.text(place, row - up, f"{value:.4f}", ha="center", va="center",
+                      fontweight=weight)  # fmt: skip
+            if text is not None:
+                axes.text(place, row + 0.24, f"printed {text:g}", ha="center", va="center",
+                          color=GREY)  # fmt: skip
+    for level in (-0.55, len(_PAPER) - 0.5):
+        axes.axhline(level, color="black", linewidth=0.6)
     return figure
 
 
+@house_style()
 def curves(table: pd.DataFrame) -> Figure:
-    """Draw the errors times epsilon, which is constant for Laplace noise, against epsilon.
+    """Errors times epsilon, which is constant for Laplace noise, against epsilon.
 
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions` returns it on a grid.
+
+    Returns
+    -------
+    Figure
     """
-    with house_style():
-        figure = new_figure(PAGE * 0.8, 3.6)
-        axes = figure.subplots()
-        for name, (colour, line) in _LOOKS.items():
-            rows = table[table["mechanism"] == name].sort_values("epsilon")
-            axes.plot(rows["epsilon"], rows["mae_epsilon"], color=colour, linestyle=line,
-                      label=NAMES[name])  # fmt: skip
-        _mark_crossing(axes, table)
-        axes.set_xscale("log")
-        axes.set_xlim(table["epsilon"].min(), table["epsilon"].max())
-        axes.set_ylim(0.0, None)
-        axes.xaxis.set_major_formatter(PLAIN)
-        axes.set_xlabel(r"privacy budget $\epsilon$")
-        axes.set_ylabel(r"mean absolute error $\times\, \epsilon$")
-        axes.set_title(
-            "Two coordinates: what a mechanism knows decides, not that it is independent"
-        )
-        axes.grid(color=GREY, alpha=0.2, linewidth=0.5)
-        figure.legend(loc="outside lower center", ncols=2)
+    figure, panels = page(height=3.6)
+    axes = panels[0, 0]
+    for name, (colour, line) in _LOOKS.items():
+        rows = table[table["mechanism"] == name].sort_values("epsilon")
+        axes.plot(rows["epsilon"], rows["mae_epsilon"], color=colour, linestyle=line,
+                  label=MECHANISMS[name])  # fmt: skip
+    _mark_crossing(axes, table)
+    axes.set_xscale("log")
+    axes.set_xlim(table["epsilon"].min(), table["epsilon"].max())
+    axes.set_ylim(0.0, None)
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.set_xlabel(r"privacy budget $\epsilon$")
+    axes.set_ylabel(r"mean absolute error $\times\, \epsilon$")
+    axes.set_title("Two coordinates: mean absolute error times epsilon")
+    axes.grid()
+    legend_below(figure)
     return figure
 
 
 def _mark_crossing(axes: Axes, table: pd.DataFrame) -> None:
-    """Mark the first epsilon of the grid at which the staircase beats i.n.i.d. Laplace noise."""
+    """Mark of the first epsilon of the grid at which the staircase beats i.n.i.d. Laplace noise."""
     wide = table.pivot_table(index="epsilon", columns="mechanism", values="mae_epsilon")
     beyond = wide.index[wide["staircase"] < wide["laplace-optimal"]]
     if len(beyond):
@@ -125,6 +125,6 @@ def _mark_crossing(axes: Axes, table: pd.DataFrame) -> None:
         axes.plot([beyond[0]], [level], "o", color="black", markersize=4, zorder=5)
         axes.annotate(
             "here the staircase, which knows less,\novertakes i.n.i.d. Laplace noise",
-            (beyond[0], level), (0.12, 0.885), textcoords="axes fraction", va="center", fontsize=7,
+            (beyond[0], level), (0.12, 0.885), textcoords="axes fraction", va="center",
             arrowprops={"arrowstyle": "-", "linewidth": 0.6, "relpos": (1.0, 0.4)},
         )  # fmt: skip

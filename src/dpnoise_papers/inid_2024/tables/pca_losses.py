@@ -10,7 +10,7 @@ import math
 from functools import lru_cache
 
 from dpnoise.learn.pca_noise import maximum_loss
-from dpnoise.noise import Laplace
+from dpnoise.noise.laplace import Laplace
 from dpnoise.privacy.vector import vector_profile
 
 SPARSE = (3, 5, 8, 12, 16, 20, 30, 50)  # how many features a flat sample has, beside all

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from dpnoise.learn.pca_noise import NEIGHBOURING
-from dpnoise.noise import Laplace
+from dpnoise.noise.laplace import Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.inid_2024.tables.pca_losses import (

@@ -33,7 +33,8 @@ from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.pca_noise import NEIGHBOURING, second_moment_scales
-from dpnoise.noise import Gaussian, Laplace
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.laplace import Laplace
 from dpnoise.privacy.profile import epsilon_at
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.inid_2024.tables.pca_losses import (

@@ -1,0 +1,161 @@
+"""Laplace beside Gaussian noise in inid-2024: Figure 4, crossovers at any budget, delta > 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
+from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@house_style()
+def laplace_and_gaussian(table: pd.DataFrame) -> Figure:
+    """Errors of optimal Laplace and Gaussian noise against K, one panel per profile (Figure 4).
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.inid_2024.tables.profiles.error_curves` returns it for both noises at one
+        epsilon.
+
+    Returns
+    -------
+    Figure
+        A mark and its K show the first dimension at which Laplace noise has the greater error.
+    """
+    best = table[table["scheme"] == "optimal"]
+    names = list(dict.fromkeys(best["profile"]))
+    figure, panels = page(1, len(names), height=2.9, sharex=True, sharey=True)
+    for panel, name in zip(panels[0], names, strict=True):
+        rows = best[best["profile"] == name].pivot_table(
+            index="dimension", columns="noise", values="mse_db"
+        )
+        for noise, words, line in (
+            ("gaussian", r"Gaussian, $(\epsilon, \delta)$-DP", "-"),
+            ("laplace", r"Laplace, $\epsilon$-DP", (0, (4, 1.5))),
+        ):
+            panel.plot(rows.index, rows[noise], color=COLOURS[noise], linestyle=line, label=words)
+        _first_loss(panel, rows)
+        panel.set_title(name)
+        panel.set_xlabel("dimension $K$")
+        panel.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+        panel.grid()
+    panels[0, 0].set_ylabel("mean squared error [dB]")
+    panels[0, 0].set_xlim(table["dimension"].min(), table["dimension"].max())
+    legend_below(figure)
+    return figure
+
+
+def _first_loss(panel: Axes, rows: pd.DataFrame) -> None:
+    """Mark of the first dimension at which the Laplace error is above the Gaussian's."""
+    beyond = rows.index[rows["laplace"] > rows["gaussian"]]
+    if len(beyond):
+        first = beyond[0]
+        level = rows.loc[first, "laplace"]
+        panel.plot([first], [level], "o", color="black", markersize=4, zorder=5)
+        text, shift = f"Laplace above\nfrom $K = {first}$", (6, -22)
+    else:
+        first = float(np.median(rows.index))
+        level = rows["gaussian"].iloc[-1]
+        text, shift = "Laplace below\nfor every $K$", (-14, 12)
+    panel.annotate(text, (first, level), shift, textcoords="offset points")
+
+
+@house_style()
+def crossovers(table: pd.DataFrame) -> Figure:
+    """Dimension from which optimal Laplace noise is worse than Gaussian noise, against epsilon.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.inid_2024.tables.profiles.laplace_against_gaussian` returns it.
+
+    Returns
+    -------
+    Figure
+        One panel per profile. Triangles at the top stand for 'in no dimension'.
+    """
+    profiles = list(table.groupby("profile", sort=False))
+    top = 2.0 * table["crossover"].max()
+    figure, panels = page(1, len(profiles), height=2.8, sharex=True, sharey=True)
+    deltas = sorted(set(table["delta"]), reverse=True)
+    for panel, (name, rows) in zip(panels[0], profiles, strict=True):
+        for step, delta in enumerate(deltas):
+            here = rows[rows["delta"] == delta].sort_values("epsilon")
+            colour = f"{0.75 - 0.75 * step / max(len(deltas) - 1, 1):g}"  # a shade of grey
+            label = rf"$\delta = 10^{{{np.log10(delta):.0f}}}$"
+            panel.plot(here["epsilon"], here["crossover"], color=colour, label=label,
+                       drawstyle="steps-mid")  # fmt: skip
+            never = here[here["crossover"].isna()]
+            panel.plot(never["epsilon"], np.full(len(never), top * 0.72**step), marker="^",
+                       linestyle="none", color=colour, markersize=3, markevery=5)  # fmt: skip
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_title(name)
+        panel.set_xlabel(r"$\epsilon$")
+        panel.xaxis.set_major_formatter(PLAIN)
+        panel.grid()
+    axes = panels[0, 0]
+    axes.set_ylabel("dimension from which\nLaplace noise is worse")
+    axes.set_ylim(0.9, top * 1.4)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(PLAIN)
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlim(table["epsilon"].min(), table["epsilon"].max())
+    lines, _ = axes.get_legend_handles_labels()
+    mark = Line2D([], [], marker="^", linestyle="none", color="black", markersize=3)
+    mark.set_label("in no dimension")
+    legend_below(figure, [*lines, mark])
+    return figure
+
+
+@house_style()
+def approximate_laplace(table: pd.DataFrame) -> Figure:
+    """Error of Laplace over Gaussian noise of the same (epsilon, delta), against the dimension.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace` returns it.
+
+    Returns
+    -------
+    Figure
+        One panel per delta; dashed with delta = 0 (Corollary 6 is within a line's width of it),
+        solid by the exact account.
+    """
+    deltas = sorted(set(table["delta"]), reverse=True)
+    figure, panels = page(1, len(deltas), height=3.1, sharex=True, sharey=True)
+    for panel, delta in zip(panels[0], deltas, strict=True):
+        here = table[table["delta"] == delta]
+        for name, rows in here.groupby("profile", sort=False):
+            marker = {"uniform": "o", "linear": "^", "exponential": "D"}.get(name, "s")
+            for column, line, face, words in (
+                ("over_gaussian_pure_db", (0, (4, 1.5)), "none", r"$\delta = 0$"),
+                ("over_gaussian_exact_db", "-", COLOURS["laplace"], "exact account"),
+            ):
+                panel.plot(
+                    rows["dimension"], rows[column], linestyle=line, linewidth=1.0, marker=marker,
+                    color=COLOURS["laplace"], markersize=3, markerfacecolor=face,
+                    label=f"{name}, {words}",
+                )  # fmt: skip
+        panel.axhline(0.0, color=COLOURS["gaussian"], linewidth=1.2, label="Gaussian noise")
+        panel.axhline(10.0 * np.log10(2.0), color=GREY, linewidth=0.8, linestyle=(0, (2, 2)),
+                      label="twice the Gaussian error")  # fmt: skip
+        panel.set_xscale("log")
+        panel.set_xlabel("dimension $K$")
+        panel.set_title(rf"$\mathbf{{\delta = 10^{{{np.log10(delta):.0f}}}}}$")
+        panel.grid()
+    panels[0, 0].set_ylabel("error of Laplace over\nGaussian noise [dB]")
+    panels[0, 0].set_xlim(table["dimension"].min(), table["dimension"].max())
+    panels[0, 0].set_ylim(-13, 22)
+    legend_below(figure)
+    return figure

@@ -1,0 +1,57 @@
+"""Theorem 7 of inid-2024 beside the true range of the gain of optimal noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise_papers.style import COLOURS, GREY, NAMES, house_style, legend_below, page
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+_FAMILIES = {
+    "linear": ("linear", "^"),
+    "quadratic": ("quadratic", "s"),
+    "exponential": ("exponential", "D"),
+    "block": ("equal or absent", "_"),
+    "outlier": ("one large, many small", "|"),
+}
+
+
+@house_style()
+def theorem_7(table: pd.DataFrame) -> Figure:
+    """Ratio of the errors against nu, between what is true and what is claimed.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.inid_2024.tables.theorem_7.theorem_7` returns it.
+
+    Returns
+    -------
+    Figure
+    """
+    nu = np.geomspace(table["nu"].min(), 1.0, 60)
+    figure, panels = page(1, 2, height=3.2, sharex=True, sharey=True)
+    for panel, noise in zip(panels[0], ("gaussian", "laplace"), strict=True):
+        panel.fill_between(nu, nu, 1.0, color=GREY, alpha=0.15, linewidth=0,
+                           label=r"possible: $\nu \leq$ ratio $\leq 1$")  # fmt: skip
+        panel.plot(nu, nu**2, color="black", linestyle=(0, (4, 1.5)), linewidth=1.0,
+                   label=r"$\nu^2$, Theorem 7")  # fmt: skip
+        for name, (words, marker) in _FAMILIES.items():
+            rows = table[table["profile"] == name]
+            panel.plot(rows["nu"], rows[noise], linestyle="none", marker=marker, markersize=4,
+                       color=COLOURS[noise], markerfacecolor="none", label=words)  # fmt: skip
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_xlabel(r"$\nu$, mean over largest sensitivity")
+        panel.set_title(NAMES[noise])
+        panel.grid()
+    panels[0, 0].set_ylabel("error of optimal over i.i.d. noise")
+    panels[0, 0].set_xlim(nu[0], 1.05)
+    panels[0, 0].set_ylim(max(nu[0] ** 2, 1e-6), 1.5)
+    legend_below(figure)
+    return figure
