@@ -384,14 +384,14 @@ ENDS = {
     "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration gain_crossings brentq": (
         "raises if it does not converge"
     ),
-    "dpnoise_papers.inid_2024.tables.corollary_6 _least_factor brentq": "raises, and is verified",
+    "dpnoise_papers.inid_2024.tables.corollary_6 _minimum_factor brentq": "raises, and is verified",
     "dpnoise_papers.inid_2024.tables.table_4 gaussian_multiplier brentq": (
         "raises if it does not converge"
     ),
     "dpnoise_papers.inid_2024.tables.table_4 gaussian_multiplier while": (
         "doubles until the excess changes sign"
     ),
-    "dpnoise_papers.inid_2024.theory.optimum _least minimize": (
+    "dpnoise_papers.inid_2024.theory.optimum _minimum minimize": (
         "only feasible values count: ending early shows as a violation, never hides one"
     ),
     "dpnoise_papers.inid_2024.tables.two_dimensions _split minimize_scalar": (

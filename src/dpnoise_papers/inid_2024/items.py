@@ -178,8 +178,8 @@ PAPER = Paper(
             id="corollary-6",
             caption="Laplace noise with delta > 0: mean squared error over that of optimal "
             "Gaussian noise of the same epsilon = 0.5 and delta, against the number K of "
-            "coordinates. Corollary 6 is within a line's width of the dashed curves, where delta is "
-            "0. By the exact account (solid) the error tends to twice the Gaussian's in many "
+            "coordinates. Corollary 6 is within a line's width of the dashed curves, where delta "
+            "is 0. By the exact account (solid) the error tends to twice the Gaussian's in many "
             "dimensions.",
             table=Table(
                 function="dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace",
