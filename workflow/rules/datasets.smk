@@ -22,9 +22,9 @@ rule dataset:
         status="data/prepared/{dataset}.json",
     log:
         "<logs>/datasets/{dataset}.log",
-    localrule: True  # compute nodes often have no network
     wildcard_constraints:
         dataset="|".join(DATASETS),
+    localrule: True  # compute nodes often have no network
     conda:
         "../envs/dpnoise.yaml"
     resources:

@@ -1,4 +1,4 @@
-"""Algorithm 1 of Balle & Wang (ICML 2018) as published: a reference to measure, not to use.
+"""Algorithm 1 of Balle & Wang (ICML 2018) as published: to be measured, not to be used.
 
 It writes sigma = alpha sensitivity / sqrt(2 epsilon) and searches v >= 0 with B+(v) = delta
 where alpha <= 1, else u >= 0 with B-(u) = delta, where
@@ -28,7 +28,7 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
 
@@ -40,23 +40,46 @@ _MIDDLES = 1100
 
 
 def _phi(t: Array) -> Array:
+    """Return Phi(t) as the paper writes it; nothing is left of it far below 0."""
     return 0.5 * (1.0 + special.erf(t / math.sqrt(2.0)))
 
 
 def b_plus(v: Array, epsilon: Array) -> Array:
-    """Return B+(v), the delta of alpha = sqrt(1 + v/2) - sqrt(v/2)."""
+    """Delta of alpha = sqrt(1 + v/2) - sqrt(v/2), B+(v) in the paper.
+
+    Parameters
+    ----------
+    v, epsilon : array
+        Non-negative; they broadcast.
+
+    Returns
+    -------
+    array
+    """
     return _phi(np.sqrt(epsilon * v)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (v + 2.0)))
 
 
 def b_minus(u: Array, epsilon: Array) -> Array:
-    """Return B-(u), the delta of alpha = sqrt(1 + u/2) + sqrt(u/2)."""
+    """Delta of alpha = sqrt(1 + u/2) + sqrt(u/2), B-(u) in the paper.
+
+    Parameters
+    ----------
+    u, epsilon : array
+        Non-negative; they broadcast.
+
+    Returns
+    -------
+    array
+    """
     return _phi(-np.sqrt(epsilon * u)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (u + 2.0)))
 
 
-def _search(epsilon: Array, delta: Array, plus: Array, tolerance: float, stop: str) -> Array:
+def _search(
+    epsilon: Array, delta: Array, plus: NDArray[np.bool_], tolerance: float, stop: str
+) -> Array:
     """Return v* or u* of each pair; NaN where the published search would never end."""
 
-    def excess(x: Array, which: Array) -> Array:
+    def excess(x: Array, which: NDArray[np.intp]) -> Array:
         e = epsilon[which]
         return np.where(plus[which], b_plus(x, e), b_minus(x, e)) - delta[which]
 
@@ -98,7 +121,7 @@ def algorithm_1(
     tolerance: float = TOLERANCE,
     stop: str = "argument",
 ) -> Array:
-    """Return the sigma of Algorithm 1 in double precision, right or wrong.
+    """Standard deviation of Algorithm 1 in double precision, private or not.
 
     Parameters
     ----------

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from dpnoise_papers.settings import (
-    Delta,
     DeltaGrid,
+    DeltaOrZero,
     Deltas,
-    EpsilonGrid,
-    Epsilons,
+    Distinct,
     Grid,
     Section,
     Seeded,
-    distinct,
     within,
 )
 
 # The largest tables and arrays that fit into the memory of a job.
-_MOST_POINTS = 1_000_000
-_MOST_NUMBERS = 50_000_000
+_MAXIMUM_POINTS = 1_000_000
+_MAXIMUM_NUMBERS = 50_000_000
 
 # The classical mechanism is for epsilon < 1, and the end of that range is its limit.
-_ClassicalEpsilon = Annotated[float, Field(ge=1e-100, le=1)]
-ClassicalEpsilons = Annotated[
-    tuple[_ClassicalEpsilon, ...], Field(min_length=1), AfterValidator(distinct)
-]
-Gain = Annotated[float, Field(gt=1, le=1e300)]
-Gains = Annotated[tuple[Gain, ...], Field(min_length=1), AfterValidator(distinct)]
+ClassicalEpsilons = Distinct[Annotated[float, Field(ge=1e-100, le=1)]]
+# Where calibration to several coordinates and the denoisers have finite answers.
+ReleaseEpsilon = Annotated[float, Field(ge=1e-3, le=100)]
+ReleaseDelta = Annotated[float, Field(ge=1e-100, lt=1)]
+Gains = Distinct[Annotated[float, Field(gt=1, le=1e300)]]
 UnitSensitivity = Annotated[float, Field(ge=1e-6, le=1e6)]
 Repetitions = Annotated[int, Field(ge=2, le=1_000_000)]
 HourOfDay = Annotated[int, Field(ge=0, le=23)]
@@ -45,7 +42,6 @@ Denoising = Literal[
     "trend-filtering-1",
     "trend-filtering-2",
 ]
-Methods = Annotated[tuple[Denoising, ...], Field(min_length=1), AfterValidator(distinct)]
 
 
 class GainByEpsilon(Section):
@@ -74,15 +70,15 @@ class GainCrossings(Section):
 class Algorithm1(Section):
     """Algorithm 1 as published; `tolerance` is where its bisection stops."""
 
-    epsilons: EpsilonGrid
+    epsilons: Annotated[Grid, within(1e-12, 1e4)]  # below, its sigma is 0
     deltas: DeltaGrid
     tolerance: Annotated[float, Field(gt=0, le=0.01)]
 
     @model_validator(mode="after")
     def _fits_into_memory(self) -> Algorithm1:
         points = self.epsilons.count * self.deltas.count
-        if points > _MOST_POINTS:
-            raise ValueError(f"expected at most {_MOST_POINTS} pairs of the grids, got {points}")
+        if points > _MAXIMUM_POINTS:
+            raise ValueError(f"expected at most {_MAXIMUM_POINTS} pairs of the grids, got {points}")
         return self
 
 
@@ -90,11 +86,7 @@ class Algorithm1Sizes(Section):
     """Excesses of the true delta over the one asked for, as ratios, counted from some delta on."""
 
     excesses: Gains
-    minimum_deltas: Annotated[
-        tuple[Annotated[float, Field(ge=0, lt=1)], ...],
-        Field(min_length=1),
-        AfterValidator(distinct),
-    ]
+    minimum_deltas: Distinct[DeltaOrZero]
 
 
 class Releases(Seeded):
@@ -118,24 +110,20 @@ class Releases(Seeded):
         The largest dimension at which the families beyond the paper are run.
     """
 
-    epsilons: Epsilons
-    delta: Delta
+    epsilons: Distinct[ReleaseEpsilon]
+    delta: ReleaseDelta
     samples: Annotated[int, Field(ge=1, le=1_000_000)]
     repetitions: Repetitions
     draws: Annotated[int, Field(ge=0, le=10_000_000)]
-    dimensions: Annotated[
-        tuple[Annotated[int, Field(ge=3, le=100_000)], ...],
-        Field(min_length=1),
-        AfterValidator(distinct),
-    ]
-    exact_up_to: Annotated[int, Field(ge=0, le=100_000)]
+    dimensions: Distinct[Annotated[int, Field(ge=3, le=100_000)]]
+    exact_up_to: Annotated[int, Field(ge=0, le=10_000)]
 
     @model_validator(mode="after")
     def _fits_into_memory(self) -> Releases:
         numbers = max(self.samples, self.repetitions) * max(self.dimensions)
-        if numbers > _MOST_NUMBERS:
+        if numbers > _MAXIMUM_NUMBERS:
             raise ValueError(
-                f"expected at most {_MOST_NUMBERS} numbers (samples or repetitions times the "
+                f"expected at most {_MAXIMUM_NUMBERS} numbers (samples or repetitions times the "
                 f"largest dimension), got {numbers}"
             )
         return self
@@ -175,10 +163,10 @@ class HeatMap(Seeded):
     """One map, released by every method; `repetitions` draws of the noise for its error."""
 
     hour: HourOfDay
-    epsilon: Annotated[float, Field(gt=0, le=1e4)]
-    delta: Delta
+    epsilon: ReleaseEpsilon
+    delta: ReleaseDelta
     repetitions: Repetitions
-    methods: Methods
+    methods: Distinct[Denoising]
 
     @property
     def hours(self) -> tuple[int, ...]:
@@ -189,11 +177,11 @@ class HeatMap(Seeded):
 class HeatMapErrors(Seeded):
     """Errors of maps of some hours over epsilon."""
 
-    hours: Annotated[tuple[HourOfDay, ...], Field(min_length=1), AfterValidator(distinct)]
-    epsilons: Epsilons
-    delta: Delta
+    hours: Distinct[HourOfDay]
+    epsilons: Distinct[ReleaseEpsilon]
+    delta: ReleaseDelta
     repetitions: Repetitions
-    methods: Methods
+    methods: Distinct[Denoising]
 
 
 def named_hours(*sections: object) -> list[int]:
