@@ -132,12 +132,12 @@ def read_typed(path: str | os.PathLike[str], kind: type[Kind]) -> Kind:
     try:
         return TypeAdapter(kind).validate_python(read_yaml(path))
     except ValidationError as error:
-        listed = "; ".join(
-            f"{'.'.join(map(str, one['loc'])) or 'top level'}: {one['msg'].replace('Input should be', 'expected')}, "
-            f"got {str(one['input'])[:80]!r}"
-            for one in error.errors(include_url=False)
-        )
-        raise YamlError(f"{path}: {listed}") from None
+        mistakes = []
+        for one in error.errors(include_url=False):
+            where = ".".join(map(str, one["loc"])) or "top level"
+            expected = one["msg"].replace("Input should be", "expected")
+            mistakes.append(f"{where}: {expected}, got {str(one['input'])[:80]!r}")
+        raise YamlError(f"{path}: {'; '.join(mistakes)}") from None
 
 
 def _mistakes(

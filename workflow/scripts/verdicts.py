@@ -23,5 +23,5 @@ if texts and table.parent == Path("results"):  # the README's numbers are of tha
 write_text(markdown(published, verdicts, results, readme), page)
 Path(snakemake.log[0]).write_text("\n".join([*log, *readme]) + "\n", encoding="utf-8")
 if readme and snakemake.params.strict:
-    message = "README.md differs from this run (mend it by `make readme`):\n" + "\n".join(readme)
+    message = "README.md differs from this run (`make readme` repairs it):\n" + "\n".join(readme)
     raise SystemExit(message)

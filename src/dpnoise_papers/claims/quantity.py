@@ -103,8 +103,7 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
     Raises
     ------
     NotRunError
-        If the table, a row or a value is missing, or the run that makes it has not
-        succeeded.
+        If the table, a row or a value is missing, or the run that makes it has failed.
     """
     if not claim.result:
         raise NotRunError("no experiment of ours computes it")
@@ -119,10 +118,11 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
     first = _values(rows, claim.column, claim.result)
     second = _values(others, claim.against_column, claim.result)
     if first.interval is not None or second.interval is not None:
-        message = f"results/{claim.result} has intervals, which two columns cannot share"
-        raise NotRunError(f"{message}: it needs a column of the difference")
+        raise NotRunError(
+            f"results/{claim.result} has intervals, which two columns cannot share: it needs a "
+            "column of the difference"
+        )
     x, y = first.value, second.value
-    stochastic = first.se is not None or second.se is not None
     a = np.zeros_like(x) if first.se is None else first.se
     b = np.zeros_like(y) if second.se is None else second.se
     if claim.quantity == "ratio":
@@ -135,7 +135,7 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
         value=value,
         first=x,
         second=y,
-        se=se if stochastic else None,
+        se=None if first.se is None and second.se is None else se,
         interval=None,
         repetitions=np.minimum(first.repetitions, second.repetitions),
         choices=_choices(claim, first, second),
@@ -205,12 +205,11 @@ def rows_of(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str)
     rows = table[chosen]
     if rows.empty:
         raise NotRunError(f"results/{result} has no row with {words}")
-    if "status" in rows:
-        failed = rows[rows["status"] != "ok"]
-        if not failed.empty:
-            why = failed["reason"].iloc[0] if "reason" in failed else ""
-            why = why if isinstance(why, str) and why else "no reason is recorded"
-            raise NotRunError(f"{words}: {failed['status'].iloc[0]}: {why.rstrip('.')}")
+    failed = rows[rows["status"] != "ok"] if "status" in rows else rows[:0]
+    if not failed.empty:
+        why = failed["reason"].iloc[0] if "reason" in failed else ""
+        why = why if isinstance(why, str) and why else "no reason is recorded"
+        raise NotRunError(f"{words}: {failed['status'].iloc[0]}: {why.rstrip('.')}")
     return rows
 
 
@@ -258,8 +257,8 @@ def _paired(
     if len(others) == 1 and not claim.pair:
         return rows, others.iloc[np.zeros(len(rows), dtype=int)]
     if not claim.pair:
-        message = f"{len(rows)} rows stand against {len(others)} and 'pair' does not say how"
-        raise NotRunError(message)
+        counts = f"{len(rows)} rows stand against {len(others)}"
+        raise NotRunError(f"{counts} and 'pair' does not say how")
     keys = list(claim.pair)
     absent = [key for key in keys if key not in rows]
     if absent:
@@ -267,8 +266,7 @@ def _paired(
     rows, others = rows.set_index(keys), others.set_index(keys)
     unique = rows.index.is_unique and others.index.is_unique
     if not unique or set(rows.index) != set(others.index):
-        message = f"the rows of the two selections do not pair off by {', '.join(keys)}"
-        raise NotRunError(message)
+        raise NotRunError(f"the rows of the two selections do not pair off by {', '.join(keys)}")
     return rows, others.loc[rows.index]
 
 
@@ -283,9 +281,7 @@ def _reduce(claim: Claim, found: Quantity) -> Quantity:
             raise NotRunError("the interval of a mean is not known from those of its rows")
         # Rows are taken as independent draws; this is their mean's standard error.
         se = None if found.se is None else np.sqrt(np.sum(found.se**2, keepdims=True)) / found.rows
-        value, first, second = (
-            np.mean(part, keepdims=True) for part in (found.value, found.first, found.second)
-        )
+        value, first, second = (np.mean(part, keepdims=True) for part in found[:3])
         fewest = np.min(found.repetitions, keepdims=True)
         return Quantity(value, first, second, se, None, fewest, None, 1)
     place = [np.argmin(found.value) if claim.reduce == "min" else np.argmax(found.value)]

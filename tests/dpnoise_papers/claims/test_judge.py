@@ -286,8 +286,8 @@ def test_intervals_of_replications_stand_for_standard_errors():
     assert "outside its own interval" in verdict(NUMBER, outside).why
 
 
-def ranged(value, least, greatest, **more):
-    table = two(value, 0.5).assign(x_least=[least, 0.4], x_greatest=[greatest, 0.6])
+def ranged(value, low, high, **more):
+    table = two(value, 0.5).assign(x_least=[low, 0.4], x_greatest=[high, 0.6])
     return table.assign(**more)
 
 
