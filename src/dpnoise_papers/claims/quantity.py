@@ -159,7 +159,7 @@ def _choices(claim: Claim, first: Quantity, second: Quantity) -> Ends | None:
 
 
 def corrected(claim: Claim) -> Claim:
-    """Return the claim that the corrected statement makes.
+    """Return the claim of the corrected statement.
 
     Parameters
     ----------
@@ -196,8 +196,7 @@ def rows_of(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str)
     NotRunError
         If there is none, or one whose status is not 'ok'.
     """
-    words = ", ".join(map(str, conditions)) or "any row"
-    chosen = np.ones(len(table), dtype=bool)
+    chosen, words = np.ones(len(table), dtype=bool), ", ".join(map(str, conditions)) or "any row"
     for condition in conditions:
         if condition.column not in table:
             raise NotRunError(f"results/{result} has no column {condition.column!r}")
