@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _WORDS = {"extra_forbidden": "unknown setting", "missing": "missing setting"}
+_BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
 
 
 class ConfigError(ValueError):
@@ -124,7 +125,8 @@ def validate(settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
     try:
         config = config_model().model_validate(seeded)
     except ValidationError as error:
-        mistakes += [_line(one) for one in error.errors(include_url=False)]
+        found = error.errors(include_url=False)  # a wrong seed is told once, not for each section
+        mistakes += [_line(one) for one in found if one["loc"][2:] != ("seed",)]
     if mistakes:
         raise _refusal(mistakes)
     return config
@@ -202,5 +204,7 @@ def _line(error: Mapping[str, Any]) -> str:
     if error["type"] in _WORDS:
         return f"{where}: {_WORDS[error['type']]}"
     message = error["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    for bound in _BOUNDS.keys() & error.get("ctx", {}).keys():  # one at most
+        message = f"expected a number {_BOUNDS[bound]} {error['ctx'][bound]:.12g}"
     got = "" if isinstance(error["input"], Mapping) else f", got {error['input']!r}"
     return f"{where}: {message[:1].lower()}{message[1:]}{got}"

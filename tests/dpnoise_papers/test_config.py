@@ -269,3 +269,8 @@ def test_the_command_line_says_valid_or_lists_every_mistake(capsys, tmp_path, mo
     assert "2 mistake(s)" in err
     assert "seed: " in err
     assert "data.offline: " in err
+
+
+def test_bounds_are_short_numbers(refusal):
+    message = refusal(SHIPPED, {"balle_wang_2018": {"figure_2": {"delta": 0.0}}})
+    assert "figure_2.delta: expected a number of at least 1e-100, got 0.0" in message
