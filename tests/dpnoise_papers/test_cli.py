@@ -135,6 +135,8 @@ def test_fingerprint_is_what_the_registry_wants(capsys, tmp_path, where):
             "expected 1 file(s), for toy-table",
         ),
         (["data", "fingerprint", "gone.csv", "--as", "new"], "gone.csv"),
+        (["data", "fingerprint", __file__, copies.__file__, "--as", "new"], "expected one file"),
+        (["data", "fingerprint", __file__, "--as", "new", "--target", "y"], "target among"),
         (["data", "list", "--colour"], "--colour"),
         (["config", "check"], "FILE"),
         (["config", "check", "gone.yaml"], "gone.yaml"),

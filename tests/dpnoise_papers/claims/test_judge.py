@@ -1,8 +1,6 @@
 """The rule by which a claim holds: every verdict, and that it cannot be talked into one."""
 
-import dataclasses
 import math
-import re
 
 import numpy as np
 import pandas as pd
@@ -10,66 +8,9 @@ import pytest
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from dpnoise_papers.claims.beside import printed_numbers
-from dpnoise_papers.claims.judge import LEGEND, judge
-from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
-from dpnoise_papers.claims.published import Published
-from dpnoise_papers.claims.quantity import read_tables
-from dpnoise_papers.claims.report import markdown
-
-NUMBER = Claim(
-    id="number",
-    paper="paper",
-    item="table-1",
-    where="Table I",
-    kind="printed",
-    quantity="number",
-    statement="a number",
-    printed=Printed.parse("0.0391"),
-    result="paper/table-1.csv",
-    select=(Condition("mechanism", "=", "a"),),
-    column="x",
-    against=(),
-    against_column="x",
-    pair=(),
-    relation="",
-    reduce="one",
-    rtol=0.1,
-    resolution=1e-6,
-    ordering="",
-    corrected=None,
-    corrected_statement="",
-    corrected_select=(),
-    corrected_column="x",
-    cause=("because",),
-)
-CAUSE = Cause(
-    "because", "paper", "A reason.", "It is {paper/table-1.csv: mechanism=b -> x, .2f}.", {}
-)
-ORDERING = dataclasses.replace(
-    NUMBER,
-    id="ordering",
-    quantity="ordering",
-    printed=None,
-    against=(Condition("mechanism", "=", "b"),),
-    relation="<",
-)
-
-
-def replace(claim, **changes):
-    if isinstance(changes.get("printed"), str):
-        changes["printed"] = Printed.parse(changes["printed"])
-    return dataclasses.replace(claim, **changes)
-
-
-def two(a, b, *se):
-    table = pd.DataFrame({"mechanism": ["a", "b"], "x": [a, b]})
-    return table.assign(x_se=se) if se else table
-
-
-def verdict(claim, table, *others):
-    found = judge([claim, *others], {claim.result: table})
-    return found.iloc[0]
+from claim_toys import NUMBER, ORDERING, replace, two, verdict
+from dpnoise_papers.claims.judge import judge
+from dpnoise_papers.claims.model import Condition, Printed
 
 
 @pytest.mark.parametrize(
@@ -414,148 +355,6 @@ def test_a_reversed_ordering_is_a_misprint_of_its_sign():
     assert verdict(claim, pd.concat([sides, turned])).verdict == "misprint"
 
 
-def test_differences_and_ratios_and_their_standard_errors():
-    against = {"against": ORDERING.against}
-    difference = replace(NUMBER, quantity="difference", printed="10.26%", **against)
-    found = verdict(difference, two(0.2515, 0.1489, 0.003, 0.004))
-    assert found.verdict == "reproduced"
-    assert found.ours == "10.26%"
-    assert found.uncertainty == pytest.approx(0.005)
-    ratio = replace(NUMBER, quantity="ratio", printed="2.00", **against)
-    found = verdict(ratio, two(4.0, 2.0, 0.04, 0.04))
-    assert found.verdict == "reproduced"
-    assert found.uncertainty == pytest.approx(2 * math.hypot(0.01, 0.02))
-    assert verdict(ratio, two(4.0, 0.0)).verdict == "not run"
-
-
-SERIES = pd.DataFrame(
-    {
-        "mechanism": ["a", "a", "a", "b", "b", "b"],
-        "epsilon": [1, 2, 3, 3, 2, 1],
-        "x": [3.0, 2.0, 1.0, 1.5, 2.5, 3.5],
-        "y": [4.0, 1.0, 3.0, 9.0, 9.0, 9.0],
-    }
-)
-
-
-@pytest.mark.parametrize(
-    ("reduce", "printed"), [("min", "1"), ("max", "3"), ("mean", "2"), ("one", None)]
-)
-def test_rows_are_reduced(reduce, printed):
-    claim = replace(NUMBER, reduce=reduce, printed=f"{printed or 2}.000")
-    found = verdict(claim, SERIES)
-    assert found.verdict == ("reproduced" if printed else "not run")
-    assert printed or "3 rows are selected where one is expected" in found.why
-
-
-def test_the_standard_error_of_a_mean_is_that_of_independent_rows():
-    found = verdict(replace(NUMBER, reduce="mean", printed="2.0"), SERIES.assign(x_se=0.3))
-    assert found.uncertainty == pytest.approx(0.3 / math.sqrt(3))
-
-
-def test_all_rows_must_satisfy_the_claim():
-    claim = replace(NUMBER, reduce="all", relation="<=", printed="3")
-    assert verdict(claim, SERIES).verdict == "reproduced"
-    found = verdict(replace(claim, printed="2"), SERIES)
-    assert found.verdict == "differs"
-    assert "Fails in 1 of 3 rows" in found.why
-    assert found.ours == "3"
-
-
-def test_sides_of_several_rows_are_paired_by_name_not_by_place():
-    claim = replace(ORDERING, reduce="all", pair=("epsilon",))
-    assert verdict(claim, SERIES).verdict == "reproduced"
-    unpaired = verdict(replace(claim, pair=()), SERIES)
-    assert unpaired.verdict == "not run"
-    assert "'pair' does not say how" in unpaired.why
-    assert "do not pair off by epsilon" in verdict(claim, SERIES.drop(5)).why
-    assert "no column 'delta'" in verdict(replace(claim, pair=("delta",)), SERIES).why
-
-
-def test_two_columns_of_the_same_rows_need_no_pairing():
-    claim = replace(ORDERING, reduce="all", against=(), against_column="y")
-    found = verdict(claim, SERIES)
-    assert found.verdict == "differs"
-    assert found.ours == "2 and 1"
-
-
-def test_one_row_stands_against_many():
-    table = SERIES[(SERIES["mechanism"] == "a") | (SERIES["epsilon"] == 1)]
-    assert verdict(replace(ORDERING, reduce="all"), table).verdict == "reproduced"
-
-
-def test_a_missing_table_row_column_or_value_is_not_run(tmp_path):
-    assert judge([NUMBER], {}).verdict[0] == "not run"
-    absent = replace(NUMBER, select=(Condition("mechanism", "=", "c"),))
-    for claim, table, words in [
-        (absent, two(1, 2), "no row with mechanism=c"),
-        (NUMBER, two(1, 2).rename(columns={"x": "z"}), "no column 'x'"),
-        (NUMBER, two(1, 2).drop(columns="mechanism"), "no column 'mechanism'"),
-        (NUMBER, two(math.nan, 2), "lacks 'x'"),
-        (NUMBER, two(math.inf, 2), "lacks 'x'"),
-        (NUMBER, two("x", 2), "lacks 'x'"),
-        (NUMBER, two(0.0391, 2, math.nan, 0), "lacks 'x_se'"),
-        (NUMBER, two(0.0391, 2, -1, 0), "negative standard error"),
-        (
-            NUMBER,
-            two(0.0391, 2).assign(status=["missing", "ok"], reason=["no network.", ""]),
-            "missing: no network.",
-        ),
-        (NUMBER, two(0.0391, 2).assign(status=["failed", "ok"]), "no reason is recorded"),
-    ]:
-        found = verdict(claim, table)
-        assert found.verdict == "not run"
-        assert words in found.why
-        assert found.cause == ""
-    (tmp_path / "paper").mkdir()
-    (tmp_path / NUMBER.result).touch()
-    assert read_tables([NUMBER.result], tmp_path) == {}
-    two(1 / 3, 2).to_csv(tmp_path / NUMBER.result)
-    tables = read_tables([NUMBER.result, ORDERING.result, "absent.csv"], tmp_path)
-    assert tables[NUMBER.result]["x"][0] == pytest.approx(1 / 3, rel=1e-15)
-
-
 def test_the_cause_is_named_only_where_the_claim_does_not_hold():
     assert verdict(NUMBER, two(0.5, 1)).cause == "because"
     assert verdict(NUMBER, two(0.0391, 1)).cause == ""
-
-
-def test_markdown_puts_the_causes_first_and_counts_by_kind():
-    claims = [
-        replace(NUMBER, ordering="ordering"),
-        ORDERING,
-        replace(NUMBER, id="other", item="table-2", statement="a | b", printed="0.5"),
-        replace(NUMBER, id="again", item="table-2", select=(Condition("mechanism", "=", "z"),)),
-        replace(NUMBER, id="typo", printed="7", corrected=Printed.parse("0.5")),
-        replace(NUMBER, id="wrong", item="table-2"),
-        replace(ORDERING, id="tie", relation="<", against_column="y"),
-        replace(NUMBER, id="ours", kind="variant", cause=()),
-    ]
-    table = two(0.5, 0.6).assign(y=0.5)
-    verdicts = judge(claims, {NUMBER.result: table})
-    assert list(verdicts["id"]) == [claim.id for claim in claims]
-    assert set(verdicts["verdict"]) == set(LEGEND)
-    text = markdown(Published(claims, [CAUSE]), verdicts, {NUMBER.result: table})
-    rows = [re.split(r"\s*(?<!\\)\|\s*", line)[1:-1] for line in text.splitlines() if "|" in line]
-    assert ["all", "2", "1", "1", "1", "1", "1", "7"] in rows
-    assert ["variant", "paper", "-", "-", "-", "-", "1", "-", "1"] in rows
-    assert "a \\| b" in text
-    assert text.index("**A reason.** (because) It is 0.60.") < text.index("## paper, table-1")
-    assert "  - ordering reproduced: number.\n  - misprint: typo.\n  - differs: wrong.\n" in text
-    assert "Without a cause: ours." in text
-    for name in ("number", "again", "typo", "wrong"):
-        assert re.search(rf"^- {name}: ", text, flags=re.MULTILINE)
-    assert not re.search(r"^- (ordering|other): ", text, flags=re.MULTILINE)
-
-
-def test_printed_numbers_are_handed_to_the_figure():
-    claims = [NUMBER, ORDERING, replace(NUMBER, id="elsewhere", item="table-2")]
-    verdicts = judge(claims, {NUMBER.result: two(0.0391, 1)})
-    (row,) = printed_numbers(claims, verdicts, paper="paper", item="table-1").to_dict("records")
-    assert row == {
-        "mechanism": "a",
-        "column": "x",
-        "printed": 0.0391,
-        "half_unit": 5e-5,
-        "verdict": "reproduced",
-    }

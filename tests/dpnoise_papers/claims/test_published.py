@@ -1,0 +1,233 @@
+"""Claims and causes as data: what is read, and every mistake named at once."""
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpnoise_papers.claims.model import Condition, Printed
+from dpnoise_papers.claims.published import COLUMNS, read_causes, read_claims, read_published
+from dpnoise_papers.claims.quantity import NotRunError, quantity
+
+PUBLISHED = Path(__file__).parents[3] / "published"
+GOOD = {
+    "id": "a-number",
+    "item": "table-1",
+    "where": "Table I",
+    "kind": "printed",
+    "quantity": "number",
+    "statement": "a number",
+    "printed": "0.5",
+    "result": "some-paper/table-1.csv",
+    "select": "mechanism=gaussian",
+    "column": "x",
+}
+
+
+def write(folder, *rows, columns=COLUMNS, name="some-paper"):
+    path = folder / f"{name}.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def table_3_claims():
+    claims = read_claims(PUBLISHED / "flipped-huber-2023.csv")
+    claims = [claim for claim in claims if claim.item == "table-3" and claim.kind == "printed"]
+    gains = [claim for claim in claims if claim.column.endswith(("_gain", "_apart"))]
+    numbers = [claim for claim in claims if claim not in gains]
+    return (
+        numbers,
+        [claim for claim in gains if claim.relation],
+        [claim for claim in gains if not claim.relation],
+    )
+
+
+def test_the_published_claims_are_valid_and_complete():
+    numbers, orderings, gains = table_3_claims()
+    assert (len(numbers), len(orderings), len(gains)) == (32, 16, 4)
+    assert {claim.ordering for claim in numbers} == {claim.id for claim in orderings}
+
+
+def test_the_published_gains_are_differences_of_the_printed_numbers():
+    numbers, orderings, gains = table_3_claims()
+
+    def key(claim, mechanism=None):
+        where = {condition.column: condition.value for condition in claim.select}
+        metric = claim.column.removesuffix("_gain").removesuffix("_apart")
+        return where["dataset"], mechanism or where["mechanism"], metric
+
+    printed = {key(claim): claim.printed.value for claim in numbers}
+    for claim in gains:
+        difference = printed[key(claim, "gaussian")] - printed[key(claim, "flipped-huber")]
+        assert difference == pytest.approx(claim.printed.value, abs=1e-12)
+    for claim in orderings:  # the printed numbers do what the orderings say
+        assert printed[key(claim, "gaussian")] > printed[key(claim, "flipped-huber")]
+
+
+def test_defaults_and_parsed_fields(tmp_path):
+    row = GOOD | {"quantity": "ratio", "id": "a-ratio", "against": "column=y;mechanism=laplace"}
+    (claim,) = read_claims(write(tmp_path, row | {"pair": "epsilon; delta"}))
+    assert (claim.reduce, claim.rtol, claim.relation) == ("one", 0.1, "")
+    assert claim.against == (Condition("mechanism", "=", "laplace"),)
+    assert claim.against_column == "y"
+    assert claim.pair == ("epsilon", "delta")
+    assert claim.printed == Printed("0.5", 0.5, 0.05)
+    assert (claim.paper, claim.resolution, claim.cause) == ("some-paper", 1e-6, ())
+
+
+def test_a_corrected_statement_has_rows_of_its_own(tmp_path):
+    row = GOOD | {"corrected": "the factor is (d - 2)/d", "corrected_select": "id=b;column=z"}
+    (claim,) = read_claims(write(tmp_path, row | {"cause": "one; two"}))
+    assert claim.corrected is None
+    assert claim.corrected_statement == "the factor is (d - 2)/d"
+    assert claim.corrected_select == (Condition("id", "=", "b"),)
+    assert (claim.corrected_column, claim.cause) == ("z", ("one", "two"))
+
+
+ORDERING = {"quantity": "ordering", "printed": "", "against": "mechanism=laplace", "relation": "<"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"id": "Not Kebab"}, "id: expected lower-case words"),
+        ({"id": ""}, "id: expected lower-case words"),
+        ({"item": ""}, "item: expected some text"),
+        ({"statement": ""}, "statement: expected some text"),
+        ({"column": ""}, "column: expected some text"),
+        ({"kind": "number"}, "kind: expected one of printed, variant, third-paper, beyond"),
+        ({"quantity": "bound"}, "quantity: expected one of number"),
+        ({"resolution": "0.1"}, r"resolution: expected a number in \(0, 0.01\], got '0.1'"),
+        ({"corrected_select": "id=b"}, "corrected: expected what should have been printed"),
+        ({"corrected_select": "b", "corrected": "x"}, "corrected_select: expected a list"),
+        ({"relation": "=="}, "relation: expected one of"),
+        ({"reduce": "median"}, "reduce: expected one of"),
+        ({"rtol": "0.3"}, r"rtol: expected a number in \(0, 0.25\], got '0.3'"),
+        ({"rtol": "0"}, "rtol: expected"),
+        ({"rtol": "nan"}, "rtol: expected"),
+        ({"rtol": "wide"}, "rtol: expected"),
+        ({"printed": "half"}, "printed: expected a number"),
+        ({"printed": ""}, "printed: expected the number as printed"),
+        ({"corrected": "half"}, "corrected: expected a number"),
+        (
+            {"ordering": "nowhere"},
+            "expected the id of an ordering or bound of the same paper, got 'nowhere'",
+        ),
+        ({"result": "/results/x.csv"}, "result: expected a .csv file below results/"),
+        ({"result": "../x.csv"}, "result: expected a .csv file below results/"),
+        ({"result": "x.json"}, "result: expected a .csv file below results/"),
+        ({"select": "mechanism"}, "select: expected a list such as"),
+        ({"select": "a=1;=2"}, "select: expected a list such as"),
+        ({"against": "mechanism=laplace"}, "against: expected nothing for a number"),
+        ({"pair": "epsilon"}, "pair: expected nothing"),
+        ({"quantity": "difference"}, "against: expected nothing for a number, else"),
+        (ORDERING | {"against": ""}, "against: expected nothing for a number, else"),
+        (ORDERING | {"relation": ""}, "relation: expected the order that is claimed"),
+        (ORDERING | {"printed": "1"}, "printed: expected nothing, for an ordering"),
+        (ORDERING | {"corrected": "x"}, "corrected: expected nothing without corrected_select"),
+    ],
+)
+def test_each_mistake_is_named(tmp_path, change, message):
+    with pytest.raises(ValueError, match=message):
+        read_claims(write(tmp_path, GOOD | change))
+
+
+def test_all_mistakes_are_named_at_once(tmp_path):
+    path = write(tmp_path, GOOD | {"quantity": "bound"}, GOOD | {"rtol": "1"})
+    with pytest.raises(ValueError, match="occurs 2 times") as error:
+        read_claims(path)
+    assert "row 2 (a-number): quantity" in str(error.value)
+    assert "row 3 (a-number): rtol" in str(error.value)
+
+
+def test_unknown_and_missing_columns_are_named(tmp_path):
+    columns = [name for name in COLUMNS if name != "rtol"] + ["color"]
+    path = write(tmp_path, GOOD, columns=columns)
+    with pytest.raises(ValueError, match=r"unknown column 'color'.*column 'rtol' is missing"):
+        read_claims(path)
+
+
+def test_too_many_cells_are_refused(tmp_path):
+    path = write(tmp_path, GOOD)
+    path.write_text(path.read_text().rstrip() + ",spare\n")
+    with pytest.raises(ValueError, match="expected 20 cells"):
+        read_claims(path)
+
+
+def test_against_keeps_the_conditions_that_it_does_not_replace(tmp_path):
+    row = GOOD | ORDERING | {"select": "mechanism=gaussian;epsilon=1"}
+    (claim,) = read_claims(write(tmp_path, row))
+    table = pd.DataFrame(
+        {"mechanism": ["gaussian", "laplace"] * 2, "epsilon": [1, 1, 2, 2], "x": [1.0, 2.0, 3, 4]}
+    )
+    found = quantity(claim, {claim.result: table})
+    assert (found.first, found.second) == ([1.0], [2.0])
+    with pytest.raises(NotRunError, match="no row with epsilon=1, mechanism=laplace"):
+        quantity(claim, {claim.result: table.drop(1)})
+
+
+CAUSE = "a-cause:\n  finding: It was so.\n  evidence: >-\n    Seen\n    twice.\n"
+
+
+def test_causes_are_read_with_their_paper(tmp_path):
+    path = tmp_path / "some-paper.causes.yaml"
+    path.write_text(CAUSE + "  given: {'2.5': 'by hand'}\n")
+    (cause,) = read_causes(path)
+    assert (cause.id, cause.paper, cause.evidence) == ("a-cause", "some-paper", "Seen twice.")
+    assert cause.given == {"2.5": "by hand"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a\n", "top level: expected a valid dictionary"),
+        ("Not Kebab: {finding: x, evidence: y}\n", "Not Kebab.*: String should match"),
+        ("a: text\n", "a: expected a valid dict"),
+        ("a: {finding: x}\n", "a.evidence: Field required"),
+        ("a: {finding: x, evidence: y, why: z}\n", "a.why: Extra inputs"),
+        (
+            "a: {finding: x, evidence: y, given: {2.5: z}}\n",
+            "a.given.2.5.*: expected a valid string",
+        ),
+    ],
+)
+def test_each_mistake_of_a_cause_is_named(tmp_path, text, message):
+    path = tmp_path / "some-paper.causes.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_causes(path)
+
+
+def test_claims_and_causes_belong_together(tmp_path):
+    write(tmp_path, GOOD | {"cause": "a-cause"})
+    (tmp_path / "some-paper.causes.yaml").write_text(CAUSE)
+    write(tmp_path, GOOD | {"id": "other", "cause": "a-cause"}, name="second-paper")
+    published = read_published(tmp_path)
+    assert [claim.paper for claim in published.claims] == ["second-paper", "some-paper"]
+    assert [cause.id for cause in published.causes] == ["a-cause"]
+
+
+def test_all_that_does_not_fit_between_files_is_named_at_once(tmp_path):
+    write(tmp_path, GOOD | {"cause": "nowhere"})
+    write(tmp_path, GOOD, name="second-paper")
+    (tmp_path / "some-paper.causes.yaml").write_text(CAUSE)
+    with pytest.raises(ValueError, match="id 'a-number' occurs 2 times") as error:
+        read_published(tmp_path)
+    assert "cause: expected the id of a cause, got 'nowhere'" in str(error.value)
+    assert "cause 'a-cause' explains no claim" in str(error.value)
+
+
+def test_an_empty_folder_is_no_published_folder(tmp_path):
+    with pytest.raises(ValueError, match=r"expected a file <paper>\.csv"):
+        read_published(tmp_path)
+
+
+def test_the_published_folder_is_valid_as_a_whole():
+    published = read_published(PUBLISHED)
+    assert {claim.paper for claim in published.claims} == {
+        "balle-wang-2018", "flipped-huber-2023", "flipped-huber-slides", "inid-2024",
+    }  # fmt: skip

@@ -1,0 +1,37 @@
+"""The page of verdicts."""
+
+import re
+
+from claim_toys import CAUSE, NUMBER, ORDERING, replace, two
+from dpnoise_papers.claims.judge import LEGEND, judge
+from dpnoise_papers.claims.model import Condition, Printed
+from dpnoise_papers.claims.published import Published
+from dpnoise_papers.claims.report import markdown
+
+
+def test_markdown_puts_the_causes_first_and_counts_by_kind():
+    claims = [
+        replace(NUMBER, ordering="ordering"),
+        ORDERING,
+        replace(NUMBER, id="other", item="table-2", statement="a | b", printed="0.5"),
+        replace(NUMBER, id="again", item="table-2", select=(Condition("mechanism", "=", "z"),)),
+        replace(NUMBER, id="typo", printed="7", corrected=Printed.parse("0.5")),
+        replace(NUMBER, id="wrong", item="table-2"),
+        replace(ORDERING, id="tie", relation="<", against_column="y"),
+        replace(NUMBER, id="ours", kind="variant", cause=()),
+    ]
+    table = two(0.5, 0.6).assign(y=0.5)
+    verdicts = judge(claims, {NUMBER.result: table})
+    assert list(verdicts["id"]) == [claim.id for claim in claims]
+    assert set(verdicts["verdict"]) == set(LEGEND)
+    text = markdown(Published(claims, [CAUSE]), verdicts, {NUMBER.result: table})
+    rows = [re.split(r"\s*(?<!\\)\|\s*", line)[1:-1] for line in text.splitlines() if "|" in line]
+    assert ["all", "2", "1", "1", "1", "1", "1", "7"] in rows
+    assert ["variant", "paper", "-", "-", "-", "-", "1", "-", "1"] in rows
+    assert "a \\| b" in text
+    assert text.index("**A reason.** (because) It is 0.60.") < text.index("## paper, table-1")
+    assert "  - ordering reproduced: number.\n  - misprint: typo.\n  - differs: wrong.\n" in text
+    assert "Without a cause: ours." in text
+    for name in ("number", "again", "typo", "wrong"):
+        assert re.search(rf"^- {name}: ", text, flags=re.MULTILINE)
+    assert not re.search(r"^- (ordering|other): ", text, flags=re.MULTILINE)
