@@ -11,9 +11,11 @@ import hashlib
 
 import numpy as np
 
+from dpnoise._validation import is_integer
+
 
 def generator(seed: int, *scope: str | float) -> np.random.Generator:
-    """Return the random generator that belongs to a scope.
+    """Return the random generator of a scope.
 
     Parameters
     ----------
@@ -33,9 +35,8 @@ def generator(seed: int, *scope: str | float) -> np.random.Generator:
     ValueError
         If `seed` is not a non-negative integer.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        message = f"seed: expected a non-negative integer, got {seed!r}"
-        raise ValueError(message)
+    if not is_integer(seed) or seed < 0:
+        raise ValueError(f"seed: expected a non-negative integer, got {seed!r}")
     text = "\x1f".join(f"{type(part).__name__}:{part!r}" for part in (int(seed), *scope))
     digest = hashlib.blake2b(text.encode(), digest_size=32).digest()
     return np.random.default_rng(np.random.SeedSequence(int.from_bytes(digest, "little")))

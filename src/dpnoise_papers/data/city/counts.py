@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise_papers.data.city.roads import RoadGraph, junction_graph, local_metres, split_map
 from dpnoise_papers.data.city.trips import Spreading, Tally, count_events, well_formed
 from dpnoise_papers.data.copies import mirror_folder
@@ -132,8 +132,7 @@ def load_city(
     """
     problems = Problems("city")
     for hour in hours:
-        whole = isinstance(hour, int) and not isinstance(hour, bool)
-        problems.require(whole and 0 <= hour < 24, "hours", "hours from 0 to 23", hour)
+        problems.require(is_integer(hour) and 0 <= hour < 24, "hours", "hours from 0 to 23", hour)
     problems.number("passengers_per_trip", passengers_per_trip, low=0.0, open_low=True)
     problems.raise_if_any()
     _, wanted = read_cities(registry).find("manhattan")

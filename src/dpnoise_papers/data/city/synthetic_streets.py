@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.denoise.graph import Graph
 from dpnoise_papers.data.city.roads import largest_component, two_core
 
@@ -54,10 +54,8 @@ def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap
     """
     problems = Problems("street graph")
     for name, value in (("rows", rows), ("columns", columns)):
-        good = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        problems.require(
-            good and value >= _MINIMUM, name, f"an integer of at least {_MINIMUM}", value
-        )
+        expected = f"an integer of at least {_MINIMUM}"
+        problems.require(is_integer(value) and value >= _MINIMUM, name, expected, value)
     problems.raise_if_any()
     number = np.arange(rows * columns).reshape(rows, columns)
     row, column = np.divmod(number.ravel(), columns)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import KDTree
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -263,6 +263,5 @@ def count_events(
 
 
 def _require_count(problems: Problems, name: str, value: object) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    ok = whole and bool(value >= 1)  # type: ignore[operator]  # a number, since it is whole
-    problems.require(ok, name, "a positive whole number", value)
+    """Record a problem unless `value` is a positive whole number."""
+    problems.require(is_integer(value) and value >= 1, name, "a positive whole number", value)
