@@ -66,9 +66,10 @@ class Problems:
         kind = "a finite number" if finite else "a number"
         expected = f"{kind} in {left}{low:g}, {high:g}{right}"
         try:
-            ok = isinstance(value, Real) and not isinstance(value, bool)
-            x = float(value) if ok else math.nan  # not a float32: the limits would overflow
-            ok = ok and not math.isnan(x)
+            x = math.nan
+            if isinstance(value, Real | float) and not isinstance(value, bool):
+                x = float(value)  # not a float32: the limits would overflow
+            ok = not math.isnan(x)
         except OverflowError:  # an integer beyond all floats
             ok = False
         if ok:

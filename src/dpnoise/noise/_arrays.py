@@ -82,6 +82,7 @@ def points(subject: object, name: str, value: ArrayLike) -> NDArray[np.float64]:
     problems = Problems(repr(subject))
     problems.require(array is not None, name, "a real number or an array of them", value)
     problems.raise_if_any()
+    assert array is not None  # noqa: S101  (or refused)
     return array
 
 
@@ -114,4 +115,5 @@ def draws(
         pass
     problems.require(rng is not None, "random_state", "a seed or a Generator", random_state)
     problems.raise_if_any()
+    assert rng is not None  # noqa: S101  (or refused)
     return tuple(map(int, lengths)), rng

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class Piece(NamedTuple):
     curvature: float
 
 
+@dataclass(frozen=True)
 class Noise(ABC):
     """A continuous distribution symmetric about 0.
 
@@ -72,7 +74,7 @@ class Noise(ABC):
         pieces = self.pieces() or ()
         return [Quadratic(*map(Fraction, (p.left, p.slope, p.curvature))) for p in pieces]
 
-    def largest_loss(self, sensitivity: float) -> Fraction | float:
+    def largest_loss(self, sensitivity: float | Fraction) -> Fraction | float:
         """An upper bound on the privacy loss of one coordinate, without rounding.
 
         For log-concave noise the loss grows along the line to the sensitivity times the slope of
@@ -90,7 +92,7 @@ class Noise(ABC):
         """The pair (xi, eta) of a proved bound on the Renyi divergence, or None."""
         return None
 
-    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+    def dispersion(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """The place of the noise in the dispersive order of its family.
 
         Returns
@@ -107,7 +109,7 @@ class Noise(ABC):
     def from_dispersion(cls, *parameters: float) -> Self:
         """The noise with given fixed parameters and parameters of `dispersion`."""
         x, *ratios = parameters
-        return cls(x, *(x * ratio for ratio in ratios))
+        return cls(x, *(x * ratio for ratio in ratios))  # type: ignore[call-arg]  # of the family
 
     @abstractmethod
     def _log_density(self, x: Array) -> Array:

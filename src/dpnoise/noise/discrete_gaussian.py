@@ -27,7 +27,7 @@ from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from dpnoise._types import Array
+    from dpnoise._types import Array, BoolArray
 
 _LEAST_SIGMA, _GREATEST_SIGMA = 0.01, 1e12  # beyond, it is 0 or doubles skip integers
 _WIDE = 16.0  # from this sigma on the corrections of Euler and Maclaurin vanish quickly
@@ -154,7 +154,7 @@ class DiscreteGaussian:
         p = points(self, "p", p)
         return self._quantile(np.where(p < 0.5, p, 1.0 - p), p < 0.5)
 
-    def _quantile(self, tail: Array, negative: Array) -> Array:
+    def _quantile(self, tail: Array, negative: BoolArray) -> Array:
         """Return k >= 0 with P(X > k) <= tail < P(X >= k), or minus the k with < and <=.
 
         Both are what the quantiles ask for on their side of 0, where the tail is exact.
@@ -165,7 +165,7 @@ class DiscreteGaussian:
 
         log_tail = np.log(tail)  # the smallest tails are integers of the smallest double
 
-        def beyond(k: Array) -> Array:
+        def beyond(k: Array) -> BoolArray:
             log_mass = self._log_tail(k + 1.0)
             return np.where(negative, log_mass < log_tail, log_mass <= log_tail)
 

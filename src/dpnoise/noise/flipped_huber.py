@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import special
@@ -63,7 +63,7 @@ def _shape(alpha: ArrayLike, gamma: ArrayLike) -> _Shape:
     return _Shape(b, square, centre, rim, mills, centre + rim * b * mills)
 
 
-def _check_ratio(problems: Problems, alpha: Array, gamma: Array) -> None:
+def _check_ratio(problems: Problems, alpha: Array | float, gamma: Array | float) -> None:
     """Refuse a ratio of good parameters that double precision cannot square."""
     if not problems.found:
         with np.errstate(over="ignore"):
@@ -214,7 +214,7 @@ class FlippedHuber(Noise):
         tail = Quadratic(alpha, alpha * precision, precision)
         return [Quadratic(ZERO, tail.slope, ZERO), tail] if alpha else [tail]
 
-    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+    def dispersion(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """More dispersed with alpha and with gamma / alpha."""
         if self.alpha == 0.0:
             return (Gaussian,), (self.gamma,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from scipy import special
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 
-def mills_ratio(x: Array) -> Array:
+@overload
+def mills_ratio(x: float) -> float: ...
+@overload
+def mills_ratio(x: Array) -> Array: ...
+def mills_ratio(x: Array | float) -> Array | float:
     """Return Q(x) / phi(x), the integral of exp(-u^2 / 2 - x u) over u >= 0."""
     return math.sqrt(math.pi / 2.0) * special.erfcx(x / math.sqrt(2.0))
 
@@ -83,7 +87,7 @@ class Gaussian(Noise):
         """-log density as rational functions of the parameters."""
         return [Quadratic(ZERO, ZERO, 1 / Fraction(self.sigma) ** 2)]
 
-    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+    def dispersion(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """More dispersed with sigma."""
         return (Gaussian,), (self.sigma,)
 

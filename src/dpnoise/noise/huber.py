@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import special
@@ -141,7 +141,7 @@ class Huber(Noise):
         centre = Quadratic(ZERO, ZERO, 1 / scale**2)
         return [centre, Quadratic(alpha * scale, alpha / scale, ZERO)]
 
-    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+    def dispersion(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """More dispersed with alpha scale, the end of the centre, and with 1 / alpha."""
         return (Huber,), (self.alpha * self.scale, 1.0 / self.alpha)
 

@@ -51,7 +51,7 @@ class KNorm:
     def __post_init__(self) -> None:
         """Check the parameters and store them as float, int and float."""
         problems = Problems("K-norm noise")
-        known = isinstance(self.norm, Real) and not isinstance(self.norm, bool)
+        known = isinstance(self.norm, Real | float) and not isinstance(self.norm, bool)
         known = known and self.norm in (1, 2, math.inf)
         problems.require(known, "norm", "1, 2 or inf", self.norm)
         whole = isinstance(self.dimension, int | np.integer) and not isinstance(

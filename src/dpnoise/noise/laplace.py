@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise, Piece
@@ -60,7 +60,7 @@ class Laplace(Noise):
         """-log density as rational functions of the parameters."""
         return [Quadratic(ZERO, 1 / Fraction(self.beta), ZERO)]
 
-    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+    def dispersion(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """More dispersed with beta."""
         return (Laplace,), (self.beta,)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -124,7 +124,7 @@ class OffsetSymmetricGaussian(Noise):
         precision = 1 / Fraction(self.rho) ** 2
         return [Quadratic(ZERO, Fraction(self.theta) * precision, precision)]
 
-    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+    def dispersion(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """More dispersed with theta and with rho / theta."""
         if self.theta == 0.0:
             return (Gaussian,), (self.rho,)

@@ -68,12 +68,12 @@ def as_pair(value: Fraction) -> tuple[float, float]:
     return high, as_double(value - Fraction(high)) if math.isfinite(high) else 0.0
 
 
-def as_double_above(value: Fraction) -> float:
+def as_double_above(value: Fraction | float) -> float:
     """The smallest double that is not below a rational number.
 
     Parameters
     ----------
-    value : Fraction
+    value : Fraction or float
         The number.
 
     Returns

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.noise.staircase_2d import Staircase2D
 
 LEAST_EPSILON, GREATEST_EPSILON = 1e-100, 700.0  # 1 / epsilon^2 and exp(-epsilon) have doubles
 
@@ -58,7 +59,7 @@ def staircase_gamma(epsilon: ArrayLike, power: int = 2) -> Array:
     """
     problems = Problems("gamma of the staircase")
     epsilon = floats(problems, "epsilon", epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
-    known = isinstance(power, Real) and not isinstance(power, bool) and power in (1, 2)
+    known = isinstance(power, Real | int) and not isinstance(power, bool) and power in (1, 2)
     problems.require(known, "power", "1 or 2", power)
     problems.raise_if_any()
     if power == 1:
@@ -76,7 +77,7 @@ def steps(x: Array, width: float) -> tuple[Array, Array]:
     return np.where(x > most, math.inf, step), rest / width
 
 
-def check_staircase(noise: object, subject: str) -> None:
+def check_staircase(noise: Staircase | Staircase2D, subject: str) -> None:
     """Check epsilon, sensitivity and gamma of a frozen staircase and store them as floats."""
     problems = Problems(subject)
     problems.number("epsilon", noise.epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
@@ -161,7 +162,7 @@ class Staircase(Noise):
     def _scaled(self, factor: float) -> Self:
         return type(self)(self.epsilon, factor * self.sensitivity, self.gamma)
 
-    def largest_loss(self, sensitivity: float) -> Fraction | float:
+    def largest_loss(self, sensitivity: float | Fraction) -> Fraction | float:
         """The epsilon of a step up to its own sensitivity; no bound is stated beyond it."""
         return Fraction(self.epsilon) if sensitivity <= self.sensitivity else math.inf
 

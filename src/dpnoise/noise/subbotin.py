@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import special
@@ -108,7 +108,7 @@ class Subbotin(Noise):
             return np.where(u < _NEAR, mass * math.gamma(1.0 + a), u**a)
 
         def middle(e: Array) -> Array:
-            return special.gammainccinv(a, np.exp(-e)) ** a
+            return np.asarray(special.gammainccinv(a, np.exp(-e)), dtype=float) ** a
 
         def far(e: Array) -> Array:
             finite = np.minimum(e, 1e300)
@@ -146,7 +146,7 @@ class Subbotin(Noise):
             return [Quadratic(ZERO, 1 / Fraction(self.scale), ZERO)]
         return [Quadratic(ZERO, ZERO, 1 / Fraction(self.scale) ** 2)] if self.p == 2.0 else []
 
-    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+    def dispersion(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """More dispersed with the scale, at a fixed power p."""
         return (Subbotin, self.p), (self.scale,)
 

@@ -11,7 +11,7 @@ import decimal
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import special
@@ -126,7 +126,7 @@ class TruncatedLaplace(Noise):
             mass = Fraction(fall * (1 - rest) / (2 * (1 - reach)))
         return mass * (1 + Fraction(1, 10**_DIGITS))
 
-    def dispersion(self) -> tuple[tuple[object, ...], tuple[float, ...]]:
+    def dispersion(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """More dispersed with beta and with bound / beta."""
         kind, ratio = TruncatedLaplace, self.bound / self.beta
         return ((kind,), (self.beta, ratio)) if ratio < math.inf else ((self,), ())

@@ -6,11 +6,11 @@ One noise and sensitivity for all coordinates, or any one-dimensional array-like
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise._validation import is_integer
 from dpnoise.noise.base import Noise
 from dpnoise.noise.staircase import Staircase
 
@@ -32,7 +32,7 @@ def _listed(value: object) -> list | None:
     """Return what a one-dimensional array-like holds, or None for anything else."""
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         return None
-    return list(value) if isinstance(value, Sequence) or np.ndim(value) > 0 else None
+    return list(value) if isinstance(value, Sequence) or np.asarray(value).ndim > 0 else None
 
 
 def read_shares(
@@ -48,10 +48,10 @@ def read_shares(
         expected = "one each, or sequences of equal length"
         problems.add(f"noise, sensitivity: expected {expected}, got {noise!r}, {sensitivity!r}")
         return {}
-    whole = isinstance(copies, Integral) and not isinstance(copies, bool)
+    whole = is_integer(copies)
     expected = f"a whole number from 1 to {_MOST_COPIES}"
     problems.require(whole and 1 <= copies <= _MOST_COPIES, "copies", expected, copies)
-    if not many:
+    if noises is None or sizes is None:
         noises, sizes = [noise], [sensitivity]
     else:
         if whole and copies != 1:

@@ -9,24 +9,22 @@ greatest corner (more private, for lower bounds).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
 
-    Shares = Sequence[tuple[Noise, int]]
+    Shares = list[tuple[Noise, int]]
 
 _MARGIN = 1e-13  # over the rounding of a corner
 
 
-def corner(family: tuple[object, ...], values: Array, margin: float) -> Noise:
+def corner(family: tuple[Any, ...], values: Array, margin: float) -> Noise:
     """The noise with given parameters of `Noise.dispersion`, moved outwards by a margin.
 
     Parameters
@@ -79,7 +77,7 @@ def grouped(shares: Shares, most: int) -> tuple[Shares, Shares]:
     less_private, more_private : list of (Noise, int)
         Delta for the first is at least, for the second at most that for `shares`.
     """
-    families: dict[tuple[object, ...], list[tuple[Noise, int, tuple[float, ...]]]] = {}
+    families: dict[tuple[Any, ...], list[tuple[Noise, int, tuple[float, ...]]]] = {}
     for noise, copies in shares:
         family, values = noise.dispersion()
         families.setdefault(family, []).append((noise, copies, values))
@@ -88,16 +86,16 @@ def grouped(shares: Shares, most: int) -> tuple[Shares, Shares]:
     less: list[tuple[Noise, int]] = []
     more: list[tuple[Noise, int]] = []
     for family, members in families.items():
-        values = np.array([value for _, _, value in members])
-        cells = _cells(values, max(int(room * len(members)), 1)) if values.size else np.zeros(1)
+        table = np.array([value for _, _, value in members])
+        cells = _cells(table, max(int(room * len(members)), 1)) if table.size else np.zeros(1)
         for cell in np.unique(cells):
             here = np.flatnonzero(cells == cell)
             count = sum(members[k][1] for k in here)
             if len(here) == 1:
                 ends = [members[here[0]][0]] * 2
             else:
-                least, greatest = values[here].min(axis=0), values[here].max(axis=0)
-                ends = [corner(family, least, -_MARGIN), corner(family, greatest, _MARGIN)]
+                low, high = table[here].min(axis=0), table[here].max(axis=0)
+                ends = [corner(family, low, -_MARGIN), corner(family, high, _MARGIN)]
             less.append((ends[0], count))
             more.append((ends[1], count))
     return less, more

@@ -83,7 +83,7 @@ class VectorProfile:
         return np.maximum(np.exp(self.log_upper), tiny)[()]
 
 
-def _closed(log_delta: Array, error: ArrayLike) -> VectorProfile:
+def _closed(log_delta: Array, error: Array | float) -> VectorProfile:
     """Return the bounds of a closed form with a relative error."""
     return VectorProfile(log_delta - error, log_delta, np.minimum(log_delta + error, 0.0))
 

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
 from dpnoise.noise.rational import as_double_above
@@ -64,7 +63,7 @@ class ZCDP(NamedTuple):
             If `times` is not a non-negative integer.
         """
         problems = Problems("composition of zCDP")
-        whole = isinstance(times, Integral) and not isinstance(times, bool) and times >= 0
+        whole = is_integer(times) and times >= 0
         problems.require(whole, "times", "a non-negative integer", times)
         problems.raise_if_any()
         return ZCDP(*(as_double_above(int(times) * Fraction(part)) for part in self))
@@ -82,11 +81,13 @@ class ZCDP(NamedTuple):
             return self
         raise TypeError(f"zCDP bound: expected another one to add, got {other!r}")
 
-    def __mul__(self, times: int) -> ZCDP:
+    def __mul__(self, times: int) -> ZCDP:  # type: ignore[override]  # no longer a tuple's
         """Return the bound after `times` such mechanisms."""
         return self.composed(times)
 
-    __rmul__ = __mul__
+    def __rmul__(self, times: int) -> ZCDP:  # type: ignore[override]  # no longer a tuple's
+        """Return the bound after `times` such mechanisms."""
+        return self.composed(times)
 
 
 def transition_cost(alpha: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
@@ -180,8 +181,9 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
     problems.require(known, "noise", "Gaussian, Laplace or FlippedHuber", noise)
     problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
     problems.raise_if_any()
-    exact = int if isinstance(sensitivity, Integral) else float
+    exact = int if is_integer(sensitivity) else float
     pair = noise.zcdp_pair(Fraction(exact(sensitivity)))
+    assert pair is not None  # noqa: S101  (or refused)
     bound = ZCDP(*map(as_double_above, pair))
     finite = math.isfinite(bound.xi) and math.isfinite(bound.eta)
     problems.require(finite, "bound", "parts below 1.8e308", tuple(bound))

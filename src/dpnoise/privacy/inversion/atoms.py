@@ -57,7 +57,8 @@ class AtomicLoss(NamedTuple):
         error = error + self.mass_error * (delta + error)
         with np.errstate(divide="ignore"):  # nothing beyond epsilon
             terms = np.log(delta), np.log(error)
-        return tuple(float(np.logaddexp.reduce(self.log_masses + term)) for term in terms)
+        log_delta, log_error = (np.logaddexp.reduce(self.log_masses + term) for term in terms)
+        return float(log_delta), float(log_error)
 
     def log_delta(self, epsilon: float) -> tuple[float, float]:
         """Return the logarithms of the contribution to delta and of a bound on its error."""
@@ -112,8 +113,9 @@ def powers(atoms: Atoms, copies: int) -> tuple[Array, Array]:
             n * values[1] + (copies - n) * values[0],
             choose + n * logs[1] + (copies - n) * logs[0],
         )
-    lower = _trinomial(*logs, copies)
-    upper = _trinomial(*logs[::-1], copies)
+    first, middle, last = logs
+    lower = _trinomial(first, middle, last, copies)
+    upper = _trinomial(last, middle, first, copies)
     return values[2] * np.arange(-copies, copies + 1.0), np.concatenate([lower, upper[-2::-1]])
 
 

@@ -172,7 +172,8 @@ class Inversion:
         rule = Rule(self.transform, epsilon, c, bend, removable=bool(removed))
         target = max(_scaled(log_known, rule.log_scale) for log_known, _ in [infinite, *removed])
         target = max(target, rule.guess)
-        best, sharpness, spent = None, 1.0, 0
+        best: LogBounds | None = None
+        sharpness, spent = 1.0, 0
         for _ in range(_ATTEMPTS):
             plan = self._plan(rule, self.rtol * sharpness * target)
             if plan.level == 2 and len(removed) == 1:
@@ -189,6 +190,7 @@ class Inversion:
                 target = max(measured, 1e-3 * target)
             else:
                 sharpness *= 0.1
+        assert best is not None  # noqa: S101  (there is at least one attempt)
         return LogBounds(max(best.lower, certain), max(best.estimate, certain), best.upper)
 
     @property
@@ -229,7 +231,7 @@ class Inversion:
 
     def _once(self, epsilon: float) -> tuple[float, float]:
         """Return log delta and its error of the terms with one continuous factor."""
-        self._added += 4 * self._rows * len(self._atomic.values)
+        self._added += 4 * self._rows * (len(self._atomic.values) if self._atomic else 0)
         terms = [
             self._combined(without=g).log_delta_with(loss.stretches, epsilon) + np.log(n)
             for g, (loss, n) in enumerate(self._groups)

@@ -177,7 +177,7 @@ def coordinate_loss(noise: Noise) -> CoordinateLoss:
     """
     if isinstance(noise, Staircase):
         return _staircase_loss(noise)
-    pieces = noise.pieces()
+    pieces = noise.pieces() or ()
     if len(pieces) == 1 and pieces[0].slope == 0.0 and pieces[0].right == math.inf:
         return CoordinateLoss(gaussian=pieces[0].curvature)
     bound = noise.bound

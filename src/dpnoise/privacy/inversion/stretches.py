@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dpnoise._types import Array, ComplexArray
+    from dpnoise._types import Array, BoolArray, ComplexArray, IntArray
 
     Kinds = list[tuple[Callable[..., tuple[ComplexArray, Array]], "_Rows"]]
 
@@ -39,19 +39,21 @@ _NODES, _WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
 class _Rows(NamedTuple):
     """The stretches of one kind, as columns."""
 
-    index: NDArray[np.intp]
+    rows: IntArray
     length: Array
     psi: tuple[Array, Array, Array]
     zeta: tuple[Array, Array, Array]
 
     @classmethod
-    def of(cls, table: Array, chosen: NDArray[np.bool_]) -> _Rows:
+    def of(cls, table: Array, chosen: BoolArray) -> _Rows:
         index = np.flatnonzero(chosen)
-        columns = [column[:, None] for column in table[index].T]
-        return cls(index, columns[0], tuple(columns[1:4]), tuple(columns[4:7]))
+        length, *columns = (column[:, None] for column in table[index].T)
+        psi_0, psi_1, psi_2, zeta_0, zeta_1, zeta_2 = columns
+        return cls(index, length, (psi_0, psi_1, psi_2), (zeta_0, zeta_1, zeta_2))
 
     def exponent(self, s: ComplexArray) -> tuple[ComplexArray, ComplexArray, ComplexArray]:
-        return tuple(s * z - p for z, p in zip(self.zeta, self.psi, strict=True))
+        f0, f1, f2 = (s * z - p for z, p in zip(self.zeta, self.psi, strict=True))
+        return f0, f1, f2
 
     def magnitude(self, s: ComplexArray, peak: Array) -> Array:
         """Return the size of the terms that make up f_0 - peak."""
@@ -71,9 +73,10 @@ def _linear(rows: _Rows, s: ComplexArray, peak: Array) -> tuple[ComplexArray, Ar
     w[w == 0.0] = 1e-300
     ratio = np.expm1(w) / w
     ratio[endless] = -1.0 / w[endless]
-    value = length * np.exp(end) * ratio
+    value = np.asarray(length * np.exp(end) * ratio, dtype=complex)
     scale = rows.magnitude(s, peak) + np.where(rising, np.abs(x), 0.0)
-    return value, np.abs(value) * (EXPONENT_ERROR * (1.0 + scale))
+    error: Array = np.abs(value) * (EXPONENT_ERROR * (1.0 + scale))
+    return value, error
 
 
 def _bounded(z: ComplexArray) -> tuple[ComplexArray, Array]:
@@ -200,5 +203,5 @@ def integrate_kinds(
     values = np.empty((len(peak), len(s)), dtype=complex)
     errors = np.empty(values.shape)
     for kind, rows in kinds:
-        values[rows.index], errors[rows.index] = kind(rows, s, peak[rows.index])
+        values[rows.rows], errors[rows.rows] = kind(rows, s, peak[rows.rows])
     return values, errors

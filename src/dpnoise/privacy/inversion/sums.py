@@ -65,7 +65,7 @@ def _product(rule: Rule, u: Array, level: int) -> tuple[ComplexArray, Array]:
     """Return exp(-i u epsilon) M(s) / M(c), less what is removed, and error bounds."""
     transform, line = rule.transform, rule.line
     copies, gaussian = transform.copies, transform.gaussian
-    values = transform.values(rule.c + 1j * u, line.peak)
+    values = transform.values(np.asarray(rule.c + 1j * u, dtype=complex), line.peak)
     atoms, continuous = values.atoms / line.norm, values.continuous / line.norm
     doubt = values.error / line.norm + 4.0 * _EPS
     size, phase = _log_power(atoms + continuous, copies)

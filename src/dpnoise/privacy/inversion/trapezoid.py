@@ -28,7 +28,7 @@ _RATIO = 1.2  # of the grid on which the tail is bounded
 _TAIL_STEPS = 120
 _LEAST_SHARE = 1e-100  # of atoms in a transform; below it there is no need to remove them
 _ANGLES = 32  # in half a turn of the atoms
-_PERIODS = 1.06 ** np.arange(200)
+_PERIODS = 1.06 ** np.arange(200.0)
 _MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the result
 
 
@@ -138,7 +138,7 @@ class Rule:
 
     def _prepare_tail(self, removable: bool) -> None:
         """Bound the transform beyond each u of a grid, with 0, 1 or 2 orders removed."""
-        self.u = u = 0.3 / self.spread * _RATIO ** np.arange(_TAIL_STEPS)
+        self.u = u = 0.3 / self.spread * _RATIO ** np.arange(float(_TAIL_STEPS))
         copies, atoms = self.transform.copies, self.line.atoms
         fall = self.line.envelope(u)
         levels = [np.exp(copies @ np.log(np.maximum(np.minimum(atoms + fall, 1.0), 1e-300)))]

@@ -40,12 +40,11 @@ the transform resolves a delta of 1e-200 like one of 1e-2. With w(l) = e^(-c (l 
 from __future__ import annotations
 
 import math
-from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
 from dpnoise.privacy.lattice.nodes import UNIT, ShiftedNoise
@@ -152,7 +151,7 @@ def _checked(
         known = isinstance(noise, Noise) and noise.log_concave
         problems.require(known, f"noise {k}", "continuous log-concave noise", noise)
         good = problems.number(f"shift {k}", shift, low=0.0)
-        whole = isinstance(copies, Integral) and 1 <= copies <= _MOST_COPIES
+        whole = is_integer(copies) and 1 <= copies <= _MOST_COPIES
         expected = f"a whole number from 1 to {_MOST_COPIES}"
         problems.require(whole, f"copies {k}", expected, copies)
         if known and good and whole and shift > 0:
@@ -163,7 +162,7 @@ def _checked(
                 unit = noise.scaled(1.0 / float(shift))
                 distinct[unit] = distinct.get(unit, 0) + int(copies)
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
-    power = isinstance(size, Integral) and _LEAST_SIZE <= size <= _GREATEST_SIZE
+    power = is_integer(size) and _LEAST_SIZE <= size <= _GREATEST_SIZE
     power = power and not int(size) & (int(size) - 1)
     expected = f"a power of two from {_LEAST_SIZE} to {_GREATEST_SIZE}"
     problems.require(power, "size", expected, size)

@@ -93,8 +93,8 @@ class ShiftedNoise:
         else:
             end = self._reach()
             self.left, self.right = -end, end
-            straight = pieces is not None and pieces[-1].curvature == 0.0
-            self.flat_from = pieces[-1].left if straight else math.inf
+            last = pieces[-1] if pieces else None
+            self.flat_from = last.left if last and last.curvature == 0.0 else math.inf
             self.log_infinite = -math.inf
         self.greatest = math.inf
         if self.flat_from < math.inf or self.log_infinite > -math.inf:

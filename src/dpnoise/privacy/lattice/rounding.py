@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from dpnoise._types import Array, BoolArray
     from dpnoise.privacy.lattice.nodes import Nodes
 
 # Passes that move the means to the lattice points, evenly where the density is smooth; then those
@@ -79,7 +79,7 @@ def round_up(nodes: Nodes, h: float, tilt: float, log_factor: float) -> Masses:
     weight = np.exp(nodes.log_mass + tilt * (index * h) - log_factor)
     start = int(index.min())
     place = (index - start).astype(np.intp)
-    total = np.bincount(place, weight * (1.0 - share), minlength=int(place.max()) + 2)
+    total = np.bincount(place, weight * (1.0 - share), minlength=int(place.max()) + 2).astype(float)
     total[1:] += math.exp(tilt * h) * np.bincount(place, weight * share, minlength=len(total))[:-1]
     total[-1] += _UNDERFLOW
     return _masses(start, total, log_factor)
@@ -121,8 +121,8 @@ def round_down(
     place = (index - start).astype(np.intp)
     size = int(place.max()) + 2
 
-    def collect(which: Array, what: Array) -> Array:
-        return np.bincount(place, np.where(which, what, 0.0), minlength=size)
+    def collect(which: BoolArray, what: Array) -> Array:
+        return np.bincount(place, np.where(which, what, 0.0), minlength=size).astype(float)
 
     on, below = np.abs(beyond) <= rounding, beyond < -rounding
     above = ~(on | below)

@@ -64,16 +64,16 @@ class PieceShift:
         bounded = noise.bound < math.inf
         bound = Fraction(noise.bound) if bounded else math.inf
         self._ratio = TailRatio(exact, bound)
-        self._log_peak = -noise.pieces()[0].value
+        self._log_peak = -(noise.pieces() or ())[0].value
         self._shift = as_double(shift)
-        end = bound - shift if bounded else None
+        end = bound - shift
         self._disjoint = bounded and 2 * bound <= shift
         start = -shift / 2
         edges = {piece.left for piece in exact} | {Fraction(0)}
-        cuts = edges | {-e for e in edges} | {e - shift for e in edges}
-        cuts = sorted({t for t in cuts if t > start and (end is None or t < end)} | {start})
+        every = edges | {-e for e in edges} | {e - shift for e in edges}
+        cuts = sorted({t for t in every if start < t < end} | {start})
         self._bounded = bounded and not self._disjoint
-        self._cuts = cuts + [end] * self._bounded
+        self._cuts = [*cuts, Fraction(end)] if self._bounded else cuts
         self._tabulate(exact)
         self.least_delta = self._leaving(noise, shift) if bounded else Fraction(0)
 

@@ -87,8 +87,8 @@ def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
         Non-negative.
     """
     expected = "symmetric noise of one number, or the discrete Gaussian"
-    known = isinstance(noise, Noise | DiscreteGaussian)
-    if not problems.require(known, "noise", expected, noise):
+    if not isinstance(noise, Noise | DiscreteGaussian):
+        problems.add(f"noise: expected {expected}, got {noise!r}")
         return
     size = noise.mean_abs()
     if isinstance(noise, DiscreteGaussian):

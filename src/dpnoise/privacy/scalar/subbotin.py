@@ -85,7 +85,7 @@ class SubbotinShift:
         ratio = self._p * np.log1p(-distance / t2)  # log 0 leaves psi(0) = 0
         return t2**self._p / self._p * -np.expm1(ratio)
 
-    def _log_gain(self, t2: Array, distance: Array, epsilon: Array) -> tuple[Array, Array]:
+    def _log_gain(self, t2: Array, distance: Array | float, epsilon: Array) -> tuple[Array, Array]:
         """Return log of L / epsilon at t2 and t1 = t2 - distance, and 1 - |t1 / t2|^p."""
         p, share = self._p, distance / t2
         fall = -np.expm1(p * np.log1p(-share))

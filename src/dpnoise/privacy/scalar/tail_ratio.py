@@ -14,6 +14,7 @@ value at r. At a kink of psi -M' jumps by M times the jump of psi'; at a bound M
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,6 @@ from dpnoise.noise.rational import as_double
 from dpnoise.privacy.gaussian import mills_slope
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from dpnoise._types import Array
     from dpnoise.noise.rational import Quadratic
 
@@ -106,7 +105,7 @@ class _Normal:
         self.end_ratio, self.end_q = ratio, q
         self.excess = 0.0
         if self.length < math.inf:
-            slope = as_double(piece.at(end))
+            slope = as_double(piece.at(Fraction(end)))
             normal_q = mills_slope(np.array([min(slope / self.root, _GREATEST)]))[0]
             self.excess = float(normal_q - q) / slope
 

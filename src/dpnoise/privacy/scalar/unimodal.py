@@ -26,7 +26,7 @@ import numpy as np
 from dpnoise.noise.rational import as_double, as_double_above
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from dpnoise._types import Array, BoolArray
     from dpnoise.noise.base import Noise
 
 _ERROR = 4e-12  # of a logarithm relative to 1 + its size, with a margin
@@ -66,7 +66,7 @@ class Cells(NamedTuple):
         start, _, start_shifted, _ = self.log_tails
         return _doubt(start, 0.0), _doubt(start_shifted, epsilon)
 
-    def chosen(self, which: Array) -> Cells:
+    def chosen(self, which: BoolArray) -> Cells:
         """The cells that a mask selects."""
         return Cells(*(part[..., which] for part in self))
 
