@@ -1,4 +1,4 @@
-"""Collect every problem with an input, then refuse it once.
+"""Collection of all problems with an input, which is then refused once.
 
 A user who mistypes three settings should learn of all three from one message.
 """
@@ -41,11 +41,11 @@ class Problems:
         self.found: list[str] = []
 
     def add(self, problem: str) -> None:
-        """Record one problem, worded as 'name: expected ..., got ...'."""
+        """Record of one problem, worded as 'name: expected ..., got ...'."""
         self.found.append(problem)
 
     def require(self, ok: bool, name: str, expected: str, value: object) -> bool:
-        """Record a problem unless `ok`; return `ok`."""
+        """Record of a problem unless `ok`."""
         if not ok:
             self.add(f"{name}: expected {expected}, got {value!r}")
         return ok
@@ -61,7 +61,7 @@ class Problems:
         open_high: bool = False,
         finite: bool = True,
     ) -> bool:
-        """Record a problem unless `value` is a real number in the interval."""
+        """Record of a problem unless a value is a real number in an interval."""
         left, right = "(" if open_low else "[", ")" if open_high else "]"
         kind = "a finite number" if finite else "a number"
         expected = f"{kind} in {left}{low:g}, {high:g}{right}"
@@ -79,7 +79,7 @@ class Problems:
         return self.require(ok, name, expected, value)
 
     def raise_if_any(self, error: type[Exception] = ValueError) -> None:
-        """Raise one `error` that names every problem found, or return."""
+        """One exception that names every problem found, if there is any."""
         if self.found:
             message = f"{self.subject}: " + "; ".join(self.found)
             raise error(message)

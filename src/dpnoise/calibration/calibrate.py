@@ -28,7 +28,7 @@ from dpnoise.noise import (
     Subbotin,
     TruncatedLaplace,
 )
-from dpnoise.noise.staircase import GREATEST_EPSILON, LEAST_EPSILON
+from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +119,7 @@ def _check_request(problems: Problems, kind: type[Noise], budget: Budget, method
         problems.add(f"dimension: expected 1 for {name} with delta > 0, got {budget.dimension}")
     share = budget.epsilon / budget.dimension
     if kind is Staircase and budget.epsilon > 0.0:
-        problems.number("epsilon / dimension", share, low=LEAST_EPSILON, high=GREATEST_EPSILON)
+        problems.number("epsilon / dimension", share, low=MIN_EPSILON, high=MAX_EPSILON)
 
 
 def _check_grid(

@@ -1,4 +1,4 @@
-"""Read an argument that may be a number or an array, and list what is wrong with it.
+"""Arguments that may be numbers or arrays, with a list of what is wrong with them.
 
 The companion of `dpnoise._validation.Problems.number` for functions that broadcast.
 """
@@ -28,7 +28,7 @@ def floats(
     open_low: bool = False,
     open_high: bool = False,
 ) -> NDArray[np.float64]:
-    """Return `value` as float64, recording a problem unless all of it lies in the interval.
+    """`value` as float64, recording a problem unless all of it lies in the interval.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def floats(
 
 
 def _numbers(value: object) -> NDArray[np.float64] | None:
-    """Return `value` as float64, or None if it is no array of real numbers."""
+    """`value` as float64, or None if it is no array of real numbers."""
     try:
         array = np.asarray(value)
         with np.errstate(over="ignore"):  # of extended precision: infinity is for the caller
@@ -71,7 +71,21 @@ def _numbers(value: object) -> NDArray[np.float64] | None:
 
 
 def points(subject: object, name: str, value: ArrayLike) -> NDArray[np.float64]:
-    """Return an argument of a density or quantile as float64; it may be infinite or NaN.
+    """An argument of a density or quantile as float64; it may be infinite or NaN.
+
+    Parameters
+    ----------
+    subject : object
+        Whose method is called; for the message.
+    name : str
+        The name of the argument.
+    value : array_like of float
+        The argument.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its values.
 
     Raises
     ------
@@ -91,9 +105,23 @@ def draws(
     size: int | tuple[int, ...] | None,
     random_state: int | np.random.Generator | None,
 ) -> tuple[tuple[int, ...], np.random.Generator]:
-    """Return the shape of a sample and the generator to draw it from.
+    """The shape of a sample and the generator to draw it from.
 
     Without a seed, `random_state` None, the generator starts from the operating system's entropy.
+
+    Parameters
+    ----------
+    subject : object
+        Whose sample it is; for the message.
+    size : int or tuple of int, optional
+        The shape; one number by default.
+    random_state : int or numpy.random.Generator, optional
+        A seed or a generator.
+
+    Returns
+    -------
+    tuple of int, numpy.random.Generator
+        Shape and generator.
 
     Raises
     ------

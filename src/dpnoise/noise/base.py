@@ -1,4 +1,4 @@
-"""What every noise distribution offers, derived from symmetry and six primitives.
+"""Methods of every noise distribution, derived from symmetry and six primitives.
 
 All noise here is continuous, symmetric about 0 and described by scalars. A family states
 the logarithm of its density and of its tail for |t|, the quantile of |T| and three
@@ -113,34 +113,34 @@ class Noise(ABC):
 
     @abstractmethod
     def _log_density(self, x: Array) -> Array:
-        """Return the log density at x >= 0."""
+        """The log density at x >= 0."""
 
     @abstractmethod
     def _log_tail(self, x: Array) -> Array:
-        """Return log P(T > x) at x >= 0."""
+        """Log P(T > x) at x >= 0."""
 
     @abstractmethod
     def _magnitude(self, level: Array) -> Array:
-        """Return the x >= 0 with P(|T| > x) = exp(-level), for level in [0, inf]."""
+        """The x >= 0 with P(|T| > x) = exp(-level), for level in [0, inf]."""
 
     @abstractmethod
     def var(self) -> float:
-        """Return the variance."""
+        """The variance."""
 
     @abstractmethod
     def mean_abs(self) -> float:
-        """Return E|T|, the mean absolute error that the noise adds."""
+        """E|T|, the mean absolute error that the noise adds."""
 
     @abstractmethod
     def fisher_information(self) -> float:
-        """Return the Fisher information about a shift, E[(d log g(T) / dT)^2]."""
+        """The Fisher information about a shift, E[(d log g(T) / dT)^2]."""
 
     @abstractmethod
     def _scaled(self, factor: float) -> Self:
-        """Return the distribution of factor * T."""
+        """The distribution of factor * T."""
 
     def scaled(self, factor: float) -> Self:
-        """Return the distribution of `factor` * T, e.g. unit noise for a sensitivity.
+        """The distribution of `factor` * T, e.g. unit noise for a sensitivity.
 
         Parameters
         ----------
@@ -158,40 +158,40 @@ class Noise(ABC):
         return self._scaled(float(factor))
 
     def std(self) -> float:
-        """Return the standard deviation."""
+        """The standard deviation."""
         return math.sqrt(self.var())
 
     def logpdf(self, t: ArrayLike) -> Array:
-        """Return the log density at `t`."""
+        """The log density at `t`."""
         # A log density below -1.8e308 has no double: -inf is its rounding.
         with np.errstate(over="ignore"):
             return self._log_density(np.abs(points(self, "t", t)))[()]
 
     def pdf(self, t: ArrayLike) -> Array:
-        """Return the density at `t`."""
+        """The density at `t`."""
         with np.errstate(over="ignore"):
             return np.exp(self.logpdf(t))
 
     def logsf(self, t: ArrayLike) -> Array:
-        """Return log P(T > t), which does not underflow where `sf` does."""
+        """Log P(T > t), which does not underflow where `sf` does."""
         t = points(self, "t", t)
         with np.errstate(over="ignore"):
             tail = self._log_tail(np.abs(t))
         return np.where(t < 0, np.log1p(-np.exp(tail)), tail)[()]
 
     def sf(self, t: ArrayLike) -> Array:
-        """Return P(T > t)."""
+        """P(T > t)."""
         t = points(self, "t", t)
         with np.errstate(over="ignore"):
             tail = np.exp(self._log_tail(np.abs(t)))
         return np.where(t < 0, 1.0 - tail, tail)[()]
 
     def cdf(self, t: ArrayLike) -> Array:
-        """Return P(T <= t)."""
+        """P(T <= t)."""
         return self.sf(-points(self, "t", t))
 
     def isf(self, p: ArrayLike) -> Array:
-        """Return the t with P(T > t) = `p`; NaN outside [0, 1]."""
+        """The t with P(T > t) = `p`; NaN outside [0, 1]."""
         p = points(self, "p", p)
         # 1 - p and 1 - 2 tail are exact where they are used.
         tail = np.where((p >= 0) & (p <= 1), np.minimum(p, 1.0 - p), math.nan)
@@ -202,7 +202,7 @@ class Noise(ABC):
         return np.where(p > 0.5, -size, size)[()]
 
     def ppf(self, p: ArrayLike) -> Array:
-        """Return the t with P(T <= t) = `p`; NaN outside [0, 1]."""
+        """The t with P(T <= t) = `p`; NaN outside [0, 1]."""
         return 0.0 - self.isf(p)  # not -isf: that would make the median -0.0
 
     def rvs(
@@ -210,7 +210,7 @@ class Noise(ABC):
         size: int | tuple[int, ...] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> Array:
-        """Draw independent values.
+        """Independent random values.
 
         One seed draws the same signs and levels for every family and parameter, so that
         comparisons between them are paired.

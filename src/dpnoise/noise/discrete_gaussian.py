@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, BoolArray
 
-_LEAST_SIGMA, _GREATEST_SIGMA = 0.01, 1e12  # beyond, it is 0 or doubles skip integers
+_MIN_SIGMA, _MAX_SIGMA = 0.01, 1e12  # beyond, it is 0 or doubles skip integers
 _WIDE = 16.0  # from this sigma on the corrections of Euler and Maclaurin vanish quickly
 _CORRECTIONS = 8
 _STEPS = 100  # from the normal quantile
@@ -58,9 +58,9 @@ class DiscreteGaussian:
     sigma: float
 
     def __post_init__(self) -> None:
-        """Check the parameter and store it as a float."""
+        """Check of the parameter, stored as a float."""
         problems = Problems("discrete Gaussian noise")
-        problems.number("sigma", self.sigma, low=_LEAST_SIGMA, high=_GREATEST_SIGMA)
+        problems.number("sigma", self.sigma, low=_MIN_SIGMA, high=_MAX_SIGMA)
         problems.raise_if_any()
         object.__setattr__(self, "sigma", float(self.sigma))
 
@@ -73,20 +73,20 @@ class DiscreteGaussian:
         return np.exp(-0.5 * (k / self.sigma) ** 2)
 
     def _wave(self) -> tuple[float, float]:
-        """Return theta and sigma theta' for theta = normaliser / (sigma sqrt(2 pi))."""
+        """Theta and sigma theta' for theta = normaliser / (sigma sqrt(2 pi))."""
         j = np.arange(1.0, 4.0)
         rate = 2.0 * (math.pi * self.sigma * j) ** 2
         theta, slope = 1.0 + 2.0 * np.exp(-rate).sum(), -4.0 * (rate * np.exp(-rate)).sum()
         return float(theta), float(slope)
 
     def _log_normaliser(self) -> float:
-        """Return the logarithm of the sum of all weights."""
+        """The logarithm of the sum of all weights."""
         if self.sigma < 1.0:
             return math.log1p(2.0 * float(self._weight(self._few).sum()))
         return 0.5 * math.log(2.0 * math.pi) + math.log(self.sigma) + math.log(self._wave()[0])
 
     def _log_tail(self, k: Array) -> Array:
-        """Return log P(X >= k) for integers k >= 1, as floats."""
+        """Log P(X >= k) for integers k >= 1, as floats."""
         x = k / self.sigma
         steep = (self.sigma < _WIDE) | (x > self.sigma)
         with np.errstate(over="ignore"):  # -inf is the rounding of a log tail without a double
@@ -94,7 +94,7 @@ class DiscreteGaussian:
             return -0.5 * x * x + np.log(mass) - self._log_normaliser()
 
     def _direct_sum(self, k: Array) -> Array:
-        """Return the sum of weight(k + j) / weight(k) over j >= 0, term by term."""
+        """The sum of weight(k + j) / weight(k) over j >= 0, term by term."""
         total, rate = np.ones_like(k), k / self.sigma**2
         for j in itertools.count(1):
             term = np.exp(-j * rate - 0.5 * (j / self.sigma) ** 2)
@@ -104,7 +104,7 @@ class DiscreteGaussian:
         return total
 
     def _smooth_sum(self, k: Array) -> Array:
-        """Return the same sum as integral + half the first term - derivatives at the start."""
+        """The same sum as integral + half the first term - derivatives at the start."""
         x = k / self.sigma
         total = self.sigma * mills_ratio(x) + 0.5
         # The derivative of order n of exp(-x y - y^2 / 2) at y = 0 is (-1)^n He_n(x).
@@ -116,46 +116,46 @@ class DiscreteGaussian:
         return total
 
     def logpmf(self, k: ArrayLike) -> Array:
-        """Return log P(X = k), -inf unless `k` is an integer."""
+        """Log P(X = k), -inf unless `k` is an integer."""
         k = points(self, "k", k)
         with np.errstate(over="ignore"):
             value = -0.5 * (k / self.sigma) ** 2 - self._log_normaliser()
         return np.where(np.isnan(k) | (k == np.floor(k)), value, -math.inf)[()]
 
     def pmf(self, k: ArrayLike) -> Array:
-        """Return P(X = k), 0 unless `k` is an integer."""
+        """P(X = k), 0 unless `k` is an integer."""
         return np.exp(self.logpmf(k))
 
     def logsf(self, t: ArrayLike) -> Array:
-        """Return log P(X > t), which does not underflow where `sf` does."""
+        """Log P(X > t), which does not underflow where `sf` does."""
         t = np.floor(points(self, "t", t))
         # X > t is X >= t + 1, and for t < 0 its complement is X <= t, that is, -X >= -t.
         tail = self._log_tail(np.where(t < 0, -t, t + 1.0))
         return np.where(t < 0, np.log1p(-np.exp(tail)), tail)[()]
 
     def sf(self, t: ArrayLike) -> Array:
-        """Return P(X > t)."""
+        """P(X > t)."""
         t = np.floor(points(self, "t", t))
         tail = np.exp(self._log_tail(np.where(t < 0, -t, t + 1.0)))
         return np.where(t < 0, 1.0 - tail, tail)[()]
 
     def cdf(self, t: ArrayLike) -> Array:
-        """Return P(X <= t)."""
+        """P(X <= t)."""
         # X <= t is -X > -floor(t) - 1.
         return self.sf(-np.floor(points(self, "t", t)) - 1.0)
 
     def isf(self, p: ArrayLike) -> Array:
-        """Return the least integer k (as a float) with P(X > k) <= `p`; NaN outside [0, 1]."""
+        """The least integer k (as a float) with P(X > k) <= `p`; NaN outside [0, 1]."""
         p = points(self, "p", p)
         return self._quantile(np.where(p > 0.5, 1.0 - p, p), p > 0.5)
 
     def ppf(self, p: ArrayLike) -> Array:
-        """Return the least integer k (as a float) with P(X <= k) >= `p`; NaN outside [0, 1]."""
+        """The least integer k (as a float) with P(X <= k) >= `p`; NaN outside [0, 1]."""
         p = points(self, "p", p)
         return self._quantile(np.where(p < 0.5, p, 1.0 - p), p < 0.5)
 
     def _quantile(self, tail: Array, negative: BoolArray) -> Array:
-        """Return k >= 0 with P(X > k) <= tail < P(X >= k), or minus the k with < and <=.
+        """K >= 0 with P(X > k) <= tail < P(X >= k), or minus the k with < and <=.
 
         Both are what the quantiles ask for on their side of 0, where the tail is exact.
         """
@@ -184,7 +184,7 @@ class DiscreteGaussian:
         size: int | tuple[int, ...] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> NDArray[np.int64]:
-        """Draw independent integers.
+        """Independent random integers.
 
         By rejection from the discrete Laplace distribution (Canonne, Kamath & Steinke,
         algorithm 3), with no other error than the rounding of an acceptance probability.
@@ -213,7 +213,7 @@ class DiscreteGaussian:
         return result[()]
 
     def var(self) -> float:
-        """Return the variance, below sigma^2."""
+        """The variance, below sigma^2."""
         if self.sigma < 1.0:
             few = self._few
             return (
@@ -224,11 +224,11 @@ class DiscreteGaussian:
         return self.sigma**2 * (1.0 + slope / theta)
 
     def std(self) -> float:
-        """Return the standard deviation."""
+        """The standard deviation."""
         return math.sqrt(self.var())
 
     def mean_abs(self) -> float:
-        """Return E|X|."""
+        """E|X|."""
         if self.sigma < _WIDE:
             few = self._few
             total = float((few * self._weight(few)).sum())

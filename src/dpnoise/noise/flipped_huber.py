@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 # Below the first ratio the density differs from the Gaussian's by less than 1e-60, so the
 # Gaussian needs no case of its own; up to the second, b^2 has a double.
-_LEAST_RATIO = 1e-60
-_GREATEST_RATIO = 1e150
+_MIN_RATIO = 1e-60
+_MAX_RATIO = 1e150
 
 
 class _Shape(NamedTuple):
-    """What the distribution at gamma = 1 owes to b = alpha / gamma."""
+    """Quantities of the distribution at gamma = 1 that depend on b = alpha / gamma."""
 
     b: Array  # alpha / gamma
     square: Array  # b^2
@@ -56,7 +56,7 @@ class _Shape(NamedTuple):
 
 
 def _shape(alpha: ArrayLike, gamma: ArrayLike) -> _Shape:
-    b = np.maximum(np.divide(alpha, gamma), _LEAST_RATIO)
+    b = np.maximum(np.divide(alpha, gamma), _MIN_RATIO)
     square = b * b
     centre, rim = -np.expm1(-square), np.exp(-square)
     mills = mills_ratio(b)
@@ -64,24 +64,24 @@ def _shape(alpha: ArrayLike, gamma: ArrayLike) -> _Shape:
 
 
 def _check_ratio(problems: Problems, alpha: Array | float, gamma: Array | float) -> None:
-    """Refuse a ratio of good parameters that double precision cannot square."""
+    """Refusal of a ratio of good parameters that double precision cannot square."""
     if not problems.found:
         with np.errstate(over="ignore"):
             ratio = np.max(np.divide(alpha, gamma, dtype=float), initial=0.0)
         problems.require(
-            bool(ratio <= _GREATEST_RATIO), "alpha / gamma", f"at most {_GREATEST_RATIO:g}", ratio
+            bool(ratio <= _MAX_RATIO), "alpha / gamma", f"at most {_MAX_RATIO:g}", ratio
         )
 
 
 def _variance(shape: _Shape) -> Array:
-    """Return the variance at gamma = 1, between 2 / b^2 and 1 and never above either."""
+    """The variance at gamma = 1, between 2 / b^2 and 1 and never above either."""
     b = shape.b
     centre = 2.0 * special.gammainc(3.0, shape.square) / b / b
     return (centre + shape.rim * b * (b + shape.mills)) / shape.weight
 
 
 def flipped_huber_variance(alpha: ArrayLike, gamma: ArrayLike) -> Array:
-    """Return the variance of flipped Huber noise for many parameters at once.
+    """The variance of flipped Huber noise for many parameters at once.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def flipped_huber_variance(alpha: ArrayLike, gamma: ArrayLike) -> Array:
 
 
 def _log_ratio(s: _Shape) -> Array:
-    """Return log of P(|Z| > x) / P(|T| > x) in the tails, Z normal with the same gamma.
+    """Log of P(|Z| > x) / P(|T| > x) in the tails, Z normal with the same gamma.
 
     It is of order b^3 for small b, where the difference of two terms of order b resolves
     it well enough for quantiles, which are at least b there.
@@ -142,7 +142,7 @@ class FlippedHuber(Noise):
     gamma: float
 
     def __post_init__(self) -> None:
-        """Check the parameters and store them as floats."""
+        """Check of the parameters, stored as floats."""
         problems = Problems("flipped Huber noise")
         problems.number("alpha", self.alpha, low=0.0)
         problems.number("gamma", self.gamma, low=0.0, open_low=True)
@@ -199,7 +199,7 @@ class FlippedHuber(Noise):
         return type(self)(factor * self.alpha, factor * self.gamma)
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Return -log density on t >= 0 as quadratics."""
+        """-log density on t >= 0 as quadratics."""
         s, precision = self._shape, 1.0 / self.gamma / self.gamma
         value = math.log(2.0 * self.gamma) + float(np.log(s.weight / s.b))
         tail = Piece(
@@ -227,21 +227,21 @@ class FlippedHuber(Noise):
         return (alpha**2 - max(alpha - d, ZERO) ** 2) / twice, (d / Fraction(self.gamma)) ** 2 / 2
 
     def centre_mass(self) -> float:
-        """Return P(|T| <= alpha), the part of the noise in the Laplace centre."""
+        """P(|T| <= alpha), the part of the noise in the Laplace centre."""
         return float(self._shape.centre / self._shape.weight)
 
     def var(self) -> float:
-        """Return the variance, equation (11)."""
+        """The variance, equation (11)."""
         return self.gamma * (self.gamma * float(_variance(self._shape)))
 
     def mean_abs(self) -> float:
-        """Return E|T|."""
+        """E|T|."""
         s = self._shape
         centre = special.gammainc(2.0, s.square) / s.b
         return float(self.gamma * (centre + s.b * s.rim) / s.weight)
 
     def fisher_information(self) -> float:
-        """Return the Fisher information about a shift, equation (12)."""
+        """The Fisher information about a shift, equation (12)."""
         s = self._shape
         total = s.b * (s.b * s.centre + s.rim * (s.b + s.mills)) / s.weight
         return float(total) / self.gamma / self.gamma

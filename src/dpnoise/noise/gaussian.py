@@ -23,14 +23,35 @@ def mills_ratio(x: float) -> float: ...
 @overload
 def mills_ratio(x: Array) -> Array: ...
 def mills_ratio(x: Array | float) -> Array | float:
-    """Return Q(x) / phi(x), the integral of exp(-u^2 / 2 - x u) over u >= 0."""
+    """Q(x) / phi(x), the integral of exp(-u^2 / 2 - x u) over u >= 0.
+
+    Parameters
+    ----------
+    x : float or numpy.ndarray of float
+        Any values.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The ratio, of the shape of `x`.
+    """
     return math.sqrt(math.pi / 2.0) * special.erfcx(x / math.sqrt(2.0))
 
 
 def gaussian_magnitude(level: Array) -> Array:
-    """Return the x >= 0 with P(|Z| > x) = exp(-level) for standard normal Z.
+    """The x >= 0 with P(|Z| > x) = exp(-level) for standard normal Z.
 
     `erfinv` keeps the relative accuracy of x near 0, `ndtri_exp` reaches the far tail.
+
+    Parameters
+    ----------
+    level : numpy.ndarray of float
+        Non-negative.
+
+    Returns
+    -------
+    numpy.ndarray
+        The quantiles, of the shape of `level`.
     """
     return np.piecewise(
         level,
@@ -60,7 +81,7 @@ class Gaussian(Noise):
     sigma: float
 
     def __post_init__(self) -> None:
-        """Check the parameter and store it as a float."""
+        """Check of the parameter, stored as a float."""
         problems = Problems("Gaussian noise")
         problems.number("sigma", self.sigma, low=0.0, open_low=True)
         problems.raise_if_any()
@@ -79,7 +100,7 @@ class Gaussian(Noise):
         return type(self)(factor * self.sigma)
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Return -log density on t >= 0 as quadratics."""
+        """-log density on t >= 0 as quadratics."""
         value = 0.5 * math.log(2.0 * math.pi) + math.log(self.sigma)
         return (Piece(0.0, math.inf, value, 0.0, 1.0 / self.sigma / self.sigma),)
 
@@ -96,13 +117,13 @@ class Gaussian(Noise):
         return ZERO, (sensitivity / Fraction(self.sigma)) ** 2 / 2
 
     def var(self) -> float:
-        """Return the variance, sigma^2."""
+        """The variance, sigma^2."""
         return self.sigma * self.sigma
 
     def mean_abs(self) -> float:
-        """Return E|T| = sigma sqrt(2 / pi)."""
+        """E|T| = sigma sqrt(2 / pi)."""
         return self.sigma * math.sqrt(2.0 / math.pi)
 
     def fisher_information(self) -> float:
-        """Return the Fisher information about a shift, 1 / sigma^2."""
+        """The Fisher information about a shift, 1 / sigma^2."""
         return 1.0 / self.sigma / self.sigma

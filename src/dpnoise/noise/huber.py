@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 _HALF_MASS = math.sqrt(math.pi / 2.0)  # of exp(-z^2 / 2)
-_LEAST_ALPHA, _GREATEST_ALPHA = 1e-150, 1e150  # alpha^2 and 1 / alpha^2 have doubles
+_MIN_ALPHA, _MAX_ALPHA = 1e-150, 1e150  # alpha^2 and 1 / alpha^2 have doubles
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Huber(Noise):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check the parameters and store them as floats."""
+        """Check of the parameters, stored as floats."""
         problems = Problems("Huber noise")
-        problems.number("alpha", self.alpha, low=_LEAST_ALPHA, high=_GREATEST_ALPHA)
+        problems.number("alpha", self.alpha, low=_MIN_ALPHA, high=_MAX_ALPHA)
         problems.number("scale", self.scale, low=0.0, open_low=True)
         problems.raise_if_any()
         object.__setattr__(self, "alpha", float(self.alpha))
@@ -127,7 +127,7 @@ class Huber(Noise):
         return type(self)(self.alpha, factor * self.scale)
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Return -log density on t >= 0 as quadratics."""
+        """-log density on t >= 0 as quadratics."""
         a, edge = self.alpha, self.alpha * self.scale
         value = self._log_weight - math.log(a) + math.log(2.0) + math.log(self.scale)
         return (
@@ -157,18 +157,18 @@ class Huber(Noise):
         return self.alpha * _HALF_MASS * float(special.gammainc(1.5, 0.5 * self.alpha**2))
 
     def var(self) -> float:
-        """Return the variance."""
+        """The variance."""
         square = self.alpha**2
         total = self._centre_second + self._rim * (square + 2.0 + 2.0 / square)
         return self.scale * (self.scale * (total / self._weight))
 
     def mean_abs(self) -> float:
-        """Return E|T|."""
+        """E|T|."""
         a = self.alpha
         return self.scale * ((a + self._rim / a) / self._weight)
 
     def fisher_information(self) -> float:
-        """Return the Fisher information about a shift, P(|T| <= alpha scale) / scale^2."""
+        """The Fisher information about a shift, P(|T| <= alpha scale) / scale^2."""
         a = self.alpha
         centre = a * _HALF_MASS * math.erf(a / math.sqrt(2.0))
         return centre / self._weight / self.scale / self.scale

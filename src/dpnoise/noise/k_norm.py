@@ -49,7 +49,7 @@ class KNorm:
     scale: float
 
     def __post_init__(self) -> None:
-        """Check the parameters and store them as float, int and float."""
+        """Check of the parameters, stored as float, int and float."""
         problems = Problems("K-norm noise")
         known = isinstance(self.norm, Real | float) and not isinstance(self.norm, bool)
         known = known and self.norm in (1, 2, math.inf)
@@ -66,14 +66,14 @@ class KNorm:
         object.__setattr__(self, "scale", float(self.scale))
 
     def scaled(self, factor: float) -> Self:
-        """Return the distribution of `factor` * X, for a positive factor."""
+        """The distribution of `factor` * X, for a positive factor."""
         problems = Problems(f"scaling {self!r}")
         problems.number("factor", factor, low=0.0, open_low=True)
         problems.raise_if_any()
         return type(self)(self.norm, self.dimension, factor * self.scale)
 
     def _log_ball(self) -> float:
-        """Return the logarithm of the volume of the unit ball."""
+        """The logarithm of the volume of the unit ball."""
         K = self.dimension
         if self.norm == 2.0:
             return 0.5 * K * math.log(math.pi) - math.lgamma(0.5 * K + 1.0)
@@ -81,7 +81,7 @@ class KNorm:
         return cube if self.norm == math.inf else cube - math.lgamma(K + 1.0)
 
     def logpdf(self, x: ArrayLike) -> Array:
-        """Return the log density at vectors `x`, shape (..., K); the result has shape (...).
+        """The log density at vectors `x`, shape (..., K); the result has shape (...).
 
         Raises
         ------
@@ -104,7 +104,7 @@ class KNorm:
         return -size - math.lgamma(K + 1.0) - K * math.log(self.scale) - self._log_ball()
 
     def pdf(self, x: ArrayLike) -> Array:
-        """Return the density at vectors `x`, shape (..., K); the result has shape (...)."""
+        """The density at vectors `x`, shape (..., K); the result has shape (...)."""
         with np.errstate(over="ignore"):
             return np.exp(self.logpdf(x))
 
@@ -113,7 +113,7 @@ class KNorm:
         size: int | tuple[int, ...] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> Array:
-        """Draw independent vectors.
+        """Independent random vectors.
 
         Parameters
         ----------
@@ -141,17 +141,17 @@ class KNorm:
             return reach * rng.uniform(-1.0, 1.0, shape)
 
     def var(self) -> float:
-        """Return the variance of each coordinate."""
+        """The variance of each coordinate."""
         K = self.dimension
         factor = {1.0: 2.0, 2.0: K + 1.0, math.inf: (K + 1.0) * (K + 2.0) / 3.0}[self.norm]
         return self.scale * (self.scale * factor)
 
     def std(self) -> float:
-        """Return the standard deviation of each coordinate."""
+        """The standard deviation of each coordinate."""
         return math.sqrt(self.var())
 
     def mean_abs(self) -> float:
-        """Return E|X_i| for each coordinate."""
+        """E|X_i| for each coordinate."""
         K = self.dimension
         if self.norm == 2.0:
             # E R = K scale, times the mean |coordinate| of a uniform direction

@@ -33,7 +33,7 @@ class Laplace(Noise):
     beta: float
 
     def __post_init__(self) -> None:
-        """Check the parameter and store it as a float."""
+        """Check of the parameter, stored as a float."""
         problems = Problems("Laplace noise")
         problems.number("beta", self.beta, low=0.0, open_low=True)
         problems.raise_if_any()
@@ -52,7 +52,7 @@ class Laplace(Noise):
         return type(self)(factor * self.beta)
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Return -log density on t >= 0 as quadratics."""
+        """-log density on t >= 0 as quadratics."""
         value = math.log(2.0) + math.log(self.beta)
         return (Piece(0.0, math.inf, value, 1.0 / self.beta, 0.0),)
 
@@ -69,13 +69,13 @@ class Laplace(Noise):
         return sensitivity / Fraction(self.beta), ZERO
 
     def var(self) -> float:
-        """Return the variance, 2 beta^2."""
+        """The variance, 2 beta^2."""
         return 2.0 * self.beta * self.beta
 
     def mean_abs(self) -> float:
-        """Return E|T| = beta."""
+        """E|T| = beta."""
         return self.beta
 
     def fisher_information(self) -> float:
-        """Return the Fisher information about a shift, 1 / beta^2."""
+        """The Fisher information about a shift, 1 / beta^2."""
         return 1.0 / self.beta / self.beta

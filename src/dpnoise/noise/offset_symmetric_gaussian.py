@@ -29,7 +29,7 @@ from dpnoise.noise.rational import ZERO, Quadratic
 if TYPE_CHECKING:
     from dpnoise._types import Array
 
-_GREATEST_RATIO = 1e150  # s^2 has a double
+_MAX_RATIO = 1e150  # s^2 has a double
 _SMALL_LEVEL = 0.05  # below it log P(|T| > x) loses digits of x; P(|T| <= x) does not
 _NODES, _WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(5))
 
@@ -56,13 +56,13 @@ class OffsetSymmetricGaussian(Noise):
     rho: float
 
     def __post_init__(self) -> None:
-        """Check the parameters and store them as floats."""
+        """Check of the parameters, stored as floats."""
         problems = Problems("offset symmetric Gaussian noise")
         problems.number("theta", self.theta, low=0.0)
         problems.number("rho", self.rho, low=0.0, open_low=True)
         if not problems.found:
             ratio = float(self.theta) / float(self.rho)
-            problems.number("theta / rho", ratio, high=_GREATEST_RATIO)
+            problems.number("theta / rho", ratio, high=_MAX_RATIO)
         problems.raise_if_any()
         object.__setattr__(self, "theta", float(self.theta))
         object.__setattr__(self, "rho", float(self.rho))
@@ -80,7 +80,7 @@ class OffsetSymmetricGaussian(Noise):
         return -z * (0.5 * z + s) + np.log(self._thinning(z)) - math.log(2.0)
 
     def _thinning(self, z: Array) -> Array:
-        """Return m(s + z) / m(s), not above 1."""
+        """m(s + z) / m(s), not above 1."""
         # Past 1e300 the ratio no longer matters beside exp(-z^2 / 2), but must not become 0.
         s = self._offset
         return mills_ratio(s + np.minimum(z, 1e300)) / mills_ratio(s)
@@ -114,7 +114,7 @@ class OffsetSymmetricGaussian(Noise):
         return type(self)(factor * self.theta, factor * self.rho)
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Return -log density on t >= 0 as quadratics."""
+        """-log density on t >= 0 as quadratics."""
         value = math.log(2.0 * mills_ratio(self._offset)) + math.log(self.rho)
         slope = self._offset / self.rho
         return (Piece(0.0, math.inf, value, slope, 1.0 / self.rho / self.rho),)
@@ -132,7 +132,7 @@ class OffsetSymmetricGaussian(Noise):
         return ((kind,), (self.theta, ratio)) if ratio < math.inf else ((self,), ())
 
     def _ratios(self) -> tuple[float, float]:
-        """Return I_1 / I_0 and I_2 / I_1."""
+        """I_1 / I_0 and I_2 / I_1."""
         s = self._offset
         if s < 1.0:
             first = 1.0 / float(mills_ratio(s)) - s
@@ -144,15 +144,15 @@ class OffsetSymmetricGaussian(Noise):
         return 1.0 / (s + 2.0 * ratio), ratio
 
     def var(self) -> float:
-        """Return the variance, 2 rho^2 I_2 / I_0."""
+        """The variance, 2 rho^2 I_2 / I_0."""
         first, second = self._ratios()
         return 2.0 * (self.rho * first) * (self.rho * second)
 
     def mean_abs(self) -> float:
-        """Return E|T| = rho I_1 / I_0."""
+        """E|T| = rho I_1 / I_0."""
         return self.rho * self._ratios()[0]
 
     def fisher_information(self) -> float:
-        """Return the Fisher information about a shift, E[(z + s)^2] / rho^2."""
+        """The Fisher information about a shift, E[(z + s)^2] / rho^2."""
         s = self._offset
         return (1.0 + s * (self._ratios()[0] + s)) / self.rho / self.rho

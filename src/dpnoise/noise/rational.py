@@ -23,11 +23,11 @@ class Quadratic(NamedTuple):
     curvature: Fraction
 
     def at(self, t: Fraction) -> Fraction:
-        """Return psi'(t)."""
+        """psi'(t)."""
         return self.slope + self.curvature * (t - self.left)
 
     def rise(self, t: Fraction) -> Fraction:
-        """Return psi(t) - psi(left)."""
+        """psi(t) - psi(left)."""
         x = t - self.left
         return x * (self.slope + self.curvature * x / 2)
 

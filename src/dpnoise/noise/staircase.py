@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise.staircase_2d import Staircase2D
 
-LEAST_EPSILON, GREATEST_EPSILON = 1e-100, 700.0  # 1 / epsilon^2 and exp(-epsilon) have doubles
+MIN_EPSILON, MAX_EPSILON = 1e-100, 700.0  # 1 / epsilon^2 and exp(-epsilon) have doubles
 
 
 def staircase_gamma(epsilon: ArrayLike, power: int = 2) -> Array:
-    """Return the gamma of the staircase with the least E|T|^power.
+    """The gamma of the staircase with the least E|T|^power.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def staircase_gamma(epsilon: ArrayLike, power: int = 2) -> Array:
         If epsilon or power is out of range.
     """
     problems = Problems("gamma of the staircase")
-    epsilon = floats(problems, "epsilon", epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
+    epsilon = floats(problems, "epsilon", epsilon, low=MIN_EPSILON, high=MAX_EPSILON)
     known = isinstance(power, Real | int) and not isinstance(power, bool) and power in (1, 2)
     problems.require(known, "power", "1 or 2", power)
     problems.raise_if_any()
@@ -71,16 +71,37 @@ def staircase_gamma(epsilon: ArrayLike, power: int = 2) -> Array:
 
 
 def steps(x: Array, width: float) -> tuple[Array, Array]:
-    """Return k and f in x / width = k + f, 0 <= f < 1; x may be infinite."""
+    """K and f in x / width = k + f, 0 <= f < 1; x may be infinite.
+
+    Parameters
+    ----------
+    x : numpy.ndarray of float
+        Non-negative.
+    width : float
+        Positive.
+
+    Returns
+    -------
+    k, f : numpy.ndarray
+        Of the shape of `x`.
+    """
     most = min(1.0, width) * np.finfo(float).max  # beyond, k has no double
     step, rest = np.divmod(np.minimum(x, most), width)
     return np.where(x > most, math.inf, step), rest / width
 
 
 def check_staircase(noise: Staircase | Staircase2D, subject: str) -> None:
-    """Check epsilon, sensitivity and gamma of a frozen staircase and store them as floats."""
+    """Check of epsilon, sensitivity and gamma of a frozen staircase, stored as floats.
+
+    Parameters
+    ----------
+    noise : Staircase or Staircase2D
+        The noise.
+    subject : str
+        What it is called in the message.
+    """
     problems = Problems(subject)
-    problems.number("epsilon", noise.epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
+    problems.number("epsilon", noise.epsilon, low=MIN_EPSILON, high=MAX_EPSILON)
     problems.number("sensitivity", noise.sensitivity, low=0.0, open_low=True)
     problems.number("gamma", noise.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
     problems.raise_if_any()
@@ -116,7 +137,7 @@ class Staircase(Noise):
     gamma: float
 
     def __post_init__(self) -> None:
-        """Check the parameters and store them as floats."""
+        """Check of the parameters, stored as floats."""
         check_staircase(self, "staircase noise")
 
     @property
@@ -174,7 +195,7 @@ class Staircase(Noise):
         return self._fall / self._drop, mean_f
 
     def var(self) -> float:
-        """Return the variance, Delta^2 E (k + f)^2."""
+        """The variance, Delta^2 E (k + f)^2."""
         b, cube = self._fall, self.gamma**3
         mean_k, mean_f = self._means
         square_k = mean_k * (1.0 + b) / self._drop
@@ -182,9 +203,9 @@ class Staircase(Noise):
         return self.sensitivity * self.sensitivity * (square_k + 2.0 * mean_k * mean_f + square_f)
 
     def mean_abs(self) -> float:
-        """Return E|T| = Delta E (k + f)."""
+        """E|T| = Delta E (k + f)."""
         return self.sensitivity * sum(self._means)
 
     def fisher_information(self) -> float:
-        """Return infinity: a density that jumps locates a shift at a faster rate."""
+        """infinity: a density that jumps locates a shift at a faster rate."""
         return math.inf

@@ -24,7 +24,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import draws, floats, points
-from dpnoise.noise.staircase import GREATEST_EPSILON, LEAST_EPSILON, check_staircase, steps
+from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, check_staircase, steps
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -35,7 +35,7 @@ _STEPS = 60
 
 
 def staircase_2d_gamma(epsilon: ArrayLike) -> Array:
-    """Return the gamma of the two-dimensional staircase with the least E||X||_1.
+    """The gamma of the two-dimensional staircase with the least E||X||_1.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def staircase_2d_gamma(epsilon: ArrayLike) -> Array:
         If epsilon is out of range.
     """
     problems = Problems("gamma of the two-dimensional staircase")
-    epsilon = floats(problems, "epsilon", epsilon, low=LEAST_EPSILON, high=GREATEST_EPSILON)
+    epsilon = floats(problems, "epsilon", epsilon, low=MIN_EPSILON, high=MAX_EPSILON)
     problems.raise_if_any()
     b, c = np.exp(-epsilon), -np.expm1(-epsilon)
     # Written in gamma and divided by b c^2 it neither cancels nor underflows. It is convex, so
@@ -97,7 +97,7 @@ class Staircase2D:
     gamma: float
 
     def __post_init__(self) -> None:
-        """Check the parameters and store them as floats."""
+        """Check of the parameters, stored as floats."""
         check_staircase(self, "two-dimensional staircase noise")
 
     @property
@@ -111,7 +111,7 @@ class Staircase2D:
         return math.exp(-self.epsilon), -math.expm1(-self.epsilon)
 
     def _sum(self, n: int) -> float:
-        """Return c^n M_n for n = 2, 3, 4; the sum of k^j b^k is A_j / c^(j + 1)."""
+        """c^n M_n for n = 2, 3, 4; the sum of k^j b^k is A_j / c^(j + 1)."""
         b, c = self._fall
         euler = (1.0, b, b * (1.0 + b), b * (1.0 + b * (4.0 + b)))
         parts = (
@@ -121,7 +121,7 @@ class Staircase2D:
         return math.fsum(parts)
 
     def logpdf(self, x: ArrayLike) -> Array:
-        """Return the log density at points `x`, shape (..., 2); the result has shape (...).
+        """The log density at points `x`, shape (..., 2); the result has shape (...).
 
         Raises
         ------
@@ -141,7 +141,7 @@ class Staircase2D:
         return -fall - math.log(2.0 * self._sum(2)) - 2.0 * math.log(unit)
 
     def pdf(self, x: ArrayLike) -> Array:
-        """Return the density at points `x`, shape (..., 2); the result has shape (...)."""
+        """The density at points `x`, shape (..., 2); the result has shape (...)."""
         with np.errstate(over="ignore"):
             return np.exp(self.logpdf(x))
 
@@ -150,7 +150,7 @@ class Staircase2D:
         size: int | tuple[int, ...] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> Array:
-        """Draw independent points.
+        """Independent random points.
 
         Parameters
         ----------
@@ -187,22 +187,22 @@ class Staircase2D:
         return point * (2.0 * rng.integers(0, 2, size=point.shape) - 1.0)
 
     def _norm_moment(self, n: int) -> float:
-        """Return E R^n / (Delta / c)^n."""
+        """E R^n / (Delta / c)^n."""
         return 2.0 * self._sum(n + 2) / ((n + 2.0) * self._sum(2))
 
     def mean_norm(self) -> float:
-        """Return E||X||_1."""
+        """E||X||_1."""
         return self.sensitivity / self._fall[1] * self._norm_moment(1)
 
     def mean_abs(self) -> float:
-        """Return E|X_i| for each coordinate, half the mean norm."""
+        """E|X_i| for each coordinate, half the mean norm."""
         return 0.5 * self.mean_norm()
 
     def var(self) -> float:
-        """Return the variance of each coordinate, E R^2 / 3."""
+        """The variance of each coordinate, E R^2 / 3."""
         unit = self.sensitivity / self._fall[1]
         return unit * (unit * (self._norm_moment(2) / 3.0))
 
     def std(self) -> float:
-        """Return the standard deviation of each coordinate."""
+        """The standard deviation of each coordinate."""
         return math.sqrt(self.var())

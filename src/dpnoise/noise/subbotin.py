@@ -26,14 +26,14 @@ from dpnoise.noise.rational import ZERO, Quadratic
 if TYPE_CHECKING:
     from dpnoise._types import Array
 
-_GREATEST_POWER = 1e3  # rounding of t changes |t|^p by p units in the last place
+_MAX_POWER = 1e3  # rounding of t changes |t|^p by p units in the last place
 _NEAR = 1e-17  # up to it one term of the incomplete gamma function's series is enough
 _FAR = 10.0  # from it its continued fraction is short
 _TERMS = 20  # leave an error of about exp(-4 sqrt(_FAR _TERMS)) in the continued fraction
 
 
 def _log_upper_gamma(a: float, u: Array) -> Array:
-    """Return log of the regularised upper incomplete gamma function, for u > _FAR, a <= 1."""
+    """Log of the regularised upper incomplete gamma function, for u > _FAR, a <= 1."""
     finite = np.minimum(u, np.finfo(float).max)
     rest = finite + (2.0 * _TERMS + 1.0 - a)
     for n in range(_TERMS, 0, -1):
@@ -65,9 +65,9 @@ class Subbotin(Noise):
     scale: float
 
     def __post_init__(self) -> None:
-        """Check the parameters and store them as floats."""
+        """Check of the parameters, stored as floats."""
         problems = Problems("Subbotin noise")
-        problems.number("p", self.p, low=1.0, high=_GREATEST_POWER)
+        problems.number("p", self.p, low=1.0, high=_MAX_POWER)
         problems.number("scale", self.scale, low=0.0, open_low=True)
         problems.raise_if_any()
         object.__setattr__(self, "p", float(self.p))
@@ -133,7 +133,7 @@ class Subbotin(Noise):
         return type(self)(self.p, factor * self.scale)
 
     def pieces(self) -> tuple[Piece, ...] | None:
-        """Return -log density on t >= 0 as quadratics, which it is for p = 1 and p = 2."""
+        """-log density on t >= 0 as quadratics, which it is for p = 1 and p = 2."""
         if self.p == 1.0:
             return (Piece(0.0, math.inf, -self._log_peak, 1.0 / self.scale, 0.0),)
         if self.p == 2.0:
@@ -156,19 +156,19 @@ class Subbotin(Noise):
         return cls(*parameters)
 
     def _absolute_moment(self, power: float) -> float:
-        """Return E|T|^power at scale 1, p^(power / p) Gamma((power + 1) / p) / Gamma(1 / p)."""
+        """E|T|^power at scale 1, p^(power / p) Gamma((power + 1) / p) / Gamma(1 / p)."""
         a = 1.0 / self.p
         ratio = math.gamma(1.0 + (power + 1.0) * a) / math.gamma(1.0 + a) / (power + 1.0)
         return self.p ** (power * a) * ratio
 
     def var(self) -> float:
-        """Return the variance."""
+        """The variance."""
         return self.scale * (self.scale * self._absolute_moment(2.0))
 
     def mean_abs(self) -> float:
-        """Return E|T|."""
+        """E|T|."""
         return self.scale * self._absolute_moment(1.0)
 
     def fisher_information(self) -> float:
-        """Return the Fisher information about a shift, E|T / scale|^(2 p - 2) / scale^2."""
+        """The Fisher information about a shift, E|T / scale|^(2 p - 2) / scale^2."""
         return self._absolute_moment(2.0 * self.p - 2.0) / self.scale / self.scale

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 _DIGITS = 60  # of the mass beyond a point
-_LEAST_RATIO = 1e-100  # below it (bound / beta)^3 has no double; the noise is uniform by then
+_MIN_RATIO = 1e-100  # below it (bound / beta)^3 has no double; the noise is uniform by then
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class TruncatedLaplace(Noise):
     bound: float = field()
 
     def __post_init__(self) -> None:
-        """Check the parameters and store them as floats."""
+        """Check of the parameters, stored as floats."""
         problems = Problems("truncated Laplace noise")
         problems.number("beta", self.beta, low=0.0, open_low=True)
         problems.number("bound", self.bound, low=0.0, open_low=True)
         if not problems.found:
             ratio = float(self.bound) / float(self.beta)
-            problems.number("bound / beta", ratio, low=_LEAST_RATIO, finite=False)
+            problems.number("bound / beta", ratio, low=_MIN_RATIO, finite=False)
         problems.raise_if_any()
         object.__setattr__(self, "beta", float(self.beta))
         object.__setattr__(self, "bound", float(self.bound))
@@ -95,7 +95,7 @@ class TruncatedLaplace(Noise):
         return type(self)(factor * self.beta, factor * self.bound)
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Return -log density on [0, bound] as quadratics."""
+        """-log density on [0, bound] as quadratics."""
         value = math.log(2.0 * self._mass) + math.log(self.beta)
         return (Piece(0.0, self.bound, value, 1.0 / self.beta, 0.0),)
 
@@ -132,14 +132,14 @@ class TruncatedLaplace(Noise):
         return ((kind,), (self.beta, ratio)) if ratio < math.inf else ((self,), ())
 
     def var(self) -> float:
-        """Return the variance, 2 beta^2 P(3, r) / P(1, r) with r = bound / beta."""
+        """The variance, 2 beta^2 P(3, r) / P(1, r) with r = bound / beta."""
         share = float(special.gammainc(3.0, self._reach)) / self._mass
         return 2.0 * self.beta * (self.beta * share)
 
     def mean_abs(self) -> float:
-        """Return E|T| = beta P(2, r) / P(1, r) with r = bound / beta."""
+        """E|T| = beta P(2, r) / P(1, r) with r = bound / beta."""
         return float(self.beta * (special.gammainc(2.0, self._reach) / self._mass))
 
     def fisher_information(self) -> float:
-        """Return infinity: a density that jumps locates a shift at a faster rate."""
+        """infinity: a density that jumps locates a shift at a faster rate."""
         return math.inf

@@ -1,1 +1,1 @@
-"""What a noise distribution guarantees: privacy profiles and zero-concentrated bounds."""
+"""Privacy profiles of noise distributions and zero-concentrated bounds."""

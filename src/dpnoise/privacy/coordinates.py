@@ -13,6 +13,7 @@ import numpy as np
 from dpnoise._validation import is_integer
 from dpnoise.noise.base import Noise
 from dpnoise.noise.staircase import Staircase
+from dpnoise.privacy.inversion.loss import canonical
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -20,16 +21,17 @@ if TYPE_CHECKING:
     from dpnoise._validation import Problems
 
     Shares = dict[tuple[Noise, float], int]
+    Groups = list[tuple[Noise, int]]
 
 _MOST_COPIES, _MOST_LISTED, _MOST_DIFFERENT = 10**8, 10**6, 10**5
 _LONGEST = f"at most {_MOST_LISTED} coordinates one by one (see copies for equal ones)"
 _FIRST = 100  # no message names the problems of more coordinates
 # Sensitivity over E|T|, as far as the tests vouch for the bounds.
-_LEAST_RATIO, _GREATEST_RATIO = 1e-9, 1e6
+_MIN_RATIO, _MAX_RATIO = 1e-9, 1e6
 
 
 def _listed(value: object) -> list | None:
-    """Return what a one-dimensional array-like holds, or None for anything else."""
+    """Entries of a one-dimensional array-like, or None for anything else."""
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         return None
     return list(value) if isinstance(value, Sequence) or np.asarray(value).ndim > 0 else None
@@ -41,7 +43,24 @@ def read_shares(
     sensitivity: float | ArrayLike,
     copies: int,
 ) -> Shares:
-    """Check the coordinates; return those with a positive sensitivity, and how many are equal."""
+    """Checked coordinates with a positive sensitivity, and how many of them are equal.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where problems are recorded.
+    noise : Noise or sequence of Noise
+        Of all coordinates, or of each.
+    sensitivity : float or array_like of float
+        Of all coordinates, or of each.
+    copies : int
+        The number of coordinates where noise and sensitivity are one each.
+
+    Returns
+    -------
+    dict of (Noise, float) to int
+        Numbers of equal coordinates by noise and sensitivity.
+    """
     noises, sizes = _listed(noise), _listed(sensitivity)
     many = noises is not None
     if many != (sizes is not None):
@@ -80,7 +99,7 @@ def read_shares(
 
 
 def _good_share(problems: Problems, noise: Noise, size: float, label: str) -> bool:
-    """Check one coordinate."""
+    """Check of one coordinate."""
     good = problems.number(f"sensitivity{label}", size, low=0.0)
     known = isinstance(noise, Noise)
     if not problems.require(known, f"noise{label}", "noise of one number", noise) or not good:
@@ -88,12 +107,20 @@ def _good_share(problems: Problems, noise: Noise, size: float, label: str) -> bo
     if size > 0.0:
         ratio = float(size) / noise.mean_abs()
         name = f"sensitivity / E|T|{label}"
-        problems.number(name, ratio, low=_LEAST_RATIO, high=_GREATEST_RATIO)
+        problems.number(name, ratio, low=_MIN_RATIO, high=_MAX_RATIO)
     return True
 
 
 def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
-    """Record staircases that several coordinates or lattices cannot have."""
+    """Check for staircases that several coordinates or lattices cannot have.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where problems are recorded.
+    shares : dict of (Noise, float) to int
+        As of `read_shares`.
+    """
     if sum(shares.values()) < 2:
         return
     lattice = any(not isinstance(n, Staircase) and n.pieces() is None for n, _ in shares)
@@ -106,3 +133,24 @@ def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
         expected = f"at most the width {noise.sensitivity!r} of its steps"
         # Without a tolerance: a shift beyond the width can lose twice the staircase's epsilon.
         problems.require(size <= noise.sensitivity, name, expected, size)
+
+
+def equal_groups(shares: Shares) -> Groups:
+    """The different noises in units of the shift, and how many coordinates have each.
+
+    Parameters
+    ----------
+    shares : dict of (Noise, float) to int
+        As of `read_shares`.
+
+    Returns
+    -------
+    list of (Noise, int)
+        Noise for a shift of 1, and numbers of coordinates.
+    """
+    groups: dict[tuple[str, ...], tuple[Noise, int]] = {}
+    for (noise, size), count in shares.items():
+        key, scaled = canonical(noise, size)
+        found, before = groups.get(key, (scaled, 0))
+        groups[key] = found, before + count
+    return list(groups.values())

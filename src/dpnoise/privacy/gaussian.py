@@ -38,19 +38,29 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 # terms cut off at this depth change the value by less than one rounding.
 _FAR, _DEPTH = 4.0, 40
 # Beyond this a = epsilon / mu, delta < exp(-1e299) is far below any double.
-_GREATEST = 1e150
-_LEAST = 1e-300  # half of mu is a double of full accuracy
+_MAX = 1e150
+_MIN = 1e-300  # half of mu is a double of full accuracy
 
 
 def _mills(x: Array) -> Array:
-    """Return m(x) = Q(x) / phi(x)."""
+    """m(x) = Q(x) / phi(x)."""
     return math.sqrt(math.pi / 2.0) * special.erfcx(x / math.sqrt(2.0))
 
 
 def mills_slope(x: Array) -> Array:
-    """Return -m'(x) = 1 - x m(x) to full relative accuracy, for x > -1.
+    """-m'(x) = 1 - x m(x) to full relative accuracy, for x > -1.
 
     Far out it is m(x) / (x + 2 / (x + 3 / (x + ...))), whose terms are positive.
+
+    Parameters
+    ----------
+    x : numpy.ndarray of float
+        Any values.
+
+    Returns
+    -------
+    numpy.ndarray
+        The slope, of the shape of `x`.
     """
 
     def far(x: Array) -> Array:
@@ -63,7 +73,18 @@ def mills_slope(x: Array) -> Array:
 
 
 def log_mills_difference(a: Array, h: Array) -> Array:
-    """Return log of m(a - h) - m(a + h) for a >= 0, h > 0 and a - h > -1."""
+    """Log of m(a - h) - m(a + h) for a >= 0, h > 0 and a - h > -1.
+
+    Parameters
+    ----------
+    a, h : numpy.ndarray of float
+        Arguments that broadcast.
+
+    Returns
+    -------
+    numpy.ndarray
+        The logarithm.
+    """
     narrow = h < _NARROW * (a + 1.0)
     log_difference = np.empty_like(a)
     wide_a, wide_h = a[~narrow], h[~narrow]
@@ -76,17 +97,27 @@ def log_mills_difference(a: Array, h: Array) -> Array:
 
 
 def log_delta_and_slope(mu: Array, epsilon: Array) -> tuple[Array, Array]:
-    """Return log delta and its derivative in log mu, for checked arrays of one shape.
+    """Log delta and its derivative in log mu, for checked arrays of one shape.
 
     The derivative is mu phi(a - h) / delta = 2 h / [m(a - h) - m(a + h)], one over the mean
     of -m' over [a - h, a + h]. That mean grows with mu, so log delta is increasing and
     concave in log mu.
+
+    Parameters
+    ----------
+    mu, epsilon : numpy.ndarray of float
+        Arguments that broadcast.
+
+    Returns
+    -------
+    log_delta, log_slope : numpy.ndarray
+        The logarithms.
     """
     shape = mu.shape
     mu, epsilon = mu.ravel(), epsilon.ravel()
     h = 0.5 * mu
     with np.errstate(over="ignore"):  # an infinite a is cut to _GREATEST
-        a = np.minimum(epsilon / mu, _GREATEST)
+        a = np.minimum(epsilon / mu, _MAX)
     log_density = -0.5 * (a - h) ** 2 - 0.5 * math.log(2.0 * math.pi)
     # 1 - delta <= 1/2 needs h - a > 0; there the sum is the accurate one.
     edge = np.maximum(h - a, 0.0)
@@ -102,7 +133,7 @@ def log_delta_and_slope(mu: Array, epsilon: Array) -> tuple[Array, Array]:
 
 
 def gaussian_log_delta(mu: ArrayLike, epsilon: ArrayLike) -> Array:
-    """Return log delta(epsilon) of Gaussian noise, exactly.
+    """Log delta(epsilon) of Gaussian noise, exactly.
 
     Parameters
     ----------
@@ -136,7 +167,7 @@ def gaussian_log_delta(mu: ArrayLike, epsilon: ArrayLike) -> Array:
     -4.98649
     """
     problems = Problems("Gaussian privacy profile")
-    mu = floats(problems, "mu", mu, low=_LEAST, high=_GREATEST)
+    mu = floats(problems, "mu", mu, low=_MIN, high=_MAX)
     epsilon = floats(problems, "epsilon", epsilon, low=0.0)
     problems.raise_if_any()
     mu, epsilon = np.broadcast_arrays(mu, epsilon)

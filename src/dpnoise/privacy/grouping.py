@@ -1,4 +1,4 @@
-"""Many different coordinates as fewer equal ones, on either side of the truth.
+"""Fewer coordinates in place of many different ones, less private and more private.
 
 In the dispersive order noise T' is at least as dispersed as T if the map of equal quantiles from
 T to T' stretches all distances; then T' is more private at every shift (docs/vector-privacy.md,
@@ -46,7 +46,7 @@ def corner(family: tuple[Any, ...], values: Array, margin: float) -> Noise:
 
 
 def _cells(values: Array, most: int) -> NDArray[np.intp]:
-    """Return the cell of each row of parameters, of at most `most` cells of equal ratios."""
+    """The cell of each row of parameters, of at most `most` cells of equal ratios."""
     logs = np.log(values)
     low, span = logs.min(axis=0), np.ptp(logs, axis=0)
     wide = span > 0.0
@@ -63,7 +63,7 @@ def _cells(values: Array, most: int) -> NDArray[np.intp]:
 
 
 def grouped(shares: Shares, most: int) -> tuple[Shares, Shares]:
-    """Return fewer coordinates that are less private, and as many that are more private.
+    """Fewer coordinates that are less private, and as many that are more private.
 
     Parameters
     ----------

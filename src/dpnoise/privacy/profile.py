@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.discrete_gaussian import DiscreteGaussian
     from dpnoise.privacy.scalar.shift import Shift
 
-GREATEST_EPSILON = 1e100
+MAX_EPSILON = 1e100
 _BAND = 4e-12  # an epsilon whose log delta is below the target by no more is the least
 _ROUNDS = 400
 
@@ -48,7 +48,7 @@ _ROUNDS = 400
 def hockey_stick(
     noise: Noise | DiscreteGaussian, shift: float, epsilon: ArrayLike
 ) -> tuple[Array, Array]:
-    """Return log delta for one shift and any real epsilon, and how fast delta falls.
+    """Log delta for one shift and any real epsilon, and how fast delta falls.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def hockey_stick(
     """
     problems = Problems("hockey-stick divergence")
     d = floats(problems, "shift", shift, low=0.0)
-    epsilon = floats(problems, "epsilon", epsilon, low=-GREATEST_EPSILON, high=GREATEST_EPSILON)
+    epsilon = floats(problems, "epsilon", epsilon, low=-MAX_EPSILON, high=MAX_EPSILON)
     problems.require(d.ndim == 0, "shift", "one number", shift)
     check_shift(problems, noise, np.atleast_1d(d))
     problems.raise_if_any()
@@ -105,7 +105,7 @@ def _by_sensitivity(
     values: Array,
     formula: Callable[[Shift, Array], Array],
 ) -> Array:
-    """Apply `formula` to the values of each sensitivity."""
+    """Values of a formula, sensitivity by sensitivity."""
     sensitivity, values = np.broadcast_arrays(sensitivity, values)
     result = np.empty(values.shape)
     for shift in np.unique(sensitivity):
@@ -117,11 +117,11 @@ def _by_sensitivity(
 def log_privacy_profile(
     noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, epsilon: ArrayLike
 ) -> Array:
-    """Return log delta(epsilon), which does not underflow where delta does.
+    """Log delta(epsilon), which does not underflow where delta does.
 
     Parameters
     ----------
-    noise, sensitivity, epsilon
+    noise, sensitivity, epsilon : Noise or DiscreteGaussian, array_like, array_like
         As for `privacy_profile`.
 
     Returns
@@ -136,7 +136,7 @@ def log_privacy_profile(
     """
     problems = Problems("privacy profile")
     sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0)
-    epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=GREATEST_EPSILON)
+    epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=MAX_EPSILON)
     check_shift(problems, noise, sensitivity)
     problems.raise_if_any()
     return _by_sensitivity(noise, sensitivity, epsilon, lambda pair, e: _evaluate(pair, e)[0])
@@ -145,7 +145,7 @@ def log_privacy_profile(
 def privacy_profile(
     noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, epsilon: ArrayLike
 ) -> Array:
-    """Return the least delta for which adding `noise` to a number is (epsilon, delta)-DP.
+    """The least delta for which adding `noise` to a number is (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -195,11 +195,11 @@ def privacy_profile(
 
 
 def epsilon_at(noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, delta: ArrayLike) -> Array:
-    """Return the least epsilon >= 0 for which adding `noise` is (epsilon, delta)-DP.
+    """The least epsilon >= 0 for which adding `noise` is (epsilon, delta)-DP.
 
     Parameters
     ----------
-    noise, sensitivity
+    noise, sensitivity : Noise or DiscreteGaussian, array_like of float
         As for `privacy_profile`.
     delta : array_like of float
         In [0, 1); broadcasts with `sensitivity`. delta = 0 asks for pure DP.
@@ -223,10 +223,10 @@ def epsilon_at(noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, delta: A
     delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_high=True)
     check_shift(problems, noise, sensitivity)
     problems.raise_if_any()
-    return _by_sensitivity(noise, sensitivity, delta, _least_epsilon)
+    return _by_sensitivity(noise, sensitivity, delta, _smallest_epsilon)
 
 
-def _least_epsilon(pair: Shift, delta: Array) -> Array:
+def _smallest_epsilon(pair: Shift, delta: Array) -> Array:
     with np.errstate(divide="ignore"):
         bar = np.log(delta)
     target = bar - pair.log_error
@@ -234,15 +234,15 @@ def _least_epsilon(pair: Shift, delta: Array) -> Array:
     epsilon = np.full_like(delta, math.inf)
     if math.isfinite(top):
         # The least double that will do; a comparison with it is exact.
-        epsilon[delta >= as_double_above(pair.least_delta)] = top
+        epsilon[delta >= as_double_above(pair.smallest_delta)] = top
     solvable = delta > 0.0 if top == math.inf else np.isfinite(epsilon) & (delta > 0.0)
     found = _solve(pair, target[solvable]) * (1.0 + pair.epsilon_error)
     epsilon[solvable] = np.minimum(found, epsilon[solvable])
-    return np.where(epsilon <= GREATEST_EPSILON, epsilon, math.inf)
+    return np.where(epsilon <= MAX_EPSILON, epsilon, math.inf)
 
 
 def _solve(pair: Shift, target: Array) -> Array:
-    """Return epsilon with log delta just below target, by Newton's method in log delta.
+    """Epsilon with log delta just below target, by Newton's method in log delta.
 
     Each step keeps within an interval whose right end is on the private side: seen to be so,
     or the largest loss.
@@ -263,7 +263,7 @@ def _solve(pair: Shift, target: Array) -> Array:
         middle = np.where(high < math.inf, low + 0.5 * (finite - low), reach)
         x = np.where((new > low) & (new < reach), new, middle)
         close = (high - low <= 2.0**-50 * finite) | (private & (log_delta >= bar - _BAND))
-        more = ~close & (high > 0.0) & (low <= GREATEST_EPSILON)
+        more = ~close & (high > 0.0) & (low <= MAX_EPSILON)
         if not more.any():
             break
         open_, low, x = open_[more], low[more], x[more]

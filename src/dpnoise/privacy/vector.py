@@ -19,11 +19,11 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.staircase import Staircase
-from dpnoise.privacy.coordinates import read_shares, refuse_wide_queries
+from dpnoise.privacy.coordinates import equal_groups, read_shares, refuse_wide_queries
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.grouping import grouped
 from dpnoise.privacy.inversion.inversion import Inversion
-from dpnoise.privacy.inversion.loss import canonical, coordinate_loss
+from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.composed import composed_bounds
@@ -38,11 +38,9 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
-    from dpnoise.privacy.coordinates import Shares
+    from dpnoise.privacy.coordinates import Groups
 
-    Groups = list[tuple[Noise, int]]
-
-_LEAST_RTOL = 1e-10
+_MIN_RTOL = 1e-10
 _MOST_EPSILON = 1e99
 # What a call may take, roughly, and the different coordinates from which on they are grouped.
 _SECONDS = 8.0
@@ -84,12 +82,12 @@ class VectorProfile:
 
 
 def _closed(log_delta: Array, error: Array | float) -> VectorProfile:
-    """Return the bounds of a closed form with a relative error."""
+    """The bounds of a closed form with a relative error."""
     return VectorProfile(log_delta - error, log_delta, np.minimum(log_delta + error, 0.0))
 
 
 def _one(noise: Noise, size: float, epsilon: Array) -> VectorProfile:
-    """Return the profile of a single coordinate."""
+    """The profile of a single coordinate."""
     pair = shifted(noise, size)
     if isinstance(pair, UnimodalShift):
         low, high = (
@@ -106,18 +104,8 @@ def _one(noise: Noise, size: float, epsilon: Array) -> VectorProfile:
     return VectorProfile(low, log_delta, np.minimum(high, 0.0))
 
 
-def _groups(shares: Shares) -> Groups:
-    """Return the different noises in units of the shift, and how many coordinates have each."""
-    groups: dict[tuple[str, ...], tuple[Noise, int]] = {}
-    for (noise, size), count in shares.items():
-        key, scaled = canonical(noise, size)
-        found, before = groups.get(key, (scaled, 0))
-        groups[key] = found, before + count
-    return list(groups.values())
-
-
 def _transform(groups: Groups) -> LossTransform:
-    """Return the transform of the loss at the corner of the box."""
+    """The transform of the loss at the corner of the box."""
     gaussian, losses, copies = [], [], []
     for scaled, count in groups:
         loss = coordinate_loss(scaled)
@@ -130,7 +118,7 @@ def _transform(groups: Groups) -> LossTransform:
 
 
 def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
-    """Return the profile of several coordinates."""
+    """The profile of several coordinates."""
     if not all(noise.log_concave or isinstance(noise, Staircase) for noise, _ in groups):
         low, high = composed_bounds(groups, epsilon)
         return VectorProfile(low[()], _middle(low, high), high[()])
@@ -153,7 +141,7 @@ def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
 
 
 def _by_lattice(groups: Groups, epsilon: Array) -> VectorProfile:
-    """Return the bounds of the finest lattice that takes a few seconds."""
+    """The bounds of the finest lattice that takes a few seconds."""
     sizes = [2**k for k in range(18, 12, -1)]
     count = max(epsilon.size, 1)
     fine = [size for size in sizes if lattice_seconds(len(groups), count, size) <= _SECONDS]
@@ -172,7 +160,7 @@ def _middle(low: Array, high: Array) -> Array:
 def _grouped(
     groups: Groups, most: int, profile: Callable[[Groups], VectorProfile]
 ) -> VectorProfile:
-    """Return the bounds by fewer coordinates that are less, and that are more private."""
+    """The bounds by fewer coordinates that are less, and that are more private."""
     less, more = grouped(groups, most)
     if most < 1 or max(len(less), len(more)) > most:
         message = (
@@ -187,7 +175,21 @@ def _grouped(
 
 
 def from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> VectorProfile:
-    """Return the bounds for a sum of losses by inversion of its transform.
+    """The bounds for a sum of losses by inversion of its transform.
+
+    Parameters
+    ----------
+    transform : LossTransform
+        The transform of the sum.
+    epsilon : numpy.ndarray of float
+        Non-negative.
+    rtol : float
+        The relative gap to aim at.
+
+    Returns
+    -------
+    VectorProfile
+        The bounds.
 
     Raises
     ------
@@ -226,7 +228,7 @@ def vector_profile(
     copies: int = 1,
     rtol: float = 1e-7,
 ) -> VectorProfile:
-    """Return two-sided bounds on the privacy profile of a vector query.
+    """Two-sided bounds on the privacy profile of a vector query.
 
     Independent noise is added to each coordinate. Neighbouring data sets (replace-one) may
     move coordinate i by any d_i with |d_i| <= sensitivity_i.
@@ -279,7 +281,7 @@ def vector_profile(
     """
     problems = Problems("vector profile")
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
-    problems.number("rtol", rtol, low=_LEAST_RTOL, high=1.0)
+    problems.number("rtol", rtol, low=_MIN_RTOL, high=1.0)
     shares = read_shares(problems, noise, sensitivity, copies)
     if not problems.found:
         refuse_wide_queries(problems, shares)
@@ -290,4 +292,4 @@ def vector_profile(
     if sum(shares.values()) == 1:
         ((one, size),) = shares
         return _one(one, size, epsilon)
-    return _many(_groups(shares), epsilon, rtol)
+    return _many(equal_groups(shares), epsilon, rtol)

@@ -55,7 +55,7 @@ class ZCDP(NamedTuple):
     eta: float
 
     def composed(self, times: int) -> ZCDP:
-        """Return the bound after `times` such mechanisms, also adaptively chosen ones.
+        """The bound after `times` such mechanisms, also adaptively chosen ones.
 
         Raises
         ------
@@ -69,29 +69,29 @@ class ZCDP(NamedTuple):
         return ZCDP(*(as_double_above(int(times) * Fraction(part)) for part in self))
 
     def __add__(self, other: object) -> ZCDP:
-        """Return the bound of both mechanisms together."""
+        """The bound of both mechanisms together."""
         if not isinstance(other, ZCDP):
             raise TypeError(f"zCDP bound: expected another one to add, got {other!r}")
         sums = (Fraction(a) + Fraction(b) for a, b in zip(self, other, strict=True))
         return ZCDP(*map(as_double_above, sums))
 
     def __radd__(self, other: object) -> ZCDP:
-        """Return the bound itself for the 0 that `sum` starts from."""
+        """The bound itself for the 0 that `sum` starts from."""
         if isinstance(other, int) and other == 0:
             return self
         raise TypeError(f"zCDP bound: expected another one to add, got {other!r}")
 
     def __mul__(self, times: int) -> ZCDP:  # type: ignore[override]  # no longer a tuple's
-        """Return the bound after `times` such mechanisms."""
+        """The bound after `times` such mechanisms."""
         return self.composed(times)
 
     def __rmul__(self, times: int) -> ZCDP:  # type: ignore[override]  # no longer a tuple's
-        """Return the bound after `times` such mechanisms."""
+        """The bound after `times` such mechanisms."""
         return self.composed(times)
 
 
 def transition_cost(alpha: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
-    """Return R_D(alpha) = alpha^2 - max(alpha - D, 0)^2 of Theorem 9.
+    """R_D(alpha) = alpha^2 - max(alpha - D, 0)^2 of Theorem 9.
 
     Parameters
     ----------
@@ -99,6 +99,11 @@ def transition_cost(alpha: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
         Transition parameter, non-negative.
     sensitivity : array_like of float
         D, positive.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        The cost.
 
     Raises
     ------
@@ -115,7 +120,7 @@ def transition_cost(alpha: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
 
 
 def transition_for_cost(cost: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
-    """Return the alpha with `transition_cost(alpha, sensitivity)` = `cost`.
+    """The alpha with `transition_cost(alpha, sensitivity)` = `cost`.
 
     Parameters
     ----------
@@ -123,6 +128,11 @@ def transition_for_cost(cost: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
         Non-negative.
     sensitivity : array_like of float
         D, positive.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        The transition.
 
     Raises
     ------
@@ -139,7 +149,7 @@ def transition_for_cost(cost: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
 
 
 def _finite(problems: Problems, name: str, value: Array) -> Array:
-    """Return a result, or refuse one that has no double."""
+    """A result, or refuse one that has no double."""
     good = bool(np.all(np.isfinite(value)))
     problems.require(good, name, "a result below 1.8e308", float(np.max(value, initial=0.0)))
     problems.raise_if_any()
@@ -147,7 +157,7 @@ def _finite(problems: Problems, name: str, value: Array) -> Array:
 
 
 def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
-    """Return the concentrated bound of adding `noise` to a scalar query.
+    """The concentrated bound of adding `noise` to a scalar query.
 
     Parameters
     ----------
@@ -192,7 +202,7 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
 
 
 def epsilon_from_zcdp(xi: ArrayLike, eta: ArrayLike, delta: ArrayLike) -> Array:
-    """Return the epsilon that a concentrated bound implies at `delta`.
+    """The epsilon that a concentrated bound implies at `delta`.
 
     Parameters
     ----------
@@ -223,7 +233,7 @@ def epsilon_from_zcdp(xi: ArrayLike, eta: ArrayLike, delta: ArrayLike) -> Array:
 
 
 def eta_from_dp(epsilon: float, delta: float, xi: ArrayLike = 0.0) -> Array:
-    """Return the largest eta for which (xi, eta)-zCDP implies (epsilon, delta)-DP.
+    """The largest eta for which (xi, eta)-zCDP implies (epsilon, delta)-DP.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class AtomicLoss(NamedTuple):
     mass_error: float
 
     def log_delta_with(self, stretches: Sequence[Stretch], epsilon: float) -> tuple[float, float]:
-        """Return the same for the sum of this loss and one continuous loss."""
+        """The same for the sum of this loss and one continuous loss."""
         doubt = self.value_error + 4.0 * np.finfo(float).eps * abs(epsilon)
         delta, error, _ = continuous_delta(stretches, epsilon - self.values, doubt)
         error = error + self.mass_error * (delta + error)
@@ -61,7 +61,7 @@ class AtomicLoss(NamedTuple):
         return float(log_delta), float(log_error)
 
     def log_delta(self, epsilon: float) -> tuple[float, float]:
-        """Return the logarithms of the contribution to delta and of a bound on its error."""
+        """The logarithms of the contribution to delta and of a bound on its error."""
         doubt = self.value_error + 4.0 * np.finfo(float).eps * abs(epsilon)
         near = self.values > epsilon - doubt
         gap, log_masses = self.values[near] - epsilon, self.log_masses[near]
@@ -77,7 +77,20 @@ class AtomicLoss(NamedTuple):
 
 
 def number_of_atoms(atoms: Atoms, copies: int) -> int:
-    """Return how many atoms `powers` gives, or 0 where it knows no closed form."""
+    """Number of atoms that `powers` gives, or 0 where it knows no closed form.
+
+    Parameters
+    ----------
+    atoms : sequence of (float, float)
+        Values and log masses.
+    copies : int
+        How many losses are added up.
+
+    Returns
+    -------
+    int
+        The number.
+    """
     if len(atoms) == 3:
         (a, _), (b, _), (c, _) = sorted(atoms)
         return 2 * copies + 1 if b == 0.0 and a == -c else 0
@@ -85,7 +98,7 @@ def number_of_atoms(atoms: Atoms, copies: int) -> int:
 
 
 def _trinomial(first: float, middle: float, last: float, copies: int) -> Array:
-    """Return log r_0, ..., log r_K of (q_0 + q_1 x + q_2 x^2)^K from the log q."""
+    """Log r_0, ..., log r_K of (q_0 + q_1 x + q_2 x^2)^K from the log q."""
     log_ratios = np.empty(copies)
     one, two = math.exp(middle - first), math.exp(0.5 * (last - first))
     # In units of x sqrt(q_2 / q_0), so that no ratio is extreme.
@@ -100,7 +113,20 @@ def _trinomial(first: float, middle: float, last: float, copies: int) -> Array:
 
 
 def powers(atoms: Atoms, copies: int) -> tuple[Array, Array]:
-    """Return values and log masses of the sum of `copies` independent losses."""
+    """Values and log masses of the sum of `copies` independent losses.
+
+    Parameters
+    ----------
+    atoms : sequence of (float, float)
+        Values and log masses.
+    copies : int
+        How many losses are added up.
+
+    Returns
+    -------
+    values, log_masses : numpy.ndarray
+        Of equal length.
+    """
     ordered = sorted(atoms)
     values = np.array([value for value, _ in ordered])
     logs = [log_mass for _, log_mass in ordered]
@@ -120,12 +146,17 @@ def powers(atoms: Atoms, copies: int) -> tuple[Array, Array]:
 
 
 def combine(groups: Sequence[tuple[Atoms, int]]) -> AtomicLoss:
-    """Return the atoms of the sum of independent losses.
+    """The atoms of the sum of independent losses.
 
     Parameters
     ----------
     groups : sequence of (atoms, copies)
         Atoms as pairs of value and log mass.
+
+    Returns
+    -------
+    AtomicLoss
+        The sum.
     """
     values, logs = np.zeros(1), np.zeros(1)
     value_error = mass_error = 0.0

@@ -66,7 +66,7 @@ def _beyond(cut: Stretch, x: Array) -> Array:
 def continuous_delta(
     stretches: Sequence[Stretch], x: Array, doubt: float = 0.0
 ) -> tuple[Array, Array, Array]:
-    """Return the profile of the continuous part of a loss at many x.
+    """The profile of the continuous part of a loss at many x.
 
     Parameters
     ----------

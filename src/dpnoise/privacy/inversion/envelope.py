@@ -1,4 +1,4 @@
-"""How fast the transform of a privacy loss falls along a vertical line, as a bound.
+"""Bounds on the transform of a privacy loss that fall along a vertical line.
 
 On the line s = c + i u the integral over a stretch is two end terms and, where the argument
 of erfcx changes half planes along the stretch, a vertex term (see
@@ -86,7 +86,7 @@ class Line:
         self._straddles = (f1 > 0.0) & (self._slope[1] < 0.0)
 
     def envelope(self, u: Array) -> Array:
-        """Return bounds on the continuous parts at all |Im s| >= u, relative to M(c).
+        """Bounds on the continuous parts at all |Im s| >= u, relative to M(c).
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Line:
         return np.minimum(groups, 1.0 - self.atoms)
 
     def _vertex(self, u: Array, bend: Array, width: Array) -> Array:
-        """Return bounds on the vertex terms."""
+        """Bounds on the vertex terms."""
         # Without a twist: |e^f| at the vertex is known and falls like a Gaussian.
         flat = self._curved & (self._twist == 0.0)
         psi_2 = np.where(flat, -self._bend, 1.0)

@@ -37,7 +37,7 @@ _ATTEMPTS = 4
 _EVALUATION = 4e-7  # seconds
 _TOP = 1e-11  # relative rounding of the greatest loss, with a margin
 _DEEPEST = 1e11  # -log delta from which on exponents have no digits left
-_LEAST_BLUR = 1e-12  # relative to the widest
+_MIN_BLUR = 1e-12  # relative to the widest
 _SHARES = np.linspace(0.125, 1.0, 8)
 _SEARCH = np.geomspace(1e-7, 1e13, 41)
 
@@ -68,7 +68,7 @@ def _scaled(log_value: float, log_scale: float) -> float:
 
 
 def _exact(term: tuple[float, float]) -> LogBounds:
-    """Return the bounds of a closed form with an error, given by their logarithms."""
+    """The bounds of a closed form with an error, given by their logarithms."""
     log_delta, log_error = term
     # Both logarithms are rounded.
     log_error = float(np.logaddexp(log_error, log_delta + math.log(1e-14)))
@@ -86,7 +86,7 @@ def _log_difference(a: float, b: float) -> float:
 
 
 def _total(parts: list[LogBounds]) -> LogBounds:
-    """Return the bounds of a sum."""
+    """The bounds of a sum."""
     low, middle, high = (min(_log_sum(*terms), 0.0) for terms in zip(*parts, strict=True))
     return LogBounds(low, min(max(low, middle), high), high)
 
@@ -127,12 +127,12 @@ class Inversion:
                 raise ValueError(message)
 
     def _combined(self, without: int | None = None) -> AtomicLoss:
-        """Return the atoms of the sum, or of all coordinates but one of a group."""
+        """The atoms of the sum, or of all coordinates but one of a group."""
         counts = [(loss.atoms, n - (g == without)) for g, (loss, n) in enumerate(self._groups)]
         return combine([(atoms, n) for atoms, n in counts if n > 0])
 
     def _saddle(self, epsilon: float) -> tuple[float, float]:
-        """Return c > 0 near the saddle point, and the curvature of log M there."""
+        """C > 0 near the saddle point, and the curvature of log M there."""
         c, log_m = _SEARCH, self._searched
         for _ in range(2):
             best = int(np.argmin(log_m - c * epsilon - np.log(c) - np.log1p(c)))
@@ -152,9 +152,9 @@ class Inversion:
         return float(min(max(vertex, x[0]), x[2])), max(bend, 0.0)
 
     def bounds(self, epsilon: float) -> LogBounds:
-        """Return bounds on log E (1 - e^(epsilon - L))_+ over the finite losses."""
+        """Bounds on log E (1 - e^(epsilon - L))_+ over the finite losses."""
         infinite = self._infinite
-        top = self.transform.greatest
+        top = self.transform.largest
         if epsilon >= top * (1.0 - _TOP):
             return self._near_top(epsilon)
         removed = self._discrete(epsilon)
@@ -200,9 +200,9 @@ class Inversion:
         return _log(mass), _log(1e-13 * mass * (1.0 + float(self.transform.copies.sum())))
 
     def _near_top(self, epsilon: float) -> LogBounds:
-        """Return bounds where epsilon is the greatest loss, give or take rounding."""
+        """Bounds where epsilon is the greatest loss, give or take rounding."""
         known = _exact(self._infinite)
-        reach = self.transform.greatest * (1.0 + _TOP) - epsilon
+        reach = self.transform.largest * (1.0 + _TOP) - epsilon
         if reach <= 0.0:
             return known
         # (1 - e^(epsilon - L))_+ <= reach, where L > epsilon.
@@ -214,23 +214,23 @@ class Inversion:
 
     @property
     def seconds(self) -> float:
-        """About how long all of `bounds` took so far."""
+        """Time that all calls of `bounds` took so far, roughly."""
         return _EVALUATION * (self.transform.evaluations + self._added)
 
     def _deep(self, log_chernoff: float) -> LogBounds:
-        """Return bounds where the finite losses matter by Chernoff's inequality only."""
+        """Bounds where the finite losses matter by Chernoff's inequality only."""
         high = log_chernoff * (1.0 - _TOP) + 1.0
         return _total([_exact(self._infinite), LogBounds(-math.inf, high, high)])
 
     def _discrete(self, epsilon: float) -> list[tuple[float, float]]:
-        """Return log delta and its error of the sums of atoms, if these are few enough."""
+        """Log delta and its error of the sums of atoms, if these are few enough."""
         if self._atomic is None:
             return []
         self._added += len(self._atomic.values)
         return [self._atomic.log_delta(epsilon)]
 
     def _once(self, epsilon: float) -> tuple[float, float]:
-        """Return log delta and its error of the terms with one continuous factor."""
+        """Log delta and its error of the terms with one continuous factor."""
         self._added += 4 * self._rows * (len(self._atomic.values) if self._atomic else 0)
         terms = [
             self._combined(without=g).log_delta_with(loss.stretches, epsilon) + np.log(n)
@@ -241,7 +241,7 @@ class Inversion:
         return float(log_delta), float(log_error)
 
     def _plan(self, rule: Rule, tolerance: float) -> Plan:
-        """Return the cheapest plan that keeps to the tolerance, or comes closest."""
+        """The cheapest plan that keeps to the tolerance, or comes closest."""
         most = max(min(_MOST_POINTS, int(self._most / self._rows)), 100)
         plans = []
         for level in range(rule.levels):
@@ -251,7 +251,7 @@ class Inversion:
         # The gap of a blur is about a^2 c (c + 1) times the inverted part of delta.
         sought = 0.6 * tolerance / (rule.guess * rule.c * (rule.c + 1.0))
         widest = _WIDEST_BLUR * min(1.0, 1.0 / (rule.c * (rule.c + 1.0)))
-        blur = min(max(sought, _LEAST_BLUR * widest), widest)
+        blur = min(max(sought, _MIN_BLUR * widest), widest)
         while True:
             plan = rule.plan(rule.levels - 1, blur, 0.05 * tolerance, 0.05 * tolerance, most)
             if plan.tail <= tolerance or blur == widest:
@@ -264,7 +264,7 @@ class Inversion:
         return min(plans, key=lambda plan: plan.tail)
 
     def _apply(self, rule: Rule, plan: Plan, removed: list[tuple[float, float]]) -> LogBounds:
-        """Evaluate one plan."""
+        """Bounds on log delta from one plan."""
         sums = truncated_sums(rule, plan)
         slack = plan.tail + sums.rounding
         # Chernoff's inequality holds whatever is inverted.

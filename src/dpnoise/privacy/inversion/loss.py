@@ -60,7 +60,7 @@ class CoordinateLoss(NamedTuple):
         Where the loss is finite and continuous.
     infinite : float
         The mass at infinity.
-    greatest : float
+    largest : float
         The largest finite value of the loss, or infinity.
     """
 
@@ -68,11 +68,11 @@ class CoordinateLoss(NamedTuple):
     atoms: tuple[tuple[float, float], ...] = ()
     stretches: tuple[Stretch, ...] = ()
     infinite: float = 0.0
-    greatest: float = math.inf
+    largest: float = math.inf
 
 
 def _psi(piece: Piece, t: float) -> tuple[float, float]:
-    """Return -log density and its slope at t >= 0 by one piece."""
+    """-log density and its slope at t >= 0 by one piece."""
     x = t - piece.left if t != piece.left else 0.0
     return piece.value + x * (piece.slope + 0.5 * x * piece.curvature), (
         piece.slope + x * piece.curvature
@@ -80,25 +80,25 @@ def _psi(piece: Piece, t: float) -> tuple[float, float]:
 
 
 def _signed(piece: Piece, side: int, t: float) -> tuple[float, float]:
-    """Return -log density and its slope at t by a piece, on the side of the sign of t."""
+    """-log density and its slope at t by a piece, on the side of the sign of t."""
     value, slope = _psi(piece, side * t)
     return value, side * slope
 
 
 def _locate(pieces: tuple[Piece, ...], left: float, right: float) -> tuple[Piece, int]:
-    """Return the piece that covers the interval, and the side of 0 on which it does."""
+    """The piece that covers the interval, and the side of 0 on which it does."""
     middle = 0.5 * (left + right)
     side = 1 if middle > 0 else -1
     return next((p for p in pieces if p.right > abs(middle)), pieces[-1]), side
 
 
 def _same(a: float, b: float) -> float:
-    """Return a - b, or 0 if that is only rounding."""
+    """A - b, or 0 if that is only rounding."""
     return 0.0 if abs(a - b) <= _SAME * (abs(a) + abs(b)) else a - b
 
 
 def _stretch(pieces: tuple[Piece, ...], left: float, right: float) -> Stretch:
-    """Return the stretch of noise values from `left` to `right`, shift 1."""
+    """The stretch of noise values from `left` to `right`, shift 1."""
     outwards = 1 if left + right > 0 else -1
     start = left if outwards > 0 else right
     before, side = _locate(pieces, left, right)
@@ -122,7 +122,7 @@ def _stretch(pieces: tuple[Piece, ...], left: float, right: float) -> Stretch:
 
 
 def _cuts(pieces: tuple[Piece, ...], bound: float) -> list[float]:
-    """Return the ends of all stretches with a finite loss, shift 1."""
+    """The ends of all stretches with a finite loss, shift 1."""
     breaks = {piece.left for piece in pieces} | {bound}
     breaks |= {-t for t in breaks}
     ends = breaks | {t - 1.0 for t in breaks}
@@ -130,7 +130,7 @@ def _cuts(pieces: tuple[Piece, ...], bound: float) -> list[float]:
 
 
 def _atom_mass(stretch: Stretch) -> float:
-    """Return the logarithm of the mass of a stretch of exponential density."""
+    """The logarithm of the mass of a stretch of exponential density."""
     if stretch.length == math.inf:
         return -stretch.psi_0 - math.log(stretch.psi_1)
     x = stretch.psi_1 * stretch.length
@@ -138,8 +138,8 @@ def _atom_mass(stretch: Stretch) -> float:
     return -stretch.psi_0 + math.log(stretch.length * mean)
 
 
-def _greatest(stretch: Stretch) -> float:
-    """Return the largest zeta on a stretch, where zeta is monotone."""
+def _largest(stretch: Stretch) -> float:
+    """The largest zeta on a stretch, where zeta is monotone."""
     if stretch.length == math.inf:
         # On an infinite stretch zeta is linear.
         return math.inf if stretch.zeta_1 > 0 else stretch.zeta_0
@@ -148,7 +148,7 @@ def _greatest(stretch: Stretch) -> float:
 
 
 def _staircase_loss(noise: Staircase) -> CoordinateLoss:
-    """Return the loss under a shift of 1 by staircase noise, whose steps are not narrower.
+    """The loss under a shift of 1 by staircase noise, whose steps are not narrower.
 
     Such a shift crosses at most one fall of the density, so that the loss is -epsilon, 0 or
     epsilon with P(-epsilon) = exp(-epsilon) P(epsilon). The total variation distance,
@@ -162,18 +162,23 @@ def _staircase_loss(noise: Staircase) -> CoordinateLoss:
     atoms = [(epsilon, up), (0.0, 1.0 - up - down), (-epsilon, down)]
     return CoordinateLoss(
         atoms=tuple((value, math.log(mass)) for value, mass in atoms if mass > 0.0),
-        greatest=epsilon,
+        largest=epsilon,
     )
 
 
 def coordinate_loss(noise: Noise) -> CoordinateLoss:
-    """Return the privacy loss of `noise` for sensitivity 1.
+    """The privacy loss of `noise` for sensitivity 1.
 
     Parameters
     ----------
     noise : Noise
         Noise in units of the sensitivity; `pieces()` must not be None, unless it is a
         staircase at least as wide as the sensitivity.
+
+    Returns
+    -------
+    CoordinateLoss
+        The distribution of the loss.
     """
     if isinstance(noise, Staircase):
         return _staircase_loss(noise)
@@ -183,8 +188,8 @@ def coordinate_loss(noise: Noise) -> CoordinateLoss:
     bound = noise.bound
     infinite = float(noise.sf(max(bound - 1.0, -bound))) if bound < math.inf else 0.0
     ends = _cuts(pieces, bound)
-    least = _NEGLIGIBLE * min(1.0, noise.mean_abs())
-    stretches = [_stretch(pieces, a, b) for a, b in pairwise(ends) if b - a > least]
+    smallest = _NEGLIGIBLE * min(1.0, noise.mean_abs())
+    stretches = [_stretch(pieces, a, b) for a, b in pairwise(ends) if b - a > smallest]
     flat = [cut for cut in stretches if cut.zeta_1 == 0.0 and cut.zeta_2 == 0.0]
     merged: dict[float, list[float]] = {}
     for cut in flat:
@@ -194,15 +199,27 @@ def coordinate_loss(noise: Noise) -> CoordinateLoss:
         atoms=tuple((v, float(np.logaddexp.reduce(m))) for v, m in sorted(merged.items())),
         stretches=tuple(cut for cut in stretches if cut not in flat),
         infinite=infinite,
-        greatest=max(map(_greatest, stretches), default=-math.inf),
+        largest=max(map(_largest, stretches), default=-math.inf),
     )
 
 
 def canonical(noise: Noise, sensitivity: float) -> tuple[tuple[str, ...], Noise]:
-    """Return noise in units of the sensitivity and a key that equal distributions share.
+    """Noise in units of the sensitivity and a key that equal distributions share.
 
     The parameters in the key have 15 digits, so that coordinates whose noise is proportional
     to their sensitivity count as copies whatever the rounding.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise.
+    sensitivity : float
+        Positive.
+
+    Returns
+    -------
+    tuple of str, Noise
+        The key, and the noise in units of the sensitivity.
     """
     scaled = noise.scaled(1.0 / sensitivity)
     return (type(scaled).__name__, *(f"{v:.14e}" for v in astuple(scaled))), scaled

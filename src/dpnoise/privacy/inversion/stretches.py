@@ -56,12 +56,12 @@ class _Rows(NamedTuple):
         return f0, f1, f2
 
     def magnitude(self, s: ComplexArray, peak: Array) -> Array:
-        """Return the size of the terms that make up f_0 - peak."""
+        """The size of the terms that make up f_0 - peak."""
         return np.abs(s) * np.abs(self.zeta[0]) + (np.abs(self.psi[0]) + np.abs(peak))
 
 
 def _linear(rows: _Rows, s: ComplexArray, peak: Array) -> tuple[ComplexArray, Array]:
-    """Integrate exp(f_0 + f_1 y - peak) over each stretch."""
+    """Integrals of exp(f_0 + f_1 y - peak) over each stretch."""
     f0, f1, _ = rows.exponent(s)
     endless = np.isinf(rows.length[:, 0])
     length = np.where(endless[:, None], 1.0, rows.length)
@@ -80,7 +80,7 @@ def _linear(rows: _Rows, s: ComplexArray, peak: Array) -> tuple[ComplexArray, Ar
 
 
 def _bounded(z: ComplexArray) -> tuple[ComplexArray, Array]:
-    """Return sign erfcx(sign z) and the sign, that of Re z."""
+    """Sign erfcx(sign z) and the sign, that of Re z."""
     sign = np.copysign(1.0, z.real)
     return sign * special.erfcx(sign * z), sign
 
@@ -88,7 +88,7 @@ def _bounded(z: ComplexArray) -> tuple[ComplexArray, Array]:
 def _add_vertex(
     integral: tuple[ComplexArray, Array], terms: tuple[NDArray, ...], turns: Array
 ) -> None:
-    """Add the term 2 e^f at the vertex, where erfcx changes its form between the ends.
+    """Addition of the term 2 e^f at the vertex, where erfcx changes its form between the ends.
 
     `turns` is 1 where the argument of erfcx goes from the left to the right half plane, -1
     the other way and 0 where it stays; `terms` are factor, f_0, z and the scale of f_0.
@@ -105,7 +105,7 @@ def _add_vertex(
 
 
 def _tail(rows: _Rows, s: ComplexArray, peak: Array) -> tuple[ComplexArray, Array]:
-    """Integrate exp(f_0 + f_1 y + f_2 y^2 / 2 - peak) over endless stretches, with real f_2."""
+    """Integrals of exp(f_0 + f_1 y + f_2 y^2 / 2 - peak) over endless stretches, real f_2."""
     f0, f1, _ = rows.exponent(s)
     f0 -= peak
     root = np.sqrt(0.5 * rows.psi[2])
@@ -120,7 +120,7 @@ def _tail(rows: _Rows, s: ComplexArray, peak: Array) -> tuple[ComplexArray, Arra
 
 
 def _curved(rows: _Rows, s: ComplexArray, peak: Array) -> tuple[ComplexArray, Array]:
-    """Integrate exp(f_0 + f_1 y + f_2 y^2 / 2 - peak) over each finite stretch."""
+    """Integrals of exp(f_0 + f_1 y + f_2 y^2 / 2 - peak) over each finite stretch."""
     f0, f1, f2 = rows.exponent(s)
     f0 -= peak
     length, square = rows.length, rows.length**2
@@ -154,7 +154,18 @@ def _curved(rows: _Rows, s: ComplexArray, peak: Array) -> tuple[ComplexArray, Ar
 
 
 def sort_kinds(table: Array) -> Kinds:
-    """Return the rows of a table of stretches, sorted by how they are integrated."""
+    """The rows of a table of stretches, sorted by how they are integrated.
+
+    Parameters
+    ----------
+    table : numpy.ndarray, shape (stretches, 7)
+        Rows like `inversion.loss.Stretch`.
+
+    Returns
+    -------
+    list of (callable, _Rows)
+        Functions that integrate, and the rows for each.
+    """
     bent = (table[:, 3] != 0.0) | (table[:, 6] != 0.0)
     endless = np.isinf(table[:, 0])
     kinds = ((_linear, ~bent), (_tail, bent & endless), (_curved, bent & ~endless))
@@ -162,7 +173,7 @@ def sort_kinds(table: Array) -> Kinds:
 
 
 def integrate(table: Array, s: ComplexArray) -> tuple[ComplexArray, Array]:
-    """Return the integrals over stretches at all s, and bounds on their errors.
+    """The integrals over stretches at all s, and bounds on their errors.
 
     Parameters
     ----------

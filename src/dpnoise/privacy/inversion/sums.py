@@ -33,13 +33,26 @@ class Sums(NamedTuple):
 
 
 def _log_power(z: ComplexArray, copies: Array) -> tuple[Array, Array]:
-    """Return log modulus and phase of the product of z ** copies over all groups."""
+    """Log modulus and phase of the product of z ** copies over all groups."""
     log_z = np.log(np.where(z == 0.0, 1e-300, z))
     return copies @ log_z.real, copies @ log_z.imag
 
 
 def truncated_sums(rule: Rule, plan: Plan) -> Sums:
-    """Return the truncated sums and bounds on their rounding."""
+    """The truncated sums and bounds on their rounding.
+
+    Parameters
+    ----------
+    rule : Rule
+        The line and the transform.
+    plan : Plan
+        Step, blur and number of points.
+
+    Returns
+    -------
+    Sums
+        Sums and bounds on their rounding.
+    """
     step, blur, c = 2.0 * math.pi / plan.period, plan.blur, rule.c
     size = max(_CHUNK // max(len(rule.transform.owner), 1), 256)
     total = np.zeros(4)
@@ -62,7 +75,7 @@ def truncated_sums(rule: Rule, plan: Plan) -> Sums:
 
 
 def _product(rule: Rule, u: Array, level: int) -> tuple[ComplexArray, Array]:
-    """Return exp(-i u epsilon) M(s) / M(c), less what is removed, and error bounds."""
+    """exp(-i u epsilon) M(s) / M(c), less what is removed, and error bounds."""
     transform, line = rule.transform, rule.line
     copies, gaussian = transform.copies, transform.gaussian
     values = transform.values(np.asarray(rule.c + 1j * u, dtype=complex), line.peak)

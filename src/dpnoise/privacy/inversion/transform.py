@@ -28,14 +28,14 @@ _CALL = 500  # evaluations that take as long as what a call takes besides
 
 
 class _Owners:
-    """Which group each row of a table belongs to, with the groups in order."""
+    """Groups of the rows of a table, in order."""
 
     def __init__(self, owner: NDArray[np.intp]) -> None:
         self.start = np.flatnonzero(np.diff(owner, prepend=-1))
         self.groups = owner[self.start]
 
     def reduce(self, rows: NDArray, ufunc: np.ufunc, out: NDArray) -> None:
-        """Reduce the rows of each group into that group's row of `out`."""
+        """Reduction of the rows of each group into that group's row of `out`."""
         if len(self.groups) == 1:
             g = self.groups[0]
             out[g] = ufunc(out[g], ufunc.reduce(rows, axis=0))
@@ -101,18 +101,16 @@ class LossTransform:
             self.copies @ np.log1p([-loss.infinite for loss in losses]) if not whole else -math.inf
         )
         self.infinite = -math.expm1(log_finite)
-        self.greatest = float(
-            sum(n * loss.greatest for n, loss in zip(copies, losses, strict=True))
-        )
+        self.largest = float(sum(n * loss.largest for n, loss in zip(copies, losses, strict=True)))
         if gaussian > 0.0:
-            self.greatest = math.inf
+            self.largest = math.inf
 
     def gather(self, rows: NDArray, out: NDArray) -> None:
-        """Add what belongs to stretches, shape (stretches, points), to their groups."""
+        """Sums of values by stretch, shape (stretches, points), over each group."""
         self._owners.reduce(rows, np.add, out)
 
     def peaks(self, c: Array) -> Array:
-        """Return the logarithm of each group's largest integrand, shape (groups, points)."""
+        """The logarithm of each group's largest integrand, shape (groups, points)."""
         shape = (len(self.losses), len(c))
         out = np.full(shape, -math.inf)
         if self.owner.size:
@@ -132,7 +130,7 @@ class LossTransform:
         return out
 
     def values(self, s: ComplexArray, peak: Array) -> Values:
-        """Evaluate all transforms at the points s, divided by exp(peak)."""
+        """Transforms of all groups at the points s, divided by exp(peak)."""
         shape = (len(self.losses), len(s))
         self.evaluations += _CALL + len(s) * (len(self.table) + len(self.atoms))
         continuous, atoms = np.zeros((2, *shape), dtype=complex)
@@ -152,7 +150,7 @@ class LossTransform:
         return Values(atoms, continuous, error, rows)
 
     def log_real(self, c: Array) -> Array:
-        """Return log M at real arguments, and infinity where rounding hides it.
+        """Log M at real arguments, and infinity where rounding hides it.
 
         The mass of infinite loss does not count.
         """

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 _EPS = np.finfo(float).eps
 _RATIO = 1.2  # of the grid on which the tail is bounded
 _TAIL_STEPS = 120
-_LEAST_SHARE = 1e-100  # of atoms in a transform; below it there is no need to remove them
+_MIN_SHARE = 1e-100  # of atoms in a transform; below it there is no need to remove them
 _ANGLES = 32  # in half a turn of the atoms
 _PERIODS = 1.06 ** np.arange(200.0)
 _MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the result
 
 
 class Plan(NamedTuple):
-    """Where to put the points of a rule.
+    """Points of a trapezoidal rule.
 
     Attributes
     ----------
@@ -60,12 +60,12 @@ class Plan(NamedTuple):
 
 
 def _log_payoff(c: Array) -> Array:
-    """Return log of the largest (1 - e^-x) e^(-c x), Chernoff's factor."""
+    """Log of the largest (1 - e^-x) e^(-c x), Chernoff's factor."""
     return -c * np.log1p(1.0 / c) - np.log1p(c)
 
 
 def _expansion(order: Array, level: int) -> Array:
-    """Return e^x less its first `level` terms, and infinity beyond x = 300.
+    """e^x less its first `level` terms, and infinity beyond x = 300.
 
     It bounds (A + E)^K less its first terms in E, over A^K, for x = K E / A.
     """
@@ -117,7 +117,7 @@ class Rule:
         return self.line.norm_error + 4.0 * _EPS * abs(self.c * self.epsilon)
 
     def _prepare_aliases(self) -> None:
-        """Evaluate Chernoff's bound on delta at exponents on either side of c."""
+        """Chernoff's bound on delta at exponents on either side of c."""
         c, steps = self.c, np.geomspace(0.1, 1e3, 16) / self.spread
         above = c + np.append(steps, c * np.array([0.25, 1.0, 5.0, 50.0]))
         below = c - np.append(steps[steps < c], c * np.array([0.25, 0.5, 0.75, 0.9, 0.99]))
@@ -128,7 +128,7 @@ class Rule:
         self._log_chernoff = np.append(log_chernoff, 0.0) - self.log_scale
 
     def aliases(self, period: Array, blur: float) -> Array:
-        """Return bounds on the sum of the aliases."""
+        """Bounds on the sum of the aliases."""
         gap = self._exponents - self.c
         decay = np.abs(gap) * np.asarray(period)[..., None]
         rise = 0.5 * blur * self._exponents * (self._exponents + 1.0)
@@ -137,14 +137,14 @@ class Rule:
         return np.exp(np.minimum(np.logaddexp(*sides), 700.0)) * _MARGIN
 
     def _prepare_tail(self, removable: bool) -> None:
-        """Bound the transform beyond each u of a grid, with 0, 1 or 2 orders removed."""
+        """Bounds on the transform beyond each u of a grid, with 0, 1 or 2 orders removed."""
         self.u = u = 0.3 / self.spread * _RATIO ** np.arange(float(_TAIL_STEPS))
         copies, atoms = self.transform.copies, self.line.atoms
         fall = self.line.envelope(u)
         levels = [np.exp(copies @ np.log(np.maximum(np.minimum(atoms + fall, 1.0), 1e-300)))]
         self._turns = [np.ones_like(u)]
         self._turn = math.inf
-        if removable and atoms.min() > _LEAST_SHARE:
+        if removable and atoms.min() > _MIN_SHARE:
             scale = math.exp(max(float(copies @ np.log(atoms[:, 0])), -700.0))
             order = copies @ (fall / atoms)
             for level in (1, 2):
@@ -154,7 +154,7 @@ class Rule:
         self._levels = [level * gaussian for level in levels]
 
     def _turning(self, level: int, fall: Array) -> Array:
-        """Return by how much less the bounds are on average where the atoms turn.
+        """By how much less the bounds are on average where the atoms turn.
 
         Two atoms have the modulus Q(u) = |a_1 + a_2 e^(i u (v_2 - v_1))| / (a_1 + a_2), which
         the bounds of `_expansion` take as 1. Its mean over a period is at most that over
@@ -176,11 +176,11 @@ class Rule:
 
     @property
     def levels(self) -> int:
-        """How many levels there are."""
+        """Number of levels."""
         return len(self._levels)
 
     def plan(self, level: int, blur: float, alias: float, tail: float, most: int) -> Plan:
-        """Return the rule with the fewest points that leaves out at most the tolerance.
+        """The rule with the fewest points that leaves out at most the tolerance.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class Rule:
         return Plan(level, blur, period, points, *left_out)
 
     def _tails(self, level: int, blur: float, step: float) -> tuple[Array, Array]:
-        """Return bounds on what lies beyond each u of the grid, for delta and the density."""
+        """Bounds on what lies beyond each u of the grid, for delta and the density."""
         u, c = self.u, self.c
         height = self._levels[level] * np.exp(0.5 * blur * (c * (c + 1.0) - u * u))
         if self._turn < math.inf:

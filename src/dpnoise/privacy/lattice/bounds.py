@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
 
-_LEAST_SIZE, _GREATEST_SIZE = 2**10, 2**21
+_MIN_SIZE, _MAX_SIZE = 2**10, 2**21
 _MOST_COPIES = 10**7
 _MOST_EPSILON = 1e9
 _FARTHEST = 1e12  # noise this much wider or narrower than the shift has no digits left
@@ -87,7 +87,7 @@ class LatticeBounds(NamedTuple):
 
 
 def _log_delta(parts: list[RoundedLoss], plan: Plan, epsilon: float, size: int, side: int) -> float:
-    """Return a bound on log delta: below for side = -1, above for side = 1."""
+    """A bound on log delta: below for side = -1, above for side = 1."""
     tilt = plan.tilt
     weight, error = sum_weights(parts, plan.start, size)
     loss = (plan.start + np.arange(size)) * plan.h
@@ -117,14 +117,14 @@ def _log_delta(parts: list[RoundedLoss], plan: Plan, epsilon: float, size: int, 
 
 
 def _bounds(parts: list[Coordinate], epsilon: float, size: int) -> tuple[float, float]:
-    """Return the bounds on log delta at one epsilon."""
-    if epsilon >= math.fsum(part.copies * part.source.greatest for part in parts):
+    """The bounds on log delta at one epsilon."""
+    if epsilon >= math.fsum(part.copies * part.source.largest for part in parts):
         log_delta = log_any_infinite([(part.copies, part.source.log_infinite) for part in parts])
         if log_delta == -math.inf:
             return log_delta, log_delta
         error = 64.0 * UNIT * (sum(part.copies for part in parts) + abs(log_delta))
         return log_delta - error, min(log_delta + error, 0.0)
-    if any(part.least > epsilon + NEGLIGIBLE for part in parts):
+    if any(part.smallest > epsilon + NEGLIGIBLE for part in parts):
         # One coordinate alone gives delta >= 1 - e^-NEGLIGIBLE less a mass far below.
         return -UNIT, 0.0
     plan = make_plan(parts, epsilon, size)
@@ -136,14 +136,29 @@ def _bounds(parts: list[Coordinate], epsilon: float, size: int) -> tuple[float, 
 
 
 def lattice_seconds(different: int, epsilons: int, size: int) -> float:
-    """Return about how long `lattice_bounds` takes, in seconds."""
+    """Time that `lattice_bounds` takes, roughly, in seconds.
+
+    Parameters
+    ----------
+    different : int
+        The number of different coordinates.
+    epsilons : int
+        The number of epsilons.
+    size : int
+        The number of lattice points.
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
     return epsilons * different * (_EACH + _EACH_POINT * size)
 
 
 def _checked(
     shares: Sequence[tuple[Noise, float, int]], epsilon: ArrayLike, size: int
 ) -> tuple[dict[Noise, int], Array]:
-    """Refuse bad input; return the noise in units of the shift with its copies, and epsilon."""
+    """Checked noise in units of the shift with its copies, and epsilon."""
     problems = Problems("lattice bounds")
     problems.require(len(shares) > 0, "shares", "at least one (noise, shift, copies)", shares)
     distinct: dict[Noise, int] = {}
@@ -162,9 +177,9 @@ def _checked(
                 unit = noise.scaled(1.0 / float(shift))
                 distinct[unit] = distinct.get(unit, 0) + int(copies)
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
-    power = is_integer(size) and _LEAST_SIZE <= size <= _GREATEST_SIZE
+    power = is_integer(size) and _MIN_SIZE <= size <= _MAX_SIZE
     power = power and not int(size) & (int(size) - 1)
-    expected = f"a power of two from {_LEAST_SIZE} to {_GREATEST_SIZE}"
+    expected = f"a power of two from {_MIN_SIZE} to {_MAX_SIZE}"
     problems.require(power, "size", expected, size)
     if power and distinct:
         seconds = lattice_seconds(len(distinct), epsilon.size, int(size))
@@ -178,7 +193,7 @@ def _checked(
 def lattice_bounds(
     shares: Sequence[tuple[Noise, float, int]], epsilon: ArrayLike, *, size: int = 2**18
 ) -> LatticeBounds:
-    """Bound the privacy profile of independent noise on the coordinates of a query.
+    """Bounds on the privacy profile of independent noise on the coordinates of a query.
 
     Parameters
     ----------

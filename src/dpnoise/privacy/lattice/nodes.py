@@ -41,13 +41,13 @@ class Nodes(NamedTuple):
     log_mass: Array
 
     def with_node(self, loss: float, log_mass: float) -> Nodes:
-        """Return the distribution with one more value."""
+        """The distribution with one more value."""
         if log_mass == -math.inf:
             return self
         return Nodes(np.append(self.loss, loss), np.append(self.log_mass, log_mass))
 
     def log_moment(self, tilt: float) -> tuple[float, float, float]:
-        """Return log E exp(tilt L), and mean and variance of L under that weight."""
+        """Log E exp(tilt L), and mean and variance of L under that weight."""
         exponent = self.log_mass + tilt * self.loss
         top = float(np.max(exponent))
         weight = np.exp(exponent - top)
@@ -74,7 +74,7 @@ class ShiftedNoise:
         The noise value from which on the loss does not change any more, if there is one.
     log_infinite : float
         log P(loss infinite).
-    greatest : float
+    largest : float
         No finite loss is larger.
     """
 
@@ -96,29 +96,29 @@ class ShiftedNoise:
             last = pieces[-1] if pieces else None
             self.flat_from = last.left if last and last.curvature == 0.0 else math.inf
             self.log_infinite = -math.inf
-        self.greatest = math.inf
+        self.largest = math.inf
         if self.flat_from < math.inf or self.log_infinite > -math.inf:
             # The loss may still grow beyond what is looked at.
             far = max(self.right, self.flat_from) if self.flat_from < math.inf else self.right
             rounding = self.rounding(np.array([0.0, far]))
-            self.greatest = float(self.loss(np.asarray(far))) + rounding
+            self.largest = float(self.loss(np.asarray(far))) + rounding
 
     def _psi(self, t: Array) -> Array:
         return -self.noise.logpdf(t)
 
     def loss(self, t: Array) -> Array:
-        """Return L(t) = psi(t + d) - psi(t)."""
+        """L(t) = psi(t + d) - psi(t)."""
         return self._psi(t + 1.0) - self._psi(t)
 
     def _reach(self) -> float:
-        """Return a noise value at which psi has risen by `_DEEPEST`."""
+        """A noise value at which psi has risen by `_DEEPEST`."""
         end = self.noise.mean_abs()
         while self._psi(np.asarray(end)) - self._floor < _DEEPEST:
             end *= 2.0
         return float(self._radii(np.array([_DEEPEST]), end)[0])
 
     def _radii(self, rises: Array, end: float) -> Array:
-        """Return the |t| <= end at which psi has risen by `rises`, by bisection."""
+        """The |t| <= end at which psi has risen by `rises`, by bisection."""
         low, high = np.zeros_like(rises), np.full_like(rises, end)
         for _ in range(60):
             middle = 0.5 * (low + high)
@@ -127,7 +127,7 @@ class ShiftedNoise:
         return high
 
     def cuts(self, left: float, right: float, step: float) -> Array:
-        """Return cuts of [left, right] at all breaks and where psi has risen by `step`.
+        """Cuts of [left, right] at all breaks and where psi has risen by `step`.
 
         Between two of them psi(t) and psi(t + d) are smooth, and change by at most `step`, or
         by a percent where the density is so small that only the loss still matters.
@@ -151,7 +151,7 @@ class ShiftedNoise:
         return self.cuts(self.left, self.right, _COARSE)
 
     def crossings(self, cuts: Array, levels: Array) -> Array:
-        """Return the noise values at which the loss crosses increasing `levels`.
+        """The noise values at which the loss crosses increasing `levels`.
 
         The loss is quadratic between cuts, or close to it.
         """
@@ -175,7 +175,7 @@ class ShiftedNoise:
         return origin + share * width
 
     def nodes(self, cuts: Array, count: int | None = None) -> Nodes:
-        """Return the distribution of the loss between the first cut and the last.
+        """The distribution of the loss between the first cut and the last.
 
         With fewer nodes between two cuts than by default it is a sketch.
         """
@@ -187,7 +187,7 @@ class ShiftedNoise:
         return Nodes((self._psi(t + 1.0) - psi).ravel(), log_mass.ravel())
 
     def rounding(self, cuts: Array) -> float:
-        """Return a bound on the absolute rounding error of psi and of the loss."""
+        """A bound on the absolute rounding error of psi and of the loss."""
         psi = np.concatenate([self._psi(cuts), self._psi(cuts + 1.0)])
         t = np.concatenate([cuts, cuts + 1.0])
         ok = np.isfinite(psi)

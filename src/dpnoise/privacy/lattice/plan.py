@@ -1,4 +1,4 @@
-"""Where, how finely and under which weight the lattice of `dpnoise.privacy.lattice.bounds` looks.
+"""Choice of tilt, spacing and window of the lattice of `dpnoise.privacy.lattice.bounds`.
 
 Everything here is a choice: it decides how close the bounds are, never whether they hold. The
 weight exp(c loss) has c at the saddle point; the window holds the weighted sum up to a negligible
@@ -43,7 +43,7 @@ class Coordinate:
     ----------
     source, copies, cuts
         As above, but only cuts with a finite loss.
-    least : float
+    smallest : float
         The loss is at least this, up to a mass of far below exp(-`NEGLIGIBLE`).
     log_rest : float
         The logarithm of the mass beyond the cuts.
@@ -58,7 +58,7 @@ class Coordinate:
         cuts = source.coarse if cuts is None else cuts
         loss = source.loss(cuts)
         self.cuts, self._loss = cuts[np.isfinite(loss)], loss[np.isfinite(loss)]
-        self.least = float(self._loss[0])
+        self.smallest = float(self._loss[0])
         self.log_rest = self.log_last = float(source.noise.logsf(self.cuts[-1]))
         if source.log_infinite > -math.inf:
             share = source.log_infinite - self.log_rest
@@ -70,7 +70,7 @@ class Coordinate:
         self._slack = source.rounding(self.cuts)
 
     def narrowed(self, epsilon: float, log_rest: float) -> Coordinate:
-        """Return the coordinate up to a noise value beyond which it matters little.
+        """The coordinate up to a noise value beyond which it matters little.
 
         That the loss is infinite there, or that at that value, changes the profile by at most
         exp(`log_rest`): by the mass, or the mass times exp(epsilon - loss).
@@ -83,7 +83,7 @@ class Coordinate:
         )
 
     def ends(self, tilt: float) -> tuple[float, float]:
-        """Return noise values with negligible weight to the left, and the last one."""
+        """Noise values with negligible weight to the left, and the last one."""
         weight = self.source.noise.logsf(-self.cuts) + tilt * self._loss
         weight -= self.sketch.log_moment(tilt)[0]
         little = np.flatnonzero(weight < -NEGLIGIBLE - math.log(self.copies))
@@ -91,7 +91,7 @@ class Coordinate:
         return float(self.cuts[left]), float(self.cuts[-1])
 
     def atoms(self, tilt: float) -> list[tuple[float, float]]:
-        """Return the size of values taken with positive probability, and their weights."""
+        """The size of values taken with positive probability, and their weights."""
         loss, log_mass = self.sketch
         label = np.concatenate([[0], np.cumsum(np.diff(loss) > self._slack)])
         weight = np.exp(log_mass + tilt * loss - self.sketch.log_moment(tilt)[0])
@@ -107,7 +107,7 @@ class Coordinate:
 
 
 class Plan(NamedTuple):
-    """What to look at.
+    """Tilt, spacing and window of a lattice.
 
     Attributes
     ----------
@@ -132,14 +132,14 @@ class Plan(NamedTuple):
 
 
 def _cumulant(parts: list[Coordinate], tilt: float) -> tuple[float, float, float]:
-    """Return log E exp(tilt sum) with its first two derivatives, roughly."""
+    """Log E exp(tilt sum) with its first two derivatives, roughly."""
     moments = np.array([part.sketch.log_moment(tilt) for part in parts])
     total, mean, spread = np.array([part.copies for part in parts], dtype=float) @ moments
     return float(total), float(mean), float(spread)
 
 
 def _saddle(parts: list[Coordinate], epsilon: float) -> float:
-    """Return the tilt at which exp(-c epsilon) M(c) / (c (c + 1)) is least, roughly."""
+    """The tilt at which exp(-c epsilon) M(c) / (c (c + 1)) is least, roughly."""
     _, mean, spread = _cumulant(parts, 0.0)
     scale = max(math.sqrt(spread), abs(mean), 1e-300)
 
@@ -155,19 +155,19 @@ def _saddle(parts: list[Coordinate], epsilon: float) -> float:
     return math.exp(optimize.brentq(slope, low, high, xtol=1e-3))
 
 
-def _spacing(parts: list[Coordinate], tilt: float, least: float) -> float:
-    """Return a distance of lattice points, not much above `least`, that meets the atoms.
+def _spacing(parts: list[Coordinate], tilt: float, smallest: float) -> float:
+    """A distance of lattice points, not much above `least`, that meets the atoms.
 
     An atom between two points goes down to the next for the lower bound, which costs its
     distance from it; on a point it costs nothing.
     """
-    atoms = [atom for part in parts for atom in part.atoms(tilt) if atom[0] > least]
+    atoms = [atom for part in parts for atom in part.atoms(tilt) if atom[0] > smallest]
     if not atoms:
-        return least
+        return smallest
     candidates = []
     for value, _ in atoms:
-        most = math.floor(value / least)
-        fewest = min(most, math.ceil(value / least / (1.0 + _FINER)))
+        most = math.floor(value / smallest)
+        fewest = min(most, math.ceil(value / smallest / (1.0 + _FINER)))
         candidates.append(value / np.unique(np.linspace(fewest, most, _TRIES).round()))
     h = np.concatenate(candidates)
     lost = np.zeros_like(h)
@@ -180,7 +180,7 @@ def _spacing(parts: list[Coordinate], tilt: float, least: float) -> float:
 
 
 def make_plan(parts: list[Coordinate], epsilon: float, size: int) -> Plan:
-    """Choose what to look at.
+    """Choice of tilt, spacing and window.
 
     Parameters
     ----------
@@ -190,6 +190,11 @@ def make_plan(parts: list[Coordinate], epsilon: float, size: int) -> Plan:
         Where the profile is asked for.
     size : int
         The number of lattice points.
+
+    Returns
+    -------
+    Plan
+        The choice.
     """
     log_copies = math.log(sum(part.copies for part in parts))
     log_delta = -_DEEPEST

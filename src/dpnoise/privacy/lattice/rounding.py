@@ -61,7 +61,7 @@ def _masses(start: int, weight: Array, log_factor: float) -> Masses:
 
 
 def round_up(nodes: Nodes, h: float, tilt: float, log_factor: float) -> Masses:
-    """Return a distribution on the lattice that dominates.
+    """A distribution on the lattice that dominates.
 
     Parameters
     ----------
@@ -73,6 +73,11 @@ def round_up(nodes: Nodes, h: float, tilt: float, log_factor: float) -> Masses:
         The masses are weighted with exp(tilt loss), so that far tails keep all their digits.
     log_factor : float
         About the logarithm of E exp(tilt loss).
+
+    Returns
+    -------
+    Masses
+        The distribution.
     """
     index = np.floor(nodes.loss / h)
     share = np.clip(np.expm1(index * h - nodes.loss) / math.expm1(-h), 0.0, 1.0)
@@ -86,7 +91,7 @@ def round_up(nodes: Nodes, h: float, tilt: float, log_factor: float) -> Masses:
 
 
 def _tolerance(late: Array, weight: Array, h: float) -> float:
-    """Return the tolerance of least cost: itself, plus h for what exceeds it."""
+    """The tolerance of least cost: itself, plus h for what exceeds it."""
     order = np.argsort(late)
     late, weight = late[order], weight[order]
     exceeding = weight.sum() - np.cumsum(weight)
@@ -97,11 +102,11 @@ def _tolerance(late: Array, weight: Array, h: float) -> float:
 def round_down(
     nodes: Nodes, h: float, tilt: float, log_factor: float, rounding: float
 ) -> tuple[Masses, float]:
-    """Return a distribution on the lattice that is dominated, but for a tolerance.
+    """A distribution on the lattice that is dominated, but for a tolerance.
 
     Parameters
     ----------
-    nodes, h, tilt, log_factor
+    nodes, h, tilt, log_factor : Nodes, float, float, float
         As for `round_up`.
     rounding : float
         Losses this close to a lattice point are on it.

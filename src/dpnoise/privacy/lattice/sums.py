@@ -30,7 +30,20 @@ class RoundedLoss(NamedTuple):
 
 
 def rounded_losses(part: Coordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLoss]:
-    """Return one coordinate rounded down and rounded up."""
+    """One coordinate rounded down and rounded up.
+
+    Parameters
+    ----------
+    part : Coordinate
+        The coordinate.
+    plan : Plan
+        Tilt and spacing of the lattice.
+
+    Returns
+    -------
+    down, up : RoundedLoss
+        Its loss in either direction.
+    """
     source, h, tilt = part.source, plan.h, plan.tilt
     left, right = part.ends(tilt)
     cuts = source.cuts(left, right, _FINE)
@@ -56,7 +69,18 @@ def rounded_losses(part: Coordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLo
 
 
 def log_any_infinite(pairs: list[tuple[int, float]]) -> float:
-    """Log of 1 - prod (1 - p)^copies for (copies, log p), also where that underflows."""
+    """Log of 1 - prod (1 - p)^copies for (copies, log p), also where that underflows.
+
+    Parameters
+    ----------
+    pairs : list of (int, float)
+        Numbers of copies and log p.
+
+    Returns
+    -------
+    float
+        The logarithm.
+    """
     if any(math.exp(log_p) >= 1.0 for _, log_p in pairs):
         return 0.0
     rates = [
@@ -68,7 +92,22 @@ def log_any_infinite(pairs: list[tuple[int, float]]) -> float:
 
 
 def sum_weights(parts: list[RoundedLoss], start: int, size: int) -> tuple[Array, float]:
-    """The weights of the sum from point `start` on, and a bound on their error in 2-norm."""
+    """The weights of the sum from point `start` on, and a bound on their error in 2-norm.
+
+    Parameters
+    ----------
+    parts : list of RoundedLoss
+        The coordinates.
+    start : int
+        The index of the first lattice point.
+    size : int
+        The number of lattice points.
+
+    Returns
+    -------
+    numpy.ndarray, float
+        Weights and the bound.
+    """
     spectrum, norm = np.ones(size // 2 + 1, dtype=complex), 0.0
     for part in parts:
         index = (part.masses.start + np.arange(len(part.masses.weight))) % size
@@ -86,7 +125,22 @@ def sum_weights(parts: list[RoundedLoss], start: int, size: int) -> tuple[Array,
 
 
 def log_outside(parts: list[RoundedLoss], plan: Plan, size: int) -> tuple[float, float]:
-    """Return log of Chernoff's bounds on the weight of the sum above and below the window."""
+    """Log of Chernoff's bounds on the weight of the sum above and below the window.
+
+    Parameters
+    ----------
+    parts : list of RoundedLoss
+        The coordinates.
+    plan : Plan
+        Window and tilts.
+    size : int
+        The number of lattice points.
+
+    Returns
+    -------
+    above, below : float
+        The logarithms of the bounds.
+    """
     up, down = plan.steps
     bounds = []
     for step, end in ((up, plan.start + size), (-down, plan.start)):

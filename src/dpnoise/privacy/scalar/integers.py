@@ -51,7 +51,7 @@ class IntegerShift:
     """
 
     largest_loss = math.inf
-    least_delta = Fraction(0)
+    smallest_delta = Fraction(0)
     log_error = 4e-12
     epsilon_error = 2.0**-49  # delta is as good as that at an epsilon off by this factor
 
@@ -60,23 +60,25 @@ class IntegerShift:
         self._rate = self._d / noise.sigma**2  # by which the loss grows with k
 
     def _terms(self, k: Array, gap: Array) -> Array:
-        """Return the sum term by term."""
-        least, total = float(np.min(k, initial=math.inf)), np.zeros_like(k)
+        """The sum term by term."""
+        smallest, total = float(np.min(k, initial=math.inf)), np.zeros_like(k)
         if not k.size:
             return total
         # (2 j k + j^2) / (2 sigma^2) passes the cut at the latest here.
-        root = math.sqrt(least * least + 2.0 * _CUT * self._sigma**2)
-        most = 2.0 * _CUT * self._sigma**2 / (root + least) if least > 0.0 else root - least
+        root = math.sqrt(smallest * smallest + 2.0 * _CUT * self._sigma**2)
+        most = (
+            2.0 * _CUT * self._sigma**2 / (root + smallest) if smallest > 0.0 else root - smallest
+        )
         for j in range(int(most) + 2):
             total += self._weight(k, j) * -np.expm1(-gap - j * self._rate)
         return total
 
     def _weight(self, k: Array, j: int) -> Array:
-        """Return P(X = k + j) / P(X = k)."""
+        """P(X = k + j) / P(X = k)."""
         return np.exp(-j * (2.0 * k + j) / (2.0 * self._sigma**2))
 
     def _derivatives(self, z: Array) -> Array:
-        """Return the corrections of one normal density, from its Hermite polynomials."""
+        """The corrections of one normal density, from its Hermite polynomials."""
         total, before, now = np.zeros_like(z), np.ones_like(z), z
         for i, factor in enumerate(_BERNOULLI, start=1):
             total += factor * now * self._sigma ** (1.0 - 2.0 * i)
@@ -85,7 +87,7 @@ class IntegerShift:
         return total
 
     def _smooth(self, k: Array, gap: Array) -> Array:
-        """Return the sum as integral + half the first term - derivatives at the start."""
+        """The sum as integral + half the first term - derivatives at the start."""
         sigma, z, width = self._sigma, k / self._sigma, np.full_like(k, self._d / self._sigma)
         first, shrink = -np.expm1(-gap), np.exp(-gap)
         total = sigma * (first * mills_ratio(z) + shrink * normal_fall(z, width)) + 0.5 * first
@@ -93,13 +95,13 @@ class IntegerShift:
         return total
 
     def _apart(self, k: Array, gap: Array) -> Array:
-        """Return the sum where P(X >= k) exceeds e^epsilon P(X >= k + d) by far."""
+        """The sum where P(X >= k) exceeds e^epsilon P(X >= k + d) by far."""
         z = k / self._sigma
         total = self._sigma * mills_ratio(z) + 0.5 + self._derivatives(z)
         return total - np.exp(-gap) * self._ratio(k + self._d)
 
     def _ratio(self, k: Array) -> Array:
-        """Return P(X >= k) / P(X = k) for k > 0."""
+        """P(X >= k) / P(X = k) for k > 0."""
         ratio = np.empty_like(k)
         smooth = (self._sigma >= _WIDE) & (k <= self._sigma**2)
         z, rest = k[smooth] / self._sigma, k[~smooth]
@@ -109,7 +111,7 @@ class IntegerShift:
         return ratio
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        """Return log delta, and log of -d delta / d epsilon (at a kink, from the right).
+        """Log delta, and log of -d delta / d epsilon (at a kink, from the right).
 
         Parameters
         ----------

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
     from dpnoise.noise.rational import Quadratic
 
-_LEAST = 1e-300  # in place of 0 in a logarithm that only matters beside a much larger one
+_MIN = 1e-300  # in place of 0 in a logarithm that only matters beside a much larger one
 
 
 class PieceShift:
@@ -53,7 +53,7 @@ class PieceShift:
     ----------
     largest_loss : float
         The least double that no finite loss exceeds, or infinity.
-    least_delta : Fraction
+    smallest_delta : Fraction
         No less than the mass that leaves the support, and larger by less than 1e-60 of it.
     """
 
@@ -75,10 +75,10 @@ class PieceShift:
         self._bounded = bounded and not self._disjoint
         self._cuts = [*cuts, Fraction(end)] if self._bounded else cuts
         self._tabulate(exact)
-        self.least_delta = self._leaving(noise, shift) if bounded else Fraction(0)
+        self.smallest_delta = self._leaving(noise, shift) if bounded else Fraction(0)
 
     def _leaving(self, noise: Noise, shift: Fraction) -> Fraction:
-        """Return the mass beyond the bound less the shift, rounded up."""
+        """The mass beyond the bound less the shift, rounded up."""
         bound = Fraction(noise.bound)
         if shift >= 2 * bound:
             return Fraction(1)
@@ -92,7 +92,7 @@ class PieceShift:
         return Fraction(math.exp(min(log_delta + self.log_error, 0.0)))
 
     def _tabulate(self, exact: list[Quadratic]) -> None:
-        """Store each stretch between cuts: L at its ends, L' at its ends and L''."""
+        """Table of stretches between cuts: L at their ends, L' at their ends and L''."""
 
         def right_hand(t: Fraction) -> tuple[Fraction, Fraction]:
             x, side = abs(t), 1 if t >= 0 else -1
@@ -123,7 +123,7 @@ class PieceShift:
         self.largest_loss = 0.0 if self._disjoint else top
 
     def _crossing(self, epsilon: Array) -> tuple[Array, Array, Array]:
-        """Return t1 = cut[k] + x, the last point with loss <= epsilon, as t1, k and x.
+        """t1 = cut[k] + x, the last point with loss <= epsilon, as t1, k and x.
 
         Without any larger loss x is infinite.
         """
@@ -150,7 +150,7 @@ class PieceShift:
         return self._cut[k] + x, k, x
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        """Return log delta, and the logarithm of e^epsilon P(T > t2) = -d delta / d epsilon.
+        """Log delta, and the logarithm of e^epsilon P(T > t2) = -d delta / d epsilon.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class PieceShift:
         log_g = self._log_peak - depth
         fall = ratio.fall_from_peak(-t1) + ratio.fall_from_peak(t2)
         delta = np.minimum(-np.expm1(-depth) + np.exp(log_g) * fall, 1.0)
-        return np.log(np.maximum(delta, _LEAST)), log_g + ratio.log(t2)
+        return np.log(np.maximum(delta, _MIN)), log_g + ratio.log(t2)
 
     def _right_half(self, t1: Array, k: Array, x: Array) -> tuple[Array, Array]:
         ratio, t2 = self._ratio, t1 + self._shift
@@ -183,4 +183,4 @@ class PieceShift:
         # Not end - t1, which loses digits of a small x.
         to_ends = [np.where(end[k] < math.inf, end[k] - x, math.inf) for end in self._to_end]
         fall = ratio.fall(t1, to_ends, np.full_like(t1, self._shift))
-        return log_g + np.log(np.maximum(fall, _LEAST)), log_g + ratio.log(t2)
+        return log_g + np.log(np.maximum(fall, _MIN)), log_g + ratio.log(t2)

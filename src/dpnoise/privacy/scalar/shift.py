@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from dpnoise._validation import Problems
 
 # Sensitivity over E|T|, and E|T| itself, as far as doubles carry all intermediate values.
-_LEAST_RATIO, _GREATEST_RATIO = 1e-100, 1e50
-_LEAST_SIZE, _GREATEST_SIZE = 1e-200, 1e200
+_MIN_RATIO, _MAX_RATIO = 1e-100, 1e50
+_MIN_SIZE, _MAX_SIZE = 1e-200, 1e200
 _MOST_STEPS = 2.0**50  # integers and their halves are exact
 _MOST_INTEGER = 2.0**53  # from it on, a double stands for several integers
 
@@ -43,7 +43,7 @@ class Shift(Protocol):
     ----------
     largest_loss : float
         The least double that no finite loss exceeds, or infinity.
-    least_delta : Fraction
+    smallest_delta : Fraction
         No less than delta at the largest loss, the mass of infinite loss.
     log_error, epsilon_error : float
         A computed log delta is that of an epsilon off by at most the factor epsilon_error, up
@@ -51,7 +51,7 @@ class Shift(Protocol):
     """
 
     largest_loss: float
-    least_delta: Fraction
+    smallest_delta: Fraction
     log_error: float
     epsilon_error: float
 
@@ -64,7 +64,7 @@ class NoShift:
     """Two equal distributions."""
 
     largest_loss = log_error = epsilon_error = 0.0
-    least_delta = Fraction(0)
+    smallest_delta = Fraction(0)
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
         """-inf for log delta and for log of its slope."""
@@ -75,7 +75,7 @@ _OWN: dict[type[Noise], Callable[..., Shift]] = {Staircase: StaircaseShift, Subb
 
 
 def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
-    """Record noise without a profile, and sensitivities too far from its scale.
+    """Check of noise and of sensitivities that may be too far from its scale.
 
     Parameters
     ----------
@@ -97,11 +97,11 @@ def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
         expected = "integers below 2^53: noise on the integers is for integer-valued queries"
         got = sensitivity if sensitivity.ndim == 0 else sensitivity[~whole][:3]
         problems.require(bool(whole.all()), "sensitivity", expected, got.tolist())
-    problems.number("E|T|", size, low=_LEAST_SIZE, high=_GREATEST_SIZE)
+    problems.number("E|T|", size, low=_MIN_SIZE, high=_MAX_SIZE)
     with np.errstate(over="ignore", invalid="ignore"):  # refused below, or already
-        ratio = sensitivity[sensitivity > 0.0] / max(size, _LEAST_SIZE)
-    good = (ratio >= _LEAST_RATIO) & (ratio <= _GREATEST_RATIO)
-    span = f"0 or within [{_LEAST_RATIO:g}, {_GREATEST_RATIO:g}]"
+        ratio = sensitivity[sensitivity > 0.0] / max(size, _MIN_SIZE)
+    good = (ratio >= _MIN_RATIO) & (ratio <= _MAX_RATIO)
+    span = f"0 or within [{_MIN_RATIO:g}, {_MAX_RATIO:g}]"
     if isinstance(noise, Staircase):
         steps = float(np.max(sensitivity, initial=0.0)) / noise.sensitivity
         problems.number("sensitivity / step width", steps, low=0.0, high=_MOST_STEPS)

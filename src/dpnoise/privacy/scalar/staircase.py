@@ -34,14 +34,14 @@ _SPLITTER = 2.0**27 + 1.0
 
 
 def _split(x: Array) -> tuple[Array, Array]:
-    """Return two numbers of 26 bits whose sum is `x` (Veltkamp)."""
+    """Two numbers of 26 bits whose sum is `x` (Veltkamp)."""
     high = _SPLITTER * x
     high = high - (high - x)
     return high, x - high
 
 
 def _product_minus(a: Array, b: Array, c: Array) -> Array:
-    """Return a b - c with a small relative error, even where they are close (Dekker)."""
+    """A b - c with a small relative error, even where they are close (Dekker)."""
     product = a * b
     (a1, a2), (b1, b2) = _split(a), _split(b)
     error = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
@@ -65,7 +65,7 @@ class StaircaseShift:
     """
 
     log_error, epsilon_error = 4e-12, 0.0
-    least_delta = Fraction(0)
+    smallest_delta = Fraction(0)
 
     def __init__(self, noise: Staircase, shift: Fraction) -> None:
         d, gamma = shift / Fraction(noise.sensitivity), Fraction(noise.gamma)
@@ -90,17 +90,17 @@ class StaircaseShift:
     def _gap(self, n: Array, epsilon: Array) -> Array:
         return _product_minus(n, np.full_like(n, self._step), epsilon)
 
-    def _least(self, epsilon: Array) -> Array:
-        """Return N, the least n with n step > epsilon."""
+    def _first_step(self, epsilon: Array) -> Array:
+        """N, the least n with n step > epsilon."""
         n = np.floor(np.minimum(epsilon / self._step, 2.0**52)) + 1.0
         n = np.where(self._gap(n - 1.0, epsilon) > 0.0, n - 1.0, n)
         return np.where(self._gap(n, epsilon) <= 0.0, n + 1.0, n)
 
-    def _sum(self, top: Array, least: Array, epsilon: Array) -> tuple[Array, Array]:
-        """Sum (1 - b) b^m (1 - e^-y) and (1 - b) b^m e^-y over n = top - 2 m >= least."""
-        some = top >= least
-        m = np.where(some, np.floor(0.5 * (top - least)), 0.0)
-        z = np.where(some, self._gap(np.where(some, top - 2.0 * m, least), epsilon), 0.0)
+    def _sum(self, top: Array, smallest: Array, epsilon: Array) -> tuple[Array, Array]:
+        """Sums of (1 - b) b^m (1 - e^-y) and (1 - b) b^m e^-y over n = top - 2 m >= smallest."""
+        some = top >= smallest
+        m = np.where(some, np.floor(0.5 * (top - smallest)), 0.0)
+        z = np.where(some, self._gap(np.where(some, top - 2.0 * m, smallest), epsilon), 0.0)
         mass = np.where(some, -np.expm1(-(m + 1.0) * self._step), 0.0)
         return (
             mass * (-np.expm1(-z) - np.exp(-z) * np.expm1(-m * self._step)),
@@ -108,14 +108,14 @@ class StaircaseShift:
         )
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        """Return log delta, and log of -d delta / d epsilon (at a kink, from the right).
+        """Log delta, and log of -d delta / d epsilon (at a kink, from the right).
 
         Parameters
         ----------
         epsilon : ndarray of float, shape (n,)
             Non-negative.
         """
-        least = self._least(epsilon)
+        smallest = self._first_step(epsilon)
         most = np.full_like(epsilon, self._most)
         delta, slope = np.zeros((2, epsilon.size))
         single = [*self._right, (self._most, self._drop * self._first)]
@@ -126,7 +126,7 @@ class StaircaseShift:
             delta += mass * -np.expm1(-y)
             slope += np.where(counts, mass * np.exp(-y), 0.0)
         for top, mass in ((most - 2.0, self._fall * self._even), (most - 1.0, self._odd)):
-            more, steeper = self._sum(top, least, epsilon)
+            more, steeper = self._sum(top, smallest, epsilon)
             delta += mass * more
             slope += mass * steeper
         with np.errstate(divide="ignore"):  # no loss is larger

@@ -42,7 +42,7 @@ _DEEPEST = 1e300  # the largest psi(t1) that is followed
 
 
 def _rule() -> tuple[Array, Array]:
-    """Return nodes and weights on (0, 1)."""
+    """Nodes and weights on (0, 1)."""
     s = np.arange(-_REACH, _REACH + _STEP, _STEP)
     x = math.pi * np.sinh(s)
     nodes = special.expit(x)
@@ -71,7 +71,7 @@ class SubbotinShift:
     """
 
     largest_loss = math.inf
-    least_delta = Fraction(0)
+    smallest_delta = Fraction(0)
     log_error = 4e-11  # twenty times what was seen at p = 1000
 
     def __init__(self, noise: Subbotin, shift: Fraction) -> None:
@@ -81,12 +81,12 @@ class SubbotinShift:
         self._log_peak = float(self._noise.logpdf(0.0))
 
     def _loss(self, t2: Array, distance: Array) -> Array:
-        """Return psi(t2) - psi(t2 - distance) for t2 >= distance."""
+        """psi(t2) - psi(t2 - distance) for t2 >= distance."""
         ratio = self._p * np.log1p(-distance / t2)  # log 0 leaves psi(0) = 0
         return t2**self._p / self._p * -np.expm1(ratio)
 
     def _log_gain(self, t2: Array, distance: Array | float, epsilon: Array) -> tuple[Array, Array]:
-        """Return log of L / epsilon at t2 and t1 = t2 - distance, and 1 - |t1 / t2|^p."""
+        """Log of L / epsilon at t2 and t1 = t2 - distance, and 1 - |t1 / t2|^p."""
         p, share = self._p, distance / t2
         fall = -np.expm1(p * np.log1p(-share))
         few = math.log(p) + np.log(distance) - np.log(t2)
@@ -99,7 +99,7 @@ class SubbotinShift:
         return np.where(usable, np.log(np.where(usable, ratio, 1.0)), log_gain), fall
 
     def _crossing(self, epsilon: Array) -> Array:
-        """Return the root t1 of L = epsilon, infinite beyond the deepest psi.
+        """The root t1 of L = epsilon, infinite beyond the deepest psi.
 
         For t1 < 0 the unknown x is t1 + d / 2, with L = psi(d / 2 + x) - psi(d / 2 - x), else it
         is t2. The logarithm of L is nearly linear in that of x: Newton's method in a bracket.
@@ -122,9 +122,9 @@ class SubbotinShift:
         log_bound = (log_e - log_d) / (p - 1.0)
         room = 2.0**-48 * (1.0 + (np.abs(log_e) + abs(log_d)) / (p - 1.0))
         log_bound = np.minimum(log_bound, log_deepest)
-        least = np.maximum(log_e - math.log(2.0) - (p - 1.0) * log_d, log_d - 44.0)
+        smallest = np.maximum(log_e - math.log(2.0) - (p - 1.0) * log_d, log_d - 44.0)
         half = 0.5 * d
-        low = np.where(left, np.exp(np.minimum(least - 1e-9, log_d - 1.0)), half)
+        low = np.where(left, np.exp(np.minimum(smallest - 1e-9, log_d - 1.0)), half)
         low = np.where(left, low, np.maximum(np.exp(log_bound - room), d))
         high = np.where(left, half, d + np.exp(np.minimum(log_bound + room, log_deepest)))
         x, result = np.where(left, high, low), np.full_like(epsilon, math.inf)
@@ -162,17 +162,17 @@ class SubbotinShift:
         raise RuntimeError(message)
 
     def _end(self, t: Array) -> Array:
-        """Return the place up to which psi grows by the cut from t >= 0."""
+        """The place up to which psi grows by the cut from t >= 0."""
         return (t**self._p + self._p * _CUT) ** (1.0 / self._p)
 
     def _rise(self, t: Array, x: Array) -> Array:
-        """Return psi(t + x) - psi(t) for t >= 0, x >= 0."""
+        """psi(t + x) - psi(t) for t >= 0, x >= 0."""
         p, near = self._p, x < t
         ratio = np.where(near, x, 0.0) / np.where(near, t, 1.0)
         return np.where(near, t**p * np.expm1(p * np.log1p(ratio)), (t + x) ** p - t**p) / p
 
     def _integral(self, t1: Array, epsilon: Array) -> Array:
-        """Return delta / g(t1)."""
+        """Delta / g(t1)."""
         d, eps = self._d, epsilon[:, None]
         start = np.maximum(t1, 0.0)
         far = start**self._p > self._p * _CUT  # no more than a few decay lengths
@@ -202,11 +202,11 @@ class SubbotinShift:
         return total
 
     def _far_length(self, t: Array) -> Array:
-        """Return the length over which psi grows by the cut, for large t."""
+        """The length over which psi grows by the cut, for large t."""
         return t * np.expm1(np.log1p(self._p * _CUT / np.maximum(t, 1.0) ** self._p) / self._p)
 
     def _log_ratio(self, t: Array) -> Array:
-        """Return log of P(T > t) / g(t), t > 0, where the two may be far below any double."""
+        """Log of P(T > t) / g(t), t > 0, where the two may be far below any double."""
         power = t**self._p
         far = power > 1e4 * self._p
         near = np.where(far, 1.0, t)
@@ -215,7 +215,7 @@ class SubbotinShift:
         return np.where(far, tail, self._noise.logsf(near) - self._noise.logpdf(near))
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        """Return log delta, and the logarithm of e^epsilon P(T > t2) = -d delta / d epsilon.
+        """Log delta, and the logarithm of e^epsilon P(T > t2) = -d delta / d epsilon.
 
         Parameters
         ----------

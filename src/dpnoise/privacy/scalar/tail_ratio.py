@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.rational import Quadratic
 
 # Beyond this many standard units only the logarithm of the density counts.
-_GREATEST = 1e150
+_MAX = 1e150
 # A width of this times (1 + z), in standard units from z on, costs a difference of Mills
 # ratios two digits; on less, _FEW Gauss-Legendre nodes leave 1e-20.
 _NARROW, _FEW = 0.02, 5
@@ -37,7 +37,7 @@ _NEAR, _SOME = 0.7, 10  # up to this drop -M' keeps its digits; from it on _SOME
 
 
 def _nodes(count: int) -> tuple[Array, Array]:
-    """Return Gauss-Legendre nodes and weights on [0, 1]."""
+    """Gauss-Legendre nodes and weights on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return 0.5 * nodes + 0.5, 0.5 * weights
 
@@ -47,12 +47,12 @@ _FEW_NODES, _FEW_WEIGHTS = _nodes(_FEW)
 
 
 def _mean(x: Array) -> Array:
-    """Return (1 - exp(-x)) / x."""
+    """(1 - exp(-x)) / x."""
     return np.where(x > 0.0, -np.expm1(-x) / np.where(x > 0.0, x, 1.0), 1.0)
 
 
 def normal_fall(z: Array, width: Array) -> Array:
-    """Return m(z) - m(z + width) for the Mills ratio m of the normal distribution.
+    """m(z) - m(z + width) for the Mills ratio m of the normal distribution.
 
     Parameters
     ----------
@@ -60,11 +60,16 @@ def normal_fall(z: Array, width: Array) -> Array:
         Above -0.9.
     width : ndarray of float, shape (n,)
         Non-negative.
+
+    Returns
+    -------
+    numpy.ndarray
+        The fall, shape (n,).
     """
-    fall = mills_ratio(z) - mills_ratio(np.minimum(z + width, _GREATEST))
+    fall = mills_ratio(z) - mills_ratio(np.minimum(z + width, _MAX))
     narrow = width < _NARROW * (1.0 + z)
     if narrow.any():
-        points = np.minimum(z[narrow, None] + width[narrow, None] * _FEW_NODES, _GREATEST)
+        points = np.minimum(z[narrow, None] + width[narrow, None] * _FEW_NODES, _MAX)
         fall[narrow] = width[narrow] * (mills_slope(points) @ _FEW_WEIGHTS)
     return fall
 
@@ -78,20 +83,20 @@ class _Exponential:
         self.end_ratio, self.end_q = ratio, q
 
     def ratio(self, _t: Array, y: Array) -> Array:
-        """Return M(t)."""
+        """M(t)."""
         if self.length == math.inf:
             return np.full_like(y, 1.0 / self.slope)
         x = self.slope * y
         return y * _mean(x) + np.exp(-x) * self.end_ratio
 
     def q(self, _t: Array, y: Array) -> Array:
-        """Return -M'(t)."""
+        """-M'(t)."""
         if self.length == math.inf:
             return np.zeros_like(y)
         return np.exp(-self.slope * y) * self.end_q
 
     def fall(self, t: Array, y: Array, width: Array) -> Array:
-        """Return M(t) - M(t + width)."""
+        """M(t) - M(t + width)."""
         return self.q(t, np.maximum(y - width, 0.0)) * width * _mean(self.slope * width)
 
 
@@ -106,25 +111,25 @@ class _Normal:
         self.excess = 0.0
         if self.length < math.inf:
             slope = as_double(piece.at(Fraction(end)))
-            normal_q = mills_slope(np.array([min(slope / self.root, _GREATEST)]))[0]
+            normal_q = mills_slope(np.array([min(slope / self.root, _MAX)]))[0]
             self.excess = float(normal_q - q) / slope
 
     def _slope_at(self, t: Array) -> Array:
         return self.slope + self.curvature * (t - self.left)
 
     def _z(self, t: Array) -> Array:
-        return np.minimum(self._slope_at(t) / self.root, _GREATEST)
+        return np.minimum(self._slope_at(t) / self.root, _MAX)
 
     def _drop(self, t: Array, y: Array) -> Array:
         return np.exp(-y * (self._slope_at(t) + 0.5 * self.curvature * y))
 
     def ratio(self, t: Array, y: Array) -> Array:
-        """Return M(t)."""
+        """M(t)."""
         normal = mills_ratio(self._z(t)) / self.root
         return normal + self.excess * self._drop(t, y) if self.excess else normal
 
     def q(self, t: Array, y: Array) -> Array:
-        """Return -M'(t)."""
+        """-M'(t)."""
         normal = mills_slope(self._z(t))
         if not self.excess:
             return normal
@@ -136,7 +141,7 @@ class _Normal:
         return value
 
     def _q_near(self, t: Array, y: Array) -> Array:
-        """Return -M' near the end, as the integral of psi'' M exp(psi(t) - psi)."""
+        """-M' near the end, as the integral of psi'' M exp(psi(t) - psi)."""
         x = y[:, None] * _NODES
         start = t[:, None]
         part = np.exp(-x * (self._slope_at(start) + 0.5 * self.curvature * x))
@@ -144,7 +149,7 @@ class _Normal:
         return self.curvature * y * (part @ _WEIGHTS) + self._drop(t, y) * self.end_q
 
     def fall(self, t: Array, y: Array, width: Array) -> Array:
-        """Return M(t) - M(t + width)."""
+        """M(t) - M(t + width)."""
         fall = normal_fall(self._z(t), self.root * width) / self.root
         if not self.excess:
             return fall
@@ -192,7 +197,7 @@ class TailRatio:
         self._depths = [as_double(sum(rises[:i])) for i in range(len(pieces))]
 
     def depth(self, t: Array) -> Array:
-        """Return log g(0) - log g(t)."""
+        """Log g(0) - log g(t)."""
         value = np.zeros_like(t)
         for i, piece in enumerate(self._pieces):
             slope, curvature = self._slopes[i]
@@ -202,7 +207,7 @@ class TailRatio:
         return value
 
     def log(self, t: Array) -> Array:
-        """Return log M(t), -inf at the bound."""
+        """Log M(t), -inf at the bound."""
         value = np.empty_like(t)
         for piece in self._pieces:
             inside = t >= piece.left
@@ -212,7 +217,7 @@ class TailRatio:
             return np.log(value)
 
     def fall(self, t: Array, to_ends: list[Array], width: Array) -> Array:
-        """Return M(t) - M(t + width), with to_ends[i] the distance from t to ends[i]."""
+        """M(t) - M(t + width), with to_ends[i] the distance from t to ends[i]."""
         total, rest = np.zeros_like(t), width.copy()
         for piece, to_end in zip(self._pieces, to_ends, strict=True):
             here = (to_end > 0.0) & (rest > 0.0)
@@ -226,6 +231,6 @@ class TailRatio:
         return total
 
     def fall_from_peak(self, t: Array) -> Array:
-        """Return M(0) - M(t)."""
+        """M(0) - M(t)."""
         to_ends = [np.full_like(t, as_double(end)) for end in self.ends]
         return self.fall(np.zeros_like(t), to_ends, t)

@@ -98,14 +98,14 @@ class UnimodalShift:
     ----------
     largest_loss : float
         A double that no finite loss exceeds, or infinity.
-    least_delta : Fraction
+    smallest_delta : Fraction
         0: the loss is finite where `largest_loss` is.
     beyond : float
         No less than the mass of noise values beyond all cells.
     """
 
     log_error = epsilon_error = 0.0  # what is handed out is an upper bound
-    least_delta = Fraction(0)
+    smallest_delta = Fraction(0)
 
     def __init__(self, noise: Noise, shift: Fraction) -> None:
         self._noise, self._d = noise, as_double(shift)

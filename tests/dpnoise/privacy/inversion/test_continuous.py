@@ -34,7 +34,7 @@ FAMILIES = [
 @pytest.mark.parametrize("noise", FAMILIES)
 def test_with_the_atoms_it_is_the_profile(noise):
     loss = coordinate_loss(noise)
-    x = np.linspace(-1.3, 1.3, 14) * min(loss.greatest, 2.0)
+    x = np.linspace(-1.3, 1.3, 14) * min(loss.largest, 2.0)
     delta, error, _ = continuous_delta(loss.stretches, x)
     for value, log_mass in loss.atoms:
         delta = delta + math.exp(log_mass) * -np.expm1(np.minimum(x - value, 0.0))

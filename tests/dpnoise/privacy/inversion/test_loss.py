@@ -76,9 +76,9 @@ def test_the_greatest_loss_is_that_of_the_density(noise):
     t = np.linspace(-60.0, 60.0, 24_001)
     t = t[(t >= -noise.bound) & (t <= noise.bound - 1.0 - 1e-9)]
     found = noise.logpdf(t) - noise.logpdf(t + 1.0)
-    assert found.max() <= loss.greatest * (1.0 + 1e-12) + 1e-12
-    if loss.greatest < math.inf:
-        assert found.max() >= loss.greatest - 0.05 * max(1.0, loss.greatest)
+    assert found.max() <= loss.largest * (1.0 + 1e-12) + 1e-12
+    if loss.largest < math.inf:
+        assert found.max() >= loss.largest - 0.05 * max(1.0, loss.largest)
 
 
 @pytest.mark.parametrize(("alpha", "atomic"), [(0.9, False), (1.0, False), (1.1, True)])
