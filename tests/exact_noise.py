@@ -7,6 +7,8 @@ beyond the parameters of the noise.
 """
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import mpmath as mp
 
@@ -19,6 +21,7 @@ from dpnoise.noise import (
     Staircase,
     Subbotin,
     TruncatedLaplace,
+    staircase_gamma,
 )
 
 ZERO = mp.mpf(0)
@@ -53,21 +56,11 @@ def huber(noise):
     return [(ZERO, a * scale, ZERO, 1 / scale**2, ZERO), tail]
 
 
-PIECES = {
-    Gaussian: gaussian,
-    Laplace: laplace,
-    FlippedHuber: flipped_huber,
-    OffsetSymmetricGaussian: offset_symmetric_gaussian,
-    TruncatedLaplace: truncated_laplace,
-    Huber: huber,
-}
-
-
 class ExactPieces:
     """Densities proportional to exp(-(offset + rate t + curvature t^2 / 2)), piece by piece."""
 
-    def __init__(self, noise):
-        self.pieces = PIECES[type(noise)](noise)
+    def __init__(self, pieces):
+        self.pieces = pieces
         self.half = self.moment(0)
 
     @property
@@ -221,10 +214,89 @@ class ExactStaircase:
         return mp.inf
 
 
+class ExactDensity:
+    """Any density proportional to exp(-psi(|t|)), by quadrature between seams.
+
+    Parameters
+    ----------
+    psi : callable
+        -log density at t >= 0 up to a constant, for numbers of mpmath.
+    scale : float
+        About the width of the noise.
+    seams : sequence of float
+        Where psi is not smooth.
+    """
+
+    def __init__(self, psi, scale, seams=()):
+        self.psi, self.seams = psi, [float(seam) for seam in seams]
+        self._cuts = [mp.mpf(scale) * 2**k for k in range(-4, 12)]
+        self.half = self.moment(0)
+
+    def moment(self, power, start=0):
+        """Return the integral of t^power exp(-psi) over t >= start."""
+        cuts = sorted({c for c in [*self._cuts, *map(mp.mpf, self.seams)] if c > start})
+        return mp.quad(lambda t: t**power * mp.exp(-self.psi(t)), [start, *cuts, mp.inf])
+
+    def log_density(self, t):
+        return -self.psi(t) - mp.log(2 * self.half)
+
+    def log_tail(self, t):
+        return mp.log(self.moment(0, t) / (2 * self.half))
+
+    def variance(self):
+        return self.moment(2) / self.half
+
+    def mean_abs(self):
+        return self.moment(1) / self.half
+
+    def fisher(self):
+        """E of the squared derivative of psi."""
+        cuts = sorted({mp.mpf(0), *self._cuts, *map(mp.mpf, self.seams)})
+        total = mp.quad(lambda t: mp.diff(self.psi, t) ** 2 * mp.exp(-self.psi(t)), [*cuts, mp.inf])
+        return total / self.half
+
+
+RATIOS = [0.0, 1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.97, 1.0, 2.0, 5.5, 12.0, 26.0, 39.0, 300.0, 2e4]
+FLIPPED = [FlippedHuber(b * g, g) for b, g in zip(RATIOS, [1.0, 0.3, 7.0] * 5, strict=True)]
+OFFSETS = [0.0, 1e-12, 1e-3, 0.6, 0.99, 1.0, 2.0, 7.0, 40.0, 1e4, 1e9]
+SPREADS = [1.0, 0.3, 7.0, 1.0, 0.3, 7.0, 1.0, 0.3, 7.0, 1.0, 0.3]
+OFFSET = [OffsetSymmetricGaussian(s * r, r) for s, r in zip(OFFSETS, SPREADS, strict=True)]
+CORNERS = [1e-8, 1e-3, 0.1, 0.5, 0.84, 0.86, 1.0, 2.0, 6.0, 12.0, 39.0, 1e5]
+HUBERS = [Huber(a, s) for a, s in zip(CORNERS, [1.0, 0.3, 7.0] * 4, strict=True)]
+POWERS = [1.0, 1.001, 1.5, 2.0, 3.7, 20.0, 50.0, 110.0]
+SUBBOTIN = [Subbotin(p, s) for p, s in zip(POWERS, [1.0, 40.0] * 4, strict=True)]
+REACHES = [1e-12, 1e-3, 0.5, 0.7, 3.0, 40.0, 900.0]
+TRUNCATED = [TruncatedLaplace(0.3, 0.3 * r) for r in REACHES]
+STEPS = [(1e-6, 0.5), (0.02, 0.4999), (1.0, 0.3775), (1.0, 0.9), (3.0, 1e-9), (40.0, 0.01)]
+STAIRS = [Staircase(e, d, c) for (e, c), d in zip(STEPS, [1.0, 3.0] * 3, strict=True)]
+STAIRS += [Staircase(700.0, 2.0, staircase_gamma(700.0)), Staircase(700.0, 2.0, 0.5)]
+
+
+class Row(NamedTuple):
+    """The tests' instances of a family, and its oracle as a function of the noise."""
+
+    instances: list
+    exact: Callable
+
+
+# One row for each family of `dpnoise.noise.FAMILIES`: all that the tests need of a new one.
+TABLE = {
+    Gaussian: Row(
+        [Gaussian(1.0), Gaussian(0.02), Gaussian(3e5)], lambda n: ExactPieces(gaussian(n))
+    ),
+    Laplace: Row([Laplace(1.0), Laplace(40.0)], lambda n: ExactPieces(laplace(n))),
+    FlippedHuber: Row(FLIPPED, lambda n: ExactPieces(flipped_huber(n))),
+    OffsetSymmetricGaussian: Row(OFFSET, lambda n: ExactPieces(offset_symmetric_gaussian(n))),
+    TruncatedLaplace: Row(TRUNCATED, lambda n: ExactPieces(truncated_laplace(n))),
+    Huber: Row(HUBERS, lambda n: ExactPieces(huber(n))),
+    Subbotin: Row(SUBBOTIN, ExactSubbotin),
+    Staircase: Row(STAIRS, ExactStaircase),
+}
+
+
 def exact_noise(noise):
     """Return the oracle of a noise: log_density, log_tail, variance, mean_abs, fisher, seams."""
-    special = {Subbotin: ExactSubbotin, Staircase: ExactStaircase}
-    return special.get(type(noise), ExactPieces)(noise)
+    return TABLE[type(noise)].exact(noise)
 
 
 def off(value, exact):

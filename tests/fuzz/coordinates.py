@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.noise import Staircase, Subbotin
-from exact_noise import PIECES
+from exact_noise import exact_noise
 
 _BISECTIONS = 70
 _FLAT = 1e-17  # of -log density, which is then 0 to rounding
@@ -73,7 +73,7 @@ class Pieces(Rising):
     def __init__(self, noise, shift):
         pieces = [
             [float(v) for v in (a / shift, b / shift, r * shift, c * shift**2, o)]
-            for a, b, r, c, o in ((*p,) for p in PIECES[type(noise)](noise))
+            for a, b, r, c, o in ((*p,) for p in exact_noise(noise).pieces)
         ]
         self.pieces = np.array(pieces)
         self.bound = pieces[-1][1]

@@ -20,6 +20,7 @@ from dpnoise.noise.truncated_laplace import TruncatedLaplace
 from dpnoise.privacy.lattice.composed import composed_bounds
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
 from dpnoise.privacy.scalar.unimodal import UnimodalShift
+from exact_noise import TABLE
 
 KNOWN = [
     Gaussian(1.0),
@@ -131,3 +132,18 @@ def test_one_coordinate_of_a_vector_and_many():
     assert np.all(both.upper >= privacy_profile(Gaussian(2.0), 1.0, [0.0, 0.2]))
     with pytest.raises(ValueError, match="coordinates beside noise that is not log-concave"):
         vector_profile(noise, 1.0, 1.0, copies=10**6)
+
+
+@pytest.mark.parametrize("kind", TABLE, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("epsilon", [0.0, 0.3])
+def test_bounds_hold_for_every_family(kind, epsilon):
+    noise = TABLE[kind].instances[0]
+    d = 0.7 * noise.mean_abs()
+    with np.errstate(over="ignore"):
+        t = np.unique([*np.sinh(np.linspace(-12.0, 12.0, 2_000_001)) * noise.std(), -d / 2.0])
+    excess = np.maximum(noise.pdf(t) - math.exp(epsilon) * noise.pdf(t + d), 0.0)
+    exact = np.trapezoid(excess, t)
+    low, high = np.exp(UnimodalShift(noise, Fraction(d)).log_bounds(np.array([epsilon])))
+    assert low[0] <= exact + 1e-5
+    assert high[0] >= exact - 1e-5
+    assert privacy_profile(noise, d, epsilon) == pytest.approx(exact, abs=1e-5)
