@@ -234,8 +234,13 @@ class ExactDensity:
 
     def moment(self, power, start=0):
         """Return the integral of t^power exp(-psi) over t >= start."""
-        cuts = sorted({c for c in [*self._cuts, *map(mp.mpf, self.seams)] if c > start})
-        return mp.quad(lambda t: t**power * mp.exp(-self.psi(t)), [start, *cuts, mp.inf])
+        start = mp.mpf(start)
+        cuts = {start + c for c in self._cuts} | {mp.mpf(c) for c in self.seams if c > start}
+        top = self.psi(start)  # far out the integrand is below what the quadrature resolves
+        part = mp.quad(
+            lambda t: t**power * mp.exp(top - self.psi(t)), [start, *sorted(cuts), mp.inf]
+        )
+        return part * mp.exp(-top)
 
     def log_density(self, t):
         return -self.psi(t) - mp.log(2 * self.half)
