@@ -20,9 +20,33 @@ if TYPE_CHECKING:
     from dpnoise_papers.settings import Grid
 
 
+def parameters(noise: Noise) -> dict[str, float]:
+    """Parameters of a noise by name.
+
+    Parameters
+    ----------
+    noise : Noise
+
+    Returns
+    -------
+    dict
+    """
+    names = fields(noise)  # type: ignore[arg-type]  # every family is a dataclass
+    return {field.name: getattr(noise, field.name) for field in names}
+
+
 def describe(noise: Noise) -> str:
-    """Return the parameters of a noise as 'alpha=0.5, gamma=2'."""
-    return ", ".join(f"{field.name}={getattr(noise, field.name):.6g}" for field in fields(noise))
+    """Parameters of a noise as 'alpha=0.5, gamma=2'.
+
+    Parameters
+    ----------
+    noise : Noise
+
+    Returns
+    -------
+    str
+    """
+    return ", ".join(f"{name}={value:.6g}" for name, value in parameters(noise).items())
 
 
 def require_count(problems: Problems, name: str, value: object, least: int) -> None:
@@ -75,8 +99,21 @@ def geometric(spec: Mapping[str, float]) -> NDArray[np.float64]:
     return np.geomspace(spec["low"], spec["high"], spec["count"])
 
 
-def symmetric(half_width: float, points: int, marks: list[float]) -> NDArray[np.float64]:
-    """Return a grid from minus to plus `half_width`, with the marks, of both signs, inside."""
+def symmetric(half_width: float, points: int, marks: list[float]) -> Array:
+    """Grid from minus to plus `half_width`, with marks of both signs where they lie inside.
+
+    Parameters
+    ----------
+    half_width : float
+    points : int
+        Of the even grid.
+    marks : list of float
+
+    Returns
+    -------
+    float64 array
+        Sorted, without repeats.
+    """
     inside = [mark for mark in marks if mark <= half_width]
     grid = np.linspace(-half_width, half_width, points)
     return np.union1d(grid, [*inside, *np.negative(inside)])

@@ -4,9 +4,31 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from dpnoise_papers.settings import Grid, NonNegative, Points, Positive, Section, within
+from dpnoise_papers.flipped_huber_2023.settings_variances import (
+    Gain,
+    Limit,
+    MinimumVariances,
+    Remark,
+    VarianceRatio,
+    VectorVariances,
+)
+from dpnoise_papers.settings import (
+    Dimension,
+    Dimensions,
+    Distinct,
+    Epsilon,
+    Grid,
+    NonNegative,
+    Points,
+    Positive,
+    Section,
+    Seeded,
+    Sensitivity,
+    Trials,
+    within,
+)
 
 
 def _odd(points: int) -> int:
@@ -28,7 +50,7 @@ class Densities(Section):
         Odd, so that 0 is one of them.
     """
 
-    parameters: Annotated[tuple[tuple[NonNegative, Positive], ...], Field(min_length=1)]
+    parameters: Distinct[tuple[NonNegative, Positive]]
     half_width: Positive
     points: Annotated[Points, AfterValidator(_odd)]
 
@@ -39,6 +61,143 @@ class FisherInformation(Section):
     ratios: Annotated[Grid, within(1e-100, 1e100)]
 
 
+class PublishedCases(Seeded):
+    """Table I: random (alpha, gamma, Delta, epsilon) for each case and for each border of two."""
+
+    trials: Trials
+
+
+class LossAndBound(Section):
+    """Centred privacy losses of flipped Huber noise and their affine bounds.
+
+    Attributes
+    ----------
+    alpha, gamma : float
+        The noise.
+    shifts : tuple of float
+        The shifts d, one curve each.
+    margin : float
+        How far the grid goes beyond the last hinge, abs(t) = alpha + d/2.
+    points : int
+        Grid points; the hinges, where the slope changes, are added.
+    """
+
+    alpha: Annotated[float, Field(ge=0, le=1e100)]
+    gamma: Sensitivity
+    shifts: Distinct[Sensitivity]
+    margin: Sensitivity
+    points: Points
+
+
+class ProfilesAtOneVariance(Section):
+    """Privacy profiles of mechanisms of one variance.
+
+    Attributes
+    ----------
+    variance : float
+        Of every mechanism.
+    scale : float
+        gamma and rho; alpha and theta are solved for. Its square exceeds `variance`.
+    sensitivity : float
+    epsilons : Grid
+    """
+
+    variance: Annotated[float, Field(ge=1e-100, le=1e100)]
+    scale: Sensitivity
+    sensitivity: Sensitivity
+    epsilons: Annotated[Grid, within(0.0, 1e4)]
+
+    @model_validator(mode="after")
+    def _scale_exceeds(self) -> ProfilesAtOneVariance:
+        if not self.scale > self.variance**0.5:
+            raise ValueError(f"expected a scale above {self.variance**0.5:g}, got {self.scale:g}")
+        return self
+
+
+class LossesAtOneScale(Section):
+    """Centred privacy losses of four mechanisms with one scale parameter.
+
+    Attributes
+    ----------
+    scale : float
+        sigma, beta, gamma = alpha and rho = theta.
+    shift : float
+        The shift d.
+    half_width : float
+        The grid runs from minus to plus this.
+    points : int
+        Grid points; the hinges of the losses, where they lie inside, are added.
+    """
+
+    scale: Sensitivity
+    shift: Sensitivity
+    half_width: Sensitivity
+    points: Points
+
+
+class Algorithm2(Section):
+    """Algorithm 2 as published and corrected.
+
+    Attributes
+    ----------
+    cases : tuple of (alpha, gamma, dimension, epsilon)
+        The noise per coordinate, the number of coordinates and where the profile is wanted;
+        sensitivity 1.
+    grid_points : int
+        Points of the set of epsilons, from 0 to `grid_factor` times epsilon.
+    grid_factor : float
+    nodes : int
+        Points of the trapezoidal rule in t.
+    """
+
+    cases: Distinct[tuple[NonNegative, Positive, Dimension, Epsilon]]
+    grid_points: Annotated[int, Field(ge=3, le=10_000)]
+    grid_factor: Annotated[float, Field(ge=1, le=1e4)]
+    nodes: Annotated[int, Field(ge=3, le=10_000)]
+
+
+class Theorem8Search(Seeded):
+    """The search for neighbours that break Theorem 8.
+
+    Attributes
+    ----------
+    dimensions : tuple of int
+        K, the number of coordinates.
+    shapes : tuple of float
+        Smallest alpha / gamma that the adversary may take, one search for each.
+    trials : int
+        Random parameters per dimension, kind of neighbour and smallest shape.
+    steps : int
+        Evaluations of each of three descents from the worst of them.
+    """
+
+    dimensions: Dimensions
+    shapes: Distinct[Annotated[float, Field(ge=0, le=10)]]
+    trials: Annotated[int, Field(ge=3, le=1_000_000)]
+    steps: Trials
+
+
+class Theory(Seeded):
+    """How many random parameters each statement is tried on; slow checks take a part of them."""
+
+    trials: Annotated[int, Field(ge=20, le=100_000)]
+
+
+class Counterexamples(Section):
+    """How many significant digits each value has."""
+
+    digits: Annotated[int, Field(ge=5, le=60)]
+
+
+class Lemma7(Section):
+    """Both sides of Lemma 7 at `points` differences of neighbours, for one noise and epsilon."""
+
+    alpha: Sensitivity
+    gamma: Sensitivity
+    epsilon: Epsilon
+    points: Annotated[int, Field(ge=2, le=100_000)]
+
+
 class Settings(Section):
     """All settings of the paper."""
 
@@ -46,3 +205,31 @@ class Settings(Section):
 
     figure_1: Densities
     figure_2: FisherInformation
+    table_1: PublishedCases
+    figure_3a: MinimumVariances
+    figure_3b: VarianceRatio
+    figure_3c: VarianceRatio
+    figure_4a: VectorVariances
+    figure_4b: VectorVariances
+    table_2: VectorVariances
+    algorithm_2: Algorithm2
+    remark_1: Remark
+    identification: Remark
+    theorem_8_search: Theorem8Search
+    gain: Gain
+    figure_5: LossAndBound
+    figure_6: ProfilesAtOneVariance
+    figure_7: LossesAtOneScale
+    theory: Theory
+    counterexamples: Counterexamples
+    lemma_7: Lemma7
+    limit: Limit
+
+    @model_validator(mode="after")
+    def _figure_4_can_be_compared(self) -> Settings:
+        one, two = self.figure_4a, self.figure_4b
+        if len(one.dimensions) > 1 or len(two.dimensions) > 1:
+            raise ValueError("figure_4a, figure_4b: expected one dimension in each")
+        if (set(one.deltas), set(one.epsilons)) != (set(two.deltas), set(two.epsilons)):
+            raise ValueError("figure_4a, figure_4b: expected the same deltas and epsilons")
+        return self

@@ -1,7 +1,165 @@
-"""Items of flipped-huber-slides."""
+"""Items of flipped-huber-slides, by the authors of flipped-huber-2023.
+
+What equals an item of the paper is made by the same function; the pages on noise that differs by
+coordinate show the figures of inid-2024.
+"""
 
 from __future__ import annotations
 
-from dpnoise_papers.item import Paper
+from dpnoise_papers.item import Figure, Item, Paper, Table
 
-PAPER = Paper(id="flipped-huber-slides", items=())
+DENSITIES = (
+    Item(
+        id="huber-density",
+        caption="Huber's distribution, Gaussian in the centre and Laplace in the tails, beside "
+        "both, plain and logarithmic. The dots at abs(t) = alpha are where it turns.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_slides.tables.densities.huber_density",
+            settings=("huber_density",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_slides.figures.densities.huber_density"
+        ),
+    ),
+    Item(
+        id="huber-mass",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_slides.tables.huber_mass.huber_mass",
+            settings=("huber_mass",),
+        ),
+    ),
+    Item(
+        id="densities",
+        caption="Flipped Huber densities (the slides' figure; parameters as in Figure 1 of the "
+        "paper).",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.densities.densities",
+            settings=("densities",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.densities.figure_1"),
+    ),
+    Item(
+        id="normalised-fisher-information",
+        caption="Normalised Fisher information of the flipped Huber distribution, from 1 "
+        "(Gaussian) to 2 (Laplace).",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.densities.fisher_information",
+            settings=("normalised_fisher_information",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.densities.figure_2"),
+    ),
+    Item(
+        id="densities-1d",
+        caption="Calibrated densities in one dimension at epsilon = 2, delta = 1e-6, with their "
+        "standard deviations.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_slides.tables.densities.calibrated_densities",
+            settings=("densities_1d",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_slides.figures.densities.densities_1d"
+        ),
+    ),
+    Item(
+        id="densities-20d",
+        caption="Calibrated densities of one coordinate of twenty at epsilon = 5, delta = 1e-6, "
+        "with their standard deviations.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_slides.tables.densities.calibrated_densities",
+            settings=("densities_20d",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_slides.figures.densities.densities_1d"
+        ),
+    ),
+)
+VARIANCES = (
+    Item(
+        id="variances",
+        caption="The minimum variance of four mechanisms in one dimension at delta = 1e-6, and "
+        "how far each is above the smallest. Open circles are printed numbers.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.scalar_variances",
+            settings=("variances",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.figure_3a",
+            printed=("variances",),
+        ),
+    ),
+    Item(
+        id="illustrative-values",
+        caption="The best (alpha, gamma) at delta = 1e-6: exactly (dots with their values) and by "
+        "the paper's grid (circles), which can lie far off at nearly the same variance.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_slides.tables.illustrative_values.illustrative_values",
+            settings=("illustrative_values",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_slides.figures.illustrative_values.illustrative_values"
+        ),
+    ),
+    Item(
+        id="ratio-laplace",
+        caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
+        "in decibels.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
+            settings=("ratio_laplace",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.ratio_map"
+        ),
+    ),
+    Item(
+        id="ratio-staircase",
+        caption="Variance of flipped Huber noise over that of the epsilon-DP staircase, in "
+        "decibels.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
+            settings=("ratio_staircase",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.ratio_map"
+        ),
+    ),
+    Item(
+        id="variances-20d",
+        caption="Twenty dimensions at delta = 1e-6: variance per coordinate (top), decibels below "
+        "the exact Gaussian (middle) and per cent above the best (bottom).",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            settings=("variances_20d",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.variances"
+        ),
+    ),
+    Item(
+        id="curves-kd",
+        caption="The minimum variance of each mechanism in 2, 10 and 50 dimensions: variance per "
+        "coordinate (top), decibels below the exact Gaussian (middle) and per cent above the best "
+        "(bottom).",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            settings=("curves_kd",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.variances"
+        ),
+    ),
+)
+
+PAPER = Paper(
+    id="flipped-huber-slides",
+    items=(*DENSITIES, *VARIANCES),
+    shows=(
+        "inid-2024/figure-1a",
+        "inid-2024/figure-1b",
+        "inid-2024/figure-3a",
+        "inid-2024/figure-3b",
+        "inid-2024/figure-4",
+        "inid-2024/figure-5",
+        "inid-2024/figure-6",
+    ),
+)

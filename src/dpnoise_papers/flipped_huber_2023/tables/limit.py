@@ -1,6 +1,6 @@
-"""How far each mechanism is from the best that additive noise can do, in one dimension.
+"""Cost of each mechanism beside the minimum cost of any additive noise, in one dimension.
 
-`dpnoise.optimality.bounds` brackets the least variance, or least E|T|, of any noise that is
+`dpnoise.optimality.bounds` brackets the minimum variance, or E|T|, of any noise that is
 (epsilon, delta)-DP for a real query of sensitivity 1. Here every mechanism stands beside these
 bounds: value / upper is how many times the limit it costs at least, value / lower at most.
 The question is beyond flipped-huber-2023, whose Figure 3 compares mechanisms with each other.
@@ -15,47 +15,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpnoise._validation import Problems
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.noise import FAMILIES, Staircase, staircase_gamma
-from dpnoise.optimality.bounds import COSTS, LARGEST_EPSILON, minimum_cost
+from dpnoise.noise import Staircase, staircase_gamma
+from dpnoise.optimality.bounds import minimum_cost
 from dpnoise_papers.grids import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dpnoise.noise import Noise
+    from dpnoise_papers.flipped_huber_2023.settings_variances import Limit
 
-MECHANISMS = (
-    "gaussian", "subbotin", "laplace", "offset-symmetric-gaussian", "flipped-huber",
-    "truncated-laplace", "staircase",
-)  # fmt: skip
 CLOSE = 0.01
 
 
-def limit(
-    *,
-    costs: Sequence[str],
-    epsilons: Sequence[float],
-    deltas: Sequence[float],
-    mechanisms: Sequence[str] = MECHANISMS,
-    gap: float = 0.005,
-) -> pd.DataFrame:
-    """Return the cost of each mechanism beside the limit of additive noise.
+def limit(settings: Limit) -> pd.DataFrame:
+    """Cost of each mechanism beside the limit of additive noise.
 
     Parameters
     ----------
-    costs : sequence of str
-        Of "variance" and "mean-abs" (E|T|). Mechanisms have the least variance of their family
-        in either case; the staircase has the gamma that suits the cost.
-    epsilons : sequence of float
-        In (0, 8].
-    deltas : sequence of float
-        In [0, 1).
-    mechanisms : sequence of str, optional
-        Kebab names of families.
-    gap : float, optional
-        How close the bounds on the limit should be, see `dpnoise.optimality.bounds.minimum_cost`.
+    settings : Limit
 
     Returns
     -------
@@ -65,33 +42,13 @@ def limit(
         (value / lower, the most it can be), over_limit_least (value / upper), within (1 where
         over_limit is 1.01 or less, else 0), noise and status: 'ok', 'infimum' where the family
         only approaches the value, or why it has none, with NaN for the numbers.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("limit of additive noise")
-    problems.number("gap", gap, low=0.0, open_low=True)
-    lists = {"costs": costs, "epsilons": epsilons, "deltas": deltas, "mechanisms": mechanisms}
-    for name, values in lists.items():
-        problems.require(len(values) > 0, name, "at least one", values)
-    for place, name in enumerate(costs):
-        problems.require(name in COSTS, f"costs[{place}]", f"one of {', '.join(COSTS)}", name)
-    for place, value in enumerate(epsilons):
-        problems.number(f"epsilons[{place}]", value, low=0.0, high=LARGEST_EPSILON, open_low=True)
-    for place, value in enumerate(deltas):
-        problems.number(f"deltas[{place}]", value, low=0.0, high=1.0, open_high=True)
-    for place, name in enumerate(mechanisms):
-        problems.require(
-            name in FAMILIES, f"mechanisms[{place}]", f"one of {', '.join(FAMILIES)}", name
-        )
-    problems.raise_if_any()
+    budgets = product(settings.costs, sorted(settings.deltas), sorted(settings.epsilons))
     rows = []
-    for cost, delta, epsilon in product(costs, sorted(deltas), sorted(epsilons)):
-        bounds = minimum_cost(epsilon, delta, cost=cost, gap=gap)
+    for cost, delta, epsilon in budgets:
+        bounds = minimum_cost(epsilon, delta, cost=cost, gap=settings.gap)
         here = (cost, delta, epsilon, bounds.lower, bounds.upper, bounds.cells)
-        for mechanism in mechanisms:
+        for mechanism in settings.mechanisms:
             noise, value, status = _mechanism(mechanism, epsilon, delta, cost)
             over, least = value / bounds.lower, value / bounds.upper
             told = "" if noise is None else describe(noise)
@@ -105,18 +62,18 @@ def limit(
 def _mechanism(
     mechanism: str, epsilon: float, delta: float, cost: str
 ) -> tuple[Noise | None, float, str]:
-    """Return the noise of a family, its cost and how it was had."""
+    """Noise of a family, its cost and how it was had."""
     if mechanism == "staircase":
         power = 2 if cost == "variance" else 1
-        noise, status = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, power))), "ok"
-    else:
-        noise, status = _calibrated(mechanism, epsilon, delta)
+        steps = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, power)))
+        return steps, _cost(steps, cost), "ok"
+    noise, status = _calibrated(mechanism, epsilon, delta)
     return noise, np.nan if noise is None else _cost(noise, cost), status
 
 
 @cache  # one calibration serves both costs
 def _calibrated(mechanism: str, epsilon: float, delta: float) -> tuple[Noise | None, str]:
-    """Return the noise of a family and 'ok', or 'infimum', or why there is none."""
+    """Noise of a family and 'ok' or 'infimum', or None and why there is none."""
     try:
         found = calibrate(mechanism, epsilon=epsilon, delta=delta)
     except ValueError as refusal:
@@ -125,11 +82,12 @@ def _calibrated(mechanism: str, epsilon: float, delta: float) -> tuple[Noise | N
 
 
 def _cost(noise: Noise, cost: str) -> float:
+    """Variance or mean absolute error of a noise."""
     return noise.var() if cost == "variance" else noise.mean_abs()
 
 
 def within(table: pd.DataFrame) -> pd.DataFrame:
-    """Return where each mechanism is certainly within 1 % of the limit.
+    """Intervals of epsilon in which each mechanism is certainly within 1 % of the limit.
 
     Parameters
     ----------

@@ -17,16 +17,16 @@ import mpmath
 import numpy as np
 import pandas as pd
 
-from dpnoise._validation import Problems
 from dpnoise.noise import FlippedHuber
 from dpnoise.privacy.profile import privacy_profile
-from dpnoise_papers.grids import require_count
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mpmath import mpf
+
+    from dpnoise_papers.flipped_huber_2023.settings import PublishedCases
 
 _DIGITS = 400
 _SLACK = mpmath.mpf(10) ** -50  # in units of Delta; a border is met up to the rounding of a root
@@ -117,15 +117,12 @@ class _Setup(NamedTuple):
         return mpmath.mpf(1) / 2 + sign * part - tail
 
 
-def published_cases(*, trials: int, seed: int) -> pd.DataFrame:
-    """Check every case of Table I, and every border between two, on random parameters.
+def published_cases(settings: PublishedCases) -> pd.DataFrame:
+    """Every case of Table I, and every border between two, on random parameters.
 
     Parameters
     ----------
-    trials : int
-        Random (alpha, gamma, Delta, epsilon) per case and per border.
-    seed : int
-        The seed of the config.
+    settings : PublishedCases
 
     Returns
     -------
@@ -137,20 +134,12 @@ def published_cases(*, trials: int, seed: int) -> pd.DataFrame:
         printed ranges hold epsilon) and jump (relative, between the two expressions at a
         border). Only a border has a jump, and no value of ours: there the double nearest to
         epsilon can lie on either side.
-
-    Raises
-    ------
-    ValueError
-        If `trials` is not a whole number of at least 1.
     """
-    problems = Problems("published cases")
-    require_count(problems, "trials", trials, 1)
-    problems.raise_if_any()
     with mpmath.workdps(_DIGITS):
         rows = [
             _row(name, setup, share)
             for name in _RATIOS
-            for setup, share in _draw(name, trials, seed)
+            for setup, share in _draw(name, settings.trials, settings.seed)
         ]
     return pd.DataFrame(rows)
 

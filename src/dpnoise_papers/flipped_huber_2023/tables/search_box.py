@@ -1,43 +1,48 @@
-"""The least variance inside a box of parameters, such as the one that the paper searches.
+"""Minimum variance inside a box of parameters, such as the one that the paper searches.
 
 Section V-A of flipped-huber-2023 searches a grid in alpha, gamma (or theta, rho) in
 [0.02, 150] x [0.02, 50] and does not print its resolution. Here the box is searched
 continuously: what is found is what ever finer grids come down to.
 
 At fixed alpha a larger gamma is more private and has more variance (see
-`dpnoise.calibration.grid`), so for each alpha the least private gamma counts. Alphas are scanned
-on a geometric grid, then around the best on ever finer ones. An alpha whose greatest gamma that
-would still be an improvement is not private is left at once.
+`dpnoise.calibration.grid`), so for each alpha the smallest private gamma counts. Alphas are
+scanned on a geometric grid, then around the best on ever finer ones. An alpha is left at once if
+the largest gamma that would still be an improvement is not private.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems
-from dpnoise.calibration.budget import Budget, check_budget
+from dpnoise.calibration.budget import Budget
 from dpnoise.calibration.certify import certified_delta
 from dpnoise.calibration.sufficient import theorem_8_delta
-from dpnoise.noise import FAMILIES, FlippedHuber, OffsetSymmetricGaussian
+from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian
+from dpnoise_papers.grids import describe, parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from dpnoise._types import Array
     from dpnoise.noise import Noise
 
-BOX = ((0.02, 150.0), (0.02, 50.0))
-METHODS = {"box": (FlippedHuber, OffsetSymmetricGaussian), "sufficient-box": (FlippedHuber,)}
-UNRESTRICTED = {"box": "exact", "sufficient-box": "sufficient"}  # of `dpnoise.calibrate`
+    Family = type[FlippedHuber | OffsetSymmetricGaussian]
+    Ranges = tuple[tuple[float, float], tuple[float, float]]
+
+FAMILIES: dict[str, Family] = {
+    "flipped-huber": FlippedHuber,
+    "offset-symmetric-gaussian": OffsetSymmetricGaussian,
+}
 _SCAN, _FINER = 33, 9
 _CLOSE = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-7, 1e-7)  # of log gamma: scan, then each finer grid
 
 
 class InBox(NamedTuple):
-    """Noise of least variance in a box; `noise` is None, the rest NaN, if none is private.
+    """Noise of minimum variance in a box; `noise` is None, the rest NaN, if none is private.
 
     Attributes
     ----------
@@ -53,74 +58,79 @@ class InBox(NamedTuple):
     variance: float
     delta: float
 
+    @property
+    def told(self) -> str:
+        """Parameters of the noise."""
+        return describe(self.noise) if self.noise else "none in the box"
 
-def least_in_box(
+
+def minimum_in_box(
     family: str,
+    box: Ranges,
     *,
     epsilon: float,
     delta: float,
     sensitivity: float = 1.0,
     dimension: int = 1,
     method: str = "box",
-    box: Sequence[Sequence[float]] = BOX,
 ) -> InBox:
-    """Return the noise of least variance in a box that keeps a privacy budget.
+    """Noise of minimum variance in a box that keeps a privacy budget.
 
     Parameters
     ----------
     family : {"flipped-huber", "offset-symmetric-gaussian"}
+    box : ((float, float), (float, float))
+        The ranges of alpha or theta and of gamma or rho, positive.
     epsilon, delta, sensitivity, dimension
         As for `dpnoise.calibrate`; epsilon and delta positive.
     method : {"box", "sufficient-box"}
         Under the exact privacy profile, or (flipped Huber noise) under Theorem 8.
-    box : ((float, float), (float, float)), optional
-        The ranges of alpha or theta and of gamma or rho, positive.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range; names all that are.
+    Returns
+    -------
+    InBox
 
     Examples
     --------
-    >>> round(least_in_box("offset-symmetric-gaussian", epsilon=0.3, delta=1e-6).variance, 2)
+    >>> box = ((0.02, 150.0), (0.02, 50.0))
+    >>> found = minimum_in_box("offset-symmetric-gaussian", box, epsilon=0.3, delta=1e-6)
+    >>> round(found.variance, 2)
     27.98
     """
-    problems = Problems("search in a box")
-    check_budget(problems, epsilon, delta, sensitivity, dimension)
-    problems.number("epsilon", epsilon, low=0.0, open_low=True)
-    problems.number("delta", delta, low=0.0, open_low=True)
-    problems.require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
-    kind = FAMILIES.get(family)
-    known = kind in METHODS.get(method, METHODS["box"])
-    problems.require(known, "family", f"one that has the method {method!r}", family)
-    good = len(box) == 2 and all(len(ends) == 2 and 0.0 < ends[0] < ends[1] for ends in box)
-    problems.require(good, "box", "((least, greatest), (least, greatest)), positive", box)
-    problems.raise_if_any()
-    budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
+    budget = Budget(epsilon, delta, sensitivity, dimension)
 
     def spent(noise: Noise) -> float:
-        if method == "sufficient-box":
+        if method == "sufficient-box" and isinstance(noise, FlippedHuber):
             place = noise.alpha, noise.gamma, budget.sensitivity, budget.epsilon, budget.dimension
             return float(theorem_8_delta(*place))
         return certified_delta(noise, budget)
 
-    return search(kind, lambda noise: spent(noise) <= budget.delta, spent, box)
+    return search(FAMILIES[family], lambda noise: spent(noise) <= budget.delta, spent, box)
 
 
-def inside(noise: Noise, box: Sequence[Sequence[float]] = BOX) -> bool:
-    """Return whether the two parameters of a noise lie in a box."""
-    values = (getattr(noise, field.name) for field in fields(noise))
-    return all(low <= value <= high for value, (low, high) in zip(values, box, strict=True))
+def inside(noise: Noise, box: Ranges) -> bool:
+    """Whether the two parameters of a noise lie in a box.
+
+    Parameters
+    ----------
+    noise : Noise
+    box : ((float, float), (float, float))
+
+    Returns
+    -------
+    bool
+    """
+    pairs = zip(parameters(noise).values(), box, strict=True)
+    return all(low <= value <= high for value, (low, high) in pairs)
 
 
 def search(
-    kind: type[Noise],
+    kind: Family,
     private: Callable[[Noise], bool],
     spent: Callable[[Noise], float],
-    box: Sequence[Sequence[float]],
+    box: Ranges,
 ) -> InBox:
-    """Return the noise of least variance in a box that a condition calls private.
+    """Noise of minimum variance in a box that a condition calls private.
 
     Parameters
     ----------
@@ -132,11 +142,15 @@ def search(
         Noise -> the delta that is reported.
     box : ((float, float), (float, float))
         The ranges of alpha and of gamma, positive.
+
+    Returns
+    -------
+    InBox
     """
     (low, high), (least, greatest) = box
     best: tuple[float, float, float] | None = None  # variance, alpha, gamma
 
-    def attempt(alphas: np.ndarray, close: float) -> None:
+    def attempt(alphas: Array, close: float) -> None:
         nonlocal best
         for alpha in alphas:
             top = greatest
@@ -144,7 +158,9 @@ def search(
                 top = _gamma_of(kind, alpha, best[0], least, greatest)
             if top <= least or not private(kind(alpha, top)):
                 continue
-            gamma = _least_private(lambda g, a=alpha: private(kind(a, g)), (least, top), close)
+            gamma = _smallest_private(
+                partial(_is_private, private, kind, alpha), (least, top), close
+            )
             variance = kind(alpha, gamma).var()
             if best is None or variance < best[0]:
                 best = variance, float(alpha), gamma
@@ -155,18 +171,23 @@ def search(
     ratio = math.log(scan[1] / scan[0])
     for close in _CLOSE[1:]:
         if best is None:
-            return InBox(None, math.nan, math.nan)
+            break
         around = best[1] * np.exp(ratio * np.linspace(-1.0, 1.0, _FINER))
         attempt(np.clip(around, low, high), close)
         ratio *= 2.0 / (_FINER - 1)
+    if best is None:
+        return InBox(None, math.nan, math.nan)
     noise = kind(best[1], best[2])
     return InBox(noise, best[0], spent(noise))
 
 
-def _gamma_of(
-    kind: type[Noise], alpha: float, variance: float, least: float, greatest: float
-) -> float:
-    """Return the gamma in a range at which noise of this alpha has less than a variance."""
+def _is_private(private: Callable[[Noise], bool], kind: Family, alpha: float, gamma: float) -> bool:
+    """Whether noise of two parameters is private."""
+    return private(kind(alpha, gamma))
+
+
+def _gamma_of(kind: Family, alpha: float, variance: float, least: float, greatest: float) -> float:
+    """Largest gamma in a range at which noise of this alpha has less than a variance."""
     if kind(alpha, greatest).var() < variance:
         return greatest
     low, high = math.log(least), math.log(greatest)
@@ -177,10 +198,10 @@ def _gamma_of(
     return math.exp(low)
 
 
-def _least_private(
+def _smallest_private(
     private: Callable[[float], bool], ends: tuple[float, float], close: float
 ) -> float:
-    """Return a private gamma close to the least one between `ends`, the upper one private."""
+    """Private gamma close to the smallest one between `ends`, of which the upper is private."""
     if private(ends[0]):
         return ends[0]
     low, high = math.log(ends[0]), math.log(ends[1])

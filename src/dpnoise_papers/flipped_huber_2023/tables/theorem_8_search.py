@@ -18,17 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpnoise._validation import Problems
 from dpnoise.noise import FlippedHuber
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
-from dpnoise_papers.grids import require_count
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Array = np.ndarray
+    from dpnoise._types import Array
+    from dpnoise_papers.flipped_huber_2023.settings import Theorem8Search
 
 _TOLERANCE = 1e-6  # the exact profile comes with bounds 1e-7 apart
 _LEAST = 1e-14  # a bound below it is lost to the cancellation of the printed formula
@@ -39,22 +36,12 @@ _HIGH = np.log([6.0, 30.0, 1.0, 1.0, 4.0, 4.0])
 _STARTS = 3
 
 
-def theorem_8_search(
-    *, seed: int, dimensions: Sequence[int], shapes: Sequence[float], trials: int, steps: int
-) -> pd.DataFrame:
-    """Return the greatest multiple of Theorem 8's delta that was found, per dimension.
+def theorem_8_search(settings: Theorem8Search) -> pd.DataFrame:
+    """Largest multiple of Theorem 8's delta that was found, per dimension.
 
     Parameters
     ----------
-    seed : int
-    dimensions : sequence of int
-        K, the number of coordinates.
-    shapes : sequence of float
-        Least alpha / gamma that the adversary may take, non-negative; one search for each.
-    trials : int
-        Random parameters per dimension, kind of neighbour and least shape.
-    steps : int
-        Evaluations of each of three descents from the worst of them.
+    settings : Theorem8Search
 
     Returns
     -------
@@ -64,27 +51,14 @@ def theorem_8_search(
         random (the greatest exact delta over the theorem's at random), multiple (the greatest
         of all), violations (how many evaluations are above 1 by more than the exact account's
         resolution) and parameters (of the greatest).
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("search against Theorem 8")
-    require_count(problems, "trials", trials, 3)
-    require_count(problems, "steps", steps, 1)
-    for place, dimension in enumerate(dimensions):
-        require_count(problems, f"dimensions[{place}]", dimension, 1)
-    for place, shape in enumerate(shapes):
-        problems.number(f"shapes[{place}]", shape, low=0.0, high=10.0)
-    problems.raise_if_any()
     rows = []
-    for dimension in dimensions:
+    for dimension in settings.dimensions:
         for neighbour in ("corner", "other"):
-            for shape in shapes if dimension > 1 or neighbour == "corner" else ():
-                scope = seed, "theorem-8-search", neighbour, dimension, float(shape)
+            for shape in settings.shapes if dimension > 1 or neighbour == "corner" else ():
+                rng = generator(settings.seed, "theorem-8-search", neighbour, dimension, shape)
                 place = _Place(dimension, neighbour, shape)
-                rows.append(_attack(place, generator(*scope), trials, steps))
+                rows.append(_attack(place, rng, settings.trials, settings.steps))
     return pd.DataFrame(rows)
 
 

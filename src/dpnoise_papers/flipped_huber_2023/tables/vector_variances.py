@@ -1,4 +1,4 @@
-"""The least variance of each mechanism in K dimensions (flipped-huber-2023, Section V-B).
+"""Minimum variance of each mechanism in K dimensions (flipped-huber-2023, Section V-B).
 
 Figure 4 (K = 3 and 5), Table II (K = 20) and the slides' K-dimensional curves are one
 experiment: independent noise per coordinate, neighbouring answers differ by at most
@@ -11,130 +11,86 @@ searches both come out larger.
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from dpnoise._validation import Problems
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import FlippedHuber
-from dpnoise_papers.flipped_huber_2023.tables.search_box import (
-    METHODS,
+from dpnoise_papers.flipped_huber_2023.tables.minimum_variances import (
     UNRESTRICTED,
-    inside,
-    least_in_box,
+    minimum_variances,
 )
-from dpnoise_papers.grids import describe, require_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-COLUMNS = (
+    from dpnoise_papers.flipped_huber_2023.settings_variances import Gain, VectorVariances
+
+COLUMNS = [
     "dimension", "delta", "epsilon", "mechanism", "method", "variance", "gain_db", "noise",
     "delta_bound", "attained",
-)  # fmt: skip
+]  # fmt: skip
 _BUDGET = ["dimension", "delta", "epsilon"]
 
 
-def vector_variances(
-    *,
-    dimensions: Sequence[int],
-    deltas: Sequence[float],
-    epsilons: Sequence[float],
-    mechanisms: Sequence[Sequence[str]],
-) -> pd.DataFrame:
-    """Return the least variance per coordinate for each mechanism and budget.
+def vector_variances(settings: VectorVariances) -> pd.DataFrame:
+    """Minimum variance per coordinate for each mechanism and budget.
 
     Parameters
     ----------
-    dimensions, deltas, epsilons : sequence
-        All combinations are computed.
-    mechanisms : sequence of (mechanism, method)
-        Families by their kebab names with a method of `dpnoise.calibrate` or, for the paper's
-        box, of `dpnoise_papers.flipped_huber_2023.tables.search_box`; ("laplace", "pure") is (epsilon, 0)-DP Laplace
-        noise.
+    settings : VectorVariances
 
     Returns
     -------
     DataFrame
         Columns dimension, delta, epsilon, mechanism, method, variance, gain_db (decibels below
-        the exact Gaussian's variance), noise, delta_bound (certified) and attained. Where the least
-        variance is a limit that no member of the family attains, a second row of method
+        the exact Gaussian's variance), noise, delta_bound (certified) and attained. Where the
+        minimum is a limit that no member of the family attains, a second row of method
         'infimum' has it, without noise. Where no noise of the box is private, its variance is
         NaN. `searched` is the variance again, with searched_least and searched_greatest: the
         range over both search spaces, all parameters and the paper's box (which the paper
         states for one dimension only), where both are asked for.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("variances in K dimensions")
-    for name, values in (("deltas", deltas), ("epsilons", epsilons)):
-        for place, value in enumerate(values):
-            problems.number(f"{name}[{place}]", value, low=0.0, open_low=True)
-    for place, value in enumerate(dimensions):
-        require_count(problems, f"dimensions[{place}]", value, 1)
-    problems.raise_if_any()
     rows = [
         row
-        for dimension in dimensions
-        for delta in deltas
-        for epsilon in epsilons
-        for row in _rows(dimension, delta, epsilon, mechanisms)
+        for dimension in settings.dimensions
+        for delta in settings.deltas
+        for epsilon in settings.epsilons
+        for row in _rows(settings, dimension, delta, epsilon)
     ]
     return _over_search_spaces(pd.DataFrame(rows, columns=COLUMNS))
 
 
 def _over_search_spaces(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with the range of the variance over the box and all parameters."""
+    """Table with the range of the variance over the box and all parameters."""
     condition = table["method"].replace(UNRESTRICTED)
     same = table.groupby([*(table[name] for name in _BUDGET), table["mechanism"], condition])
     table["searched"] = table["variance"]
-    for end, reduce in (("least", "min"), ("greatest", "max")):
-        table[f"searched_{end}"] = same["variance"].transform(reduce)
+    table["searched_least"] = same["variance"].transform("min")
+    table["searched_greatest"] = same["variance"].transform("max")
     return table
 
 
 def _rows(
-    dimension: int, delta: float, epsilon: float, mechanisms: Sequence[Sequence[str]]
-) -> list[tuple]:
-    budget = {"epsilon": epsilon, "delta": delta, "dimension": dimension}
-    gaussian = calibrate("gaussian", **budget).variance
-    calibrated = cache(lambda *which: calibrate(which[0], **budget, method=which[1]))
-    rows = []
-    for mechanism, method in mechanisms:
-        if method == "pure":
-            found = calibrate(mechanism, **(budget | {"delta": 0.0}))
-        else:
-            found = calibrated(mechanism, UNRESTRICTED.get(method, method))
-        least = [(method, found.variance, describe(found.noise), found.delta, int(found.attained))]
-        if method in METHODS and not (found.attained and inside(found.noise)):
-            boxed = least_in_box(mechanism, method=method, **budget)
-            told = describe(boxed.noise) if boxed.noise else "none in the box"
-            least = [(method, boxed.variance, told, boxed.delta, int(boxed.noise is not None))]
-        elif method == "exact" and not found.attained:
-            least.append(("infimum", found.infimum, "", np.nan, 0))
-        for how, variance, *told in least:
-            gain = 10.0 * math.log10(gaussian / variance)
-            rows.append((dimension, delta, epsilon, mechanism, how, variance, gain, *told))
-    return rows
+    settings: VectorVariances, dimension: int, delta: float, epsilon: float
+) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of one budget."""
+    gaussian = calibrate("gaussian", epsilon=epsilon, delta=delta, dimension=dimension).variance
+    for mechanism, method, variance, *told in minimum_variances(
+        settings.mechanisms, settings.box, epsilon=epsilon, delta=delta, dimension=dimension
+    ):
+        gain = 10.0 * math.log10(gaussian / variance)
+        yield dimension, delta, epsilon, mechanism, method, variance, gain, *told
 
 
-def gain_by_dimension(
-    *, dimensions: Sequence[int], budgets: Sequence[Sequence[float]]
-) -> pd.DataFrame:
-    """Return what flipped Huber noise gains over the better of Gaussian and Laplace.
+def gain_by_dimension(settings: Gain) -> pd.DataFrame:
+    """Gain of flipped Huber noise over the better of Gaussian and Laplace.
 
     Parameters
     ----------
-    dimensions : sequence of int
-        The numbers of coordinates K.
-    budgets : sequence of (epsilon, delta)
-        One curve each.
+    settings : Gain
 
     Returns
     -------
@@ -145,19 +101,20 @@ def gain_by_dimension(
         attained.
     """
     rows = []
-    for epsilon, delta in budgets:
-        for dimension in dimensions:
-            budget = {"epsilon": epsilon, "delta": delta, "dimension": int(dimension)}
-            found = calibrate("flipped-huber", **budget)
-            both = {name: calibrate(name, **budget).variance for name in ("gaussian", "laplace")}
+    for epsilon, delta in settings.budgets:
+        for dimension in settings.dimensions:
+            found, gaussian, laplace = (
+                calibrate(name, epsilon=epsilon, delta=delta, dimension=dimension)
+                for name in ("flipped-huber", "gaussian", "laplace")
+            )
             variance = found.variance if found.attained else found.infimum
-            better = min(both, key=both.get)
+            both = {"gaussian": gaussian.variance, "laplace": laplace.variance}
+            better = min(both, key=both.__getitem__)
             share = found.noise.centre_mass() if isinstance(found.noise, FlippedHuber) else np.nan
             gain = 10.0 * math.log10(both[better] / variance)
             shape = [getattr(found.noise, name, np.nan) for name in ("alpha", "gamma")]
-            rows.append((int(dimension), epsilon, delta, variance, both["gaussian"],
-                         both["laplace"], gain, better, share, *shape,
-                         int(found.attained)))  # fmt: skip
+            rows.append((dimension, epsilon, delta, variance, *both.values(), gain, better, share,
+                         *shape, int(found.attained)))  # fmt: skip
     columns = ["dimension", "epsilon", "delta", "flipped_huber", "gaussian", "laplace", "gain_db",
                "better", "laplace_share", "alpha", "gamma", "attained"]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)

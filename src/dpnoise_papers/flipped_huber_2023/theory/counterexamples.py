@@ -14,7 +14,6 @@ import mpmath
 import numpy as np
 import pandas as pd
 
-from dpnoise._validation import Problems
 from dpnoise_papers.checks import tail, two_fold_tail
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 
@@ -23,41 +22,30 @@ if TYPE_CHECKING:
 
     from mpmath import mpf
 
+    from dpnoise_papers.flipped_huber_2023.settings import Counterexamples, Lemma7
+
 _WORKING_DIGITS = 70
 
 
-def lemma_7(*, alpha: float, gamma: float, epsilon: float, points: int) -> pd.DataFrame:
-    """Return both sides of Lemma 7 along a ray of differences with equal entries.
+def lemma_7(settings: Lemma7) -> pd.DataFrame:
+    """Both sides of Lemma 7 along a ray of differences with equal entries.
 
     Delta = 1, Delta_2 = sqrt K and Delta_1 = K; d = (r, ..., r) for r from 0.05 to 1.
 
     Parameters
     ----------
-    alpha, gamma : float
-        The noise.
-    epsilon : float
-    points : int
-        How many r.
+    settings : Lemma7
 
     Returns
     -------
     DataFrame
         Columns dimension (1 and 2), norm_ratio (r, which is ||d||_2 / Delta_2), left (the
         probability), right (what should be a lower bound on it), alpha, gamma, epsilon.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of range; names all that are.
     """
-    problems = Problems("lemma_7")
-    for name, value in (("alpha", alpha), ("gamma", gamma), ("epsilon", epsilon)):
-        problems.number(name, value, low=0, open_low=True)
-    ok = isinstance(points, int) and not isinstance(points, bool) and points >= 2
-    problems.require(ok, "points", "a whole number of at least 2", points)
-    problems.raise_if_any()
+    alpha, gamma, epsilon = settings.alpha, settings.gamma, settings.epsilon
+    points = settings.points
     r = np.linspace(0.05, 1, points)
-    a, g = np.full(points, float(alpha)), np.full(points, float(gamma))
+    a, g = np.full(points, alpha), np.full(points, gamma)
     parts = []
     for k in (1, 2):
         cost = k * printed.transition_cost(a, 1.0)
@@ -70,13 +58,12 @@ def lemma_7(*, alpha: float, gamma: float, epsilon: float, points: int) -> pd.Da
     return pd.concat(parts, ignore_index=True).assign(alpha=alpha, gamma=gamma, epsilon=epsilon)
 
 
-def counterexamples(*, digits: int = 50) -> pd.DataFrame:
-    """Return single counterexamples in full.
+def counterexamples(settings: Counterexamples) -> pd.DataFrame:
+    """Single counterexamples in full.
 
     Parameters
     ----------
-    digits : int
-        Significant digits of each value.
+    settings : Counterexamples
 
     Returns
     -------
@@ -84,10 +71,6 @@ def counterexamples(*, digits: int = 50) -> pd.DataFrame:
         Columns id (that of the statement in the table of `theory`), parameter and value,
         a text. In each, 'left' should be at least or at most 'right', as 'claimed' says.
     """
-    problems = Problems("counterexamples")
-    ok = isinstance(digits, int) and not isinstance(digits, bool) and 5 <= digits <= 60
-    problems.require(ok, "digits", "a whole number from 5 to 60", digits)
-    problems.raise_if_any()
     with mpmath.workdps(_WORKING_DIGITS):
         cases = [
             ("lemma-7", _lemma_7_one()),
@@ -100,7 +83,7 @@ def counterexamples(*, digits: int = 50) -> pd.DataFrame:
             ("equation-5-order", _norms()),
         ]
         rows = [
-            (name, parameter, value if isinstance(value, str) else _digits(value, digits))
+            (name, parameter, value if isinstance(value, str) else _digits(value, settings.digits))
             for name, case in cases
             for parameter, value in case
         ]
