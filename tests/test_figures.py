@@ -130,7 +130,8 @@ def test_each_mechanism_has_a_name_and_a_colour_of_its_own():
 
 
 def test_figure_1_draws_every_density_with_its_transitions():
-    plain, logarithmic = figure_1(density_table()).axes
+    figure = figure_1(density_table())
+    plain, logarithmic = figure.axes
     for axes in (plain, logarithmic):
         dots = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata())]
         assert [list(line.get_xdata()) for line in dots] == [[-1, 1]]
@@ -138,7 +139,7 @@ def test_figure_1_draws_every_density_with_its_transitions():
         assert len(curves) == 2
     assert logarithmic.get_yscale() == "log"
     assert plain.get_ylim()[0] == 0
-    labels = [text.get_text() for text in plain.get_legend().get_texts()]
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "Gaussian" in labels[0]
     assert "alpha=1" in labels[1]
 

@@ -412,7 +412,7 @@ ENDS = {
     "dpnoise_papers.flipped_huber_2023.tables.search_box _gamma_of while": (
         "halves to a tolerance above rounding"
     ),
-    "dpnoise_papers.flipped_huber_2023.tables.search_box _least_private while": (
+    "dpnoise_papers.flipped_huber_2023.tables.search_box _smallest_private while": (
         "at least halves, from the private side"
     ),
     "dpnoise_papers.flipped_huber_2023.tables.theorem_8_search _attack minimize": (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from dpnoise_papers.style import COLOURS, COLUMN, GREY, PAGE, house_style, new_figure
+from dpnoise_papers.style import COLOURS, house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 LINES = ("-", "--", ":", "-.")  # by gamma, the most frequent first
 
 
+@house_style()
 def figure_1(table: pd.DataFrame) -> Figure:
-    """Draw flipped Huber densities, plainly and on a logarithmic scale.
+    """Flipped Huber densities, plainly and on a logarithmic scale.
 
     Parameters
     ----------
@@ -32,47 +33,47 @@ def figure_1(table: pd.DataFrame) -> Figure:
     """
     alphas = sorted(set(table["alpha"]) - {0.0})
     gammas = list(table.groupby("gamma").size().sort_values(ascending=False, kind="stable").index)
-    with house_style():
-        figure = new_figure(PAGE, 2.9)
-        plain, logarithmic = figure.subplots(1, 2)
-        for (alpha, gamma), rows in table.groupby(["alpha", "gamma"], sort=False):
-            colour = _shade(alpha, alphas)
-            line = {"color": colour, "linestyle": LINES[gammas.index(gamma) % len(LINES)]}
-            line["zorder"] = 3 if alpha == 0 else 2  # the reference stays visible
-            marks = rows[rows["transition"] == 1]
-            for axes in (plain, logarithmic):
-                axes.plot(rows["t"], rows["density"], **line)
-                axes.plot(marks["t"], marks["density"], "o", color=colour)
-            name = " (Gaussian)" if alpha == 0 else ""
-            label = rf"$\alpha={alpha:g},\ \gamma={gamma:g}${name}"
-            plain.plot([], [], **line, label=label)
-        logarithmic.set_yscale("log")
-        peak = table["density"].max()
-        logarithmic.set_ylim(peak * 1e-6, peak * 2)
-        plain.set_ylim(0, None)
+    figure, ((plain, logarithmic),) = page(1, 2, height=3.2)
+    for (alpha, gamma), rows in table.groupby(["alpha", "gamma"], sort=False):
+        colour = _shade(alpha, alphas)
+        look: dict[str, Any] = {
+            "color": colour,
+            "linestyle": LINES[gammas.index(gamma) % len(LINES)],
+            "zorder": 3 if alpha == 0 else 2,  # the reference stays visible
+        }
+        name = " (Gaussian)" if alpha == 0 else ""
+        marks = rows[rows["transition"] == 1]
         for axes in (plain, logarithmic):
+            label = rf"$\alpha={alpha:g},\ \gamma={gamma:g}${name}"
+            axes.plot(rows["t"], rows["density"], **look, label=label)
+            axes.plot(marks["t"], marks["density"], "o", color=colour)
             axes.set_xlim(table["t"].min(), table["t"].max())
             axes.set_xlabel(r"noise $t$")
-        plain.set_ylabel(r"density $g(t)$")
-        logarithmic.set_ylabel(r"density $g(t)$, logarithmic")
-        plain.set_title("Sharp centre")
-        logarithmic.set_title("Laplace centre, Gaussian tails, joined at the dots")
-        plain.legend(loc="upper right", handlelength=2, borderaxespad=0)
+    peak = table["density"].max()
+    logarithmic.set_yscale("log")
+    logarithmic.set_ylim(peak * 1e-6, peak * 2)
+    plain.set_ylim(0, None)
+    plain.set_ylabel(r"density $g(t)$")
+    logarithmic.set_ylabel(r"density $g(t)$, logarithmic")
+    plain.set_title("Sharp centre")
+    logarithmic.set_title("Laplace centre, Gaussian tails, joined at the dots")
+    legend_below(figure)
     return figure
 
 
 def _shade(alpha: float, alphas: list[float]) -> tuple[float, ...] | str:
-    """Return the Gaussian's colour for alpha = 0, else the flipped Huber's, darker with alpha."""
+    """Colour of the Gaussian for alpha = 0, else of flipped Huber noise, darker with alpha."""
     if alpha == 0:
         return COLOURS["gaussian"]
     base = np.array(to_rgb(COLOURS["flipped-huber"]))
     weight = alphas.index(alpha) / max(len(alphas) - 1, 1)
     light, dark = 0.5 * base + 0.5, 0.4 * base
-    return tuple(light + weight * (dark - light))
+    return tuple((light + weight * (dark - light)).tolist())
 
 
+@house_style()
 def figure_2(table: pd.DataFrame) -> Figure:
-    """Draw the normalised Fisher information against alpha/gamma.
+    """Normalised Fisher information against alpha/gamma.
 
     Parameters
     ----------
@@ -84,31 +85,28 @@ def figure_2(table: pd.DataFrame) -> Figure:
     Figure
     """
     curve = table[(table["mechanism"] == "flipped-huber") & (table["ratio"] > 0)]
-    with house_style():
-        figure = new_figure(COLUMN, 2.5)
-        axes = figure.subplots()
-        left, right = curve["ratio"].min(), curve["ratio"].max()
-        for mechanism, word, align in (
-            ("gaussian", "Gaussian", "top"),
-            ("laplace", "Laplace", "bottom"),
-        ):
-            level = table.loc[table["mechanism"] == mechanism, "nfi"].iloc[0]
-            axes.axhline(level, color=COLOURS[mechanism], linestyle="--", linewidth=1)
-            shift = -3 if align == "top" else 3
-            axes.annotate(
-                f"{word}: {level:g}", (right, level), (0, shift), textcoords="offset points",
-                ha="right", va=align, color=COLOURS[mechanism],
-            )  # fmt: skip
-        axes.plot(curve["ratio"], curve["nfi"], color=COLOURS["flipped-huber"])
-        middle = curve.iloc[(curve["nfi"] - 1.5).abs().argmin()]
+    figure, ((axes,),) = page(height=2.8)
+    left, right = curve["ratio"].min(), curve["ratio"].max()
+    for mechanism, word, align, lift in (
+        ("gaussian", "Gaussian", "top", -3),
+        ("laplace", "Laplace", "bottom", 3),
+    ):
+        level = table.loc[table["mechanism"] == mechanism, "nfi"].iloc[0]
+        axes.axhline(level, color=COLOURS[mechanism], linestyle="--", linewidth=1)
         axes.annotate(
-            "flipped Huber", (middle["ratio"], middle["nfi"]), (-6, 4), textcoords="offset points",
-            ha="right", color=COLOURS["flipped-huber"],
+            f"{word}: {level:g}", (right, level), (0, lift), textcoords="offset points",
+            ha="right", va=align, color=COLOURS[mechanism],
         )  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_xlim(left, right)
-        axes.set_ylim(0.9, 2.1)
-        axes.set_xlabel(r"$\alpha/\gamma$: Gaussian at 0, Laplace at infinity")
-        axes.set_ylabel(r"Fisher information $\times$ variance")
-        axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.5)
+    axes.plot(curve["ratio"], curve["nfi"], color=COLOURS["flipped-huber"])
+    middle = curve.iloc[(curve["nfi"] - 1.5).abs().argmin()]
+    axes.annotate(
+        "flipped Huber", (middle["ratio"], middle["nfi"]), (-6, 4), textcoords="offset points",
+        ha="right", color=COLOURS["flipped-huber"],
+    )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_xlim(left, right)
+    axes.set_ylim(0.9, 2.1)
+    axes.set_xlabel(r"$\alpha/\gamma$: Gaussian at 0, Laplace at infinity")
+    axes.set_ylabel(r"Fisher information $\times$ variance")
+    axes.grid(axis="y")
     return figure

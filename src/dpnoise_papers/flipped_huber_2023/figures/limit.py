@@ -7,24 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 
-from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, new_figure
+from dpnoise_papers.flipped_huber_2023.figures.limit_page import COSTS
+from dpnoise_papers.style import COLOURS, GREY, NAMES, PLAIN, house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COSTS = {"variance": "variance", "mean-abs": "mean absolute error"}
 # Mechanisms often coincide: each differs from the one drawn before it.
 LINES = ("-", "--", "-", ":", "--", ":", "-")
-PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
 FLOOR = 0.1  # per cent; the limit is hardly anywhere known better
 
 
+@house_style()
 def limit(table: pd.DataFrame) -> Figure:
-    """Draw the excess over the limit against epsilon, and where it is within 1 %.
+    """Excess over the limit against epsilon, and where it is within 1 %.
 
     Parameters
     ----------
@@ -42,40 +43,40 @@ def limit(table: pd.DataFrame) -> Figure:
     costs, deltas = list(dict.fromkeys(table["cost"])), sorted(set(table["delta"]))
     names = list(dict.fromkeys(table["mechanism"]))
     highest = 200.0 * max(table["over_limit"].max() - 1.0, 0.05)
-    with house_style():
-        figure = new_figure(PAGE, 0.6 + 2.9 * len(costs))
-        grid = figure.subplots(
-            2 * len(costs), len(deltas), sharex=True, sharey="row", squeeze=False,
-            height_ratios=[2.6, 1.0] * len(costs),
-        )  # fmt: skip
-        for row, cost in enumerate(costs):
-            for column, delta in enumerate(deltas):
-                above, below = grid[2 * row : 2 * row + 2, column]
-                here = table[(table["cost"] == cost) & (table["delta"] == delta)]
-                _excess(above, here, names)
-                _within(below, here, names)
-                above.set_title(_name(delta))
-            first, second = grid[2 * row : 2 * row + 2, 0]
-            first.set_ylim(FLOOR, highest)
-            first.yaxis.set_major_formatter(PLAIN)
-            first.set_ylabel(f"{COSTS[cost]}\nabove the limit [%]")
-            second.set_yticks(range(len(names)), [NAMES[name] for name in names], fontsize=6)
-            second.set_ylim(len(names) - 0.5, -0.5)
-            second.set_ylabel("within 1 %")
-        for axes in grid[-1]:
-            axes.set_xlabel(r"budget $\epsilon$")
-        entries = [
-            Line2D(
-                [], [], color=COLOURS[name], linestyle=LINES[place % len(LINES)], label=NAMES[name]
-            )
-            for place, name in enumerate(names)
-        ]
-        entries.append(Patch(color=GREY, alpha=0.25, linewidth=0, label="limit not known better"))
-        figure.legend(handles=entries, loc="outside lower center", ncols=4)
+    figure, panels = page(
+        2 * len(costs), len(deltas), height=0.9 + 3.3 * len(costs), sharex=True, sharey="row",
+        height_ratios=[2.2, 1.0] * len(costs),
+    )  # fmt: skip
+    for row, cost in enumerate(costs):
+        above, below = panels[2 * row : 2 * row + 2]
+        for delta, over, under in zip(deltas, above, below, strict=True):
+            here = table[(table["cost"] == cost) & (table["delta"] == delta)]
+            _excess(over, here, names)
+            _within(under, here, names)
+            over.set_title(_name(delta))
+        above[0].set_ylim(FLOOR, highest)
+        above[0].yaxis.set_major_formatter(PLAIN)
+        above[0].set_ylabel(f"{COSTS[cost]}\nabove the limit [%]")
+        below[0].set_yticks([])
+        below[0].set_ylim(len(names) - 0.5, -0.5)
+        below[0].set_ylabel("within 1 %")
+    for panel in panels[-1]:
+        panel.set_xlabel(r"budget $\epsilon$")
+    entries: list[Artist] = [
+        Line2D([], [], color=COLOURS[name], linestyle=_line(place), label=NAMES[name])
+        for place, name in enumerate(names)
+    ]
+    entries.append(Patch(color=GREY, alpha=0.25, linewidth=0, label="limit not known better"))
+    legend_below(figure, entries)
     return figure
 
 
+def _line(place: int) -> str:
+    return LINES[place % len(LINES)]
+
+
 def _name(delta: float) -> str:
+    """Delta as a title."""
     power = np.log10(delta) if delta > 0.0 else 0.0
     whole = power <= -2.0 and np.isclose(power, round(power))
     return rf"$\delta = 10^{{{power:.0f}}}$" if whole else rf"$\delta = {delta:g}$"
@@ -93,13 +94,14 @@ def _excess(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:
         most = 100.0 * (rows["over_limit"] - 1.0)
         colour = COLOURS[name]
         axes.fill_between(rows["epsilon"], least, most, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(rows["epsilon"], most, color=colour, linestyle=LINES[place % len(LINES)])
+        axes.plot(rows["epsilon"], most, color=colour, linestyle=_line(place))
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.set_xticks([0.1, 1.0, 10.0])
     axes.set_xlim(here["epsilon"].min(), here["epsilon"].max())
     axes.xaxis.set_major_formatter(PLAIN)
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(color=GREY, alpha=0.2, linewidth=0.5)
+    axes.grid()
 
 
 def _within(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:
@@ -111,4 +113,4 @@ def _within(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:
             rows["epsilon"], level, "o-", color=COLOURS[name], markersize=2.5, linewidth=2,
             clip_on=False,
         )  # fmt: skip
-    axes.grid(axis="x", color=GREY, alpha=0.2, linewidth=0.5)
+    axes.grid(axis="x")

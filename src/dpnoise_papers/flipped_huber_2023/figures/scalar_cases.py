@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.style import COLUMN, house_style, new_figure
+from dpnoise_papers.style import house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,8 +15,9 @@ _COLOURS = {"i": "#56B4E9", "ii": "#E69F00", "iii": "#009E73", "iv": "#CC79A7", 
 _WINDOW = 2.0  # the largest alpha / Delta shown; beyond, the borders are straight lines
 
 
+@house_style()
 def table_1(table: pd.DataFrame) -> Figure:
-    """Draw the random trials of Table I by case, in the two ratios that decide it.
+    """Random trials of Table I by case, in the two ratios that decide it.
 
     Parameters
     ----------
@@ -26,30 +27,25 @@ def table_1(table: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        Black points lie on borders between two cases. A cross marks a trial where t1 or t2 is
+        Small black points lie on borders between two cases. A cross marks a trial where t1 or t2 is
         outside its interval, or where not exactly one of the five ranges holds epsilon.
     """
     ratio = table["alpha"] / table["sensitivity"]
     scaled = table["epsilon"] * (table["gamma"] / table["sensitivity"]) ** 2
     wrong = (table["t1_in_interval"] * table["t2_in_interval"] == 0) | (table["ranges"] != 1)
     border = table["case"].str.contains("-")
-    with house_style():
-        figure = new_figure(COLUMN * 1.4, 3.3)
-        axes = figure.subplots()
-        for case, colour in _COLOURS.items():
-            inside = (table["case"] == case) & (ratio < _WINDOW)
-            axes.plot(ratio[inside], scaled[inside], "o", color=colour, markersize=3)
-            if inside.any():
-                middle = ratio[inside].median(), scaled[inside].median()
-                axes.annotate(
-                    f"({case})", middle, ha="center", va="center", fontweight="bold", fontsize=9,
-                    bbox={"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": colour},
-                )  # fmt: skip
-        axes.plot(ratio[border], scaled[border], "o", color="black", markersize=1.5)
-        axes.plot(ratio[wrong], scaled[wrong], "x", color="black", markersize=8)
-        axes.set_xlim(0, _WINDOW)
-        axes.set_ylim(0, 1.25 * _WINDOW)
-        axes.set_xlabel(r"transition over sensitivity, $\alpha/\Delta$")
-        axes.set_ylabel(r"$\epsilon\,\gamma^2/\Delta^2$")
-        axes.set_title("The case of Table I depends on two ratios")
+    figure, ((axes,),) = page(height=3.8)
+    for case, colour in _COLOURS.items():
+        inside = (table["case"] == case) & (ratio < _WINDOW)
+        axes.plot(ratio[inside], scaled[inside], "o", color=colour, markersize=3, label=f"({case})")
+    axes.plot(ratio[border], scaled[border], "o", color="black", markersize=1.5, label="border")
+    if wrong.any():
+        contradicts = "contradicts the table"
+        axes.plot(ratio[wrong], scaled[wrong], "x", color="black", markersize=8, label=contradicts)
+    axes.set_xlim(0, _WINDOW)
+    axes.set_ylim(0, 1.25 * _WINDOW)
+    axes.set_xlabel(r"transition over sensitivity, $\alpha/\Delta$")
+    axes.set_ylabel(r"$\epsilon\,\gamma^2/\Delta^2$")
+    axes.set_title("The case of Table I depends on two ratios")
+    legend_below(figure)
     return figure

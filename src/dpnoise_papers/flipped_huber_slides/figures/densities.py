@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import FuncFormatter
-
-from dpnoise_papers.style import COLOURS, COLUMN, GREY, NAMES, PAGE, house_style, new_figure
+from dpnoise_papers.style import COLOURS, NAMES, house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FAINT = 1e-8  # in units of the peak, the least density of a logarithmic panel
+_FAINT = 1e-8  # in units of the peak, the smallest density of a logarithmic panel
 _SEEN = 5e-3  # and of a plain one
-_PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
 # Dashes that take turns where curves coincide, over a solid flipped Huber.
 _LINES = {
     "gaussian": (0, (3, 3)),
@@ -26,7 +23,7 @@ _LINES = {
 
 
 def huber_density(table: pd.DataFrame) -> Figure:
-    """Draw the Huber density between the Gaussian and the Laplace that it is made of.
+    """Huber's density between the Gaussian and the Laplace that it is made of.
 
     Parameters
     ----------
@@ -43,7 +40,7 @@ def huber_density(table: pd.DataFrame) -> Figure:
 
 
 def densities_1d(table: pd.DataFrame) -> Figure:
-    """Draw the densities of each mechanism's least-variance noise for one budget.
+    """Densities of each mechanism's minimum-variance noise for one budget.
 
     Parameters
     ----------
@@ -60,32 +57,32 @@ def densities_1d(table: pd.DataFrame) -> Figure:
     )
 
 
+@house_style()
 def _densities(table: pd.DataFrame, titles: tuple[str, str]) -> Figure:
+    """Draw a plain and a logarithmic panel."""
     marks = table[table["transition"] == 1] if "transition" in table else table.iloc[:0]
-    with house_style():
-        figure = new_figure(PAGE, 3.2)
-        plain, logarithmic = figure.subplots(1, 2)
-        for axes, title in zip((plain, logarithmic), titles, strict=True):
-            _curves(axes, table)
-            axes.plot(marks["t"], marks["density"], "o", color=COLOURS["huber"], zorder=4)
-            axes.set_xlim(table["t"].min(), table["t"].max())
-            axes.set_xlabel(r"noise $t$")
-            axes.set_title(title)
-        plain.set_ylim(0, None)
-        plain.set_ylabel(r"density $g(t)$")
-        logarithmic.set_yscale("log")
-        peak, least = table["density"].max(), table.loc[table["density"] > 0, "density"].min()
-        logarithmic.set_ylim(max(peak * _FAINT, least), peak * 2)
-        seen = table.loc[table["density"] > _SEEN * peak, "t"].abs().max()
-        plain.set_xlim(-seen, seen)
-        figure.legend(
-            *plain.get_legend_handles_labels(), loc="outside lower center", ncols=3, handlelength=3,
-        )  # fmt: skip
+    figure, ((plain, logarithmic),) = page(1, 2, height=3.4)
+    for axes, title in zip((plain, logarithmic), titles, strict=True):
+        _curves(axes, table)
+        axes.plot(marks["t"], marks["density"], "o", color=COLOURS["huber"], zorder=4)
+        axes.set_xlim(table["t"].min(), table["t"].max())
+        axes.set_xlabel(r"noise $t$")
+        axes.set_title(title)
+    plain.set_ylim(0, None)
+    plain.set_ylabel(r"density $g(t)$")
+    logarithmic.set_yscale("log")
+    peak, smallest = table["density"].max(), table.loc[table["density"] > 0, "density"].min()
+    logarithmic.set_ylim(max(peak * _FAINT, smallest), peak * 2)
+    seen = table.loc[table["density"] > _SEEN * peak, "t"].abs().max()
+    plain.set_xlim(-seen, seen)
+    legend_below(figure, handlelength=3)
     return figure
 
 
 def _curves(axes: Axes, table: pd.DataFrame) -> None:
-    for mechanism, rows in table.groupby("mechanism", sort=False):
+    """Draw each density, with its standard deviation in the legend where there is one."""
+    for mechanism in dict.fromkeys(table["mechanism"]):
+        rows = table[table["mechanism"] == mechanism]
         deviation = f": std {rows['variance'].iloc[0] ** 0.5:.4g}" if "variance" in rows else ""
         axes.plot(
             rows["t"], rows["density"], color=COLOURS[mechanism],

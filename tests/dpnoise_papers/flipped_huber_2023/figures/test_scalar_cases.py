@@ -29,11 +29,13 @@ def points(axes, marker):
 
 
 def test_every_trial_stands_at_its_two_ratios_with_its_case_named():
-    (axes,) = table_1(cases()).axes
+    figure = table_1(cases())
+    (axes,) = figure.axes
     expected = [(0.2, 0.1), (0.5, 0.8), (0.5, 1.0), (0.6, 0.375), (0.6, 1.5), (1.2, 0.4)]
     for found, wanted in zip(points(axes, "o"), expected, strict=True):
         assert found == pytest.approx(wanted)
-    assert [text.get_text() for text in axes.texts] == ["(i)", "(ii)", "(iii)", "(iv)", "(v)"]
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words == ["(i)", "(ii)", "(iii)", "(iv)", "(v)", "border"]
     assert points(axes, "x") == []
 
 

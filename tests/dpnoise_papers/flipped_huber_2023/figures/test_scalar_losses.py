@@ -5,28 +5,34 @@ import pytest
 
 from dpnoise_papers import style
 from dpnoise_papers.flipped_huber_2023.figures.scalar_losses import figure_5, figure_6, figure_7
+from dpnoise_papers.flipped_huber_2023.settings import (
+    LossAndBound,
+    LossesAtOneScale,
+    ProfilesAtOneVariance,
+)
 from dpnoise_papers.flipped_huber_2023.tables.scalar_losses import (
     loss_and_bound,
     losses_at_one_scale,
     profiles_at_one_variance,
 )
+from dpnoise_papers.settings import Grid
 from figure_bytes import svg
 
 
 def losses(**changes):
-    settings = {"alpha": 2.0, "gamma": 1.0, "shifts": [1.0, 3.0, 5.0], "margin": 1.0, "points": 21}
-    return loss_and_bound(**settings | changes)
+    settings = {"alpha": 2.0, "gamma": 1.0, "shifts": (1.0, 3.0, 5.0), "margin": 1.0, "points": 21}
+    return loss_and_bound(LossAndBound(**settings | changes))
 
 
 def profiles(high=1.2, count=25):
+    grid = Grid(low=0.0, high=high, count=count, spacing="linear")
     return profiles_at_one_variance(
-        variance=16.0, scale=7.0, sensitivity=1.0,
-        epsilons={"low": 0.0, "high": high, "count": count},
-    )  # fmt: skip
+        ProfilesAtOneVariance(variance=16.0, scale=7.0, sensitivity=1.0, epsilons=grid)
+    )
 
 
 def at_one_scale():
-    return losses_at_one_scale(scale=0.7, shift=1.0, half_width=2.5, points=21)
+    return losses_at_one_scale(LossesAtOneScale(scale=0.7, shift=1.0, half_width=2.5, points=21))
 
 
 def lines(axes):
@@ -50,7 +56,7 @@ def test_figure_5_draws_each_loss_below_its_bound_and_marks_the_ridge():
     ("alpha", "words"), [(4.0, r"|d| \leq \alpha"), (2.0, r"\alpha < |d|$"), (1.0, "< |d|/2")]
 )
 def test_figure_5_names_the_case_of_equation_25(alpha, words):
-    (axes,) = figure_5(losses(alpha=alpha, shifts=[3.0])).axes
+    (axes,) = figure_5(losses(alpha=alpha, shifts=(3.0,))).axes
     assert words in axes.get_title(loc="left")
 
 
@@ -74,15 +80,16 @@ def test_figure_6_is_drawn_where_the_order_never_turns():
     assert near.get_xlim() == pytest.approx((0, 0.1))
 
 
-def test_figure_7_draws_four_losses_with_their_names_beside_them():
+def test_figure_7_draws_four_losses_with_their_names_below_them():
     table = at_one_scale()
-    (axes,) = figure_7(table).axes
+    figure = figure_7(table)
+    (axes,) = figure.axes
     drawn = {line.get_color(): line for line in lines(axes)}
     assert len(drawn) == 4
     for mechanism, rows in table.groupby("mechanism"):
         line = drawn[style.COLOURS[mechanism]]
         assert np.array_equal(line.get_ydata(), rows["loss"])
-    names = {text.get_text().replace("\n", " ") for text in axes.texts}
+    names = {text.get_text() for text in figure.legends[0].get_texts()}
     assert names == {style.NAMES[mechanism] for mechanism in table["mechanism"].unique()}
 
 

@@ -66,7 +66,7 @@ def test_figure_3a_draws_each_variance_and_its_excess_over_the_least():
 def test_figure_3a_draws_a_limit_where_no_noise_attains_the_least_variance():
     above, _ = figure_3a(variances()).axes
     (label,) = [name for name in curves(above) if name.startswith("offset-symmetric Gaussian")]
-    assert "least or infimum" in label
+    assert "minimum or infimum" in label
     assert curves(above)[label].get_ydata() == pytest.approx([202, 202 / 9, 2 / 9])
 
 

@@ -1,4 +1,4 @@
-"""Algorithm 2 of the paper: what each reading of it computes."""
+"""Algorithm 2 of the paper: what each variant of it computes."""
 
 import math
 
@@ -8,53 +8,46 @@ import pytest
 from dpnoise.noise import FlippedHuber
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.profile import privacy_profile
-from dpnoise_papers.flipped_huber_2023.tables.algorithm_2 import READINGS, algorithm_2, iterate
+from dpnoise_papers.flipped_huber_2023.settings import Algorithm2
+from dpnoise_papers.flipped_huber_2023.tables.algorithm_2 import VARIANTS, algorithm_2, iterate
 
 NOISE = FlippedHuber(0.7, 1.3)
 GRID = np.linspace(0.0, 30.0, 1501)
 
 
-@pytest.mark.parametrize("reading", READINGS)
-def test_one_coordinate_is_the_scalar_profile(reading):
-    delta = iterate(NOISE, dimension=1, epsilon=1.5, nu=GRID, nodes=101, reading=reading)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_one_coordinate_is_the_scalar_profile(variant):
+    delta = iterate(NOISE, 1, 1.5, nu=GRID, nodes=101, variant=variant)
     assert math.isclose(delta, privacy_profile(NOISE, 1.0, 1.5), rel_tol=1e-12)
 
 
 @pytest.mark.parametrize("dimension", [2, 4])
 def test_the_corrected_recursion_composes_gaussian_noise(dimension):
     noise, epsilon = FlippedHuber(0.0, 2.0), 1.0
-    delta = iterate(
-        noise, dimension=dimension, epsilon=epsilon, nu=GRID, nodes=1501, reading="corrected"
-    )
+    delta = iterate(noise, dimension, epsilon, nu=GRID, nodes=1501, variant="corrected")
     exact = math.exp(gaussian_log_delta(math.sqrt(dimension) / 2.0, epsilon))
     assert math.isclose(delta, exact, rel_tol=2e-3)
     assert delta > exact  # chords lie above a convex profile
 
 
 def test_line_4_as_printed_stays_at_two_coordinates():
-    setting = {"epsilon": 1.5, "nu": GRID, "nodes": 1501}
-    two = iterate(NOISE, dimension=2, reading="corrected", **setting)
+    setting = {"nu": GRID, "nodes": 1501}
+    two = iterate(NOISE, 2, 1.5, variant="corrected", **setting)
     for dimension in (2, 5, 9):
-        printed = iterate(NOISE, dimension=dimension, reading="printed", **setting)
+        printed = iterate(NOISE, dimension, 1.5, variant="printed", **setting)
         assert math.isclose(printed, two, rel_tol=1e-6)
-    assert iterate(NOISE, dimension=5, reading="corrected", **setting) > 1.5 * two
+    assert iterate(NOISE, 5, 1.5, variant="corrected", **setting) > 1.5 * two
 
 
-def test_the_table_sets_the_readings_against_the_exact_profile():
-    table = algorithm_2(
-        cases=[[0.7, 1.3, 3, 2.0], [0.0, 2.0, 2, 1.0]],
+def test_the_table_sets_the_variants_against_the_exact_profile():
+    settings = Algorithm2(
+        cases=((0.7, 1.3, 3, 2.0), (0.0, 2.0, 2, 1.0)),
         grid_points=2001,
         grid_factor=8.0,
         nodes=3001,
     )
+    table = algorithm_2(settings)
     assert np.all(table["lower"] <= table["upper"])
     assert np.all(table["corrected_error"].abs() < 5e-3)
     assert table.loc[0, "printed_error"] < -0.1  # the privacy of two coordinates, not of three
     assert np.allclose(table["clamped"] / table["lower"] - 1, table["clamped_error"], atol=1e-5)
-
-
-def test_bad_settings_are_named_together():
-    with pytest.raises(ValueError, match="expected") as error:
-        algorithm_2(cases=[[1, 2, 3]], grid_points=1, grid_factor=0.5, nodes=2.5)
-    for word in ("cases[0]", "grid_points", "grid_factor", "nodes", "0.5", "2.5"):
-        assert word in str(error.value)

@@ -1,15 +1,15 @@
-"""Remark 1, perfect identification and the slides' Huber density against closed forms."""
+"""Remark 1 and perfect identification against closed forms."""
 
 import math
 
 import numpy as np
 import pytest
-from scipy import integrate, special
+from scipy import special
 
-from dpnoise.noise import FlippedHuber, Gaussian, Huber, Laplace
+from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 from dpnoise.privacy.profile import privacy_profile
+from dpnoise_papers.flipped_huber_2023.settings_variances import Remark
 from dpnoise_papers.flipped_huber_2023.tables.remarks import (
-    huber_mass,
     identification,
     loss_tail,
     remark_1,
@@ -30,7 +30,7 @@ def test_the_tail_of_the_loss():
 
 
 def test_remark_1():
-    table = remark_1(epsilons=[0.3, 2.0], delta=1e-6).set_index(["mechanism", "epsilon"])
+    table = remark_1(Remark(epsilons=(0.3, 2.0), delta=1e-6)).set_index(["mechanism", "epsilon"])
     for epsilon in (0.3, 2.0):
         sigma = math.sqrt(table.loc[("gaussian", epsilon), "sufficient"])
         tail = special.ndtr(1 / (2 * sigma) - epsilon * sigma)
@@ -45,37 +45,7 @@ def test_remark_1():
 
 def test_truncated_laplace_gives_itself_away_with_probability_delta():
     for delta in (1e-6, 0.01):
-        table = identification(epsilons=[0.1, 1.0, 3.0], delta=delta)
+        table = identification(Remark(epsilons=(0.1, 1.0, 3.0), delta=delta))
         # the mass within 1 of the end of a density (1 - delta') e^(-|t| / beta) on [-bound, bound]
         assert table["over_delta"].to_numpy() == pytest.approx(1.0, rel=1e-6)
         assert (table["probability"] > 0).all()
-
-
-@pytest.mark.parametrize("alpha", [0.3, 1.0, 2.5])
-def test_mass_of_the_huber_density(alpha):
-    table = huber_mass(alphas=[alpha]).set_index("reading")
-    phi = math.exp(-(alpha**2) / 2) / math.sqrt(2 * math.pi)
-    tau = 1 / (1 + alpha / (2 * (phi - alpha * special.ndtr(-alpha))))
-
-    def printed(t):
-        if t <= alpha:
-            return (1 - tau) * math.exp(-t * t / 2) / math.sqrt(2 * math.pi)
-        return (1 - tau) * math.exp(-alpha * (t - alpha / 2))
-
-    mass = 2 * sum(integrate.quad(printed, *ends)[0] for ends in ((0, alpha), (alpha, math.inf)))
-    assert table.loc["printed", "mass"] == pytest.approx(mass, rel=1e-9)
-    assert table.loc["corrected", "mass"] == pytest.approx(1.0, rel=1e-12)
-    assert table.loc["corrected", "jump"] == pytest.approx(0.0, abs=1e-12)
-    # corrected, it is the package's Huber noise
-    noise = Huber(alpha)
-    assert noise.pdf(0.0) == pytest.approx((1 - tau) / math.sqrt(2 * math.pi), rel=1e-9)
-
-
-@pytest.mark.parametrize("function", [remark_1, identification])
-def test_bad_budgets_are_named_together(function):
-    with pytest.raises(ValueError, match="expected") as error:
-        function(epsilons=[1.0, -1.0], delta=1.0)
-    assert "epsilons[1]" in str(error.value)
-    assert "delta" in str(error.value)
-    with pytest.raises(ValueError, match=r"alphas\[0\]"):
-        huber_mass(alphas=[0.0])

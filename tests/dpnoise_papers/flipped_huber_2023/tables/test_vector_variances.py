@@ -6,21 +6,25 @@ import numpy as np
 import pytest
 
 from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise_papers.flipped_huber_2023.settings_variances import Gain, VectorVariances
 from dpnoise_papers.flipped_huber_2023.tables.vector_variances import (
     gain_by_dimension,
     vector_variances,
 )
 
-MECHANISMS = [
-    ["gaussian", "exact"], ["laplace", "pure"], ["laplace", "exact"], ["staircase", "exact"],
-    ["flipped-huber", "exact"], ["flipped-huber", "sufficient"],
-]  # fmt: skip
+BOX = ((0.02, 150.0), (0.02, 50.0))
+MECHANISMS = (
+    ("gaussian", "exact"), ("laplace", "pure"), ("laplace", "exact"), ("staircase", "exact"),
+    ("flipped-huber", "exact"), ("flipped-huber", "sufficient"),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def table():
     return vector_variances(
-        dimensions=[4], deltas=[1e-6], epsilons=[0.8, 2.0], mechanisms=MECHANISMS
+        VectorVariances(
+            dimensions=(4,), deltas=(1e-6,), epsilons=(0.8, 2.0), mechanisms=MECHANISMS, box=BOX
+        )
     )
 
 
@@ -52,11 +56,12 @@ def test_what_is_handed_out_keeps_its_budget(table):
 
 
 def test_the_box_restricts_and_may_hold_nothing():
-    table = vector_variances(
-        dimensions=[3], deltas=[1e-8], epsilons=[0.02, 1.0],
-        mechanisms=[["flipped-huber", "box"], ["flipped-huber", "sufficient-box"],
-                    ["flipped-huber", "sufficient"]],
+    methods = "box", "sufficient-box", "sufficient"
+    settings = VectorVariances(
+        dimensions=(3,), deltas=(1e-8,), epsilons=(0.02, 1.0), box=BOX,
+        mechanisms=tuple(("flipped-huber", method) for method in methods),
     )  # fmt: skip
+    table = vector_variances(settings)
     none, some = (table[table["epsilon"] == epsilon] for epsilon in (0.02, 1.0))
     boxed = none[none["method"] != "sufficient"]
     assert set(boxed["noise"]) == {"none in the box"}
@@ -69,9 +74,11 @@ def test_the_box_restricts_and_may_hold_nothing():
 
 def test_the_range_over_search_spaces_joins_the_box_and_all_parameters():
     methods = ["exact", "box", "sufficient", "sufficient-box"]
-    settings = {"dimensions": [2], "deltas": [1e-6], "epsilons": [1.0]}
-    mechanisms = [*(("flipped-huber", method) for method in methods), ("gaussian", "exact")]
-    rows = vector_variances(mechanisms=mechanisms, **settings).set_index(["mechanism", "method"])
+    mechanisms = (*(("flipped-huber", method) for method in methods), ("gaussian", "exact"))
+    settings = VectorVariances(
+        dimensions=(2,), deltas=(1e-6,), epsilons=(1.0,), mechanisms=mechanisms, box=BOX
+    )
+    rows = vector_variances(settings).set_index(["mechanism", "method"])
     for free, boxed in (methods[:2], methods[2:]):
         both = rows.loc["flipped-huber"].loc[[free, boxed]]
         assert set(both["searched_least"]) == {both["variance"].min()}
@@ -81,17 +88,10 @@ def test_the_range_over_search_spaces_joins_the_box_and_all_parameters():
 
 
 def test_gain_is_over_the_better_of_both():
-    table = gain_by_dimension(dimensions=[1, 30], budgets=[[1.0, 1e-5]])
+    table = gain_by_dimension(Gain(dimensions=(1, 30), budgets=((1.0, 1e-5),)))
     assert list(table["better"]) == ["laplace", "gaussian"]
     better = np.minimum(table["gaussian"], table["laplace"])
     assert np.allclose(table["gain_db"], 10 * np.log10(better / table["flipped_huber"]))
     assert np.all(table["gain_db"] >= -1e-6)
     assert table.loc[0, "alpha"] > table.loc[0, "gamma"]  # Laplace noise, nearly
     assert math.isclose(table.loc[1, "gaussian"], gaussian_sigma(1.0, 1e-5, math.sqrt(30)) ** 2)
-
-
-def test_bad_settings_are_named_together():
-    with pytest.raises(ValueError, match="expected") as error:
-        vector_variances(dimensions=[0], deltas=[-1.0], epsilons=["a"], mechanisms=MECHANISMS)
-    for word in ("dimensions[0]", "deltas[0]", "epsilons[0]", "-1.0", "'a'"):
-        assert word in str(error.value)

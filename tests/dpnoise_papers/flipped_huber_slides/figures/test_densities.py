@@ -5,20 +5,24 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers import style
-from dpnoise_papers.flipped_huber_slides.figures.densities import densities_1d, illustrative_values
+from dpnoise_papers.flipped_huber_slides.figures.densities import densities_1d
 from dpnoise_papers.flipped_huber_slides.figures.densities import huber_density as draw_huber
+from dpnoise_papers.flipped_huber_slides.figures.illustrative_values import illustrative_values
+from dpnoise_papers.flipped_huber_slides.settings import CalibratedDensities, HuberDensity
 from dpnoise_papers.flipped_huber_slides.tables.densities import calibrated_densities, huber_density
 from figure_bytes import svg
 
 
 def huber():
-    return huber_density(alpha=1.0, half_width=4.0, points=41)
+    return huber_density(HuberDensity(alpha=1.0, half_width=4.0, points=41))
 
 
 def calibrated():
     return calibrated_densities(
-        epsilon=2.0, delta=1e-6, sensitivity=1.0, dimension=1, half_width=9.0, points=91,
-        mechanisms=["gaussian", "truncated-laplace", "staircase"],
+        CalibratedDensities(
+            epsilon=2.0, delta=1e-6, sensitivity=1.0, dimension=1, half_width=9.0, points=91,
+            mechanisms=("gaussian", "truncated-laplace", "staircase"),
+        )
     )  # fmt: skip
 
 

@@ -1,0 +1,57 @@
+"""Best (alpha, gamma) of flipped Huber noise against epsilon, from their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@house_style()
+def illustrative_values(table: pd.DataFrame) -> Figure:
+    """Best alpha and gamma against epsilon, by the paper's grid and exactly.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.flipped_huber_slides.tables.illustrative_values.illustrative_values`
+        returns it.
+
+    Returns
+    -------
+    Figure
+        The exact values are written at their dots. The grid's, open circles, can lie far off at
+        nearly the same variance, since the variance hardly changes along a ridge towards Laplace.
+    """
+    figure, ((axes,),) = page(height=3.6)
+    for name, colour, shift, side in (
+        ("alpha", COLOURS["flipped-huber"], (2, 6), "left"),
+        ("gamma", COLOURS["gaussian"], (-3, -12), "right"),
+    ):
+        exact = table[f"{name}_exact"]
+        axes.plot(table["epsilon"], exact, "o-", color=colour, label=rf"$\{name}$")
+        axes.plot(
+            table["epsilon"], table[name], "o", color=colour, markerfacecolor="none", markersize=7
+        )
+        for epsilon, value in zip(table["epsilon"], exact, strict=True):
+            axes.annotate(
+                f"{value:.3g}", (epsilon, value), shift, textcoords="offset points", color=colour,
+                ha=side,
+            )  # fmt: skip
+    axes.plot([], [], "o-", color=GREY, label="exact optimum, as written")
+    axes.plot([], [], "o", color=GREY, markerfacecolor="none", markersize=7,
+              label="the paper's grid search")  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.yaxis.set_major_formatter(PLAIN)
+    axes.set_xlabel(r"privacy budget $\epsilon$")
+    axes.set_ylabel("parameter")
+    axes.set_title("Flipped Huber noise of minimum variance")
+    axes.margins(x=0.12, y=0.12)
+    legend_below(figure)
+    return figure
