@@ -169,15 +169,14 @@ def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **opti
         }
     else:
         named = {str(one.get_label()): one for one in handles}
-    columns = len(named)
-    while True:
+    for columns in range(max(len(named), 1), 0, -1):
         legend = figure.legend(
             list(named.values()), list(named), loc="outside lower center", ncols=columns, **options
         )
-        if columns <= 1 or legend.get_window_extent().width <= figure.bbox.width:
-            return legend
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            break
         legend.remove()
-        columns -= 1
+    return legend
 
 
 def save(figure: Figure, stem: str | Path) -> list[Path]:

@@ -39,9 +39,8 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.scalar_variances.scalar_variances` returns it.
     printed : DataFrame, optional
-        As `scalar_variances` of `dpnoise_papers.flipped_huber_2023.tables.scalar_variances`
-        returns it.
-        drawn as open circles.
+        As `dpnoise_papers.claims.beside.printed_beside` returns it; numbers of the column
+        'variance' are drawn as open circles.
 
     Returns
     -------
