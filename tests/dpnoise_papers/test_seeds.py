@@ -27,7 +27,8 @@ def test_one_scope_is_one_stream_whatever_was_drawn_in_between():
 
 
 def test_another_process_draws_the_same_whatever_its_hash_seed():
-    code = "from dpnoise_papers.seeds import generator as g; print(g(2023, 'a', 1, 0.5).integers(2**62))"
+    code = "from dpnoise_papers.seeds import generator as g\n"
+    code += "print(g(2023, 'a', 1, 0.5).integers(2**62))"
     drawn = {
         subprocess.run(
             [sys.executable, "-c", code],

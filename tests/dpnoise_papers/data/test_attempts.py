@@ -2,6 +2,7 @@
 
 import json
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -129,11 +130,13 @@ def test_one_process_hears_one_answer(world):
 def test_an_unreadable_file_stops_nothing(world, monkeypatch):
     copies.put(world.mirror, copies.text())
 
-    def refuse(_path):
-        raise PermissionError("no")
+    read = Path.read_bytes
 
-    with monkeypatch.context() as patch:
-        patch.setattr("dpnoise_papers.data.attempts.Path.read_bytes", refuse)
-        patch.setattr("dpnoise_papers.data.registry.read_yaml", lambda _: copies.registry_content())
-        assert "no" in world.run(world.mirror)["reason"]
-        assert world.plan(world.mirror) == ["request 0", "toy-table unreadable"]
+    def refuse(path):
+        if path.is_relative_to(world.mirror):
+            raise PermissionError("no")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert "no" in world.run(world.mirror)["reason"]
+    assert world.plan(world.mirror) == ["request 0", "toy-table unreadable"]

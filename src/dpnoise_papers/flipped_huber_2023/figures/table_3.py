@@ -52,7 +52,7 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
         Rows whose status is not 'ok' are drawn as 'not run'.
     printed : DataFrame
         Columns dataset, mechanism, column, printed and verdict, as
-        `dpnoise_papers.claims.printed_numbers` returns it; for every data set in it, both
+        `dpnoise_papers.claims.beside.printed_numbers` returns it; for every data set in it, both
         mechanisms and both metrics.
 
     Returns

@@ -49,7 +49,7 @@ def summarise_replicates(
     runs : mapping of str to DataFrame
         By data set, as `table_3_replicates` returns it; without rows if the set was not to be had.
     status : mapping of str to mapping
-        By data set, what `dpnoise_papers.data.prepare` recorded: `status` and `reason`.
+        By data set, what `dpnoise_papers.data.prepared.prepare` recorded: `status` and `reason`.
     readings : mapping
         Of the config. The paper states the account of flipped Huber noise; the others (the
         Gaussian's account, the passes, what stands for the optimum) it leaves open.

@@ -35,7 +35,7 @@ def summarise(
         By data set, the second table of `dpnoise_papers.flipped_huber_2023.tables.table_3.table_3`; without rows
         if the data set was not to be had.
     status : mapping of str to mapping
-        By data set, what `dpnoise_papers.data.prepare` recorded: `status` and `reason`.
+        By data set, what `dpnoise_papers.data.prepared.prepare` recorded: `status` and `reason`.
     settings : mapping
         Section `table_3` of the config.
     protocol : {"printed", "honest"}

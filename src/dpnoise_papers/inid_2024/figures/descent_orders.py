@@ -36,7 +36,7 @@ def descent_orders(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> 
         As `dpnoise_papers.inid_2024.tables.descent_orders.descent_orders` returns it first, all data sets
         together; drawn by the protocol 'printed', with bars of one standard error.
     printed : DataFrame, optional
-        As `dpnoise_papers.claims.printed_numbers` returns it for Figures 5 and 6: lines.
+        See `dpnoise_papers.claims.beside.printed_numbers` for Figures 5 and 6: lines.
     """
     shown = table[table["protocol"] == "printed"]
     datasets = sorted(set(shown["dataset"]))

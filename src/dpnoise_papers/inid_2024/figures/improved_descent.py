@@ -57,7 +57,7 @@ def descent_paths(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> F
         of one standard error are one run of the most passes, hollow marks runs of their own
         for fewer passes; both on fresh trials and in cyclic order.
     printed : DataFrame, optional
-        As `dpnoise_papers.claims.printed_numbers` returns it: the paper's numbers (judged by the
+        See `dpnoise_papers.claims.beside.printed_numbers`: the paper's numbers (judged by the
         printed protocol) and those read off the figures of Mangold et al. (by the fresh one).
     """
     shown = table[(table["order"] == "cyclic") & (table["protocol"] == "fresh")]
@@ -206,7 +206,7 @@ def readings(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure
         epsilon that they spend; crosses are the printed protocol, which reports the trials
         that it chose on.
     printed : DataFrame, optional
-        As `dpnoise_papers.claims.printed_numbers` returns it for Figures 5 and 6: the lines of DP-CD
+        See `dpnoise_papers.claims.beside.printed_numbers` for Figures 5 and 6: the lines of DP-CD
         (scheme 'spr') and improved DP-CD ('optimal').
     """
     datasets = sorted(set(table["dataset"]))
