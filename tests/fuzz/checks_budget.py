@@ -5,7 +5,12 @@ import math
 import mpmath as mp
 import numpy as np
 
-from dpnoise import allocation, calibration
+from dpnoise.allocation.allocate import allocate
+from dpnoise.calibration.calibrate import calibrate
+from dpnoise.calibration.classical import classical_gaussian_sigma
+from dpnoise.calibration.coordinate_noise import coordinate_noise
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.calibration.sufficient import theorem_8_delta
 from dpnoise.noise import (
     FlippedHuber,
     Gaussian,
@@ -55,14 +60,14 @@ def _private(report, shares, epsilon, delta, text):
     report.require(ok, f"log delta of {shares} at {epsilon!r} is {found}, allowed {bar!r}", text)
 
 
-def gaussian_sigma(draws, report):
+def check_gaussian_sigma(draws, report):
     """Never below the truth, and not above it by more than documented."""
     epsilon, delta = _budget(draws)
     if draws.chance(0.3):
         delta = 10.0 ** -draws.rng.uniform(0, 299)
     sensitivity = draws.size()
     report.about(Gaussian(1.0))
-    sigma = float(report.call(calibration.gaussian_sigma, epsilon, delta, sensitivity))
+    sigma = float(report.call(gaussian_sigma, epsilon, delta, sensitivity))
     with mp.workdps(60):
         bar = mp.log(mp.mpf(delta))
         at = exact_log_delta(Gaussian(sigma), sensitivity, epsilon)
@@ -70,7 +75,7 @@ def gaussian_sigma(draws, report):
         less = exact_log_delta(Gaussian(sigma * (1.0 - 1e-12)), sensitivity, epsilon)
         report.require(less > bar, f"{sigma!r} is too large")
     if 0.0 < epsilon < 1.0:
-        classical = report.call(calibration.classical_gaussian_sigma, epsilon, delta, sensitivity)
+        classical = report.call(classical_gaussian_sigma, epsilon, delta, sensitivity)
         report.require(classical >= sigma, f"{classical!r} is below the exact {sigma!r}")
 
 
@@ -78,7 +83,7 @@ def _limits(kind, epsilon, delta, sensitivity, dimension):
     """Return the variances of the limits of a family, by closed forms."""
     found = []
     if kind in _WITH_BOTH_LIMITS:
-        sigma = float(calibration.gaussian_sigma(epsilon, delta)) * math.sqrt(dimension)
+        sigma = float(gaussian_sigma(epsilon, delta)) * math.sqrt(dimension)
         found.append((sigma * sensitivity) ** 2)
     if kind in (*_WITH_BOTH_LIMITS, TruncatedLaplace, Laplace) and epsilon > 0.0:
         rate = epsilon / dimension
@@ -88,7 +93,7 @@ def _limits(kind, epsilon, delta, sensitivity, dimension):
     return found
 
 
-def calibrate(draws, report):
+def check_calibrate(draws, report):
     """The noise is private, its variance its own and not above that of a limit."""
     kind = draws.pick(FAMILIES)
     epsilon, delta = _budget(draws)
@@ -109,7 +114,7 @@ def calibrate(draws, report):
     report.about(kind.__name__, copies=dimension)
     try:
         found = report.call(
-            calibration.calibrate,
+            calibrate,
             _NAMES[kind],
             epsilon=epsilon,
             delta=delta,
@@ -149,7 +154,7 @@ _NAMES = {
 }
 
 
-def allocate(draws, report):
+def check_allocate(draws, report):
     """The scales keep the budget; the optimal ones are not worse than the simple ones."""
     epsilon, delta = _budget(draws)
     many = draws.pick([1, 2, 2, 3, 5, 8])
@@ -168,7 +173,7 @@ def allocate(draws, report):
     errors = {}
     for scheme in ("optimal", "iid", "spr"):
         scales = report.call(
-            allocation.allocate,
+            allocate,
             lambdas,
             noise=noise,
             scheme=scheme,
@@ -193,7 +198,7 @@ def allocate(draws, report):
     report.require(best <= others * (1.0 + 1e-5), f"{errors}: 'optimal' is not the least")
 
 
-def coordinate_noise(draws, report):
+def check_coordinate_noise(draws, report):
     """Noise of private coordinate descent, under the exact account of all releases."""
     epsilon, delta = _budget(draws)
     epsilon = max(epsilon, 1e-3)
@@ -201,7 +206,7 @@ def coordinate_noise(draws, report):
     coordinates, passes = draws.pick([1, 2, 3, 8]), draws.pick([1, 2, 5, 10])
     lambdas = [draws.size(0.05, 5.0) for _ in range(coordinates)] if draws.chance(0.5) else None
     found = report.call(
-        calibration.coordinate_noise,
+        coordinate_noise,
         mechanism,
         epsilon=epsilon,
         delta=delta,
@@ -226,7 +231,7 @@ def theorem_8(draws, report):
     report.about(noise, copies=n)
     found = float(
         report.call(
-            calibration.theorem_8_delta,
+            theorem_8_delta,
             noise.alpha,
             noise.gamma,
             sensitivity=shift,
@@ -242,7 +247,7 @@ def theorem_8(draws, report):
 def staircase(draws, report):
     """Staircase noise of a budget is epsilon-private at its width, not beyond."""
     epsilon = draws.near(draws.pick(SMALL))
-    found = report.call(calibration.calibrate, "staircase", epsilon=epsilon)
+    found = report.call(calibrate, "staircase", epsilon=epsilon)
     report.about(found.noise)
     at = staircase_delta(found.noise, 1.0, epsilon * (1.0 + 1e-15))
     report.require(at <= 1e-30, f"delta {mp.nstr(at, 5)} at its own epsilon")
@@ -251,10 +256,10 @@ def staircase(draws, report):
 
 
 CHECKS = {
-    "budget-gaussian": (gaussian_sigma, 0.5),
-    "budget-calibrate": (calibrate, 4.0),
-    "budget-allocate": (allocate, 2.0),
-    "budget-coordinates": (coordinate_noise, 0.5),
+    "budget-gaussian": (check_gaussian_sigma, 0.5),
+    "budget-calibrate": (check_calibrate, 4.0),
+    "budget-allocate": (check_allocate, 2.0),
+    "budget-coordinates": (check_coordinate_noise, 0.5),
     "budget-theorem-8": (theorem_8, 0.5),
     "budget-staircase": (staircase, 0.1),
 }

@@ -5,8 +5,16 @@ import warnings
 
 import numpy as np
 
-from dpnoise import allocation, calibration, privacy
+from dpnoise.allocation.allocate import allocate
+from dpnoise.calibration.calibrate import calibrate
+from dpnoise.calibration.coordinate_noise import coordinate_noise
+from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import FAMILIES, DiscreteGaussian, KNorm, Staircase2D
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.lattice.bounds import lattice_bounds
+from dpnoise.privacy.profile import epsilon_at, hockey_stick, log_privacy_profile, privacy_profile
+from dpnoise.privacy.vector import vector_profile
+from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, zcdp
 
 _SIZES = [5e-324, 1e-308, 1e-300, 1e-200, 1e-155, 1e-100, 1e-50, 1e-30, 1e-16, 1e-12, 1e-9, 1e-7]
 _SIZES += [1e-4, 1e-2, 0.5, 1.0 - 2.0**-53, 1.0, 1.0 + 2.0**-52, 2.0, 3.0, 100.0, 1e4, 1e6, 1e9]
@@ -99,14 +107,14 @@ def profiles(draws, report):
     if not math.isfinite(shift):
         return
     epsilon = _size(draws)
-    delta = _answer(report, privacy.privacy_profile, noise, shift, epsilon)
+    delta = _answer(report, privacy_profile, noise, shift, epsilon)
     if delta is not None:
         report.require(0.0 <= delta <= 1.0, f"delta {delta!r}")
-    _answer(report, privacy.log_privacy_profile, noise, shift, epsilon)
-    _answer(report, privacy.hockey_stick, noise, shift, epsilon * draws.pick([-1.0, 1.0]))
+    _answer(report, log_privacy_profile, noise, shift, epsilon)
+    _answer(report, hockey_stick, noise, shift, epsilon * draws.pick([-1.0, 1.0]))
     if delta is not None and delta < 1.0:
-        _answer(report, privacy.epsilon_at, noise, shift, float(delta))
-    _answer(report, privacy.epsilon_at, noise, shift, min(_size(draws), 1.0 - 2.0**-53))
+        _answer(report, epsilon_at, noise, shift, float(delta))
+    _answer(report, epsilon_at, noise, shift, min(_size(draws), 1.0 - 2.0**-53))
 
 
 def vectors(draws, report):
@@ -120,12 +128,12 @@ def vectors(draws, report):
     if not math.isfinite(shift):
         return
     epsilon = _size(draws)
-    found = _answer(report, privacy.vector_profile, noise, shift, epsilon, copies=n)
+    found = _answer(report, vector_profile, noise, shift, epsilon, copies=n)
     if found is not None:
         ok = 0.0 <= found.lower <= found.upper * (1 + 1e-15) <= 1.0 + 1e-15
         report.require(ok, f"bounds {found.lower!r}, {found.upper!r}")
     if draws.chance(0.2):
-        _answer(report, privacy.lattice_bounds, [(noise, shift, n)], epsilon, size=2**10)
+        _answer(report, lattice_bounds, [(noise, shift, n)], epsilon, size=2**10)
 
 
 def budgets(draws, report):
@@ -140,7 +148,7 @@ def budgets(draws, report):
     if which < 0.6:
         found = _answer(
             report,
-            calibration.calibrate,
+            calibrate,
             family,
             sensitivity=sensitivity,
             dimension=n,
@@ -150,32 +158,32 @@ def budgets(draws, report):
             report.require(found.delta <= delta, f"delta {found.delta!r}")
             report.require(found.variance > 0.0, f"variance {found.variance!r}")
     elif which < 0.75:
-        sigma = _answer(report, calibration.gaussian_sigma, epsilon, delta, sensitivity)
+        sigma = _answer(report, gaussian_sigma, epsilon, delta, sensitivity)
         report.require(sigma is None or sigma > 0.0, f"sigma {sigma!r}")
     elif which < 0.85:
         mechanism = draws.pick(["gaussian", "flipped-huber", "gaussian-tight"])
         counts = {"coordinates": draws.pick(_COUNTS[:6]), "passes": draws.pick(_COUNTS)}
-        _answer(report, calibration.coordinate_noise, mechanism, **counts, **options)
+        _answer(report, coordinate_noise, mechanism, **counts, **options)
     else:
         lambdas = [_size(draws) for _ in range(draws.pick([1, 2, 5]))]
         noise = draws.pick(["gaussian", "laplace"])
         compositions = draws.pick(_COUNTS)
         more = {"noise": noise, "compositions": compositions, "p": draws.pick([1.0, 2.0, 64.0])}
-        _answer(report, allocation.allocate, lambdas, **more, **options)
+        _answer(report, allocate, lambdas, **more, **options)
 
 
 def conversions(draws, report):
     """Zero-concentrated bounds."""
     report.about("ZCDP")
     a, b, c = (_size(draws) for _ in range(3))
-    _answer(report, privacy.epsilon_from_zcdp, a, b, min(c, 1.0))
-    _answer(report, privacy.eta_from_dp, a, min(c, 1.0), b)
+    _answer(report, epsilon_from_zcdp, a, b, min(c, 1.0))
+    _answer(report, eta_from_dp, a, min(c, 1.0), b)
     noise = _noise(draws, report, [FAMILIES[n] for n in ("gaussian", "laplace", "flipped-huber")])
     if noise is not None:
-        bound = _answer(report, privacy.zcdp, noise, a)
+        bound = _answer(report, zcdp, noise, a)
         if bound is not None:
             report.require(min(bound) >= 0.0, f"{bound}")
-    _answer(report, privacy.gaussian_log_delta, a, b)
+    _answer(report, gaussian_log_delta, a, b)
 
 
 CHECKS = {

@@ -5,8 +5,16 @@ import math
 import mpmath as mp
 import numpy as np
 
-from dpnoise import privacy
 from dpnoise.noise import DiscreteGaussian, Gaussian, Laplace, Staircase, Subbotin
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.profile import epsilon_at, hockey_stick, log_privacy_profile, privacy_profile
+from dpnoise.privacy.zcdp import (
+    epsilon_from_zcdp,
+    eta_from_dp,
+    transition_cost,
+    transition_for_cost,
+    zcdp,
+)
 from exact_profile import discrete_gaussian_delta, exact_log_delta, staircase_delta
 from fuzz.coordinates import coordinate
 from fuzz.draws import FAMILIES, ROUND
@@ -72,7 +80,7 @@ def truth(draws, report):
         report.skipped[report.check] += 1
         return
     report.about(noise)
-    value = float(report.call(privacy.log_privacy_profile, noise, shift, epsilon))
+    value = float(report.call(log_privacy_profile, noise, shift, epsilon))
     with mp.workdps(60):
         exact = _exact(noise, shift, epsilon)
         if value == -math.inf and exact < _NOTHING and _bounded(noise, shift):
@@ -99,7 +107,7 @@ def grid(draws, report):
     values += [math.nextafter(v, side) for v in values for side in (0.0, math.inf)]
     levels = np.unique([*values, *(draws.between(1e-6, 20.0) for _ in range(10))])
     report.about(noise, sets=len(levels))
-    found = report.call(privacy.privacy_profile, noise, shift, levels)
+    found = report.call(privacy_profile, noise, shift, levels)
     part = coordinate(noise, shift)
     delta, _ = part.curve(levels)
     # delta cancels from the mass above the level; the loss itself is rounded, of large powers most.
@@ -122,7 +130,7 @@ def monotony(draws, report):
     grid = [0.0, 0.5 * epsilon, epsilon, 1.5 * epsilon, epsilon + 1.0]
     grid += [math.nextafter(epsilon, s) for s in (0.0, math.inf)]
     grid = np.unique(np.abs(grid))
-    log_delta = report.call(privacy.log_privacy_profile, noise, shift, grid)
+    log_delta = report.call(log_privacy_profile, noise, shift, grid)
     # As much as the documented errors allow.
     slack = 1e-10 * np.maximum(1.0, -np.nan_to_num(log_delta, neginf=0.0) / 700.0)
     if isinstance(noise, DiscreteGaussian | Subbotin):
@@ -137,7 +145,7 @@ def monotony(draws, report):
     shifts = np.array([shift, math.nextafter(shift, math.inf), 1.5 * shift, 2.0 * shift])
     if isinstance(noise, DiscreteGaussian):
         shifts = shift + np.arange(3.0)
-    log_delta = report.call(privacy.log_privacy_profile, noise, shifts, epsilon)
+    log_delta = report.call(log_privacy_profile, noise, shifts, epsilon)
     with np.errstate(invalid="ignore"):
         rise = np.diff(log_delta) >= -1e-9 * np.maximum(1.0, -log_delta[1:] / 700.0)
     report.require(np.all(rise | np.isneginf(log_delta[:-1])), f"falls: {log_delta.tolist()}")
@@ -149,10 +157,10 @@ def scaling(draws, report):
     epsilon = draws.epsilon([(noise, shift, 1)])
     report.about(noise)
     c = 2.0 ** int(draws.rng.integers(-30, 31))
-    here = report.call(privacy.log_privacy_profile, noise, shift, epsilon)
-    there = report.call(privacy.log_privacy_profile, noise.scaled(c), c * shift, epsilon)
+    here = report.call(log_privacy_profile, noise, shift, epsilon)
+    there = report.call(log_privacy_profile, noise.scaled(c), c * shift, epsilon)
     report.require(here == there, f"{there!r}, unscaled by {c!r} {here!r}")
-    wider = report.call(privacy.log_privacy_profile, noise.scaled(2.0), shift, epsilon)
+    wider = report.call(log_privacy_profile, noise.scaled(2.0), shift, epsilon)
     slack = 1e-10 * max(1.0, -wider / 700.0) if math.isfinite(wider) else 0.0
     report.require(wider <= here + slack, f"wider noise has {wider!r}, {here!r} before")
 
@@ -169,12 +177,12 @@ def inverse(draws, report):
     if mode < 0.4:
         delta = draws.delta()
     elif mode < 0.8:
-        delta = float(privacy.privacy_profile(noise, shift, epsilon))
+        delta = float(privacy_profile(noise, shift, epsilon))
     else:
-        delta = draws.near(float(privacy.privacy_profile(noise, shift, 1e6)), 0.5)
+        delta = draws.near(float(privacy_profile(noise, shift, 1e6)), 0.5)
     if not 0.0 <= delta < 1.0:
         return
-    found = float(report.call(privacy.epsilon_at, noise, shift, delta))
+    found = float(report.call(epsilon_at, noise, shift, delta))
     text = report.last
     if math.isinf(found):
         with mp.workdps(60):
@@ -199,13 +207,13 @@ def negative(draws, report):
     noise, shift, epsilon = _query(draws)
     epsilon = min(epsilon, 30.0)
     report.about(noise)
-    (up, down), (slope, _) = report.call(privacy.hockey_stick, noise, shift, [epsilon, -epsilon])
+    (up, down), (slope, _) = report.call(hockey_stick, noise, shift, [epsilon, -epsilon])
     truth = -math.expm1(-epsilon) + math.exp(-epsilon + up)
     report.require(abs(math.exp(down) - truth) <= 1e-12, f"at -epsilon {truth!r} by symmetry")
     report.require(0.0 <= slope <= 1.0, f"slope {slope!r}")
     # Convex in e^epsilon: between the slopes of the secants on both sides.
     h = 1e-4 * (1.0 + epsilon)
-    sides = report.call(privacy.hockey_stick, noise, shift, [epsilon - h, epsilon + h])[0]
+    sides = report.call(hockey_stick, noise, shift, [epsilon - h, epsilon + h])[0]
     left, right = (
         (math.exp(up) - math.exp(v)) / math.expm1(s * h)
         for v, s in zip(sides, (-1, 1), strict=True)
@@ -221,24 +229,24 @@ def gaussian(draws, report):
     epsilon = draws.epsilon([(Gaussian(sigma), shift, 1)], most=1e3)
     report.about(Gaussian(sigma))
     exact = exact_log_delta(Gaussian(sigma), shift, epsilon)
-    value = report.call(privacy.gaussian_log_delta, shift / sigma, epsilon)
+    value = report.call(gaussian_log_delta, shift / sigma, epsilon)
     # mu is rounded.
     slack = 2e-12 + 4e-16 * (10.0 - 3.0 * float(exact))
     report.require(abs(value - exact) <= slack * max(1, -exact / 700), f"exactly {exact}")
     delta = draws.delta()
     noise = draws.noise(draws.pick(FAMILIES[:3]), shift)
-    bound = report.call(privacy.zcdp, noise, shift)
-    found = report.call(privacy.epsilon_from_zcdp, *bound, delta)
+    bound = report.call(zcdp, noise, shift)
+    found = report.call(epsilon_from_zcdp, *bound, delta)
     text = report.last
-    log_delta = privacy.log_privacy_profile(noise, shift, float(found) * (1.0 + 1e-13))
+    log_delta = log_privacy_profile(noise, shift, float(found) * (1.0 + 1e-13))
     report.require(log_delta <= math.log(delta) + 1e-10, f"{noise!r}: log delta {log_delta}", text)
     if isinstance(noise, Laplace) or not 0.0 < bound.eta < 1e6:
         return
-    eta = report.call(privacy.eta_from_dp, float(found), delta, bound.xi)
+    eta = report.call(eta_from_dp, float(found), delta, bound.xi)
     least = 1e-10 * float(found) / math.sqrt(bound.eta * (bound.eta - math.log(delta)))
     report.require(abs(eta / bound.eta - 1.0) <= 1e-10 + least, f"eta {eta!r}, {bound.eta!r}")
-    cost = report.call(privacy.transition_cost, noise.alpha if hasattr(noise, "alpha") else 1.0)
-    back = report.call(privacy.transition_for_cost, cost)
+    cost = report.call(transition_cost, noise.alpha if hasattr(noise, "alpha") else 1.0)
+    back = report.call(transition_for_cost, cost)
     report.require(abs(back - getattr(noise, "alpha", 1.0)) <= 1e-12 * (1.0 + back), f"{back!r}")
 
 

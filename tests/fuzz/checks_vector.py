@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from dpnoise import privacy
 from dpnoise.noise import (
     FlippedHuber,
     Gaussian,
@@ -14,6 +13,9 @@ from dpnoise.noise import (
     Staircase,
     Subbotin,
 )
+from dpnoise.privacy.lattice.bounds import lattice_bounds
+from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.vector import vector_profile
 from fuzz.draws import COPIES, FAMILIES
 from fuzz.references import reference_bounds
 
@@ -57,7 +59,7 @@ def copies(draws, report):
     ((noise, shift, n),) = shares = _shares(draws, mixed=False)
     epsilon = draws.epsilon(shares)
     report.about(noise, copies=n)
-    found = report.call(privacy.vector_profile, noise, shift, epsilon, copies=n)
+    found = report.call(vector_profile, noise, shift, epsilon, copies=n)
     _compare(draws, report, shares, found, epsilon)
 
 
@@ -67,7 +69,7 @@ def mixtures(draws, report):
     epsilon = draws.epsilon(shares)
     noises, shifts = _expanded(shares)
     report.about(*noises, copies=len(noises))
-    found = report.call(privacy.vector_profile, noises, shifts, epsilon)
+    found = report.call(vector_profile, noises, shifts, epsilon)
     _compare(draws, report, shares, found, epsilon)
 
 
@@ -80,7 +82,7 @@ def lattice(draws, report):
     epsilon = draws.epsilon(shares)
     noises, _ = _expanded(shares)
     report.about(*noises, copies=len(noises))
-    found = report.call(privacy.lattice_bounds, shares, epsilon, size=2**10)
+    found = report.call(lattice_bounds, shares, epsilon, size=2**10)
     bounds = reference_bounds(shares, epsilon)
     report.within(bounds, *found, _slack(found.log_lower), "independent bounds")
 
@@ -98,7 +100,7 @@ def monotony(draws, report):
     report.about(noise, copies=n)
 
     def at(noise=noise, shift=shift, epsilon=epsilon, n=n):
-        return report.call(privacy.vector_profile, noise, shift, epsilon, copies=n)
+        return report.call(vector_profile, noise, shift, epsilon, copies=n)
 
     here = at()
     step = draws.pick([1e-9, 1e-3, 0.1, 1.0])
@@ -122,14 +124,14 @@ def scaling(draws, report):
     n = min(n, 10)
     epsilon = draws.epsilon(shares)
     report.about(noise, copies=n)
-    here = report.call(privacy.vector_profile, noise, shift, epsilon, copies=n)
+    here = report.call(vector_profile, noise, shift, epsilon, copies=n)
     c = 2.0 ** int(draws.rng.integers(-20, 21))
-    there = report.call(privacy.vector_profile, noise.scaled(c), c * shift, epsilon, copies=n)
+    there = report.call(vector_profile, noise.scaled(c), c * shift, epsilon, copies=n)
     same = here.log_lower == there.log_lower and here.log_upper == there.log_upper
     claim = f"{there.log_lower, there.log_upper}, unscaled by {c!r} "
     report.require(same, claim + f"{here.log_lower, here.log_upper}")
     noises, shifts = [noise] * n, [shift] * n
-    listed = report.call(privacy.vector_profile, [*noises, noise], [*shifts, 0.0], epsilon)
+    listed = report.call(vector_profile, [*noises, noise], [*shifts, 0.0], epsilon)
     bounds = float(here.log_lower), float(here.log_upper)
     report.within(bounds, listed.log_lower, listed.log_upper, 1e-12, "as copies")
 
@@ -149,8 +151,8 @@ def limits(draws, report):
         return
     report.about(one, other, copies=n)
     epsilon = draws.epsilon([(other, shift, n)])
-    a = report.call(privacy.vector_profile, other, shift, epsilon, copies=n)
-    b = report.call(privacy.vector_profile, one, shift, epsilon, copies=n)
+    a = report.call(vector_profile, other, shift, epsilon, copies=n)
+    b = report.call(vector_profile, one, shift, epsilon, copies=n)
     if isinstance(one, Huber) and float(a.log_lower) < -500.0:
         return
     bounds = float(a.log_lower), float(a.log_upper)
@@ -158,8 +160,8 @@ def limits(draws, report):
     report.within(bounds, b.log_lower, b.log_upper, slack, repr(other))
     noise, shift = draws.pair(draws.pick(FAMILIES))
     epsilon = draws.epsilon([(noise, shift, 1)])
-    alone = report.call(privacy.vector_profile, [noise], [shift], epsilon)
-    log_delta = float(privacy.log_privacy_profile(noise, shift, epsilon))
+    alone = report.call(vector_profile, [noise], [shift], epsilon)
+    log_delta = float(log_privacy_profile(noise, shift, epsilon))
     report.within((log_delta, log_delta), alone.log_lower, alone.log_upper, 1e-12, "the scalar")
 
 

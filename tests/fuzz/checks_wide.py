@@ -4,8 +4,14 @@ import math
 
 import numpy as np
 
-from dpnoise import allocation, calibration, privacy
+from dpnoise.allocation.allocate import allocate
+from dpnoise.allocation.shares import resources
+from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Gaussian, Laplace, Staircase, Subbotin
+from dpnoise.optimality.bounds import minimum_cost
+from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.vector import vector_profile
+from dpnoise.privacy.zcdp import zcdp
 from fuzz.draws import FAMILIES
 from fuzz.references import reference_bounds
 
@@ -25,7 +31,7 @@ def different(draws, report):
         noises[::2] = [Gaussian(3.0 * shift * size) for size in sizes[::2]]
     epsilon = draws.between(0.1, 30.0)
     report.about(*noises, copies=count)
-    found = report.call(privacy.vector_profile, noises, [shift] * count, epsilon)
+    found = report.call(vector_profile, noises, [shift] * count, epsilon)
     text = f"{count} coordinates like {one!r}, sensitivity {shift!r}, epsilon {epsilon!r}"
     report.require(0.0 <= found.lower <= found.upper <= 1.0, f"bounds {found!r}", text)
     if count > 10 or isinstance(one, Subbotin | Staircase):
@@ -40,31 +46,30 @@ def corollary_6(draws, report):
     lambdas = [draws.size(0.1, 5.0) for _ in range(draws.pick([1, 2, 3, 6]))]
     epsilon, delta = draws.size(0.1, 10.0), draws.pick([0.0, draws.delta()])
     report.about(Laplace(1.0), copies=len(lambdas))
-    scales = report.call(allocation.corollary_6, lambdas, epsilon, delta)
+    more = epsilon - math.log1p(-delta)  # Corollary 6 is Theorem 5 with a larger epsilon
+    scales = report.call(allocate, lambdas, noise="laplace", epsilon=more)
     text = report.last
     shares = [(Laplace(float(s)), d, 1) for s, d in zip(scales, lambdas, strict=True)]
     low, _ = reference_bounds(shares, epsilon * (1.0 + 1e-12))
     bar = math.log(delta) + 1e-9 if delta else -math.inf
     report.require(low <= bar, f"log delta is at least {low!r}", text)
-    spent = report.call(allocation.resources, lambdas, scales, noise="laplace").sum()
+    spent = report.call(resources, lambdas, scales, noise="laplace").sum()
     exact = epsilon - math.log1p(-delta)
     report.require(abs(spent / exact - 1.0) <= 1e-12, f"adds up to {spent!r}, not {exact!r}")
-    eta = report.call(allocation.resources, lambdas, scales, noise="gaussian").sum()
-    exact = sum(
-        privacy.zcdp(Gaussian(float(s)), d).eta for s, d in zip(scales, lambdas, strict=True)
-    )
+    eta = report.call(resources, lambdas, scales, noise="gaussian").sum()
+    exact = sum(zcdp(Gaussian(float(s)), d).eta for s, d in zip(scales, lambdas, strict=True))
     report.require(abs(eta / exact - 1.0) <= 1e-12, f"adds up to {eta!r}, not {exact!r}")
 
 
 def floor(draws, report):
     """No noise of any family is below the limit of all additive noise."""
     epsilon, delta = draws.pick([0.5, 1.0, 2.0, 4.0]), draws.pick([1e-1, 1e-2, 1e-4])
-    limit = report.call(calibration.minimum_cost, epsilon, delta, gap=0.1)
+    limit = report.call(minimum_cost, epsilon, delta, gap=0.1)
     text = report.last
     report.about("any noise")
     families = ("gaussian", "laplace", "flipped-huber", "truncated-laplace", "staircase")
     for family in families:
-        found = calibration.calibrate(family, epsilon=epsilon, delta=delta)
+        found = calibrate(family, epsilon=epsilon, delta=delta)
         ok = found.variance >= limit.lower * (1.0 - 1e-9)
         report.require(ok, f"{found!r} is below the floor {limit.lower!r}", text)
     report.require(limit.lower <= limit.upper, f"{limit.lower!r} > {limit.upper!r}", text)
@@ -76,9 +81,9 @@ def arrays(draws, report):
     report.about(noise)
     epsilons = np.array([draws.epsilon([(noise, shift, 1)]) for _ in range(4)])
     shifts = shift * np.array([[0.5], [1.0]])
-    table = report.call(privacy.log_privacy_profile, noise, shifts, epsilons)
+    table = report.call(log_privacy_profile, noise, shifts, epsilons)
     i, j = int(draws.rng.integers(2)), int(draws.rng.integers(4))
-    one = privacy.log_privacy_profile(noise, float(shifts[i, 0]), float(epsilons[j]))
+    one = log_privacy_profile(noise, float(shifts[i, 0]), float(epsilons[j]))
     report.require(table.shape == (2, 4), f"shape {table.shape}")
     near = one == table[i, j] or abs(one - table[i, j]) <= 1e-11 * max(1.0, -one / 700.0)
     report.require(near, f"{table[i, j]!r} in an array, {one!r} alone")
