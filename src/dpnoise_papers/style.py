@@ -17,6 +17,7 @@ A figure function is decorated with `house_style()` and starts with `page`:
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -177,6 +178,23 @@ def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **opti
             break
         legend.remove()
     return legend
+
+
+def power_of_ten(value: float) -> str:
+    """Text of a positive number in a formula: 10^{-6}, but 0.01 and 2.5.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    str
+        Without dollar signs.
+    """
+    exponent = math.log10(value)
+    small = exponent < -2.5 and abs(exponent - round(exponent)) < 1e-9
+    return f"10^{{{round(exponent)}}}" if small else f"{value:g}"
 
 
 def save(figure: Figure, stem: str | Path) -> list[Path]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpnoise_papers.style import PAGE, TEXT, house_style, legend_below, page
+from dpnoise_papers.style import PAGE, TEXT, house_style, legend_below, page, power_of_ten
 
 
 @house_style()
@@ -36,3 +36,10 @@ def test_a_legend_names_all_once_within_the_page_and_below_the_panels(count, lab
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.width
     assert all(box.y1 <= panel.get_tightbbox().y0 + 1 for panel in panels.flat)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1e-6, "10^{-6}"), (0.01, "0.01"), (2e-6, "2e-06"), (1.0, "1")]
+)
+def test_small_powers_of_ten_are_written_as_such(value, text):
+    assert power_of_ten(value) == text

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 class _Look(NamedTuple):
+    """Name and line of a mechanism."""
+
     name: str
     colour: str
     line: object

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,7 @@ from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColor
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
-from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
+from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page, power_of_ten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,14 +26,6 @@ _STOPS = {
 }
 # Powers of ten of the true delta over the delta asked for; the last class of each side is open.
 _LEVELS = (-9.0, -3.0, -1.0, -0.1, -0.001, 0.001, 0.1, 0.5, 1.0, 2.0, 9.0)
-
-
-def _power(value: float) -> str:
-    """Return a value in mathematical type, a small power of ten as such."""
-    exponent = math.log10(value)
-    whole = round(exponent)
-    small = exponent < -2.5 and abs(exponent - whole) < 1e-9
-    return f"10^{{{whole}}}" if small else f"{value:g}"
 
 
 def _shades(count: int) -> list[tuple[float, float, float]]:
@@ -79,7 +70,7 @@ def deviations(table: pd.DataFrame) -> Figure:
         panel.set_xscale("log")
         panel.set_yscale("log")
         panel.set_xlabel(r"$\epsilon$")
-        panel.set_title(rf"$\mathbf{{\delta = {_power(delta)}}}$")
+        panel.set_title(rf"$\mathbf{{\delta = {power_of_ten(delta)}}}$")
         panel.grid()
     panels[0, 0].set_ylabel(r"standard deviation $\sigma / \Delta$")
     legend_below(figure)
@@ -126,7 +117,7 @@ def _gain(table: pd.DataFrame, along: str, by: str) -> Figure:
     axes = panels[0, 0]
     for colour, value in zip(_shades(len(lines)), lines, strict=True):
         rows = table[table[by] == value]
-        name = rf"$\{by} = {_power(value)}$"
+        name = rf"$\{by} = {power_of_ten(value)}$"
         axes.plot(rows[along], rows["gain"], color=colour, label=name)
     axes.set_xscale("log")
     axes.set_yscale("log")

@@ -16,7 +16,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from dpnoise_papers.style import GREY, PAGE, PLAIN, house_style, legend_below, page
+from dpnoise_papers.style import GREY, PAGE, PLAIN, house_style, legend_below, page, power_of_ten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +108,7 @@ def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figur
     figure.suptitle(
         f"{first['city']}, {first['hour']:02d}-{first['hour'] + 1:02d} h, "
         f"{SOURCES[first['source']]}: {first['day']}\n"
-        rf"$\epsilon$ = {first['epsilon']:g}, $\delta$ = {_power(first['delta'])}, "
+        rf"$\epsilon$ = {first['epsilon']:g}, $\delta$ = ${power_of_ten(first['delta'])}$, "
         f"sensitivity {first['sensitivity']:g} ({first['neighbours']})"
     )
     colours = figure.colorbar(
@@ -150,7 +150,7 @@ def errors(table: pd.DataFrame) -> Figure:
         panel.set_ylabel("mean square error")
     first = table.iloc[0]
     figure.suptitle(
-        rf"{first['city']}: $\delta$ = {_power(first['delta'])}, "
+        rf"{first['city']}: $\delta$ = ${power_of_ten(first['delta'])}$, "
         f"sensitivity {first['sensitivity']:g}, {first['repetitions']} repetitions"
     )
     legend_below(figure)
@@ -176,11 +176,6 @@ def _curves(panel: Axes, table: pd.DataFrame) -> None:
     panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     panel.xaxis.set_major_formatter(PLAIN)
     panel.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _power(delta: float) -> str:
-    exponent = np.log10(delta)
-    return f"$10^{{{exponent:.0f}}}$" if exponent == round(exponent) else f"{delta:g}"
 
 
 def _upright(points: Array) -> tuple[Array, Array, Array]:

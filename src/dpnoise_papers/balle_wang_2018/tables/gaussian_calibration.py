@@ -23,7 +23,6 @@ from dpnoise_papers.balle_wang_2018.as_printed import STOPS, algorithm_1
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
     from dpnoise_papers.balle_wang_2018.settings import (
         Algorithm1,
         Algorithm1Sizes,
@@ -31,12 +30,6 @@ if TYPE_CHECKING:
         GainByEpsilon,
         GainCrossings,
     )
-    from dpnoise_papers.settings import Grid
-
-
-def _points(given: Grid | tuple[float, ...]) -> Array:
-    """Return the points of a grid, or the numbers of a list."""
-    return np.array(given, dtype=float) if isinstance(given, tuple) else values(given)
 
 
 def classical_against_analytic(settings: GainByEpsilon | GainByDelta) -> pd.DataFrame:
@@ -53,7 +46,7 @@ def classical_against_analytic(settings: GainByEpsilon | GainByDelta) -> pd.Data
         variance over analytic variance), and two standard deviations at epsilon = 0:
         at_zero (the analytic one) and theorem_2 (sensitivity / (2 delta)).
     """
-    epsilon, delta = _points(settings.epsilons), _points(settings.deltas)
+    epsilon, delta = values(settings.epsilons), values(settings.deltas)
     sensitivity = settings.sensitivity
     epsilon, delta = (x.ravel() for x in np.meshgrid(epsilon, delta))
     classical = classical_gaussian_sigma(epsilon, delta, sensitivity, allow_large_epsilon=True)
@@ -88,6 +81,7 @@ def gain_crossings(settings: GainCrossings) -> pd.DataFrame:
     ends = math.log(MINIMUM_DELTA) + 1e-9, math.log(0.5)
 
     def excess(log_delta: float, e: float, gain: float) -> float:
+        """Return how far the gain at a delta is above the one wanted, in logarithms."""
         delta = math.exp(log_delta)
         classical = classical_gaussian_sigma(e, delta, allow_large_epsilon=True)
         return 2.0 * math.log(classical / gaussian_sigma(e, delta)) - math.log(gain)
@@ -123,7 +117,7 @@ def published_algorithm(settings: Algorithm1) -> pd.DataFrame:
         none) and outcome: 'private', 'unsafe' or 'none' where the algorithm overflows or never
         ends.
     """
-    epsilon, delta = _points(settings.epsilons), _points(settings.deltas)
+    epsilon, delta = values(settings.epsilons), values(settings.deltas)
     epsilon, delta = (x.ravel() for x in np.meshgrid(epsilon, delta))
     exact = gaussian_sigma(epsilon, delta)
     tables = []

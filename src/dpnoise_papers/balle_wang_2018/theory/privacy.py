@@ -36,6 +36,7 @@ _ROUNDING = 1e-10  # of a logarithm of delta, or of a ratio of standard deviatio
 
 
 def _geometric(rng: Generator, low: float, high: float, n: int) -> Array:
+    """Return n numbers, uniform in the logarithm."""
     return np.exp(rng.uniform(math.log(low), math.log(high), n))
 
 
@@ -191,6 +192,7 @@ def _algorithm_exact(rng: Generator, n: int) -> Outcome:
 
 
 def _gain(epsilon: Array, delta: Array) -> Array:
+    """Return the logarithm of the gain in variance of the analytic mechanism."""
     ratio = classical_gaussian_sigma(epsilon, delta) / gaussian_sigma(epsilon, delta)
     return 2 * np.log(ratio)
 
@@ -206,6 +208,7 @@ def _gain_grows(rng: Generator, n: int) -> Outcome:
 
 
 def _mean_sensitivity(rng: Generator, n: int, radius: float) -> Outcome:
+    """Return the relative slack of sqrt(d)/n and d/n between corners of a box."""
     d, samples = rng.integers(1, 50, n), 500
     margin = np.empty(n)
     for k in range(n):

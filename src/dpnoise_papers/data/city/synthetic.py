@@ -42,7 +42,7 @@ def complete_city(
     bandwidth: float,
     reach: float,
 ) -> City:
-    """Return a city that has counts for every hour asked for.
+    """City with counts for every hour asked for, synthetic where there are none.
 
     Parameters
     ----------
@@ -84,6 +84,7 @@ def complete_city(
 
 
 def _streets(rows: int, columns: int, seed: int) -> tuple[Array, Array, NDArray[np.int64]]:
+    """Return synthetic junctions, east and north, and the sections between them."""
     streets = street_graph(rows, columns, generator(seed, "synthetic-city", "streets"))
     return *streets.coordinates.T, streets.graph.edges
 
