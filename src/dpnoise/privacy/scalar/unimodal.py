@@ -139,6 +139,8 @@ class UnimodalShift:
 
     def _bounds(self, epsilon: float) -> tuple[float, float, float]:
         """Lower and upper bounds on delta, and about -d delta / d epsilon."""
+        if epsilon >= self.largest_loss:
+            return 0.0, 0.0, 0.0
         cells, lower, upper, slope = self.cells, 0.0, self.beyond, 0.0
         for k in range(_ROUNDS):
             above = cells.low > epsilon

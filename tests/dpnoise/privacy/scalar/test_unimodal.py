@@ -81,7 +81,7 @@ def test_bounds_enclose_the_closed_form(noise, shift, change):
     assert np.all(high >= exact - 1e-10 * (1.0 - exact.clip(-1e3)))
     if change is not hidden and noise.log_concave:
         some = exact > -600.0
-        assert np.all((high - low)[some] < 1e-4)
+        assert np.all(high[some] - low[some] < 1e-4)
 
 
 @pytest.mark.parametrize("shift", [0.3, 1.0, 4.0])
@@ -118,7 +118,15 @@ def test_composed_bounds_enclose_those_of_closed_forms(noise, copies):
     assert np.all(low <= exact.log_upper)
     assert np.all(high >= exact.log_lower)
     some = exact.estimate > 1e-8
-    assert np.all((high - low)[some] < 0.5 * copies)
+    assert np.all(high[some] - low[some] < 0.5 * copies)
+
+
+def test_a_declared_largest_loss_is_pure_dp():
+    noise = hidden(Laplace(2.0))
+    pair = UnimodalShift(noise, Fraction(1))
+    assert pair.largest_loss == 0.5
+    assert pair.log_bounds(np.array([0.5, 0.7]))[1].tolist() == [-math.inf] * 2
+    assert epsilon_at(noise, 1.0, [0.0, 1e-3])[0] == 0.5
 
 
 def test_one_coordinate_of_a_vector_and_many():
