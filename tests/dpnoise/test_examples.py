@@ -1,4 +1,4 @@
-"""Examples in the docstrings of `learn` and `denoise` and on their pages run."""
+"""Examples in the docstrings of the library and on the pages of `docs` run."""
 
 import doctest
 import importlib
@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 MODULES = [
     f"dpnoise.{folder}.{path.stem}"
-    for folder in ("learn", "denoise")
+    for folder in ("noise", "privacy", "learn", "denoise")
     for path in sorted((ROOT / "src" / "dpnoise" / folder).glob("*.py"))
     if ">>>" in path.read_text()
 ]

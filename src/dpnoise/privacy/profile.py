@@ -173,8 +173,7 @@ def privacy_profile(
     Raises
     ------
     ValueError
-        If an argument is out of range, the profile of the noise is not known, or a sensitivity
-        for noise on the integers is not an integer.
+        If an argument is out of range or a sensitivity for noise on the integers is not an integer.
 
     Notes
     -----
@@ -216,7 +215,14 @@ def epsilon_at(noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, delta: A
     Raises
     ------
     ValueError
-        If an argument is out of range, or the profile of the noise is not known.
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from dpnoise import epsilon_at
+    >>> from dpnoise.noise import Laplace
+    >>> float(epsilon_at(Laplace(2.0), sensitivity=1.0, delta=0.0))
+    0.5
     """
     problems = Problems("epsilon at delta")
     sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0)
