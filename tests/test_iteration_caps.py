@@ -352,7 +352,7 @@ ENDS = {
     "dpnoise.calibration.delta_bounds shared_log_delta while": "a few doubles down",
     "dpnoise.allocation.descent Descent._step_along brentq": "raises if it does not converge",
     "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",
-    "dpnoise.calibration.closed_forms _pure_scale while": "one or two doubles up",
+    "dpnoise.calibration.scale_family pure_scale while": "one or two doubles up",
     "dpnoise.calibration.equal_variance EqualVarianceSearch._refined minimize_scalar": (
         "a place to look; only what is solved for there is kept"
     ),

@@ -15,7 +15,7 @@ from dpnoise.calibration.cross_check import cross_checked
 from dpnoise.calibration.grid import BOX, MAXIMUM_LINES, MAXIMUM_SCALES, RESOLUTION, grid_optimum
 from dpnoise.calibration.scalar import scalar_optimum
 from dpnoise.calibration.sufficient import sufficient_optimum
-from dpnoise.calibration.vector import laplace, vector_optimum
+from dpnoise.calibration.vector import vector_optimum
 from dpnoise.noise import (
     FAMILIES,
     FlippedHuber,
@@ -62,7 +62,7 @@ def _one_or_many(kind: type[Noise]) -> Callable[[Budget], Calibration]:
 
 _WAYS: dict[type[Noise], _Way] = {
     Gaussian: _Way(closed_forms.gaussian),
-    Laplace: _Way(laplace, closed_forms.pure_laplace),
+    Laplace: _Way(closed_forms.laplace, closed_forms.pure_laplace),
     FlippedHuber: _Way(_one_or_many(FlippedHuber), methods=("exact", "grid", "sufficient")),
     OffsetSymmetricGaussian: _Way(_one_or_many(OffsetSymmetricGaussian), methods=("exact", "grid")),
     Staircase: _Way(closed_forms.staircase, closed_forms.staircase),

@@ -22,7 +22,6 @@ from dpnoise.calibration.scalar import bound_shape, kink_shape
 from dpnoise.noise import (
     FlippedHuber,
     Huber,
-    Laplace,
     OffsetSymmetricGaussian,
     Subbotin,
     TruncatedLaplace,
@@ -38,45 +37,12 @@ if TYPE_CHECKING:
 # Rounding must not put the largest loss of a kink above epsilon.
 _BELOW = 1.0 - 1e-12
 _ROUGH, _FINE = 1e-5, 3e-8  # errors of log delta on the kink
-# Laplace noise whose delta is spent within the first, relative to the pure scale, is pure; then
-# bounds of logarithms of sensitivities and shapes.
-_INVISIBLE, _LONGEST, _FAR = 1e-14, 300.0, 9.0
+_FAR = 9.0  # bound of the logarithm of a shape
 _NO_GAIN = 1e-9  # of variance, relative: not worth a search for the kink
 _SENSITIVE = 1e-4  # a gain above it depends on the last digits of the kink
 _WIDER = 1.0 + 1e-10  # against rounding of a shape in closed form
 _MORE_WITHOUT_KINK = 4
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
-
-
-def _laplace_variance(budget: Budget) -> float:
-    """Return the variance of the least Laplace noise for sensitivity 1."""
-    if budget.dimension == 1:
-        return 2.0 * closed_forms.laplace_scale(budget.epsilon, budget.tight.delta) ** 2
-    search = EqualVarianceSearch(lambda _, scale: Laplace(scale), budget.unit)
-    pure = budget.epsilon / budget.dimension
-    if not budget.allows_pure:
-        pure = 0.0
-    # Just beyond the pure scale delta grows with a power of the excess.
-    start = math.log(max(pure, 1e-3)) - 4.0
-
-    def excess(x: float) -> float:
-        return search.excess(Laplace(1.0), pure + math.exp(min(x, _LONGEST)))
-
-    # Where delta is used up within the rounding of the pure scale, that is the answer.
-    if pure > 0.0 and search.excess(Laplace(1.0), pure * (1.0 + _INVISIBLE)) > 0.0:
-        return 2.0 / pure**2
-    return 2.0 / (pure + math.exp(increasing_root(excess, start, 1.0))) ** 2
-
-
-def laplace(budget: Budget) -> Calibration:
-    """Return the least Laplace noise for delta > 0."""
-    beta = math.sqrt(0.5 * _laplace_variance(budget))
-    found = certified_calibration(Laplace(beta * budget.sensitivity), budget)
-    # Pure noise keeps every delta.
-    if not budget.allows_pure:
-        return found
-    pure = closed_forms.pure_laplace(budget)
-    return found if found.variance < pure.variance else pure
 
 
 def _pure_variance(budget: Budget) -> float:
@@ -230,7 +196,7 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     known = []
     if family.laplace is not None:
         limit = kind is not Subbotin
-        known.append(KnownNoise(laplace(budget.unit).variance, family.laplace, limit))
+        known.append(KnownNoise(closed_forms.laplace(budget.unit).variance, family.laplace, limit))
     if family.gaussian is not None:
         limit = kind is Huber
         known.append(KnownNoise(_gaussian_variance(budget), family.gaussian, limit))

@@ -1,0 +1,114 @@
+"""Noise of minimum variance in a family with a scale and nothing else.
+
+At fixed epsilon delta falls with the scale, so that the budget determines the scale: one root of
+log delta in the logarithm of d = sensitivity / scale. Where the privacy loss is bounded, the root
+lies beyond the largest d of (epsilon, 0)-DP noise, and is sought as an excess over it.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpnoise.calibration.certify import certified_calibration, maximum_loss
+from dpnoise.calibration.equal_variance import EqualVarianceSearch, increasing_root
+
+if TYPE_CHECKING:
+    from dpnoise.calibration.budget import Budget, Calibration
+    from dpnoise.noise import Noise
+
+# Noise whose delta is spent within the first, relative to the pure scale, is pure; then a bound of
+# the logarithm of d.
+_INVISIBLE, _LONGEST = 1e-14, 300.0
+
+
+def pure_scale(budget: Budget, unit: Noise) -> float:
+    """Return the minimum scale of (epsilon, 0)-DP noise, rounded up.
+
+    Parameters
+    ----------
+    budget : Budget
+        With positive epsilon.
+    unit : Noise
+        The noise at scale 1, of bounded privacy loss.
+
+    Returns
+    -------
+    float
+        K times the largest loss of one coordinate at scale 1, over epsilon.
+    """
+    loss = maximum_loss(unit, budget.sensitivity)
+    scale = budget.dimension * float(loss) / budget.epsilon
+    minimum = budget.dimension * Fraction(loss) / Fraction(budget.epsilon)
+    while Fraction(scale) < minimum:
+        scale = math.nextafter(scale, math.inf)
+    return scale
+
+
+def pure_optimum(unit: Noise, budget: Budget) -> Calibration:
+    """Return the noise of minimum variance for delta = 0.
+
+    Parameters
+    ----------
+    unit : Noise
+        The noise at scale 1, of bounded privacy loss.
+    budget : Budget
+        With positive epsilon.
+
+    Returns
+    -------
+    Calibration
+        Certified in exact arithmetic.
+    """
+    return certified_calibration(unit.scaled(pure_scale(budget, unit)), budget)
+
+
+def scale_optimum(unit: Noise, budget: Budget, variance: float | None = None) -> Calibration:
+    """Return the noise of minimum variance for delta > 0.
+
+    Parameters
+    ----------
+    unit : Noise
+        The noise at scale 1.
+    budget : Budget
+        With positive delta.
+    variance : float, optional
+        The minimum variance for sensitivity 1, where a closed form has it.
+
+    Returns
+    -------
+    Calibration
+        Certified; (epsilon, 0)-DP noise, which keeps every delta, where that is not larger.
+
+    Raises
+    ------
+    RuntimeError
+        If no scale is found or certified.
+    """
+    if variance is None:
+        variance = _minimum_variance(unit, budget)
+    scale = math.sqrt(variance / unit.var())
+    found = certified_calibration(unit.scaled(scale * budget.sensitivity), budget)
+    if not budget.allows_pure or maximum_loss(unit, 1.0) == math.inf:
+        return found
+    pure = pure_optimum(unit, budget)
+    return found if found.variance < pure.variance else pure
+
+
+def _minimum_variance(unit: Noise, budget: Budget) -> float:
+    """Return the variance of the least private scale for sensitivity 1."""
+    search = EqualVarianceSearch(lambda _, scale: unit.scaled(scale), budget.unit)
+    pure = 0.0
+    if budget.allows_pure:
+        pure = budget.epsilon / budget.dimension / float(maximum_loss(unit, 1.0))
+    # Just beyond the pure scale delta grows with a power of the excess.
+    start = math.log(max(pure, 1e-3)) - 4.0
+
+    def excess(x: float) -> float:
+        return search.excess(unit, pure + math.exp(min(x, _LONGEST)))
+
+    # Where delta is used up within the rounding of the pure scale, that is the answer.
+    if pure > 0.0 and search.excess(unit, pure * (1.0 + _INVISIBLE)) > 0.0:
+        return unit.var() / pure**2
+    return unit.var() / (pure + math.exp(increasing_root(excess, start, 1.0))) ** 2
