@@ -234,7 +234,7 @@ CAPS = {
         (0, 1),
         search_in_several_dimensions,
     ),
-    "dpnoise.calibration.gaussian _greatest_mu range(_STEPS)": (
+    "dpnoise.calibration.gaussian _maximum_mu range(_STEPS)": (
         (0, 1, 2),
         steps_of_gaussian_calibration,
     ),
@@ -358,7 +358,7 @@ ENDS = {
     ),
     "dpnoise.calibration.equal_variance increasing_root brentq": "raises if it does not converge",
     "dpnoise.calibration.grid _coarse_to_fine while": "halves an integer",
-    "dpnoise.calibration.grid _vector while": "halves an interval of integers",
+    "dpnoise.calibration.grid _vector_search while": "halves an interval of integers",
     "dpnoise.calibration.grid first_private_index while": "halves intervals of integers",
     "dpnoise.optimality.histogram pure_envelope while": (
         "masses rise to one of finitely many values"

@@ -31,7 +31,8 @@ from dpnoise.allocation.groups import (
 )
 from dpnoise.calibration.cross_check import require_agreement
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise import Gaussian, Noise
+from dpnoise.noise.base import Noise
+from dpnoise.noise.gaussian import Gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

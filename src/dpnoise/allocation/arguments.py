@@ -10,8 +10,10 @@ import numpy as np
 
 from dpnoise.allocation.groups import tail_slope
 from dpnoise.calibration.gaussian import MINIMUM_DELTA
-from dpnoise.noise import Gaussian, Laplace, Noise
 from dpnoise.noise._arrays import floats
+from dpnoise.noise.base import Noise
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.laplace import Laplace
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

@@ -22,11 +22,11 @@ from dpnoise.calibration.cross_check import (
     lattice,
     pure_account,
 )
-from dpnoise.noise import Gaussian
+from dpnoise.noise.gaussian import Gaussian
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 _MOST_SUMMED, _MOST_GROUPS = 10**6, 3
 _ROUNDING = 1e-12

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
     from dpnoise.privacy.inversion.loss import CoordinateLoss
 
 _STEP = 1e-3  # of c + 10 times the logarithm of a scale, for the slopes

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.noise import Huber, Laplace, Subbotin
+from dpnoise.noise.huber import Huber
+from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.subbotin import Subbotin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 _NODES = 400  # of the rule for E|T|^p, whose error is below 1e-10 of it
 MAXIMUM_POWER = 64.0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
+
+from dpnoise._validation import is_integer
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 MINIMUM_DELTA = 1e-300  # below it only delta = 0 can be vouched for
 MAXIMUM_EPSILON = 1e4
@@ -54,17 +55,24 @@ class Budget(NamedTuple):
 
 
 def check_budget(
-    problems: Problems, epsilon: object, delta: object, sensitivity: object, dimension: object
+    problems: Problems, epsilon: float, delta: float, sensitivity: float, dimension: int
 ) -> None:
-    """Record what is wrong with the parts of a budget."""
+    """Record what is wrong with the parts of a budget.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where it is recorded.
+    epsilon, delta, sensitivity, dimension
+        As in `Budget`, not yet checked.
+    """
     problems.number("epsilon", epsilon, low=0.0, high=MAXIMUM_EPSILON)
     if problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
         positive_or_zero = delta == 0 or delta >= MINIMUM_DELTA
         problems.require(positive_or_zero, "delta", f"0 or at least {MINIMUM_DELTA:g}", delta)
     problems.number("sensitivity", sensitivity, low=1e-100, high=1e100)
-    whole = isinstance(dimension, Integral) and not isinstance(dimension, bool)
     problems.require(
-        whole and 1 <= dimension <= _MAXIMUM_DIMENSION,
+        is_integer(dimension) and 1 <= dimension <= _MAXIMUM_DIMENSION,
         "dimension",
         f"a whole number of at least 1, at most {_MAXIMUM_DIMENSION:g}",
         dimension,

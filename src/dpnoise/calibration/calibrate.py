@@ -1,40 +1,45 @@
-"""Noise of least variance for a privacy budget: which family is calibrated how.
+"""Noise of minimum variance for a privacy budget: the public `calibrate`.
 
-Whatever is found is verified, and enlarged if need be, in `dpnoise.calibration.certify`.
+Each family is calibrated by the methods of `_CALIBRATORS`; a registered family with a scale as its
+only parameter needs no entry there. Whatever is found is certified, and enlarged if need be, in
+`dpnoise.calibration.certify`, and checked by another account in `dpnoise.calibration.cross_check`.
 """
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+import math
+from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
+from dpnoise.calibration.certify import maximum_loss
 from dpnoise.calibration.cross_check import cross_checked
-from dpnoise.calibration.grid import BOX, MAXIMUM_LINES, MAXIMUM_SCALES, RESOLUTION, grid_optimum
+from dpnoise.calibration.grid import BOX, RESOLUTION, check_grid, grid_optimum
 from dpnoise.calibration.scalar import scalar_optimum
+from dpnoise.calibration.scale_family import pure_optimum, scale_optimum
 from dpnoise.calibration.sufficient import sufficient_optimum
 from dpnoise.calibration.vector import vector_optimum
-from dpnoise.noise import (
-    FAMILIES,
-    FlippedHuber,
-    Gaussian,
-    Huber,
-    Laplace,
-    Noise,
-    OffsetSymmetricGaussian,
-    Staircase,
-    Subbotin,
-    TruncatedLaplace,
-)
-from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON
+from dpnoise.noise import FAMILIES
+from dpnoise.noise.base import Noise
+from dpnoise.noise.flipped_huber import FlippedHuber
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.huber import Huber
+from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
+from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, Staircase
+from dpnoise.noise.subbotin import Subbotin
+from dpnoise.noise.truncated_laplace import TruncatedLaplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Box = tuple[tuple[float, float], tuple[float, float]]
 
-class _Way(NamedTuple):
+
+class _Calibrator(NamedTuple):
     """How a family is calibrated.
 
     Attributes
@@ -45,14 +50,22 @@ class _Way(NamedTuple):
         The same for delta = 0, None if the family is never (epsilon, 0)-DP.
     methods : tuple of str
         What is offered.
+    shares : (float, float) or None
+        The range of epsilon / K of a family that is (epsilon, 0)-DP whatever the delta.
+    scalar_only : bool
+        Whether delta > 0 is for one coordinate only.
     """
 
     exact: Callable[[Budget], Calibration]
     pure: Callable[[Budget], Calibration] | None = None
     methods: tuple[str, ...] = ("exact",)
+    shares: tuple[float, float] | None = None
+    scalar_only: bool = False
 
 
 def _one_or_many(kind: type[Noise]) -> Callable[[Budget], Calibration]:
+    """Return the search for one coordinate or for several, by the budget's dimension."""
+
     def exact(budget: Budget) -> Calibration:
         search = scalar_optimum if budget.dimension == 1 else vector_optimum
         return search(kind, budget)
@@ -60,53 +73,76 @@ def _one_or_many(kind: type[Noise]) -> Callable[[Budget], Calibration]:
     return exact
 
 
-_WAYS: dict[type[Noise], _Way] = {
-    Gaussian: _Way(closed_forms.gaussian),
-    Laplace: _Way(closed_forms.laplace, closed_forms.pure_laplace),
-    FlippedHuber: _Way(_one_or_many(FlippedHuber), methods=("exact", "grid", "sufficient")),
-    OffsetSymmetricGaussian: _Way(_one_or_many(OffsetSymmetricGaussian), methods=("exact", "grid")),
-    Staircase: _Way(closed_forms.staircase, closed_forms.staircase),
-    TruncatedLaplace: _Way(_one_or_many(TruncatedLaplace)),
-    Subbotin: _Way(lambda budget: vector_optimum(Subbotin, budget), closed_forms.pure_subbotin),
-    Huber: _Way(lambda budget: vector_optimum(Huber, budget), closed_forms.pure_huber),
+_CALIBRATORS: dict[type[Noise], _Calibrator] = {
+    Gaussian: _Calibrator(closed_forms.gaussian),
+    Laplace: _Calibrator(closed_forms.laplace, closed_forms.pure_laplace),
+    FlippedHuber: _Calibrator(_one_or_many(FlippedHuber), methods=("exact", "grid", "sufficient")),
+    OffsetSymmetricGaussian: _Calibrator(
+        _one_or_many(OffsetSymmetricGaussian), methods=("exact", "grid")
+    ),
+    Staircase: _Calibrator(
+        closed_forms.staircase, closed_forms.staircase, shares=(MIN_EPSILON, MAX_EPSILON)
+    ),
+    TruncatedLaplace: _Calibrator(_one_or_many(TruncatedLaplace)),
+    Subbotin: _Calibrator(
+        partial(vector_optimum, Subbotin), closed_forms.pure_subbotin, scalar_only=True
+    ),
+    Huber: _Calibrator(partial(vector_optimum, Huber), closed_forms.pure_huber),
 }
 # Smaller budgets need noise beyond the range of `vector_profile`.
-_LEAST_BUDGET = 1e-7
+_MINIMUM_BUDGET = 1e-7
 # In several coordinates the accounts tell no larger delta from 1.
-_MOST_DELTA = 1.0 - 1e-6
-_MOST_COORDINATES = 10**8
-_LEAST_LENGTH, _MOST_LENGTH = 1e-100, 1e100  # of parameters on a grid
-_NAMES = {kind: name for name, kind in FAMILIES.items()}
+_MAXIMUM_DELTA = 1.0 - 1e-6
+_MAXIMUM_DIMENSION = 10**8
 
 
-def _check_family(problems: Problems, family: object) -> type[Noise] | None:
-    kind = FAMILIES.get(family) if isinstance(family, str) else family
-    known = isinstance(kind, type) and kind in _WAYS
-    problems.require(known, "family", f"one of {', '.join(FAMILIES)} or its class", family)
-    return kind if known else None
+def _calibrator(kind: type[Noise]) -> _Calibrator | None:
+    """Return how a family is calibrated; None if it has several parameters and no entry."""
+    if kind in _CALIBRATORS or len(fields(kind)) != 1:  # type: ignore[arg-type] # all dataclasses
+        return _CALIBRATORS.get(kind)
+    unit: Noise = kind(1.0)  # type: ignore[call-arg] # the scale
+    bounded = maximum_loss(unit, 1.0) < math.inf
+    return _Calibrator(
+        partial(scale_optimum, unit), partial(pure_optimum, unit) if bounded else None
+    )
 
 
-def _check_request(problems: Problems, kind: type[Noise], budget: Budget, method: str) -> None:
+class _Family(NamedTuple):
+    """A family that can be calibrated, by its name and its class."""
+
+    name: str
+    kind: type[Noise]
+    calibrator: _Calibrator
+
+
+def _read_family(problems: Problems, family: object) -> _Family:
+    """Return a registered family; any other one is recorded as a problem."""
+    for name, kind in FAMILIES.items():
+        calibrator = _calibrator(kind)
+        if calibrator and (family is kind or (isinstance(family, str) and family == name)):
+            return _Family(name, kind, calibrator)
+    problems.add(f"family: expected one of {', '.join(FAMILIES)} or its class, got {family!r}")
+    return _Family("gaussian", Gaussian, _CALIBRATORS[Gaussian])
+
+
+def _check_request(problems: Problems, family: _Family, budget: Budget, method: str) -> None:
     """Record what a family cannot do."""
-    way, name = _WAYS[kind], _NAMES[kind]
-    offered = " or ".join(repr(one) for one in way.methods)
-    known = isinstance(method, str) and method in way.methods
-    problems.require(known, "method", f"{offered} for {name}", method)
-    if budget.delta == 0.0 and way.pure is None:
+    name, calibrator = family.name, family.calibrator
+    if budget.delta == 0.0 and calibrator.pure is None:
         problems.add(
             f"delta: expected more than 0 for {name}, whose privacy loss is unbounded, got 0"
         )
-    pure = budget.delta == 0.0 or kind is Staircase
+    pure = budget.delta == 0.0 or calibrator.shares is not None
     if budget.epsilon == 0.0 and pure:
-        reason = "staircase" if kind is Staircase else f"{name} with delta = 0"
+        reason = name if calibrator.shares else f"{name} with delta = 0"
         problems.add(f"epsilon: expected more than 0 for {reason}, got 0")
-    elif not pure and max(budget.epsilon, budget.delta) < _LEAST_BUDGET * budget.dimension:
+    elif not pure and max(budget.epsilon, budget.delta) < _MINIMUM_BUDGET * budget.dimension:
         problems.add(
-            f"epsilon, delta: expected one of at least {_LEAST_BUDGET:g} times the dimension, "
+            f"epsilon, delta: expected one of at least {_MINIMUM_BUDGET:g} times the dimension, "
             f"got {budget.epsilon!r}, {budget.delta!r}"
         )
-    if not pure and budget.dimension > _MOST_COORDINATES:
-        expected = f"at most {_MOST_COORDINATES:g} for {name} with delta > 0"
+    if not pure and budget.dimension > _MAXIMUM_DIMENSION:
+        expected = f"at most {_MAXIMUM_DIMENSION:g} for {name} with delta > 0"
         problems.add(f"dimension: expected {expected}, got {budget.dimension}")
     if budget.delta == 0.0 and budget.epsilon > 0.0 and not budget.allows_pure:
         problems.add(
@@ -115,41 +151,13 @@ def _check_request(problems: Problems, kind: type[Noise], budget: Budget, method
         )
     if budget.epsilon == 0.0 and method == "sufficient":
         problems.add("epsilon: expected more than 0 for Theorem 8, got 0")
-    if kind is Subbotin and budget.dimension > 1 and budget.delta > 0.0:
+    if calibrator.scalar_only and budget.dimension > 1 and budget.delta > 0.0:
         problems.add(f"dimension: expected 1 for {name} with delta > 0, got {budget.dimension}")
-    share = budget.epsilon / budget.dimension
-    if kind is Staircase and budget.epsilon > 0.0:
-        problems.number("epsilon / dimension", share, low=MIN_EPSILON, high=MAX_EPSILON)
-
-
-def _check_grid(
-    problems: Problems, method: str, box: object, resolution: object, *, many: bool
-) -> None:
-    if not (isinstance(method, str) and method == "grid"):
-        problems.require(box is None, "box", "None unless the method is 'grid'", box)
-        expected = "None unless the method is 'grid'"
-        problems.require(resolution is None, "resolution", expected, resolution)
-        return
-    try:
-        (a, b), (c, d) = box if box is not None else BOX
-        ends = all(isinstance(x, Real) and x <= _MOST_LENGTH for x in (a, b, c, d))
-        good = ends and 0.0 <= a < b and _LEAST_LENGTH <= c < d
-    except (TypeError, ValueError):
-        good = False
-    span = f"{_LEAST_LENGTH:g} to {_MOST_LENGTH:g}"
-    expected = f"((least, greatest), (least, greatest)), numbers that rise, from 0 and from {span}"
-    problems.require(good, "box", expected, box)
-    most = MAXIMUM_LINES[many], MAXIMUM_SCALES[many]
-    try:
-        counts = list(resolution if resolution is not None else RESOLUTION)
-        whole = all(isinstance(n, Integral) and not isinstance(n, bool) for n in counts)
-        good = whole and len(counts) == 2
-        good = good and all(2 <= n <= top for n, top in zip(counts, most, strict=True))
-    except TypeError:
-        good = False
-    coordinates = "several coordinates" if many else "one coordinate"
-    expected = f"two whole numbers of at least 2, at most {most!r} for {coordinates}"
-    problems.require(good, "resolution", expected, resolution)
+    if calibrator.shares and budget.epsilon > 0.0:
+        low, high = calibrator.shares
+        problems.number(
+            "epsilon / dimension", budget.epsilon / budget.dimension, low=low, high=high
+        )
 
 
 def calibrate(
@@ -160,10 +168,10 @@ def calibrate(
     sensitivity: float = 1.0,
     dimension: int = 1,
     method: str = "exact",
-    box: tuple[tuple[float, float], tuple[float, float]] | None = None,
+    box: Box | None = None,
     resolution: tuple[int, int] | None = None,
 ) -> Calibration:
-    """Return the noise of least variance that keeps a privacy budget.
+    """Return the noise of minimum variance that keeps a privacy budget.
 
     Independent noise of one distribution is added to each of K coordinates; neighbouring data
     sets (replace-one) move each by at most the sensitivity, so that Delta_1 = K sensitivity and
@@ -238,25 +246,27 @@ def calibrate(
     ('vector profile', 'lattice')
     """
     problems = Problems("calibration")
-    kind = _check_family(problems, family)
+    known = _read_family(problems, family)
+    named = not problems.found
     check_budget(problems, epsilon, delta, sensitivity, dimension)
-    if not problems.found:
-        budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
-        _check_request(problems, kind, budget, method)
-    elif kind:
-        offered = _WAYS[kind].methods
-        known = isinstance(method, str) and method in offered
-        problems.require(known, "method", f"one of {', '.join(offered)}", method)
-    many = isinstance(dimension, Integral) and bool(dimension != 1)
-    _check_grid(problems, method, box, resolution, many=many)
+    if named:
+        good = not problems.found
+        methods = known.calibrator.methods
+        expected = f"{' or '.join(map(repr, methods))} for {known.name}"
+        offered = isinstance(method, str) and method in methods
+        problems.require(offered, "method", expected, method)
+        if good:
+            budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
+            _check_request(problems, known, budget, method)
+    check_grid(problems, method, box, resolution, many=is_integer(dimension) and dimension != 1)
     problems.raise_if_any()
     try:
-        found = _found(kind, budget, method, box, resolution)
+        found = _found(known, budget, method, box or BOX, resolution or RESOLUTION)
     except (ValueError, ArithmeticError) as error:
         if str(error).startswith("calibration"):
             raise
         message = (
-            f"calibration: {_NAMES[kind]} noise for {budget!r} is beyond what double precision or "
+            f"calibration: {known.name} noise for {budget!r} is beyond what double precision or "
             f"the accounts reach ({error})"
         )
         raise RuntimeError(message) from error
@@ -264,18 +274,16 @@ def calibrate(
 
 
 def _found(
-    kind: type[Noise],
-    budget: Budget,
-    method: str,
-    box: tuple[tuple[float, float], tuple[float, float]] | None,
-    resolution: tuple[int, int] | None,
+    family: _Family, budget: Budget, method: str, box: Box, resolution: tuple[int, int]
 ) -> Calibration:
     """Return what a method finds, certified once."""
-    way = _WAYS[kind]
+    kind, calibrator = family.kind, family.calibrator
     if budget.dimension > 1 and kind is not Gaussian:
-        budget = budget._replace(delta=min(budget.delta, _MOST_DELTA))
+        budget = budget._replace(delta=min(budget.delta, _MAXIMUM_DELTA))
     if method == "grid":
-        return grid_optimum(kind, budget, box or BOX, resolution or RESOLUTION)
+        return grid_optimum(kind, budget, box, resolution)
     if method == "sufficient":
         return sufficient_optimum(budget)
-    return (way.exact if budget.delta > 0.0 else way.pure)(budget)
+    if budget.delta == 0.0 and calibrator.pure:
+        return calibrator.pure(budget)
+    return calibrator.exact(budget)

@@ -1,6 +1,6 @@
 """Noise that leaves calibration is checked here, and enlarged until the check passes.
 
-The searches of this room solve equations in floating point, some of them by formulas of
+The searches of this subpackage solve equations in floating point, some of them by formulas of
 their own. What they propose counts only once the two-sided profile of `dpnoise.privacy` says
 that an upper bound on its delta is within the budget. Larger noise is more private: dividing
 a query by c > 1 is a shorter shift, and for each family here the longest shift is the worst.
@@ -12,14 +12,19 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.delta_bounds import composed_log_delta
-from dpnoise.noise import Huber, Laplace, Staircase, Subbotin
+from dpnoise.noise.huber import Huber
+from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.subbotin import Subbotin
 from dpnoise.privacy.vector import VectorProfile, vector_profile
 
 if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 # Names of accounts.
 PURE, SCALAR, VECTOR = "greatest loss", "scalar profile", "vector profile"
@@ -59,9 +64,10 @@ def certified(noise: Noise, budget: Budget) -> tuple[float, str]:
     if dimension * maximum_loss(noise, unit) <= Fraction(epsilon):
         return 0.0, PURE
     if dimension > 1 and noise.log_concave:
-        bound = VectorProfile(*3 * [composed_log_delta(noise, unit, epsilon, dimension)])
-        if bound.upper <= budget.delta:
-            return float(bound.upper), COMPOSED
+        bound = np.asarray(composed_log_delta(noise, unit, epsilon, dimension))
+        upper = float(VectorProfile(bound, bound, bound).upper)
+        if upper <= budget.delta:
+            return upper, COMPOSED
     try:
         profile = vector_profile(noise, unit, epsilon, copies=dimension)
     except ValueError:  # noise too wide or too narrow for its range
@@ -100,9 +106,9 @@ def certified_calibration(
         noise, delta, account = _enlarged(noise, budget, delta)
     elif budget.dimension > 1 and account == VECTOR:
         noise, delta, account = _reduced(noise, budget, delta)
-    variance, attained = noise.var(), infimum is None
-    infimum = variance if attained else min(infimum, variance)
-    return Calibration(noise, delta, variance, method, attained, infimum, (account,))
+    variance = noise.var()
+    limit = variance if infimum is None else min(infimum, variance)
+    return Calibration(noise, delta, variance, method, infimum is None, limit, (account,))
 
 
 def _reduced(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float, str]:

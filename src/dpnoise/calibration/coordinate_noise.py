@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
-from dpnoise.noise import FlippedHuber, Gaussian, Laplace, flipped_huber_variance
 from dpnoise.noise._arrays import floats
+from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
+from dpnoise.noise.gaussian import Gaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.zcdp import (
     epsilon_from_zcdp,
@@ -31,15 +32,14 @@ from dpnoise.privacy.zcdp import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dpnoise.noise import Noise
+    from dpnoise._types import Array
+    from dpnoise.noise.base import Noise
 
 MECHANISMS = ("gaussian", "flipped-huber", "gaussian-tight")
 
 # Relative slack of the unit noise: it pays for the roundings of `scaled` and of the account.
 _SLACK = 2.0**-48
-_MOST_PASSES, _MOST_COORDINATES = 1e15, 1e8
-# Centre mass from which on a flipped Huber noise is called by the name of its limit.
-_HARDLY, _ALMOST_ALL = 0.001, 0.999
+_MAXIMUM_PASSES, _MAXIMUM_DIMENSION = 1e15, 1e8
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,18 @@ class CoordinateNoise:
     delta: float
 
     def scaled(self, sensitivity: float) -> Noise:
-        """Return the noise of a release with this sensitivity, a positive number."""
+        """Return the noise of a release with this sensitivity, a positive number.
+
+        Parameters
+        ----------
+        sensitivity : float
+            lambda_i.
+
+        Returns
+        -------
+        Noise
+            lambda_i times the unit noise.
+        """
         return self.unit.scaled(sensitivity)
 
 
@@ -83,13 +94,13 @@ def coordinate_noise(
     sensitivities: ArrayLike | None = None,
     grid: int = 1000,
 ) -> CoordinateNoise:
-    """Calibrate the unit noise of a private coordinate descent.
+    """Return the unit noise of a private coordinate descent.
 
     Parameters
     ----------
     mechanism : str
         "gaussian": Gaussian noise, eta from Lemma 3.5 of Bun & Steinke with xi = 0.
-        "flipped-huber": the paper's; (xi, eta) by grid search for the least variance.
+        "flipped-huber": the paper's; (xi, eta) by grid search for the minimum variance.
         "gaussian-tight": Gaussian noise by the exact profile of the composition, which is
         one Gaussian with mu = sqrt(K L) / sigma.
     epsilon : float
@@ -118,6 +129,18 @@ def coordinate_noise(
         If an argument is out of range.
     RuntimeError
         If the account of the result exceeds the budget.
+
+    References
+    ----------
+    Muthukrishnan & Kalyani (IEEE TIFS 2023), Theorem 9 and Section VI-B; Bun & Steinke,
+    "Concentrated differential privacy" (2016), Lemma 3.5.
+
+    Examples
+    --------
+    >>> from dpnoise import coordinate_noise
+    >>> noise = coordinate_noise("gaussian", epsilon=1.0, delta=1e-6, coordinates=8, passes=10)
+    >>> round(noise.unit.sigma, 3)
+    47.858
     """
     problems = Problems("coordinate noise")
     expected = "one of " + ", ".join(MECHANISMS)
@@ -125,15 +148,15 @@ def coordinate_noise(
     problems.require(known, "mechanism", expected, mechanism)
     problems.number("epsilon", epsilon, low=1e-100, high=1e12)
     problems.number("delta", delta, low=MINIMUM_DELTA, high=1.0, open_high=True)
-    problems.require(_is_count(grid), "grid", "a whole number of at least 1", grid)
+    problems.require(is_integer(grid) and grid >= 1, "grid", "a whole number of at least 1", grid)
     problems.require(
-        _is_count(passes) and passes <= _MOST_PASSES,
+        is_integer(passes) and 1 <= passes <= _MAXIMUM_PASSES,
         "passes",
-        f"a whole number from 1 to {_MOST_PASSES:g}",
+        f"a whole number from 1 to {_MAXIMUM_PASSES:g}",
         passes,
     )
-    few = _is_count(coordinates) and coordinates <= _MOST_COORDINATES
-    expected = f"a whole number from 1 to {_MOST_COORDINATES:g}"
+    few = is_integer(coordinates) and 1 <= coordinates <= _MAXIMUM_DIMENSION
+    expected = f"a whole number from 1 to {_MAXIMUM_DIMENSION:g}"
     if problems.require(few, "coordinates", expected, coordinates):
         given = np.ones(coordinates) if sensitivities is None else sensitivities
         lambdas = floats(problems, "sensitivities", given, low=0.0, open_low=True)
@@ -145,10 +168,11 @@ def coordinate_noise(
         )
     problems.raise_if_any()
     releases = int(coordinates) * int(passes)
+    unit: Noise
     if mechanism == "gaussian-tight":
         sigma = math.sqrt(releases) * float(gaussian_sigma(epsilon, delta)) * (1.0 + _SLACK)
         mu = math.sqrt(releases) / sigma * (1.0 + _SLACK / 2.0)
-        kept = gaussian_log_delta(mu, epsilon) <= math.log(delta)
+        kept = bool(gaussian_log_delta(mu, epsilon) <= math.log(delta))
         unit, certified = Gaussian(sigma), float(epsilon)
         bound = zcdp(unit).composed(releases)
     else:
@@ -156,11 +180,11 @@ def coordinate_noise(
             eta = float(eta_from_dp(epsilon, delta))
             unit = Gaussian(math.sqrt(releases / (2.0 * eta)) * (1.0 + _SLACK))
         else:
-            xi, eta = _least_variance(epsilon, delta, lambdas, int(passes), int(grid))
+            xi, eta = _minimum_variance(epsilon, delta, lambdas, int(passes), int(grid))
             gamma = math.sqrt(releases / (2.0 * eta)) * (1.0 + _SLACK)
             unit = FlippedHuber(float(transition_for_cost(xi / eta)), gamma)
         bound = zcdp(unit).composed(releases)
-        certified = float(epsilon_from_zcdp(*bound, delta)) * (1.0 + _SLACK / 4.0)
+        certified = float(epsilon_from_zcdp(bound.xi, bound.eta, delta)) * (1.0 + _SLACK / 4.0)
         kept = certified <= epsilon
     if not kept:
         message = f"{mechanism} noise: the account of {unit!r} exceeds epsilon={epsilon!r}"
@@ -168,12 +192,8 @@ def coordinate_noise(
     return CoordinateNoise(mechanism, unit, bound.xi, bound.eta, certified, float(delta))
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
-
-
-def _least_variance(
-    epsilon: float, delta: float, lambdas: np.ndarray, passes: int, grid: int
+def _minimum_variance(
+    epsilon: float, delta: float, lambdas: Array, passes: int, grid: int
 ) -> tuple[float, float]:
     """Return the (xi, eta) that implies (epsilon, delta)-DP with the least noise in one pass.
 
@@ -189,32 +209,3 @@ def _least_variance(
     gamma = norm * np.sqrt(passes / (2.0 * eta))
     best = int(np.argmin(flipped_huber_variance(alpha, gamma)))
     return float(xi[best]), float(eta[best])
-
-
-def describe(noise: Noise) -> str:
-    """Say in plain words what a noise is, judged by its mass P(|T| <= alpha) in the centre.
-
-    Parameters
-    ----------
-    noise : Noise
-        A flipped Huber noise below 0.1 % of mass in the centre is called Gaussian, above
-        99.9 % the Laplace limit, and a graft in between.
-
-    Returns
-    -------
-    str
-        A phrase such as "Gaussian (alpha = 0)".
-    """
-    if isinstance(noise, Gaussian | Laplace):
-        return type(noise).__name__
-    if not isinstance(noise, FlippedHuber):
-        return repr(noise)
-    mass = noise.centre_mass()
-    if _HARDLY <= mass <= _ALMOST_ALL:
-        return f"graft: {100.0 * mass:.3g} % of the mass in the Laplace centre"
-    if noise.alpha == 0:
-        return "Gaussian (alpha = 0)"
-    name = "Gaussian" if mass < _HARDLY else "Laplace limit"
-    share = f"{100.0 * mass:.4g} %" if mass < 1.0 else "all"
-    ratio = noise.alpha / noise.gamma
-    return f"{name} (alpha/gamma = {ratio:.3g}: {share} of the mass is in the Laplace centre)"

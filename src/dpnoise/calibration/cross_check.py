@@ -32,14 +32,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.calibration.certify import PURE
-from dpnoise.noise import Gaussian, Staircase
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise.calibration.budget import Budget, Calibration
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 MOST_COORDINATES = 10**5  # beyond, the bounds of the lattice are too far apart to say much
 _SIZE = 2**14  # lattice points: a gap of about 1e-5

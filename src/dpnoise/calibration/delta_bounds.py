@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
     Shares = Sequence[tuple[Noise, float, int]]
 

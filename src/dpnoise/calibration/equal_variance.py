@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 # The estimate may be this much below the upper bound that certification asks for. One
 # coordinate has a closed form.
@@ -204,15 +204,15 @@ class EqualVarianceSearch:
         beside = np.concatenate([[np.inf], scan, [np.inf]])
         minima = np.flatnonzero((scan <= beside[:-2]) & (scan < beside[2:]) & (scan < _PROMISING))
         minima = minima[np.argsort(scan[minima])][:_DESCENTS]
-        last = len(grid) - 1
-        return [(float(grid[max(k - 1, 0)]), float(grid[min(k + 1, last)])) for k in minima]
+        low, high = np.maximum(minima - 1, 0), np.minimum(minima + 1, len(grid) - 1)
+        return list(zip(grid[low].tolist(), grid[high].tolist(), strict=True))
 
     def _refined(self, best: KnownNoise, ends: tuple[float, float]) -> KnownNoise:
         """Return the least noise with a shape between `ends`, or `best` if none is less."""
         from scipy.optimize import minimize_scalar  # noqa: PLC0415
 
         bounds = math.log(ends[0]), math.log(ends[1])
-        tolerance = {"xatol": _SHAPE_CLOSE * (bounds[1] - bounds[0])}
+        tolerance = _SHAPE_CLOSE * (bounds[1] - bounds[0])
         scalar = self.budget.dimension == 1
         gain, last = (_SCALAR_GAIN, _SCALAR_LAST) if scalar else (_GAIN, _LAST)
         for _ in range(_ROUNDS):
@@ -220,7 +220,7 @@ class EqualVarianceSearch:
                 lambda x: self.excess_at_variance(math.exp(x), best.variance),  # noqa: B023
                 bounds=bounds,
                 method="bounded",
-                options=tolerance,
+                options={"xatol": tolerance},
             )
             if found.fun > -gain:
                 break

@@ -1,4 +1,4 @@
-"""The least Gaussian noise for (epsilon, delta), never on the unsafe side.
+"""The minimum scale of Gaussian noise for (epsilon, delta), never on the unsafe side.
 
 Balle & Wang (ICML 2018), Algorithm 1, solves for sigma by bisection to an absolute tolerance
 in delta; here log delta is solved for log mu, mu = sensitivity / sigma, by Newton's method.
@@ -53,7 +53,7 @@ def _start(epsilon: Array, delta: Array) -> Array:
     return np.maximum(tail, 2.0 * math.sqrt(2.0) * special.erfinv(delta))
 
 
-def _greatest_mu(epsilon: Array, delta: Array) -> Array:
+def _maximum_mu(epsilon: Array, delta: Array) -> Array:
     """Return the verified mu of each pair, for checked arrays of one shape (n,)."""
     target = np.log(delta)
     mu = _start(epsilon, delta)
@@ -123,10 +123,10 @@ def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, sensitivity: ArrayLike 
     problems.raise_if_any()
     epsilon, delta, sensitivity = np.broadcast_arrays(epsilon, delta, sensitivity)
     flat = epsilon.ravel(), delta.ravel()
-    mu = np.empty(epsilon.size)
+    mu: Array = np.empty(epsilon.size)
     for start in range(0, mu.size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        mu[block] = _greatest_mu(flat[0][block], flat[1][block])
+        mu[block] = _maximum_mu(flat[0][block], flat[1][block])
     mu = mu.reshape(epsilon.shape)
     with np.errstate(over="ignore"):  # refused below
         sigma = sensitivity / mu

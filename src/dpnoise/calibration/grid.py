@@ -2,7 +2,7 @@
 
 Muthukrishnan & Kalyani, "Grafting Laplace and Gaussian distributions" (IEEE TIFS 2023),
 Sections V-A and V-B and Algorithm 2: of all (alpha, gamma), or (theta, rho) for OSGT noise, on
-a grid, the private pair of least variance. The paper prints the box and not the step; here
+a grid, the private pair of minimum variance. The paper prints the box and not the step; here
 the grid is equidistant.
 
 At fixed alpha (theta) a larger gamma (rho) is more private and has more variance, so that the
@@ -15,10 +15,12 @@ docs/vector-privacy.md has the proof.)
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dpnoise._validation import is_integer
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.certify import certified, certified_delta
 from dpnoise.calibration.delta_bounds import half_line_log_delta
@@ -27,14 +29,21 @@ from dpnoise.calibration.scalar_profiles import (
     offset_gaussian_log_delta,
     offset_gaussian_variance,
 )
-from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian, flipped_huber_variance
+from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
+from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from numpy.typing import NDArray
+
     from dpnoise._types import Array
+    from dpnoise._validation import Problems
     from dpnoise.calibration.budget import Budget
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
+
+    Indices = NDArray[np.intp]
+    Box = tuple[tuple[float, float], tuple[float, float]]
 
 BOX = (0.02, 150.0), (0.02, 50.0)
 RESOLUTION = 1500, 500
@@ -42,26 +51,101 @@ RESOLUTION = 1500, 500
 # coordinate, else one by one.
 MAXIMUM_LINES, MAXIMUM_SCALES = (200_000, 3000), (1_000_000, 3000)
 _ROUNDING = 1e-9
+_MINIMUM_LENGTH, _MAXIMUM_LENGTH = 1e-100, 1e100  # of alpha, gamma, theta and rho
 
-_LOG_DELTA = {
-    FlippedHuber: flipped_huber_log_delta,
-    OffsetSymmetricGaussian: offset_gaussian_log_delta,
+
+class _GridFamily(NamedTuple):
+    """A family by shape (alpha, theta) and scale (gamma, rho).
+
+    Attributes
+    ----------
+    make : callable
+        (shape, scale) -> noise.
+    log_delta : callable
+        As in `dpnoise.calibration.scalar_profiles`.
+    variance : callable
+        (shape, scale) -> variance, vectorised.
+    """
+
+    make: Callable[[float, float], Noise]
+    log_delta: Callable[[Array, Array, float], tuple[Array, Array]]
+    variance: Callable[[Array, Array], Array]
+
+
+_FAMILIES: dict[type[Noise], _GridFamily] = {
+    FlippedHuber: _GridFamily(FlippedHuber, flipped_huber_log_delta, flipped_huber_variance),
+    OffsetSymmetricGaussian: _GridFamily(
+        OffsetSymmetricGaussian,
+        offset_gaussian_log_delta,
+        lambda theta, rho: rho**2 * offset_gaussian_variance(theta / rho),
+    ),
 }
-_VARIANCE: dict[type[Noise], Callable[[Array, Array], Array]] = {
-    FlippedHuber: flipped_huber_variance,
-    OffsetSymmetricGaussian: lambda theta, rho: rho**2 * offset_gaussian_variance(theta / rho),
-}
 
 
-def first_private_index(private: Callable[[Array], Array], lines: int, length: int) -> Array:
-    """Return the first private place on each line, `length` if there is none.
+def check_grid(
+    problems: Problems,
+    method: str,
+    box: Box | None,
+    resolution: tuple[int, int] | None,
+    *,
+    many: bool,
+) -> None:
+    """Record what is wrong with the arguments of a grid.
+
+    Parameters
+    ----------
+    problems : Problems
+        Where it is recorded.
+    method : str
+        The method of `calibrate`; only "grid" takes these arguments.
+    box, resolution
+        As for `grid_optimum`, None by default.
+    many : bool
+        Whether there are several coordinates.
+    """
+    if method != "grid":
+        expected = "None unless the method is 'grid'"
+        problems.require(box is None, "box", expected, box)
+        problems.require(resolution is None, "resolution", expected, resolution)
+        return
+    try:
+        (a, b), (c, d) = box if box is not None else BOX
+        lengths: tuple[Any, ...] = (a, b, c, d)
+        ends = all(isinstance(x, Real) and float(x) <= _MAXIMUM_LENGTH for x in lengths)
+        good = ends and 0.0 <= a < b and _MINIMUM_LENGTH <= c < d
+    except (TypeError, ValueError):
+        good = False
+    span = f"{_MINIMUM_LENGTH:g} to {_MAXIMUM_LENGTH:g}"
+    expected = f"((least, greatest), (least, greatest)), numbers that rise, from 0 and from {span}"
+    problems.require(good, "box", expected, box)
+    most = MAXIMUM_LINES[many], MAXIMUM_SCALES[many]
+    try:
+        counts = list(resolution if resolution is not None else RESOLUTION)
+        good = len(counts) == 2 and all(
+            is_integer(n) and 2 <= n <= top for n, top in zip(counts, most, strict=True)
+        )
+    except TypeError:
+        good = False
+    coordinates = "several coordinates" if many else "one coordinate"
+    expected = f"two whole numbers of at least 2, at most {most!r} for {coordinates}"
+    problems.require(good, "resolution", expected, resolution)
+
+
+def first_private_index(
+    private: Callable[[Indices], NDArray[np.bool_]], lines: int, length: int
+) -> Indices:
+    """Return the index of the first private scale on each line, `length` if there is none.
 
     Parameters
     ----------
     private : callable
-        Places, shape (lines,), -> whether they are private; once private, always private.
+        Indices, shape (lines,), -> whether the noise is private; once private, always private.
     lines, length : int
-        The number of lines and of places on each.
+        The number of lines and of scales on each.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (lines,)
     """
     low, high = np.full(lines, -1), np.full(lines, length)
     while np.any(high - low > 1):
@@ -81,47 +165,52 @@ def _coarse_to_fine(count: int) -> Iterator[int]:
         step //= 2
 
 
-def _scalar(kind: type[Noise], budget: Budget, shapes: Array, scales: Array) -> tuple[Array, Array]:
-    """Return the least private (shape, scale) of each line, best first, for one coordinate."""
+def _scalar_search(
+    family: _GridFamily, budget: Budget, shapes: Array, scales: Array
+) -> tuple[Array, Array]:
+    """Return the smallest private (shape, scale) of each line, best first, for K = 1."""
     unit, target = budget.sensitivity, math.log(budget.delta)
 
-    def private(places: Array) -> Array:
-        scale = scales[places]
-        return _LOG_DELTA[kind](shapes / scale, unit / scale, budget.epsilon)[0] <= target
+    def private(indices: Indices) -> NDArray[np.bool_]:
+        scale = scales[indices]
+        return family.log_delta(shapes / scale, unit / scale, budget.epsilon)[0] <= target
 
-    places = first_private_index(private, len(shapes), len(scales))
-    found = places < len(scales)
-    shapes, scales = shapes[found], scales[places[found]]
-    order = np.argsort(_VARIANCE[kind](shapes, scales))
+    first = first_private_index(private, len(shapes), len(scales))
+    found = first < len(scales)
+    shapes, scales = shapes[found], scales[first[found]]
+    order = np.argsort(family.variance(shapes, scales))
     return shapes[order], scales[order]
 
 
-def _vector(kind: type[Noise], budget: Budget, shapes: Array, scales: Array) -> tuple[Array, Array]:
-    """Return the least private (shape, scale) of the grid, for several coordinates.
+def _vector_search(
+    family: _GridFamily, budget: Budget, shapes: Array, scales: Array
+) -> tuple[Array, Array]:
+    """Return the private (shape, scale) of minimum variance, for several coordinates.
 
     A line is left after one look at the largest scale that would be an improvement.
     """
-    best, least = None, math.inf
-    variances = _VARIANCE[kind](shapes[:, None], scales)
+    best, minimum = (np.empty(0), np.empty(0)), math.inf
+    variances = family.variance(shapes[:, None], scales)
     for k in _coarse_to_fine(len(shapes)):
-        high = int(np.searchsorted(variances[k], least)) - 1
-        if high < 0 or not _private(kind, budget, shapes[k], scales[high]):
+        high = int(np.searchsorted(variances[k], minimum)) - 1
+        if high < 0 or not _private(family, budget, shapes[k], scales[high]):
             continue
         low = -1
         while high - low > 1:
             middle = (low + high) // 2
-            if _private(kind, budget, shapes[k], scales[middle]):
+            if _private(family, budget, shapes[k], scales[middle]):
                 high = middle
             else:
                 low = middle
-        best, least = (shapes[k], scales[high]), variances[k, high]
-    return tuple(np.array([value]) for value in best) if best else (np.empty(0), np.empty(0))
+        best, minimum = (shapes[[k]], scales[[high]]), variances[k, high]
+    return best
 
 
-def _private(kind: type[Noise], budget: Budget, shape: float, scale: float) -> bool:
-    noise, unit = kind(float(shape), float(scale)), budget.sensitivity
-    least = half_line_log_delta(noise, unit, budget.epsilon, budget.dimension)
-    if least > math.log(budget.delta) + _ROUNDING:  # needs no more accurate account
+def _private(family: _GridFamily, budget: Budget, shape: float, scale: float) -> bool:
+    """Return whether noise is certified to keep the budget."""
+    noise, unit = family.make(float(shape), float(scale)), budget.sensitivity
+    lower = half_line_log_delta(noise, unit, budget.epsilon, budget.dimension)
+    if lower > math.log(budget.delta) + _ROUNDING:  # needs no more accurate account
         return False
     return certified_delta(noise, budget) <= budget.delta
 
@@ -129,10 +218,10 @@ def _private(kind: type[Noise], budget: Budget, shape: float, scale: float) -> b
 def grid_optimum(
     kind: type[Noise],
     budget: Budget,
-    box: tuple[tuple[float, float], tuple[float, float]] = BOX,
+    box: Box = BOX,
     resolution: tuple[int, int] = RESOLUTION,
 ) -> Calibration:
-    """Return the private noise of least variance on a grid.
+    """Return the private noise of minimum variance on a grid.
 
     Parameters
     ----------
@@ -145,15 +234,25 @@ def grid_optimum(
     resolution : (int, int)
         How many equidistant values of each.
 
+    Returns
+    -------
+    Calibration
+        Certified.
+
     Raises
     ------
     ValueError
         If no point of the grid is certified to be private.
+
+    References
+    ----------
+    Muthukrishnan & Kalyani (IEEE TIFS 2023), Algorithm 2.
     """
     shapes, scales = (np.linspace(*ends, n) for ends, n in zip(box, resolution, strict=True))
-    search = _scalar if budget.dimension == 1 else _vector
-    for shape, scale in zip(*search(kind, budget, shapes, scales), strict=True):
-        noise = kind(float(shape), float(scale))
+    family = _FAMILIES[kind]
+    search = _scalar_search if budget.dimension == 1 else _vector_search
+    for shape, scale in zip(*search(family, budget, shapes, scales), strict=True):
+        noise = family.make(float(shape), float(scale))
         delta, account = certified(noise, budget)
         if delta <= budget.delta:
             variance = noise.var()

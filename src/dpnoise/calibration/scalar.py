@@ -36,19 +36,16 @@ from dpnoise.calibration.scalar_profiles import (
     truncated_laplace_variance,
 )
 from dpnoise.calibration.scalar_search import Candidate, ShapeFamily, minimum_variance
-from dpnoise.noise import (
-    FlippedHuber,
-    OffsetSymmetricGaussian,
-    TruncatedLaplace,
-    flipped_huber_variance,
-)
+from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
 from dpnoise.noise.gaussian import mills_ratio
+from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
+from dpnoise.noise.truncated_laplace import TruncatedLaplace
 from dpnoise.privacy.gaussian import mills_slope
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget, Calibration
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 _STEPS = 400  # down to shapes of 1e-300, by a factor of ten each
 _BELOW = 1.0 - 2.0**-46  # rounding must not put the loss of a kink above epsilon

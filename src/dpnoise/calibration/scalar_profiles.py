@@ -54,7 +54,7 @@ def _combine(log_g: Array, near: Array, far: Array, d: Array) -> tuple[Array, Ar
     return log_delta, np.exp(np.log(d) + log_g - log_delta)
 
 
-def flipped_huber_log_delta(b: Array, d: Array, epsilon: Array) -> tuple[Array, Array]:
+def flipped_huber_log_delta(b: Array, d: Array, epsilon: Array | float) -> tuple[Array, Array]:
     """Return log delta of flipped Huber noise and its derivative in log d.
 
     Parameters
@@ -98,7 +98,7 @@ def flipped_huber_log_delta(b: Array, d: Array, epsilon: Array) -> tuple[Array, 
     return _combine(log_g, left, centre + tail, d)
 
 
-def offset_gaussian_log_delta(b: Array, d: Array, epsilon: Array) -> tuple[Array, Array]:
+def offset_gaussian_log_delta(b: Array, d: Array, epsilon: Array | float) -> tuple[Array, Array]:
     """Return log delta of OSGT noise and its derivative in log d.
 
     Parameters
@@ -117,7 +117,7 @@ def offset_gaussian_log_delta(b: Array, d: Array, epsilon: Array) -> tuple[Array
     return _combine(log_g, np.where(t1 < 0, left, 0.0), tail, d)
 
 
-def truncated_laplace_log_delta(b: Array, d: Array, epsilon: Array) -> tuple[Array, Array]:
+def truncated_laplace_log_delta(b: Array, d: Array, epsilon: Array | float) -> tuple[Array, Array]:
     """Return log delta of truncated Laplace noise and its derivative in log d.
 
     Parameters

@@ -21,9 +21,11 @@ from dpnoise.calibration.certify import certified_calibration
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget, Calibration
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 _STEPS = 200
 _LONGEST, _FLATTEST = 3.0, 1e-9  # bounds of the Newton step and of the slope
@@ -181,7 +183,7 @@ class _ScaleSearch:
         """Return the logarithm of the variance that the budget needs."""
         return np.log(self.family.variance(shapes)) - 2.0 * self.log_d(shapes, close)
 
-    def private(self, shapes: Array, variance: float) -> Array:
+    def private(self, shapes: Array, variance: float) -> NDArray[np.bool_]:
         """Return for which shapes noise of this variance keeps the budget."""
         d = np.sqrt(self.family.variance(shapes) / variance)
         return self.family.log_delta(shapes, d, self.epsilon)[0] <= self.target

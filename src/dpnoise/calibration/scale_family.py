@@ -16,7 +16,7 @@ from dpnoise.calibration.equal_variance import EqualVarianceSearch, increasing_r
 
 if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget, Calibration
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 # Noise whose delta is spent within the first, relative to the pure scale, is pure; then a bound of
 # the logarithm of d.

@@ -19,20 +19,18 @@ from dpnoise.calibration import closed_forms
 from dpnoise.calibration.certify import certified_calibration
 from dpnoise.calibration.equal_variance import EqualVarianceSearch, KnownNoise, increasing_root
 from dpnoise.calibration.scalar import bound_shape, kink_shape
-from dpnoise.noise import (
-    FlippedHuber,
-    Huber,
-    OffsetSymmetricGaussian,
-    Subbotin,
-    TruncatedLaplace,
-)
+from dpnoise.noise.flipped_huber import FlippedHuber
+from dpnoise.noise.huber import Huber
+from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
+from dpnoise.noise.subbotin import Subbotin
+from dpnoise.noise.truncated_laplace import TruncatedLaplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget, Calibration
-    from dpnoise.noise import Noise
+    from dpnoise.noise.base import Noise
 
 # Rounding must not put the largest loss of a kink above epsilon.
 _BELOW = 1.0 - 1e-12
@@ -45,16 +43,7 @@ _MORE_WITHOUT_KINK = 4
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
 
 
-def _pure_variance(budget: Budget) -> float:
-    """Return the variance of the least (epsilon, 0)-DP Laplace noise for sensitivity 1."""
-    return 2.0 * (budget.dimension / budget.epsilon) ** 2
-
-
-def _gaussian_variance(budget: Budget) -> float:
-    return closed_forms.gaussian(budget.unit).variance
-
-
-def _first(one: KnownNoise) -> tuple[float, bool]:
+def _by_variance(one: KnownNoise) -> tuple[float, bool]:
     return one.variance, one.limit
 
 
@@ -68,21 +57,27 @@ class VectorFamily(NamedTuple):
         scale is scale / shape.
     grid : numpy.ndarray
         Increasing shapes to scan.
-    laplace, gaussian : float or None
-        Shapes that stand for these limits.
+    laplace, gaussian : float
+        Shapes that stand for these limits; the second may be None.
+    members : bool, bool
+        Whether the family attains these limits.
     kink : float or None
         Where to look for the kink of a family with an inner Laplace part.
     composed : float or None
         A shape that keeps the budget on the kink by basic composition: there each coordinate is
         (epsilon / K, delta / K)-DP.
+    close : bool
+        Whether the kink is sought near `composed`, if there is such a shape.
     """
 
     make: Callable[[float, float], Noise]
     grid: Array
-    laplace: float | None = None
+    laplace: float
     gaussian: float | None = None
+    members: tuple[bool, bool] = (False, True)
     kink: float | None = None
     composed: float | None = None
+    close: bool = False
 
 
 def _flipped_huber(budget: Budget) -> VectorFamily:
@@ -98,6 +93,7 @@ def _flipped_huber(budget: Budget) -> VectorFamily:
         gaussian=0.0,
         kink=0.5 * math.sqrt(depth),
         composed=shape * _WIDER if shape * shape > share else None,
+        close=True,
     )
 
 
@@ -124,13 +120,23 @@ def _truncated_laplace(budget: Budget) -> VectorFamily:
 
 
 def _huber(budget: Budget) -> VectorFamily:  # noqa: ARG001
-    return VectorFamily(make=Huber, grid=np.geomspace(0.01, 30.0, 20), laplace=1e-5, gaussian=60.0)
+    return VectorFamily(
+        make=Huber,
+        grid=np.geomspace(0.01, 30.0, 20),
+        laplace=1e-5,
+        gaussian=60.0,
+        members=(False, False),
+    )
 
 
 def _subbotin(budget: Budget) -> VectorFamily:  # noqa: ARG001
     # The unit scale / shape of the Laplace noise at p = 1 holds for shape 1 only.
     return VectorFamily(
-        make=Subbotin, grid=1.0 + np.geomspace(1e-9, 999.0, 48), laplace=1.0, gaussian=2.0
+        make=Subbotin,
+        grid=1.0 + np.geomspace(1e-9, 999.0, 48),
+        laplace=1.0,
+        gaussian=2.0,
+        members=(True, True),
     )
 
 
@@ -179,8 +185,27 @@ def _on_kink(search: EqualVarianceSearch, shape: float) -> KnownNoise:
     return KnownNoise(search.make(shape, 1.0).var() / (share / shape) ** 2, shape, limit=False)
 
 
+def _noise_on_kink(
+    family: VectorFamily, search: EqualVarianceSearch
+) -> tuple[KnownNoise | None, KnownNoise | None]:
+    """Return noise on the kink by basic composition, and by the exact account, if any."""
+    budget, composed, start, step, gain = search.budget, None, family.kink, 0.15, 1.0
+    if start is None:
+        return None, None
+    if family.composed is not None and budget.dimension > 1 and budget.allows_pure:
+        composed = _on_kink(search, family.composed)
+        # Basic composition overstates delta there by a factor of about 2^K.
+        pure = 2.0 * (budget.dimension / budget.epsilon) ** 2
+        gain = (1.0 - composed.variance / pure) * 2.0 ** min(budget.dimension, 99)
+        if family.close:
+            start, step = family.composed, 0.5 / family.composed**2
+    if gain <= _NO_GAIN:
+        return composed, None
+    return composed, _kink(search, start, step, _FINE if gain > _SENSITIVE else _ROUGH)
+
+
 def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
-    """Return the noise of least variance of a family, for delta > 0.
+    """Return the noise of minimum variance of a family, for delta > 0.
 
     Parameters
     ----------
@@ -188,41 +213,40 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
         FlippedHuber, OffsetSymmetricGaussian, TruncatedLaplace, Huber or Subbotin.
     budget : Budget
         With positive delta.
+
+    Returns
+    -------
+    Calibration
+        Certified; never larger than a limit of the family by more than certification costs.
+
+    Raises
+    ------
+    RuntimeError
+        If no noise could be certified.
     """
     family = _FAMILIES[kind](budget)
     search = EqualVarianceSearch(family.make, budget.unit)
     if family.kink is None:  # there such values take less time
         search.most_inaccurate *= _MORE_WITHOUT_KINK
-    known = []
-    if family.laplace is not None:
-        limit = kind is not Subbotin
-        known.append(KnownNoise(closed_forms.laplace(budget.unit).variance, family.laplace, limit))
+    laplace = closed_forms.laplace(budget.unit).variance
+    limits = [KnownNoise(laplace, family.laplace, not family.members[0])]
     if family.gaussian is not None:
-        limit = kind is Huber
-        known.append(KnownNoise(_gaussian_variance(budget), family.gaussian, limit))
-    grid, kink, gain, start = family.grid, None, 1.0, (family.kink, 0.15)
-    if family.composed is not None and budget.dimension > 1 and budget.allows_pure:
-        composed = _on_kink(search, family.composed)
-        known.append(composed)
-        # Basic composition overstates delta there by a factor of about 2^K.
-        gain = (1.0 - composed.variance / _pure_variance(budget)) * 2.0 ** min(budget.dimension, 99)
-        if kind is FlippedHuber:
-            start = family.composed, 0.5 / family.composed**2
-    error = _FINE if gain > _SENSITIVE else _ROUGH
-    if family.kink is not None and gain > _NO_GAIN and (kink := _kink(search, *start, error)):
-        known.append(kink)
+        gaussian = closed_forms.gaussian(budget.unit).variance
+        limits.append(KnownNoise(gaussian, family.gaussian, not family.members[1]))
+    composed, kink = _noise_on_kink(family, search)
+    known = [*limits, *(one for one in (composed, kink) if one)]
+    grid = family.grid
+    if kink:
         grid = np.union1d(grid, kink.shape * np.array(_BESIDE_KINK))
     best = search.minimum(known, grid)
+    limit = min(limits, key=_by_variance)
     found = None if best.limit else _certified_at_shape(family, best, best.variance, budget)
-    limits = [one for one in known if one.limit or one.shape in {family.laplace, family.gaussian}]
-    limit = min(limits, key=_first, default=None)
-    if limit and (found is None or found.variance > limit.variance * budget.sensitivity**2):
-        # What certification costs may be more than there is to gain.
-        variance = search.variance_at(limit.shape, limit.variance, 1e-6)
-        beside = _certified_at_shape(family, limit, variance, budget)
-        if found is None or beside.variance <= found.variance:
-            return beside
-    return found
+    if found is not None and found.variance <= limit.variance * budget.sensitivity**2:
+        return found
+    # What certification costs may be more than there is to gain.
+    variance = search.variance_at(limit.shape, limit.variance, 1e-6)
+    beside = _certified_at_shape(family, limit, variance, budget)
+    return beside if found is None or beside.variance <= found.variance else found
 
 
 def _certified_at_shape(

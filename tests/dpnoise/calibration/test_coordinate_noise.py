@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dpnoise.calibration import coordinate_noise as module
-from dpnoise.calibration.coordinate_noise import coordinate_noise, describe
+from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Noise, flipped_huber_variance
+from dpnoise.noise import FlippedHuber, Laplace, Noise, flipped_huber_variance
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, zcdp
 
@@ -131,35 +131,6 @@ def test_an_account_over_budget_is_refused(mechanism, monkeypatch):
     monkeypatch.setattr(module, "gaussian_log_delta", lambda mu, _: 0.0 * mu)
     with pytest.raises(RuntimeError, match=r"exceeds epsilon=1\.0"):
         calibrated(mechanism)
-
-
-@pytest.mark.parametrize(
-    ("noise", "words"),
-    [
-        (Gaussian(3.0), "Gaussian"),
-        (Laplace(3.0), "Laplace"),
-        (FlippedHuber(0.0, 2.0), "Gaussian (alpha = 0)"),
-        (FlippedHuber(0.002, 2.0), "Gaussian (alpha/gamma = 0.001: 0.07979 %"),
-        (FlippedHuber(2.0, 2.0), "graft: 7"),
-        (FlippedHuber(2.9, 1.0), "Laplace limit (alpha/gamma = 2.9: 99.98 %"),
-        (FlippedHuber(90.0, 2.0), "Laplace limit (alpha/gamma = 45: all"),
-    ],
-)
-def test_noise_is_described_by_its_centre(noise, words):
-    assert describe(noise).startswith(words)
-
-
-def test_description_changes_at_the_stated_masses():
-    for mass, names in [(0.001, ("Gaussian", "graft")), (0.999, ("graft", "Laplace limit"))]:
-        low, high = 1e-6, 50.0
-        for _ in range(100):
-            middle = 0.5 * (low + high)
-            low, high = (
-                (middle, high) if FlippedHuber(middle, 1.0).centre_mass() < mass else (low, middle)
-            )
-        for alpha, name in zip((low - 1e-9, high + 1e-9), names, strict=True):
-            assert describe(FlippedHuber(alpha, 1.0)).startswith(name)
-            assert abs(1 - 2 * FlippedHuber(alpha, 1.0).sf(alpha) - mass) < 1e-8
 
 
 @mechanisms

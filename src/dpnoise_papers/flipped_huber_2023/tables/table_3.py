@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from dpnoise.calibration.coordinate_noise import describe
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers.descent.trials import Split, make_split, run_trials, unit_noise
+from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import describe_centre
 
 if TYPE_CHECKING:
     from dpnoise_papers.data.dataset import Dataset
@@ -174,7 +174,7 @@ def _describe(
         "alpha": alpha * sensitivity,
         "gamma": gamma * sensitivity,
         "sensitivity": sensitivity,
-        "shape": describe(unit),
+        "shape": describe_centre(unit),
         "coordinates": split.problem.coordinates,
         "size": split.problem.size,
         "optimum_error": float(split.test_error(split.optimum)),

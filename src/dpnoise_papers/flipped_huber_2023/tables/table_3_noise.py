@@ -22,7 +22,7 @@ from dpnoise._validation import Problems
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.coordinate_noise import MECHANISMS as BY_ZCDP
 from dpnoise.calibration.coordinate_noise import coordinate_noise
-from dpnoise.noise import Gaussian
+from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 from dpnoise.privacy.zcdp import epsilon_from_zcdp
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ BY_BOUND, BY_EXACT_ACCOUNT = "gaussian-dp-cd", "flipped-huber-exact"
 MECHANISMS = (*BY_ZCDP, BY_BOUND, BY_EXACT_ACCOUNT)
 _FACTOR = 3.0  # sigma^2 = 3 lambda^2 T log(1 / delta) / epsilon^2
 _GREATEST_DELTA = 1.0 / 3.0
+# Centre mass from which on a flipped Huber noise is called by the name of its limit.
+_HARDLY, _ALMOST_ALL = 0.001, 0.999
 
 
 def release_noise(
@@ -113,3 +115,32 @@ def bound_of_mangold(epsilon: float, delta: float, releases: int) -> Gaussian:
 @lru_cache(maxsize=256)
 def _exact(epsilon: float, delta: float, releases: int) -> Noise:
     return calibrate("flipped-huber", epsilon=epsilon, delta=delta, dimension=releases).noise
+
+
+def describe_centre(noise: Noise) -> str:
+    """Return what a noise is in plain words, by its mass P(|T| <= alpha) in the centre.
+
+    Parameters
+    ----------
+    noise : Noise
+        A flipped Huber noise below 0.1 % of mass in the centre is called Gaussian, above
+        99.9 % the Laplace limit, and a graft in between.
+
+    Returns
+    -------
+    str
+        A phrase such as "Gaussian (alpha = 0)".
+    """
+    if isinstance(noise, Gaussian | Laplace):
+        return type(noise).__name__
+    if not isinstance(noise, FlippedHuber):
+        return repr(noise)
+    mass = noise.centre_mass()
+    if _HARDLY <= mass <= _ALMOST_ALL:
+        return f"graft: {100.0 * mass:.3g} % of the mass in the Laplace centre"
+    if noise.alpha == 0:
+        return "Gaussian (alpha = 0)"
+    name = "Gaussian" if mass < _HARDLY else "Laplace limit"
+    share = f"{100.0 * mass:.4g} %" if mass < 1.0 else "all"
+    ratio = noise.alpha / noise.gamma
+    return f"{name} (alpha/gamma = {ratio:.3g}: {share} of the mass is in the Laplace centre)"

@@ -24,11 +24,14 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.coordinate_noise import describe
 from dpnoise.learn.cd import coordinate_orders, descend
 from dpnoise_papers.descent.trials import Split, law_of, make_split
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import grid
-from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import MECHANISMS, release_noise
+from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import (
+    MECHANISMS,
+    describe_centre,
+    release_noise,
+)
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -252,7 +255,7 @@ def table_3_replicates(
                     dataset.name, name, row, replication, mean[place],
                     runs.test_error[mechanism][(*place, trials)].mean(), passes,
                     runs.steps[place[1]], runs.clips[place[2]],
-                    describe(runs.laws[mechanism, passes]), int(audited),
+                    describe_centre(runs.laws[mechanism, passes]), int(audited),
                     int(audited and not runs.kept[key][place]),
                 ])  # fmt: skip
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -7,11 +7,13 @@ import pytest
 
 from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.learn.problem import make_problem
+from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import (
     MECHANISMS,
     bound_of_mangold,
+    describe_centre,
     release_noise,
 )
 from table_3_toys import dataset, settings
@@ -58,3 +60,32 @@ def test_bad_requests(problem):
         bound_of_mangold(1.5, 0.4, 10)
     assert "epsilon" in str(error.value)
     assert "delta" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [
+        (Gaussian(3.0), "Gaussian"),
+        (Laplace(3.0), "Laplace"),
+        (FlippedHuber(0.0, 2.0), "Gaussian (alpha = 0)"),
+        (FlippedHuber(0.002, 2.0), "Gaussian (alpha/gamma = 0.001: 0.07979 %"),
+        (FlippedHuber(2.0, 2.0), "graft: 7"),
+        (FlippedHuber(2.9, 1.0), "Laplace limit (alpha/gamma = 2.9: 99.98 %"),
+        (FlippedHuber(90.0, 2.0), "Laplace limit (alpha/gamma = 45: all"),
+    ],
+)
+def test_noise_is_described_by_its_centre(noise, words):
+    assert describe_centre(noise).startswith(words)
+
+
+def test_description_changes_at_the_stated_masses():
+    for mass, names in [(0.001, ("Gaussian", "graft")), (0.999, ("graft", "Laplace limit"))]:
+        low, high = 1e-6, 50.0
+        for _ in range(100):
+            middle = 0.5 * (low + high)
+            low, high = (
+                (middle, high) if FlippedHuber(middle, 1.0).centre_mass() < mass else (low, middle)
+            )
+        for alpha, name in zip((low - 1e-9, high + 1e-9), names, strict=True):
+            assert describe_centre(FlippedHuber(alpha, 1.0)).startswith(name)
+            assert abs(1 - 2 * FlippedHuber(alpha, 1.0).sf(alpha) - mass) < 1e-8
