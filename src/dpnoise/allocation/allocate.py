@@ -12,12 +12,11 @@ lambda_i^2 / (2 sigma_i^2), Laplace noise lambda_i / beta_i; the scheme decides 
 from __future__ import annotations
 
 import math
-from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.allocation.arguments import check_budget, read_lambdas, read_noise, read_weights
 from dpnoise.allocation.closed_forms import SCHEMES, closed_form_scales
 from dpnoise.allocation.cross_check import second_account
@@ -31,7 +30,6 @@ from dpnoise.allocation.groups import (
 )
 from dpnoise.calibration.cross_check import require_agreement
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise.base import Noise
 from dpnoise.noise.gaussian import Gaussian
 
 if TYPE_CHECKING:
@@ -40,11 +38,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.noise.base import Noise
 
-_GREATEST_SEARCHED = 1e4
+_MAXIMUM_SEARCHED_EPSILON = 1e4
 _MOST_GROUPS, _MOST_COORDINATES, _MOST_COPIES = 256, 100_000, 10**8  # of a search
-_MOST_PASSES = 10**9
-_LEAST_BUDGET = 1e-7  # smaller ones need noise beyond the range of `vector_profile`
+_MAXIMUM_COMPOSITIONS = 10**9
+_MINIMUM_BUDGET = 1e-7  # smaller ones need noise beyond the range of `vector_profile`
 
 
 class _Request(NamedTuple):
@@ -62,10 +61,6 @@ class _Request(NamedTuple):
     def every(self, values: list[float]) -> Array | float:
         """Return what belongs to the noises, as one number if there is one noise."""
         return values[0] if len(values) == 1 else np.array(values)
-
-    def is_all(self, kind: type[Noise]) -> bool:
-        """Return whether all noise is of one family."""
-        return all(isinstance(noise, kind) for noise in self.noises)
 
 
 def allocate(
@@ -146,19 +141,18 @@ def allocate(
     """
     problems = Problems("allocation")
     lambdas = read_lambdas(problems, sensitivities)
-    noises = read_noise(problems, noise, None if lambdas is None else lambdas.size)
+    noises = read_noise(problems, noise, lambdas.size or None)
     known = isinstance(scheme, str) and scheme in SCHEMES
     problems.require(known, "scheme", f"one of {', '.join(SCHEMES)}", scheme)
     check_budget(problems, noises, epsilon, delta)
     problems.number("p", p, low=1.0)
     if weights is not None:
-        weights = read_weights(problems, weights, None if lambdas is None else lambdas.shape)
-    whole = isinstance(compositions, Integral) and not isinstance(compositions, bool)
-    expected = f"a whole number from 1 to {_MOST_PASSES}"
-    good = whole and 1 <= compositions <= _MOST_PASSES
+        weights = read_weights(problems, weights, lambdas.shape if lambdas.size else None)
+    good = is_integer(compositions) and 1 <= int(compositions) <= _MAXIMUM_COMPOSITIONS
+    expected = f"a whole number from 1 to {_MAXIMUM_COMPOSITIONS}"
     problems.require(good, "compositions", expected, compositions)
     problems.raise_if_any()
-    some = lambdas > 0.0
+    some = np.asarray(lambdas > 0.0)
     everywhere = bool(some.all())
     if not everywhere:
         scales = np.zeros_like(lambdas)
@@ -188,10 +182,11 @@ def allocate(
 
 def _minimum_scales(request: _Request) -> Array:
     """Return the scales by a closed form if there is one."""
-    if request.is_all(Gaussian):
+    sigmas = [noise.sigma for noise in request.noises if isinstance(noise, Gaussian)]
+    if len(sigmas) == len(request.noises):
         unit = float(gaussian_sigma(request.epsilon, request.delta))
         unit *= math.sqrt(request.compositions)
-        return _closed(request, 2.0, unit, [1.0 / noise.sigma for noise in request.noises])
+        return _closed(request, 2.0, unit, [1.0 / sigma for sigma in sigmas])
     if request.delta == 0.0:
         unit = request.compositions / request.epsilon
         return _closed(request, 1.0, unit, list(map(tail_slope, request.noises)))
@@ -253,14 +248,14 @@ def _searched(request: _Request) -> Array:
 def _check_search(request: _Request, groups: Groups) -> None:
     """Refuse what a search cannot do."""
     problems = Problems("allocation by the exact profile")
-    problems.number("epsilon", request.epsilon, low=0.0, high=_GREATEST_SEARCHED)
+    problems.number("epsilon", request.epsilon, low=0.0, high=_MAXIMUM_SEARCHED_EPSILON)
     many, total = len(groups.noises), int(groups.counts.sum())
     expected = f"at most {_MOST_GROUPS} (round sensitivities up to fewer values)"
     name = "different pairs of noise and sensitivity"
     problems.require(many <= _MOST_GROUPS, name, expected, many)
-    least = _LEAST_BUDGET * total
+    least = _MINIMUM_BUDGET * total
     good = max(request.epsilon, request.delta) >= least
-    expected = f"one of at least {least:g}, {_LEAST_BUDGET:g} for each coordinate and composition"
+    expected = f"one of at least {least:g}, {_MINIMUM_BUDGET:g} for each coordinate and composition"
     problems.require(good, "epsilon, delta", expected, (request.epsilon, request.delta))
     bounded = [noise for noise in groups.noises if noise.bound < math.inf]
     problems.require(not bounded, "noise", "unbounded support", bounded[:1])

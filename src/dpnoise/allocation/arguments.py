@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,15 +16,17 @@ from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.laplace import Laplace
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from dpnoise._types import Array
     from dpnoise._validation import Problems
 
-LEAST, GREATEST = 1e-100, 1e100  # of positive sensitivities, weights and budgets
-_GREATEST_EPSILON = 1e12
+MINIMUM, MAXIMUM = 1e-100, 1e100  # of positive sensitivities, weights and budgets
+_MAXIMUM_EPSILON = 1e12
 _NAMES = {"gaussian": Gaussian(1.0), "laplace": Laplace(1.0)}
 
 
-def read_noise(problems: Problems, noise: object, size: int | None) -> list[Noise]:
+def read_noise(problems: Problems, noise: Any, size: int | None) -> list[Noise]:  # noqa: ANN401
     """Return the noise of all coordinates, or of each, and record what is wrong with it."""
     expected = "'gaussian', 'laplace', log-concave noise or a sequence of it"
     if isinstance(noise, str):
@@ -39,32 +41,32 @@ def read_noise(problems: Problems, noise: object, size: int | None) -> list[Nois
     return [] if bad else noises
 
 
-def read_lambdas(problems: Problems, sensitivities: object) -> Array | None:
+def read_lambdas(problems: Problems, sensitivities: ArrayLike) -> Array:
     """Return the sensitivities if they are one vector of 0 or numbers of a usual size."""
     before = len(problems.found)
-    lambdas = floats(problems, "sensitivities", sensitivities, low=0.0, high=GREATEST)
+    lambdas = floats(problems, "sensitivities", sensitivities, low=0.0, high=MAXIMUM)
     shape = np.shape(lambdas)
     if len(problems.found) == before:
         vector = len(shape) == 1 and lambdas.size > 0
         problems.require(vector, "sensitivities", "shape (K,) with K >= 1", shape)
-        small = lambdas[(lambdas > 0.0) & (lambdas < LEAST)]
-        expected = f"0 or at least {LEAST:g}"
+        small = lambdas[(lambdas > 0.0) & (lambdas < MINIMUM)]
+        expected = f"0 or at least {MINIMUM:g}"
         problems.require(small.size == 0, "sensitivities", expected, small[:3].tolist())
-    return lambdas if len(problems.found) == before else None
+    return lambdas if len(problems.found) == before else np.empty(0)
 
 
-def read_weights(problems: Problems, weights: object, shape: tuple[int, ...] | None) -> Array:
+def read_weights(problems: Problems, weights: ArrayLike, shape: tuple[int, ...] | None) -> Array:
     """Return the weights, and record what is wrong with them."""
     before = len(problems.found)
-    values = floats(problems, "weights", weights, low=LEAST, high=GREATEST)
+    values = floats(problems, "weights", weights, low=MINIMUM, high=MAXIMUM)
     if len(problems.found) == before and shape is not None:
         problems.require(np.shape(values) == shape, "weights", f"shape {shape}", np.shape(values))
     return values
 
 
-def check_budget(problems: Problems, noises: list[Noise], epsilon: object, delta: object) -> None:
+def check_budget(problems: Problems, noises: list[Noise], epsilon: float, delta: float) -> None:
     """Record what is wrong with the budget for this noise."""
-    good = problems.number("epsilon", epsilon, low=0.0, high=_GREATEST_EPSILON)
+    good = problems.number("epsilon", epsilon, low=0.0, high=_MAXIMUM_EPSILON)
     if not problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
         return
     if delta > 0.0:
@@ -77,4 +79,4 @@ def check_budget(problems: Problems, noises: list[Noise], epsilon: object, delta
         expected = f"more than 0 for {name} noise, whose privacy loss is not bounded by its scale"
         problems.add(f"delta: expected {expected}, got {delta!r}")
     elif good and noises:
-        problems.number("epsilon with delta = 0", epsilon, low=LEAST)
+        problems.number("epsilon with delta = 0", epsilon, low=MINIMUM)

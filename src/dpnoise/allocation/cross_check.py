@@ -56,9 +56,9 @@ def second_account(
     if sensitivities.size > _MOST_SUMMED:
         return None
     ratios = sensitivities / scales
-    if all(isinstance(noise, Gaussian) for noise in noises):
-        sigmas = np.array([noise.sigma for noise in noises])
-        mu = math.sqrt(compositions * float(np.sum((ratios / sigmas) ** 2)))
+    sigmas = [noise.sigma for noise in noises if isinstance(noise, Gaussian)]
+    if len(sigmas) == len(noises):
+        mu = math.sqrt(compositions * float(np.sum((ratios / np.array(sigmas)) ** 2)))
         return half_lines(Gaussian(1.0), mu, epsilon) if math.isfinite(mu) and mu > 0.0 else None
     if delta == 0.0:
         slopes = np.array([tail_slope(noise) for noise in noises])

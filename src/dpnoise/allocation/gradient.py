@@ -6,8 +6,8 @@ With M(s) = prod M_g(s)^n_g the transform of the privacy loss (docs/vector-priva
 
 so the slope of log delta in the logarithm of one group's scale is the same integral with the
 factor n_g d log M_g(s), over delta. All slopes come from one pass over the points of a
-trapezoidal rule. Atoms of the loss make the integrand fade slowly; one small Gaussian loss is
-added in thought, which raises delta by about a tenth of a percent, and its slopes alike. This
+trapezoidal rule. Atoms of the loss make the integrand fade slowly; we add a fictitious Gaussian
+loss of small variance, which raises delta by about a tenth of a percent, and its slopes alike. This
 serves to find a direction: what is handed out is certified elsewhere.
 """
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
     from dpnoise.privacy.inversion.loss import CoordinateLoss
+
+    Counts = NDArray[np.int64]
 
 _STEP = 1e-3  # of c + 10 times the logarithm of a scale, for the slopes
 _BLUR = 0.0005  # a^2 c (c + 1) of the added Gaussian loss
@@ -59,7 +61,7 @@ class Slopes(NamedTuple):
     work: int = 0
 
 
-def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Array) -> Array:
+def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Counts) -> Array:
     """Return n_g times the greatest loss that a coordinate has with positive probability, or 0."""
     values = [
         max((value for value, _ in loss.atoms), default=0.0) for loss in _losses(noises, ratios)
@@ -107,7 +109,7 @@ def _losses(noises: Sequence[Noise], ratios: Array) -> list[CoordinateLoss]:
 
 
 def log_delta_and_slopes(
-    noises: Sequence[Noise], ratios: Array, counts: Array, epsilon: float, *, atoms: bool = True
+    noises: Sequence[Noise], ratios: Array, counts: Counts, epsilon: float, *, atoms: bool = True
 ) -> Slopes:
     """Return an estimate of log delta and its slopes.
 
@@ -134,14 +136,12 @@ def log_delta_and_slopes(
     squares = np.array([loss.gaussian for loss in losses])  # mu^2, 0 if not Gaussian
     others = np.flatnonzero(squares == 0.0)
     gaussian = float(counts @ squares)
-    some = counts[others].astype(float)
-    middle = LossTransform([losses[g] for g in others], some, gaussian)
+    copies, some = counts[others].tolist(), counts[others].astype(float)
+    middle = LossTransform([losses[g] for g in others], copies, gaussian)
     c, bend = _saddle(middle, some, epsilon, atoms=atoms)
     blur, change = _BLUR / (c * (c + 1.0)), _STEP / (10.0 + c)
     up, down = (_losses(noises, ratios * math.exp(x)) for x in (change, -change))
-    three = LossTransform(
-        [each[g] for each in (losses, up, down) for g in others], np.tile(some, 3), 0.0
-    )
+    three = LossTransform([each[g] for each in (losses, up, down) for g in others], 3 * copies, 0.0)
     step = 2.0 * math.pi / (_PERIOD * math.sqrt(bend + gaussian + blur))
     last = _FADED / math.sqrt(gaussian + blur)
     most = min(_MOST_POINTS, max(_MOST_WORK // (3 * len(losses)), _FEWEST))
@@ -164,7 +164,7 @@ def log_delta_and_slopes(
     log_scale += float(some @ (peak[: others.size, 0] + np.log(unit[:, 0])))
     total, sums, quiet, work = 0.0, np.zeros(len(losses)), 0, 0
     for k in range(0, u.size, _CHUNK):
-        s, w = c + 1j * u[k : k + _CHUNK], weight[k : k + _CHUNK]
+        s, w = np.asarray(c + 1j * u[k : k + _CHUNK], dtype=complex), weight[k : k + _CHUNK]
         product = s * (s + 1.0)
         base = np.exp(spread * (product - c * (c + 1.0)) - 1j * epsilon * s.imag) / product
         level, work = 0.0, work + 3 * len(losses) * u[k : k + _CHUNK].size

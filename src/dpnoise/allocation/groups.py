@@ -1,4 +1,4 @@
-"""Coordinates that are alike, so that a search has a few unknowns for many coordinates."""
+"""Groups of equal coordinates, which a search gives one scale each."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.subbotin import Subbotin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,17 +44,23 @@ def absolute_moment(noise: Noise, p: float) -> float:
 
 
 def tail_slope(noise: Noise) -> float:
-    """Return the greatest slope of -log density, by which a bounded privacy loss is measured.
+    """Return the largest slope of -log density, by which a bounded privacy loss is measured.
 
-    With log-concave noise of bounded loss a shift by d costs d times this slope in the worst
-    case. It is infinite for all other noise.
+    Parameters
+    ----------
+    noise : Noise
+        Log-concave.
+
+    Returns
+    -------
+    float
+        A shift by d costs at most d times this slope. Infinite where the loss is not bounded.
     """
-    match noise:
-        case Laplace(beta=beta) | Subbotin(p=1.0, scale=beta):
-            return 1.0 / beta
-        case Huber(alpha=alpha, scale=scale):
-            return alpha / scale
-    return math.inf
+    slope = noise.largest_loss(1.0)
+    try:
+        return float(slope)
+    except OverflowError:  # beyond all doubles
+        return math.inf
 
 
 class Groups(NamedTuple):
@@ -132,11 +134,11 @@ def make_groups(
     kind = np.broadcast_to([place[noise] for noise in noises], sensitivities.shape)
     some = np.ones_like(sensitivities) if weights is None else weights
     if all(np.ptp(column) == 0 for column in (kind, sensitivities, some)):
-        size = moments[known[int(kind[0])]]
+        only = known[int(kind[0])]
         return Groups(
-            [known[int(kind[0])]],
+            [only],
             sensitivities[:1].copy(),
-            some[:1] * size,
+            some[:1] * moments[only],
             np.array([sensitivities.size * compositions], dtype=np.int64),
             np.zeros(sensitivities.size, dtype=np.intp),
         )

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
-from dpnoise.calibration.certify import maximum_loss
 from dpnoise.calibration.cross_check import cross_checked
 from dpnoise.calibration.grid import BOX, RESOLUTION, check_grid, grid_optimum
 from dpnoise.calibration.scalar import scalar_optimum
@@ -23,7 +22,6 @@ from dpnoise.calibration.scale_family import pure_optimum, scale_optimum
 from dpnoise.calibration.sufficient import sufficient_optimum
 from dpnoise.calibration.vector import vector_optimum
 from dpnoise.noise import FAMILIES
-from dpnoise.noise.base import Noise
 from dpnoise.noise.flipped_huber import FlippedHuber
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.huber import Huber
@@ -35,6 +33,8 @@ from dpnoise.noise.truncated_laplace import TruncatedLaplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from dpnoise.noise.base import Noise
 
     Box = tuple[tuple[float, float], tuple[float, float]]
 
@@ -101,7 +101,7 @@ def _calibrator(kind: type[Noise]) -> _Calibrator | None:
     if kind in _CALIBRATORS or len(fields(kind)) != 1:  # type: ignore[arg-type] # all dataclasses
         return _CALIBRATORS.get(kind)
     unit: Noise = kind(1.0)  # type: ignore[call-arg] # the scale
-    bounded = maximum_loss(unit, 1.0) < math.inf
+    bounded = unit.largest_loss(1.0) < math.inf
     return _Calibrator(
         partial(scale_optimum, unit), partial(pure_optimum, unit) if bounded else None
     )
@@ -247,18 +247,17 @@ def calibrate(
     """
     problems = Problems("calibration")
     known = _read_family(problems, family)
-    named = not problems.found
+    named, name = not problems.found, method if isinstance(method, str) else ""
     check_budget(problems, epsilon, delta, sensitivity, dimension)
     if named:
         good = not problems.found
         methods = known.calibrator.methods
         expected = f"{' or '.join(map(repr, methods))} for {known.name}"
-        offered = isinstance(method, str) and method in methods
-        problems.require(offered, "method", expected, method)
+        problems.require(name in methods, "method", expected, method)
         if good:
             budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
-            _check_request(problems, known, budget, method)
-    check_grid(problems, method, box, resolution, many=is_integer(dimension) and dimension != 1)
+            _check_request(problems, known, budget, name)
+    check_grid(problems, name, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
     problems.raise_if_any()
     try:
         found = _found(known, budget, method, box or BOX, resolution or RESOLUTION)

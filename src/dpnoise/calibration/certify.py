@@ -16,10 +16,6 @@ import numpy as np
 
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.delta_bounds import composed_log_delta
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.staircase import Staircase
-from dpnoise.noise.subbotin import Subbotin
 from dpnoise.privacy.vector import VectorProfile, vector_profile
 
 if TYPE_CHECKING:
@@ -38,22 +34,6 @@ _WORTH, _SLACK, _IMPROVEMENTS = 1e-10, 1e-6, 4
 _UNUSED, _PROBE, _MOST_UNUSED, _CAREFUL = 1e-8, 1e-6, 1e-3, 0.95
 
 
-def maximum_loss(noise: Noise, sensitivity: float) -> Fraction | float:
-    """Return a bound on the privacy loss of one coordinate, in exact arithmetic.
-
-    For log-concave noise the loss grows along the line to sensitivity times the slope of the
-    far tail of -log density. Staircase noise is epsilon-private up to its own sensitivity.
-    """
-    match noise:
-        case Laplace(beta=beta) | Subbotin(p=1.0, scale=beta):
-            return Fraction(sensitivity) / Fraction(beta)
-        case Huber(alpha=alpha, scale=scale):
-            return Fraction(sensitivity) * Fraction(alpha) / Fraction(scale)
-        case Staircase(epsilon=epsilon, sensitivity=width) if sensitivity <= width:
-            return Fraction(epsilon)
-    return math.inf
-
-
 def certified(noise: Noise, budget: Budget) -> tuple[float, str]:
     """Return an upper bound on the delta of `noise` at the budget's epsilon, and by which account.
 
@@ -61,7 +41,7 @@ def certified(noise: Noise, budget: Budget) -> tuple[float, str]:
     inversion of transforms may see nothing.
     """
     epsilon, unit, dimension = budget.epsilon, budget.sensitivity, budget.dimension
-    if dimension * maximum_loss(noise, unit) <= Fraction(epsilon):
+    if dimension * noise.largest_loss(unit) <= Fraction(epsilon):
         return 0.0, PURE
     if dimension > 1 and noise.log_concave:
         bound = np.asarray(composed_log_delta(noise, unit, epsilon, dimension))

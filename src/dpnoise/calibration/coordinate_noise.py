@@ -150,12 +150,12 @@ def coordinate_noise(
     problems.number("delta", delta, low=MINIMUM_DELTA, high=1.0, open_high=True)
     problems.require(is_integer(grid) and grid >= 1, "grid", "a whole number of at least 1", grid)
     problems.require(
-        is_integer(passes) and 1 <= passes <= _MAXIMUM_PASSES,
+        is_integer(passes) and 1 <= int(passes) <= _MAXIMUM_PASSES,
         "passes",
         f"a whole number from 1 to {_MAXIMUM_PASSES:g}",
         passes,
     )
-    few = is_integer(coordinates) and 1 <= coordinates <= _MAXIMUM_DIMENSION
+    few = is_integer(coordinates) and 1 <= int(coordinates) <= _MAXIMUM_DIMENSION
     expected = f"a whole number from 1 to {_MAXIMUM_DIMENSION:g}"
     if problems.require(few, "coordinates", expected, coordinates):
         given = np.ones(coordinates) if sensitivities is None else sensitivities

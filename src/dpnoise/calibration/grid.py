@@ -122,7 +122,7 @@ def check_grid(
     try:
         counts = list(resolution if resolution is not None else RESOLUTION)
         good = len(counts) == 2 and all(
-            is_integer(n) and 2 <= n <= top for n, top in zip(counts, most, strict=True)
+            is_integer(n) and 2 <= int(n) <= top for n, top in zip(counts, most, strict=True)
         )
     except TypeError:
         good = False

@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpnoise.calibration.certify import certified_calibration, maximum_loss
+from dpnoise.calibration.certify import certified_calibration
 from dpnoise.calibration.equal_variance import EqualVarianceSearch, increasing_root
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def pure_scale(budget: Budget, unit: Noise) -> float:
     float
         K times the largest loss of one coordinate at scale 1, over epsilon.
     """
-    loss = maximum_loss(unit, budget.sensitivity)
+    loss = unit.largest_loss(budget.sensitivity)
     scale = budget.dimension * float(loss) / budget.epsilon
     minimum = budget.dimension * Fraction(loss) / Fraction(budget.epsilon)
     while Fraction(scale) < minimum:
@@ -90,7 +90,7 @@ def scale_optimum(unit: Noise, budget: Budget, variance: float | None = None) ->
         variance = _minimum_variance(unit, budget)
     scale = math.sqrt(variance / unit.var())
     found = certified_calibration(unit.scaled(scale * budget.sensitivity), budget)
-    if not budget.allows_pure or maximum_loss(unit, 1.0) == math.inf:
+    if not budget.allows_pure or unit.largest_loss(1.0) == math.inf:
         return found
     pure = pure_optimum(unit, budget)
     return found if found.variance < pure.variance else pure
@@ -101,7 +101,7 @@ def _minimum_variance(unit: Noise, budget: Budget) -> float:
     search = EqualVarianceSearch(lambda _, scale: unit.scaled(scale), budget.unit)
     pure = 0.0
     if budget.allows_pure:
-        pure = budget.epsilon / budget.dimension / float(maximum_loss(unit, 1.0))
+        pure = budget.epsilon / budget.dimension / float(unit.largest_loss(1.0))
     # Just beyond the pure scale delta grows with a power of the excess.
     start = math.log(max(pure, 1e-3)) - 4.0
 

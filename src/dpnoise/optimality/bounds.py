@@ -1,8 +1,8 @@
-"""How good can any one-dimensional additive noise be? Bounds from linear programs.
+"""Bounds on the minimum cost of one-dimensional additive noise, from linear programs.
 
 For a real query of sensitivity 1 and noise T that does not depend on the data, (epsilon,
 delta)-DP asks for every shift |d| <= 1 that sup_A P(T in A) - e^epsilon P(T + d in A) <= delta.
-`minimum_cost` brackets the least E T^2 or E|T| under these constraints, over all
+`minimum_cost` brackets the minimum E T^2 or E|T| under these constraints, over all
 distributions, atoms included. Linear programs over discretised noise are the way of Selvi, Liu
 & Wiesemann (2023, "Differential privacy via distributionally robust optimization"). Noise that
 is merely binned loses a share of order h of its cost in cells of width h; the rounding below is
@@ -20,7 +20,7 @@ not the solver's optimum but the value of its dual solution, made feasible and c
 with a margin for rounding: weak duality makes it a bound whatever the solver did.
 
 Above. The masses of the program, spread evenly over cells around the lattice points, are a
-histogram, whose exact profile is checked (`dpnoise.optimality.histogram`) and mended. The
+histogram, whose exact profile is checked (`dpnoise.optimality.histogram`) and repaired. The
 shifts it violates enter S, and so on until the bounds meet. Decreasing densities (for which
 the largest shift is the worst, so that one shift is enough) give further histograms; they are
 nearly but not exactly optimal, so they are never assumed.
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.optimality.histogram import Histogram, repaired_histogram
 from dpnoise.optimality.program import LatticeProgram
 
@@ -53,7 +53,7 @@ _SHIFTS_PER_ROUND = 6
 
 @dataclass(frozen=True, eq=False)
 class CostBounds:
-    """Bounds on the least cost of additive noise, and noise that attains the upper one.
+    """Bounds on the minimum cost of additive noise, and noise that attains the upper one.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def minimum_cost(
     cells: int | None = None,
     gap: float = 0.005,
 ) -> CostBounds:
-    """Bound the least cost of one-dimensional additive (epsilon, delta)-DP noise.
+    """Return bounds on the minimum cost of one-dimensional additive (epsilon, delta)-DP noise.
 
     Parameters
     ----------
@@ -113,6 +113,7 @@ def minimum_cost(
     Returns
     -------
     CostBounds
+        lower <= upper, and noise that attains the upper bound.
 
     Raises
     ------
@@ -121,14 +122,25 @@ def minimum_cost(
         more than 20,000 lattice points (epsilon below about 0.001).
     RuntimeError
         If the solver failed.
+
+    References
+    ----------
+    Selvi, Liu & Wiesemann, "Differential privacy via distributionally robust optimization" (2023).
+
+    Examples
+    --------
+    >>> from dpnoise.optimality.bounds import minimum_cost
+    >>> found = minimum_cost(1.0, 1e-3, gap=0.05)
+    >>> found.lower <= found.upper <= 1.05 * found.lower
+    True
     """
     problems = Problems("least cost of additive noise")
     ok = problems.number("epsilon", epsilon, low=0.0, high=LARGEST_EPSILON, open_low=True)
     ok &= problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
     problems.require(cost in COSTS, "cost", f"one of {', '.join(COSTS)}", cost)
     problems.number("gap", gap, low=0.0, open_low=True)
-    whole = isinstance(cells, int) and not isinstance(cells, bool) and cells >= 1
-    known = problems.require(cells is None or whole, "cells", "a whole number >= 1 or None", cells)
+    whole = cells is None or (is_integer(cells) and cells >= 1)
+    known = problems.require(whole, "cells", "a whole number >= 1 or None", cells)
     if ok and known:
         points = (cells or 1) * _reach(epsilon, delta)
         problems.require(
@@ -177,7 +189,7 @@ def _rounding_loss(cells: int, cost: str) -> float:
 def _choose_cells(
     epsilon: float, delta: float, cost: str, gap: float
 ) -> tuple[int, int, Histogram]:
-    """Return a lattice that should suffice for `gap`, a fine one, and noise met on the way.
+    """Return a lattice expected to suffice for `gap`, a fine one, and noise that it led to.
 
     The optimum peaks sharply at multiples of 1 when epsilon is large, so that lattices on
     which the peaks are a whole number of points wide do better than much finer ones. Programs
@@ -211,7 +223,7 @@ def _decreasing(epsilon: float, delta: float, cost: str, cells: int) -> Histogra
 def _bracket(
     epsilon: float, delta: float, cost: str, cells: int, *, gap: float, start: Histogram
 ) -> CostBounds:
-    """Return what one lattice, and noise known before, say."""
+    """Return the bounds by the program of one lattice and by noise known before."""
     program = _program(epsilon, delta, cost, cells)
     few = {cells, cells - 1, cells // 2 + 1, cells // 3}
     shifts = sorted(few) if cells > _ALL_SHIFTS else list(range(1, cells + 1))
@@ -226,8 +238,8 @@ def _bracket(
             lower, bounded_by = bound, len(shifts)
         unrepaired = Histogram(cells, masses, 0.0)
         new = _violated(unrepaired.deltas(epsilon), delta, shifts)
-        # More shifts cannot make the program cheaper: they cannot help the noise when it is
-        # too dear before it is mended.
+        # More shifts only raise the optimum; stop once the unrepaired histogram exceeds the upper
+        # bound.
         slow = 0.0 < lower <= (1.0 + 0.05 * gap) * before
         settled = best is not start or _cost(unrepaired, cost) >= upper
         if upper <= (1.0 + gap) * lower or not new or (slow and settled):
@@ -242,7 +254,7 @@ def _violated(deltas: Array, delta: float, shifts: list[int]) -> list[int]:
     excess = deltas - delta
     excess[np.array(shifts) - 1] = 0.0
     apart = max(deltas.size // 12, 1)
-    new = []
+    new: list[int] = []
     while len(new) < _SHIFTS_PER_ROUND and np.max(excess) > 1e-4 * delta + 1e-9:
         place = int(np.argmax(excess))
         new.append(place + 1)

@@ -55,13 +55,13 @@ class Histogram:
     def var(self) -> float:
         """Return the variance."""
         width = 1.0 / self.cells
-        centres = np.arange(self.masses.size) * width
+        centres = np.arange(self.masses.size, dtype=float) * width
         return self._moment(centres**2 + width**2 / 12.0, 2)
 
     def mean_abs(self) -> float:
         """Return E|T|."""
         width = 1.0 / self.cells
-        size = np.arange(self.masses.size) * width
+        size = np.arange(self.masses.size, dtype=float) * width
         size[0] = width / 4.0  # the cell that straddles 0
         return self._moment(size, 1)
 
@@ -108,12 +108,12 @@ class Histogram:
         return np.maximum(rest, 0.0) @ weight
 
     def delta(self, epsilon: float) -> float:
-        """Return the least delta for which this noise is (epsilon, delta)-DP, sensitivity 1."""
+        """Return the minimum delta for which this noise is (epsilon, delta)-DP, sensitivity 1."""
         return float(np.max(self.deltas(epsilon)))
 
 
 def pure_envelope(cells: int, masses: Array, epsilon: float) -> Histogram:
-    """Return (epsilon, 0)-DP noise that follows given masses as closely as it may from above.
+    """Return (epsilon, 0)-DP noise: the lowest envelope of given masses from above, normalised.
 
     p_j becomes max_i p_i e^(-epsilon ceil(|i - j| / n)), normalised: since ceil(a + b) <=
     ceil(a) + 1 for b <= 1, cells at most n apart differ by at most e^epsilon. Masses that

@@ -1,4 +1,4 @@
-"""The linear program of additive noise on a lattice, with a bound that needs no trust.
+"""The linear program of additive noise on a lattice, and a lower bound recomputed from its dual.
 
 Unknown are the masses p_0, ..., p_N of symmetric noise at the points j/n, where p_N is all
 mass from N on (on one side), and, for each shift by k cells, slacks u_kj:
@@ -14,7 +14,8 @@ the masses of every (epsilon, delta)-DP lattice noise, the lump being what it ha
 are feasible (see `dpnoise.optimality.bounds` for noise off the lattice).
 
 Any multipliers y_kj in [0, w_k] give the bound min_j (c_j + (A' y)_j) - delta sum_k w_k. The
-solver's multipliers are clipped to that and the bound is computed from them.
+solver's multipliers are clipped to that and the bound is computed from them, independently of the
+solver's accuracy.
 """
 
 from __future__ import annotations
@@ -121,19 +122,22 @@ class LatticeProgram:
             extra.resize(extra.shape[0], size + slacks)
             matrix = sparse.vstack([matrix, extra])
             right = np.append(right, np.zeros(extra.shape[0]))
+        # Typed loosely: the types of SciPy know no sparse constraints.
+        inequalities: Any = sparse.csr_array(matrix)
+        normalised: Any = sparse.csr_array(np.append(self.weight, np.zeros(slacks))[None, :])
         answer = linprog(
             np.append(self.cost * self.weight / self._unit_cost, np.zeros(slacks)),
-            A_ub=sparse.csr_array(matrix),
+            A_ub=inequalities,
             b_ub=right,
-            A_eq=sparse.csr_array(np.append(self.weight, np.zeros(slacks))[None, :]),
-            b_eq=[1.0],
+            A_eq=normalised,
+            b_eq=np.ones(1),
             method="highs-ds",
             options={
                 "primal_feasibility_tolerance": _TOLERANCE,
                 "dual_feasibility_tolerance": _TOLERANCE,
             },
         )
-        if answer.status != 0:
+        if answer.status != 0 or answer.x is None:
             message = (
                 f"linear program of additive noise (epsilon={self.epsilon!r}, "
                 f"delta={self.delta!r}, {self.cells} cells per unit): {answer.message}"

@@ -1,5 +1,7 @@
 """Algorithm 1 of Balle & Wang (ICML 2018) as published: to be measured, not to be used.
 
+Nothing in the library needs it; `dpnoise.gaussian_sigma` is what to use.
+
 It writes sigma = alpha sensitivity / sqrt(2 epsilon) and searches v >= 0 with B+(v) = delta
 where alpha <= 1, else u >= 0 with B-(u) = delta, where
 
@@ -13,7 +15,7 @@ the search is by bisection. Where it stops has two versions:
     "delta"      B is within 1e-12 of delta, on either side, as in the authors' published script.
 
 In both the last middle may be on the side that is not private, and 1 + erf is absolute: far out
-nothing is left of a small delta. `gaussian_sigma` is what to use.
+nothing is left of a small delta.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Algorithm 1 of Muthukrishnan & Kalyani (2024): bisection for mu_0, as printed and repaired.
 
+Nothing in the library needs it; `dpnoise.gaussian_sigma` is what to use.
+
 With phi(mu) = Q(epsilon/mu - mu/2) - e^epsilon Q(epsilon/mu + mu/2), the delta of Gaussian noise
 at mu = sensitivity / sigma, mu_0 is the root of phi(mu) = delta. With y = Q^(-1)(delta) the paper
 brackets it by
@@ -22,7 +24,7 @@ Below: phi(mu) <= Q(epsilon/mu - mu/2) gives mu_l, and phi falls with epsilon, w
 gives phi(mu) = erf(mu / sqrt 8), hence 2 z. At epsilon = 0 both ends meet.
 
 `repaired_algorithm_1` halves that bracket in log mu and compares logarithms of phi, which do not
-cancel. `gaussian_sigma` gets the same root from Newton's method in a few steps.
+cancel. `dpnoise.gaussian_sigma` gets the same root from Newton's method in a few steps.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ _HALVINGS = 1100  # doubles leave none after so many
 _ROUNDING = 1e-13  # of the ends of a bracket, in log mu
 
 
-def _budget(subject: str, epsilon: ArrayLike, delta: ArrayLike, tolerance: float) -> list[Array]:
+def _budget(
+    subject: str, epsilon: ArrayLike, delta: ArrayLike, tolerance: float
+) -> tuple[Array, ...]:
     """Return epsilon and delta, checked and of one shape."""
     problems = Problems(subject)
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=1e12)

@@ -1,6 +1,7 @@
 """A registered family with a scale as its only parameter needs no line in calibration."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,10 @@ from dpnoise import calibrate, gaussian_sigma, vector_profile
 from dpnoise.calibration.budget import Budget
 from dpnoise.calibration.closed_forms import laplace_scale
 from dpnoise.calibration.scale_family import scale_optimum
-from dpnoise.noise import FAMILIES, Gaussian, Laplace, Noise
+from dpnoise.noise import FAMILIES
+from dpnoise.noise.base import Noise
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.laplace import Laplace
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Logistic(Noise):
         return -np.logaddexp(0.0, x / self.s)
 
     def _magnitude(self, level):
-        return self.s * np.log(2.0 * np.exp(level) - 1.0)
+        return self.s * (level + np.log(2.0 - np.exp(-level)))
 
     def var(self):
         return (np.pi * self.s) ** 2 / 3.0
@@ -53,6 +57,23 @@ def test_a_new_family_is_calibrated_by_its_registration_alone(monkeypatch):
         t = np.linspace(-50.0, 50.0, 400_001) * found.noise.s
         tail = 1.0 / (1.0 + np.exp(np.array([t, t + sensitivity]) / found.noise.s))
         assert np.max(tail[0] - np.exp(epsilon) * tail[1]) == pytest.approx(delta, rel=1e-6)
+
+
+def test_a_declared_bound_of_the_loss_makes_it_pure(monkeypatch):
+    class Declared(Logistic):
+        def largest_loss(self, sensitivity):
+            return Fraction(sensitivity) / Fraction(self.s)
+
+        def _scaled(self, factor):
+            return Declared(factor * self.s)
+
+    monkeypatch.setitem(FAMILIES, "declared", Declared)
+    found = calibrate("declared", epsilon=0.3, dimension=7, sensitivity=0.7)
+    assert 7 * Fraction(0.7) / Fraction(found.noise.s) <= Fraction(0.3)
+    assert found.noise.s == pytest.approx(7 * 0.7 / 0.3, rel=1e-15)
+    assert found.delta == 0.0
+    some = calibrate("declared", epsilon=0.3, delta=1e-3, dimension=7, sensitivity=0.7)
+    assert some.variance <= found.variance
 
 
 def test_a_new_family_with_unbounded_loss_is_refused_without_delta(monkeypatch):
