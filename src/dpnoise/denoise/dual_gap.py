@@ -21,23 +21,7 @@ if TYPE_CHECKING:
 
 
 def objective(difference: sparse.csr_array, y: Array, penalty: float, fitted: Array) -> float:
-    """Objective P(b) of trend filtering.
-
-    Parameters
-    ----------
-    difference : scipy.sparse.csr_array, shape (rows, n)
-        D.
-    y : numpy.ndarray, shape (n,)
-        The data.
-    penalty : float
-        lambda.
-    fitted : numpy.ndarray, shape (n,)
-        b.
-
-    Returns
-    -------
-    float
-    """
+    """Objective P(b) of trend filtering, b = `fitted` and lambda = `penalty`."""
     variation = float(np.sum(np.abs(difference @ fitted)))
     return 0.5 * float(np.sum((y - fitted) ** 2)) + penalty * variation
 
@@ -45,25 +29,10 @@ def objective(difference: sparse.csr_array, y: Array, penalty: float, fitted: Ar
 def relative_gap(
     difference: sparse.csr_array, y: Array, penalty: float, fitted: Array, dual: Array
 ) -> float:
-    """Dual gap relative to the objective, (P(b) - dual value) / P(b).
+    """Dual gap relative to the objective, (P(b) - dual value) / P(b), u = `dual`.
 
-    Parameters
-    ----------
-    difference : scipy.sparse.csr_array, shape (rows, n)
-        D.
-    y : numpy.ndarray, shape (n,)
-        The data less their mean, which would enlarge P and so hide the gap.
-    penalty : float
-        lambda.
-    fitted : numpy.ndarray, shape (n,)
-        b.
-    dual : numpy.ndarray, shape (rows,)
-        u.
-
-    Returns
-    -------
-    float
-        Infinite where |u| <= lambda does not hold.
+    The data `y` come less their mean, which would enlarge P and so hide the gap. The gap is
+    infinite where |u| <= lambda does not hold.
     """
     if not np.all(np.abs(dual) <= penalty):
         return np.inf

@@ -66,23 +66,10 @@ def largest_penalty(graph: Graph, y: ArrayLike, *, order: int = 0) -> float:
 
 
 def flat_penalty(graph: Graph, centred: Array, order: int) -> tuple[float, Array]:
-    """Penalty from which on the solution is flat, with a dual that proves it.
+    """Penalty from which on the solution is flat for data of mean 0, and a dual u that proves it.
 
-    Parameters
-    ----------
-    graph : Graph
-    centred : numpy.ndarray, shape (n,)
-        Data of mean 0.
-    order : int
-        0, 1 or 2.
-
-    Returns
-    -------
-    penalty : float
-        For order 1 the minimum; for the others the maximum of the potential flow, at least that
-        of the best flow.
-    dual : numpy.ndarray, shape (rows of D,)
-        u with D'u = `centred` and |u| <= `penalty`.
+    D'u = `centred` and |u| <= penalty. For order 1 it is the minimum; for the others the maximum of
+    the potential flow, at least that of the best flow.
     """
     potential = _potential(graph, centred)
     if order == 1:

@@ -46,18 +46,9 @@ _ROUNDING = 1e-9  # contradictions up to this size count as rounding
 
 
 class Optimum(NamedTuple):
-    """Primal and dual point, with the active rows.
+    """Point b with a dual |u| <= lambda, and the active rows, where D b is not zero.
 
-    Attributes
-    ----------
-    fitted : numpy.ndarray, shape (n,)
-        b.
-    dual : numpy.ndarray, shape (rows,)
-        |u| <= lambda.
-    active : numpy.ndarray of bool, shape (rows,)
-        Where D b is not zero.
-    settled : bool
-        Whether the active rows were verified.
+    `settled` says that the active rows were verified.
     """
 
     fitted: Array
@@ -69,43 +60,12 @@ class Optimum(NamedTuple):
 def solve(
     graph: Graph, order: int, difference: sparse.csr_array, y: Array, penalty: float
 ) -> Optimum:
-    """Optimum at a positive penalty.
-
-    Parameters
-    ----------
-    graph : Graph
-    order : int
-        0, 1 or 2.
-    difference : scipy.sparse.csr_array, shape (rows, n)
-        D of this graph and order.
-    y : numpy.ndarray, shape (n,)
-        Not all zero.
-    penalty : float
-        lambda, positive.
-
-    Returns
-    -------
-    Optimum
-    """
+    """Optimum at a positive penalty; `difference` is D of this graph and order."""
     return polish(graph, order, difference, y, penalty, interior_point(difference, y, penalty))
 
 
 def interior_point(difference: sparse.csr_array, y: Array, penalty: float) -> Optimum:
-    """Approximate optimum by Clarabel's interior-point method.
-
-    Parameters
-    ----------
-    difference : scipy.sparse.csr_array, shape (rows, n)
-        D.
-    y : numpy.ndarray, shape (n,)
-    penalty : float
-        lambda, positive.
-
-    Returns
-    -------
-    Optimum
-        Not settled.
-    """
+    """Approximate optimum by Clarabel's interior-point method, not settled."""
     rows, n = difference.shape
     # y is scaled to the unit of the solver's absolute tolerances
     unit = float(np.max(np.abs(y)))
@@ -141,21 +101,7 @@ def polish(  # noqa: PLR0917
 ) -> Optimum:
     """Exact optimum whose active rows are those of `rough`, or near them.
 
-    Parameters
-    ----------
-    graph : Graph
-    order : int
-        0, 1 or 2.
-    difference : scipy.sparse.csr_array, shape (rows, n)
-    y : numpy.ndarray, shape (n,)
-    penalty : float
-    rough : Optimum
-        From `interior_point`.
-
-    Returns
-    -------
-    Optimum
-        The one of smallest dual gap: settled, or `rough` itself.
+    The one of smallest dual gap: settled, or `rough` itself, which `interior_point` found.
     """
     best = rough
     smallest = relative_gap(difference, y, penalty, rough.fitted, rough.dual)

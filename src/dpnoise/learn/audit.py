@@ -79,30 +79,9 @@ class _Event:
 
 
 def clopper_pearson(hits: ArrayLike, runs: int, confidence: float) -> tuple[Array, Array]:
-    """Clopper-Pearson bounds of a probability, one-sided, each with this confidence.
+    """Clopper-Pearson bounds of the probability of an event, one-sided, each with this confidence.
 
-    Parameters
-    ----------
-    hits : array_like of int
-        How often the event happened, 0 to `runs`.
-    runs : int
-    confidence : float
-        In (0, 1).
-
-    Returns
-    -------
-    lower, upper : numpy.ndarray
-        In the shape of `hits`.
-
-    References
-    ----------
-    Clopper & Pearson, Biometrika 26, 1934.
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson(0, 10, 0.95)
-    >>> float(low), round(float(high), 4)
-    (0.0, 0.2589)
+    The event happened `hits` times, a number or an array, in `runs` runs.
     """
     count, miss = np.asarray(hits, dtype=float), 1.0 - confidence
     with np.errstate(invalid="ignore"):

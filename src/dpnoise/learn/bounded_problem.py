@@ -36,44 +36,15 @@ LIMIT = 1e15
 
 
 def public_number(problems: Problems, name: str, given: float | None) -> float:
-    """Public constant in [1e-15, 1e15], recording a problem unless it is one.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where the problem is recorded.
-    name : str
-        Of the setting.
-    given : float, optional
-        The setting; it has no default.
-
-    Returns
-    -------
-    float
-        1 where the setting is refused.
-    """
+    """Public constant in [1e-15, 1e15]; 1, and a problem recorded, where it is refused."""
     good = problems.number(name, given, low=1.0 / LIMIT, high=LIMIT)
     return float(given) if good and given is not None else 1.0
 
 
 def public_vector(problems: Problems, name: str, given: ArrayLike | None, features: int) -> Array:
-    """Public constants in [1e-15, 1e15] by feature, recording a problem unless they are.
+    """Public constants in [1e-15, 1e15], one or one for each feature, in shape (features,).
 
-    Parameters
-    ----------
-    problems : Problems
-        Where the problem is recorded.
-    name : str
-        Of the setting.
-    given : array_like, optional
-        One number, or one for each feature; it has no default.
-    features : int
-        How many features there are.
-
-    Returns
-    -------
-    numpy.ndarray, shape (features,)
-        Ones where the setting is refused.
+    Ones, and a problem recorded, where they are refused.
     """
     expected = f"one number in [1e-15, 1e15], or {features} of them: public, not from the data"
     try:
@@ -102,25 +73,10 @@ def bounded_problem(
 ) -> Problem:
     """Learning problem of clipped data, every constant of which comes from public numbers.
 
-    Parameters
-    ----------
-    X : float64 array, shape (N, K)
-    y : float64 array, shape (N,)
-        Real values (squared loss), -1 and +1 (logistic loss).
-    usable : bool array, shape (N,)
-        The other records, and those with features that are not finite, contribute nothing.
-    loss, penalty : str
-    strength : float
-    intercept : bool
-        As for `dpnoise.learn.problem.make_problem`; checked by the caller.
-    bounds, scales : float64 array, shape (K,)
-        b_i and s_i, from `public_vector`.
-    target_bound : float
-        From `public_number`; targets of the squared loss are clipped to it.
-
-    Returns
-    -------
-    Problem
+    Records that are not `usable`, shape (N,), and those with features that are not finite
+    contribute nothing. `bounds` b_i and `scales` s_i, shape (K,), come from `public_vector`, and
+    `target_bound`, for targets of the squared loss, from `public_number`. The rest is as for
+    `dpnoise.learn.problem.make_problem` and checked by the caller.
     """
     usable = usable & np.isfinite(X).all(axis=1)
     features = np.where(usable[:, None], np.clip(X, -bounds, bounds), 0.0)
@@ -153,20 +109,8 @@ def farthest_fit(
     """Upper bound on every |x'w - y| that a descent can meet, for any data within the bounds.
 
     An update of coordinate i moves w_i by at most step / M_i (C_i + 2 C_i |t| / N), t its unit
-    noise, and proximal operators shrink. The bound depends on the noise and public constants alone.
-
-    Parameters
-    ----------
-    problem : Problem
-    bounds : float64 array, shape (K,)
-        On each feature, 1 for the intercept.
-    target_bound, step, clip : float
-    noise, orders : arrays, shape (L, K)
-        Unit noise of the updates, and which coordinate each one takes.
-
-    Returns
-    -------
-    float
+    noise, shape (L, K), and proximal operators shrink. The bound depends on the noise and public
+    constants alone: `bounds`, shape (K,), is 1 for the intercept.
     """
     moves = 1.0 + 2.0 * np.abs(noise) / problem.size
     visits = np.zeros(problem.coordinates)

@@ -35,31 +35,9 @@ ITERATES = ("last", "averaged")
 def coordinate_orders(
     order: str, shape: tuple[int, int], random_state: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Coordinates that the updates take.
+    """Coordinates that the updates take, shape (L, K) for `shape` = (passes L, coordinates K).
 
-    Parameters
-    ----------
-    order : {"cyclic", "random"}
-        0 .. K-1 in every pass, or each one drawn uniformly.
-    shape : tuple of int
-        Passes L and coordinates K.
-    random_state : numpy.random.Generator
-        Not used by the cyclic order.
-
-    Returns
-    -------
-    int array, shape (L, K)
-
-    Raises
-    ------
-    ValueError
-        For any other order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> coordinate_orders("cyclic", (2, 3), np.random.default_rng(1)).tolist()
-    [[0, 1, 2], [0, 1, 2]]
+    The "cyclic" order is 0 .. K-1 in every pass, the "random" one draws each coordinate uniformly.
     """
     problems = Problems("coordinate descent")
     problems.require(order in ORDERS, "order", f"one of {', '.join(ORDERS)}", order)

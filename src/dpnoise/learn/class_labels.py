@@ -14,21 +14,7 @@ if TYPE_CHECKING:
 
 
 def two_labels(problems: Problems, classes: ArrayLike | None, kind: np.dtype) -> NDArray:
-    """Two sorted labels that fit data of a type, recording what is wrong.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where it is recorded.
-    classes : array_like, optional
-        The setting; it has no default.
-    kind : numpy.dtype
-        Of the labels in the data.
-
-    Returns
-    -------
-    numpy.ndarray, shape (2,)
-    """
+    """Two sorted labels that fit data of type `kind`; what is wrong with `classes` is recorded."""
     labels = np.asarray(classes)
     try:
         labels = np.unique(labels)
@@ -48,19 +34,7 @@ def two_labels(problems: Problems, classes: ArrayLike | None, kind: np.dtype) ->
 
 
 def label_signs(classes: NDArray, labels: NDArray) -> Array:
-    """Signs of labels: -1 for the first class, +1 for the second, 0 for any other label.
-
-    Parameters
-    ----------
-    classes : numpy.ndarray, shape (2,)
-        From `two_labels`.
-    labels : numpy.ndarray, shape (N,)
-        Of the data.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N,)
-    """
+    """Signs of labels: -1 for the first class, +1 for the second, 0 for any other label."""
     place = dict(zip(classes.tolist(), (-1.0, 1.0), strict=True))
     return np.array([place.get(one, 0.0) if _hashable(one) else 0.0 for one in labels.tolist()])
 

@@ -121,31 +121,9 @@ def run(  # noqa: PLR0917
 ) -> None:
     """Run every (step, clip, repetition) and write the final parameters to `out`.
 
-    Parameters
-    ----------
-    loss : int
-        SQUARED or LOGISTIC.
-    columns : float32 array, shape (K, N)
-        Features by coordinate; multiplied by the label for the logistic loss.
-    start : float32 array, shape (N,)
-        Fitted values at w = 0: minus the target (squared) or zeros (logistic).
-    steps : float64 array, shape (S,)
-        Step factors tau; coordinate i uses tau / smoothness[i].
-    clips : float64 array, shape (C,)
-        Total clipping level; coordinate i clips at clip * sqrt(smoothness[i] / sum).
-    noise : float64 array, shape (R, L, K)
-        Unit noise, one value per repetition and update; scaled here by the sensitivity
-        2 clip_i / N of the coordinate that is updated.
-    orders : int64 array, shape (R, L, K)
-        Which coordinate each update takes.
-    smoothness : float64 array, shape (K,)
-    penalty : int
-        NO_PENALTY, L1 or L2.
-    strengths : float64 array, shape (K,)
-        Penalty strength by coordinate (0 for an intercept).
-    averaged : bool
-        Return the mean of the iterates after each pass instead of the last one.
-    out : float64 array, shape (S, C, R, K)
+    Arguments as for `dpnoise.learn.cd.descend`; `start`, shape (N,), holds the fitted values at w =
+    0: minus the target (squared loss) or zeros (logistic loss). `smoothness` M_i and `strengths`,
+    shape (K,), and `columns`, shape (K, N), are those of a `Problem`, `out` has shape (S, C, R, K).
     """
     size = columns.shape[1]
     coordinates = columns.shape[0]

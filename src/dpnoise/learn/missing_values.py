@@ -20,18 +20,10 @@ if TYPE_CHECKING:
 
 
 def convert_with_nan(convert: Callable[[object], Array], data: object) -> Array:
-    """Conversion of data to numbers, with NaN in place of the entries that have no float.
+    """Numbers that `convert` makes of data, with NaN in place of the entries that have no float.
 
-    Parameters
-    ----------
-    convert : callable
-        Returns numbers; raises TypeError or OverflowError where it meets such an entry.
-    data : array_like or pandas object
-        The data. Whatever else `convert` cannot read is left to the error that it raises.
-
-    Returns
-    -------
-    numpy.ndarray
+    `convert` raises TypeError or OverflowError where it meets such an entry. Whatever else it
+    cannot read is left to the error that it raises.
     """
     try:
         return convert(data)

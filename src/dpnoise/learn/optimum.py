@@ -29,19 +29,10 @@ _STEPS = 100  # of the proximal Newton method, which needs about ten
 
 
 def residual(problem: Problem, weights: Array) -> float:
-    """Largest violation of the first-order conditions, 0 at the optimum.
+    """Largest violation of the first-order conditions at weights of shape (K,), 0 at the optimum.
 
     The proximal-gradient residual max_i M_i |w_i - prox(w_i - g_i / M_i)|, in units of the
     gradient.
-
-    Parameters
-    ----------
-    problem : Problem
-    weights : float64 array, shape (K,)
-
-    Returns
-    -------
-    float
     """
     fitted = problem.features @ weights
     if problem.loss == "squared":

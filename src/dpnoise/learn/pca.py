@@ -57,15 +57,7 @@ class PrivateComponents:
 
 @dataclass(frozen=True)
 class ReleaseSettings:
-    """Budget, noise and neighbouring relation of a release.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-    noise, allocation, neighbouring : str
-    max_samples : int, optional
-        All of them as for `dp_pca`.
-    """
+    """Budget, noise and neighbouring relation of a release, as for `dp_pca`."""
 
     epsilon: float
     delta: float
@@ -77,19 +69,7 @@ class ReleaseSettings:
     def check(
         self, problems: Problems, shape: tuple[int, ...], rank: int, *, rank_name: str = "rank"
     ) -> None:
-        """Record whatever is wrong with the settings and the shape of the data.
-
-        Parameters
-        ----------
-        problems : Problems
-            Where it is recorded.
-        shape : tuple of int
-            Of the data.
-        rank : int
-            How many components are asked for.
-        rank_name : str
-            What that setting is called.
-        """
+        """Record whatever is wrong with the settings, the shape of the data and the rank."""
         adding = self.neighbouring == "add-remove"
         fewest = 0 if adding else 1
         table = len(shape) == 2 and shape[0] >= fewest and shape[1] >= 1
@@ -210,22 +190,9 @@ def dp_pca(
 def released_components(
     rows: Array, rank: int, settings: ReleaseSettings, rng: np.random.Generator
 ) -> PrivateComponents:
-    """Release of `dp_pca` for clipped rows and checked settings.
+    """Release of `dp_pca` for rows from `clip_rows` and checked settings.
 
-    Parameters
-    ----------
-    rows : float64 array, shape (N, M)
-        From `clip_rows`.
-    rank : int
-        Number of components.
-    settings : ReleaseSettings
-        The scales depend on the public bound on N, never on N itself where that is private.
-    rng : numpy.random.Generator
-        Draws the noise.
-
-    Returns
-    -------
-    PrivateComponents
+    The scales depend on the public bound on N, never on N itself where that is private.
     """
     features = rows.shape[1]
     matrix = rows.T @ rows

@@ -49,27 +49,8 @@ def maximum_loss(
 ) -> float:
     """Maximum privacy loss: the weighted distance of two neighbouring second-moment matrices.
 
-    Parameters
-    ----------
-    features : int
-        M >= 1.
-    diagonal, off_diagonal : float
-        The scales s and t of the noise, positive: standard deviations (Gaussian) or the
-        parameters beta (Laplace).
-    noise : {"gaussian", "laplace"}
-        Which norm: l2 or l1.
-    neighbouring : {"replace-one", "add-remove"}
-
-    Returns
-    -------
-    float
-        For Gaussian noise mu, exactly. For Laplace noise the exact epsilon of add-remove, and
-        an upper bound of that of replace-one.
-
-    Examples
-    --------
-    >>> maximum_loss(10, 2.0, 1.0, noise="laplace", neighbouring="add-remove")
-    5.0
+    For Gaussian noise of standard deviations s and t it is mu, exactly. For Laplace noise of scales
+    s and t it is the exact epsilon of add-remove, and an upper bound of that of replace-one.
     """
     M, a, b = features, 1.0 / diagonal, 1.0 / off_diagonal
     single = neighbouring == "add-remove" or M == 1
@@ -94,36 +75,11 @@ def second_moment_scales(
     epsilon: float,
     delta: float,
 ) -> tuple[float, float]:
-    """Scales of the noise on and off the diagonal that keep a privacy budget.
+    """Scales of the noise on and off the diagonal that keep a privacy budget, rounded up.
 
-    Parameters
-    ----------
-    features : int
-        M >= 1. Samples have l2 norm at most 1.
-    noise : {"gaussian", "laplace"}
-    allocation : {"optimal", "iid"}
-        "optimal" has the minimum expected squared error of the whole matrix, "iid" equal scales.
-    neighbouring : {"replace-one", "add-remove"}
-    epsilon, delta : float
-        Laplace noise is epsilon-DP at delta = 0, and `delta` is not used.
-
-    Returns
-    -------
-    tuple of float
-        sigma (Gaussian) or beta (Laplace) of the diagonal and of the off-diagonal entries,
-        rounded up.
-
-    References
-    ----------
-    Dwork, Talwar, Thakurta & Zhang, "Analyze Gauss", STOC 2014; inid-2024, section VI-B, with
-    the sensitivities derived above.
-
-    Examples
-    --------
-    >>> s, t = second_moment_scales(10, noise="laplace", allocation="iid",
-    ...                             neighbouring="add-remove", epsilon=1.0, delta=0.0)
-    >>> round(s, 9), round(t, 9)
-    (5.5, 5.5)
+    They are sigma (Gaussian) or beta (Laplace, epsilon-DP at delta = 0) for samples of l2 norm at
+    most 1. The "optimal" allocation has the minimum expected squared error of the whole matrix,
+    "iid" has equal scales.
     """
     ratio = 1.0
     if allocation == "optimal":

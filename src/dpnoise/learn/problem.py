@@ -75,43 +75,16 @@ class Problem:
         return self.features.shape[1]
 
     def clip_levels(self, clip: ArrayLike) -> Array:
-        """Clipping levels by coordinate, C_i = clip sqrt(M_i / sum M).
-
-        Parameters
-        ----------
-        clip : array_like of float, shape (...)
-
-        Returns
-        -------
-        numpy.ndarray, shape (..., K)
-        """
+        """Clipping levels C_i = clip sqrt(M_i / sum M), shape (..., K) for clips of shape (...)."""
         share = np.sqrt(self.smoothness / self.smoothness.sum())
         return np.multiply.outer(np.asarray(clip, dtype=float), share)
 
     def sensitivities(self, clip: ArrayLike) -> Array:
-        """Sensitivities of the updates under replace-one, lambda_i = 2 C_i / N.
-
-        Parameters
-        ----------
-        clip : array_like of float, shape (...)
-
-        Returns
-        -------
-        numpy.ndarray, shape (..., K)
-        """
+        """Sensitivities of the updates under replace-one, lambda_i = 2 C_i / N, shape (..., K)."""
         return 2.0 * self.clip_levels(clip) / self.size
 
     def objective(self, weights: ArrayLike) -> Array:
-        """Value of the objective.
-
-        Parameters
-        ----------
-        weights : array_like of float, shape (..., K)
-
-        Returns
-        -------
-        numpy.ndarray or float, shape (...)
-        """
+        """Value of the objective, shape (...), at weights of shape (..., K)."""
         w = np.asarray(weights, dtype=float)
         fitted = w @ self.features.T
         if self.loss == "squared":
@@ -189,16 +162,7 @@ def make_problem(
 
 
 def check_penalty(problems: Problems, penalty: str, strength: float) -> None:
-    """Record whatever is wrong with the penalty of a problem.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where it is recorded.
-    penalty : {"none", "l1", "l2"}
-    strength : float
-        Non-negative.
-    """
+    """Record whatever is wrong with the penalty of a problem."""
     known = np.ndim(penalty) == 0 and penalty in PENALTIES
     problems.require(known, "penalty", "one of " + ", ".join(PENALTIES), penalty)
     problems.number("strength", strength, low=0.0)
@@ -216,21 +180,8 @@ def lay_out(
 ) -> Problem:
     """Learning problem of checked data and settings, in the form that the kernel reads.
 
-    Parameters
-    ----------
-    features : float64 array, shape (N, K)
-        With the column of the intercept, if there is one, last.
-    target : float64 array, shape (N,)
-    loss, penalty : str
-    strength : float
-    intercept : bool
-        As for `make_problem`.
-    mean_squares : float64 array, shape (K,)
-        M_i for the squared loss, of the data or public; a quarter of it for the logistic loss.
-
-    Returns
-    -------
-    Problem
+    Features include the column of the intercept, if there is one. M_i = `mean_squares`, of the data
+    or public, for the squared loss, a quarter of it for the logistic loss.
     """
     strengths = np.full(features.shape[1], float(strength) if penalty != "none" else 0.0)
     if intercept:

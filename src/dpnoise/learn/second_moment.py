@@ -12,19 +12,9 @@ if TYPE_CHECKING:
 
 
 def clip_rows(X: Array, bound: float = 1.0) -> Array:
-    """Rows in units of `bound`, shortened to l2 norm 1 where they are longer.
+    """Rows of shape (N, M) in units of `bound`, shortened to l2 norm 1 where they are longer.
 
-    Parameters
-    ----------
-    X : float64 array, shape (N, M)
-        One sample per row. Rows that hold NaN or infinity become zeros, so that such a sample
-        contributes nothing.
-    bound : float
-        Positive.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N, M)
+    Rows that hold NaN or infinity become zeros, so that such a sample contributes nothing.
     """
     X = np.where(np.isfinite(X).all(axis=1, keepdims=True), X, 0.0)
     longest = np.maximum(np.abs(X).max(axis=1, initial=0.0), bound)[:, None]
@@ -34,39 +24,15 @@ def clip_rows(X: Array, bound: float = 1.0) -> Array:
 
 
 def symmetric(upper: Array) -> Array:
-    """Symmetric matrices whose upper triangles, diagonal included, are given.
-
-    Parameters
-    ----------
-    upper : float64 array, shape (..., M, M)
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., M, M)
-    """
+    """Symmetric matrices whose upper triangles, diagonal included, are given, shape (..., M, M)."""
     above = np.triu(upper)
     return above + np.swapaxes(np.triu(upper, 1), -1, -2)
 
 
 def dominant(matrix: Array, rank: int) -> tuple[Array, Array]:
-    """Largest eigenvalues of a symmetric matrix, falling, and their eigenvectors.
+    """Largest `rank` eigenvalues of a symmetric matrix, falling, and their eigenvectors as columns.
 
-    Parameters
-    ----------
-    matrix : float64 array, shape (M, M)
-    rank : int
-        How many, 1 to M.
-
-    Returns
-    -------
-    eigenvalues : numpy.ndarray, shape (rank,)
-    eigenvectors : numpy.ndarray, shape (M, rank)
-        Orthonormal columns.
-
-    Raises
-    ------
-    ArithmeticError
-        If LAPACK did not find them.
+    Raises an ArithmeticError if LAPACK did not find them.
     """
     size = len(matrix)
     if rank < size:

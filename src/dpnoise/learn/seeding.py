@@ -29,30 +29,10 @@ def noise_generator(
 ) -> np.random.Generator:
     """Random generator of the noise, once all settings have been checked.
 
-    Parameters
-    ----------
-    problems : Problems
-        What is wrong with the other settings; raised here together with a bad `random_state`.
-    random_state : int, numpy.random.Generator or None
-        None stands for a generator seeded by the operating system.
-    epsilon : float
-        There is no noise where it is infinite, and so no warning.
-    stacklevel : int
-        Of the warning, to the line that called the release.
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Raises
-    ------
-    ValueError
-        Naming every problem.
-
-    Warns
-    -----
-    SeededNoiseWarning
-        If `random_state` is not None and epsilon is finite.
+    Raises a ValueError for what `problems` holds and for a bad `random_state`, which is None for a
+    generator seeded by the operating system. Any other one warns of `SeededNoiseWarning`, unless
+    epsilon is infinite and there is no noise; `stacklevel` leads to the line that called the
+    release.
     """
     try:
         rng = np.random.default_rng(random_state)
