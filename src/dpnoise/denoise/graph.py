@@ -90,19 +90,9 @@ class Graph:
         problems.raise_if_any()
 
     def components(self, kept: NDArray[np.bool_] | None = None) -> tuple[int, NDArray[np.int32]]:
-        """Decomposition into connected components, of the graph or of some of its edges.
+        """Number of connected components, and the number of each node's component, shape (n,).
 
-        Parameters
-        ----------
-        kept : numpy.ndarray of bool, shape (m,), optional
-            Which edges remain; all by default.
-
-        Returns
-        -------
-        count : int
-            How many components there are.
-        label : numpy.ndarray of int, shape (n,)
-            The number of each node's component.
+        They are those of the graph, or of the graph with only the edges `kept`, shape (m,).
         """
         low, high = self.edges.T if kept is None else self.edges[kept].T
         matrix = sparse.coo_array((np.ones(len(low)), (low, high)), shape=(self.nodes, self.nodes))

@@ -1,8 +1,7 @@
 """Penalties from which on trend filtering returns a constant signal.
 
 The solution is the mean of y everywhere as soon as some dual u with |u| <= lambda has
-D'u = y - mean. The minimum of |u|_inf over such u is the largest useful penalty; any such u proves
-that the solution is flat from |u|_inf on.
+D'u = y - mean: any such u proves that it is flat from |u|_inf on.
 """
 
 from __future__ import annotations

@@ -74,10 +74,8 @@ def james_stein_sure(y: ArrayLike, sigma: float) -> Array:
 
     Parameters
     ----------
-    y : array_like of float, shape (..., d)
-        One vector per leading index, d >= 3, longer than 1e-150 sigma.
-    sigma : float
-        Standard deviation of the noise per coordinate, positive.
+    y, sigma
+        As for `james_stein`; |y| is above 1e-150 sigma.
 
     Returns
     -------
@@ -157,12 +155,8 @@ def bayes_risk(d: int, prior_variance: float, sigma: float) -> float:
 
     Parameters
     ----------
-    d : int
-        Dimension, at least 3.
-    prior_variance : float
-        w^2, non-negative.
-    sigma : float
-        Standard deviation of the noise per coordinate, positive.
+    d, prior_variance, sigma
+        As for `james_stein_bayes_risk`.
 
     Returns
     -------

@@ -96,12 +96,10 @@ def soft_threshold_sure(y: ArrayLike, sigma: float, threshold: ArrayLike) -> Arr
 
     Parameters
     ----------
-    y : array_like of float, shape (..., d)
-        One vector per leading index.
+    y, threshold
+        As for `soft_threshold`.
     sigma : float
         Standard deviation of the noise per coordinate, positive.
-    threshold : array_like of float, shape (...) or a number
-        Non-negative.
 
     Returns
     -------
@@ -138,10 +136,8 @@ def sure_threshold(y: ArrayLike, sigma: float) -> Array:
 
     Parameters
     ----------
-    y : array_like of float, shape (..., d)
-        One vector per leading index.
-    sigma : float
-        Standard deviation of the noise per coordinate, positive.
+    y, sigma
+        As for `soft_threshold_sure`.
 
     Returns
     -------

@@ -84,46 +84,13 @@ class TrendFit:
         return float(np.sqrt(2.0 * self.gap * self.objective))
 
     def sure(self, sigma: float) -> float:
-        """Stein's unbiased estimate of E |b - E y|^2 under noise N(0, sigma^2 I).
-
-        Parameters
-        ----------
-        sigma : float
-            Standard deviation of the noise.
-
-        Returns
-        -------
-        float
-        """
+        """Stein's unbiased estimate of E |b - E y|^2 under noise N(0, sigma^2 I)."""
         excess = 2 * self.degrees_of_freedom - self.fitted.size
         return self.residual + sigma * sigma * excess
 
 
 def difference_operator(graph: Graph, order: int) -> sparse.csr_array:
-    """Difference operator D_{order + 1} of a graph.
-
-    Parameters
-    ----------
-    graph : Graph
-    order : int
-        0, 1 or 2.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Shape (m, n) for even orders and (n, n) for order 1.
-
-    Raises
-    ------
-    ValueError
-        If `order` is not 0, 1 or 2.
-
-    Examples
-    --------
-    >>> from dpnoise.denoise.graph import Graph
-    >>> difference_operator(Graph(3, [(0, 1), (1, 2)]), 0) @ [1.0, 4.0, 9.0]
-    array([3., 5.])
-    """
+    """Difference operator D_{order + 1}, shape (m, n) for even orders and (n, n) for order 1."""
     problems = Problems("trend filtering")
     check_order(problems, order)
     problems.raise_if_any()
@@ -178,24 +145,14 @@ def trend_path(
 
     Parameters
     ----------
-    graph : Graph
-    y : array_like of float, shape (n,)
-        The noisy data, one number for each node.
+    graph, y, order
+        As for `trend_filter`, which raises the same errors.
     penalties : sequence of float
         Non-negative.
-    order : int
-        0, 1 or 2.
 
     Returns
     -------
     list of TrendFit
-
-    Raises
-    ------
-    ValueError
-        If an argument is not as required.
-    ArithmeticError
-        If the dual gap of a solution exceeds 1e-8 of the objective.
 
     Examples
     --------

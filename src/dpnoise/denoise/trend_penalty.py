@@ -30,18 +30,9 @@ _REFINEMENTS = 2
 
 
 class TrendChoice(NamedTuple):
-    """Fit of minimum estimated risk, and the curve that it was chosen from.
+    """Fit of minimum SURE, and the curve that it was chosen from.
 
-    Attributes
-    ----------
-    fit : TrendFit
-        The fit of minimum SURE.
-    penalties : numpy.ndarray
-        The penalties tried, increasing.
-    sure : numpy.ndarray
-        Estimated risk at each penalty, summed over the nodes.
-    degrees_of_freedom : numpy.ndarray of int
-        Of the fit at each penalty.
+    `penalties` increase; `sure` is the estimated risk at each of them, summed over the nodes.
     """
 
     fit: TrendFit

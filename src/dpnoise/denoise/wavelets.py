@@ -73,50 +73,18 @@ class WaveletBasis:
         object.__setattr__(self, "matrix", _form_wavelets(self.tree))
 
     def transform(self, y: ArrayLike) -> Array:
-        """Wavelet coefficients of signals.
-
-        Parameters
-        ----------
-        y : array_like of float, shape (..., n)
-
-        Returns
-        -------
-        numpy.ndarray, shape (..., n)
-        """
+        """Wavelet coefficients of signals, both of shape (..., n)."""
         return self._apply(self.matrix, y)
 
     def inverse(self, coefficients: ArrayLike) -> Array:
-        """Signals with given wavelet coefficients.
-
-        Parameters
-        ----------
-        coefficients : array_like of float, shape (..., n)
-
-        Returns
-        -------
-        numpy.ndarray, shape (..., n)
-        """
+        """Signals with given wavelet coefficients, both of shape (..., n)."""
         return self._apply(self.matrix.T, coefficients)
 
     def denoise(self, y: ArrayLike, sigma: float) -> Array:
         """Signals with wavelet coefficients soft-thresholded at sigma sqrt(2 log n).
 
-        Parameters
-        ----------
-        y : array_like of float, shape (..., n)
-            Data with independent N(0, sigma^2) noise.
-        sigma : float
-            Positive.
-
-        Returns
-        -------
-        numpy.ndarray, shape (..., n)
-            The first coefficient, the mean of the data, is kept as it is.
-
-        Raises
-        ------
-        ValueError
-            If `y` does not fit the tree or sigma is not positive.
+        `y`, shape (..., n), holds data with independent N(0, sigma^2) noise, sigma > 0. The first
+        coefficient, the mean of the data, is kept as it is.
         """
         threshold = universal_threshold(sigma, self.tree.nodes)
         coefficients = self.transform(y)
@@ -183,12 +151,9 @@ def _find_balance(start: int, neighbours: list[list[int]], part: list[int]) -> i
 
 
 def _balance(nodes: list[int], neighbours: list[list[int]], part: list[int]) -> list[list[int]]:
-    """Subtrees into which the balancing node divides one, of at least two nodes.
+    """Subtrees that the removal of the balancing node leaves of one with at least two nodes.
 
-    Returns
-    -------
-    list of list of int
-        What its removal leaves, in order of size; the node joins the smallest.
+    They come in order of size; the node joins the smallest.
     """
     own, centre = part[nodes[0]], _find_balance(nodes[0], neighbours, part)
     subtrees = []

@@ -35,22 +35,11 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     n_components : int, optional
         1 to the number of features; all of them if left out.
-    epsilon : float
-        In [1e-100, 1e12], or inf for no noise (rows are clipped all the same).
-    delta : float
-        In [1e-300, 1) for Gaussian noise; not used by Laplace noise.
     bound : float
         In [1e-50, 1e50]; samples longer than this, in l2 norm, are shortened to it. A constant
         that does not depend on the data.
-    noise : {"gaussian", "laplace"}
-    allocation : {"optimal", "iid"}
-    neighbouring : {"replace-one", "add-remove"}
-    max_samples : int, optional
-        A public bound on N. Required by "add-remove", where N itself is private; N if left out
-        with "replace-one".
-    random_state : int or numpy.random.Generator, optional
-        For tests and simulations on public data: anything but None raises a `SeededNoiseWarning`,
-        because whoever knows it can subtract the noise.
+    epsilon, delta, noise, allocation, neighbouring, max_samples, random_state
+        As for `dpnoise.learn.pca.dp_pca`.
 
     Attributes
     ----------
@@ -108,19 +97,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @np.errstate(all="ignore")  # raised or warned of at one sample, they would reveal it
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Fit to samples.
-
-        Parameters
-        ----------
-        X : array_like of float, shape (N, n_features)
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        DPPCA
-            Itself.
-        """
+        """Fit to samples, shape (N, n_features); `y` is ignored."""
         fewest = 0 if self.neighbouring == "add-remove" else 1
         read = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": fewest}
         data = convert_with_nan(lambda given: validate_data(self, given, **read), X)
@@ -153,36 +130,13 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return len(self.components_)
 
     def transform(self, X: ArrayLike) -> Array:
-        """Coordinates of samples along the components.
-
-        Parameters
-        ----------
-        X : array_like of float, shape (N, n_features)
-
-        Returns
-        -------
-        numpy.ndarray, shape (N, n_components)
-        """
+        """Coordinates, shape (N, n_components), of samples along the components."""
         check_is_fitted(self)
         data: Array = validate_data(self, X, dtype=np.float64, reset=False)
         return data @ self.components_.T
 
     def inverse_transform(self, X: ArrayLike) -> Array:
-        """Reconstruction of samples from their coordinates along the components.
-
-        Parameters
-        ----------
-        X : array_like of float, shape (N, n_components)
-
-        Returns
-        -------
-        numpy.ndarray, shape (N, n_features)
-
-        Raises
-        ------
-        ValueError
-            If `X` has another shape.
-        """
+        """Reconstruction of samples from their coordinates along the components."""
         check_is_fitted(self)
         data = np.asarray(X, dtype=np.float64)
         problems = Problems(type(self).__name__)

@@ -16,7 +16,6 @@ from scipy.special import expit
 from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
 from dpnoise.learn.bounded_problem import public_number
-from dpnoise.learn.class_labels import label_signs, two_labels
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.private_descent import PrivateDescent
 
@@ -127,18 +126,9 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
 
     @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
     def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
-        """Fit to features and real targets.
+        """Fit to features, shape (N, n_features), and real targets, shape (N,).
 
-        Parameters
-        ----------
-        X : array_like of float, shape (N, n_features)
-        y : array_like of float, shape (N,)
-        **refused
-            Any other argument, such as `sample_weight`, is refused.
-
-        Returns
-        -------
-        DPLinearRegression
+        Any other argument, such as `sample_weight`, is refused.
         """
         features, given = self._read(X, y, refused)
         problems = Problems(type(self).__name__)
@@ -160,16 +150,7 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """Fitted values.
-
-        Parameters
-        ----------
-        X : array_like of float, shape (N, n_features)
-
-        Returns
-        -------
-        numpy.ndarray, shape (N,)
-        """
+        """Fitted values, shape (N,), at features of shape (N, n_features)."""
         check_is_fitted(self)
         features: Array = validate_data(self, X, dtype=np.float64, reset=False)
         return features @ self.coef_ + self.intercept_
@@ -230,23 +211,14 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
 
     @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
     def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
-        """Fit to features and labels.
+        """Fit to features, shape (N, n_features), and labels, shape (N,).
 
-        Parameters
-        ----------
-        X : array_like of float, shape (N, n_features)
-        y : array_like, shape (N,)
-        **refused
-            Any other argument, such as `sample_weight`, is refused.
-
-        Returns
-        -------
-        DPLogisticRegression
+        Any other argument, such as `sample_weight`, is refused.
         """
         features, labels = self._read(X, y, refused)
         problems = Problems(type(self).__name__)
-        classes = two_labels(problems, self.classes, labels.dtype)
-        signs = label_signs(classes, labels)
+        classes = _two_labels(problems, self.classes, labels.dtype)
+        signs = _label_signs(classes, labels)
         weights = self._descend(problems, features, signs, usable=signs != 0.0, loss="logistic")
         self.classes_ = classes
         coefficients, intercept = self._split(weights)
@@ -254,44 +226,52 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Log-odds of the second class.
-
-        Parameters
-        ----------
-        X : array_like of float, shape (N, n_features)
-
-        Returns
-        -------
-        numpy.ndarray, shape (N,)
-        """
+        """Log-odds of the second class, shape (N,), at features of shape (N, n_features)."""
         check_is_fitted(self)
         features: Array = validate_data(self, X, dtype=np.float64, reset=False)
         return features @ self.coef_[0] + self.intercept_[0]
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Probabilities of both classes.
-
-        Parameters
-        ----------
-        X : array_like of float, shape (N, n_features)
-
-        Returns
-        -------
-        numpy.ndarray, shape (N, 2)
-        """
+        """Probabilities of both classes, shape (N, 2), at features of shape (N, n_features)."""
         odds = self.decision_function(X)
         return np.column_stack([expit(-odds), expit(odds)])
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Likelier label.
-
-        Parameters
-        ----------
-        X : array_like of float, shape (N, n_features)
-
-        Returns
-        -------
-        numpy.ndarray, shape (N,)
-        """
+        """Likelier labels, shape (N,), at features of shape (N, n_features)."""
         second = self.decision_function(X) > 0
         return self.classes_[second.astype(int)]
+
+
+def _two_labels(problems: Problems, classes: ArrayLike | None, kind: np.dtype) -> NDArray:
+    """Two sorted labels that fit data of type `kind`; what is wrong with `classes` is recorded."""
+    labels = np.asarray(classes)
+    try:
+        labels = np.unique(labels)
+    except TypeError:  # labels that cannot be sorted
+        labels = labels[:0]
+    good = classes is not None and np.ndim(classes) == 1 and labels.shape == (2,)
+    good = good and bool(np.all(labels == labels))  # noqa: PLR0124 - not NaN, of whatever type
+    if not problems.require(good, "classes", "the two labels, public, not from the data", classes):
+        # the wording that scikit-learn's tools look for
+        problems.add("Only binary classification is supported.")
+        return np.array([0, 1])
+    kinds = {"numbers" if dtype.kind in "biuf" else dtype.kind for dtype in (labels.dtype, kind)}
+    alike = len(kinds) == 1 or "O" in kinds
+    expected = f"labels of the type of classes, {labels.dtype}"
+    problems.require(alike, "y", expected, f"an array of type {kind}")
+    return labels
+
+
+def _label_signs(classes: NDArray, labels: NDArray) -> Array:
+    """Signs of labels: -1 for the first class, +1 for the second, 0 for any other label."""
+    place = dict(zip(classes.tolist(), (-1.0, 1.0), strict=True))
+    return np.array([place.get(one, 0.0) if _hashable(one) else 0.0 for one in labels.tolist()])
+
+
+def _hashable(label: object) -> bool:
+    """Whether a label can be looked up; one that cannot, such as a list, is no class."""
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
