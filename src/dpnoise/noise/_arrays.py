@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -28,25 +28,9 @@ def floats(
     open_low: bool = False,
     open_high: bool = False,
 ) -> NDArray[np.float64]:
-    """`value` as float64, recording a problem unless all of it lies in the interval.
+    """`value` as float64, with a problem recorded unless all of it lies in the interval.
 
-    Parameters
-    ----------
-    problems : Problems
-        Where the problem is recorded.
-    name : str
-        The name of the argument.
-    value : array_like of float
-        A number or an array of numbers.
-    low, high : float
-        The ends of the interval.
-    open_low, open_high : bool
-        Whether an end is left out. Infinite and missing values are always refused.
-
-    Returns
-    -------
-    numpy.ndarray
-        The array; NaN in place of what could not be read.
+    Infinite and missing values are always refused; NaN stands for what could not be read.
     """
     left, right = "(" if open_low else "[", ")" if open_high else "]"
     expected = f"finite numbers in {left}{low:g}, {high:g}{right}"
@@ -71,26 +55,9 @@ def _numbers(value: object) -> NDArray[np.float64] | None:
 
 
 def points(subject: object, name: str, value: ArrayLike) -> NDArray[np.float64]:
-    """An argument of a density or quantile as float64; it may be infinite or NaN.
+    """An argument of a density or quantile of `subject`, as float64; it may be infinite or NaN.
 
-    Parameters
-    ----------
-    subject : object
-        Whose method is called; for the message.
-    name : str
-        The name of the argument.
-    value : array_like of float
-        The argument.
-
-    Returns
-    -------
-    numpy.ndarray
-        Its values.
-
-    Raises
-    ------
-    ValueError
-        If it is no array of real numbers.
+    Raises a ValueError if it is no array of real numbers.
     """
     array = _numbers(value)
     problems = Problems(repr(subject))
@@ -105,35 +72,15 @@ def draws(
     size: int | tuple[int, ...] | None,
     random_state: int | np.random.Generator | None,
 ) -> tuple[tuple[int, ...], np.random.Generator]:
-    """The shape of a sample and the generator to draw it from.
+    """Shape of a sample of `subject`, and the generator to draw it from.
 
     Without a seed, `random_state` None, the generator starts from the operating system's entropy.
-
-    Parameters
-    ----------
-    subject : object
-        Whose sample it is; for the message.
-    size : int or tuple of int, optional
-        The shape; one number by default.
-    random_state : int or numpy.random.Generator, optional
-        A seed or a generator.
-
-    Returns
-    -------
-    tuple of int, numpy.random.Generator
-        Shape and generator.
-
-    Raises
-    ------
-    ValueError
-        If `size` is no shape or `random_state` no seed.
+    Raises a ValueError if `size` is no shape or `random_state` no seed.
     """
     problems = Problems(f"sample of {subject!r}")
     lengths = () if size is None else size if isinstance(size, tuple | list) else (size,)
-    whole = [
-        isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in lengths
-    ]
-    fits = all(whole) and math.prod(map(int, lengths)) < _MOST_DRAWS
+    whole = all(is_integer(n) and n >= 0 for n in lengths)
+    fits = whole and math.prod(map(int, lengths)) < _MOST_DRAWS
     problems.require(fits, "size", f"lengths >= 0, below {_MOST_DRAWS} in all", size)
     rng = None
     try:

@@ -184,17 +184,10 @@ class DiscreteGaussian:
         size: int | tuple[int, ...] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> NDArray[np.int64]:
-        """Independent random integers.
+        """Independent random integers; arguments as for `Noise.rvs`.
 
-        By rejection from the discrete Laplace distribution (Canonne, Kamath & Steinke,
-        algorithm 3), with no other error than the rounding of an acceptance probability.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            The shape; one number by default.
-        random_state : int or numpy.random.Generator, optional
-            A seed or a generator; by default a stream seeded by the operating system.
+        By rejection from the discrete Laplace distribution (Canonne, Kamath & Steinke, algorithm
+        3), with no other error than the rounding of an acceptance probability.
         """
         shape, rng = draws(self, size, random_state)
         result = np.empty(shape, dtype=np.int64)

@@ -23,35 +23,14 @@ def mills_ratio(x: float) -> float: ...
 @overload
 def mills_ratio(x: Array) -> Array: ...
 def mills_ratio(x: Array | float) -> Array | float:
-    """Q(x) / phi(x), the integral of exp(-u^2 / 2 - x u) over u >= 0.
-
-    Parameters
-    ----------
-    x : float or numpy.ndarray of float
-        Any values.
-
-    Returns
-    -------
-    float or numpy.ndarray
-        The ratio, of the shape of `x`.
-    """
+    """Mills ratio Q(x) / phi(x), the integral of exp(-u^2 / 2 - x u) over u >= 0."""
     return math.sqrt(math.pi / 2.0) * special.erfcx(x / math.sqrt(2.0))
 
 
 def gaussian_magnitude(level: Array) -> Array:
-    """The x >= 0 with P(|Z| > x) = exp(-level) for standard normal Z.
+    """The x >= 0 with P(|Z| > x) = exp(-level) for standard normal Z, at levels >= 0.
 
     `erfinv` keeps the relative accuracy of x near 0, `ndtri_exp` reaches the far tail.
-
-    Parameters
-    ----------
-    level : numpy.ndarray of float
-        Non-negative.
-
-    Returns
-    -------
-    numpy.ndarray
-        The quantiles, of the shape of `level`.
     """
     return np.piecewise(
         level,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import special
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import draws, points
 
 if TYPE_CHECKING:
@@ -54,10 +54,7 @@ class KNorm:
         known = isinstance(self.norm, Real | float) and not isinstance(self.norm, bool)
         known = known and self.norm in (1, 2, math.inf)
         problems.require(known, "norm", "1, 2 or inf", self.norm)
-        whole = isinstance(self.dimension, int | np.integer) and not isinstance(
-            self.dimension, bool
-        )
-        positive = whole and self.dimension > 0
+        positive = is_integer(self.dimension) and self.dimension > 0
         problems.require(positive, "dimension", "a positive integer", self.dimension)
         problems.number("scale", self.scale, low=0.0, open_low=True)
         problems.raise_if_any()
@@ -113,20 +110,7 @@ class KNorm:
         size: int | tuple[int, ...] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> Array:
-        """Independent random vectors.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            The shape; one vector by default.
-        random_state : int or numpy.random.Generator, optional
-            A seed or a generator; by default a stream seeded by the operating system.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (*size, K).
-        """
+        """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
         lead, rng = draws(self, size, random_state)
         shape = (*lead, self.dimension)
         with np.errstate(over="ignore"):  # infinite beyond all doubles

@@ -33,18 +33,7 @@ class Quadratic(NamedTuple):
 
 
 def as_double(value: Fraction | float) -> float:
-    """The nearest double, infinite beyond the largest.
-
-    Parameters
-    ----------
-    value : Fraction or float
-        Any real number.
-
-    Returns
-    -------
-    float
-        The double.
-    """
+    """The nearest double, infinite beyond the largest."""
     try:
         return float(value)
     except OverflowError:
@@ -52,34 +41,12 @@ def as_double(value: Fraction | float) -> float:
 
 
 def as_pair(value: Fraction) -> tuple[float, float]:
-    """Two doubles whose sum is a rational number to about 32 digits.
-
-    Parameters
-    ----------
-    value : Fraction
-        The number.
-
-    Returns
-    -------
-    high, low : float
-        The nearest double and what is left of the number.
-    """
+    """Two doubles whose sum is a rational number to about 32 digits, the nearest one first."""
     high = as_double(value)
     return high, as_double(value - Fraction(high)) if math.isfinite(high) else 0.0
 
 
 def as_double_above(value: Fraction | float) -> float:
-    """The smallest double that is not below a rational number.
-
-    Parameters
-    ----------
-    value : Fraction or float
-        The number.
-
-    Returns
-    -------
-    float
-        The double, infinite beyond the largest.
-    """
+    """The smallest double that is not below a rational number, infinite beyond the largest."""
     high = as_double(value)
     return math.nextafter(high, math.inf) if math.isfinite(high) and high < value else high

@@ -71,35 +71,14 @@ def staircase_gamma(epsilon: ArrayLike, power: int = 2) -> Array:
 
 
 def steps(x: Array, width: float) -> tuple[Array, Array]:
-    """K and f in x / width = k + f, 0 <= f < 1; x may be infinite.
-
-    Parameters
-    ----------
-    x : numpy.ndarray of float
-        Non-negative.
-    width : float
-        Positive.
-
-    Returns
-    -------
-    k, f : numpy.ndarray
-        Of the shape of `x`.
-    """
+    """Integers k and fractions 0 <= f < 1 with x / width = k + f, for x >= 0, even infinite."""
     most = min(1.0, width) * np.finfo(float).max  # beyond, k has no double
     step, rest = np.divmod(np.minimum(x, most), width)
     return np.where(x > most, math.inf, step), rest / width
 
 
 def check_staircase(noise: Staircase | Staircase2D, subject: str) -> None:
-    """Check of epsilon, sensitivity and gamma of a frozen staircase, stored as floats.
-
-    Parameters
-    ----------
-    noise : Staircase or Staircase2D
-        The noise.
-    subject : str
-        What it is called in the message.
-    """
+    """Check of epsilon, sensitivity and gamma of a frozen staircase, stored as floats."""
     problems = Problems(subject)
     problems.number("epsilon", noise.epsilon, low=MIN_EPSILON, high=MAX_EPSILON)
     problems.number("sensitivity", noise.sensitivity, low=0.0, open_low=True)

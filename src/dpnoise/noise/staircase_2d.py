@@ -150,20 +150,7 @@ class Staircase2D:
         size: int | tuple[int, ...] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> Array:
-        """Independent random points.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            The shape; one point by default.
-        random_state : int or numpy.random.Generator, optional
-            A seed or a generator; by default a stream seeded by the operating system.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (*size, 2).
-        """
+        """Independent random points, shape (*size, 2); arguments as for `Noise.rvs`."""
         size, rng = draws(self, size, random_state)
         b, c = self._fall
         g = self.gamma
