@@ -60,7 +60,7 @@ class Optimum(NamedTuple):
 def solve(
     graph: Graph, order: int, difference: sparse.csr_array, y: Array, penalty: float
 ) -> Optimum:
-    """Optimum at a positive penalty; `difference` is D of this graph and order."""
+    """Optimum at a positive penalty, for data not all zero and D = `difference` of this order."""
     return polish(graph, order, difference, y, penalty, interior_point(difference, y, penalty))
 
 

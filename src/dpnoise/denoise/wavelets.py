@@ -47,7 +47,7 @@ class WaveletBasis:
     Raises
     ------
     ValueError
-        If the graph is not a tree.
+        If the graph is not a tree; from the methods, if signals do not fit it or sigma is not > 0.
 
     References
     ----------

@@ -136,7 +136,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return data @ self.components_.T
 
     def inverse_transform(self, X: ArrayLike) -> Array:
-        """Reconstruction of samples from their coordinates along the components."""
+        """Reconstruction of samples from their coordinates, shape (N, n_components)."""
         check_is_fitted(self)
         data = np.asarray(X, dtype=np.float64)
         problems = Problems(type(self).__name__)

@@ -121,9 +121,10 @@ def run(  # noqa: PLR0917
 ) -> None:
     """Run every (step, clip, repetition) and write the final parameters to `out`.
 
-    Arguments as for `dpnoise.learn.cd.descend`; `start`, shape (N,), holds the fitted values at w =
-    0: minus the target (squared loss) or zeros (logistic loss). `smoothness` M_i and `strengths`,
-    shape (K,), and `columns`, shape (K, N), are those of a `Problem`, `out` has shape (S, C, R, K).
+    Arguments as for `dpnoise.learn.cd.descend`. `start`, shape (N,), holds the fitted values of
+    zero weights: minus the target (squared loss) or zeros (logistic loss). `columns`, shape (K, N),
+    `smoothness` and `strengths`, shape (K,), are those of a `Problem`; `out` has shape
+    (S, C, R, K). The unit noise of an update is scaled here by the sensitivity 2 C_i / N.
     """
     size = columns.shape[1]
     coordinates = columns.shape[0]

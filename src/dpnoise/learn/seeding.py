@@ -29,10 +29,9 @@ def noise_generator(
 ) -> np.random.Generator:
     """Random generator of the noise, once all settings have been checked.
 
-    Raises a ValueError for what `problems` holds and for a bad `random_state`, which is None for a
-    generator seeded by the operating system. Any other one warns of `SeededNoiseWarning`, unless
-    epsilon is infinite and there is no noise; `stacklevel` leads to the line that called the
-    release.
+    Raises a ValueError for what `problems` holds and for a bad `random_state`. None is a generator
+    seeded by the operating system; anything else warns of `SeededNoiseWarning`, unless epsilon is
+    infinite and there is no noise. `stacklevel` leads to the line that called the release.
     """
     try:
         rng = np.random.default_rng(random_state)
