@@ -44,6 +44,16 @@ def resources(sensitivities: ArrayLike, scales: ArrayLike, *, noise: str = "gaus
     ------
     ValueError
         If an argument is out of range or the shapes differ.
+
+    References
+    ----------
+    Muthukrishnan & Kalyani (2024), Section IV-B.
+
+    Examples
+    --------
+    >>> from dpnoise.allocation.shares import resources
+    >>> resources([1.0, 4.0], [9.447, 18.893]).round(4)
+    array([0.0056, 0.0224])
     """
     problems = Problems("resources")
     lambdas = floats(problems, "sensitivities", sensitivities, low=0.0)

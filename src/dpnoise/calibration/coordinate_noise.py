@@ -140,7 +140,7 @@ def coordinate_noise(
     >>> from dpnoise import coordinate_noise
     >>> noise = coordinate_noise("gaussian", epsilon=1.0, delta=1e-6, coordinates=8, passes=10)
     >>> round(noise.unit.sigma, 3)
-    47.858
+    47.852
     """
     problems = Problems("coordinate noise")
     expected = "one of " + ", ".join(MECHANISMS)
