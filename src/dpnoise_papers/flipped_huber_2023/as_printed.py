@@ -1,6 +1,6 @@
 """Formulas of flipped-huber-2023 exactly as they are printed, to be checked and compared.
 
-Nothing here is for use: the printed forms overflow for alpha / gamma > 38, cancel where
+The printed forms are not for use: they overflow for alpha / gamma > 38, cancel where
 delta is small and divide by zero at alpha = 0. `dpnoise.noise` and `dpnoise.privacy` hold
 the stable ones. All parameters broadcast.
 """
@@ -13,31 +13,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from dpnoise_papers.flipped_huber_2023 import arithmetic
+from dpnoise_papers.flipped_huber_2023.arithmetic import ROOT_2PI, upper_tail
+from dpnoise_papers.flipped_huber_2023.as_printed_cases import profiles, ranges
+
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from dpnoise._types import Array
 
-ROOT_2PI = math.sqrt(2.0 * math.pi)
+    Real = Array | float
 
 
-def upper_tail(x: Array) -> Array:
-    """Return Q(x), the standard normal survival function."""
-    return special.ndtr(-x)
-
-
-def loss_function(t: Array, alpha: Array) -> Array:
-    """Return rho_alpha(t), equation (7)."""
+def loss_function(t: Real, alpha: Real) -> Array:
+    """Loss function rho_alpha(t), equation (7)."""
     t = np.abs(t)
     return np.where(t <= alpha, alpha * t, (t * t + alpha * alpha) / 2)
 
 
-def omega(alpha: Array, gamma: Array) -> Array:
-    """Return the factor omega, equation (9)."""
-    b = alpha / gamma
-    return 2 * (ROOT_2PI * upper_tail(b) + 2 / b * np.sinh(b * b / 2))
+def omega(alpha: Real, gamma: Real) -> Array:
+    """Factor omega, equation (9)."""
+    return np.asarray(arithmetic.omega(alpha / gamma))
 
 
-def cdf(t: Array, alpha: Array, gamma: Array) -> Array:
-    """Return the distribution function, equation (10)."""
+def cdf(t: Real, alpha: Real, gamma: Real) -> Array:
+    """Distribution function, equation (10)."""
     w, size = omega(alpha, gamma), np.minimum(np.abs(t), alpha)
     rise = np.exp(alpha / (2 * gamma**2) * (alpha - size))
     rise *= np.sinh(alpha * np.sign(t) * size / (2 * gamma**2))
@@ -45,8 +45,8 @@ def cdf(t: Array, alpha: Array, gamma: Array) -> Array:
     return np.where(np.abs(t) <= alpha, 0.5 + 2 * gamma / (alpha * w) * rise, tail)
 
 
-def quantile(u: Array, alpha: Array, gamma: Array) -> Array:
-    """Return the inverse distribution function, equation (23)."""
+def quantile(u: Real, alpha: Real, gamma: Real) -> Array:
+    """Inverse distribution function, equation (23)."""
     w, v = omega(alpha, gamma), np.abs(2 * u - 1)
     inside = np.minimum(u, 1 - u) >= ROOT_2PI / w * upper_tail(alpha / gamma)
     centre = alpha * w / (2 * gamma) * v * np.exp(-((alpha / gamma) ** 2) / 2)
@@ -55,25 +55,25 @@ def quantile(u: Array, alpha: Array, gamma: Array) -> Array:
     return np.sign(2 * u - 1) * np.where(inside, centre, tail)
 
 
-def variance(alpha: Array, gamma: Array) -> Array:
-    """Return the variance, equation (11)."""
+def variance(alpha: Real, gamma: Real) -> Array:
+    """Variance, equation (11)."""
     b = alpha / gamma
     a = b * b / 2
     bracket = a * np.cosh(a) - np.sinh(a)
     return gamma**2 * (1 - (2 / b) ** 3 / omega(alpha, gamma) * bracket)
 
 
-def fisher_information(alpha: Array, gamma: Array) -> Array:
-    """Return the Fisher information about a shift, equation (12)."""
+def fisher_information(alpha: Real, gamma: Real) -> Array:
+    """Fisher information about a shift, equation (12)."""
     b = alpha / gamma
     a = b * b / 2
     return (1 + 4 / (b * omega(alpha, gamma)) * (a * np.exp(a) - np.sinh(a))) / gamma**2
 
 
-def mgf(s: Array, alpha: Array, gamma: Array) -> Array:
-    """Return the moment generating function, Section III-B."""
+def mgf(s: Real, alpha: Real, gamma: Real) -> Array:
+    """Moment generating function, Section III-B."""
 
-    def part(s: Array) -> Array:
+    def part(s: Real) -> Array:
         m = alpha / gamma + gamma * s
         return np.expm1(m * alpha / gamma) * np.exp(-m * m / 2) / (m * ROOT_2PI) + upper_tail(m)
 
@@ -81,8 +81,8 @@ def mgf(s: Array, alpha: Array, gamma: Array) -> Array:
     return ROOT_2PI / w * (part(s) + part(-s)) * np.exp((gamma * s) ** 2 / 2)
 
 
-def orlicz_factor(s: Array, alpha: Array, gamma: Array) -> Array:
-    """Return C_{alpha,gamma}(s) of the proof of Lemma 2."""
+def orlicz_factor(s: Real, alpha: Real, gamma: Real) -> Array:
+    """Factor C_{alpha,gamma}(s) of the proof of Lemma 2."""
     b = alpha / gamma
     root = np.sqrt(2 * s)
     # exp(-z^2) erfi(z) = 2 dawsn(z) / sqrt(pi), with the exponent (1/s - 1) b^2 / 2 split.
@@ -93,24 +93,24 @@ def orlicz_factor(s: Array, alpha: Array, gamma: Array) -> Array:
     return ROOT_2PI / omega(alpha, gamma) * (inner + 2 * upper_tail(np.sqrt(1 - s) * b))
 
 
-def transition_cost(alpha: Array, sensitivity: Array) -> Array:
-    """Return R_Delta(alpha), above equation (18)."""
+def transition_cost(alpha: Real, sensitivity: Real) -> Array:
+    """Cost R_Delta(alpha) of the transition, above equation (18)."""
     return alpha**2 - np.maximum(alpha - sensitivity, 0) ** 2
 
 
-def transition_inverse(cost: Array, sensitivity: Array) -> Array:
-    """Return R_Delta^-1, equation (21)."""
+def transition_inverse(cost: Real, sensitivity: Real) -> Array:
+    """Inverse R_Delta^-1 of the cost, equation (21)."""
     far = (cost + sensitivity**2) / (2 * sensitivity)
     return np.where(cost < sensitivity**2, np.sqrt(cost), far)
 
 
-def shift(alpha: Array, gamma: Array) -> Array:
-    """Return theta, equation (22)."""
+def shift(alpha: Real, gamma: Real) -> Array:
+    """Shift theta, equation (22)."""
     return -gamma * special.ndtri(math.sqrt(math.pi / 2) / omega(alpha, gamma))
 
 
-def centred_loss(t: Array, d: Array, alpha: Array, gamma: Array) -> Array:
-    """Return the centred privacy loss, equation (25)."""
+def centred_loss(t: Real, d: Real, alpha: Real, gamma: Real) -> Array:
+    """Centred privacy loss, equation (25)."""
     x, h, sign = np.abs(t), np.abs(d) / 2, np.sign(d)
     pieces = [
         (x < np.minimum(alpha - h, h), 2 * sign * alpha * x),
@@ -125,13 +125,12 @@ def centred_loss(t: Array, d: Array, alpha: Array, gamma: Array) -> Array:
     return np.sign(t) / gamma**2 * np.select(conditions, values, x * d)
 
 
-def centred_loss_inverse(nu: Array, d: Array, alpha: Array, gamma: Array) -> Array:
-    """Return the partial inverse of the centred privacy loss for d > 0, equation (15)."""
+def centred_loss_inverse(nu: Real, d: Real, alpha: Real, gamma: Real) -> Array:
+    """Partial inverse of the centred privacy loss for d > 0, equation (15)."""
     size, scale = np.abs(nu), gamma**2
-    nu1, nu2 = _borders(d, alpha, gamma)[2:]
-    low = (np.maximum(2 * alpha, d) ** 2 - 2 * alpha * d) / (2 * scale)
+    (low, nu1), (_, nu2) = ranges(d, alpha, gamma)[2:4]
 
-    def root(signed: Array) -> Array:
+    def root(signed: Real) -> Array:
         inside = np.maximum(2 * (scale * size + signed * d), 0)
         return np.sign(nu) * (np.sqrt(inside) - d / 2 - signed)
 
@@ -144,62 +143,23 @@ def centred_loss_inverse(nu: Array, d: Array, alpha: Array, gamma: Array) -> Arr
     return np.select(conditions, values, scale * nu / d)
 
 
-def _borders(d: Array, alpha: Array, gamma: Array) -> tuple[Array, Array, Array, Array]:
-    """Return the epsilons at which cases of Table I end: (i), (ii), (iii) and (iv)."""
-    scale = 2 * gamma**2
-    return (
-        (d - 2 * alpha) * d / scale,
-        2 * np.minimum(2 * alpha - d, d) * alpha / scale,
-        (np.maximum(d - alpha, 0) ** 2 + 2 * alpha * d) / scale,
-        (d + 2 * alpha) * d / scale,
-    )
-
-
-def case(epsilon: Array, d: Array, alpha: Array, gamma: Array) -> Array:
-    """Return which case of Table I holds, 1 to 5; 0 if none or several do."""
-    one, two, three, four = _borders(d, alpha, gamma)
-    low = (np.maximum(2 * alpha, d) ** 2 - 2 * alpha * d) / (2 * gamma**2)
-    held = np.stack(
-        [
-            epsilon < one,
-            epsilon < two,
-            (epsilon >= low) & (epsilon < three),
-            (epsilon >= three) & (epsilon < four),
-            epsilon >= four,
-        ]
-    )
+def case(epsilon: Real, d: Real, alpha: Real, gamma: Real) -> NDArray[np.int64]:
+    """Case of Table I that holds, 1 to 5; 0 if none or several do."""
+    held = np.stack([(low <= epsilon) & (epsilon < high) for low, high in ranges(d, alpha, gamma)])
     return np.where(held.sum(axis=0) == 1, 1 + held.argmax(axis=0), 0)
 
 
-def profile(epsilon: Array, d: Array, alpha: Array, gamma: Array) -> Array:
-    """Return the privacy profile in one dimension, equation (13)."""
-    w, e, scale = omega(alpha, gamma), np.exp(epsilon), gamma**2
-    factor = gamma / (alpha * w) * np.exp(alpha**2 / (2 * scale))
-    ratio = ROOT_2PI / w
-    up = np.sqrt(2 * (scale * epsilon + alpha * d))
-    down = np.sqrt(np.maximum(2 * (scale * epsilon - alpha * d), 0))
-    gauss = gamma * epsilon / d
-    half = d / (2 * gamma)
-    gauss = ratio * (upper_tail(gauss - half) - e * upper_tail(gauss + half))
-    middle = 1 + e - 2 * np.exp(epsilon / 2 - alpha * d / (2 * scale))
-    # Off its case a branch may overflow; its exponent is cut where it is positive.
-    rise = -np.expm1(np.minimum(alpha / scale * (-alpha + up - d), 0))
-    fall = -np.expm1(np.minimum(alpha / scale * (-alpha - down + d), 0))
-    values = [
-        1 - ratio + gauss,
-        (1 - e) / 2 + factor * middle,
-        0.5 + factor * rise - e * ratio * upper_tail((up - alpha) / gamma),
-        0.5 - factor * fall - e * ratio * upper_tail((down + alpha) / gamma),
-        gauss,
-    ]
+def profile(epsilon: Real, d: Real, alpha: Real, gamma: Real) -> Array:
+    """Privacy profile in one dimension, equation (13)."""
     which = case(epsilon, d, alpha, gamma)
-    return np.select([which == k for k in range(1, 6)], values, np.nan)
+    values = profiles(epsilon, d, alpha, gamma)
+    return np.select([which == k for k in range(1, 6)], list(values), np.nan)
 
 
 def theorem_8(
-    epsilon: Array, alpha: Array, gamma: Array, dimension: Array, norms: tuple[Array, Array, Array]
-) -> tuple[Array, Array, Array]:
-    """Return the two tails of Theorem 8 and whether its condition on alpha holds.
+    epsilon: Real, alpha: Real, gamma: Real, dimension: Real, norms: tuple[Real, Real, Real]
+) -> tuple[Array, Array, NDArray[np.bool]]:
+    """Two tails of Theorem 8, and whether its condition on alpha holds.
 
     `norms` are Delta_1, Delta_2 and Delta. The delta that it vouches for is the first tail
     less e^epsilon times the second.

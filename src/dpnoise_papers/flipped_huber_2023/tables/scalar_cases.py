@@ -19,6 +19,14 @@ import pandas as pd
 
 from dpnoise.noise import FlippedHuber
 from dpnoise.privacy.profile import privacy_profile
+from dpnoise_papers.flipped_huber_2023.arithmetic import DECIMALS
+from dpnoise_papers.flipped_huber_2023.as_printed_cases import (
+    CASES,
+    intervals,
+    points,
+    profiles,
+    ranges,
+)
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -30,7 +38,6 @@ if TYPE_CHECKING:
 
 _DIGITS = 400
 _SLACK = mpmath.mpf(10) ** -50  # in units of Delta; a border is met up to the rounding of a root
-_CASES = ("i", "ii", "iii", "iv", "v")
 # alpha / Delta from which a regime, or a border between two, is drawn.
 _RATIOS = {
     "i": (0.0, 0.5), "ii": (0.5, 5.0), "iii": (0.0, 1.0), "iv": (0.0, 5.0), "v": (0.0, 5.0),
@@ -47,42 +54,6 @@ class _Setup(NamedTuple):
     gamma: mpf
     sensitivity: mpf
 
-    def ranges(self) -> dict[str, tuple[mpf, mpf]]:
-        """Return [low, high) of epsilon for each case of Table I."""
-        a, d, scale = self.alpha, self.sensitivity, 2 * self.gamma**2
-        third = (max(2 * a, d) ** 2 - 2 * a * d) / scale
-        fourth = (max(d - a, 0) ** 2 + 2 * a * d) / scale
-        fifth = (d + 2 * a) * d / scale
-        return {
-            "i": (mpmath.mpf(0), (d - 2 * a) * d / scale),
-            "ii": (mpmath.mpf(0), 2 * min(2 * a - d, d) * a / scale),
-            "iii": (third, fourth),
-            "iv": (fourth, fifth),
-            "v": (fifth, mpmath.inf),
-        }
-
-    def points(self, case: str, epsilon: mpf) -> tuple[mpf, mpf]:
-        """Return t1 and t2 of Table I."""
-        a, d, scaled = self.alpha, self.sensitivity, self.gamma**2 * epsilon
-        if case in {"i", "v"}:
-            return scaled / d - d / 2, scaled / d + d / 2
-        if case == "ii":
-            return scaled / (2 * a) - d / 2, scaled / (2 * a) + d / 2
-        sign = 1 if case == "iii" else -1
-        root = mpmath.sqrt(max(2 * (scaled + sign * a * d), 0))  # 0 at the border of (ii), (iv)
-        return root - sign * a - d, root - sign * a
-
-    def intervals(self, case: str) -> tuple[tuple[mpf, mpf], tuple[mpf, mpf]]:
-        """Return the intervals of t1 and t2 of Table I."""
-        a, zero, top = self.alpha, mpmath.mpf(0), mpmath.inf
-        return {
-            "i": ((-top, -a), (a, top)),
-            "ii": ((-a, zero), (zero, a)),
-            "iii": ((-a, zero), (a, top)),
-            "iv": ((zero, a), (a, top)),
-            "v": ((a, top), (a, top)),
-        }[case]
-
     def loss(self, t: mpf) -> mpf:
         """Return log g(t) - log g(t + Delta), from the definition (7) of the density."""
 
@@ -91,30 +62,6 @@ class _Setup(NamedTuple):
             return self.alpha * x if x <= self.alpha else (x**2 + self.alpha**2) / 2
 
         return (rho(t + self.sensitivity) - rho(t)) / self.gamma**2
-
-    def profile(self, case: str, epsilon: mpf) -> mpf:
-        """Return (13) as printed, with omega from (9)."""
-        a, g, d = self.alpha, self.gamma, self.sensitivity
-
-        def q(x: mpf) -> mpf:
-            return mpmath.erfc(x / mpmath.sqrt(2)) / 2
-
-        bend = a**2 / (2 * g**2)
-        root_2pi, rise = mpmath.sqrt(2 * mpmath.pi), mpmath.exp(epsilon)
-        omega = 2 * (root_2pi * q(a / g) + 2 * g / a * mpmath.sinh(bend))
-        if case in {"i", "v"}:
-            shift = g * epsilon / d
-            tails = root_2pi / omega * (q(shift - d / (2 * g)) - rise * q(shift + d / (2 * g)))
-            return tails + (1 - root_2pi / omega if case == "i" else 0)
-        centre = g / (a * omega) * mpmath.exp(bend)
-        if case == "ii":
-            fall = mpmath.exp(epsilon / 2 - a * d / (2 * g**2))
-            return (1 - rise) / 2 + centre * (1 + rise - 2 * fall)
-        sign = 1 if case == "iii" else -1
-        root = mpmath.sqrt(max(2 * (g**2 * epsilon + sign * a * d), 0))
-        part = centre * (1 - mpmath.exp(a / g**2 * (-a + sign * (root - d))))
-        tail = rise * root_2pi / omega * q((root - sign * a) / g)
-        return mpmath.mpf(1) / 2 + sign * part - tail
 
 
 def published_cases(settings: PublishedCases) -> pd.DataFrame:
@@ -145,7 +92,7 @@ def published_cases(settings: PublishedCases) -> pd.DataFrame:
 
 
 def _draw(name: str, trials: int, seed: int) -> Iterator[tuple[_Setup, float]]:
-    """Yield parameters for which a case is not empty, and a place within its range."""
+    """Yield parameters for which a case is not empty, and a position within its range."""
     rng = generator(seed, "flipped-huber-2023", "table-1", name)
     low, high = _RATIOS[name]
     for _ in range(trials):
@@ -157,9 +104,10 @@ def _draw(name: str, trials: int, seed: int) -> Iterator[tuple[_Setup, float]]:
 
 
 def _row(name: str, setup: _Setup, share: float) -> dict[str, object]:
-    ranges = setup.ranges()
+    d, place = setup.sensitivity, (setup.sensitivity, setup.alpha, setup.gamma)
+    held = dict(zip(CASES, ranges(*place, DECIMALS), strict=True))
     before, _, case = name.rpartition("-")
-    low, high = ranges[case]
+    low, high = held[case]
     border = bool(before)
     if border:
         epsilon = low
@@ -167,14 +115,15 @@ def _row(name: str, setup: _Setup, share: float) -> dict[str, object]:
         epsilon = mpmath.mpf(float(low * (1 + share / 2)))
     else:
         epsilon = mpmath.mpf(float(low + share * (high - low)))
-    value = setup.profile(case, epsilon)
-    jump = abs(setup.profile(before, epsilon) / value - 1) if border else np.nan
-    t1, t2 = setup.points(case, epsilon)
-    off = max(abs(setup.loss(t) - epsilon) for t in (t1, t2 - setup.sensitivity))
-    slack = _SLACK * setup.sensitivity
+    values = dict(zip(CASES, profiles(epsilon, *place, DECIMALS), strict=True))
+    value = values[case]
+    jump = abs(values[before] / value - 1) if border else np.nan
+    t = points(epsilon, *place, DECIMALS)[CASES.index(case)]
+    off = max(abs(setup.loss(x) - epsilon) for x in (t[0], t[1] - d))
+    slack = _SLACK * d
     inside = [
-        start - slack <= t <= end + slack
-        for t, (start, end) in zip((t1, t2), setup.intervals(case), strict=True)
+        start - slack <= x <= end + slack
+        for x, (start, end) in zip(t, intervals(setup.alpha)[CASES.index(case)], strict=True)
     ]
     noise = FlippedHuber(float(setup.alpha), float(setup.gamma))
     ours = (
@@ -194,7 +143,7 @@ def _row(name: str, setup: _Setup, share: float) -> dict[str, object]:
         "loss_error": _rounded(off / epsilon),
         "t1_in_interval": int(inside[0]),
         "t2_in_interval": int(inside[1]),
-        "ranges": sum(start <= epsilon < end for start, end in ranges.values()),
+        "ranges": sum(start <= epsilon < end for start, end in held.values()),
         "jump": _rounded(jump) if border else np.nan,
     }
 

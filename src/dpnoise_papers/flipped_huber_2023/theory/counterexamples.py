@@ -14,8 +14,9 @@ import mpmath
 import numpy as np
 import pandas as pd
 
-from dpnoise_papers.checks import tail, two_fold_tail
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+from dpnoise_papers.flipped_huber_2023.arithmetic import DECIMALS, omega
+from dpnoise_papers.flipped_huber_2023.theory.noise import tail, two_fold_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,30 +95,22 @@ def _digits(value: mpf | int, digits: int) -> str:
     return str(value) if isinstance(value, int) else mpmath.nstr(value, digits)
 
 
-def _normal_tail(x: mpf) -> mpf:
-    return mpmath.erfc(x / mpmath.sqrt(2)) / 2
-
-
 def _noise_tail(x: mpf, alpha: mpf, gamma: mpf) -> mpf:
     """Return P(T > x) of flipped Huber noise, from (9) and (10)."""
     if x < 0:
         return 1 - _noise_tail(-x, alpha, gamma)
-    omega = _omega(alpha / gamma)
+    factor = omega(alpha / gamma, DECIMALS)
     if x > alpha:
-        return mpmath.sqrt(2 * mpmath.pi) / omega * _normal_tail(x / gamma)
+        return mpmath.sqrt(2 * mpmath.pi) / factor * DECIMALS.upper_tail(x / gamma)
     rise = mpmath.exp(alpha / (2 * gamma**2) * (alpha - x)) * mpmath.sinh(
         alpha * x / (2 * gamma**2)
     )
-    return mpmath.mpf(1) / 2 - 2 * gamma / (alpha * omega) * rise
-
-
-def _omega(b: mpf) -> mpf:
-    return 2 * (mpmath.sqrt(2 * mpmath.pi) * _normal_tail(b) + 2 / b * mpmath.sinh(b * b / 2))
+    return mpmath.mpf(1) / 2 - 2 * gamma / (alpha * factor) * rise
 
 
 def _shift(b: mpf) -> mpf:
     """Return theta / gamma, equation (22)."""
-    return mpmath.sqrt(2) * mpmath.erfinv(1 - mpmath.sqrt(2 * mpmath.pi) / _omega(b))
+    return mpmath.sqrt(2) * mpmath.erfinv(1 - mpmath.sqrt(2 * mpmath.pi) / omega(b, DECIMALS))
 
 
 _CLAIM = "left >= right"
@@ -133,7 +126,9 @@ def _lemma_7_one() -> Iterator[tuple[str, object]]:
     alpha, gamma, epsilon, cost = _setting()
     d = mpmath.mpf(1) / 2
     left = _noise_tail((gamma**2 * epsilon + d * d / 2 + cost / 2) / d, alpha, gamma)
-    right = _normal_tail(gamma * epsilon + 1 / (2 * gamma) + cost / (2 * gamma) + _shift(alpha))
+    right = DECIMALS.upper_tail(
+        gamma * epsilon + 1 / (2 * gamma) + cost / (2 * gamma) + _shift(alpha)
+    )
     yield from _report(1, "0.5", left, right)
 
 
@@ -144,7 +139,7 @@ def _lemma_7_two(*, both: bool) -> Iterator[tuple[str, object]]:
     left = _two_fold(level / d, alpha, gamma) if both else _noise_tail(level / d, alpha, gamma)
     root = mpmath.sqrt(2)
     centre = gamma * epsilon / root + root / (2 * gamma) + cost / (gamma * root)
-    right = _normal_tail(centre + _shift(alpha) * 2 / root)
+    right = DECIMALS.upper_tail(centre + _shift(alpha) * 2 / root)
     yield from _report(2, "(0.5, 0.5)" if both else "(0.5, 0)", left, right)
 
 
@@ -161,7 +156,7 @@ def _report(k: int, d: str, left: mpf, right: mpf) -> Iterator[tuple[str, object
 
 def _two_fold(level: mpf, alpha: mpf, gamma: mpf) -> mpf:
     """Return P(T_1 + T_2 > level) by quadrature between the kinks."""
-    kappa = gamma * _omega(alpha / gamma) * mpmath.exp(-((alpha / gamma) ** 2) / 2)
+    kappa = gamma * omega(alpha / gamma, DECIMALS) * mpmath.exp(-((alpha / gamma) ** 2) / 2)
 
     def integrand(t: mpf) -> mpf:
         size = abs(t)
@@ -176,8 +171,8 @@ def _two_fold(level: mpf, alpha: mpf, gamma: mpf) -> mpf:
 def _order() -> Iterator[tuple[str, object]]:
     a, small = mpmath.mpf(-1), mpmath.mpf(1) / 2
     yield from (("theta", 0), ("s2", "0.5"), ("S2", 1), ("a", "-1"))
-    yield "left: Phi((a - theta s1) / s2)", _normal_tail(-a / small)
-    yield "right: Phi((a - theta S1) / S2)", _normal_tail(-a)
+    yield "left: Phi((a - theta s1) / s2)", DECIMALS.upper_tail(-a / small)
+    yield "right: Phi((a - theta S1) / S2)", DECIMALS.upper_tail(-a)
     yield "claimed", _CLAIM
 
 
@@ -185,7 +180,7 @@ def _esseen() -> Iterator[tuple[str, object]]:
     yield from (("a", 1), ("b", "-1"))
     yield "left: Q(a + b)", mpmath.mpf(1) / 2
     one = mpmath.mpf(1)
-    yield "right: 2 Q(a) Q(b)", 2 * _normal_tail(one) * _normal_tail(-one)
+    yield "right: 2 Q(a) Q(b)", 2 * DECIMALS.upper_tail(one) * DECIMALS.upper_tail(-one)
     yield "claimed", "left <= right"
 
 
@@ -193,7 +188,7 @@ def _sign() -> Iterator[tuple[str, object]]:
     a = mpmath.mpf(9) / 10
     yield from (("X", "+1 or -1, each with probability 1/2"), ("a", "0.9"))
     yield "left: P(X > a)", mpmath.mpf(1) / 2
-    yield "right: Q(a)", _normal_tail(a)
+    yield "right: Q(a)", DECIMALS.upper_tail(a)
     yield "claimed", "left <= right"
 
 

@@ -13,19 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.checks import (
-    Check,
-    Outcome,
-    at_most,
-    column,
-    draw_shape,
-    equal,
-    integrate,
-    kinks,
-    mass,
-    weight,
-)
+from dpnoise_papers.checks import Check, Outcome, at_most, column, equal, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+from dpnoise_papers.flipped_huber_2023.theory.noise import draw_shape, kinks, mass, weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,22 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise_papers.checks import (
-    REACH,
-    Check,
-    Outcome,
-    at_most,
-    column,
-    draw_scalar,
-    equal,
-    integrate,
-    kinks,
-    mass,
-    tail,
-    weight,
-)
+from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+from dpnoise_papers.flipped_huber_2023.as_printed_cases import intervals, points
 from dpnoise_papers.flipped_huber_2023.theory.loss import loss
+from dpnoise_papers.flipped_huber_2023.theory.noise import draw_scalar, kinks, mass, tail, weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,47 +58,22 @@ def table_1(rng: Generator, n: int) -> Outcome:
     drawn = draw_scalar(rng, n)
     epsilon, d, alpha, gamma = _unpack(drawn)
     which = printed.case(epsilon, d, alpha, gamma)
-    t1, t2 = cases(which, epsilon, d, alpha, gamma)
+    chosen = [which == k for k in range(1, 6)]
+    t1, t2 = (
+        np.select(chosen, values, np.nan)
+        for values in zip(*points(epsilon, d, alpha, gamma), strict=True)
+    )
     room = 1e-9 * (alpha + d)
-    infinite = np.full(n, np.inf)
-    zero = np.zeros(n)
-    low = np.select([which == k for k in range(1, 6)], [-infinite, -alpha, -alpha, zero, alpha])
-    high = np.select([which == k for k in range(1, 6)], [-alpha, zero, zero, alpha, infinite])
-    second_low = np.where(which == 2, 0.0, alpha)
-    second_high = np.where(which == 2, alpha, np.inf)
-    ok = (t1 >= low - room) & (t1 <= high + room)
-    ok &= (t2 >= second_low - room) & (t2 <= second_high + room)
+    ok = np.full(n, fill_value=True)
+    for t, places in zip((t1, t2), zip(*intervals(alpha), strict=True), strict=True):
+        low, high = (np.select(chosen, ends) for ends in zip(*places, strict=True))
+        ok &= (t >= low - room) & (t <= high + room)
     crossing = loss(t1, d, alpha, gamma)
     ok &= np.abs(crossing - epsilon) <= 1e-9 * (1 + epsilon)
     only = (which != 1) | (alpha < d / 2)
     only &= (which != 2) | (alpha > d / 2)
     only &= (which != 3) | (alpha < d)
     return Outcome(np.where((which > 0) & ok & only, 0.0, -1.0), 1e-12, drawn | {"case": which})
-
-
-def cases(
-    which: Array, epsilon: Array, d: Array, alpha: Array, gamma: Array
-) -> tuple[Array, Array]:
-    """Return t1 and t2 as Table I prints them, by case."""
-    scaled = gamma**2 * epsilon
-    up = np.sqrt(2 * (scaled + alpha * d))
-    down = np.sqrt(np.maximum(2 * (scaled - alpha * d), 0))
-    chosen = [which == k for k in range(1, 6)]
-    first = [
-        scaled / d - d / 2,
-        scaled / (2 * alpha) - d / 2,
-        -alpha + up - d,
-        alpha + down - d,
-        scaled / d - d / 2,
-    ]
-    second = [
-        scaled / d + d / 2,
-        scaled / (2 * alpha) + d / 2,
-        up - alpha,
-        down + alpha,
-        scaled / d + d / 2,
-    ]
-    return np.select(chosen, first, np.nan), np.select(chosen, second, np.nan)
 
 
 def profile_formula(rng: Generator, n: int) -> Outcome:

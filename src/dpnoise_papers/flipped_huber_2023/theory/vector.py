@@ -22,22 +22,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.checks import (
-    REACH,
-    Check,
-    Outcome,
-    at_most,
-    column,
+from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
+from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+from dpnoise_papers.flipped_huber_2023.theory.noise import (
     draw_scalar,
     draw_shape,
-    equal,
-    integrate,
     mass,
-    normal_tail,
     tail,
     two_fold_tail,
 )
-from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -100,7 +93,7 @@ def normal_bound(rng: Generator, n: int) -> Outcome:
     a = 5 * rng.random(n)
     norm = np.hypot(*d)
     left = two_fold_tail(a * gamma * norm, *d, drawn["alpha"], gamma)
-    right = normal_tail(a)
+    right = printed.upper_tail(a)
     return Outcome(at_most(left, right, right), 1e-9, drawn | {"a": a})
 
 
@@ -114,7 +107,7 @@ def _draw_pair(rng: Generator, n: int) -> tuple[dict[str, Array], Array]:
 def sub_gaussian_implication(rng: Generator, n: int) -> Outcome:
     """Return the slack of (20) for X = +-1, sub-Gaussian with proxy variance 1."""
     a = rng.uniform(0, 1.5, n)
-    return Outcome(at_most(0.5 * (a < 1), normal_tail(a)), 1e-12, {"a": a})
+    return Outcome(at_most(0.5 * (a < 1), printed.upper_tail(a)), 1e-12, {"a": a})
 
 
 def upper_tail_bound(rng: Generator, n: int) -> Outcome:
@@ -178,10 +171,12 @@ def stochastic_bound(rng: Generator, n: int) -> Outcome:
     """Return the slack of Lemma 6, P(T > t) <= Q((t - theta) / gamma)."""
     drawn = draw_shape(rng, n)
     t = drawn["gamma"] * rng.uniform(-8, 8, n)
-    right = normal_tail((t - printed.shift(**drawn)) / drawn["gamma"])
+    right = printed.upper_tail((t - printed.shift(**drawn)) / drawn["gamma"])
     # Below the median both sides are near 1 and the other tail says more.
     left = np.where(t < 0, -tail(-t, **drawn), tail(t, **drawn))
-    right = np.where(t < 0, -normal_tail((printed.shift(**drawn) - t) / drawn["gamma"]), right)
+    right = np.where(
+        t < 0, -printed.upper_tail((printed.shift(**drawn) - t) / drawn["gamma"]), right
+    )
     return Outcome(at_most(left, right, np.abs(left)), 1e-9, drawn | {"t": t})
 
 
@@ -190,7 +185,7 @@ def first_step(rng: Generator, n: int) -> Outcome:
     drawn = draw_shape(rng, n)
     t = drawn["gamma"] * rng.uniform(-8, 8, n)
     left = tail(-t, **drawn)
-    right = printed.ROOT_2PI / printed.omega(**drawn) * normal_tail(-t / drawn["gamma"])
+    right = printed.ROOT_2PI / printed.omega(**drawn) * printed.upper_tail(-t / drawn["gamma"])
     return Outcome(at_most(right, left, right), 1e-10, drawn | {"t": t})
 
 
@@ -205,8 +200,8 @@ def esseen_positive(rng: Generator, n: int) -> Outcome:
 
 
 def _esseen(a: Array, b: Array) -> Outcome:
-    right = 2 * normal_tail(a) * normal_tail(b)
-    return Outcome(at_most(normal_tail(a + b), right, right), 1e-12, {"a": a, "b": b})
+    right = 2 * printed.upper_tail(a) * printed.upper_tail(b)
+    return Outcome(at_most(printed.upper_tail(a + b), right, right), 1e-12, {"a": a, "b": b})
 
 
 def normal_order(rng: Generator, n: int) -> Outcome:
@@ -216,8 +211,8 @@ def normal_order(rng: Generator, n: int) -> Outcome:
     """
     s1, s2 = rng.uniform(0.1, 1, (2, n))
     theta, a = 2 * rng.random(n), rng.uniform(-4, 4, n)
-    whole = normal_tail(theta - a)
-    margin = at_most(whole, normal_tail((theta * s1 - a) / s2))
+    whole = printed.upper_tail(theta - a)
+    margin = at_most(whole, printed.upper_tail((theta * s1 - a) / s2))
     return Outcome(margin, 1e-12, {"norm1": s1, "norm2": s2, "theta": theta, "a": a})
 
 

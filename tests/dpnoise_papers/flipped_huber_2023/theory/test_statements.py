@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 from dpnoise.noise import FlippedHuber
-from dpnoise_papers import checks as tools
+from dpnoise_papers import checks
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.settings import Theory
+from dpnoise_papers.flipped_huber_2023.theory import noise as tools
 from dpnoise_papers.flipped_huber_2023.theory import statements as module
 from dpnoise_papers.flipped_huber_2023.theory.statements import CHECKS, theory
 from dpnoise_papers.seeds import generator
@@ -148,5 +149,5 @@ def test_the_sum_of_two_is_gaussian_in_the_limit_and_right_by_simulation():
 
 def test_integrals_between_kinks_are_exact_for_polynomials():
     edges = np.array([[0.0, 1.0, 3.0], [2.0, 2.0, 5.0]])
-    value = tools.integrate(lambda t: t**7, edges)
+    value = checks.integrate(lambda t: t**7, edges)
     assert value == pytest.approx((np.array([3, 5]) ** 8 - np.array([0, 2]) ** 8) / 8, rel=1e-13)
