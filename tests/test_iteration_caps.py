@@ -418,7 +418,7 @@ ENDS = {
     "dpnoise_papers.flipped_huber_2023.tables.theorem_8_search _attack minimize": (
         "an attack: what it saw, lower bounds all"
     ),
-    "dpnoise_papers.flipped_huber_2023.theory.mechanisms least_information while": (
+    "dpnoise_papers.flipped_huber_2023.theory.mechanisms minimum_information while": (
         "draws until there are enough"
     ),
     "dpnoise_papers.flipped_huber_2023.theory.mechanisms log_concave while": (

@@ -7,7 +7,7 @@ sums over stretches between the kinks of the integrand, for all trials at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,14 @@ import pandas as pd
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
     from dpnoise._types import Array
+
+    Real = NDArray[np.floating[Any]] | float
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 # A Gaussian tail is followed for so many scales, to a density of exp(-72) of its start.
@@ -37,13 +40,13 @@ class Outcome(NamedTuple):
         minus the error.
     tolerance : float
         How negative a margin rounding and quadrature can explain.
-    parameters : dict of str to ndarray of shape (trials,)
+    parameters : mapping of str to ndarray of shape (trials,)
         What was drawn.
     """
 
     margin: Array
     tolerance: float
-    parameters: dict[str, Array]
+    parameters: Mapping[str, NDArray[Any]]
 
 
 class Check(NamedTuple):
@@ -105,7 +108,7 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
     return pd.DataFrame(rows)
 
 
-def at_most(left: Array | float, right: Array | float, unit: Array | float = 1.0) -> Array:
+def at_most(left: Real, right: Real, unit: Real = 1.0) -> Array:
     """Slack of left <= right in a unit.
 
     Parameters
@@ -119,7 +122,7 @@ def at_most(left: Array | float, right: Array | float, unit: Array | float = 1.0
     return np.asarray((right - left) / unit)
 
 
-def equal(left: Array | float, right: Array | float, unit: Array | float = 1.0) -> Array:
+def equal(left: Real, right: Real, unit: Real = 1.0) -> Array:
     """Minus the error of left = right in a unit.
 
     Parameters

@@ -24,8 +24,7 @@ def parameters(noise: Noise) -> dict[str, float]:
     -------
     dict
     """
-    names = fields(noise)  # type: ignore[arg-type]  # every family is a dataclass
-    return {field.name: getattr(noise, field.name) for field in names}
+    return {field.name: getattr(noise, field.name) for field in fields(noise)}
 
 
 def describe(noise: Noise) -> str:

@@ -34,7 +34,8 @@ def figure_1(table: pd.DataFrame) -> Figure:
     alphas = sorted(set(table["alpha"]) - {0.0})
     gammas = list(table.groupby("gamma").size().sort_values(ascending=False, kind="stable").index)
     figure, ((plain, logarithmic),) = page(1, 2, height=3.2)
-    for (alpha, gamma), rows in table.groupby(["alpha", "gamma"], sort=False):
+    for alpha, gamma in dict.fromkeys(zip(table["alpha"], table["gamma"], strict=True)):
+        rows = table[(table["alpha"] == alpha) & (table["gamma"] == gamma)]
         colour = _shade(alpha, alphas)
         look: dict[str, Any] = {
             "color": colour,

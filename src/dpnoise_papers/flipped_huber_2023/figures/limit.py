@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import LineStyleType
 
 # Mechanisms often coincide: each differs from the one drawn before it.
-LINES = ("-", "--", "-", ":", "--", ":", "-")
+LINES: tuple[LineStyleType, ...] = ("-", "--", "-", ":", "--", ":", "-")
 FLOOR = 0.1  # per cent; the limit is hardly anywhere known better
 
 
@@ -71,7 +72,8 @@ def limit(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _line(place: int) -> str:
+def _line(place: int) -> LineStyleType:
+    """Dashes of the mechanism in a place."""
     return LINES[place % len(LINES)]
 
 

@@ -18,7 +18,7 @@ _OPENING = (
 
 
 def limit_page(table: pd.DataFrame) -> str:
-    """Return a Markdown page with one sentence per cost and delta.
+    """Markdown page with one sentence per cost and delta.
 
     Parameters
     ----------
@@ -47,6 +47,6 @@ def limit_page(table: pd.DataFrame) -> str:
 
 
 def _run(mechanism: str, low: float, high: float) -> str:
-    """Return one run of epsilons as words."""
+    """One run of epsilons as words."""
     where = f"from {low:g} to {high:g}" if high > low else f"at {low:g}"
     return f"{mechanism.replace('-', ' ')} for epsilon {where}"

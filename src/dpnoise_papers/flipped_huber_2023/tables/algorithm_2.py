@@ -51,7 +51,7 @@ def algorithm_2(settings: Algorithm2) -> pd.DataFrame:
     for alpha, gamma, dimension, epsilon in settings.cases:
         noise = FlippedHuber(alpha, gamma)
         exact = vector_profile(noise, 1.0, epsilon, copies=dimension)
-        row: dict[str, float] = {"alpha": alpha, "gamma": gamma, "dimension": dimension}
+        row: dict[str, float | Array] = {"alpha": alpha, "gamma": gamma, "dimension": dimension}
         row |= {"epsilon": epsilon, "variance": noise.var()}
         row |= {"lower": exact.lower, "upper": exact.upper}
         nu = np.linspace(0.0, settings.grid_factor * epsilon, settings.grid_points)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpnoise.noise import FlippedHuber, Gaussian, Laplace
+from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Noise
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:
@@ -61,12 +61,12 @@ def fisher_information(settings: FisherInformation) -> pd.DataFrame:
         once per ratio, then gaussian and laplace, once each, for which only nfi has a value.
     """
     rows = []
-    for ratio in (0.0, *values(settings.ratios)):
-        noise = FlippedHuber(float(ratio), 1.0)
+    for ratio in (0.0, *values(settings.ratios).tolist()):
+        noise = FlippedHuber(ratio, 1.0)
         variance, information = noise.var(), noise.fisher_information()
         rows.append(("flipped-huber", ratio, variance, information, variance * information))
-    for name, noise in (("gaussian", Gaussian(1.0)), ("laplace", Laplace(1.0))):
-        nfi = noise.var() * noise.fisher_information()
-        rows.append((name, np.nan, np.nan, np.nan, nfi))
+    ends: dict[str, Noise] = {"gaussian": Gaussian(1.0), "laplace": Laplace(1.0)}
+    for name, end in ends.items():
+        rows.append((name, np.nan, np.nan, np.nan, end.var() * end.fisher_information()))
     columns = ["mechanism", "ratio", "variance_over_gamma2", "fisher_information_times_gamma2"]
     return pd.DataFrame(rows, columns=[*columns, "nfi"])

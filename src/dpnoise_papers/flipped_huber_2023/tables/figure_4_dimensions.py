@@ -1,4 +1,4 @@
-"""What Section V-B says of the step from 3 to 5 dimensions, from the tables of Figure 4.
+"""Gains and gaps of 3 and of 5 dimensions, which Section V-B compares, from Figure 4's tables.
 
 The paper compares two panels in words: how much of the gain over Gaussian noise is lost, and
 how the gap between the sufficient condition (Theorem 8) and the exact optimum grows. Both are
@@ -15,7 +15,7 @@ _SEARCHES = {"unrestricted": ("exact", "sufficient"), "box": ("box", "sufficient
 
 
 def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFrame:
-    """Return gains and gaps of two dimensions side by side.
+    """Gains and gaps of two dimensions side by side.
 
     Parameters
     ----------
@@ -28,10 +28,10 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
     DataFrame
         One row per search (unrestricted, box), delta and epsilon, but for those where a box has
         no private noise: dimension_from and dimension_to; gain_from_db and
-        gain_to_db, the Gaussian variance over the least flipped Huber variance in decibels;
+        gain_to_db, the Gaussian variance over the minimum flipped Huber variance in decibels;
         gain_lost_db, their difference; gap_from and gap_to, the variance by the sufficient
-        condition less the least one; gap_grown, their difference; and excess_from and
-        excess_to, the gaps in units of the least variance.
+        condition less the minimum; gap_grown, their difference; and excess_from and
+        excess_to, the gaps in units of the minimum variance.
 
     Raises
     ------
@@ -43,6 +43,7 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
 
 
 def _compared(lower: pd.DataFrame, higher: pd.DataFrame, search: str) -> pd.DataFrame:
+    """Rows of one search."""
     one, two = _measures(lower, "lower", search), _measures(higher, "higher", search)
     if not one.index.equals(two.index):
         raise ValueError("compare_dimensions: expected the same delta and epsilon in both tables")
@@ -55,7 +56,7 @@ def _compared(lower: pd.DataFrame, higher: pd.DataFrame, search: str) -> pd.Data
 
 
 def _measures(table: pd.DataFrame, name: str, search: str) -> pd.DataFrame:
-    """Return dimension, gain, gap and excess by delta and epsilon."""
+    """Dimension, gain, gap and excess by delta and epsilon."""
     dimensions = table["dimension"].unique()
     if len(dimensions) != 1:
         message = f"compare_dimensions: {name}: expected one dimension, got {dimensions.tolist()}"
@@ -66,10 +67,10 @@ def _measures(table: pd.DataFrame, name: str, search: str) -> pd.DataFrame:
         rows = rows if method is None else rows[rows["method"] == method]
         return rows.set_index(_KEYS)["variance"].sort_index()
 
-    least, sufficient = (variances("flipped-huber", method) for method in _SEARCHES[search])
-    result = least.to_frame("least")
+    minimum, sufficient = (variances("flipped-huber", method) for method in _SEARCHES[search])
+    result = minimum.to_frame("minimum")
     result.insert(0, "dimension", dimensions[0])
-    result["gain"] = 10 * np.log10(variances("gaussian") / least)
-    result["gap"] = sufficient - least
-    result["excess"] = result["gap"] / least
-    return result.drop(columns="least")
+    result["gain"] = 10 * np.log10(variances("gaussian") / minimum)
+    result["gap"] = sufficient - minimum
+    result["excess"] = result["gap"] / minimum
+    return result.drop(columns="minimum")

@@ -50,10 +50,10 @@ def limit(settings: Limit) -> pd.DataFrame:
         here = (cost, delta, epsilon, bounds.lower, bounds.upper, bounds.cells)
         for mechanism in settings.mechanisms:
             noise, value, status = _mechanism(mechanism, epsilon, delta, cost)
-            over, least = value / bounds.lower, value / bounds.upper
+            over_lower, over_upper = value / bounds.lower, value / bounds.upper
             told = "" if noise is None else describe(noise)
-            close = int(over <= 1.0 + CLOSE)
-            rows.append((*here, mechanism, value, over, least, close, told, status))
+            close = int(over_lower <= 1.0 + CLOSE)
+            rows.append((*here, mechanism, value, over_lower, over_upper, close, told, status))
     columns = ["cost", "delta", "epsilon", "lower", "upper", "cells", "mechanism", "value"]
     columns += ["over_limit", "over_limit_least", "within", "noise", "status"]
     return pd.DataFrame(rows, columns=columns)

@@ -90,7 +90,7 @@ def minimum_variances(
     for mechanism, method in mechanisms:
         found = calibrated(mechanism, UNRESTRICTED.get(method, method))
         if method in UNRESTRICTED and not (found.attained and inside(found.noise, box)):
-            least = minimum_in_box(
+            boxed = minimum_in_box(
                 mechanism,
                 box,
                 epsilon=epsilon,
@@ -99,9 +99,9 @@ def minimum_variances(
                 dimension=dimension,
                 method=method,
             )
-            private = int(least.noise is not None)
+            private = int(boxed.noise is not None)
             yield MinimumVariance(
-                mechanism, method, least.variance, least.told, least.delta, private
+                mechanism, method, boxed.variance, boxed.told, boxed.delta, private
             )
             continue
         told, attained = describe(found.noise), int(found.attained)

@@ -8,6 +8,7 @@ certain, with positive probability.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -72,13 +73,11 @@ def remark_1(settings: Remark) -> pd.DataFrame:
             for name in ("gaussian", "laplace", "flipped-huber")
         }
 
-        def private(noise: Noise, epsilon: float = epsilon) -> bool:
-            return loss_tail(noise, epsilon) <= delta
-
+        spent = partial(loss_tail, epsilon=epsilon)
         # P(loss >= epsilon) = Q(epsilon sigma - 1 / (2 sigma)): a quadratic in sigma
         x = -special.ndtri(delta)
         sigma = (x + math.sqrt(x * x + 2.0 * epsilon)) / (2.0 * epsilon)
-        graft = search(FlippedHuber, private, lambda noise, e=epsilon: loss_tail(noise, e), _WIDE)
+        graft = search(FlippedHuber, spent, delta, _WIDE)
         found = {
             "gaussian": (sigma * sigma, describe(Gaussian(sigma))),
             "laplace": (2.0 / epsilon**2, f"the limit beta={1.0 / epsilon:.6g}"),

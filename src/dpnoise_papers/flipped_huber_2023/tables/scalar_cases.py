@@ -55,7 +55,7 @@ class _Setup(NamedTuple):
     sensitivity: mpf
 
     def loss(self, t: mpf) -> mpf:
-        """Return log g(t) - log g(t + Delta), from the definition (7) of the density."""
+        """Privacy loss log g(t) - log g(t + Delta), from the definition (7) of the density."""
 
         def rho(x: mpf) -> mpf:
             x = abs(x)
@@ -149,5 +149,5 @@ def _row(name: str, setup: _Setup, share: float) -> dict[str, object]:
 
 
 def _rounded(error: mpf) -> float:
-    """Return an error to 50 digits: what is smaller is the rounding of the reference."""
+    """Error to 50 digits: what is smaller is the rounding of the reference."""
     return float(error) if error > _SLACK else 0.0

@@ -105,7 +105,7 @@ def minimum_in_box(
             return float(theorem_8_delta(*place))
         return certified_delta(noise, budget)
 
-    return search(FAMILIES[family], lambda noise: spent(noise) <= budget.delta, spent, box)
+    return search(FAMILIES[family], spent, budget.delta, box)
 
 
 def inside(noise: Noise, box: Ranges) -> bool:
@@ -124,22 +124,16 @@ def inside(noise: Noise, box: Ranges) -> bool:
     return all(low <= value <= high for value, (low, high) in pairs)
 
 
-def search(
-    kind: Family,
-    private: Callable[[Noise], bool],
-    spent: Callable[[Noise], float],
-    box: Ranges,
-) -> InBox:
-    """Noise of minimum variance in a box that a condition calls private.
+def search(family: Family, spent: Callable[[Noise], float], delta: float, box: Ranges) -> InBox:
+    """Noise of minimum variance in a box that spends at most delta.
 
     Parameters
     ----------
-    kind : type
-        A family with two parameters, alpha and gamma.
-    private : callable
-        Noise -> bool; True for every larger gamma at the same alpha.
+    family : type
+        With two parameters, alpha and gamma.
     spent : callable
-        Noise -> the delta that is reported.
+        Noise -> delta; no larger for a larger gamma at the same alpha.
+    delta : float
     box : ((float, float), (float, float))
         The ranges of alpha and of gamma, positive.
 
@@ -147,21 +141,20 @@ def search(
     -------
     InBox
     """
-    (low, high), (least, greatest) = box
+    (low, high), (bottom, ceiling) = box
     best: tuple[float, float, float] | None = None  # variance, alpha, gamma
 
     def attempt(alphas: Array, close: float) -> None:
         nonlocal best
         for alpha in alphas:
-            top = greatest
+            top = ceiling
             if best is not None:
-                top = _gamma_of(kind, alpha, best[0], least, greatest)
-            if top <= least or not private(kind(alpha, top)):
+                top = _gamma_of(family, alpha, best[0], (bottom, ceiling))
+            private = partial(_is_private, spent, delta, family, alpha)
+            if top <= bottom or not private(top):
                 continue
-            gamma = _smallest_private(
-                partial(_is_private, private, kind, alpha), (least, top), close
-            )
-            variance = kind(alpha, gamma).var()
+            gamma = _smallest_private(private, (bottom, top), close)
+            variance = family(alpha, gamma).var()
             if best is None or variance < best[0]:
                 best = variance, float(alpha), gamma
 
@@ -177,23 +170,25 @@ def search(
         ratio *= 2.0 / (_FINER - 1)
     if best is None:
         return InBox(None, math.nan, math.nan)
-    noise = kind(best[1], best[2])
+    noise = family(best[1], best[2])
     return InBox(noise, best[0], spent(noise))
 
 
-def _is_private(private: Callable[[Noise], bool], kind: Family, alpha: float, gamma: float) -> bool:
-    """Whether noise of two parameters is private."""
-    return private(kind(alpha, gamma))
+def _is_private(
+    spent: Callable[[Noise], float], delta: float, family: Family, alpha: float, gamma: float
+) -> bool:
+    """Whether noise of two parameters spends at most delta."""
+    return spent(family(alpha, gamma)) <= delta
 
 
-def _gamma_of(kind: Family, alpha: float, variance: float, least: float, greatest: float) -> float:
+def _gamma_of(family: Family, alpha: float, variance: float, ends: tuple[float, float]) -> float:
     """Largest gamma in a range at which noise of this alpha has less than a variance."""
-    if kind(alpha, greatest).var() < variance:
-        return greatest
-    low, high = math.log(least), math.log(greatest)
+    if family(alpha, ends[1]).var() < variance:
+        return ends[1]
+    low, high = math.log(ends[0]), math.log(ends[1])
     while high - low > _CLOSE[-1]:
         middle = 0.5 * (low + high)
-        below = kind(alpha, math.exp(middle)).var() < variance
+        below = family(alpha, math.exp(middle)).var() < variance
         low, high = (middle, high) if below else (low, middle)
     return math.exp(low)
 

@@ -1,6 +1,6 @@
 """A search for parameters and neighbours that break Theorem 8 of flipped-huber-2023.
 
-The theorem takes Delta_1, Delta_2 and Delta (the greatest l1, l2 and l-infinity norm of a
+The theorem takes Delta_1, Delta_2 and Delta (the largest l1, l2 and l-infinity norm of a
 difference d of neighbouring answers) as if one d had all three. Here d has m equal entries, and
 the three sensitivities are anything that other neighbours may force upwards: as large as, or
 larger than, the norms of d. The adversary picks epsilon, gamma, alpha, m, the entry and the
@@ -13,6 +13,7 @@ the multiple 1, where every search ends; so it is also run with alpha / gamma bo
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from dpnoise_papers.flipped_huber_2023.settings import Theorem8Search
 
 _TOLERANCE = 1e-6  # the exact profile comes with bounds 1e-7 apart
-_LEAST = 1e-14  # a bound below it is lost to the cancellation of the printed formula
-# epsilon, 2 gamma^2 epsilon / Delta_2^2 - 1, alpha over the greatest admitted, ||d||_2 / Delta_2,
-# Delta over its least value, Delta_1 over its least value: ranges, in logarithms
+_SMALLEST = 1e-14  # a bound below it is lost to the cancellation of the printed formula
+# epsilon, 2 gamma^2 epsilon / Delta_2^2 - 1, alpha over the largest admitted, ||d||_2 / Delta_2,
+# Delta over its smallest value, Delta_1 over its smallest value: ranges, in logarithms
 _LOW = np.log([0.03, 1e-3, 0.05, 0.2, 1.0, 1.0])  # alpha = 0 is the Gaussian, multiple 1
 _HIGH = np.log([6.0, 30.0, 1.0, 1.0, 4.0, 4.0])
 _STARTS = 3
@@ -48,9 +49,9 @@ def theorem_8_search(settings: Theorem8Search) -> pd.DataFrame:
     DataFrame
         Columns dimension, neighbour ("corner": d has all three norms, or "other"), least_shape,
         evaluations,
-        random (the greatest exact delta over the theorem's at random), multiple (the greatest
+        random (the largest exact delta over the theorem's at random), multiple (the largest
         of all), violations (how many evaluations are above 1 by more than the exact account's
-        resolution) and parameters (of the greatest).
+        resolution) and parameters (of the largest).
     """
     rows = []
     for dimension in settings.dimensions:
@@ -71,12 +72,13 @@ class _Place(NamedTuple):
 
 
 def _attack(place: _Place, rng: np.random.Generator, trials: int, steps: int) -> dict[str, object]:
+    """Search one place at random, then downhill from the worst of what was found."""
     from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
 
     seen: list[tuple[float, str]] = []
 
     def lost(x: Array, entries: int) -> float:
-        """Return minus the logarithm of the multiple, after writing it down."""
+        """Minus the logarithm of the multiple, which is kept."""
         multiple, told = _multiple(np.clip(x, _LOW, _HIGH), entries, place)
         seen.append((multiple, told))
         return -math.log(max(multiple, 1e-300))
@@ -90,8 +92,12 @@ def _attack(place: _Place, rng: np.random.Generator, trials: int, steps: int) ->
         starts.append((lost(x, entries), entries, x))
     random = max(seen)[0]
     for _, entries, x in sorted(starts, key=lambda start: start[0])[:_STARTS]:
-        options = {"maxfev": steps, "xatol": 1e-4, "fatol": 1e-9}
-        minimize(lost, x, args=(entries,), method="Nelder-Mead", options=options)
+        minimize(
+            partial(lost, entries=entries),
+            x,
+            method="Nelder-Mead",
+            options={"maxfev": steps, "xatol": 1e-4, "fatol": 1e-9},
+        )
     multiple, told = max(seen)
     return {
         **place._asdict(),
@@ -104,7 +110,7 @@ def _attack(place: _Place, rng: np.random.Generator, trials: int, steps: int) ->
 
 
 def _multiple(x: Array, entries: int, place: _Place) -> tuple[float, str]:
-    """Return the exact delta over the theorem's.
+    """Exact delta over the theorem's, and the parameters in words.
 
     0 where the printed formula cancels or alpha is less than the place allows.
     """
@@ -129,7 +135,7 @@ def _multiple(x: Array, entries: int, place: _Place) -> tuple[float, str]:
         f"epsilon={epsilon:.6g}, alpha={alpha:.6g}, gamma={gamma:.6g}, entries={entries}, "
         f"entry={entry:.6g}, Delta_1={delta_1:.6g}, Delta_2=1, Delta={delta:.6g}"
     )
-    if bound <= _LEAST or alpha < place.least_shape * gamma:
+    if bound <= _SMALLEST or alpha < place.least_shape * gamma:
         return 0.0, told
     exact = vector_profile(FlippedHuber(alpha, gamma), entry, epsilon, copies=entries)
     return float(exact.lower) / bound, told

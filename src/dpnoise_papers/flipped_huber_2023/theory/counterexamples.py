@@ -96,7 +96,7 @@ def _digits(value: mpf | int, digits: int) -> str:
 
 
 def _noise_tail(x: mpf, alpha: mpf, gamma: mpf) -> mpf:
-    """Return P(T > x) of flipped Huber noise, from (9) and (10)."""
+    """Probability P(T > x) of flipped Huber noise, from (9) and (10)."""
     if x < 0:
         return 1 - _noise_tail(-x, alpha, gamma)
     factor = omega(alpha / gamma, DECIMALS)
@@ -109,7 +109,7 @@ def _noise_tail(x: mpf, alpha: mpf, gamma: mpf) -> mpf:
 
 
 def _shift(b: mpf) -> mpf:
-    """Return theta / gamma, equation (22)."""
+    """Shift theta / gamma, equation (22)."""
     return mpmath.sqrt(2) * mpmath.erfinv(1 - mpmath.sqrt(2 * mpmath.pi) / omega(b, DECIMALS))
 
 
@@ -117,7 +117,7 @@ _CLAIM = "left >= right"
 
 
 def _setting() -> tuple[mpf, mpf, mpf, mpf]:
-    """Return alpha = gamma = Delta = 1, epsilon = 2 and R_Delta(alpha) = 1."""
+    """Parameters alpha = gamma = Delta = 1, epsilon = 2 and R_Delta(alpha) = 1."""
     one = mpmath.mpf(1)
     return one, one, mpmath.mpf(2), one
 
@@ -155,7 +155,7 @@ def _report(k: int, d: str, left: mpf, right: mpf) -> Iterator[tuple[str, object
 
 
 def _two_fold(level: mpf, alpha: mpf, gamma: mpf) -> mpf:
-    """Return P(T_1 + T_2 > level) by quadrature between the kinks."""
+    """Probability P(T_1 + T_2 > level) by quadrature between the kinks."""
     kappa = gamma * omega(alpha / gamma, DECIMALS) * mpmath.exp(-((alpha / gamma) ** 2) / 2)
 
     def integrand(t: mpf) -> mpf:

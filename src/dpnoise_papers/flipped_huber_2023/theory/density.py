@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _moment(drawn: dict[str, Array], function: Callable[[Array], Array]) -> Array:
-    """Return E f(T) by quadrature."""
+    """Mean E f(T) by quadrature."""
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     a, g = column(alpha), column(gamma)
     total = integrate(lambda t: function(t) * weight(t, a, g), kinks(alpha, gamma))
@@ -43,7 +43,7 @@ def _information(drawn: dict[str, Array]) -> Array:
 
 
 def norm_equivalence(rng: Generator, n: int) -> Outcome:
-    """Return the slack of (5), first half, for random vectors."""
+    """Slack of (5), first half, for random vectors."""
     norms, drawn, dimension = _norms(rng, n)
     power = np.maximum(1 / drawn["q"] - 1 / drawn["r"], 0)
     right = dimension**power * norms["r"]
@@ -51,7 +51,7 @@ def norm_equivalence(rng: Generator, n: int) -> Outcome:
 
 
 def norm_order(rng: Generator, n: int) -> Outcome:
-    """Return the slack of (5), second half as printed: Delta_q <= Delta_r for r >= q."""
+    """Slack of (5), second half as printed: Delta_q <= Delta_r for r >= q."""
     norms, drawn, _ = _norms(rng, n, ordered=True)
     return Outcome(at_most(norms["q"], norms["r"], norms["r"]), 1e-12, drawn)
 
@@ -68,7 +68,7 @@ def _norms(rng: Generator, n: int, *, ordered: bool = False) -> tuple[dict, dict
 
 
 def distribution_function(rng: Generator, n: int) -> Outcome:
-    """Return the error of (10) against quadrature of the density."""
+    """Error of (10) against quadrature of the density."""
     drawn = draw_shape(rng, n)
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     at = (alpha + 3 * gamma) * rng.uniform(-1, 1, n)
@@ -80,48 +80,48 @@ def distribution_function(rng: Generator, n: int) -> Outcome:
 
 
 def quantile_function(rng: Generator, n: int) -> Outcome:
-    """Return the error of (23) as the inverse of (10)."""
+    """Error of (23) as the inverse of (10)."""
     drawn = draw_shape(rng, n)
     u = rng.uniform(1e-3, 1 - 1e-3, n)
     back = printed.cdf(printed.quantile(u, **drawn), **drawn)
     return Outcome(equal(back, u), 1e-9, drawn | {"u": u})
 
 
-def least_omega(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Proposition 1."""
+def minimum_omega(rng: Generator, n: int) -> Outcome:
+    """Slack of Proposition 1."""
     drawn = draw_shape(rng, n)
     w = drawn["gamma"] ** -1 * mass(**drawn) * np.exp((drawn["alpha"] / drawn["gamma"]) ** 2 / 2)
     return Outcome(at_most(printed.ROOT_2PI, w, w), 1e-12, drawn)
 
 
 def variance_formula(rng: Generator, n: int) -> Outcome:
-    """Return the relative error of (11) against quadrature."""
+    """Relative error of (11) against quadrature."""
     drawn = draw_shape(rng, n)
     value = _variance(drawn)
     return Outcome(equal(printed.variance(**drawn), value, value), 1e-9, drawn)
 
 
 def information_formula(rng: Generator, n: int) -> Outcome:
-    """Return the relative error of (12) against quadrature."""
+    """Relative error of (12) against quadrature."""
     drawn = draw_shape(rng, n)
     value = _information(drawn)
     return Outcome(equal(printed.fisher_information(**drawn), value, value), 1e-9, drawn)
 
 
 def variance_bound(rng: Generator, n: int) -> Outcome:
-    """Return the slack of variance <= gamma^2 in units of gamma^2."""
+    """Slack of variance <= gamma^2 in units of gamma^2."""
     drawn = draw_shape(rng, n)
     return Outcome(1 - _variance(drawn) / drawn["gamma"] ** 2, 1e-12, drawn)
 
 
 def information_bound(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Fisher information >= 1 / gamma^2 in units of 1 / gamma^2."""
+    """Slack of Fisher information >= 1 / gamma^2 in units of 1 / gamma^2."""
     drawn = draw_shape(rng, n)
     return Outcome(_information(drawn) * drawn["gamma"] ** 2 - 1, 1e-12, drawn)
 
 
 def hyperbolic_bounds(rng: Generator, n: int) -> Outcome:
-    """Return the lesser slack of (24), sinh a <= a cosh a <= a e^a."""
+    """Smaller slack of (24), sinh a <= a cosh a <= a e^a."""
     a = np.exp(rng.uniform(np.log(1e-3), np.log(50), n))
     middle, right = a * np.cosh(a), a * np.exp(a)
     slack = np.minimum(at_most(np.sinh(a), middle, right), at_most(middle, right, right))
@@ -129,7 +129,7 @@ def hyperbolic_bounds(rng: Generator, n: int) -> Outcome:
 
 
 def mgf_formula(rng: Generator, n: int) -> Outcome:
-    """Return the relative error of the moment generating function against quadrature."""
+    """Relative error of the moment generating function against quadrature."""
     drawn, value = _mgf(rng, n)
     s = drawn["s"]
     formula = printed.mgf(s, drawn["alpha"], drawn["gamma"])
@@ -138,13 +138,13 @@ def mgf_formula(rng: Generator, n: int) -> Outcome:
 
 
 def sub_gaussian(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Lemma 2, M(s) e^{-gamma^2 s^2 / 2} <= 1."""
+    """Slack of Lemma 2, M(s) e^{-gamma^2 s^2 / 2} <= 1."""
     drawn, value = _mgf(rng, n)
     return Outcome(1 - value, 1e-12, drawn)
 
 
 def _mgf(rng: Generator, n: int) -> tuple[dict[str, Array], Array]:
-    """Return parameters and M(s) e^{-gamma^2 s^2 / 2} by quadrature."""
+    """Parameters and M(s) e^{-gamma^2 s^2 / 2} by quadrature."""
     drawn = draw_shape(rng, n)
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     s = np.exp(rng.uniform(np.log(0.02), np.log(12), n)) / gamma
@@ -159,7 +159,7 @@ def _mgf(rng: Generator, n: int) -> tuple[dict[str, Array], Array]:
 
 
 def orlicz_identity(rng: Generator, n: int) -> Outcome:
-    """Return the relative error of C_{alpha,gamma}(s) against quadrature."""
+    """Relative error of C_{alpha,gamma}(s) against quadrature."""
     drawn = draw_shape(rng, n)
     s = rng.uniform(0.02, 0.8, n)
     alpha, gamma = drawn["alpha"], drawn["gamma"]
@@ -175,7 +175,7 @@ def orlicz_identity(rng: Generator, n: int) -> Outcome:
 
 
 def orlicz_decrease(rng: Generator, n: int) -> Outcome:
-    """Return the slack of C(s') <= C(s) for s < s'."""
+    """Slack of C(s') <= C(s) for s < s'."""
     drawn = draw_shape(rng, n)
     s = np.sort(rng.uniform(1e-3, 0.999, (2, n)), axis=0)
     low, high = printed.orlicz_factor(s, drawn["alpha"], drawn["gamma"])
@@ -183,14 +183,14 @@ def orlicz_decrease(rng: Generator, n: int) -> Outcome:
 
 
 def orlicz_limit(rng: Generator, n: int) -> Outcome:
-    """Return minus |C(s) - 1| at s = 1e-8, where C(s) - 1 is of order s."""
+    """Minus |C(s) - 1| at s = 1e-8, where C(s) - 1 is of order s."""
     drawn = draw_shape(rng, n)
     value = printed.orlicz_factor(1e-8, drawn["alpha"], drawn["gamma"])
     return Outcome(equal(value, 1.0), 1e-6, drawn)
 
 
 def orlicz_implication(rng: Generator, n: int) -> Outcome:
-    """Return the slack of M(s) <= e^{s^2/2} for three-point laws that satisfy the condition.
+    """Slack of M(s) <= e^{s^2/2} for three-point laws that satisfy the condition.
 
     X is 0 or +-a. The mass p of +-a is the largest with E exp(s X^2 / 2) <= 1 / sqrt(1 - s)
     for all s in [0, 1), on a fine grid of s and less one per mille for what lies between.
@@ -215,7 +215,7 @@ CHECKS = (
           distribution_function),
     Check("equation-23", "Appendix A, (23)", "the quantile function (23) inverts (10)", "complete",
           quantile_function),
-    Check("proposition-1", "Proposition 1", "omega >= sqrt(2 pi)", "complete", least_omega),
+    Check("proposition-1", "Proposition 1", "omega >= sqrt(2 pi)", "complete", minimum_omega),
     Check("equation-11", "Section III-B, (11)", "the variance is (11)", "complete",
           variance_formula),
     Check("equation-12", "Section III-B, (12)", "the Fisher information is (12)", "complete",

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def loss(t: Array, d: Array, alpha: Array, gamma: Array) -> Array:
-    """Return psi(t + d) - psi(t) from the definition."""
+    """Privacy loss psi(t + d) - psi(t) from the definition."""
     rho = printed.loss_function
     return (rho(t + d, alpha) - rho(t, alpha)) / gamma**2
 
 
 def loss_pieces(rng: Generator, n: int) -> Outcome:
-    """Return the error of (25) against the definition of the centred loss."""
+    """Error of (25) against the definition of the centred loss."""
     drawn, t, d = _draw_loss(rng, n)
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     value = loss(t - d / 2, d, alpha, gamma)
@@ -32,7 +32,7 @@ def loss_pieces(rng: Generator, n: int) -> Outcome:
 
 
 def loss_symmetry(rng: Generator, n: int) -> Outcome:
-    """Return the lesser slack: odd in t and d, monotone in t in the direction of d."""
+    """Smaller slack: odd in t and d, monotone in t in the direction of d."""
     drawn, t, d = _draw_loss(rng, n)
     alpha, gamma = drawn["alpha"], drawn["gamma"]
 
@@ -55,7 +55,7 @@ def _draw_loss(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array]:
 
 
 def loss_inverse(rng: Generator, n: int) -> Outcome:
-    """Return the error of (15): the loss at the inverse is nu again."""
+    """Error of (15): the loss at the inverse is nu again."""
     drawn = draw_scalar(rng, n)
     epsilon, d, alpha, gamma = (drawn[k] for k in ("epsilon", "sensitivity", "alpha", "gamma"))
     nu = epsilon * np.where(rng.random(n) < 0.5, -1, 1)
@@ -65,7 +65,7 @@ def loss_inverse(rng: Generator, n: int) -> Outcome:
 
 
 def ridge(rng: Generator, n: int) -> Outcome:
-    """Return the slack of the affine bound on the centred loss, Appendix C, for |d| <= Delta."""
+    """Slack of the affine bound on the centred loss, Appendix C, for |d| <= Delta."""
     drawn, t, d = _draw_loss(rng, n)
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     whole = np.abs(d) / rng.uniform(0.05, 1, n)
@@ -76,7 +76,7 @@ def ridge(rng: Generator, n: int) -> Outcome:
 
 
 def ridge_point(rng: Generator, n: int) -> Outcome:
-    """Return the error of the printed height of the ridge at t = d/2."""
+    """Error of the printed height of the ridge at t = d/2."""
     drawn = draw_scalar(rng, n)
     d, alpha, gamma = (drawn[k] for k in ("sensitivity", "alpha", "gamma"))
     value = loss(0 * d, d, alpha, gamma)
@@ -85,7 +85,7 @@ def ridge_point(rng: Generator, n: int) -> Outcome:
 
 
 def cost_monotone(rng: Generator, n: int) -> Outcome:
-    """Return the slack of: R_d(alpha) grows with d and with alpha."""
+    """Slack of: R_d(alpha) grows with d and with alpha."""
     drawn = draw_shape(rng, n)
     alpha, d = drawn["alpha"], np.sort(rng.exponential(size=(2, n)), axis=0)
     more = alpha * (1 + rng.exponential(size=n))
@@ -98,7 +98,7 @@ def cost_monotone(rng: Generator, n: int) -> Outcome:
 
 
 def cost_inverse(rng: Generator, n: int) -> Outcome:
-    """Return the error of (21) as the inverse of R_Delta."""
+    """Error of (21) as the inverse of R_Delta."""
     drawn = draw_scalar(rng, n)
     alpha, d = drawn["alpha"], drawn["sensitivity"]
     back = printed.transition_inverse(printed.transition_cost(alpha, d), d)

@@ -32,7 +32,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
 
 def any_density(rng: Generator, n: int) -> Outcome:
-    """Return the lesser slack of Lemma 10: its two forms agree and no event gives more."""
+    """Smaller slack of Lemma 10: its two forms agree and no event gives more."""
     cells, room, epsilon = 9, 4, rng.exponential(size=n)
     p = np.zeros((n, cells + 2 * room, cells + 2 * room))
     p[:, room:-room, room:-room] = rng.gamma(0.3, size=(n, cells, cells))
@@ -65,8 +65,8 @@ def _families(rng: Generator) -> list[Noise]:
 
 
 def log_concave(rng: Generator, n: int) -> Outcome:
-    """Return the lesser slack of Lemma 11: (28) is the integral at Delta, the largest d's."""
-    rows = []
+    """Smaller slack of Lemma 11: (28) is the integral at Delta, the largest d's."""
+    rows: list[tuple[float, ...]] = []
     while len(rows) < n:
         for noise in _families(rng):
             delta = np.exp(rng.uniform(np.log(0.2), np.log(3)))
@@ -85,7 +85,7 @@ def log_concave(rng: Generator, n: int) -> Outcome:
 
 
 def _integral(noise: Noise, d: float, epsilon: float) -> float:
-    """Return the integral of [g(t) - e^epsilon g(t + d)]_+ on a fine grid, good to 1e-6."""
+    """Integral of [g(t) - e^epsilon g(t + d)]_+ on a fine grid, good to 1e-6."""
     edges = np.linspace(-30 * noise.std() - d, 30 * noise.std(), 3001)
     half = 0.5 * (edges[1] - edges[0])
     t = edges[:-1, None] + half * (1 + _NODES)
@@ -94,7 +94,7 @@ def _integral(noise: Noise, d: float, epsilon: float) -> float:
 
 
 def offset_profile(rng: Generator, n: int) -> Outcome:
-    """Return the error of the OSGT profile, Appendix F (c), against Lemma 11."""
+    """Error of the OSGT profile, Appendix F (c), against Lemma 11."""
     rho, d = np.exp(rng.uniform(np.log(0.4), np.log(3), (2, n)))
     theta = rho * np.exp(rng.uniform(np.log(0.05), np.log(4), n))
     epsilon = (d + 2 * theta) * d / (2 * rho**2) * rng.uniform(0, 2.5, n)
@@ -115,7 +115,7 @@ def offset_profile(rng: Generator, n: int) -> Outcome:
 
 
 def laplace_profile(rng: Generator, n: int) -> Outcome:
-    """Return the error of the Laplace profile, Appendix F (b), against Lemma 11."""
+    """Error of the Laplace profile, Appendix F (b), against Lemma 11."""
     beta, d = np.exp(rng.uniform(np.log(0.1), np.log(3), (2, n)))
     epsilon = d / beta * rng.uniform(0, 1.3, n)
     formula = np.maximum(-np.expm1((epsilon - d / beta) / 2), 0)
@@ -127,7 +127,7 @@ def laplace_profile(rng: Generator, n: int) -> Outcome:
 
 
 def _by_lemma_11(noise: Noise, d: float, epsilon: float) -> float:
-    """Return SF(t1) - e^epsilon SF(t1 + d), with t1 bisected to the last digit."""
+    """Value SF(t1) - e^epsilon SF(t1 + d), with t1 bisected to the last digit."""
     low, high = -d, d + 60 * noise.std()
     if noise.logpdf(high) - noise.logpdf(high + d) < epsilon:
         return 0.0
@@ -139,7 +139,7 @@ def _by_lemma_11(noise: Noise, d: float, epsilon: float) -> float:
 
 
 def loss_formulas(rng: Generator, n: int) -> Outcome:
-    """Return the error of the centred losses that Appendix E-B states for Laplace and OSGT."""
+    """Error of the centred losses that Appendix E-B states for Laplace and OSGT."""
     theta, rho, beta, d = np.exp(rng.uniform(np.log(0.1), np.log(3), (4, n)))
     t = 3 * rng.standard_normal(n)
     near = np.sign(t) * np.minimum(np.abs(t), d / 2)
@@ -158,17 +158,17 @@ def loss_formulas(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-10, {"theta": theta, "rho": rho, "beta": beta, "d": d, "t": t})
 
 
-def least_information(rng: Generator, n: int) -> Outcome:
-    """Return the slack of: the normalised Fisher information is least for the Gaussian."""
-    values = []
-    while len(values) < n:
-        values += [noise.var() * noise.fisher_information() for noise in _families(rng)]
-    values = np.array(values[:n])
+def minimum_information(rng: Generator, n: int) -> Outcome:
+    """Slack of: the normalised Fisher information is least for the Gaussian."""
+    found: list[float] = []
+    while len(found) < n:
+        found += [noise.var() * noise.fisher_information() for noise in _families(rng)]
+    values = np.array(found[:n])
     return Outcome(values - 1, 1e-12, {"nfi": values})
 
 
 def level_sets(rng: Generator, n: int) -> Outcome:
-    """Return P(loss >= epsilon) for OSGT less that for flipped Huber of equal scale and variance.
+    """P(loss >= epsilon) for OSGT less that for flipped Huber of equal scale and variance.
 
     Appendix E-B: the level set is the larger for OSGT. The setting is that of Figure 6,
     where the offset is solved for so that both variances agree.
@@ -209,7 +209,7 @@ CHECKS = (
           "complete", loss_formulas, 0.1),
     Check("section-ii-d-nfi", "Section II-D",
           "the Gaussian has the least normalised Fisher information", "complete",
-          least_information, 0.1),
+          minimum_information, 0.1),
     Check("appendix-e-level-sets", "Appendix E-B",
           "at equal scale and variance P(loss >= epsilon) is larger for OSGT than for flipped "
           "Huber noise", "gap: an intuition, not a proof", level_sets, 0.1),

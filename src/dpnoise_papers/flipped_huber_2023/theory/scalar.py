@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def _bisect(function: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """Return where a nondecreasing function turns positive, in [low, high]."""
+    """Point where a nondecreasing function turns positive, in [low, high]."""
     for _ in range(100):
         middle = 0.5 * (low + high)
         above = function(middle) > 0
@@ -36,7 +36,7 @@ def _bisect(function: Callable[[Array], Array], low: Array, high: Array) -> Arra
 
 
 def integrated_profile(epsilon: Array, d: Array, alpha: Array, gamma: Array) -> Array:
-    """Return the integral of [g(t) - e^epsilon g(t + d)]_+ for d > 0."""
+    """Integral of [g(t) - e^epsilon g(t + d)]_+ for d > 0."""
     end = alpha + d + REACH * gamma
     cross = _bisect(lambda t: loss(t, d, alpha, gamma) - epsilon, -end, end)
     a, g, s, e = column(alpha), column(gamma), column(d), column(epsilon)
@@ -54,7 +54,7 @@ def _unpack(drawn: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
 
 
 def table_1(rng: Generator, n: int) -> Outcome:
-    """Return 0 if exactly one case of Table I holds with t1, t2 as it says, else -1."""
+    """Zero if exactly one case of Table I holds with t1, t2 as it says, else -1."""
     drawn = draw_scalar(rng, n)
     epsilon, d, alpha, gamma = _unpack(drawn)
     which = printed.case(epsilon, d, alpha, gamma)
@@ -77,7 +77,7 @@ def table_1(rng: Generator, n: int) -> Outcome:
 
 
 def profile_formula(rng: Generator, n: int) -> Outcome:
-    """Return the error of (13) against the integral, in units of its largest term."""
+    """Error of (13) against the integral, in units of its largest term."""
     drawn = draw_scalar(rng, n)
     epsilon, d, alpha, gamma = _unpack(drawn)
     value = integrated_profile(epsilon, d, alpha, gamma)
@@ -89,7 +89,7 @@ def profile_formula(rng: Generator, n: int) -> Outcome:
 
 
 def largest_shift(rng: Generator, n: int) -> Outcome:
-    """Return the slack of: a shift d <= Delta needs no larger delta than Delta."""
+    """Slack of: a shift d <= Delta needs no larger delta than Delta."""
     drawn = draw_scalar(rng, n)
     epsilon, d, alpha, gamma = _unpack(drawn)
     d = np.maximum(d, 0.05 * gamma)
@@ -100,14 +100,14 @@ def largest_shift(rng: Generator, n: int) -> Outcome:
 
 
 def chosen_alpha(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of delta(epsilon) <= delta for the choice of Section IV-A."""
+    """Relative slack of delta(epsilon) <= delta for the choice of Section IV-A."""
     drawn, alpha, gamma = _draw_choice(rng, n)
     value = integrated_profile(drawn["epsilon"], np.ones(n), alpha, gamma)
     return Outcome(at_most(value, drawn["delta"], drawn["delta"]), 1e-7, drawn)
 
 
 def chosen_variance(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of variance <= sigma^2 for the choice of Section IV-A."""
+    """Relative slack of variance <= sigma^2 for the choice of Section IV-A."""
     drawn, alpha, gamma = _draw_choice(rng, n)
     return Outcome(1 - printed.variance(alpha, gamma) / gamma**2, 1e-8, drawn)
 
@@ -124,7 +124,7 @@ def _draw_choice(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array
 
 
 def always_less(rng: Generator, n: int) -> Outcome:
-    """Return how flipped Huber noise betters the Gaussian, negative where it does not.
+    """Margin by which flipped Huber noise betters the Gaussian, negative where it does not.
 
     Where the section's choice has alpha > 0 it is strictly better itself, and the margin is
     alpha / sigma. Where it is the Gaussian, shapes alpha / gamma from 0.05 to 6 are scanned,
@@ -150,14 +150,14 @@ def always_less(rng: Generator, n: int) -> Outcome:
 
 
 def _stable_profile(epsilon: Array, alpha: Array, gamma: Array) -> Array:
-    """Return the profile at sensitivity 1 from (15) and the tails."""
+    """Profile at sensitivity 1 from (15) and the tails."""
     d = np.ones_like(alpha)
     t = printed.centred_loss_inverse(epsilon, d, alpha, gamma)
     return tail(t - 0.5, alpha, gamma) - np.exp(epsilon) * tail(t + 0.5, alpha, gamma)
 
 
 def probabilistic_privacy(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Remark 1: P(loss >= epsilon) is at least delta(epsilon)."""
+    """Slack of Remark 1: P(loss >= epsilon) is at least delta(epsilon)."""
     drawn = draw_scalar(rng, n)
     epsilon, d, alpha, gamma = _unpack(drawn)
     t = printed.centred_loss_inverse(epsilon, d, alpha, gamma) - d / 2

@@ -26,7 +26,7 @@ _TOLERANCE = 1e-6
 
 
 def at_the_corner(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of Theorem 8 at Delta = 1, Delta_2 = sqrt K, Delta_1 = K."""
+    """Relative slack of Theorem 8 at Delta = 1, Delta_2 = sqrt K, Delta_1 = K."""
     drawn = {"dimension": rng.integers(1, 31, n).astype(float)}
     k = drawn["dimension"]
     drawn |= _draw_noise(rng, k, np.sqrt(k), np.ones(n))
@@ -39,7 +39,7 @@ def at_the_corner(rng: Generator, n: int) -> Outcome:
 
 
 def with_two_neighbours(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of Theorem 8 for a spread d beside a concentrated one.
+    """Relative slack of Theorem 8 for a spread d beside a concentrated one.
 
     The spread d has K equal entries and the largest l1 norm; the concentrated d' is one
     entry with the largest l2 and l-infinity norm. The slack is that of the spread d.
@@ -56,7 +56,7 @@ def with_two_neighbours(rng: Generator, n: int) -> Outcome:
 
 
 def _draw_noise(rng: Generator, k: Array, delta2: Array, delta: Array) -> dict[str, Array]:
-    """Return epsilon, gamma and an alpha that the theorem admits."""
+    """Random epsilon, gamma and an alpha that the theorem admits."""
     n = len(k)
     epsilon = np.exp(rng.uniform(np.log(0.05), np.log(4), n))
     least = delta2**2 / (2 * epsilon)
@@ -71,7 +71,7 @@ def _rows(drawn: dict[str, Array], *names: str) -> list[tuple[float, ...]]:
 
 
 def _exact(alpha: float, gamma: float, d: float, copies: float, epsilon: float) -> float:
-    """Return an upper bound on the exact delta for one difference with equal entries d."""
+    """Upper bound on the exact delta for one difference with equal entries d."""
     noise = FlippedHuber(alpha, gamma)
     return float(vector_profile(noise, d, epsilon, copies=int(copies)).upper)
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def renyi(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Theorem 9: Renyi divergence at order s + 1 <= xi + (s + 1) eta."""
+    """Slack of Theorem 9: Renyi divergence at order s + 1 <= xi + (s + 1) eta."""
     drawn = draw_scalar(rng, n)
     whole, alpha, gamma = (drawn[k] for k in ("sensitivity", "alpha", "gamma"))
     whole = np.minimum(whole, 4 * gamma)
@@ -64,7 +64,7 @@ def renyi(rng: Generator, n: int) -> Outcome:
 
 
 def bounding_functions(rng: Generator, n: int) -> Outcome:
-    """Return the lesser slack of Lemma 4 for functions on twelve points."""
+    """Smaller slack of Lemma 4 for functions on twelve points."""
     p = rng.dirichlet(np.ones(12), n)
     h1 = rng.standard_normal((n, 12))
     h2 = h1 + rng.exponential(size=(n, 12))
@@ -75,7 +75,7 @@ def bounding_functions(rng: Generator, n: int) -> Outcome:
 
 
 def affine_condition(rng: Generator, n: int) -> Outcome:
-    """Return the slack of (17) <= (19) in one dimension."""
+    """Slack of (17) <= (19) in one dimension."""
     drawn = draw_scalar(rng, n)
     epsilon, d, alpha, gamma = (drawn[k] for k in ("epsilon", "sensitivity", "alpha", "gamma"))
     above = printed.centred_loss_inverse(epsilon, d, alpha, gamma) - d / 2
@@ -87,59 +87,59 @@ def affine_condition(rng: Generator, n: int) -> Outcome:
 
 
 def normal_bound(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of (20) for flipped Huber noise in two dimensions."""
+    """Relative slack of (20) for flipped Huber noise in two dimensions."""
     drawn, d = _draw_pair(rng, n)
     gamma = drawn["gamma"]
     a = 5 * rng.random(n)
     norm = np.hypot(*d)
-    left = two_fold_tail(a * gamma * norm, *d, drawn["alpha"], gamma)
+    left = two_fold_tail(a * gamma * norm, d[0], d[1], drawn["alpha"], gamma)
     right = printed.upper_tail(a)
     return Outcome(at_most(left, right, right), 1e-9, drawn | {"a": a})
 
 
 def _draw_pair(rng: Generator, n: int) -> tuple[dict[str, Array], Array]:
-    """Return shapes and two positive differences per trial."""
+    """Shapes and two positive differences per trial."""
     drawn = draw_shape(rng, n)
     d = np.exp(rng.uniform(np.log(0.1), 0, (2, n)))
     return drawn | {"d1": d[0], "d2": d[1]}, d
 
 
 def sub_gaussian_implication(rng: Generator, n: int) -> Outcome:
-    """Return the slack of (20) for X = +-1, sub-Gaussian with proxy variance 1."""
+    """Slack of (20) for X = +-1, sub-Gaussian with proxy variance 1."""
     a = rng.uniform(0, 1.5, n)
     return Outcome(at_most(0.5 * (a < 1), printed.upper_tail(a)), 1e-12, {"a": a})
 
 
 def upper_tail_bound(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of Lemma 5 in two dimensions, ||d||_2 <= Delta_2."""
+    """Relative slack of Lemma 5 in two dimensions, ||d||_2 <= Delta_2."""
     drawn, d = _draw_neighbours(rng, n, inside=True)
     level, _ = _levels(drawn, d)
-    left = two_fold_tail(level, *d, drawn["alpha"], drawn["gamma"])
+    left = two_fold_tail(level, d[0], d[1], drawn["alpha"], drawn["gamma"])
     right = _theorem(drawn)[0]
     return Outcome(at_most(left, right, right), 1e-9, drawn)
 
 
 def lower_tail_bound(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of Lemma 7 in two dimensions, ||d||_2 <= Delta_2."""
+    """Relative slack of Lemma 7 in two dimensions, ||d||_2 <= Delta_2."""
     drawn, d = _draw_neighbours(rng, n, inside=True)
     return _lower_tail(drawn, d)
 
 
 def lower_tail_bound_at_norm(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of Lemma 7 in two dimensions, ||d||_2 = Delta_2."""
+    """Relative slack of Lemma 7 in two dimensions, ||d||_2 = Delta_2."""
     drawn, d = _draw_neighbours(rng, n, inside=False)
     return _lower_tail(drawn, d)
 
 
 def _lower_tail(drawn: dict[str, Array], d: Array) -> Outcome:
     _, level = _levels(drawn, d)
-    left = two_fold_tail(level, *d, drawn["alpha"], drawn["gamma"])
+    left = two_fold_tail(level, d[0], d[1], drawn["alpha"], drawn["gamma"])
     right = _theorem(drawn)[1]
     return Outcome(at_most(right, left, right), 1e-9, drawn)
 
 
 def _draw_neighbours(rng: Generator, n: int, *, inside: bool) -> tuple[dict[str, Array], Array]:
-    """Return parameters that satisfy Theorem 8's condition, and differences of two coordinates.
+    """Parameters that satisfy Theorem 8's condition, and differences of two coordinates.
 
     Sensitivities are the norms of a vector; d is that vector, or part of it if `inside`.
     """
@@ -155,20 +155,21 @@ def _draw_neighbours(rng: Generator, n: int, *, inside: bool) -> tuple[dict[str,
 
 
 def _levels(drawn: dict[str, Array], d: Array) -> tuple[Array, Array]:
-    """Return a and b with P(affine loss >= epsilon) = P(T'd >= a), P(<= -epsilon) = P(>= b)."""
+    """Levels a and b with P(affine loss >= epsilon) = P(T'd >= a), P(<= -epsilon) = P(>= b)."""
     cost = 2 * printed.transition_cost(drawn["alpha"], drawn["sensitivity"])
     centre = (np.sum(d * d, axis=0) + cost) / 2
     scaled = drawn["gamma"] ** 2 * drawn["epsilon"]
     return scaled - centre, scaled + centre
 
 
-def _theorem(drawn: dict[str, Array]) -> tuple[Array, Array, Array]:
+def _theorem(drawn: dict[str, Array]) -> tuple[Array, Array]:
+    """Both tails of Theorem 8."""
     norms = drawn["delta1"], drawn["delta2"], drawn["sensitivity"]
-    return printed.theorem_8(drawn["epsilon"], drawn["alpha"], drawn["gamma"], 2, norms)
+    return printed.theorem_8(drawn["epsilon"], drawn["alpha"], drawn["gamma"], 2, norms)[:2]
 
 
 def stochastic_bound(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Lemma 6, P(T > t) <= Q((t - theta) / gamma)."""
+    """Slack of Lemma 6, P(T > t) <= Q((t - theta) / gamma)."""
     drawn = draw_shape(rng, n)
     t = drawn["gamma"] * rng.uniform(-8, 8, n)
     right = printed.upper_tail((t - printed.shift(**drawn)) / drawn["gamma"])
@@ -181,7 +182,7 @@ def stochastic_bound(rng: Generator, n: int) -> Outcome:
 
 
 def first_step(rng: Generator, n: int) -> Outcome:
-    """Return the slack of G(t) >= sqrt(2 pi) / omega Q(-t / gamma), Lemma 6."""
+    """Slack of G(t) >= sqrt(2 pi) / omega Q(-t / gamma), Lemma 6."""
     drawn = draw_shape(rng, n)
     t = drawn["gamma"] * rng.uniform(-8, 8, n)
     left = tail(-t, **drawn)
@@ -190,12 +191,12 @@ def first_step(rng: Generator, n: int) -> Outcome:
 
 
 def esseen(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Q(a + b) <= 2 Q(a) Q(b) for a >= 0 and every b."""
+    """Slack of Q(a + b) <= 2 Q(a) Q(b) for a >= 0 and every b."""
     return _esseen(4 * rng.random(n), rng.uniform(-4, 4, n))
 
 
 def esseen_positive(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Q(a + b) <= 2 Q(a) Q(b) for a, b >= 0."""
+    """Slack of Q(a + b) <= 2 Q(a) Q(b) for a, b >= 0."""
     return _esseen(*(4 * rng.random((2, n))))
 
 
@@ -205,7 +206,7 @@ def _esseen(a: Array, b: Array) -> Outcome:
 
 
 def normal_order(rng: Generator, n: int) -> Outcome:
-    """Return the slack of Phi((a - theta s1) / s2) >= Phi((a - theta S1) / S2), Lemma 7's step.
+    """Slack of Phi((a - theta s1) / s2) >= Phi((a - theta S1) / S2), Lemma 7's step.
 
     s1 <= S1 and s2 <= S2 are the norms of d and the sensitivities, in units of gamma.
     """
@@ -217,7 +218,7 @@ def normal_order(rng: Generator, n: int) -> Outcome:
 
 
 def coordinate_budgets(rng: Generator, n: int) -> Outcome:
-    """Return the error of Section VI-B: the budgets of all coordinates and batches add up."""
+    """Error of Section VI-B: the budgets of all coordinates and batches add up."""
     xi, eta = np.exp(rng.uniform(-6, 1, (2, n)))
     count, batches = rng.integers(1, 30, (2, n))
     sizes = np.exp(rng.uniform(-2, 1, (n, 30))) * (np.arange(30) < count[:, None])
