@@ -97,7 +97,7 @@ def test_every_accepted_method_makes_a_row():
         (VectorVariances, VECTOR, {"dimensions": (0,)}, "greater than or equal to 1"),
         (VectorVariances, VECTOR, {"dimensions": (100_001,)}, "less than or equal to 100000"),
         (VectorVariances, VECTOR, {"mechanisms": (("subbotin", "exact"),)}, "no subbotin noise"),
-        (Gain, {"dimensions": (1,), "budgets": ((1.0, 1e-6),)}, {"budgets": ((1.0, 1.0),)}, "than 1"),
+        (Gain, {"dimensions": (1,), "budgets": ((1.0, 1e-6),)}, {"budgets": ((1.0, 1.0),)}, "n 1"),
         (Gain, {"dimensions": (1,), "budgets": ((1.0, 1e-6),)}, {"budgets": ((1.0,),)}, "required"),
         (Remark, {"epsilons": (1.0,), "delta": 1e-6}, {"epsilons": (-1.0,)}, "greater than 0"),
         (Limit, LIMIT, {"epsilons": (8.5,)}, "less than or equal to 8"),
