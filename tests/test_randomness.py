@@ -1,7 +1,8 @@
-"""No code draws random numbers that do not come from `dpnoise_papers.seeds` or from a seed in plain sight.
+"""No code draws random numbers but from `dpnoise_papers.seeds` or a seed in plain sight.
 
 Read from the syntax of every Python file. In the package and the workflow a generator is made by
-`dpnoise_papers.seeds.generator`; the few functions whose `random_state` a user may leave out are listed.
+`dpnoise_papers.seeds.generator`; the few functions whose `random_state` a user may leave out are
+listed.
 Tests and benchmarks name their seed. Whatever SciPy and scikit-learn offer with a random state
 must be given one, unless its settings are known not to draw.
 """
@@ -26,7 +27,7 @@ ENTROPY = {
     "src/dpnoise/noise/_arrays.py": "draws",
     "src/dpnoise/learn/seeding.py": "noise_generator",
 }
-SEEDS = "src/dpnoise/seeds.py"
+SEEDS = "src/dpnoise_papers/seeds.py"
 TYPES = {"Generator", "SeedSequence", "default_rng"}
 SOURCES = {"random", "secrets", "uuid", "numpy.random"}  # modules that draw
 RANDOM = {"random_state", "rng", "seed", "v0"}  # what SciPy and scikit-learn call it

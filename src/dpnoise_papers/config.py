@@ -53,7 +53,7 @@ def config_model() -> type[Section]:
     return create_model(
         "Config",
         __base__=Section,
-        seed=(Annotated[int, Field(ge=0, lt=2**63)], ...),
+        seed=(Annotated[int, Field(ge=0, lt=2**32)], ...),
         strict=(bool, ...),
         data=(Data, ...),
         pathvars=(Pathvars, Pathvars()),

@@ -39,7 +39,7 @@ class Section(BaseModel):
 class Seeded(Section):
     """Settings of what draws random numbers; the seed is that of the whole config."""
 
-    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    seed: Annotated[int, Field(ge=0, lt=2**32)]
 
 
 def _tuples(value: Any) -> Any:  # noqa: ANN401

@@ -96,10 +96,12 @@ def soft_threshold_sure(y: ArrayLike, sigma: float, threshold: ArrayLike) -> Arr
 
     Parameters
     ----------
-    y, threshold
+    y : array_like of float
         As for `soft_threshold`.
     sigma : float
         Standard deviation of the noise per coordinate, positive.
+    threshold : array_like of float
+        As for `soft_threshold`.
 
     Returns
     -------

@@ -145,10 +145,12 @@ def trend_path(
 
     Parameters
     ----------
-    graph, y, order
+    graph, y
         As for `trend_filter`, which raises the same errors.
     penalties : sequence of float
         Non-negative.
+    order : int
+        0, 1 or 2.
 
     Returns
     -------

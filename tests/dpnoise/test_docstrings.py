@@ -1,0 +1,38 @@
+"""Docstrings of what users call: every section there, one example each, by numpydoc's checker."""
+
+from importlib import import_module
+
+import pytest
+from numpydoc.validate import validate
+
+import dpnoise
+from dpnoise.noise import FAMILIES
+
+FUNCTIONS = [
+    name for name in dpnoise.__all__ if name not in {f.__name__ for f in FAMILIES.values()}
+]
+USED = [
+    *(f"dpnoise.{name}" for name in FUNCTIONS),
+    "dpnoise.allocation.shares.resources",
+    "dpnoise.calibration.classical.classical_gaussian_sigma",
+    "dpnoise.denoise.shrinkage.james_stein",
+    "dpnoise.denoise.thresholds.soft_threshold",
+    "dpnoise.denoise.trend_filtering.trend_filter",
+    "dpnoise.learn.audit.audit",
+    "dpnoise.learn.pca.dp_pca",
+    "dpnoise.optimality.bounds.minimum_cost",
+]
+WANTED = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "YD01", "EX01"}
+
+
+@pytest.mark.parametrize("name", USED)
+def test_a_public_function_says_what_it_takes_and_returns_with_an_example(name):
+    import_module(name.rpartition(".")[0])
+    errors = [error for error in validate(name)["errors"] if error[0] in WANTED]
+    assert not errors
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_a_noise_family_names_its_parameters(family):
+    text = family.__doc__
+    assert "Parameters" in text or "Attributes" in text
