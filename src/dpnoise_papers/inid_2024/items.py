@@ -66,9 +66,9 @@ PAPER = Paper(
         Item(
             id="figure-3a",
             caption="Mean squared error of epsilon-DP Laplace noise for K = 20 coordinates against "
-            "epsilon, for profiles of one l1 norm. Optimal noise (orange) gains less than Gaussian "
-            "noise does for the same profile; SPR noise (grey) is worse than i.i.d. noise (black). "
-            "Circles are the gains that the paper prints.",
+            "epsilon, for profiles of one l1 norm. Optimal noise (orange) gains no more over "
+            "i.i.d. noise (black) than Gaussian noise does for the same profile; SPR noise (grey) "
+            "is worse than i.i.d. noise. Circles are the gains that the paper prints.",
             table=Table(
                 function="dpnoise_papers.inid_2024.tables.profiles.error_curves",
                 settings=("figure_3a",),

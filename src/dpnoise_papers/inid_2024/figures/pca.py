@@ -71,7 +71,7 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
         printed = None
     groups = table.groupby(["noise", "scheme"], sort=False)
     lines = sum(rows["reading"].nunique() for _, rows in groups)
-    upper = 0.6 + 0.165 * (lines + 4)
+    upper = 0.6 + 0.165 * (lines + 5)
     figure = new_figure(PAGE, upper + 3.5)
     above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(upper, 3.2))[:, 0]
     _variants(above.subplots(), table, printed)
@@ -111,7 +111,7 @@ def _variants(axes: Axes, table: pd.DataFrame, printed: pd.DataFrame | None) -> 
                     solid_capstyle="butt", zorder=1,
                 )  # fmt: skip
         height += 0.3
-    axes.set_ylim(height - 0.5, -0.7)
+    axes.set_ylim(height - 0.5, -1.6)
     axes.set_xscale("log")
     axes.set_yticks(ticks, labels)
     axes.tick_params(axis="y", length=0)
@@ -122,7 +122,7 @@ def _variants(axes: Axes, table: pd.DataFrame, printed: pd.DataFrame | None) -> 
     first = table[(table["noise"] == table["noise"].iloc[0]) & (table["scheme"] == "iid")]
     first = first[first["reading"] == first["reading"].iloc[0]]
     for epsilon, value in zip(first["epsilon"], first["sre"], strict=True):
-        axes.text(value, 0.05, rf"$\epsilon = {epsilon:g}$", ha="center", va="center")
+        axes.text(value, -0.95, rf"$\epsilon = {epsilon:g}$", ha="center", va="center")
     ticks = [t for t in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0) if t > 0.8 * low]
     axes.set_xticks(ticks)
     axes.xaxis.set_major_formatter(PLAIN)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 from dpnoise_papers.style import COLOURS, GREY, NAMES, house_style, legend_below, page
 
@@ -41,17 +42,25 @@ def theorem_7(table: pd.DataFrame) -> Figure:
                            label=r"possible: $\nu \leq$ ratio $\leq 1$")  # fmt: skip
         panel.plot(nu, nu**2, color="black", linestyle=(0, (4, 1.5)), linewidth=1.0,
                    label=r"$\nu^2$, Theorem 7")  # fmt: skip
-        for name, (words, marker) in _FAMILIES.items():
+        for name, (_, marker) in _FAMILIES.items():
             rows = table[table["profile"] == name]
             panel.plot(rows["nu"], rows[noise], linestyle="none", marker=marker, markersize=4,
-                       color=COLOURS[noise], markerfacecolor="none", label=words)  # fmt: skip
+                       color=COLOURS[noise], markerfacecolor="none")  # fmt: skip
         panel.set_xscale("log")
         panel.set_yscale("log")
         panel.set_xlabel(r"$\nu$, mean over largest sensitivity")
         panel.set_title(NAMES[noise])
         panel.grid()
     panels[0, 0].set_ylabel("error of optimal over i.i.d. noise")
-    panels[0, 0].set_xlim(nu[0], 1.05)
+    panels[0, 0].set_xlim(0.8 * nu[0], 1.25)
     panels[0, 0].set_ylim(max(nu[0] ** 2, 1e-6), 1.5)
-    legend_below(figure)
+    regions, _ = panels[0, 0].get_legend_handles_labels()
+    look: dict[str, Any] = {
+        "color": "black",
+        "linestyle": "none",
+        "markersize": 4,
+        "markerfacecolor": "none",
+    }
+    marks = [Line2D([], [], marker=m, label=words, **look) for words, m in _FAMILIES.values()]
+    legend_below(figure, [*regions, *marks])
     return figure

@@ -1,11 +1,11 @@
-"""Figures 1 to 4 of inid-2024: every curve of the table is on them, the same on every run."""
+"""Figures 1 to 3 of inid-2024: every curve of the table is on them, the same on every run."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import figure_bytes
-from dpnoise_papers.inid_2024.figures.curves import dispersion, error_curves, laplace_and_gaussian
+from dpnoise_papers.inid_2024.figures.curves import dispersion, error_curves
 from dpnoise_papers.style import COLOURS, GREY
 
 PROFILES = ["uniform", "linear", "quadratic", "exponential", "one-hot"]
@@ -72,19 +72,6 @@ def test_dispersion_has_a_named_line_per_profile():
     (axes,) = dispersion(table).axes
     words = [text.get_text() for text in axes.texts]
     assert set(PROFILES) <= set(words)
-
-
-def test_the_comparison_marks_the_first_loss_or_says_never():
-    rows = [
-        (noise, "optimal", name, k, 10.0 if noise == "gaussian" else level(k))
-        for name, level in (("uniform", lambda k: 5.0 + k), ("exponential", lambda _: 7.0))
-        for noise in ("gaussian", "laplace")
-        for k in range(1, 9)
-    ]
-    table = pd.DataFrame(rows, columns=["noise", "scheme", "profile", "dimension", "mse_db"])
-    one, two = laplace_and_gaussian(table).axes
-    assert "from $K = 6$" in one.texts[0].get_text()
-    assert "every" in two.texts[0].get_text()
 
 
 def test_the_same_bytes_twice():

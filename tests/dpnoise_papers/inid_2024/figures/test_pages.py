@@ -3,7 +3,8 @@
 import pytest
 
 from dpnoise_papers.claims.model import Claim, Condition, Printed
-from dpnoise_papers.inid_2024.figures.pages import printed_texts, table_1, table_2, table_3
+from dpnoise_papers.inid_2024.figures.pages import table_1, table_2, table_3
+from dpnoise_papers.inid_2024.settings import Formulas, Pca, TwoDimensions
 from dpnoise_papers.inid_2024.tables.pca import dp_pca_table
 from dpnoise_papers.inid_2024.tables.table_1 import table_1 as formulas
 from dpnoise_papers.inid_2024.tables.two_dimensions import two_dimensions
@@ -25,21 +26,9 @@ def claim(item, select, printed, **changes):
     return Claim(**fields | changes)
 
 
-def test_printed_texts_are_the_single_numbers_of_one_item():
-    claims = [
-        claim("table-2", "mechanism=staircase;epsilon=0.5", "3.9962"),
-        claim("table-2", "mechanism=staircase;epsilon=2", "1.0", relation="<"),
-        claim("table-2", "mechanism=staircase;epsilon=3", "1.0", kind="variant"),
-        claim("table-2", "mechanism=staircase", "7"),
-        claim("table-3", "mechanism=staircase;epsilon=2", "0.3"),
-    ]
-    assert printed_texts(claims, "table-2", ["mechanism", "epsilon"]) == {
-        ("staircase", 0.5): "3.9962"
-    }
-
-
 def test_table_1_has_each_formula_and_calibration_meets_it():
-    table = formulas(profiles=["linear", "exponential"], dimension=7, epsilon=0.5, delta=1e-6)
+    settings = Formulas(profiles=["linear", "exponential"], dimension=7, epsilon=0.5, delta=1e-6)
+    table = formulas(settings)
     assert len(table) == 12
     # on the private side of the formula, and by no more than calibration leaves
     assert table["excess"].between(-1e-15, 1e-8).all()
@@ -50,13 +39,12 @@ def test_table_1_has_each_formula_and_calibration_meets_it():
         ["Gaussian", "i.i.d."], ["Gaussian", "SPR"], ["Gaussian", "optimal i.n.i.d."],
     ]  # fmt: skip
     assert latex.count(r"\\") == 7
-    with pytest.raises(ValueError, match=r"profiles.*dimension.*epsilon.*delta"):
-        formulas(profiles=["no"], dimension=0, epsilon=0.0, delta=0.0)
 
 
 def test_table_2_shows_ours_beside_what_is_printed():
-    table = two_dimensions(sensitivities=[0.85, 0.15], epsilons=EPSILONS)
-    page, latex = table_2(table, {("staircase", 0.5): "3.9962"})
+    table = two_dimensions(TwoDimensions(sensitivities=[0.85, 0.15], epsilons=EPSILONS))
+    claims = [claim("table-2", "mechanism=staircase;epsilon=0.5", "3.9962")]
+    page, latex = table_2(table, claims=claims)
     body = cells(page)
     assert body[0][:2] == ["Staircase", "3.9962 [3.9962]"]
     assert body[1] == ["i.i.d. Laplace", "4.0000", "1.0000"]
@@ -64,13 +52,15 @@ def test_table_2_shows_ours_beside_what_is_printed():
     assert r"$\epsilon$ = 0.5" in latex
 
 
-def test_table_3_puts_readings_below_what_is_printed():
-    readings = ["stated", "unclipped", "add-remove"]
-    table = dp_pca_table(
-        seed=0, model="product", readings=readings, samples=100, features=6, rank=2, subspaces=1,
+def test_table_3_puts_variants_below_what_is_printed():
+    settings = Pca(
+        seed=0, variants=["stated", "unclipped", "add-remove"], samples=100, features=6, rank=2,
         epsilons=EPSILONS, delta=1e-5, trials=3,
+        others={"counts": [1], "variants": ["stated"], "trials": 2},
     )  # fmt: skip
-    page, latex = table_3(table, {("gaussian", "inid", 2.0): "0.1728"})
+    table = dp_pca_table(settings)
+    claims = [claim("table-3", "noise=gaussian;scheme=inid;epsilon=2", "0.1728")]
+    page, latex = table_3(table, claims=claims)
     body = cells(page)
     assert len(body) == 4 * 4
     assert body[4] == ["Gaussian i.n.i.d.", "printed", "-", "0.1728", ""]

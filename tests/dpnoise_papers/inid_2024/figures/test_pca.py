@@ -4,18 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers.inid_2024.figures.pca import READINGS, attack, table_3
+from dpnoise_papers.inid_2024.figures.pca import VARIANTS, table_3
+from dpnoise_papers.inid_2024.learning_settings import Pca
 from dpnoise_papers.inid_2024.tables.pca import dp_pca_table
-from dpnoise_papers.inid_2024.tables.pca_attack import dp_pca_attack
 
 
 @pytest.fixture(scope="module")
 def table():
-    return dp_pca_table(
-        seed=0, model="product",
-        readings=["unclipped", "unclipped-largest", "add-remove", "replace-one"],
-        samples=200, features=8, rank=2, subspaces=1, epsilons=[1.0, 8.0], delta=1e-5, trials=5,
+    settings = Pca(
+        seed=0, variants=["unclipped", "unclipped-largest", "add-remove", "replace-one"],
+        samples=200, features=8, rank=2, epsilons=[1.0, 8.0], delta=1e-5, trials=5,
+        others={"counts": [1], "variants": ["unclipped"], "trials": 2},
     )  # fmt: skip
+    return dp_pca_table(settings)
 
 
 PRINTED = pd.DataFrame(
@@ -31,16 +32,16 @@ def points(axes):
     return {tuple(np.round(p, 9)) for offset in offsets for p in np.asarray(offset)}
 
 
-def test_every_reading_has_its_line_of_points(table):
+def test_every_variant_has_its_line_of_points(table):
     figure = table_3(table, PRINTED)
     figure.draw_without_rendering()
     axes = figure.axes[0]
     words = [label.get_text() for label in axes.get_yticklabels()]
     groups = table.drop_duplicates(["noise", "scheme", "reading"])
     expected = [
-        READINGS[name]
+        VARIANTS[name]
         for key, rows in groups.groupby(["noise", "scheme"], sort=False)
-        for name in READINGS if name in set(rows["reading"])
+        for name in VARIANTS if name in set(rows["reading"])
     ]  # fmt: skip
     assert words == expected
     drawn = points(axes)
@@ -68,21 +69,3 @@ def test_errors_against_epsilon_are_those_of_the_private_rows(table):
     wanted = valid[(valid["noise"] == "gaussian") | (valid["scheme"] == "inid")]
     for _, rows in wanted.groupby(["reading", "noise", "scheme"]):
         assert tuple(rows.sort_values("epsilon")["sre"]) in lines
-
-
-def test_the_attack_has_a_panel_per_relation_and_rings_the_chosen():
-    table = dp_pca_attack(
-        seed=0, features=10, epsilon=1.0, delta=1e-3, draws=20_000, confidence=0.99, thresholds=7
-    )
-    figure = attack(table)
-    figure.draw_without_rendering()
-    assert len(figure.axes) == 2
-    for axes, (_, rows) in zip(figure.axes, table.groupby("relation", sort=False), strict=True):
-        chosen = rows[rows["chosen"] == 1]
-        ratio = chosen["detection"] / (np.e * chosen["false_alarm"] + 1e-3)
-        hollow = [c for c in axes.collections if getattr(c, "get_sizes", list)() == [70]]
-        rings = [c.get_offsets()[0] for c in hollow]
-        assert sorted(float(ring[1]) for ring in rings) == pytest.approx(sorted(ratio))
-        texts = [text.get_text() for text in axes.texts]
-        assert len(texts) == 2
-        assert all("attack proves" in text for text in texts)

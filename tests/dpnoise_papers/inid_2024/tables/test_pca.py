@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from dpnoise.learn.second_moment import dominant, symmetric
-from dpnoise.noise import Laplace
+from dpnoise.noise.laplace import Laplace
+from dpnoise_papers.inid_2024.learning_settings import Pca
 from dpnoise_papers.inid_2024.tables.pca import (
     COLUMNS,
     MODELS,
@@ -14,33 +15,22 @@ from dpnoise_papers.inid_2024.tables.pca import (
     draw_samples,
     unit_noise,
 )
-from dpnoise_papers.inid_2024.tables.pca_variants import printed_sensitivities
+from dpnoise_papers.inid_2024.tables.pca_losses import printed_sensitivities
 from dpnoise_papers.seeds import generator
 
-SETTINGS = {
-    "seed": 1,
-    "model": "product",
-    "readings": [
-        "stated",
-        "stated-largest",
-        "unclipped",
-        "unclipped-largest",
-        "add-remove",
-        "replace-one",
-    ],
-    "samples": 200,
-    "features": 8,
-    "rank": 2,
-    "subspaces": 2,
-    "epsilons": [1.0, 8.0],
-    "delta": 1e-5,
-    "trials": 25,
-}
+VARIANTS = [
+    "stated", "stated-largest", "unclipped", "unclipped-largest", "add-remove", "replace-one",
+]  # fmt: skip
+OTHERS = {"counts": [1], "variants": ["stated"], "trials": 2}
+SETTINGS = Pca(
+    seed=1, variants=VARIANTS, samples=200, features=8, rank=2, epsilons=[1.0, 8.0], delta=1e-5,
+    trials=25, others=OTHERS,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def table():
-    return dp_pca_table(**SETTINGS)
+    return dp_pca_table(SETTINGS)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -71,7 +61,7 @@ def test_clipping_of_entries_is_entry_by_entry():
     assert clipped_moment(X, 100.0, 100.0) == pytest.approx(X.T @ X, rel=1e-12)
 
 
-def test_unit_noise_has_both_laws_and_shared_signs_and_levels():
+def test_unit_noise_has_both_distributions_and_shared_signs_and_levels():
     """Kolmogorov-Smirnov on 10^4 entries, false-alarm rate 1e-4."""
     unit = unit_noise(generator(2, "unit"), 100)
     normal, laplace = (unit[name].ravel() for name in ("gaussian", "laplace"))
@@ -83,9 +73,9 @@ def test_unit_noise_has_both_laws_and_shared_signs_and_levels():
 def test_one_row_against_the_formulas_of_the_paper(table):
     """SRE = |(I - V V') U| / |U| and tr(V' R V) / tr(R), from the same data and noise."""
     values = []
-    for trial in range(SETTINGS["trials"]):
+    sizes = {"samples": 200, "features": 8, "rank": 2, "subspaces": 1}
+    for trial in range(25):
         scope = 1, "dp-pca", "product", trial
-        sizes = {k: SETTINGS[k] for k in ("samples", "features", "rank", "subspaces")}
         X = draw_samples("product", generator(*scope, "data"), **sizes)
         row = table[(table["reading"] == "stated") & (table["noise"] == "laplace")]
         row = row[(row["scheme"] == "inid") & (row["epsilon"] == 8.0)].iloc[0]
@@ -104,7 +94,7 @@ def test_one_row_against_the_formulas_of_the_paper(table):
 def test_columns_rows_and_their_order(table):
     assert list(table.columns) == list(COLUMNS)
     assert len(table) == 2 * (4 + 2 + 4 + 2 + 4 + 4)
-    assert list(dict.fromkeys(table["reading"])) == SETTINGS["readings"]
+    assert list(dict.fromkeys(table["reading"])) == VARIANTS
     assert not table.isna().to_numpy().any()
     assert table["sre"].between(0, 1).all()
     assert table["ev"].between(0, 1).all()
@@ -140,24 +130,11 @@ def test_largest_eigenvalues_are_no_worse_than_largest_magnitudes(table):
     assert (largest < magnitude).any()
 
 
-def test_a_row_does_not_depend_on_the_other_readings_and_epsilons(table):
-    alone = dp_pca_table(**SETTINGS | {"readings": ["add-remove"], "epsilons": [8.0]})
+def test_a_row_does_not_depend_on_the_other_variants_and_epsilons(table):
+    alone = dp_pca_table(
+        SETTINGS.model_copy(update={"variants": ("add-remove",), "epsilons": (8.0,)})
+    )
     part = table[(table["reading"] == "add-remove") & (table["epsilon"] == 8.0)]
     assert alone.equals(part.reset_index(drop=True))
-    other = dp_pca_table(**SETTINGS | {"readings": ["add-remove"], "seed": 2})
+    other = dp_pca_table(SETTINGS.model_copy(update={"variants": ("add-remove",), "seed": 2}))
     assert not np.isin(other["sre"], table["sre"]).any()
-
-
-def test_bad_settings_are_named_together():
-    bad = {
-        "seed": -1, "model": "sphere", "readings": ["rows"], "samples": 1, "features": 1, "rank": 0,
-        "subspaces": 0, "epsilons": [0.0], "delta": 0.0, "trials": 1,
-    }  # fmt: skip
-    with pytest.raises(ValueError, match="DP-PCA: ") as error:
-        dp_pca_table(**bad)
-    for name in (*[k for k in bad if k != "epsilons"], "epsilons[0]"):
-        assert f"{name}: expected" in str(error.value)
-    with pytest.raises(ValueError, match=r"rank: expected below.*subspaces: expected at most"):
-        dp_pca_table(**SETTINGS | {"rank": 8, "subspaces": 9})
-    with pytest.raises(ValueError, match=r"readings: .*epsilons: "):
-        dp_pca_table(**SETTINGS | {"readings": [], "epsilons": []})

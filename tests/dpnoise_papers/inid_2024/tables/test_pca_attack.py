@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise.noise import Gaussian
+from dpnoise.noise.gaussian import Gaussian
 from dpnoise.privacy.profile import privacy_profile
+from dpnoise_papers.inid_2024.learning_settings import PcaAttack
 from dpnoise_papers.inid_2024.tables.pca_attack import (
     COLUMNS,
     binomial_bounds,
@@ -15,23 +16,22 @@ from dpnoise_papers.inid_2024.tables.pca_attack import (
     epsilon_bound,
 )
 
-SETTINGS = {
-    "seed": 4, "features": 100, "epsilon": 1.0, "delta": 1e-3, "draws": 200_000,
-    "confidence": 0.999, "thresholds": 11,
-}  # fmt: skip
+SETTINGS = PcaAttack(
+    seed=4, features=100, epsilon=1.0, delta=1e-3, draws=200_000, confidence=0.999, thresholds=11
+)
 
 
 @pytest.fixture(scope="module")
 def table():
-    return dp_pca_attack(**SETTINGS)
+    return dp_pca_attack(SETTINGS)
 
 
 def test_drawn_rates_are_the_exact_ones(table):
     """Within 5 standard deviations, where 100 are expected: false-alarm rate below 1e-4."""
     for kind in ("false_alarm", "detection"):
-        seen = table[table[f"{kind}_exact"] * SETTINGS["draws"] > 100]
+        seen = table[table[f"{kind}_exact"] * SETTINGS.draws > 100]
         exact = seen[f"{kind}_exact"]
-        error = np.abs(seen[kind] - exact) / np.sqrt(exact / SETTINGS["draws"])
+        error = np.abs(seen[kind] - exact) / np.sqrt(exact / SETTINGS.draws)
         assert len(seen) > 15
         assert error.max() < 5
     assert table["false_alarm"].nunique() > 10
@@ -75,17 +75,7 @@ def test_epsilon_bound_inverts_the_constraint():
 
 
 def test_streams_depend_on_the_seed_alone(table):
-    assert table.equals(dp_pca_attack(**SETTINGS))
-    assert not table["detection"].equals(dp_pca_attack(**SETTINGS | {"seed": 5})["detection"])
+    assert table.equals(dp_pca_attack(SETTINGS))
+    other = dp_pca_attack(SETTINGS.model_copy(update={"seed": 5}))
+    assert not table["detection"].equals(other["detection"])
     assert list(table.columns) == list(COLUMNS)
-
-
-def test_bad_settings_are_named_together():
-    bad = {
-        "seed": -1, "features": 1, "epsilon": 0.0, "delta": 0.0, "draws": 10, "confidence": 1.0,
-        "thresholds": 1,
-    }  # fmt: skip
-    with pytest.raises(ValueError, match="DP-PCA: attack: ") as error:
-        dp_pca_attack(**bad)
-    for name in ("seed", "features", "epsilons[0]", "delta", "draws", "confidence", "thresholds"):
-        assert f"{name}: expected" in str(error.value)

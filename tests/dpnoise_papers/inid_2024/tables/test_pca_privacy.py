@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise.noise import Gaussian
+from dpnoise.noise.gaussian import Gaussian
 from dpnoise.privacy.profile import privacy_profile
+from dpnoise_papers.inid_2024.learning_settings import PcaPrivacy, PcaSensitivities
 from dpnoise_papers.inid_2024.tables.pca_privacy import (
     COLUMNS,
     dp_pca_privacy,
@@ -18,8 +19,10 @@ from dpnoise_papers.inid_2024.tables.pca_variants import rows
 
 @pytest.fixture(scope="module")
 def privacy():
-    readings = ["unclipped", "add-remove", "replace-one"]
-    return dp_pca_privacy(readings=readings, features=10, epsilons=[0.5, 2.0], delta=1e-6)
+    variants = ["unclipped", "add-remove", "replace-one"]
+    return dp_pca_privacy(
+        PcaPrivacy(variants=variants, features=10, epsilons=[0.5, 2.0], delta=1e-6)
+    )
 
 
 def test_neighbours_are_second_moments_of_samples_of_norm_1():
@@ -53,7 +56,7 @@ def test_delta_of_one_axis_is_the_scalar_profile(privacy):
 
 
 def test_sensitivities_as_printed_and_as_they_are():
-    table = dp_pca_sensitivities(features=4).set_index(["quantity", "relation"])
+    table = dp_pca_sensitivities(PcaSensitivities(features=4)).set_index(["quantity", "relation"])
     exact = table["exact"]
     assert exact[("l2", "add-remove")] == pytest.approx(1.0)
     assert exact[("l2", "replace-one")] == pytest.approx(2**0.5)
@@ -64,7 +67,9 @@ def test_sensitivities_as_printed_and_as_they_are():
 
 
 def test_random_samples_move_entries_by_at_most_the_exact_sensitivities():
-    exact = dp_pca_sensitivities(features=4).set_index(["quantity", "relation"])["exact"]
+    exact = dp_pca_sensitivities(PcaSensitivities(features=4)).set_index(["quantity", "relation"])[
+        "exact"
+    ]
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 4000, 4)) * rng.choice([0.01, 1.0], size=(2, 4000, 4))
     x, y = (z / np.linalg.norm(z, axis=1, keepdims=True) for z in (x, y))
@@ -73,10 +78,3 @@ def test_random_samples_move_entries_by_at_most_the_exact_sensitivities():
         most = np.abs(D).max(axis=0)
         for name, found in (("diagonal", np.diag(most)), ("off-diagonal", most[0, 1:])):
             assert 0.95 * exact[(name, relation)] < found.max() <= exact[(name, relation)] + 1e-12
-
-
-def test_bad_settings_are_named_together():
-    with pytest.raises(ValueError, match=r"readings: .*features: .*epsilons: "):
-        dp_pca_privacy(readings=["stated"], features=1, epsilons=[], delta=1e-6)
-    with pytest.raises(ValueError, match="features: expected"):
-        dp_pca_sensitivities(features=0)

@@ -1,13 +1,19 @@
 """Profiles of sensitivities: closed forms, Gini coefficients, crossovers."""
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise_papers.inid_2024.settings import (
+    Dispersion,
+    Errors,
+    LaplaceOrGaussian,
+    ProfileName,
+)
 from dpnoise_papers.inid_2024.tables.profiles import (
-    PROFILES,
     SCHEMES,
     dispersion,
     error_curves,
@@ -16,7 +22,8 @@ from dpnoise_papers.inid_2024.tables.profiles import (
     profile,
 )
 
-SETTINGS = {"profiles": list(PROFILES), "dimensions": [1, 2, 7], "delta": 1e-6}
+PROFILES = get_args(ProfileName)
+SETTINGS = {"profiles": list(PROFILES), "dimensions": [1, 2, 7]}
 
 
 def mechanisms(noise):
@@ -40,10 +47,11 @@ def test_profiles_are_powers_and_exponentials():
 
 
 def test_gaussian_errors_are_the_closed_forms_of_table_i():
-    table = error_curves(
-        mechanisms=mechanisms("gaussian"), epsilons={"low": 0.1, "high": 10.0, "count": 3}, norm=2,
-        **SETTINGS,
-    )  # fmt: skip
+    grid = {"low": 0.1, "high": 10.0, "count": 3, "spacing": "log"}
+    settings = Errors(
+        mechanisms=mechanisms("gaussian"), epsilons=grid, norm=2, delta=1e-6, **SETTINGS
+    )
+    table = error_curves(settings)
     assert len(table) == 3 * 5 * 3 * 3
     for row in table.itertuples():
         lambdas, sigma = profile(row.profile, row.dimension, 2), gaussian_sigma(row.epsilon, 1e-6)
@@ -58,7 +66,8 @@ def test_gaussian_errors_are_the_closed_forms_of_table_i():
 
 
 def test_laplace_errors_are_the_closed_forms_of_table_i():
-    table = error_curves(mechanisms=mechanisms("laplace"), epsilons=[0.5], norm=1, **SETTINGS)
+    settings = Errors(mechanisms=mechanisms("laplace"), epsilons=[0.5], norm=1, **SETTINGS)
+    table = error_curves(settings)
     for row in table[table["profile"] != "one-hot"].itertuples():
         lambdas, count = profile(row.profile, row.dimension, 1), row.dimension
         expected = {
@@ -72,10 +81,11 @@ def test_laplace_errors_are_the_closed_forms_of_table_i():
 
 def test_one_hot_gains_the_dimension():
     for noise in ("gaussian", "laplace"):
-        table = error_curves(
+        settings = Errors(
             mechanisms=[[noise, "optimal"]], profiles=["one-hot"], dimensions=[1, 20],
-            epsilons=[2.0], delta=1e-6, norm=2,
+            epsilons=[2.0], delta=1e-6 if noise == "gaussian" else None, norm=2,
         )  # fmt: skip
+        table = error_curves(settings)
         assert np.allclose(table["gain"], [1, 20])
 
 
@@ -88,7 +98,7 @@ def test_gini_is_the_double_sum():
 
 
 def test_dispersion_of_known_profiles():
-    table = dispersion(profiles=list(PROFILES), dimensions=[2, 10]).set_index(
+    table = dispersion(Dispersion(profiles=list(PROFILES), dimensions=[2, 10])).set_index(
         ["profile", "dimension"]
     )
     assert table.loc[("one-hot", 10), "gini"] == pytest.approx(0.9)
@@ -99,14 +109,19 @@ def test_dispersion_of_known_profiles():
 
 
 def test_crossovers_are_the_first_loss_and_agree_with_the_curves():
-    table = laplace_against_gaussian(
-        profiles=["uniform", "exponential", "one-hot"], epsilons=[0.5], deltas=[1e-3, 1e-6], most=40
-    ).set_index(["profile", "delta"])
+    settings = LaplaceOrGaussian(
+        profiles=["uniform", "exponential", "one-hot"], epsilons=[0.5], deltas=[1e-3, 1e-6],
+        largest_dimension=40,
+    )  # fmt: skip
+    table = laplace_against_gaussian(settings).set_index(["profile", "delta"])
     for name, delta in table.index:
-        curves = error_curves(
+        settings = Errors(
             mechanisms=[["gaussian", "optimal"], ["laplace", "optimal"]], profiles=[name],
             dimensions=list(range(1, 41)), epsilons=[0.5], delta=delta, norm=2,
-        ).pivot_table(index="dimension", columns="noise", values="mse")  # fmt: skip
+        )  # fmt: skip
+        curves = error_curves(settings).pivot_table(
+            index="dimension", columns="noise", values="mse"
+        )
         worse = curves.index[curves["laplace"] > curves["gaussian"]]
         first = table.loc[(name, delta), "crossover"]
         assert math.isnan(first) if len(worse) == 0 else first == worse[0]
@@ -118,28 +133,11 @@ def test_the_exponential_limit_is_a_condition_on_sigma():
     """Laplace wins for all K while (epsilon sigma)^2 / 2 is above (1-r)^2 / (1-r^(2/3))^3."""
     r = math.exp(-1)
     limit = (1 - r) ** 2 / (1 - r ** (2 / 3)) ** 3
-    table = laplace_against_gaussian(
-        profiles=["exponential"], epsilons=[0.1, 0.5, 1.1, 1.2, 5.0], deltas=[1e-3], most=2000
-    )
+    settings = LaplaceOrGaussian(
+        profiles=["exponential"], epsilons=[0.1, 0.5, 1.1, 1.2, 5.0], deltas=[1e-3],
+        largest_dimension=2000,
+    )  # fmt: skip
+    table = laplace_against_gaussian(settings)
     score = (table["epsilon"] * gaussian_sigma(table["epsilon"], 1e-3)) ** 2 / 2
     assert np.allclose(table["ratio_db"], 10 * np.log10(limit / score), atol=1e-9)
     assert (table["crossover"].isna() == (score > limit)).all()
-
-
-def test_bad_settings_are_named_at_once():
-    with pytest.raises(
-        ValueError, match=r"mechanisms\[0\].*profiles.*dimensions\[0\].*delta.*norm"
-    ):
-        error_curves(
-            mechanisms=[["gauss", "iid"]], profiles=["cubic"], dimensions=[0], epsilons=[1.0],
-            delta=0.0, norm=3,
-        )  # fmt: skip
-    with pytest.raises(ValueError, match=r"epsilons\[1\]"):
-        error_curves(
-            mechanisms=[["laplace", "iid"]], profiles=["linear"], dimensions=[2],
-            epsilons=[1.0, -1.0], delta=1e-6, norm=1,
-        )  # fmt: skip
-    with pytest.raises(ValueError, match="profiles"):
-        dispersion(profiles=[], dimensions=[2])
-    with pytest.raises(ValueError, match=r"deltas\[0\].*most"):
-        laplace_against_gaussian(profiles=["linear"], epsilons=[1.0], deltas=[1.0], most=0)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from dpnoise.noise import Staircase, Staircase2D, staircase_2d_gamma
+from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.staircase_2d import Staircase2D, staircase_2d_gamma
+from dpnoise_papers.inid_2024.settings import Crossings, TwoDimensions
 from dpnoise_papers.inid_2024.tables.two_dimensions import (
     scalar_staircase,
     staircase_crossings,
@@ -16,12 +18,16 @@ from dpnoise_papers.inid_2024.tables.two_dimensions import (
 LAMBDA = np.array([0.85, 0.15])
 
 
+def table(sensitivities, epsilons):
+    return two_dimensions(TwoDimensions(sensitivities=sensitivities, epsilons=epsilons))
+
+
 @pytest.fixture(scope="module")
 def wide():
-    table = two_dimensions(sensitivities=LAMBDA.tolist(), epsilons=[0.01, 0.5, 2.0, 5.0])
-    assert np.allclose(table["mae_epsilon"], table["mae"] * table["epsilon"])
-    assert set(table.loc[table["knows"] == "total", "mechanism"]) == {"staircase", "laplace-iid"}
-    return table.pivot_table(index="epsilon", columns="mechanism", values="mae")
+    found = table(LAMBDA.tolist(), [0.01, 0.5, 2.0, 5.0])
+    assert np.allclose(found["mae_epsilon"], found["mae"] * found["epsilon"])
+    assert set(found.loc[found["knows"] == "total", "mechanism"]) == {"staircase", "laplace-iid"}
+    return found.pivot_table(index="epsilon", columns="mechanism", values="mae")
 
 
 def test_laplace_errors_are_closed_forms(wide):
@@ -75,8 +81,8 @@ def test_the_box_staircase_is_private_on_the_box_and_has_its_error(epsilon):
         for a, b in itertools.pairwise(edges)
     ]
     mass, radius = np.sum(np.reshape(parts, (2, -1)), axis=1)
-    table = two_dimensions(sensitivities=LAMBDA.tolist(), epsilons=[epsilon])
-    mae = table.set_index("mechanism").loc["box-staircase", "mae"]
+    found = table(LAMBDA.tolist(), [epsilon])
+    mae = found.set_index("mechanism").loc["box-staircase", "mae"]
     assert 0.75 * radius / mass == pytest.approx(mae, rel=1e-6)
     rng = np.random.default_rng(11)
     points = LAMBDA * rng.uniform(-4, 4, (20_000, 2))
@@ -94,27 +100,17 @@ def test_points_of_a_norm_have_three_quarters_of_it_on_average():
 
 
 def test_crossings_are_where_the_errors_meet():
-    table = staircase_crossings(shares=[0.6, 0.85])
-    for share, epsilon in table.itertuples(index=False):
-        at = two_dimensions(
-            sensitivities=[share, 1 - share], epsilons=[epsilon * 0.99, epsilon, epsilon * 1.01]
-        ).pivot_table(index="epsilon", columns="mechanism", values="mae")
+    crossings = staircase_crossings(Crossings(shares=[0.6, 0.85]))
+    for share, epsilon in crossings.itertuples(index=False):
+        near = [epsilon * 0.99, epsilon, epsilon * 1.01]
+        at = table([share, 1 - share], near).pivot_table(
+            index="epsilon", columns="mechanism", values="mae"
+        )
         gap = (at["staircase"] - at["laplace-optimal"]).to_numpy()
         assert gap[0] > 0 > gap[2]
         assert gap[1] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_scaling_both_sensitivities_scales_every_error():
-    one, two = (
-        two_dimensions(sensitivities=[0.7 * s, 0.3 * s], epsilons=[1.3])["mae"] for s in (1.0, 20.0)
-    )
+    one, two = (table([0.7 * s, 0.3 * s], [1.3])["mae"] for s in (1.0, 20.0))
     assert np.allclose(two, 20 * one)
-
-
-def test_bad_settings_are_named_at_once():
-    with pytest.raises(ValueError, match=r"sensitivities.*sensitivities\[0\].*epsilons\[0\]"):
-        two_dimensions(sensitivities=[0.0], epsilons=[-1.0])
-    with pytest.raises(ValueError, match="low, high, count"):
-        two_dimensions(sensitivities=[1.0, 1.0], epsilons={"low": 1.0, "high": 2.0})
-    with pytest.raises(ValueError, match=r"shares\[0\]"):
-        staircase_crossings(shares=[0.5])

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from dpnoise_papers.inid_2024.theory import dispersion as inid_theory_dispersion
-from dpnoise_papers.inid_2024.theory import gain as inid_theory_gain
-from dpnoise_papers.inid_2024.theory import optimum as inid_theory_optimum
-from dpnoise_papers.inid_2024.theory import privacy as inid_theory_privacy
+from dpnoise_papers.inid_2024.settings import Theory
+from dpnoise_papers.inid_2024.theory import dispersion, gain, optimum, privacy
 from dpnoise_papers.inid_2024.theory.statements import CHECKS, inid_theory
 from dpnoise_papers.seeds import generator
 
@@ -31,7 +29,7 @@ FALSE = {
 
 @pytest.fixture(scope="module")
 def table():
-    return inid_theory(seed=7, trials=200)
+    return inid_theory(Theory(seed=7, trials=200))
 
 
 def violations(name, n):
@@ -51,44 +49,44 @@ def test_every_statement_has_a_row_and_only_the_false_ones_fail(table):
 def test_theorem_7_has_a_counterexample_by_hand():
     """One-hot: nu = 1/K, and the error falls by K, not by K^2."""
     profiles, count = np.eye(1, 50), np.array([50.0])
-    nu = inid_theory_gain.evenness(profiles, count)
+    nu = gain.evenness(profiles, count)
     assert np.allclose(nu, 1 / 50)
-    assert np.allclose(inid_theory_gain.gaussian_ratio(profiles, count), nu)
-    assert np.allclose(inid_theory_gain.laplace_ratio(profiles, count), nu)
+    assert np.allclose(gain.gaussian_ratio(profiles, count), nu)
+    assert np.allclose(gain.laplace_ratio(profiles, count), nu)
 
 
 def scaled(by):
     def allocate(sensitivities, **settings):
-        return by(inid_theory_optimum_allocate(sensitivities, **settings))
+        return by(_allocate(sensitivities, **settings))
 
     return allocate
 
 
-inid_theory_optimum_allocate = inid_theory_optimum.allocate
+_allocate = optimum.allocate
 
 
 @pytest.mark.parametrize(
     ("place", "name", "wrong", "rows"),
     [
-        (inid_theory_optimum, "allocate", scaled(lambda s: 1.01 * s),
+        (optimum, "allocate", scaled(lambda s: 1.01 * s),
          {"theorem-4", "theorem-4-p", "theorem-5", "table-1", "section-iv-b"}),
-        (inid_theory_privacy, "allocate", scaled(lambda s: 0.99 * s), {"remark-3-enough"}),
-        (inid_theory_privacy, "allocate", scaled(lambda s: 1.01 * s), {"remark-3-needed"}),
-        (inid_theory_privacy, "gaussian_log_delta", lambda mu, e: np.log(mu / 9) - e,
+        (privacy, "allocate", scaled(lambda s: 0.99 * s), {"remark-3-enough"}),
+        (privacy, "allocate", scaled(lambda s: 1.01 * s), {"remark-3-needed"}),
+        (privacy, "gaussian_log_delta", lambda mu, e: np.log(mu / 9) - e,
          {"lemma-3", "lemma-11-slope"}),
-        (inid_theory_privacy, "valid_bracket", lambda e, d: (0.0 * e, 0.5 + 0.0 * d),
+        (privacy, "valid_bracket", lambda e, d: (0.0 * e, 0.5 + 0.0 * d),
          {"algorithm-1-input-corrected"}),
-        (inid_theory_gain, "evenness", lambda x, k: 1.2 * x.sum(axis=1) / (k * x.max(axis=1)),
+        (gain, "evenness", lambda x, k: 1.2 * x.sum(axis=1) / (k * x.max(axis=1)),
          {"theorem-7-corrected", "theorem-7-uninformed", "footnote-7-corrected"}),
-        (inid_theory_gain, "laplace_ratio", lambda x, _: 1e-9 + 0.0 * x.sum(axis=1),
+        (gain, "laplace_ratio", lambda x, _: 1e-9 + 0.0 * x.sum(axis=1),
          {"section-iv-range", "remark-4-corrected"}),
-        (inid_theory_dispersion, "gini", lambda x: 1.0 - x.max() / x.sum(), {"section-v-gini-2"}),
+        (dispersion, "gini", lambda x: 1.0 - x.max() / x.sum(), {"section-v-gini-2"}),
     ],
 )  # fmt: skip
 def test_a_wrong_formula_is_caught(monkeypatch, place, name, wrong, rows):
     monkeypatch.setattr(place, name, wrong)
     for row in rows:
-        assert violations(row, 4 if place is inid_theory_optimum else 40) > 0, row
+        assert violations(row, 4 if place is optimum else 40) > 0, row
 
 
 @pytest.mark.parametrize("name", sorted(FALSE))
@@ -97,13 +95,8 @@ def test_false_statements_fail_with_any_seed(name):
 
 
 def test_transfers_make_profiles_that_are_majorised():
-    b, a, _ = inid_theory_dispersion._transfers(generator(1, "transfers"), 300)
+    b, a, _ = dispersion._transfers(generator(1, "transfers"), 300)
     assert np.allclose(a.sum(axis=1), b.sum(axis=1))
     sums = [np.cumsum(-np.sort(-x, axis=1), axis=1) for x in (a, b)]
     assert (sums[0] <= sums[1] * (1 + 1e-12)).all()
     assert (np.abs(np.sort(a, axis=1) - np.sort(b, axis=1)).max(axis=1) > 0).all()
-
-
-def test_bad_settings_are_named_at_once():
-    with pytest.raises(ValueError, match=r"trials.*19.*seed.*-1"):
-        inid_theory(seed=-1, trials=19)

@@ -1,12 +1,28 @@
-"""Crossovers, approximate Laplace noise and Theorem 7: what the tables hold is drawn."""
+"""Laplace beside Gaussian noise: what the tables hold is drawn."""
 
 import math
 
 import numpy as np
 import pandas as pd
 
-from dpnoise_papers.inid_2024.figures.laplace import approximate_laplace, crossovers, theorem_7
-from dpnoise_papers.style import COLOURS
+from dpnoise_papers.inid_2024.figures.laplace_and_gaussian import (
+    approximate_laplace,
+    crossovers,
+    laplace_and_gaussian,
+)
+
+
+def test_the_comparison_marks_the_first_loss_or_says_never():
+    rows = [
+        (noise, "optimal", name, k, 10.0 if noise == "gaussian" else level(k))
+        for name, level in (("uniform", lambda k: 5.0 + k), ("exponential", lambda _: 7.0))
+        for noise in ("gaussian", "laplace")
+        for k in range(1, 9)
+    ]
+    table = pd.DataFrame(rows, columns=["noise", "scheme", "profile", "dimension", "mse_db"])
+    one, two = laplace_and_gaussian(table).axes
+    assert "from $K = 6$" in one.texts[0].get_text()
+    assert "every" in two.texts[0].get_text()
 
 
 def test_crossovers_have_a_line_per_delta_and_marks_for_never():
@@ -38,17 +54,3 @@ def test_approximate_laplace_has_both_accounts_and_its_limit():
         assert {(0.0, 10.0, 20.0), (3.0, 3.0, 3.0)} <= drawn
         limit = round(10 * math.log10(2), 9)
         assert (limit, limit) in drawn
-
-
-def test_theorem_7_shows_claim_and_truth():
-    table = pd.DataFrame(
-        {"profile": ["linear", "block", "outlier"], "nu": [0.5, 0.1, 0.01],
-         "gaussian": [0.8, 0.1, 0.9], "laplace": [0.9, 0.1, 0.95]}
-    )  # fmt: skip
-    figure = theorem_7(table)
-    for axes, noise in zip(figure.axes, ("gaussian", "laplace"), strict=True):
-        claim = axes.get_lines()[0]
-        assert np.allclose(claim.get_ydata(), claim.get_xdata() ** 2)
-        points = [line for line in axes.get_lines() if line.get_color() == COLOURS[noise]]
-        shown = sorted(float(y) for line in points for y in line.get_ydata())
-        assert shown == sorted(table[noise])

@@ -1,0 +1,25 @@
+"""Numbers as they are printed: the single numbers of one item, by the values of columns."""
+
+from dpnoise_papers.claims.model import Claim, Condition, Printed
+from dpnoise_papers.claims.texts import printed_texts
+
+
+def claim(item, select, printed, **changes):
+    fields = dict.fromkeys(Claim.__dataclass_fields__, "") | {
+        "id": "x", "item": item, "kind": "printed", "quantity": "number",
+        "select": Condition.parse(select), "printed": Printed.parse(printed),
+    }  # fmt: skip
+    return Claim(**fields | changes)
+
+
+def test_printed_texts_are_the_single_numbers_of_one_item():
+    claims = [
+        claim("table-2", "mechanism=staircase;epsilon=0.5", "3.9962"),
+        claim("table-2", "mechanism=staircase;epsilon=2", "1.0", relation="<"),
+        claim("table-2", "mechanism=staircase;epsilon=3", "1.0", kind="variant"),
+        claim("table-2", "mechanism=staircase", "7"),
+        claim("table-3", "mechanism=staircase;epsilon=2", "0.3"),
+    ]
+    assert printed_texts(claims, "table-2", ["mechanism", "epsilon"]) == {
+        ("staircase", 0.5): "3.9962"
+    }
