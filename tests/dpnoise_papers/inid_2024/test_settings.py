@@ -1,0 +1,91 @@
+"""Settings of inid-2024: what no table function can use is refused where it stands."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from dpnoise_papers.config import load
+from dpnoise_papers.inid_2024.settings import Settings
+
+SHIPPED = load(Path(__file__).parents[3] / "config.yaml").inid_2024
+GRID = {"low": 0.1, "high": 1.0, "count": 3, "spacing": "log"}
+
+
+def budget(noise, delta, epsilon):
+    return [{"noise": noise, "delta": delta, "epsilon": epsilon}]
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "value", "words"),
+    [
+        ("figure_1a", "mechanisms", [["gaussian", "grid"]], "'iid', 'spr' or 'optimal'"),
+        ("figure_1a", "mechanisms", [["gauss", "iid"]], "'gaussian' or 'laplace'"),
+        ("figure_1a", "mechanisms", [["gaussian", "iid"]] * 2, "different values"),
+        ("figure_1a", "mechanisms", [["laplace", "iid"]], "delta if and only if"),
+        ("figure_1a", "epsilons", [1.0, -1.0], "greater than 0"),
+        ("figure_1a", "epsilons", GRID | {"spacing": "cubic"}, "'linear' or 'log'"),
+        ("figure_1a", "epsilons", GRID | {"high": 1e5}, "between 1e-100 and 10000"),
+        ("figure_1b", "delta", None, "delta if and only if"),
+        ("figure_1b", "norm", 3, "1 or 2"),
+        ("figure_1b", "dimensions", [231], "at most 230 dimensions of the exponential"),
+        ("figure_2", "profiles", ["cubic"], "'uniform', 'linear'"),
+        ("figure_2", "profiles", [], "at least 1 item"),
+        ("figure_2", "dimensions", [0], "greater than or equal to 1"),
+        ("figure_3a", "delta", 1e-6, "delta if and only if"),
+        ("figure_4", "dimensions", [10**12], "less than or equal to 100000"),
+        ("laplace_or_gaussian", "most", 5, "Extra inputs"),
+        ("laplace_or_gaussian", "largest_dimension", 10**12, "less than or equal to 1000000"),
+        ("laplace_or_gaussian", "deltas", [1.0], "less than 1"),
+        ("table_1", "dimension", 231, "at most 230 dimensions of the exponential"),
+        ("table_1", "epsilon", 0.0, "greater than 0"),
+        ("table_2", "sensitivities", [0.5], "Field required"),
+        ("table_2", "sensitivities", [0.5, 0.0], "greater than or equal to 0.000001"),
+        ("table_2", "epsilons", [101.0], "less than or equal to 100"),
+        ("table_2_curves", "epsilons", GRID | {"high": 101.0}, "between 1e-06 and 100"),
+        ("table_2_crossings", "shares", [0.5], "greater than or equal to 0.501"),
+        ("algorithm_1", "tolerance", 1e10, "less than or equal to 1"),
+        ("algorithm_1", "tolerance", 0.0, "greater than or equal to 0.00000000000001"),
+        ("algorithm_1", "odds", GRID | {"high": 1e16}, "between 1e-299 and"),
+        ("algorithm_1", "odds", GRID | {"count": 100_000}, "at most 1000000 pairs"),
+        ("corollary_6", "dimensions", {"cubic": [2]}, "'uniform', 'linear'"),
+        ("corollary_6", "dimensions", {"exponential": [21]}, "at most 20 dimensions"),
+        ("corollary_6", "dimensions", {}, "at least 1 item"),
+        ("corollary_6", "epsilons", [51.0], "less than or equal to 50"),
+        ("theorem_7", "largest", 1, "greater than or equal to 2"),
+        ("theorem_7", "shares", [0.5, 0.0], "greater than 0"),
+        ("theory", "trials", 19, "greater than or equal to 20"),
+        ("table_3", "rank", 100, "rank below the numbers"),
+        ("table_3", "variants", ["rows"], "'stated', 'stated-largest'"),
+        ("table_3", "variants", [], "at least 1 item"),
+        ("table_3", "trials", 1, "greater than or equal to 2"),
+        ("table_3", "others", {"counts": [11], "variants": ["stated"], "trials": 2}, "subspaces"),
+        ("table_3", "others", {"counts": [2, 2], "variants": ["stated"], "trials": 2}, "twice"),
+        ("dp_pca_attack", "confidence", 1.0, "less than 1"),
+        ("dp_pca_attack", "draws", 10, "greater than or equal to 1000"),
+        ("dp_pca_attack", "thresholds", 1, "greater than or equal to 2"),
+        ("dp_pca_privacy", "variants", ["stated"], "without clipping"),
+        ("dp_pca_privacy", "features", 10**6, "less than or equal to 1000"),
+        ("dp_pca_sensitivities", "features", 1, "greater than or equal to 2"),
+        ("table_4", "rate", 1.0, "less than 1"),
+        ("table_4", "layers", [[1, 0]], "greater than or equal to 1"),
+        ("table_4", "layers", [[1, 10**12]], "less than or equal to 100000000"),
+        ("table_4", "budgets", budget("laplace", 1e-5, 1.0), "delta = 0 for Laplace"),
+        ("table_4", "budgets", budget("gaussian", 0.0, 1.0), "delta of at least 1e-100"),
+        ("table_4", "budgets", budget("gaussian", 1e-100, 0.1), "epsilon above 0.436"),
+    ],
+)
+def test_a_mistake_is_refused_where_it_is(section, field, value, words):
+    given = SHIPPED.model_dump()
+    given[section][field] = value
+    with pytest.raises(ValidationError, match=words) as caught:
+        Settings.model_validate(given)
+    assert all(error["loc"][0] == section for error in caught.value.errors())
+
+
+def test_epsilons_are_listed_or_a_grid():
+    given = SHIPPED.model_dump()
+    for epsilons in ([0.5, 1.0], GRID):
+        given["figure_1a"]["epsilons"] = epsilons
+        kept = Settings.model_validate(given).figure_1a.model_dump(mode="json")
+        assert kept["epsilons"] == epsilons
