@@ -98,7 +98,7 @@ _MAXIMUM_DIMENSION = 10**8
 
 def _calibrator(kind: type[Noise]) -> _Calibrator | None:
     """Return how a family is calibrated; None if it has several parameters and no entry."""
-    if kind in _CALIBRATORS or len(fields(kind)) != 1:  # type: ignore[arg-type] # all dataclasses
+    if kind in _CALIBRATORS or len(fields(kind)) != 1:
         return _CALIBRATORS.get(kind)
     unit: Noise = kind(1.0)  # type: ignore[call-arg] # the scale
     bounded = unit.largest_loss(1.0) < math.inf
