@@ -19,18 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def logged(path: str) -> Iterator[list[str]]:
-    """Collect what a step says of itself, and write it, with the error of a step that fails.
-
-    Parameters
-    ----------
-    path : str
-        The log.
-
-    Yields
-    ------
-    list of str
-        Lines of the log.
-    """
+    """Log of a step: the lines that it says of itself, and the error of a step that fails."""
     lines: list[str] = []
     try:
         yield lines
@@ -42,7 +31,7 @@ def logged(path: str) -> Iterator[list[str]]:
 
 
 def resolve(name: str) -> Callable[..., Any]:
-    """Return the function with a full dotted name."""
+    """Function with a full dotted name."""
     module, _, function = name.rpartition(".")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found
@@ -51,25 +40,16 @@ def resolve(name: str) -> Callable[..., Any]:
 def read_tables(
     paths: Sequence[str], groups: Sequence[Sequence[str]]
 ) -> list[pd.DataFrame | dict[str, pd.DataFrame]]:
-    """Return result tables, those of several parts as one dictionary.
+    """Result tables, for each name that an item reads a table or a dictionary from part to table.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        One path for each name that the item reads, or one for each of its parts.
-    groups : sequence of sequences of str
-        For each name its parts; empty for a single table.
-
-    Returns
-    -------
-    list
-        For each name a table, or a dictionary from part to table.
+    `paths` holds one path for each name, or one for each of its parts; `groups` for each name its
+    parts, empty for a single table.
     """
     tables = iter([result_files.read_table(path) for path in paths])
     return [{part: next(tables) for part in group} if group else next(tables) for group in groups]
 
 
 def read_statuses(paths: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the status of each data set by its name."""
+    """Status of each data set by its name."""
     texts = {Path(path).stem: Path(path).read_text(encoding="utf-8") for path in paths}
     return {name: json.loads(text) for name, text in texts.items()}

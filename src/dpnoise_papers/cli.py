@@ -23,18 +23,7 @@ OK, UNAVAILABLE, DIFFERENT, REFUSED = 0, 1, 1, 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments after the program's name, by default the process's.
-
-    Returns
-    -------
-    int
-        0 ok, 1 unavailable, 2 bad usage or refused input.
-    """
+    """Exit code of one command, whose arguments are by default the process's."""
     try:
         arguments = _parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed the message

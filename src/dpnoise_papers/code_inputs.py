@@ -28,24 +28,11 @@ def module_of(function: str) -> str:
 
 
 def code_inputs(script: str, *functions: str) -> list[str]:
-    """Return the files of the modules that a script and some functions depend on.
+    """Sorted files of the modules behind a script and the functions, by full dotted name, that it
+    calls.
 
-    Parameters
-    ----------
-    script : str
-        Path of the script.
-    *functions : str
-        Full dotted names of what the script is told to call.
-
-    Returns
-    -------
-    list of str
-        Sorted paths, relative to the working directory where they lie below it.
-
-    Raises
-    ------
-    ValueError
-        If a module does not exist.
+    Paths are relative where they lie below the working directory. ValueError if a module does not
+    exist.
     """
     graph = _graph()
     modules = {*_imports(script), *(module_of(name) for name in functions)}

@@ -18,17 +18,7 @@ if TYPE_CHECKING:
 
 
 class Comparison(NamedTuple):
-    """Outcome of the comparison of two folders.
-
-    Attributes
-    ----------
-    same : list of str
-        Files with the same bytes, by their path below the folders.
-    differing : dict
-        From each file that differs, is missing or is new to what differs, in words.
-    ignored : list of str
-        Files of either folder that were not compared.
-    """
+    """Files of two folders: with the same bytes, differing (how, in words), and ignored."""
 
     same: list[str]
     differing: dict[str, list[str]]
@@ -38,23 +28,10 @@ class Comparison(NamedTuple):
 def compare(
     old: str | os.PathLike[str], new: str | os.PathLike[str], ignore: Iterable[str] = ()
 ) -> Comparison:
-    """Return how the files of two folders differ.
+    """Comparison of the files of two folders, but hidden ones.
 
-    Parameters
-    ----------
-    old, new : path
-        Folders; hidden files are not looked at.
-    ignore : iterable of str
-        Patterns such as 'verdicts.*' or 'inid-2024/*.csv' of files not to compare.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    ValueError
-        If a folder does not exist, or neither holds a file.
+    Files that match a pattern of `ignore`, such as 'inid-2024/*.csv', are not compared. ValueError
+    if a folder does not exist or neither holds a file.
     """
     before, after = _files(Path(old)), _files(Path(new))
     if not before and not after:

@@ -46,7 +46,7 @@ class Pathvars(Section):
 
 @cache
 def config_model() -> type[Section]:
-    """Return the model of a whole config: the general settings and a section for each paper."""
+    """Model of a whole config: the general settings and a section for each paper."""
     sections: dict[str, Any] = {
         name: (import_module(f"dpnoise_papers.{name}.settings").Settings, ...) for name in MODULES
     }
@@ -62,25 +62,11 @@ def config_model() -> type[Section]:
 
 
 def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
-    """Return the validated settings of some files, later ones over earlier ones.
+    """Validated settings of some YAML files, later ones over earlier ones: see `config_model`.
 
-    Parameters
-    ----------
-    *paths : path
-        YAML files, read strictly: a duplicate key, `010` or `1:30` is a mistake.
-    overrides : mapping, optional
-        Settings of the command line over those of the files. Text in it is read as YAML, because
-        Snakemake hands over 'true' for true.
-
-    Returns
-    -------
-    Config
-        See `config_model`.
-
-    Raises
-    ------
-    ConfigError
-        Naming every mistake, with the file and line where the YAML itself is wrong.
+    `overrides` are settings of the command line, over those of the files. Text in them is read as
+    YAML, because Snakemake hands over 'true' for true. ConfigError names every mistake, with the
+    file and line where the YAML itself is wrong.
     """
     if not paths:
         raise ConfigError("config: no file given")
@@ -105,21 +91,9 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
 
 
 def validate(settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    """Return plain settings as a typed config, with the seed in every section that draws.
+    """Plain settings as a typed config, with the seed in every section that draws.
 
-    Parameters
-    ----------
-    settings : mapping
-        A whole config.
-
-    Returns
-    -------
-    Config
-
-    Raises
-    ------
-    ConfigError
-        Naming every mistake.
+    ConfigError names every mistake.
     """
     seeded, mistakes = _with_seed(settings)
     try:
@@ -138,19 +112,19 @@ def _refusal(mistakes: list[str]) -> ConfigError:
 
 
 def sections(config: Section, paper: str, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Return sections of a paper's settings as plain values, to be read by `typed`."""
+    """Sections of a paper's settings as plain values, to be read by `typed`."""
     settings = getattr(config, paper)
     return {name: getattr(settings, name).model_dump(mode="json") for name in names}
 
 
 def typed(paper: str, plain: Mapping[str, Mapping[str, Any]]) -> list[Section]:
-    """Return what `sections` made plain as typed settings again."""
+    """What `sections` made plain, as typed settings again."""
     models = {name: field.annotation for name, field in _models(paper).items()}
     return [models[name].model_validate(dict(value)) for name, value in plain.items()]
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of a config file, for editors."""
+    """JSON schema of a config file, for editors."""
     schema = config_model().model_json_schema()
     for definition in schema["$defs"].values():
         if definition.get("properties", {}).pop("seed", None):  # filled in from the top level

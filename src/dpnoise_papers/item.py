@@ -30,20 +30,10 @@ PART = "{part}"
 class _Function:
     """What tables, figures and pages have in common.
 
-    Attributes
-    ----------
-    function : str
-        Full dotted name.
-    reads : tuple of str
-        Result tables without '.csv': 'figure-4a', or 'other-paper/figure-4a'.
-    parts : str
-        Where the parts are listed: a setting of the paper, such as 'table_3.tasks'.
-    claims : bool
-        Whether the function takes the claims of the paper, as keyword `claims`.
-    memory : int
-        In MB.
-    minutes : int
-        The longest it should take.
+    `function` is a full dotted name; `reads` are result tables without '.csv', such as 'figure-4a'
+    or 'other-paper/figure-4a'; `parts` is the setting of the paper that lists the parts, such as
+    'table_3.tasks'. With `claims` the function takes the claims of the paper as keyword `claims`.
+    `memory` is in MB.
     """
 
     function: str
@@ -58,20 +48,10 @@ class _Function:
 class Table(_Function):
     """How one or more result tables are made.
 
-    Attributes
-    ----------
-    settings : tuple of str
-        Sections of the paper's settings, each passed as one typed object.
-    data : tuple of str
-        Data sets.
-    makes : tuple of str
-        Names of the tables; by default one table with the id of the item.
-    for_each : bool
-        Whether there is one job for each of the parts.
-    statuses : bool
-        Whether the function takes the status of each part's data set, as keyword `statuses`.
-    threads : int
-        How many threads help; where they do, the function takes the keyword `threads`.
+    `settings` are sections of the paper's settings, each passed as one typed object; `makes` are
+    the names of the tables, by default the id of the item. With `for_each` there is one job for
+    each of the parts. With `statuses` the function takes the status of each part's data set as
+    keyword `statuses`; where several `threads` help, it takes the keyword `threads`.
     """
 
     settings: tuple[str, ...] = ()
@@ -88,10 +68,7 @@ class Table(_Function):
 class Figure(_Function):
     """How a figure is drawn; by default from the tables that the item makes.
 
-    Attributes
-    ----------
-    printed : tuple of str
-        Items whose printed numbers stand beside ours.
+    `printed` are the items whose printed numbers stand beside ours.
     """
 
     printed: tuple[str, ...] = ()
@@ -101,10 +78,7 @@ class Figure(_Function):
 class Page(_Function):
     """How a table for people is written; by default from the tables that the item makes.
 
-    Attributes
-    ----------
-    formats : tuple of str
-        Ends of the file names, one for each text.
+    `formats` are the ends of the file names, one for each text.
     """
 
     formats: tuple[str, ...] = ("md",)
@@ -114,18 +88,8 @@ class Page(_Function):
 class Item:
     """One figure, table or statement of a paper, or of ours beside it.
 
-    Attributes
-    ----------
-    id : str
-        As the paper numbers it: 'figure-3a', 'table-2'. Files are called by it.
-    caption : str
-        What the reader of the report should know; needed by whatever is shown there.
-    table, figure, page : Table, Figure, Page, optional
-
-    Raises
-    ------
-    ValueError
-        If something is shown without a caption, or nothing is made.
+    `id` is as the paper numbers it: 'figure-3a', 'table-2'; files are called by it. `caption` is
+    what the reader of the report should know; whatever is shown there needs it.
     """
 
     id: str
@@ -135,6 +99,7 @@ class Item:
     page: Page | None = None
 
     def __post_init__(self) -> None:
+        """Refuse an item that makes nothing, or shows something without a caption."""
         if not (self.table or self.figure or self.page):
             raise ValueError(f"item {self.id}: expected a table, a figure or a page, got none")
         if (self.figure or self.page) and not self.caption:
@@ -150,13 +115,8 @@ class Item:
 class Paper:
     """A paper and its items.
 
-    Attributes
-    ----------
-    id : str
-        Such as 'inid-2024': its folder in results/ and figures/, its file in published/.
-    items : tuple of Item
-    shows : tuple of str
-        Figures of other papers that belong to this one too, as 'paper/item'.
+    `id`, such as 'inid-2024', names its folder in results/ and figures/ and its file in published/;
+    `shows` are figures of other papers that belong to this one too, as 'paper/item'.
     """
 
     id: str

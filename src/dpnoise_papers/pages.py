@@ -11,19 +11,7 @@ if TYPE_CHECKING:
 
 
 def number(value: float, se: float | None = None) -> str:
-    """Return a value, or value ± error, with the digits that its error supports.
-
-    Parameters
-    ----------
-    value : float
-    se : float, optional
-        Its standard error.
-
-    Returns
-    -------
-    str
-        '-' for a value that is not finite.
-    """
+    """Value, or value ± error, with the digits that its error supports; '-' if it is not finite."""
     if not np.isfinite(value):
         return "-"
     if se is None or not np.isfinite(se):
@@ -35,34 +23,13 @@ def number(value: float, se: float | None = None) -> str:
 
 
 def markdown(title: str, note: str, table: pd.DataFrame) -> str:
-    """Return a page with a title, a note and a table of texts.
-
-    Parameters
-    ----------
-    title, note : str
-    table : DataFrame
-        Cells are written as they stand; the index is left out.
-
-    Returns
-    -------
-    str
-    """
+    """Page with a title, a note and a table of texts, whose cells are written as they stand."""
     rows = table.to_markdown(index=False, tablefmt="github", disable_numparse=True)
     return f"# {title}\n\n{note}\n\n{rows}\n"
 
 
 def latex(table: pd.DataFrame) -> str:
-    """Return a table of texts as LaTeX, with 'epsilon' and '±' typeset outside of formulas.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Cells with a dollar sign are left as they are; the index is left out.
-
-    Returns
-    -------
-    str
-    """
+    """Table of texts as LaTeX, with 'epsilon' and '±' typeset in cells without a dollar sign."""
 
     def typeset(text: str) -> str:
         return (

@@ -12,5 +12,5 @@ MODULES = ("flipped_huber_2023", "flipped_huber_slides", "balle_wang_2018", "ini
 
 
 def papers() -> tuple[Paper, ...]:
-    """Return the declarations of all papers, in the order of MODULES."""
+    """Declarations of all papers, in the order of MODULES."""
     return tuple(import_module(f"dpnoise_papers.{name}.items").PAPER for name in MODULES)

@@ -18,14 +18,7 @@ FLOAT_FORMAT = "%.10g"
 
 
 def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
-    """Write a file atomically.
-
-    Parameters
-    ----------
-    content : bytes
-    path : path
-        Folders are made if need be.
-    """
+    """Write a file atomically, in a folder that is made if need be."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -40,42 +33,17 @@ def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a text file as UTF-8, atomically.
-
-    Parameters
-    ----------
-    text : str
-    path : path
-        Folders are made if need be.
-    """
+    """Write a text file as UTF-8, as `write_bytes` does."""
     write_bytes(text.encode("utf-8"), path)
 
 
 def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a table as CSV, atomically and in the fixed number format.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Its index is not written.
-    path : path
-        Folders are made if need be.
-    """
+    """Write a table without its index as CSV in the fixed number format, as `write_bytes` does."""
     write_text(table.to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n"), path)
 
 
 def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read a table that `write_table` wrote.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    DataFrame
-        Empty cells of text columns come back as NaN.
-    """
+    """Table that `write_table` wrote; empty cells of text columns come back as NaN."""
     import pandas as pd  # noqa: PLC0415 - 0.3 s that jobs without tables need not pay
 
     return pd.read_csv(path)

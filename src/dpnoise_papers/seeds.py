@@ -15,25 +15,11 @@ from dpnoise._validation import is_integer
 
 
 def generator(seed: int, *scope: str | float) -> np.random.Generator:
-    """Return the random generator of a scope.
+    """Random generator of a scope: the same stream for the same arguments on every machine.
 
-    Parameters
-    ----------
-    seed : int
-        The seed of the config, a non-negative integer.
-    *scope : str, int or float
-        What the stream is for, from the general to the particular. 1 and 1.0 and "1" name
-        three different streams.
-
-    Returns
-    -------
-    numpy.random.Generator
-        The same stream for the same arguments on every machine.
-
-    Raises
-    ------
-    ValueError
-        If `seed` is not a non-negative integer.
+    `seed` is that of the config, `scope` says what the stream is for, from the general to the
+    particular. 1 and 1.0 and "1" name three different streams. ValueError if the seed is not a
+    non-negative integer.
     """
     if not is_integer(seed) or seed < 0:
         raise ValueError(f"seed: expected a non-negative integer, got {seed!r}")

@@ -59,13 +59,7 @@ def _folder(text: str) -> str:
 
 
 def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return values that are all different (a validator).
-
-    Raises
-    ------
-    ValueError
-        If one stands there twice.
-    """
+    """Values that are all different (a validator: ValueError if one stands there twice)."""
     for place, value in enumerate(values):
         if value in values[:place]:
             raise ValueError(f"expected different values, got {value!r} twice")
@@ -107,7 +101,7 @@ class Grid(Section):
 
 
 def within(low: float, high: float) -> AfterValidator:
-    """Return a validator of grids whose points lie between `low` and `high`."""
+    """Validator of grids whose points lie between `low` and `high`."""
 
     def check(grid: Grid) -> Grid:
         if not low <= grid.low <= grid.high <= high:

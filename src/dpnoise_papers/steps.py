@@ -32,19 +32,9 @@ _BESIDE = "dpnoise_papers.claims.beside.printed_beside"
 class Step:
     """One rule of the pipeline.
 
-    Attributes
-    ----------
-    paper, item, kind : str
-        What it belongs to, and whether it makes tables, a figure or a page.
-    declared : Table, Figure or Page
-        Function and resources.
-    inputs : dict
-        Lists of paths by kind: tables, npz, status, claims.
-    outputs : list of str
-    params : dict
-        What the script is told; plain values in a fixed order.
-    parts : list of str
-        What the wildcard `part` may be; empty where there is none.
+    `declared` has its function and resources, `inputs` are lists of paths by kind (tables, npz,
+    status, claims), `params` what the script is told, as plain values in a fixed order; `parts` are
+    the values of the wildcard `part`, if there is one.
     """
 
     paper: str
@@ -78,19 +68,7 @@ class Step:
 
 
 def steps(config: Section, papers: tuple[Paper, ...], kind: Kind) -> Iterator[Step]:
-    """Yield the steps of one kind.
-
-    Parameters
-    ----------
-    config : Config
-    papers : tuple of Paper
-    kind : str
-        'table', 'figure' or 'page'.
-
-    Yields
-    ------
-    Step
-    """
+    """Steps of one kind: 'table', 'figure' or 'page'."""
     for paper in papers:
         for item in paper.items:
             declared = getattr(item, kind)
@@ -114,19 +92,7 @@ def steps(config: Section, papers: tuple[Paper, ...], kind: Kind) -> Iterator[St
 
 
 def outputs(paper: Paper, item: Item, kind: Kind) -> list[str]:
-    """Return the files that an item has of one kind, with the wildcard `part` in swept ones.
-
-    Parameters
-    ----------
-    paper : Paper
-    item : Item
-    kind : str
-        'table', 'figure' or 'page'.
-
-    Returns
-    -------
-    list of str
-    """
+    """Files that an item has of one kind, with the wildcard `part` in swept ones."""
     if getattr(item, kind) is None:
         return []
     if kind == "table":
@@ -138,17 +104,7 @@ def outputs(paper: Paper, item: Item, kind: Kind) -> list[str]:
 
 
 def target(config: Section, paper: Paper) -> list[str]:
-    """Return every file of a paper.
-
-    Parameters
-    ----------
-    config : Config
-    paper : Paper
-
-    Returns
-    -------
-    list of str
-    """
+    """Every file of a paper."""
     files = [f"<figures>/{name}.{end}" for name in paper.shows for end in FORMATS]
     for item in paper.items:
         listed = parts(config, paper, item.table.parts) if item.table and item.table.parts else []
@@ -159,22 +115,10 @@ def target(config: Section, paper: Paper) -> list[str]:
 
 
 def named_results(papers: tuple[Paper, ...], readme: list[str]) -> list[str]:
-    """Return every result table that a claim, a cause or the README names.
+    """Every result table that a claim, a cause or the README names.
 
-    Parameters
-    ----------
-    papers : tuple of Paper
-    readme : list of str
-        Paths of the README and of its template, or none.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ValueError
-        If one of them is made by no item.
+    `readme` holds the paths of the README and of its template, or nothing. ValueError if no item
+    makes one of the tables.
     """
     from dpnoise_papers.claims.published import read_published  # noqa: PLC0415  # heavy
     from dpnoise_papers.claims.references import named_tables  # noqa: PLC0415
@@ -191,19 +135,9 @@ def named_results(papers: tuple[Paper, ...], readme: list[str]) -> list[str]:
 
 
 def parts(config: Section, paper: Paper, where: str) -> list[str]:
-    """Return the parts that a setting lists.
+    """Parts that a setting lists: the keys of a mapping, sorted, or the values of a list.
 
-    Parameters
-    ----------
-    config : Config
-    paper : Paper
-    where : str
-        Such as 'table_3.tasks', or 'flipped_huber_2023.table_3.tasks' of another paper: the keys
-        of a mapping, sorted, or the values of a list.
-
-    Returns
-    -------
-    list of str
+    `where` is such as 'table_3.tasks', or 'flipped_huber_2023.table_3.tasks' of another paper.
     """
     names = where.split(".")
     value: Any = config if names[0] in MODULES else getattr(config, paper.module)

@@ -36,25 +36,10 @@ class YamlError(ValueError):
 
 
 def read_yaml(path: str | os.PathLike[str]) -> object:
-    """Return the content of a YAML file.
+    """Content of a YAML file: one document in UTF-8, None for an empty one.
 
-    Parameters
-    ----------
-    path : path
-        One document in UTF-8.
-
-    Returns
-    -------
-    object
-        Mappings, lists, text, numbers, truth values and None; None for an empty file.
-
-    Raises
-    ------
-    YamlError
-        If the file is not YAML or not UTF-8, repeats a key, contains itself, or has a value
-        that YAML 1.1 and 1.2 read differently.
-    OSError
-        If the file cannot be read.
+    YamlError if the file is not YAML or not UTF-8, repeats a key, contains itself, or has a value
+    that YAML 1.1 and 1.2 read differently.
     """
     content = Path(path).read_bytes()
     try:
@@ -67,25 +52,7 @@ def read_yaml(path: str | os.PathLike[str]) -> object:
 
 
 def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
-    """Return the content of YAML text, such as a setting on the command line.
-
-    Parameters
-    ----------
-    text : str
-        One document.
-    source : str or path
-        What errors call it.
-
-    Returns
-    -------
-    object
-        As `read_yaml`.
-
-    Raises
-    ------
-    YamlError
-        As `read_yaml`.
-    """
+    """Content of YAML text, such as a setting on the command line; errors as in `read_yaml`."""
     try:
         loader = yaml.SafeLoader(text)
         root = loader.get_single_node()
@@ -109,25 +76,9 @@ def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
 
 
 def read_typed(path: str | os.PathLike[str], kind: type[Kind]) -> Kind:
-    """Return the content of a YAML file as a type that pydantic knows.
+    """Content of a YAML file as a type that pydantic knows, such as dict[str, Model].
 
-    Parameters
-    ----------
-    path : path
-        One document in UTF-8.
-    kind : type
-        A model, or a type such as dict[str, Model].
-
-    Returns
-    -------
-    object of that type
-
-    Raises
-    ------
-    YamlError
-        If the file is not strict YAML, or with every mistake of its content.
-    OSError
-        If the file cannot be read.
+    YamlError if the file is not strict YAML, or with every mistake of its content.
     """
     try:
         return TypeAdapter(kind).validate_python(read_yaml(path))

@@ -121,21 +121,10 @@ def page(
     height: float,
     **options: Any,  # noqa: ANN401 - as matplotlib has it
 ) -> tuple[Figure, np.ndarray]:
-    """Figure of the width of the page, with its panels.
+    """Figure of the width of the page and of `height` inches, with its panels of shape (rows,
+    columns).
 
-    Parameters
-    ----------
-    rows, columns : int, optional
-        Panels below and beside each other.
-    height : float
-        Of the whole figure, in inches.
-    **options
-        Of `Figure.subplots`, such as sharex or height_ratios.
-
-    Returns
-    -------
-    figure : Figure
-    panels : ndarray of Axes, shape (rows, columns)
+    `options` are those of `Figure.subplots`, such as sharex or height_ratios.
     """
     figure = new_figure(PAGE, height)
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
@@ -151,17 +140,8 @@ def new_figure(width: float, height: float) -> Figure:
 def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **options: Any) -> Legend:  # noqa: ANN401
     """Legend below all panels, in as few rows as the width of the page allows.
 
-    Parameters
-    ----------
-    figure : Figure
-    handles : sequence of Artist, optional
-        With labels; by default what is labelled in any panel, each label once.
-    **options
-        Of `Figure.legend`.
-
-    Returns
-    -------
-    Legend
+    Without `handles`, of what is labelled in any panel, each label once. `options` are those of
+    `Figure.legend`.
     """
     if handles is None:
         found = (axes.get_legend_handles_labels() for axes in figure.axes)
@@ -198,19 +178,7 @@ def power_of_ten(value: float) -> str:
 
 
 def save(figure: Figure, stem: str | Path) -> list[Path]:
-    """Write a figure as SVG, PDF and PNG, with the same bytes on every run.
-
-    Parameters
-    ----------
-    figure : Figure
-    stem : str or Path
-        Path without an ending; the folder is made if need be.
-
-    Returns
-    -------
-    list of Path
-        The files, in the order SVG, PDF, PNG. Each appears whole or not at all.
-    """
+    """Write a figure as SVG, PDF and PNG, in this order, with the same bytes on every run."""
     stem = Path(stem)
     contents = {}
     with house_style():

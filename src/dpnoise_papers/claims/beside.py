@@ -20,23 +20,11 @@ if TYPE_CHECKING:
 def printed_beside(
     claims: str, paper: str, items: Sequence[str], tables: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the printed numbers of some items with their verdicts.
+    """Printed numbers of some items of a paper, with their verdicts.
 
-    Parameters
-    ----------
-    claims : path
-        The claims of the paper.
-    paper : str
-        Its id.
-    items : sequence of str
-    tables : sequence of path
-        Result tables that the figure is drawn from. Claims about them are judged by them; for an
-        item without such claims all its numbers are returned, marked 'not run'.
-
-    Returns
-    -------
-    DataFrame
-        See `printed_numbers`.
+    `claims` is the path of the paper's claims, `tables` are those of the tables that the figure is
+    drawn from. Claims about them are judged by them; for an item without such claims all its
+    numbers are returned, marked 'not run'.
     """
     known = {"/".join(Path(path).parts[-2:]): read_table(path) for path in tables}
     parts = []
@@ -50,21 +38,11 @@ def printed_beside(
 def printed_numbers(
     claims: Sequence[Claim], verdicts: pd.DataFrame, *, paper: str, item: str
 ) -> pd.DataFrame:
-    """Return the numbers that one item of a paper prints, as a tidy table for its figure.
+    """Numbers that one item of a paper prints, as a tidy table for its figure.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-    verdicts : DataFrame
-        As `judge` returns it for these claims.
-    paper, item : str
-        Which item.
-
-    Returns
-    -------
-    DataFrame
-        One row per claim of a number without a relation: a column for each column
-        that the claim selects by, then `column`, `printed`, `half_unit` and `verdict`.
+    `verdicts` are what `judge` returns for these claims. One row per claim of a number without a
+    relation: a column for each column that the claim selects by, then `column`, `printed`,
+    `half_unit` and `verdict`.
     """
     words = dict(zip(verdicts["id"], verdicts["verdict"], strict=True))
     rows = [

@@ -66,20 +66,11 @@ class _Finding(NamedTuple):
 
 
 def judge(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the verdict on each claim.
+    """Verdict on each claim: one row per claim, in their order, with the columns `VERDICT_COLUMNS`.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-    tables : mapping of str to DataFrame
-        Result tables, by `Claim.result`. A table that is absent makes 'not run'.
-
-    Returns
-    -------
-    DataFrame
-        One row per claim, in the same order, with the columns `VERDICT_COLUMNS`.
-        `uncertainty` is the standard error of `ours`, NaN if it has none; `cause` names
-        the causes, joined by ';', of what is not reproduced or never computed.
+    `tables` are result tables by `Claim.result`; an absent one makes 'not run'. `uncertainty` is
+    the standard error of `ours`, NaN if it has none; `cause` names the causes, joined by ';', of
+    what is not reproduced or never computed.
     """
     findings = {claim.id: _finding(claim, tables) for claim in claims}
     rows = []
@@ -250,10 +241,10 @@ def _mixed(claim: Claim, rank: NDArray[np.int64]) -> str:
 
 
 def _quantile(found: Quantity, rows: int, *, two: bool = False) -> Array:
-    """Return how many standard errors are clear, `rows` being looked at.
+    """How many standard errors are clear, `rows` being looked at.
 
-    With `two` the printed number is taken to carry an error of the size of ours: the
-    difference has sqrt 2 of it and twice the degrees of freedom.
+    With `two` the printed number is taken to carry an error of the size of ours: the difference has
+    sqrt 2 of it and twice the degrees of freedom.
     """
     freedom = np.maximum(np.subtract(found.repetitions, 1), 1) * (2 if two else 1)
     freedom = np.minimum(freedom, 1e10)  # beyond, Student's distribution is the normal one

@@ -24,17 +24,7 @@ _CONDITION = re.compile(r"\s*(\w+)\s*(<=|>=|=|<|>)\s*(\S.*?)\s*")
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as a paper prints it.
-
-    Attributes
-    ----------
-    text : str
-        The string exactly as printed, such as '0.0391', '0.6371e-3' or '8.29%'.
-    value : float
-        What it says; a percentage is divided by 100.
-    half_unit : float
-        Half a unit of the last printed digit: how far rounding may have moved it.
-    """
+    """A number as a paper prints it."""
 
     text: str
     value: float
@@ -42,21 +32,7 @@ class Printed:
 
     @classmethod
     def parse(cls, text: str) -> Printed:
-        """Read a printed number.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        Printed
-
-        Raises
-        ------
-        ValueError
-            If `text` is no number.
-        """
+        """Number that a text prints; ValueError if it is none."""
         scale = Decimal("0.01") if text.endswith("%") else Decimal(1)
         try:
             number = Decimal(text.removesuffix("%").strip()) * scale
@@ -71,14 +47,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition on the rows of a table.
-
-    Attributes
-    ----------
-    column : str
-    relation : {"=", "<", "<=", ">", ">="}
-    value : str
-    """
+    """One condition on the rows of a table; the relation is '=', '<', '<=', '>' or '>='."""
 
     column: str
     relation: str
@@ -86,22 +55,7 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str) -> tuple[Condition, ...]:
-        """Read a list of conditions.
-
-        Parameters
-        ----------
-        text : str
-            Such as 'dataset=houses;epsilon<=1'.
-
-        Returns
-        -------
-        tuple of Condition
-
-        Raises
-        ------
-        ValueError
-            If `text` is no such list.
-        """
+        """Conditions of a list such as 'dataset=houses;epsilon<=1'; ValueError if it is none."""
         parts = [part for part in text.split(";") if part.strip()]
         matches = [_CONDITION.fullmatch(part) for part in parts]
         if not all(matches):
@@ -114,16 +68,9 @@ class Condition:
         return f"{self.column}{self.relation}{self.value}"
 
     def holds(self, column: pd.Series) -> NDArray[np.bool_]:
-        """Return for each entry of a column whether the condition holds.
+        """Whether the condition holds, for each entry of a column of length n.
 
-        Parameters
-        ----------
-        column : Series of length n
-
-        Returns
-        -------
-        array of bool, shape (n,)
-            Numbers compare as numbers (equality to a relative 1e-9), all else as text.
+        Numbers compare as numbers (equality to a relative 1e-9), all else as text.
         """
         try:
             wanted, entries = float(self.value), column.to_numpy(dtype=float)
@@ -136,36 +83,13 @@ class Condition:
 
 
 def related(left: Array, relation: str, right: Array | float) -> NDArray[np.bool_]:
-    """Return for each entry whether a relation holds.
-
-    Parameters
-    ----------
-    left : array, shape (n,)
-    relation : {"<", "<=", ">", ">="}
-    right : array, shape (n,), or float
-
-    Returns
-    -------
-    array of bool, shape (n,)
-        False wherever one is not a number.
-    """
+    """Whether a relation other than '=' holds, for each entry; False where one is not a number."""
     functions = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
     return functions[relation](left, right)
 
 
 def replaced(select: tuple[Condition, ...], others: tuple[Condition, ...]) -> tuple[Condition, ...]:
-    """Return conditions of which some are replaced.
-
-    Parameters
-    ----------
-    select : tuple of Condition
-    others : tuple of Condition
-        Stand instead of those of `select` on the same columns.
-
-    Returns
-    -------
-    tuple of Condition
-    """
+    """Conditions `select`, those on columns of `others` replaced by `others`."""
     named = {condition.column for condition in others}
     return (*(condition for condition in select if condition.column not in named), *others)
 
@@ -212,17 +136,10 @@ class Claim:
 class Cause:
     """One finding that explains why claims are not reproduced.
 
-    Attributes
-    ----------
-    id, paper : str
-        Its name, unique over all papers, and the paper whose file holds it.
-    finding : str
-        What was found, in one sentence; may refer to the tables.
-    evidence : str
-        What shows it: text with references such as
-        '{flipped-huber-2023/figure-3a.csv: epsilon=0.3 -> variance, .2f}'.
-    given : dict
-        Numbers of the text that stand in no table of ours and where each comes from.
+    `finding` says in one sentence what was found, `evidence` what shows it; both may hold
+    references such as '{flipped-huber-2023/figure-3a.csv: epsilon=0.3 -> variance, .2f}'. `given`
+    tells where each number of the text comes from that stands in no table of ours. `id` is unique
+    over all papers.
     """
 
     id: str

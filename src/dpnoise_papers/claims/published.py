@@ -1,7 +1,6 @@
 """Content of `published/`: the claims of each paper and the causes of what does not hold.
 
-A file with mistakes is refused as a whole, naming every mistake, before anything is
-judged.
+A file with mistakes is refused as a whole, naming every mistake, before anything is judged.
 """
 
 from __future__ import annotations
@@ -60,36 +59,17 @@ class _Entry(BaseModel):
 
 
 class Published(NamedTuple):
-    """All claims and all causes, in the order of their files.
-
-    Attributes
-    ----------
-    claims : list of Claim
-    causes : list of Cause
-    """
+    """All claims and all causes, in the order of their files."""
 
     claims: list[Claim]
     causes: list[Cause]
 
 
 def read_published(folder: str | Path) -> Published:
-    """Read and validate all claims and causes.
+    """Claims and causes of a folder with `<paper>.csv` and, for some papers, `<paper>.causes.yaml`.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Holds `<paper>.csv` (claims) and, for some papers, `<paper>.causes.yaml`.
-
-    Returns
-    -------
-    Published
-
-    Raises
-    ------
-    ValueError
-        One error that names every mistake of the first bad file; else one that names
-        every id that occurs twice, every cause that a claim names and no file has, and
-        every cause that no claim names.
+    ValueError names every mistake of the first bad file; else every id that occurs twice, every
+    cause that a claim names and no file has, and every cause that no claim names.
     """
     folder = Path(folder)
     claims = [claim for path in sorted(folder.glob("*.csv")) for claim in read_claims(path)]
@@ -110,22 +90,9 @@ def read_published(folder: str | Path) -> Published:
 
 
 def read_claims(path: str | Path) -> list[Claim]:
-    """Read and validate the claims of one paper.
+    """Claims of one paper, from `<paper>.csv` with exactly the columns `COLUMNS`, in any order.
 
-    Parameters
-    ----------
-    path : str or Path
-        `<paper>.csv` with exactly the columns `COLUMNS`, in any order.
-
-    Returns
-    -------
-    list of Claim
-        In the order of the file.
-
-    Raises
-    ------
-    ValueError
-        One error that names every mistake with its row and value.
+    ValueError names every mistake with its row and value.
     """
     problems = Problems(Path(path).name)
     paper = Path(path).stem
@@ -248,24 +215,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def read_causes(path: str | Path) -> list[Cause]:
-    """Read and validate the causes of one paper.
-
-    Parameters
-    ----------
-    path : str or Path
-        `<paper>.causes.yaml`: from the id of a cause to its `finding`, its `evidence`
-        and, where the text has numbers that stand in no table, `given`.
-
-    Returns
-    -------
-    list of Cause
-        In the order of the file.
-
-    Raises
-    ------
-    ValueError
-        One error that names every mistake.
-    """
+    """Causes of one paper, from `<paper>.causes.yaml`; ValueError names every mistake."""
     entries = read_typed(path, dict[_Id, _Entry])
     paper = Path(path).name.removesuffix(".causes.yaml")
     return [

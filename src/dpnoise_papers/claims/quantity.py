@@ -65,20 +65,7 @@ class Quantity(NamedTuple):
 
 
 def read_tables(results: Iterable[str], folder: str | Path) -> dict[str, pd.DataFrame]:
-    """Read every result table of a list that exists.
-
-    Parameters
-    ----------
-    results : iterable of str
-        Paths below the results folder, such as `Claim.result`.
-    folder : str or Path
-        The results folder.
-
-    Returns
-    -------
-    dict
-        From path to table; a file that is absent or empty is left out.
-    """
+    """Those of some result tables that exist and are not empty, by their path below `folder`."""
     tables = {}
     for result in sorted(set(results)):
         path = Path(folder) / result
@@ -88,22 +75,9 @@ def read_tables(results: Iterable[str], folder: str | Path) -> dict[str, pd.Data
 
 
 def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
-    """Return our value for a claim.
+    """Our value for a claim, from the tables by `Claim.result`.
 
-    Parameters
-    ----------
-    claim : Claim
-    tables : mapping
-        From `Claim.result` to its table.
-
-    Returns
-    -------
-    Quantity
-
-    Raises
-    ------
-    NotRunError
-        If the table, a row or a value is missing, or the run that makes it has failed.
+    NotRunError if the table, a row or a value is missing, or the run that makes it has failed.
     """
     if not claim.result:
         raise NotRunError("no experiment of ours computes it")
@@ -159,17 +133,7 @@ def _choices(claim: Claim, first: Quantity, second: Quantity) -> Ends | None:
 
 
 def corrected(claim: Claim) -> Claim:
-    """Return the claim of the corrected statement.
-
-    Parameters
-    ----------
-    claim : Claim
-
-    Returns
-    -------
-    Claim
-        With the rows and the column of the corrected statement.
-    """
+    """Claim with the rows and the column of its corrected statement."""
     return dataclasses.replace(
         claim,
         select=replaced(claim.select, claim.corrected_select),
@@ -178,23 +142,9 @@ def corrected(claim: Claim) -> Claim:
 
 
 def rows_of(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str) -> pd.DataFrame:
-    """Return the rows that satisfy all conditions.
+    """Rows of the table at path `result` that satisfy all conditions.
 
-    Parameters
-    ----------
-    table : DataFrame
-    conditions : tuple of Condition
-    result : str
-        Path of the table, for messages.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    NotRunError
-        If there is none, or one whose status is not 'ok'.
+    NotRunError if there is none, or one whose status is not 'ok'.
     """
     chosen, words = np.ones(len(table), dtype=bool), ", ".join(map(str, conditions)) or "any row"
     for condition in conditions:

@@ -53,18 +53,8 @@ _ALLOWED = (
 class Reference:
     """One parsed reference.
 
-    Attributes
-    ----------
-    text : str
-        What stands between the braces.
-    table : str
-        Path of the table below the results folder.
-    sides : tuple
-        One or two selections: conditions, the word that reduces rows, and a column.
-    operator : {"", "/", "-"}
-        What joins them.
-    form : str
-        Format of the number.
+    `text` stands between the braces; `sides` are one or two selections, joined by `operator` ('/'
+    or '-', or '' for one): conditions, the word that reduces rows, and a column.
     """
 
     text: str
@@ -75,21 +65,7 @@ class Reference:
 
     @classmethod
     def parse(cls, text: str) -> Reference:
-        """Read what stands between the braces.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        Reference
-
-        Raises
-        ------
-        ValueError
-            If it is no reference.
-        """
+        """Reference that stands between the braces as `text`; ValueError if it is none."""
         whole = _PARTS.fullmatch(text)
         if not whole:
             expected = "{table.csv: conditions -> column, .2f}"
@@ -103,21 +79,7 @@ class Reference:
         return cls(text, table, tuple(sides), operator, form)
 
     def value(self, tables: Mapping[str, pd.DataFrame]) -> float:
-        """Return the number.
-
-        Parameters
-        ----------
-        tables : mapping of str to DataFrame
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        NotRunError
-            If the table, a row or a value is missing.
-        """
+        """Number of the reference; NotRunError if the table, a row or a value is missing."""
         if self.table not in tables:
             raise NotRunError(f"results/{self.table} does not exist yet")
         values = [self._side(tables[self.table], *side) for side in self.sides]
@@ -148,57 +110,17 @@ class Reference:
         return float(_REDUCE[reduce](values) if reduce else values[0])
 
     def show(self, tables: Mapping[str, pd.DataFrame]) -> str:
-        """Return the number as the text shows it.
-
-        Parameters
-        ----------
-        tables : mapping of str to DataFrame
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        NotRunError
-            If the table, a row or a value is missing.
-        """
+        """Number as the text shows it; NotRunError as for `value`."""
         return _EXPONENT.sub(r"e\1\2", format(self.value(tables), self.form)).replace("e+", "e")
 
 
 def references(text: str) -> list[Reference]:
-    """Return the references of a text.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of Reference
-
-    Raises
-    ------
-    ValueError
-        If one is malformed.
-    """
+    """References of a text; ValueError if one is malformed."""
     return [Reference.parse(match[1]) for match in REFERENCE.finditer(text)]
 
 
 def render(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
-    """Return a text with its references replaced by numbers.
-
-    Parameters
-    ----------
-    text : str
-    tables : mapping of str to DataFrame
-        The result tables, by their path below the results folder.
-
-    Returns
-    -------
-    str
-        What has no value reads '[not run]'.
-    """
+    """Text with its references replaced by numbers; what has no value reads '[not run]'."""
 
     def shown(match: re.Match[str]) -> str:
         try:
@@ -210,18 +132,7 @@ def render(text: str, tables: Mapping[str, pd.DataFrame]) -> str:
 
 
 def named_tables(published: Published, *texts: str) -> list[str]:
-    """Return every result table that a claim, a cause or a text names.
-
-    Parameters
-    ----------
-    published : Published
-    *texts : str
-
-    Returns
-    -------
-    list of str
-        Paths below the results folder, sorted.
-    """
+    """Sorted paths of the result tables that a claim, a cause or a text names."""
     named = {claim.result for claim in published.claims if claim.result}
     causes = (f"{cause.finding} {cause.evidence}" for cause in published.causes)
     named |= {part.table for text in (*causes, *texts) for part in references(text)}
@@ -229,19 +140,10 @@ def named_tables(published: Published, *texts: str) -> list[str]:
 
 
 def loose_numbers(text: str, known: Iterable[str] = ()) -> list[str]:
-    """Return the numbers of a text that nothing vouches for.
+    """Numbers of a text that nothing vouches for.
 
-    Parameters
-    ----------
-    text : str
-        With references, which are left out, as are settings ('epsilon = 0.3'), places
-        ('Theorem 8', '(12)') and what stands in backquotes.
-    known : iterable of str
-        Numbers that a paper prints or whose origin is given.
-
-    Returns
-    -------
-    list of str
+    References are left out, as are settings ('epsilon = 0.3'), places ('Theorem 8', '(12)'), what
+    stands in backquotes, and `known` numbers: those that a paper prints or whose origin is given.
     """
     rest = re.sub(r"`[^`]*`", " ", REFERENCE.sub(" ", text))
     for pattern in _ALLOWED:

@@ -24,25 +24,12 @@ def markdown(
     tables: Mapping[str, pd.DataFrame],
     readme: Sequence[str] = (),
 ) -> str:
-    """Return the verdicts as one Markdown page.
+    """Verdicts as one Markdown page.
 
-    Parameters
-    ----------
-    published : Published
-        The claims and the causes.
-    verdicts : DataFrame
-        As `judge` returns it for these claims.
-    tables : mapping of str to DataFrame
-        The result tables that the causes refer to.
-    readme : sequence of str
-        Where the README differs from this run, as `summary.differences` returns it.
-
-    Returns
-    -------
-    str
-        The counts of what the papers print, by paper; the causes of what does not hold,
-        each once, with its evidence and the claims that it explains; then one table per
-        item, and below it what was found where a claim is not reproduced.
+    The counts of what the papers print, by paper; the causes of what does not hold, each once, with
+    its evidence and the claims that it explains; then one table per item, and below it what was
+    found where a claim is not reproduced. `readme` says where the README differs from this run, as
+    `summary.differences` returns it.
     """
     lines = [
         "# Verdicts",
@@ -69,18 +56,7 @@ def markdown(
 
 
 def headline(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return the counts of what each paper itself prints, and of all.
-
-    Parameters
-    ----------
-    verdicts : DataFrame
-        As `judge` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Column paper, one for each verdict, and claims.
-    """
+    """Counts of what each paper itself prints, and of all: paper, each verdict, claims."""
     own = verdicts[verdicts["kind"] == "printed"]
     groups = [*own.groupby("paper", sort=False), ("all", own)]
     return pd.DataFrame([{"paper": name} | _counts(group) for name, group in groups])

@@ -27,21 +27,7 @@ END = "<!-- end -->"
 
 
 def block(readme: str) -> str:
-    """Return what stands between the two marks.
-
-    Parameters
-    ----------
-    readme : str
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If the marks are not there once.
-    """
+    """What stands between the two marks; ValueError if they are not there once."""
     parts = re.split(f"{re.escape(BEGIN)}\n(.*?){re.escape(END)}", readme, flags=re.DOTALL)
     if len(parts) != 3:
         message = f"expected {BEGIN} and {END} once, found {len(parts) // 2} pairs"
@@ -52,20 +38,10 @@ def block(readme: str) -> str:
 def differences(
     readme: str, template: str, tables: Mapping[str, pd.DataFrame] | None = None
 ) -> list[str]:
-    """Return where a README is not what its template says.
+    """Where a README is not what its template says, one line for each number that differs.
 
-    Parameters
-    ----------
-    readme, template : str
-        The two texts.
-    tables : mapping of str to DataFrame, optional
-        The tables of a run; without them the words are compared and the numbers are not.
-
-    Returns
-    -------
-    list of str
-        One line per number that differs, or one if the words do; empty if none does. What
-        has no value in this run is not compared.
+    One line if the words differ; without `tables` only words are compared. What has no value in
+    this run is not compared.
     """
     words = [re.escape(part) for part in REFERENCE.sub("\0", _plain(template)).split("\0")]
     match = re.fullmatch(r"([^\s|]+?)".join(words), _plain(block(readme)))
@@ -82,20 +58,7 @@ def differences(
 
 
 def update(readme: Path, template: Path, results: Path) -> None:
-    """Write the numbers of a run into a README.
-
-    Parameters
-    ----------
-    readme, template : Path
-        The two texts.
-    results : Path
-        Folder of the run.
-
-    Raises
-    ------
-    ValueError
-        If the run lacks a number.
-    """
+    """Write the numbers of the run in `results` into a README; ValueError if the run lacks one."""
     text = template.read_text(encoding="utf-8")
     tables = read_tables({part.table for part in references(text)}, results)
     filled = render(text, tables)

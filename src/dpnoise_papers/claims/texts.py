@@ -13,19 +13,9 @@ if TYPE_CHECKING:
 def printed_texts(
     claims: Sequence[Claim], item: str, keys: Sequence[str]
 ) -> dict[tuple[str | float, ...], str]:
-    """Single printed numbers of an item by the values of some columns.
+    """Single printed numbers of an item by the values of the columns `keys`.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-        All claims of the paper.
-    item : str
-    keys : sequence of str
-        Columns that the claims select by; a number becomes a float.
-
-    Returns
-    -------
-    dict of tuple to str
+    Values of columns that the claims select by; a number among them becomes a float.
     """
     found = {}
     for claim in claims:

@@ -20,25 +20,10 @@ LIMIT = 64 * 2**20  # bytes; the largest table has 3 MB
 
 
 def member_of(content: bytes, member: str, *, limit: int = LIMIT) -> bytes:
-    """Return one member of a zip or tar archive.
+    """Member of a zip or tar archive, named by its path or the end of it ('folder/file' or 'file').
 
-    Parameters
-    ----------
-    content : bytes
-        The archive; its format is recognised from its first bytes.
-    member : str
-        Path of the member, or the end of it ('folder/file' or 'file').
-    limit : int
-        Maximum number of bytes that all members together may hold.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        If this is no archive, is damaged, unsafe or too large, or lacks the member.
+    `limit` bounds the bytes that all members together may hold. ValueError if this is no archive,
+    is damaged, unsafe or too large, or lacks the member.
     """
     try:
         if content.startswith(b"PK"):
@@ -50,20 +35,9 @@ def member_of(content: bytes, member: str, *, limit: int = LIMIT) -> bytes:
 
 
 def check_zip(content: bytes, limit: int = LIMIT) -> None:
-    """Refuse a zip archive with an unsafe name, or that would unpack to too much.
+    """Refuse a zip archive with an unsafe name, or that would unpack to more than `limit` bytes.
 
-    Parameters
-    ----------
-    content : bytes
-    limit : int
-        Maximum number of bytes that all members together may hold.
-
-    Raises
-    ------
-    ValueError
-        If the archive is unsafe.
-    zipfile.BadZipFile
-        If it is damaged.
+    ValueError if it is unsafe, zipfile.BadZipFile if it is damaged.
     """
     with zipfile.ZipFile(BytesIO(content)) as archive:
         infos = archive.infolist()

@@ -39,31 +39,11 @@ def tried_with(
     registry: str | os.PathLike[str] | None = None,
     city: bool = False,
 ) -> list[str]:
-    """Return what a data set was tried with, or, for a missing one, would be tried with now.
+    """What a data set was tried with, or, for a missing one, would be tried with now.
 
-    Parameters
-    ----------
-    name : str
-        Name of the set in the registry.
-    status : path
-        The JSON that `dpnoise_papers.data.prepared.prepare` writes.
-    cache : path
-        Folder of raw downloads.
-    mirror : path, optional
-        Mirror folder, by default the one that DPNOISE_DATA_MIRROR names.
-    offline : bool
-        Whether official sources may not be asked.
-    strict : bool
-        Whether a missing set is an error.
-    registry : path, optional
-        By default the repository's.
-    city : bool
-        Whether the registry is one of cities.
-
-    Returns
-    -------
-    list of str
-        The same for the life of the process.
+    `status` is the path of the JSON that `dpnoise_papers.data.prepared.prepare` writes; the places
+    are those of `dpnoise_papers.data.sets.load`. With `strict` a missing set is an error; with
+    `city` the registry is one of cities. The answer is the same for the life of the process.
     """
     last = _read_status(Path(status))
     if last.get("status") == "ok":
@@ -82,17 +62,9 @@ def tried_with(
 
 
 def request_retry(status: str | os.PathLike[str]) -> bool:
-    """Have the next run try a missing set again.
+    """Have the next run try a missing set again; return whether it was missing.
 
-    Parameters
-    ----------
-    status : path
-        The JSON that `dpnoise_papers.data.prepared.prepare` wrote.
-
-    Returns
-    -------
-    bool
-        Whether the set was missing; otherwise nothing is written.
+    Otherwise nothing is written.
     """
     last = _read_status(Path(status))
     if last.get("status") != "missing":

@@ -17,37 +17,18 @@ MIRROR_VARIABLE = "DPNOISE_DATA_MIRROR"
 
 
 def mirror_folder(mirror: str | os.PathLike[str] | None) -> Path | None:
-    """Return the mirror folder, if there is one.
+    """Mirror folder, if there is one: by default the one that DPNOISE_DATA_MIRROR names.
 
-    Parameters
-    ----------
-    mirror : path or None
-        By default what the environment variable DPNOISE_DATA_MIRROR names; "" is no mirror,
-        whatever the environment says.
-
-    Returns
-    -------
-    Path or None
+    The empty text is no mirror, whatever the environment says.
     """
     chosen = os.environ.get(MIRROR_VARIABLE, "") if mirror is None else os.fspath(mirror)
     return Path(chosen) if chosen else None
 
 
 def copies_in(folder: Path, table: str, files: Iterable[str]) -> list[Path]:
-    """Return the files of a folder that may hold a table, best first.
+    """Files of a folder that may hold a table, best first.
 
-    Parameters
-    ----------
-    folder : Path
-    table : str
-        Name of the table.
-    files : iterable of str
-        Paths that the registry lists for it.
-
-    Returns
-    -------
-    list of Path
-        Empty if the folder does not exist.
+    `files` are the paths that the registry lists for it. The folder need not exist.
     """
     listed = [Path(file) for file in files]
     relative = dict.fromkeys([*listed, *(Path(file.name) for file in listed)])

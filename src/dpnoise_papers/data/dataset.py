@@ -15,24 +15,10 @@ if TYPE_CHECKING:
 class Dataset:
     """One supervised learning task with verified content.
 
-    Parameters
-    ----------
-    name, title : str
-        Name in the registry, and what it is called in full.
-    task : {"regression", "classification"}
-        What the target is for.
-    features : array, shape (n, p), float64
-        Untouched columns, in the units of the source.
-    target : array, shape (n,), float64
-        Units of the source for regression, +1 and -1 for classification.
-    feature_names : tuple of str
-        One name for each column.
-    extra : mapping of str to array, shape (n,)
-        Columns of the source that are neither feature nor target.
-    source : str
-        Where the copy came from.
-    fingerprint : str
-        sha256 of names and values, see `dpnoise_papers.data.tables.fingerprint`.
+    `features` are untouched columns in the units of the source, shape (n, p); `target`, shape (n,),
+    is in those units for a regression, +1 and -1 for a classification. `extra` holds columns of the
+    source that are neither. `source` tells where the copy came from; `fingerprint` is the sha256 of
+    names and values, see `dpnoise_papers.data.tables.fingerprint`.
     """
 
     name: str
@@ -47,15 +33,7 @@ class Dataset:
 
 
 class DatasetUnavailable(Exception):  # noqa: N818 - a state of the world, not a mistake
-    """A data set cannot be had here and now.
-
-    Parameters
-    ----------
-    name : str
-        Name of the data set.
-    reason : str
-        Every place that was tried and why it failed.
-    """
+    """A data set cannot be had here and now; the reason names every place and why it failed."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"data set {name!r} is not available: {reason}")

@@ -31,24 +31,11 @@ _MAXIMUM_CLASSES = 2
 def describe_known(
     contents: Mapping[str, bytes], entry: TaskEntry, tables: Mapping[str, TableEntry]
 ) -> str:
-    """Return what the files of a set of the registry say.
+    """What the files of a set of the registry say, as YAML.
 
-    Parameters
-    ----------
-    contents : mapping
-        From the name of each file to its bytes, in the order of the set's tables.
-    entry : TaskEntry
-    tables : mapping of str to TableEntry
-
-    Returns
-    -------
-    str
-        YAML: rows, columns and fingerprint of each table, shape and fingerprint of the set.
-
-    Raises
-    ------
-    ValueError
-        If files are not as many as tables, or one is no such table.
+    `contents` maps the name of each file to its bytes, in the order of the set's tables. Rows,
+    columns and fingerprint of each table, shape and fingerprint of the set. ValueError if files are
+    not as many as tables, or one is no such table.
     """
     if len(contents) != len(tables):
         expected = f"{len(tables)} file(s), for {', '.join(tables) or 'no table'}"
@@ -63,27 +50,12 @@ def describe_known(
 
 
 def describe_new(contents: Mapping[str, bytes], name: str, target: str | None) -> str:
-    """Return the entries of a new plain data set, to be completed and pasted into the registry.
+    """Entries of a new plain data set as YAML, with '...' where a person has to say something.
 
-    Parameters
-    ----------
-    contents : mapping
-        From the name of the one file to its bytes: delimited text whose first line names the
-        columns. Words of a column become numbers: two classes -1 and +1, in alphabetical order.
-    name : str
-        Of the new set and of its table.
-    target : str or None
-        The column to predict; by default the last.
-
-    Returns
-    -------
-    str
-        YAML, with '...' where a person has to say something.
-
-    Raises
-    ------
-    ValueError
-        If there is not one file, or it is no such table.
+    `contents` holds one file: delimited text whose first line names the columns. Words of a column
+    become numbers: two classes -1 and +1, in alphabetical order. `name` is that of the set and of
+    its table, `target` the column to predict, by default the last. ValueError if there is not one
+    file, or it is no such table.
     """
     if len(contents) != 1:
         raise ValueError(f"data fingerprint: expected one file for a new set, got {len(contents)}")

@@ -29,13 +29,7 @@ _unreachable: set[str] = set()  # hosts
 
 
 class NotFoundError(Exception):
-    """No place has a good copy of a table.
-
-    Parameters
-    ----------
-    reasons : list of str
-        Why, for each place.
-    """
+    """No place has a good copy of a table; `reasons` say why, for each place."""
 
     def __init__(self, reasons: list[str]) -> None:
         super().__init__("; ".join(reasons))
@@ -45,32 +39,10 @@ class NotFoundError(Exception):
 def obtain(
     name: str, entry: TableEntry, *, cache: Path, mirror: Path | None, offline: bool
 ) -> tuple[Table, str]:
-    """Return a verified table and where it came from.
+    """Verified table and where it came from: 'cache', 'mirror' or the address.
 
-    Parameters
-    ----------
-    name : str
-        Name of the table in the registry.
-    entry : TableEntry
-        Its entry there.
-    cache : Path
-        Folder of verified downloads; created when a download is tried.
-    mirror : Path or None
-        Folder of further copies, only read.
-    offline : bool
-        Do not ask the official sources.
-
-    Returns
-    -------
-    table : Table
-        With the content that the registry describes.
-    source : str
-        'cache', 'mirror' or the address.
-
-    Raises
-    ------
-    NotFoundError
-        If no place has a good copy.
+    `cache` is the folder of verified downloads, `mirror` one of further copies that is only read.
+    NotFoundError if no place has a good copy.
     """
     reasons: list[str] = []
     for label, folder in (("cache", cache), ("mirror", mirror)):
@@ -113,24 +85,7 @@ def _local(
 
 
 def read_verified(path: Path, entry: TableEntry) -> Table:
-    """Return the table that a local file holds.
-
-    Parameters
-    ----------
-    path : Path
-    entry : TableEntry
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    RefusedError
-        If its content is not that of the registry.
-    OSError
-        If it cannot be read.
-    """
+    """Table that a local file holds; RefusedError if its content is not that of the registry."""
     size = path.stat().st_size
     if size > LIMIT:
         raise RefusedError(f"expected at most {LIMIT} bytes, got {size}")

@@ -20,22 +20,9 @@ class RefusedError(ValueError):
 
 
 def records(content: bytes) -> Iterator[tuple[str, list[object]]]:
-    """Yield the records of a file, its header included.
+    """Records of a file, its header included: where each stands, such as 'line 3', and its cells.
 
-    Parameters
-    ----------
-    content : bytes
-
-    Yields
-    ------
-    place : str
-        Where the record stands, such as 'line 3'.
-    cells : list
-
-    Raises
-    ------
-    RefusedError
-        If the file is no table.
+    RefusedError if the file is no table.
     """
     if not content.strip():
         raise RefusedError("the file is empty")

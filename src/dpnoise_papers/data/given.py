@@ -15,17 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_data(npz: str) -> Dataset | City | None:
-    """Return a prepared data set or city, or None if it could not be had.
-
-    Parameters
-    ----------
-    npz : path
-        With the status beside it.
-
-    Returns
-    -------
-    Dataset, City or None
-    """
+    """Prepared data set or city, or None if it could not be had; its status lies beside it."""
     if Path(npz).parent.name == "city":
         return read_city(npz)
     try:

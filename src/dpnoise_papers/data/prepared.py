@@ -30,16 +30,9 @@ _EXTRA = "extra/"
 
 
 class Contents(NamedTuple):
-    """What is stored of a data set or a city.
+    """What is stored of a data set or a city: arrays by name, and what the status says besides.
 
-    Attributes
-    ----------
-    arrays : mapping
-        From name to array.
-    facts : mapping
-        What the status says besides.
-    missing : str
-        Why a part could not be had, or "".
+    `missing` is why a part could not be had, or "".
     """
 
     arrays: Arrays
@@ -55,31 +48,13 @@ def prepare(
     tried_with: Sequence[str] = (FIRST,),
     strict: bool = False,
 ) -> dict[str, Any]:
-    """Write a data set or a city, or the reason why there is none.
+    """Write a data set or a city, or the reason why there is none, and return its status.
 
-    Parameters
-    ----------
-    name : str
-    npz : path
-        Compressed arrays without pickled objects; an empty archive for a missing set. The status
-        is written beside it, as JSON of the same stem.
-    get : callable
-        Returns the verified contents, or raises `DatasetUnavailable`.
-    tried_with : sequence of str
-        Kept in the status, see `dpnoise_papers.data.attempts.tried_with`.
-    strict : bool
-        Raise for a set of which something is missing instead of recording it.
-
-    Returns
-    -------
-    dict
-        The status: name, status ("ok" or "missing"), reason, source, fingerprint, shape and
-        tried_with.
-
-    Raises
-    ------
-    DatasetUnavailable
-        With `strict`, for a missing set; nothing is written then.
+    `npz` gets compressed arrays without pickled objects, none for a missing set; the status is
+    written beside it, as JSON of the same stem: name, status ("ok" or "missing"), reason, source,
+    fingerprint, shape and `tried_with`, see `dpnoise_papers.data.attempts.tried_with`. `get`
+    returns the verified contents, or raises `DatasetUnavailable`. With `strict` a set of which
+    something is missing raises that too, and nothing is written.
     """
     try:
         contents = get()
@@ -107,25 +82,7 @@ def prepare(
 
 
 def dataset_contents(name: str, **places: Any) -> Contents:  # noqa: ANN401 - those of `load`
-    """Return what is stored of a data set.
-
-    Parameters
-    ----------
-    name : str
-    **places
-        As for `dpnoise_papers.data.sets.load`.
-
-    Returns
-    -------
-    Contents
-
-    Raises
-    ------
-    DatasetUnavailable
-        If it cannot be had.
-    ValueError
-        If the name is unknown or the registry is wrong.
-    """
+    """What is stored of a data set; `places` and errors are those of `load`."""
     data = load(name, **places)
     arrays = {  # without the source: the same data must give the same bytes wherever they came from
         "facts": np.array([data.name, data.title, data.task, data.fingerprint]),
@@ -140,21 +97,8 @@ def dataset_contents(name: str, **places: Any) -> Contents:  # noqa: ANN401 - th
 
 
 def read_arrays(npz: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the arrays that `prepare` wrote.
-
-    Parameters
-    ----------
-    npz : path
-
-    Returns
-    -------
-    dict
-        By name; empty for a missing set.
-
-    Raises
-    ------
-    ValueError
-        If the file is not one that `prepare` wrote.
+    """Arrays that `prepare` wrote, by name, none for a missing set; ValueError if it did not write
+    them.
     """
     try:
         with Path(npz).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
@@ -164,23 +108,9 @@ def read_arrays(npz: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def read_prepared(npz: str | os.PathLike[str]) -> Dataset:
-    """Return the data set that `prepare` wrote.
+    """Data set that `prepare` wrote; DatasetUnavailable if it was missing then, with the reason.
 
-    Parameters
-    ----------
-    npz : path
-        With the status beside it.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DatasetUnavailable
-        If it was missing then, with the recorded reason.
-    ValueError
-        If the file is not one that `prepare` wrote.
+    ValueError if the file is not one that `prepare` wrote.
     """
     path = Path(npz)
     arrays = read_arrays(path)

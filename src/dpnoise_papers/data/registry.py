@@ -128,22 +128,9 @@ class Registry(_Closed, Generic[Entry]):
     sets: dict[Name, Entry]
 
     def find(self, name: str) -> tuple[Entry, dict[str, TableEntry]]:
-        """Return the entry of a set and the entries of its tables, in order.
+        """Entry of a set and the entries of its tables by name, in order.
 
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        entry : SetEntry
-        tables : dict
-            By name.
-
-        Raises
-        ------
-        ValueError
-            If there is no such set.
+        ValueError if there is no such set.
         """
         if name not in self.sets:
             raise ValueError(f"data set: expected one of {', '.join(self.sets)}, got {name!r}")
@@ -152,45 +139,17 @@ class Registry(_Closed, Generic[Entry]):
 
 
 def read_registry(path: str | os.PathLike[str] | None = None) -> Registry[TaskEntry]:
-    """Return the validated registry of learning tasks.
+    """Validated registry of learning tasks, by default the repository's data/registry.yaml.
 
-    Parameters
-    ----------
-    path : path, optional
-        By default the repository's data/registry.yaml.
-
-    Returns
-    -------
-    Registry
-
-    Raises
-    ------
-    ValueError
-        With every mistake of the file and its place.
-    FileNotFoundError
-        If there is none.
+    ValueError names every mistake of the file and its place.
     """
     return _read(REPOSITORY / "data" / "registry.yaml" if path is None else path, TaskEntry)
 
 
 def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[SetEntry]:
-    """Return the validated registry of cities.
+    """Validated registry of cities, by default the repository's data/cities.yaml.
 
-    Parameters
-    ----------
-    path : path, optional
-        By default the repository's data/cities.yaml.
-
-    Returns
-    -------
-    Registry
-
-    Raises
-    ------
-    ValueError
-        With every mistake of the file and its place.
-    FileNotFoundError
-        If there is none.
+    ValueError names every mistake of the file and its place.
     """
     return _read(REPOSITORY / "data" / "cities.yaml" if path is None else path, SetEntry)
 

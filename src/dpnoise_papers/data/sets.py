@@ -39,33 +39,13 @@ def load(
     offline: bool = False,
     registry: str | os.PathLike[str] | None = None,
 ) -> Dataset:
-    """Return a data set with verified content.
+    """Data set with verified content: features in the units of the source, labels +1 and -1.
 
-    Parameters
-    ----------
-    name : str
-        Name of the set in the registry.
-    cache : path
-        Folder of verified downloads, tried first.
-    mirror : path, optional
-        Folder of further copies, tried next; by default the one that the environment
-        variable DPNOISE_DATA_MIRROR names, and none if "".
-    offline : bool
-        Do not ask the official sources, which are tried last.
-    registry : path, optional
-        The registry, by default the repository's data/registry.yaml.
-
-    Returns
-    -------
-    Dataset
-        Features in the units of the source, labels +1 and -1.
-
-    Raises
-    ------
-    DatasetUnavailable
-        If no place has a good copy; the reason names each and why it failed.
-    ValueError
-        If the name is unknown or the registry is wrong.
+    `cache` is the folder of verified downloads, tried first; `mirror` one of further copies, tried
+    next, by default the one that the environment variable DPNOISE_DATA_MIRROR names, and none if
+    "". With `offline` the official sources are not asked, which are tried last. DatasetUnavailable
+    if no place has a good copy, with the reason of each; ValueError if the name is unknown or the
+    registry is wrong.
     """
     entry, wanted = read_registry(registry).find(name)
     places = (Path(cache), mirror_folder(mirror), offline)
@@ -78,23 +58,10 @@ def load(
 def obtain_all(
     wanted: Mapping[str, TableEntry], cache: Path, mirror: Path | None, offline: bool
 ) -> tuple[dict[str, Table], list[str], str]:
-    """Return those of several tables that can be had.
+    """Tables that can be had, where they came from, and why others could not be had.
 
-    Parameters
-    ----------
-    wanted : mapping
-        Entries of the tables by name.
-    cache, mirror, offline
-        As for `dpnoise_papers.data.fetch.obtain`.
-
-    Returns
-    -------
-    tables : dict
-        Verified tables by name.
-    sources : list of str
-        Where they came from, each place once.
-    reason : str
-        Why others could not be had, or "".
+    Each place and each reason stands there once; the places are as for
+    `dpnoise_papers.data.fetch.obtain`.
     """
     tables, sources, reasons = {}, [], []
     for name, entry in wanted.items():
@@ -108,26 +75,9 @@ def obtain_all(
 
 
 def build(name: str, entry: TaskEntry, tables: Sequence[Table], source: str) -> Dataset:
-    """Return the data set that is made of tables, after verifying it.
+    """Data set that is made of tables, in the order of its entry in the registry.
 
-    Parameters
-    ----------
-    name : str
-    entry : TaskEntry
-        The set's entry in the registry.
-    tables : sequence of Table
-        In the order of the entry.
-    source : str
-        Where they came from.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DatasetUnavailable
-        If the result is not what the registry describes.
+    DatasetUnavailable if the result is not what the registry describes.
     """
     features, target, extra = parts(entry.recipe, entry.target, tables)
     X = np.column_stack(list(features.values()))
@@ -142,24 +92,10 @@ def build(name: str, entry: TaskEntry, tables: Sequence[Table], source: str) -> 
 
 
 def parts(recipe: str | None, target: str | None, tables: Sequence[Table]) -> Parts:
-    """Return the features and the target that are made of tables.
+    """Features, target and other columns of a learning task, each of shape (n,).
 
-    Parameters
-    ----------
-    recipe : str or None
-        A key of `RECIPES`, or None for columns as they stand.
-    target : str or None
-        Without a recipe, the column to predict; by default the last.
-    tables : sequence of Table
-        One table, without a recipe.
-
-    Returns
-    -------
-    features : dict
-        By name, each of shape (n,).
-    target : array, shape (n,)
-    extra : dict
-        Columns that are neither, by name.
+    `recipe` is a key of `RECIPES`, or None for one table whose columns are taken as they stand;
+    then `target` is the column to predict, by default the last.
     """
     if recipe is not None:
         return RECIPES[recipe](*tables)

@@ -33,13 +33,7 @@ _DAY = 86400.0
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of numbers in their canonical order.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    values : array, shape (n, columns)
-    """
+    """Columns of numbers in their canonical order; `values` have shape (n, columns)."""
 
     columns: tuple[str, ...]
     values: Array
@@ -50,19 +44,9 @@ class Table:
 
 
 def fingerprint(columns: Sequence[str], values: Array) -> str:
-    """Return the sha256 of column names, shape and values of a table.
+    """sha256 of column names, shape and values of a table, as 64 hexadecimal digits.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        Names in canonical order.
-    values : array, shape (n, len(columns))
-        Numbers; hashed row by row as little-endian float64, with -0.0 as 0.0.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
+    Values, of shape (n, columns), are hashed row by row as little-endian float64, with -0.0 as 0.0.
     """
     head = {"columns": list(columns), "shape": list(values.shape)}
     digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
@@ -72,17 +56,7 @@ def fingerprint(columns: Sequence[str], values: Array) -> str:
 
 
 def column_digests(table: Table) -> dict[str, str]:
-    """Return a short digest for each column, with which damage is located.
-
-    Parameters
-    ----------
-    table : Table
-
-    Returns
-    -------
-    dict
-        From the name of a column to 12 hexadecimal digits.
-    """
+    """Short digest of each column by name, with which damage is located."""
     return {
         name: fingerprint([name], table.values[:, [i]])[:_SHORT]
         for i, name in enumerate(table.columns)
@@ -90,24 +64,9 @@ def column_digests(table: Table) -> dict[str, str]:
 
 
 def read_table(content: bytes, entry: TableEntry) -> Table:
-    """Parse the bytes of a copy of a table, of whatever format.
+    """Table in the bytes of a copy, of whatever format, gzipped or not; not verified yet.
 
-    Parameters
-    ----------
-    content : bytes
-        The file, compressed by gzip or not.
-    entry : TableEntry
-        Columns, words, dates and gaps that the table has according to the registry.
-
-    Returns
-    -------
-    Table
-        Not verified yet.
-
-    Raises
-    ------
-    RefusedError
-        If this is no table with these columns; the first offending place is named.
+    RefusedError names the first offending place if this is no table with the columns of `entry`.
     """
     columns = tuple(entry.columns)
     cells_read = [_cell_reader(name, entry) for name in columns]
@@ -157,15 +116,7 @@ def _expected(column: str, entry: TableEntry) -> str:
 def verify_table(table: Table, entry: TableEntry) -> None:
     """Refuse a table whose content is not that of the registry.
 
-    Parameters
-    ----------
-    table : Table
-    entry : TableEntry
-
-    Raises
-    ------
-    RefusedError
-        With what was expected, what was found, and the first property that differs.
+    RefusedError says what was expected, what was found, and the first property that differs.
     """
     rows, width = table.values.shape
     if rows != entry.rows:

@@ -45,15 +45,8 @@ _WORKING_DAYS = 5  # Monday is 1
 class Hour:
     """Where the counts of one hour come from.
 
-    Parameters
-    ----------
-    source : {"scaled", "synthetic"}
-    day : str
-        Of which day or days the trips are.
-    scale : float
-        What the counts were multiplied by.
-    tally : Tally
-        What became of the events.
+    `source` is 'scaled' or 'synthetic', `day` tells of which day or days the trips are, `scale`
+    what the counts were multiplied by, `tally` what became of the events.
     """
 
     source: str
@@ -66,20 +59,10 @@ class Hour:
 class City:
     """Junctions, sections, and counts by hour.
 
-    Parameters
-    ----------
-    name : str
-        Of the city, with 'synthetic' in it where it is.
-    x, y : array, shape (n,)
-        Junctions, in metres east and north.
-    sections : array of int, shape (m, 2)
-        Loops and parallels included.
-    counts : mapping of int to array, shape (n,)
-        By hour of the day, 0 to 23.
-    hours : mapping of int to Hour
-        Of the same hours.
-    missing : str
-        Why counts or the whole map could not be had, or "".
+    `name` has 'synthetic' in it where the city is. Junctions x, y of shape (n,) are in metres east
+    and north; `sections`, shape (m, 2), include loops and parallels. `counts`, each of shape (n,),
+    and `hours` are by hour of the day, 0 to 23. `missing` is why counts or the whole map could not
+    be had, or "".
     """
 
     name: str
@@ -103,32 +86,15 @@ def load_city(
     offline: bool = False,
     registry: str | os.PathLike[str] | None = None,
 ) -> City:
-    """Return Manhattan with the counts of some hours, of those that can be had.
+    """Manhattan with the counts of some hours of the day, of those that can be had.
 
-    Parameters
-    ----------
-    hours : sequence of int
-        Hours of the day.
-    events_per_cab : int
-        Events that are kept of a cab in an hour, see `dpnoise_papers.data.city.trips`.
-    bandwidth, reach : float
-        Of the kernel and of the map, in metres, see `dpnoise_papers.data.city.trips.Spreading`.
-    passengers_per_trip : float
-        Turns the day's totals, which count passengers, into trips.
-    cache, mirror, offline, registry
-        As for `dpnoise_papers.data.sets.load`; the registry is data/cities.yaml.
+    `events_per_cab` are kept of a cab in an hour, see `dpnoise_papers.data.city.trips`; `bandwidth`
+    and `reach` are those of `Spreading` there, in metres; `passengers_per_trip` turns the day's
+    totals, which count passengers, into trips. The places are as for
+    `dpnoise_papers.data.sets.load`, the registry is data/cities.yaml.
 
-    Returns
-    -------
-    City
-        Hours without data are left out, and `missing` says why.
-
-    Raises
-    ------
-    DatasetUnavailable
-        If there is no map.
-    ValueError
-        If an argument is out of range.
+    Hours without data are left out, and `missing` says why. DatasetUnavailable if there is no map,
+    ValueError if an argument is out of range.
     """
     problems = Problems("city")
     for hour in hours:
@@ -199,22 +165,9 @@ def _passengers(totals: Table, hour: int) -> float:
 
 
 def city_contents(hours: Sequence[int], **settings: Any) -> Contents:  # noqa: ANN401 - of load_city
-    """Return what is stored of a city.
+    """What is stored of a city, with a reason if the counts of an hour are missing.
 
-    Parameters
-    ----------
-    hours, **settings
-        As for `load_city`.
-
-    Returns
-    -------
-    Contents
-        With a reason if the counts of an hour are missing.
-
-    Raises
-    ------
-    DatasetUnavailable
-        If there is no map.
+    Settings and errors are those of `load_city`.
     """
     city = load_city(hours, **settings)
     told = {str(hour): asdict(details) for hour, details in city.hours.items()}
@@ -229,17 +182,7 @@ def city_contents(hours: Sequence[int], **settings: Any) -> Contents:  # noqa: A
 
 
 def read_city(npz: str | os.PathLike[str]) -> City | None:
-    """Return the city that `dpnoise_papers.data.prepared.prepare` wrote.
-
-    Parameters
-    ----------
-    npz : path
-
-    Returns
-    -------
-    City or None
-        None if there was no map.
-    """
+    """City that `dpnoise_papers.data.prepared.prepare` wrote, or None if there was no map."""
     arrays = read_arrays(npz)
     if not arrays:
         return None

@@ -37,20 +37,11 @@ EARTH_RADIUS = 6_371_008.8  # metres, the mean radius of the WGS84 ellipsoid
 class RoadGraph:
     """Junctions and sections, with what was found on the way.
 
-    Parameters
-    ----------
-    latitude, longitude : array, shape (n,)
-        Of the junctions, in degrees.
-    node : array of int, shape (n,)
-        Number of each junction in the map that the graph was made of, ascending.
-    sections : array of int, shape (m, 2)
-        The two junctions of each section, the lower number first, in lexicographic order.
-    length : array, shape (m,)
-        Metres along the section.
-    segments : array of int, shape (m,)
-        How many segments of the map make up each section.
-    component, core : (int, int)
-        Nodes and segments of the largest component, and of its 2-core.
+    `latitude` and `longitude` of the n junctions are in degrees, `node` are their ascending numbers
+    in the map that the graph was made of. `sections`, shape (m, 2), hold the two junctions of each
+    section, the lower number first, in lexicographic order; `length` is in metres along the
+    section, `segments` how many segments of the map make it up. `component` and `core` count nodes
+    and segments of the largest component, and of its 2-core.
     """
 
     latitude: Array
@@ -64,24 +55,12 @@ class RoadGraph:
 
 
 def split_map(values: Array) -> tuple[Array, Array, Integers]:
-    """Return coordinates and segments of a map that is written as one table.
+    """Latitude, longitude (n,) and segments (m, 2) of a map that is written as one table.
 
-    Parameters
-    ----------
-    values : array, shape (1 + n + m, 3)
-        The numbers of nodes n and segments m; latitude and longitude of each node; from, to
-        and weight of each segment. NaN where a line is shorter. Weights are not used.
-
-    Returns
-    -------
-    latitude, longitude : array, shape (n,)
-    segments : array of int, shape (m, 2)
-
-    Raises
-    ------
-    ValueError
-        If the rows are not as many as the first one says, or ends of segments are not whole
-        numbers.
+    Its 1 + n + m rows of 3 hold the numbers of nodes n and segments m; latitude and longitude of
+    each node; from, to and weight of each segment. NaN where a line is shorter. Weights are not
+    used. ValueError if the rows are not as many as the first one says, or ends of segments are not
+    whole numbers.
     """
     values = np.asarray(values, dtype=float)
     problems = Problems("road map")
@@ -101,23 +80,11 @@ def split_map(values: Array) -> tuple[Array, Array, Integers]:
 
 
 def junction_graph(latitude: ArrayLike, longitude: ArrayLike, segments: ArrayLike) -> RoadGraph:
-    """Return the junctions of a street map and the sections between them.
+    """Junctions of a street map and the sections between them.
 
-    Parameters
-    ----------
-    latitude, longitude : array_like, shape (n,)
-        Of the nodes of the map, in degrees.
-    segments : array_like of int, shape (m, 2)
-        Straight pieces of road between two nodes, in any order and direction, once or more.
-
-    Returns
-    -------
-    RoadGraph
-
-    Raises
-    ------
-    ValueError
-        If coordinates are malformed, segments name no node, or no junction remains.
+    Coordinates of the nodes of the map are in degrees, shape (n,); segments, shape (m, 2), are
+    straight pieces of road between two nodes, in any order and direction, once or more. ValueError
+    if coordinates are malformed, segments name no node, or no junction remains.
     """
     latitude, longitude = np.asarray(latitude, float), np.asarray(longitude, float)
     segments = np.asarray(segments)
@@ -156,17 +123,8 @@ def junction_graph(latitude: ArrayLike, longitude: ArrayLike, segments: ArrayLik
 
 
 def great_circle(latitude: Array, longitude: Array, pairs: Integers) -> Array:
-    """Return metres between pairs of nodes, by the haversine formula on a sphere.
-
-    Parameters
-    ----------
-    latitude, longitude : array, shape (n,)
-        In degrees.
-    pairs : array of int, shape (m, 2)
-
-    Returns
-    -------
-    array, shape (m,)
+    """Metres between pairs (m, 2) of nodes at n places in degrees, by the haversine formula on a
+    sphere.
     """
     phi, lam = np.radians(latitude)[pairs], np.radians(longitude)[pairs]
     half = np.sin(np.diff(phi, axis=1)[:, 0] / 2) ** 2
@@ -177,20 +135,10 @@ def great_circle(latitude: Array, longitude: Array, pairs: Integers) -> Array:
 def local_metres(
     latitude: ArrayLike, longitude: ArrayLike, origin: tuple[float, float]
 ) -> tuple[Array, Array]:
-    """Return metres east and north of an origin.
+    """Metres east and north of an origin (latitude, longitude), of places in degrees, shape (n,).
 
     The plane touches the sphere at the origin's latitude; over the 22 km of Manhattan distances
     between neighbouring junctions are right to 0.2 %.
-
-    Parameters
-    ----------
-    latitude, longitude : array_like, shape (n,)
-        In degrees.
-    origin : (latitude, longitude)
-
-    Returns
-    -------
-    east, north : array, shape (n,)
     """
     unit = np.radians(EARTH_RADIUS)
     east = unit * np.cos(np.radians(origin[0])) * (np.asarray(longitude, float) - origin[1])
@@ -198,18 +146,7 @@ def local_metres(
 
 
 def largest_component(n: int, edges: Integers) -> Integers:
-    """Return the edges of the largest connected component.
-
-    Parameters
-    ----------
-    n : int
-        Number of nodes.
-    edges : array of int, shape (m, 2)
-
-    Returns
-    -------
-    array of int, shape (k, 2)
-    """
+    """Edges, shape (k, 2), of the largest connected component of n nodes."""
     if not len(edges):
         return edges
     ones = np.ones(len(edges))
@@ -219,18 +156,7 @@ def largest_component(n: int, edges: Integers) -> Integers:
 
 
 def two_core(n: int, edges: Integers) -> Integers:
-    """Return the edges left when none ends at a node that has no other.
-
-    Parameters
-    ----------
-    n : int
-        Number of nodes.
-    edges : array of int, shape (m, 2)
-
-    Returns
-    -------
-    array of int, shape (k, 2)
-    """
+    """Edges, shape (k, 2), left of n nodes when none ends at a node that has no other."""
     while True:
         degree = np.bincount(edges.ravel(), minlength=n)
         kept = np.all(degree[edges] > 1, axis=1)

@@ -44,26 +44,10 @@ def complete_city(
 ) -> City:
     """City with counts for every hour asked for, synthetic where there are none.
 
-    Parameters
-    ----------
-    city : City or None
-        What could be had, as `dpnoise_papers.data.city.counts.read_city` returns it.
-    hours : sequence of int
-        Hours of the day.
-    seed : int
-        Of the config.
-    rows, columns : int
-        Size of the synthetic street grid.
-    events : int
-        Synthetic pick-ups and drop-offs in each hour.
-    events_per_cab : int
-        Events that are kept of a cab in an hour; synthetic cabs make as many.
-    bandwidth, reach : float
-        Of the kernel and the map, in metres, as for real trips.
-
-    Returns
-    -------
-    City
+    `city` is what could be had, as `dpnoise_papers.data.city.counts.read_city` returns it. `rows`
+    and `columns` are the size of the synthetic street grid, `events` the synthetic pick-ups and
+    drop-offs in each hour. `events_per_cab` are kept of a cab in an hour; synthetic cabs make as
+    many. `bandwidth` and `reach` are in metres, as for real trips.
     """
     if city is None:
         x, y, sections = _streets(rows, columns, seed)

@@ -33,24 +33,10 @@ class StreetMap(NamedTuple):
 
 
 def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap:
-    """Return a made-up city.
+    """A made-up city of at least 4 streets (rows) and 4 avenues (columns), else ValueError.
 
-    Parameters
-    ----------
-    rows, columns : int
-        How many streets and avenues, at least 4 each. A few percent of rows * columns
-        junctions are lost to the park and to dead ends.
-    rng : numpy.random.Generator
-        Draws bends, missing sections and diagonals.
-
-    Returns
-    -------
-    StreetMap
-
-    Raises
-    ------
-    ValueError
-        If there are too few streets or avenues.
+    A few percent of rows * columns junctions are lost to the park and to dead ends. `rng` draws
+    bends, missing sections and diagonals.
     """
     problems = Problems("street graph")
     for name, value in (("rows", rows), ("columns", columns)):

@@ -40,19 +40,10 @@ _TRUNCATED = 3.0  # bandwidths beyond which the kernel is cut off
 class Tally:
     """What became of the events of one hour.
 
-    Parameters
-    ----------
-    events : int
-        Pick-ups and drop-offs read.
-    malformed : int
-        Without a position on Earth: NaN, out of range, or the origin (0, 0) that a broken
-        receiver reports.
-    outside : int
-        Farther from every junction than the map reaches.
-    beyond_limit : int
-        On the map, but after the cab's last event that counts.
-    kept : int
-        The rest.
+    `events` pick-ups and drop-offs were read. Of these, `malformed` have no position on Earth (NaN,
+    out of range, or the origin (0, 0) that a broken receiver reports), `outside` are farther from
+    every junction than the map reaches, `beyond_limit` are on the map but after the cab's last
+    event that counts; the rest is `kept`.
     """
 
     events: int
@@ -63,24 +54,10 @@ class Tally:
 
 
 def l2_sensitivity(events: int, *, replace: bool = False) -> float:
-    """Return the l2 sensitivity of counts with a bound on the events of each cab.
+    """l2 sensitivity of counts with at most `events` events of each cab.
 
-    Parameters
-    ----------
-    events : int
-        Maximum number of events of one cab.
-    replace : bool
-        Whether neighbouring data differ by replacing a cab rather than by adding or removing
-        one.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If `events` is not a positive whole number.
+    With `replace` neighbouring data differ by replacing a cab rather than by adding or removing
+    one. ValueError if `events` is not a positive whole number.
     """
     problems = Problems("sensitivity of the counts")
     _require_count(problems, "events", events)
@@ -89,43 +66,18 @@ def l2_sensitivity(events: int, *, replace: bool = False) -> float:
 
 
 def well_formed(latitude: ArrayLike, longitude: ArrayLike) -> Flags:
-    """Return which positions are on Earth and are not the origin (0, 0).
-
-    Parameters
-    ----------
-    latitude, longitude : array_like, shape (n,)
-        In degrees.
-
-    Returns
-    -------
-    array of bool, shape (n,)
-    """
+    """Which positions in degrees, shape (n,), are on Earth and are not the origin (0, 0)."""
     latitude, longitude = np.asarray(latitude, float), np.asarray(longitude, float)
     good = (np.abs(latitude) <= 90.0) & (np.abs(longitude) <= 180.0)
     return good & ((latitude != 0.0) | (longitude != 0.0))
 
 
 def first_events(cab: ArrayLike, time: ArrayLike, events_per_cab: int) -> Flags:
-    """Return which events are among the first `events_per_cab` of their cab.
+    """Which of n events are among the first `events_per_cab` of their cab.
 
-    Parameters
-    ----------
-    cab : array_like, shape (n,)
-        Whose event it is.
-    time : array_like, shape (n,)
-        When it was; events at the same time keep their order. What is kept of a cab depends on
-        its own events alone, which is why the bound is one on sensitivity.
-    events_per_cab : int
-        Positive.
-
-    Returns
-    -------
-    array of bool, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If lengths differ or `events_per_cab` is not a positive whole number.
+    Events at the same time keep their order. What is kept of a cab depends on its own events alone,
+    which is why the bound is one on sensitivity. ValueError if lengths differ or `events_per_cab`
+    is not a positive whole number.
     """
     cab, time = np.asarray(cab), np.asarray(time)
     problems = Problems("limit on a cab's events")
@@ -143,23 +95,13 @@ def first_events(cab: ArrayLike, time: ArrayLike, events_per_cab: int) -> Flags:
 
 
 class Spreading:
-    """Counts of positions at junctions, by a Gaussian kernel over the nearest ones.
+    """Counts of positions at n junctions x, y, by a Gaussian kernel over the nearest ones.
 
-    Parameters
-    ----------
-    x, y : array_like, shape (n,)
-        Junctions, in metres.
-    reach : float
-        A position farther than this from every junction is outside the map, in metres.
-    bandwidth : float
-        Standard deviation of the kernel in metres. It is cut off at 3 bandwidths and at 32
-        junctions, whichever is less, and scaled for each event so that its weights sum to 1.
-        An event always has the nearest junction; 0 gives all of it to that one.
-
-    Raises
-    ------
-    ValueError
-        If coordinates are malformed, `reach` is not positive or `bandwidth` is negative.
+    All lengths are in metres. A position farther than `reach` from every junction is outside the
+    map. `bandwidth` is the standard deviation of the kernel, which is cut off at 3 bandwidths and
+    at 32 junctions, whichever is less, and scaled for each event so that its weights sum to 1. An
+    event always has the nearest junction; 0 gives all of it to that one. ValueError if coordinates
+    are malformed, `reach` is not positive or `bandwidth` is negative.
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike, *, reach: float, bandwidth: float) -> None:
@@ -174,17 +116,7 @@ class Spreading:
         self._reach, self._bandwidth = float(reach), float(bandwidth)
 
     def inside(self, x: ArrayLike, y: ArrayLike) -> Flags:
-        """Return which positions the map reaches.
-
-        Parameters
-        ----------
-        x, y : array_like, shape (m,)
-            In metres; what is not finite is not on the map.
-
-        Returns
-        -------
-        array of bool, shape (m,)
-        """
+        """Which positions, shape (m,), the map reaches; what is not finite is not on the map."""
         positions = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
         good = np.all(np.isfinite(positions), axis=1)
         distance, _ = self._tree.query(positions[good])
@@ -192,18 +124,7 @@ class Spreading:
         return good
 
     def counts(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Return the counts at all junctions of positions inside the map.
-
-        Parameters
-        ----------
-        x, y : array_like, shape (m,)
-            In metres.
-
-        Returns
-        -------
-        array, shape (n,)
-            With the sum m.
-        """
+        """Counts at all junctions, shape (n,) with the sum m, of m positions inside the map."""
         positions = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
         k = min(_NEAREST, self._size) if self._bandwidth else 1
         # In parts, since an event may have 32 weights.
@@ -230,22 +151,11 @@ def count_events(
     time: ArrayLike,
     events_per_cab: int,
 ) -> tuple[Array, Tally]:
-    """Return counts at junctions to which each cab contributes at most `events_per_cab` events.
+    """Counts at junctions to which each cab contributes at most `events_per_cab` events, and their
+    tally.
 
-    Parameters
-    ----------
-    spreading : Spreading
-    position : (x, y)
-        Of the events in metres, each of shape (n,).
-    malformed : array_like of bool, shape (n,)
-        Events without a position.
-    cab, time, events_per_cab
-        As for `first_events`. Only events on the map count towards the limit.
-
-    Returns
-    -------
-    counts : array, shape (junctions,)
-    tally : Tally
+    The n events have positions (x, y) in metres, but for `malformed` ones; `cab` and `time` are as
+    for `first_events`. Only events on the map count towards the limit.
     """
     malformed, cab, time = np.asarray(malformed, bool), np.asarray(cab), np.asarray(time)
     x, y = (np.where(malformed, np.nan, axis) for axis in position)
