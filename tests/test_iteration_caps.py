@@ -364,7 +364,7 @@ ENDS = {
         "masses rise to one of finitely many values"
     ),
     "dpnoise_papers.inid_2024.as_printed repaired_algorithm_1 while": (
-        "halves to a tolerance above 1e-14"
+        "halves to a tolerance or to neighbouring doubles"
     ),
     "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
     "dpnoise.optimality.bounds _violated while": "one shift less each time",

@@ -222,9 +222,10 @@ def repaired_algorithm_1(
     left = np.flatnonzero(high - low > tolerance)
     while left.size:
         middle = 0.5 * (low[left] + high[left])
+        between = (low[left] < middle) & (middle < high[left])  # else neighbouring doubles
         iterations[left] += 1
         above = gaussian_log_delta(np.exp(middle), epsilon[left]) > target[left]
         high[left] = np.where(above, middle, high[left])
         low[left] = np.where(above, low[left], middle)
-        left = left[high[left] - low[left] > tolerance]
+        left = left[between & (high[left] - low[left] > tolerance)]
     return np.exp(low).reshape(shape)[()], iterations.reshape(shape)[()]

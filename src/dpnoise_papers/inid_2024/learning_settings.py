@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from dpnoise_papers.settings import Delta, Distinct, Epsilon, Epsilons, Section, Seeded, Share
+from dpnoise_papers.settings import Delta, Distinct, Section, Seeded, Share
 
 Noise = Literal["gaussian", "laplace"]
 VariantName = Literal[
@@ -15,6 +15,7 @@ VariantName = Literal[
     "approximate",
 ]  # fmt: skip
 Variants = Distinct[VariantName]
+PcaEpsilon = Annotated[float, Field(ge=1e-3, le=1e4)]
 Features = Annotated[int, Field(ge=2, le=1000)]
 PcaTrials = Annotated[int, Field(ge=2, le=100_000)]
 
@@ -50,7 +51,7 @@ class Pca(Seeded):
     samples: Annotated[int, Field(ge=2, le=20_000)]
     features: Features
     rank: Annotated[int, Field(ge=1)]
-    epsilons: Epsilons
+    epsilons: Distinct[PcaEpsilon]
     delta: Delta
     trials: PcaTrials
     variants: Variants
@@ -83,7 +84,7 @@ class PcaAttack(Seeded):
     """
 
     features: Features
-    epsilon: Epsilon
+    epsilon: PcaEpsilon
     delta: Delta
     draws: Annotated[int, Field(ge=1000, le=10_000_000_000)]
     confidence: Share
@@ -95,7 +96,7 @@ class PcaPrivacy(Section):
 
     variants: Variants
     features: Features
-    epsilons: Epsilons
+    epsilons: Distinct[PcaEpsilon]
     delta: Delta
 
     @model_validator(mode="after")

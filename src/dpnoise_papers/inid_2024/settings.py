@@ -21,7 +21,6 @@ from dpnoise_papers.settings import (
     Dimensions,
     Distinct,
     EpsilonGrid,
-    Epsilons,
     Grid,
     Section,
     Seeded,
@@ -36,7 +35,9 @@ Profiles = Distinct[ProfileName]
 Mechanism = tuple[Noise, Literal["iid", "spr", "optimal"]]
 _LIST_OR_GRID = Discriminator(lambda given: "list" if isinstance(given, tuple) else "grid")
 EpsilonsOrGrid = Annotated[
-    Annotated[Epsilons, Tag("list")] | Annotated[EpsilonGrid, Tag("grid")], _LIST_OR_GRID
+    Annotated[Distinct[Annotated[float, Field(ge=1e-100, le=1e4)]], Tag("list")]
+    | Annotated[EpsilonGrid, Tag("grid")],
+    _LIST_OR_GRID,
 ]
 # The least sensitivity of an exponential profile is then 1e-100, the least that allocation takes.
 _MAXIMUM_EXPONENTIAL = 230
@@ -70,7 +71,7 @@ class Errors(Section):
     dimensions: Dimensions
     epsilons: EpsilonsOrGrid
     delta: Delta | None = None
-    norm: Literal[1, 2]
+    norm: Annotated[int, Field(ge=1, le=2)]
 
     @model_validator(mode="after")
     def _fit(self) -> Errors:
@@ -102,7 +103,7 @@ class Formulas(Section):
 
     profiles: Profiles
     dimension: Dimension
-    epsilon: Annotated[float, Field(gt=0, le=1e3)]
+    epsilon: Annotated[float, Field(ge=1e-100, le=1e3)]
     delta: Delta
 
     @model_validator(mode="after")
@@ -147,7 +148,7 @@ class Bisection(Section):
 
     epsilons: EpsilonGrid
     odds: Annotated[Grid, within(1e-299, 1e15)]
-    tolerance: Annotated[float, Field(ge=1e-14, le=1)]
+    tolerance: Annotated[float, Field(ge=1e-12, le=1)]
 
     @model_validator(mode="after")
     def _few(self) -> Bisection:

@@ -119,3 +119,9 @@ def test_the_brackets_refuse_bad_budgets():
     for bracket in (printed_bracket, valid_bracket):
         with pytest.raises(ValueError, match=r"epsilon.*nan.*delta"):
             bracket(math.nan, 2.0)
+
+
+def test_the_repaired_algorithm_ends_where_doubles_are_coarser_than_the_tolerance():
+    mu, iterations = repaired_algorithm_1(1e-100, 1e-299, tolerance=1e-14)
+    assert mu == pytest.approx(1.0 / gaussian_sigma(1e-100, 1e-299), rel=1e-9)
+    assert iterations < 100
