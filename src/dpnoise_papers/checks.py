@@ -109,44 +109,17 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
 
 
 def at_most(left: Real, right: Real, unit: Real = 1.0) -> Array:
-    """Slack of left <= right in a unit.
-
-    Parameters
-    ----------
-    left, right, unit : ndarray or float
-
-    Returns
-    -------
-    ndarray
-    """
+    """Slack of left <= right in a unit."""
     return np.asarray((right - left) / unit)
 
 
 def equal(left: Real, right: Real, unit: Real = 1.0) -> Array:
-    """Minus the error of left = right in a unit.
-
-    Parameters
-    ----------
-    left, right, unit : ndarray or float
-
-    Returns
-    -------
-    ndarray
-    """
+    """Minus the error of left = right in a unit."""
     return np.asarray(-np.abs(left - right) / unit)
 
 
 def column(x: Array) -> Array:
-    """Array over trials in a shape that broadcasts with nodes.
-
-    Parameters
-    ----------
-    x : ndarray, shape (trials,)
-
-    Returns
-    -------
-    ndarray, shape (trials, 1, 1)
-    """
+    """Array over trials in a shape that broadcasts with nodes, (trials, 1, 1)."""
     return np.asarray(x)[:, None, None]
 
 

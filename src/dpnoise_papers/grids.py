@@ -14,30 +14,12 @@ if TYPE_CHECKING:
 
 
 def parameters(noise: Noise) -> dict[str, float]:
-    """Parameters of a noise by name.
-
-    Parameters
-    ----------
-    noise : Noise
-
-    Returns
-    -------
-    dict
-    """
+    """Parameters of a noise by name."""
     return {field.name: getattr(noise, field.name) for field in fields(noise)}
 
 
 def describe(noise: Noise) -> str:
-    """Parameters of a noise as 'alpha=0.5, gamma=2'.
-
-    Parameters
-    ----------
-    noise : Noise
-
-    Returns
-    -------
-    str
-    """
+    """Parameters of a noise as 'alpha=0.5, gamma=2'."""
     return ", ".join(f"{name}={value:.6g}" for name, value in parameters(noise).items())
 
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.legend import Legend
 
-COLUMN = 3.5  # inches; goes once every figure is drawn by `page`
 PAGE = 7.16  # inches; the width of every figure
 TEXT = 8  # points, for every text
 

@@ -44,16 +44,7 @@ class Arithmetic(NamedTuple):
 
 
 def upper_tail(x: Array | float) -> Array:
-    """Standard normal survival function Q(x) in doubles.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    ndarray
-    """
+    """Standard normal survival function Q(x) in doubles."""
     return special.ndtr(-np.asarray(x))
 
 
@@ -77,16 +68,5 @@ DECIMALS = Arithmetic(
 
 
 def omega(ratio: Any, using: Arithmetic = DOUBLES) -> Any:  # noqa: ANN401 - of either kind
-    """Factor omega of the density, equation (9), as printed.
-
-    Parameters
-    ----------
-    ratio : ndarray or mpf
-        alpha / gamma.
-    using : Arithmetic, optional
-
-    Returns
-    -------
-    ndarray or mpf
-    """
+    """Factor omega of the density, equation (9), as printed."""
     return 2 * (using.root_2pi() * using.upper_tail(ratio) + 2 / ratio * using.sinh(ratio**2 / 2))

@@ -23,20 +23,7 @@ CASES = ("i", "ii", "iii", "iv", "v")
 def ranges(
     d: Number, alpha: Number, gamma: Number, using: Arithmetic = DOUBLES
 ) -> tuple[Pair, ...]:
-    """Ranges [low, high) of epsilon in which each case of Table I holds.
-
-    Parameters
-    ----------
-    d : ndarray or mpf
-        The sensitivity.
-    alpha, gamma : ndarray or mpf
-    using : Arithmetic, optional
-
-    Returns
-    -------
-    tuple of (low, high)
-        A range is empty where low >= high.
-    """
+    """Ranges [low, high) of epsilon of the cases of Table I, empty where low >= high."""
     scale = 2 * gamma**2
     one = (d - 2 * alpha) * d / scale
     two = 2 * using.minimum(2 * alpha - d, d) * alpha / scale
@@ -49,17 +36,7 @@ def ranges(
 def points(
     epsilon: Number, d: Number, alpha: Number, gamma: Number, using: Arithmetic = DOUBLES
 ) -> tuple[Pair, ...]:
-    """Points t1 and t2 of Table I, where the privacy loss is epsilon.
-
-    Parameters
-    ----------
-    epsilon, d, alpha, gamma : ndarray or mpf
-    using : Arithmetic, optional
-
-    Returns
-    -------
-    tuple of (t1, t2)
-    """
+    """Points t1 and t2 of Table I, where the privacy loss is epsilon."""
     scaled = gamma**2 * epsilon
     up, down = _roots(scaled, alpha * d, using)
     far = scaled / d - d / 2, scaled / d + d / 2
@@ -68,16 +45,7 @@ def points(
 
 
 def intervals(alpha: Number) -> tuple[tuple[Pair, Pair], ...]:
-    """Intervals of t1 and t2 of Table I.
-
-    Parameters
-    ----------
-    alpha : ndarray or mpf
-
-    Returns
-    -------
-    tuple of ((low, high), (low, high))
-    """
+    """Intervals of t1 and of t2 of Table I, each (low, high)."""
     top = math.inf
     return (
         ((-top, -alpha), (alpha, top)),
@@ -91,18 +59,7 @@ def intervals(alpha: Number) -> tuple[tuple[Pair, Pair], ...]:
 def profiles(
     epsilon: Number, d: Number, alpha: Number, gamma: Number, using: Arithmetic = DOUBLES
 ) -> tuple[Number, ...]:
-    """Expressions of (13) for the privacy profile in one dimension.
-
-    Parameters
-    ----------
-    epsilon, d, alpha, gamma : ndarray or mpf
-    using : Arithmetic, optional
-
-    Returns
-    -------
-    tuple of ndarray or mpf
-        Off its case an expression means nothing.
-    """
+    """Expressions of (13) for the privacy profile; off its case an expression means nothing."""
     tail, exp = using.upper_tail, using.exp
     w, e, scale = omega(alpha / gamma, using), exp(epsilon), gamma**2
     factor = gamma / (alpha * w) * exp(alpha**2 / (2 * scale))

@@ -65,18 +65,7 @@ def within_reach(
     dimensions: tuple[int, ...],
     families: tuple[str, ...],
 ) -> None:
-    """Refuse budgets that `calibrate` refuses.
-
-    Parameters
-    ----------
-    epsilons, deltas, dimensions, families : tuple
-        All combinations are asked for.
-
-    Raises
-    ------
-    ValueError
-        Naming what is expected.
-    """
+    """Refuse combinations of budgets, dimensions and families that `calibrate` refuses."""
     if max(min(epsilons), min(deltas)) < _MINIMUM_BUDGET * max(dimensions):
         expected = f"{_MINIMUM_BUDGET:g} times the dimension"
         raise ValueError(f"expected every epsilon, or every delta, of at least {expected}")

@@ -37,9 +37,9 @@ def limit(table: pd.DataFrame) -> Figure:
     -------
     Figure
         Two rows for each cost, a column for each delta. Above, a line is the most that a
-        mechanism can lie above the limit, the band under it reaches down to the least, and in
-        the grey area the limit is not known well enough to tell. Below, the dots are the
-        epsilons at which a mechanism is within 1 % for certain.
+        mechanism can lie above the limit, the band under it reaches down to what it certainly
+        does, and in the grey area the limit is not known well enough to tell. Below, the dots are
+        the epsilons at which a mechanism is within 1 % for certain.
     """
     costs, deltas = list(dict.fromkeys(table["cost"])), sorted(set(table["delta"]))
     names = list(dict.fromkeys(table["mechanism"]))
@@ -92,11 +92,11 @@ def _excess(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:
     axes.axhline(1.0, color=GREY, linewidth=0.8)
     for place, name in enumerate(names):
         rows = here[here["mechanism"] == name].sort_values("epsilon")
-        least = np.maximum(100.0 * (rows["over_limit_least"] - 1.0), FLOOR)
-        most = 100.0 * (rows["over_limit"] - 1.0)
+        low = np.maximum(100.0 * (rows["over_limit_least"] - 1.0), FLOOR)
+        high = 100.0 * (rows["over_limit"] - 1.0)
         colour = COLOURS[name]
-        axes.fill_between(rows["epsilon"], least, most, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(rows["epsilon"], most, color=colour, linestyle=_line(place))
+        axes.fill_between(rows["epsilon"], low, high, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(rows["epsilon"], high, color=colour, linestyle=_line(place))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks([0.1, 1.0, 10.0])

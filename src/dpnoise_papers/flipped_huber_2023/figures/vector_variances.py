@@ -98,16 +98,7 @@ def _curves(column: Iterable[Axes], here: pd.DataFrame, table: pd.DataFrame) -> 
 
 
 def epsilon_axis(axes: Axes, epsilons: pd.Series, steps: tuple[int, ...] = (1, 2, 5)) -> None:
-    """Draw a logarithmic axis of epsilons, with plain numbers.
-
-    Parameters
-    ----------
-    axes : Axes
-    epsilons : Series
-        What it spans.
-    steps : tuple of int, optional
-        Multiples of each power of ten that are written.
-    """
+    """Draw a logarithmic axis of epsilons, with numbers at some multiples of powers of ten."""
     axes.set_xscale("log")
     axes.set_xlim(epsilons.min(), epsilons.max())
     axes.xaxis.set_major_locator(LogLocator(subs=steps))
@@ -123,14 +114,7 @@ def _label(mechanism: str, method: str, table: pd.DataFrame) -> str:
 
 
 def mark(axes: Axes, printed: pd.DataFrame) -> None:
-    """Draw the variances that the paper prints as open circles.
-
-    Parameters
-    ----------
-    axes : Axes
-    printed : DataFrame
-        As `dpnoise_papers.claims.beside.printed_beside` returns it.
-    """
+    """Draw the variances that the paper prints as open circles."""
     rows = printed[printed["column"] == "variance"].drop_duplicates(
         ["epsilon", "mechanism", "printed"]
     )

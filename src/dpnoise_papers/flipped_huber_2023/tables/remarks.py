@@ -32,15 +32,6 @@ def loss_tail(noise: Noise, epsilon: float) -> float:
 
     The loss log g(t) - log g(t + 1) grows with t; the smallest t where it is epsilon or more is
     bracketed from below, so that the probability errs upwards.
-
-    Parameters
-    ----------
-    noise : Noise
-    epsilon : float
-
-    Returns
-    -------
-    float
     """
     low, high = -60.0 * noise.std() - 1.0, 60.0 * noise.std()
     for _ in range(_HALVINGS):

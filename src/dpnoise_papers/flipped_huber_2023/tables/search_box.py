@@ -109,17 +109,7 @@ def minimum_in_box(
 
 
 def inside(noise: Noise, box: Ranges) -> bool:
-    """Whether the two parameters of a noise lie in a box.
-
-    Parameters
-    ----------
-    noise : Noise
-    box : ((float, float), (float, float))
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the two parameters of a noise lie in a box."""
     pairs = zip(parameters(noise).values(), box, strict=True)
     return all(low <= value <= high for value, (low, high) in pairs)
 

@@ -125,8 +125,8 @@ def _multiple(x: Array, entries: int, place: _Place) -> tuple[float, str]:
         delta = min(max(entry, 1.0 / math.sqrt(dimension)) * wider, 1.0)
         delta_1 = min(max(entries * entry, 1.0) * longer, math.sqrt(dimension))
     gamma = math.sqrt((1.0 + surplus) * delta_2**2 / (2.0 * epsilon))
-    room = (2.0 * gamma**2 * epsilon - delta_2**2) / dimension
-    alpha = part * float(printed.transition_inverse(np.float64(room), np.float64(delta)))
+    largest_cost = (2.0 * gamma**2 * epsilon - delta_2**2) / dimension
+    alpha = part * float(printed.transition_inverse(np.float64(largest_cost), np.float64(delta)))
     alpha = min(alpha, 30.0 * gamma)  # beyond, the printed normaliser overflows
     norms = np.float64(delta_1), np.float64(delta_2), np.float64(delta)
     upper, lower, _ = printed.theorem_8(epsilon, np.float64(alpha), gamma, dimension, norms)

@@ -190,15 +190,15 @@ def orlicz_limit(rng: Generator, n: int) -> Outcome:
 
 
 def orlicz_implication(rng: Generator, n: int) -> Outcome:
-    """Slack of M(s) <= e^{s^2/2} for three-point laws that satisfy the condition.
+    """Slack of M(s) <= e^{s^2/2} for three-point distributions that satisfy the condition.
 
     X is 0 or +-a. The mass p of +-a is the largest with E exp(s X^2 / 2) <= 1 / sqrt(1 - s)
     for all s in [0, 1), on a fine grid of s and less one per mille for what lies between.
     """
     a = rng.uniform(1.5, 6.0, n)
     s = 1 - np.geomspace(1, 1e-4, 4000)[1:]
-    room = np.min((1 / np.sqrt(1 - s) - 1) / np.expm1(s * a[:, None] ** 2 / 2), axis=1)
-    p = np.minimum(0.999 * room, 1)
+    largest = np.min((1 / np.sqrt(1 - s) - 1) / np.expm1(s * a[:, None] ** 2 / 2), axis=1)
+    p = np.minimum(0.999 * largest, 1)
     at = a
     mgf = 1 + p * (np.cosh(at * a) - 1)
     return Outcome(1 - mgf * np.exp(-at * at / 2), 1e-12, {"a": a, "p": p, "s": at})

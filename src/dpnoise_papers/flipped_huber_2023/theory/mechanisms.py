@@ -33,11 +33,11 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
 def any_density(rng: Generator, n: int) -> Outcome:
     """Smaller slack of Lemma 10: its two forms agree and no event gives more."""
-    cells, room, epsilon = 9, 4, rng.exponential(size=n)
-    p = np.zeros((n, cells + 2 * room, cells + 2 * room))
-    p[:, room:-room, room:-room] = rng.gamma(0.3, size=(n, cells, cells))
+    cells, border, epsilon = 9, 4, rng.exponential(size=n)
+    p = np.zeros((n, cells + 2 * border, cells + 2 * border))
+    p[:, border:-border, border:-border] = rng.gamma(0.3, size=(n, cells, cells))
     p /= p.sum(axis=(1, 2), keepdims=True)
-    d = rng.integers(-room, room + 1, (n, 2))
+    d = rng.integers(-border, border + 1, (n, 2))
     rows = np.arange(n)[:, None, None]
     x, y = np.indices(p.shape[1:])
     x1, y1 = d[:, :1, None], d[:, 1:, None]
@@ -159,7 +159,7 @@ def loss_formulas(rng: Generator, n: int) -> Outcome:
 
 
 def minimum_information(rng: Generator, n: int) -> Outcome:
-    """Slack of: the normalised Fisher information is least for the Gaussian."""
+    """Slack of: the normalised Fisher information is smallest for the Gaussian."""
     found: list[float] = []
     while len(found) < n:
         found += [noise.var() * noise.fisher_information() for noise in _families(rng)]

@@ -16,34 +16,13 @@ if TYPE_CHECKING:
 
 
 def draw_shape(rng: Generator, n: int) -> dict[str, Array]:
-    """Random pairs alpha, gamma with alpha / gamma from 0.01 to 6, in log scale.
-
-    Parameters
-    ----------
-    rng : Generator
-    n : int
-
-    Returns
-    -------
-    dict of str to ndarray
-    """
+    """Random pairs alpha, gamma with alpha / gamma from 0.01 to 6, in log scale."""
     gamma = np.exp(rng.uniform(np.log(0.2), np.log(5.0), n))
     return {"alpha": gamma * np.exp(rng.uniform(np.log(0.01), np.log(6.0), n)), "gamma": gamma}
 
 
 def draw_scalar(rng: Generator, n: int) -> dict[str, Array]:
-    """Random shapes with a sensitivity and an epsilon that together reach all five cases.
-
-    Parameters
-    ----------
-    rng : Generator
-    n : int
-
-    Returns
-    -------
-    dict of str to ndarray
-        alpha, gamma, sensitivity and epsilon.
-    """
+    """Random shapes with a sensitivity and an epsilon that together reach all five cases."""
     drawn = draw_shape(rng, n)
     alpha, gamma = drawn["alpha"], drawn["gamma"]
     # Half of the sensitivities compare with alpha, half with gamma.
@@ -55,18 +34,7 @@ def draw_scalar(rng: Generator, n: int) -> dict[str, Array]:
 
 
 def kinks(alpha: Array, gamma: Array, *points: Array) -> Array:
-    """Edges for an integral against the density: its kinks, its ends and more points.
-
-    Parameters
-    ----------
-    alpha, gamma : ndarray, shape (trials,)
-    *points : ndarray, shape (trials,)
-        Those beyond the ends are moved to them.
-
-    Returns
-    -------
-    ndarray, shape (trials, 5 + points)
-    """
+    """Edges for an integral against the density: its kinks, its ends and more points between."""
     end = alpha + REACH * gamma
     rows = [np.clip(p, -end, end) for p in (-end, -alpha, np.zeros_like(alpha), alpha, end)]
     rows += [np.clip(p, -end, end) for p in points]
@@ -74,45 +42,18 @@ def kinks(alpha: Array, gamma: Array, *points: Array) -> Array:
 
 
 def weight(t: Array, alpha: Array, gamma: Array) -> Array:
-    """Density but for its factor, exp(-rho_alpha(t) / gamma^2).
-
-    Parameters
-    ----------
-    t, alpha, gamma : ndarray
-
-    Returns
-    -------
-    ndarray
-    """
+    """Density but for its factor, exp(-rho_alpha(t) / gamma^2)."""
     return np.exp(-printed.loss_function(t, alpha) / gamma**2)
 
 
 def mass(alpha: Array, gamma: Array) -> Array:
-    """Integral of `weight` by quadrature.
-
-    Parameters
-    ----------
-    alpha, gamma : ndarray, shape (trials,)
-
-    Returns
-    -------
-    ndarray, shape (trials,)
-    """
+    """Integral of `weight` by quadrature."""
     a, g = column(alpha), column(gamma)
     return integrate(lambda t: weight(t, a, g), kinks(alpha, gamma))
 
 
 def tail(x: Array, alpha: Array, gamma: Array) -> Array:
-    """P(T > x) of flipped Huber noise, a sum of positive terms where x >= 0.
-
-    Parameters
-    ----------
-    x, alpha, gamma : ndarray
-
-    Returns
-    -------
-    ndarray
-    """
+    """P(T > x) of flipped Huber noise, a sum of positive terms where x >= 0."""
     w, b, size = printed.omega(alpha, gamma), alpha / gamma, np.abs(x)
     rim = printed.ROOT_2PI * printed.upper_tail(np.maximum(size / gamma, b))
     inside = np.minimum(size, alpha) / gamma
@@ -122,18 +63,7 @@ def tail(x: Array, alpha: Array, gamma: Array) -> Array:
 
 
 def two_fold_tail(level: Array, one: Array, two: Array, alpha: Array, gamma: Array) -> Array:
-    """P(one T_1 + two T_2 > level) of flipped Huber noise, by quadrature.
-
-    Parameters
-    ----------
-    level, one, two : ndarray, shape (trials,)
-        The factors are positive.
-    alpha, gamma : ndarray, shape (trials,)
-
-    Returns
-    -------
-    ndarray, shape (trials,)
-    """
+    """P(one T_1 + two T_2 > level) of flipped Huber noise, by quadrature."""
     middle = level * one / (one * one + two * two)  # where T_1 is most likely to be then
     end = alpha + np.abs(middle) + REACH * gamma
     places = [(level - two * edge) / one for edge in (-alpha, 0 * alpha, alpha)]

@@ -63,11 +63,11 @@ def table_1(rng: Generator, n: int) -> Outcome:
         np.select(chosen, values, np.nan)
         for values in zip(*points(epsilon, d, alpha, gamma), strict=True)
     )
-    room = 1e-9 * (alpha + d)
+    slack = 1e-9 * (alpha + d)
     ok = np.full(n, fill_value=True)
     for t, places in zip((t1, t2), zip(*intervals(alpha), strict=True), strict=True):
         low, high = (np.select(chosen, ends) for ends in zip(*places, strict=True))
-        ok &= (t >= low - room) & (t <= high + room)
+        ok &= (t >= low - slack) & (t <= high + slack)
     crossing = loss(t1, d, alpha, gamma)
     ok &= np.abs(crossing - epsilon) <= 1e-9 * (1 + epsilon)
     only = (which != 1) | (alpha < d / 2)
@@ -128,7 +128,7 @@ def always_less(rng: Generator, n: int) -> Outcome:
 
     Where the section's choice has alpha > 0 it is strictly better itself, and the margin is
     alpha / sigma. Where it is the Gaussian, shapes alpha / gamma from 0.05 to 6 are scanned,
-    each with the least scale that is private, and the margin is the part of the variance
+    each with the smallest scale that is private, and the margin is the part of the variance
     that the best of them saves.
     """
     epsilon, delta = np.exp(rng.uniform(np.log(1e-3), np.log(5), n)), 10 ** rng.uniform(-6, -0.2, n)

@@ -59,10 +59,10 @@ def _draw_noise(rng: Generator, k: Array, delta2: Array, delta: Array) -> dict[s
     """Random epsilon, gamma and an alpha that the theorem admits."""
     n = len(k)
     epsilon = np.exp(rng.uniform(np.log(0.05), np.log(4), n))
-    least = delta2**2 / (2 * epsilon)
-    gamma = np.sqrt(least * (1 + np.exp(rng.uniform(np.log(0.1), np.log(20), n))))
-    room = (2 * gamma**2 * epsilon - delta2**2) / k
-    alpha = printed.transition_inverse(room, delta) * rng.uniform(0.02, 1, n)
+    smallest = delta2**2 / (2 * epsilon)
+    gamma = np.sqrt(smallest * (1 + np.exp(rng.uniform(np.log(0.1), np.log(20), n))))
+    largest_cost = (2 * gamma**2 * epsilon - delta2**2) / k
+    alpha = printed.transition_inverse(largest_cost, delta) * rng.uniform(0.02, 1, n)
     return {"epsilon": epsilon, "alpha": np.minimum(alpha, 30 * gamma), "gamma": gamma}
 
 

@@ -147,9 +147,11 @@ def _draw_neighbours(rng: Generator, n: int, *, inside: bool) -> tuple[dict[str,
     drawn["alpha"] = np.minimum(drawn["alpha"], 2 * drawn["gamma"])
     worst = np.exp(rng.uniform(np.log(0.5), np.log(2), (2, n))) * drawn["gamma"]
     drawn |= {"delta1": worst.sum(axis=0), "delta2": np.hypot(*worst), "sensitivity": worst.max(0)}
-    least = drawn["delta2"] ** 2 + 2 * printed.transition_cost(drawn["alpha"], drawn["sensitivity"])
-    least /= 2 * drawn["gamma"] ** 2
-    drawn["epsilon"] = least + rng.exponential(size=n)
+    minimum = drawn["delta2"] ** 2 + 2 * printed.transition_cost(
+        drawn["alpha"], drawn["sensitivity"]
+    )
+    minimum /= 2 * drawn["gamma"] ** 2
+    drawn["epsilon"] = minimum + rng.exponential(size=n)
     d = worst * (np.exp(rng.uniform(np.log(0.2), 0, (2, n))) if inside else 1)
     return drawn | {"d1": d[0], "d2": d[1]}, d
 
