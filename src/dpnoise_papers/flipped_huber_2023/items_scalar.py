@@ -123,7 +123,10 @@ VARIANCES = (
             settings=("limit",),
         ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.limit.limit"),
-        page=Page(function="dpnoise_papers.flipped_huber_2023.figures.limit_page.limit_page"),
+        page=Page(
+            function="dpnoise_papers.flipped_huber_2023.figures.limit_page.limit_page",
+            reads=("limit", "limit-within"),
+        ),
     ),
     Item(
         id="limit-within",

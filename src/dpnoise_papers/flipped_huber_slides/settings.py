@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from dpnoise_papers.flipped_huber_2023.settings import (
     Densities,
@@ -104,8 +104,6 @@ class IllustrativeValues(Section):
 
 class Settings(Section):
     """All settings of the slides."""
-
-    model_config = ConfigDict(extra="allow", strict=True)  # TODO: closed once all are here
 
     huber_density: HuberDensity
     huber_mass: HuberMass

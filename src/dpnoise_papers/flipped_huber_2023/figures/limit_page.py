@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.flipped_huber_2023.tables.limit import within
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -17,13 +15,13 @@ _OPENING = (
 )
 
 
-def limit_page(table: pd.DataFrame) -> str:
+def limit_page(table: pd.DataFrame, runs: pd.DataFrame) -> str:
     """Markdown page with one sentence per cost and delta.
 
     Parameters
     ----------
-    table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.limit.limit` returns it.
+    table, runs : DataFrame
+        As `limit` and `within` of `dpnoise_papers.flipped_huber_2023.tables.limit` return them.
 
     Returns
     -------
@@ -31,7 +29,6 @@ def limit_page(table: pd.DataFrame) -> str:
         The sentences speak of the table's epsilons and of what is certain: a mechanism counts
         if its cost is at most 1 % above the *lower* bound on the limit.
     """
-    runs = within(table)
     lines = ["# Within 1 % of the least that any additive noise needs", "", _OPENING]
     for cost, title in COSTS.items():
         here = table[table["cost"] == cost]

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from dpnoise_papers.flipped_huber_2023.figures.limit_page import limit_page
+from dpnoise_papers.flipped_huber_2023.tables.limit import within
 
 
 def test_each_delta_has_its_sentence():
@@ -17,7 +18,8 @@ def test_each_delta_has_its_sentence():
         )
     ]  # fmt: skip
     columns = ["cost", "delta", "epsilon", "lower", "upper", "mechanism", "within"]
-    page = limit_page(pd.DataFrame(rows, columns=columns)).splitlines()
+    table = pd.DataFrame(rows, columns=columns)
+    page = limit_page(table, within(table)).splitlines()
     assert "## Variance (the limit is known to 0.4%)" in page
     assert "## Mean absolute error (the limit is known to 0.4%)" in page
     assert page.count("- delta = 0: none of them.") == 2
