@@ -44,8 +44,8 @@ def bisection(table: pd.DataFrame) -> Figure:
         Two maps. In the brown region the printed algorithm gives nothing; the vertical axis is
         even in the log odds of delta.
     """
-    most = int(table[list(_PANELS)].to_numpy().max())
-    levels = np.arange(0, most + 6, 5)
+    largest = int(table[list(_PANELS)].to_numpy().max())
+    levels = np.arange(0, largest + 6, 5)
     figure, panels = page(1, 2, height=3.4, sharex=True, sharey=True)
     for panel, (column, words) in zip(panels[0], _PANELS.items(), strict=True):
         values = table[column].astype(float)

@@ -105,7 +105,7 @@ def _variants(axes: Axes, table: pd.DataFrame, printed: pd.DataFrame | None) -> 
             height += 1.0
         if printed is not None:
             chosen = (printed["noise"] == noise) & (printed["scheme"] == scheme)
-            for value in printed.loc[chosen, "printed"]:
+            for value in printed.loc[chosen, "printed"].unique():
                 axes.plot(
                     [value, value], [top, height - 0.5], color=GREY, alpha=0.55, linewidth=4,
                     solid_capstyle="butt", zorder=1,

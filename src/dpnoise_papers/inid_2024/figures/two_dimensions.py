@@ -49,7 +49,7 @@ def table_2(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     Returns
     -------
     Figure
-        A page of text. The least error of each column, bound aside, is bold.
+        A page of text. The lowest error of each column, bound aside, is bold.
     """
     wide = table.pivot_table(index="mechanism", columns="epsilon", values="mae", sort=False)
     known = {}
@@ -58,7 +58,7 @@ def table_2(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
         places = zip(rows["mechanism"], rows["epsilon"].astype(float), strict=True)
         known = dict(zip(places, rows["printed"], strict=True))
     names = [*_PAPER, *(name for name in wide.index if name not in _PAPER)]
-    least = wide.drop(index="lower-bound", errors="ignore").min()
+    lowest = wide.drop(index="lower-bound", errors="ignore").min()
     figure, panels = page(height=0.7 + 0.34 * len(names))
     axes = panels[0, 0]
     axes.set_axis_off()
@@ -71,7 +71,7 @@ def table_2(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
         axes.text(-2.6, row, MECHANISMS[name], va="center")
         for place, epsilon in enumerate(wide.columns):
             value = float(wide[epsilon][name])
-            weight = "bold" if value == least[epsilon] else "normal"
+            weight = "bold" if value == lowest[epsilon] else "normal"
             text = known.get((name, float(epsilon)))
             up = 0.14 if text is not None else 0.0
             axes.text(place, row - up, f"{value:.4f}", ha="center", va="center",

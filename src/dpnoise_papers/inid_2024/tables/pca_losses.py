@@ -97,7 +97,9 @@ def clipped_loss(
 
     Parameters
     ----------
-    features, scales, noise, relation
+    features : int
+    scales : tuple of float
+    noise, relation : str
         As for `row_loss`.
 
     Returns
@@ -150,7 +152,8 @@ def replaced_delta(features: int, diagonal: float, off_diagonal: float, *, epsil
 
     Parameters
     ----------
-    features, diagonal, off_diagonal, epsilon
+    features : int
+    diagonal, off_diagonal, epsilon : float
         As for `sparse_delta`.
 
     Returns

@@ -24,6 +24,7 @@ import pandas as pd
 from scipy import optimize, special
 
 from dpnoise_papers.claims.texts import printed_texts
+from dpnoise_papers.inid_2024.tables.profiles import SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.inid_2024.learning_settings import DeepLearning
 
-SCHEMES = ("iid", "spr", "optimal")
 COLUMNS = (
     "noise", "delta", "epsilon", "scheme", "printed_accuracy", "parameters", "steps", "batch",
     "step_epsilon", "multiplier", "noise_l2", "gradient_most", "gradient_flat",

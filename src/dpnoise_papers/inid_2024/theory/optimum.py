@@ -48,9 +48,9 @@ def _log_sum(exponents: Array) -> float:
     return float(special.logsumexp(exponents))
 
 
-def _apart(ours: float, least: float) -> float:
+def _apart(ours: float, found: float) -> float:
     """Minus the error to nine digits: what an optimiser leaves beyond is no result."""
-    return -round(abs(ours - least), 9)
+    return -round(abs(ours - found), 9)
 
 
 def _gaussian_optimum(rng: Generator, n: int) -> Outcome:
@@ -68,8 +68,8 @@ def _gaussian_optimum(rng: Generator, n: int) -> Outcome:
             return math.log(d) - float(gaussian_log_delta(np.linalg.norm(s * np.exp(-x)), e))
 
         start = np.full(len(sensitivities), math.log(scales.max()) + 0.1)
-        least = _minimum(lambda x: _log_sum(2 * x), slack, start)
-        margin[k] = _apart(_log_sum(2 * np.log(scales)), least)
+        found = _minimum(lambda x: _log_sum(2 * x), slack, start)
+        margin[k] = _apart(_log_sum(2 * np.log(scales)), found)
     return Outcome(margin, _SOLVED, drawn)
 
 
@@ -89,8 +89,8 @@ def _general_optimum(rng: Generator, n: int, noise: str, power: float) -> Outcom
             return math.log(b) - _log_sum(power * (np.log(s) - x)) / power
 
         start = np.full(len(sensitivities), math.log(scales.max()) + 0.1)
-        least = _minimum(lambda x, p=p: _log_sum(p * x) / p, slack, start)
-        margin[k] = _apart(_log_sum(p * np.log(scales)) / p, least)
+        found = _minimum(lambda x, p=p: _log_sum(p * x) / p, slack, start)
+        margin[k] = _apart(_log_sum(p * np.log(scales)) / p, found)
     return Outcome(margin, _SOLVED, drawn)
 
 
