@@ -3,16 +3,23 @@
 import numpy as np
 
 from dpnoise_papers.data.dataset import Dataset
+from dpnoise_papers.inid_2024.descent_settings import (
+    DescentOrders,
+    DescentReadings,
+    ImprovedDescent,
+)
 
+NAMES = {"squared": "california", "logistic": "electricity"}  # by loss
 TASKS = {
-    "squared": {
+    "california": {
         "loss": "squared", "penalty": "l1", "strength": {"raw": 0.05, "standardise": 0.02},
     },
-    "logistic": {
+    "electricity": {
         "loss": "logistic", "penalty": "l2", "strength": {"raw": "1/N", "standardise": "1/N"},
     },
 }  # fmt: skip
-SETTINGS = {
+PLAIN = {
+    "seed": 2024,
     "epsilon": 1.0,
     "delta": "1/N^2",
     "features": ["raw", "standardise"],
@@ -22,22 +29,37 @@ SETTINGS = {
     "trials": 3,
     "coarse_trials": 2,
     "evaluate": 4,
-    "steps": {"low": 0.1, "high": 3.0, "count": 4},
-    "clips": {"low": 0.5, "high": 50.0, "count": 5},
+    "steps": {"low": 0.1, "high": 3.0, "count": 4, "spacing": "log"},
+    "clips": {"low": 0.5, "high": 50.0, "count": 5, "spacing": "log"},
+    "refine": 3,
+    "tasks": TASKS,
+}
+SETTINGS = ImprovedDescent(**PLAIN)
+PLAIN_ORDERS = {
+    "documented": {"california": {"as-is": ["a", "b", "c"], "turned": ["c", "b", "a"]}},
+    "random": 3,
+    "seen": [1, 2, 9],
+    "coarse_trials": 3,
     "refine": 3,
 }
-MORE = {
-    "exponents": {"low": -2.0, "high": 2.0, "count": 9},
-    "clip_exponents": {"low": -0.5, "high": 1.5, "count": 9},
-    "measured": [0.0, 1.0, 1.5],
-}
+ORDERS = DescentOrders(**PLAIN_ORDERS)
+MORE = DescentReadings(
+    exponents={"low": -2.0, "high": 2.0, "count": 9, "spacing": "linear"},
+    clip_exponents={"low": -0.5, "high": 1.5, "count": 9, "spacing": "linear"},
+    measured=[0.0, 1.0, 1.5],
+)
 
 
-def dataset(loss="squared", size=400, name="toy"):
+def settings(**changes):
+    """Return the settings with some of them changed."""
+    return ImprovedDescent(**PLAIN | changes)
+
+
+def dataset(loss="squared", size=400):
     """Return a task with three features of very different scales."""
     stream = np.random.default_rng(3)
     X = stream.normal(size=(size, 3)) * [1.0, 8.0, 0.2] + [1.0, -5.0, 0.1]
     y = X @ [1.0, -0.2, 2.0] + stream.normal(size=size)
     if loss == "logistic":
         y = np.where(y > y.mean(), 1.0, -1.0)
-    return Dataset(name, name, "toy", X, y, ("a", "b", "c"))
+    return Dataset(NAMES[loss], NAMES[loss], "toy", X, y, ("a", "b", "c"))

@@ -1,8 +1,12 @@
 """Small learning tasks and settings that the tests of Table III share."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from dpnoise_papers.data.dataset import Dataset
+from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
+from dpnoise_papers.flipped_huber_2023.tables.table_3 import JUDGED_BY
 
 SETTING = {
     "features": "standardise",
@@ -16,34 +20,52 @@ SETTING = {
     "wine_task": "colour",
     "california_features": "ratios",
 }
-SETTINGS = {
+NAMES = {"squared": "diabetes", "logistic": "heart-statlog"}  # by loss
+SQUARED = {"loss": "squared", "penalty": "l1", "strength": 0.01}
+LOGISTIC = {"loss": "logistic", "penalty": "l2", "strength": 0.1}
+PLAIN = {
+    "seed": 2023,
     "epsilon": 1.0,
     "delta": "1/N^2",
     "mechanisms": ["gaussian", "flipped-huber", "gaussian-tight"],
     "xi_grid": 50,
     "passes": [2, 5],
-    "steps": {"low": 0.1, "high": 1.0, "count": 2},
-    "clips": {"low": 0.5, "high": 5.0, "count": 3},
+    "steps": {"low": 0.1, "high": 1.0, "count": 2, "spacing": "log"},
+    "clips": {"low": 0.5, "high": 5.0, "count": 3, "spacing": "log"},
     "trials": 3,
-    "honest": {"select": 2, "evaluate": 4},
+    "held_out": {"select": 2, "evaluate": 4},
     "setting": SETTING,
-}
-TASKS = {
-    "squared": {"loss": "squared", "penalty": "l1", "strength": 0.01},
-    "logistic": {"loss": "logistic", "penalty": "l2", "strength": 0.1},
-}
+    "tasks": {
+        "diabetes": SQUARED, "california": SQUARED,
+        "heart-statlog": LOGISTIC, "wine-quality": LOGISTIC,
+    },
+}  # fmt: skip
 
 
 def settings(*, setting=None, **changes):
     """Return small settings of Table III with some of them changed."""
-    return {**SETTINGS, **changes, "setting": {**SETTING, **(setting or {})}}
+    return Table3(**{**PLAIN, **changes, "setting": {**SETTING, **(setting or {})}})
 
 
-def dataset(loss="squared", size=60, name="toy"):
+def dataset(loss="squared", size=60, name=None):
     """Return a task with three features of different scales, located away from zero."""
     stream = np.random.default_rng(5)
     X = stream.normal(size=(size, 3)) * [1.0, 10.0, 0.1] + [3.0, -50.0, 0.2]
     y = (X - X.mean(axis=0)) @ [1.0, -0.2, 5.0] + stream.normal(size=size)
     if loss == "logistic":
         y = np.where(y > 0, 1.0, -1.0)
+    name = name or NAMES[loss]
     return Dataset(name, name, "toy", X, y, ("a", "b", "c"))
+
+
+def printed_claim(dataset, mechanism, metric, value, text=""):
+    """Return what Table III needs of the claim for one printed number."""
+    where = {"dataset": dataset, "mechanism": mechanism}
+    return SimpleNamespace(
+        select=[SimpleNamespace(column=column, value=value) for column, value in where.items()],
+        quantity="number",
+        relation="",
+        column=metric,
+        result=JUDGED_BY,
+        printed=SimpleNamespace(text=text or str(value), value=value),
+    )

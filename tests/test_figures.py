@@ -17,9 +17,10 @@ from dpnoise_papers import style
 from dpnoise_papers.claims.beside import printed_numbers
 from dpnoise_papers.claims.judge import LEGEND, judge
 from dpnoise_papers.claims.published import read_claims
+from dpnoise_papers.descent.names import in_order
 from dpnoise_papers.flipped_huber_2023.figures.densities import figure_1, figure_2
-from dpnoise_papers.flipped_huber_2023.figures.table_3 import MARKS, TITLES, table_3
-from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import RESULT
+from dpnoise_papers.flipped_huber_2023.figures.table_3 import MARKS, table_3
+from dpnoise_papers.flipped_huber_2023.tables.table_3 import JUDGED_BY as RESULT
 
 CLAIMS = Path(__file__).parents[1] / "published" / "flipped-huber-2023.csv"
 
@@ -92,7 +93,8 @@ def test_a_new_process_writes_the_same_bytes(tmp_path):
     fisher_table().to_csv(tmp_path / "table.csv", index=False)
     code = (
         "import pandas as pd; from dpnoise_papers import style;"
-        "from dpnoise_papers.flipped_huber_2023.figures.densities import figure_2;"
+        "from dpnoise_papers.descent.names import in_order
+from dpnoise_papers.flipped_huber_2023.figures.densities import figure_2;"
         f"table = pd.read_csv({str(tmp_path / 'table.csv')!r});"
         f"style.save(figure_2(table), {str(tmp_path / 'there')!r})"
     )
@@ -169,7 +171,7 @@ def test_table_3_shows_printed_and_ours_in_units_of_the_printed_gaussian():
         assert len(open_circles) == 16
         expected = {
             height + shift: paper[dataset, mechanism] / paper[dataset, "gaussian"]
-            for height, dataset in enumerate(TITLES)
+            for height, dataset in enumerate(in_order(printed["dataset"]))
             for mechanism, shift in (("gaussian", -0.2), ("flipped-huber", 0.2))
         }
         assert dict(open_circles) == pytest.approx(expected)

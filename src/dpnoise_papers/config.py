@@ -114,7 +114,9 @@ def _refusal(mistakes: list[str]) -> ConfigError:
 def sections(config: Section, paper: str, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Sections of a paper's settings as plain values, to be read by `typed`."""
     settings = getattr(config, paper)
-    return {name: getattr(settings, name).model_dump(mode="json") for name in names}
+    return {
+        name: getattr(settings, name).model_dump(mode="json", exclude_unset=True) for name in names
+    }
 
 
 def typed(paper: str, plain: Mapping[str, Mapping[str, Any]]) -> list[Section]:

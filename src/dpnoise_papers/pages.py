@@ -24,8 +24,12 @@ def number(value: float, se: float | None = None) -> str:
 
 def markdown(title: str, note: str, table: pd.DataFrame) -> str:
     """Page with a title, a note and a table of texts, whose cells are written as they stand."""
-    rows = table.to_markdown(index=False, tablefmt="github", disable_numparse=True)
-    return f"# {title}\n\n{note}\n\n{rows}\n"
+    return f"# {title}\n\n{note}\n\n{markdown_table(table)}\n"
+
+
+def markdown_table(table: pd.DataFrame) -> str:
+    """Table of texts in Markdown, whose cells are written as they stand."""
+    return str(table.to_markdown(index=False, tablefmt="github", disable_numparse=True))
 
 
 def latex(table: pd.DataFrame) -> str:

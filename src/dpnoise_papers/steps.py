@@ -178,7 +178,10 @@ def _told(
             "claims": claims,
             "data": _DATA if declared.data else "",
             "module": paper.module,
-            "settings": sections(config, paper.module, declared.settings),
+            "settings": _own_part(
+                sections(config, paper.module, declared.settings),
+                declared.parts if declared.for_each else "",
+            ),
             "statuses": declared.statuses,
             "threaded": declared.threads > 1,
         }
@@ -186,6 +189,20 @@ def _told(
         printed = list(declared.printed)
         return {"caption": item.caption, "claims": _BESIDE if printed else "", "printed": printed}
     return {"caption": item.caption, "claims": claims}
+
+
+def _own_part(settings: dict[str, dict[str, Any]], where: str) -> object:
+    """Settings of a swept job without those of other parts, whose change must not rerun it."""
+    section, _, field = where.partition(".")
+    listed = settings.get(section, {}).get(field)
+    if not isinstance(listed, dict):
+        return settings
+
+    def of_part(wildcards: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401
+        own = {wildcards.part: listed[wildcards.part]}
+        return settings | {section: settings[section] | {field: own}}
+
+    return of_part
 
 
 def _table(paper: Paper, name: str) -> str:

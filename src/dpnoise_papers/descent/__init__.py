@@ -1,1 +1,1 @@
-"""Private coordinate descent over grids of hyper-parameters."""
+"""Private coordinate descent over grids of hyper-parameters: settings, runs, names."""

@@ -7,6 +7,7 @@ for differential privacy, IEEE Transactions on Information Forensics and Securit
 from __future__ import annotations
 
 from dpnoise_papers.flipped_huber_2023.items_scalar import DENSITIES, LOSSES, VARIANCES
+from dpnoise_papers.flipped_huber_2023.items_table_3 import TABLE_3
 from dpnoise_papers.item import Figure, Item, Paper, Table
 
 DIMENSIONS = (
@@ -115,5 +116,5 @@ STATEMENTS = (
 
 PAPER = Paper(
     id="flipped-huber-2023",
-    items=(*DENSITIES, *LOSSES, *VARIANCES, *DIMENSIONS, *STATEMENTS),
+    items=(*DENSITIES, *LOSSES, *VARIANCES, *DIMENSIONS, *TABLE_3, *STATEMENTS),
 )

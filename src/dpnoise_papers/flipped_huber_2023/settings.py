@@ -6,6 +6,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
+from dpnoise_papers.flipped_huber_2023.settings_table_3 import (
+    Table3,
+    Table3Ablation,
+    Table3Replicates,
+    check_together,
+)
 from dpnoise_papers.flipped_huber_2023.settings_variances import (
     Gain,
     Limit,
@@ -224,6 +230,9 @@ class Settings(Section):
     counterexamples: Counterexamples
     lemma_7: Lemma7
     limit: Limit
+    table_3: Table3
+    table_3_replicates: Table3Replicates
+    table_3_ablation: Table3Ablation
 
     @model_validator(mode="after")
     def _figure_4_can_be_compared(self) -> Settings:
@@ -232,4 +241,9 @@ class Settings(Section):
             raise ValueError("figure_4a, figure_4b: expected one dimension in each")
         if (set(one.deltas), set(one.epsilons)) != (set(two.deltas), set(two.epsilons)):
             raise ValueError("figure_4a, figure_4b: expected the same deltas and epsilons")
+        return self
+
+    @model_validator(mode="after")
+    def _sections_of_table_3_fit(self) -> Settings:
+        check_together(self.table_3, self.table_3_replicates, self.table_3_ablation)
         return self

@@ -150,9 +150,24 @@ VARIANCES = (
     ),
 )
 
+DESCENT = Item(
+    id="dp-cd-curves",
+    caption="The best error of private coordinate descent against the number of passes, "
+    "epsilon = 1, delta = 1/N^2. Where the curves of two mechanisms lie on one another they are "
+    "one distribution: the zCDP calibration has chosen alpha = 0.",
+    table=Table(
+        function="dpnoise_papers.flipped_huber_slides.tables.descent_curves.descent_curves",
+        parts="flipped_huber_2023.table_3.tasks",
+        reads=("flipped-huber-2023/table-3/{part}-sweep",),
+    ),
+    figure=Figure(
+        function="dpnoise_papers.flipped_huber_slides.figures.descent_curves.descent_curves"
+    ),
+)
+
 PAPER = Paper(
     id="flipped-huber-slides",
-    items=(*DENSITIES, *VARIANCES),
+    items=(*DENSITIES, *VARIANCES, DESCENT),
     shows=(
         "inid-2024/figure-1a",
         "inid-2024/figure-1b",

@@ -5,6 +5,7 @@ By Exploiting Coordinate-wise Disparity, as the title goes on (2024).
 
 from __future__ import annotations
 
+from dpnoise_papers.inid_2024.descent_items import DESCENT
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
 PAPER = Paper(
@@ -266,5 +267,6 @@ PAPER = Paper(
                 claims=True,
             ),
         ),
+        *DESCENT,
     ),
 )

@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
+from dpnoise_papers.inid_2024.descent_settings import (
+    DescentOrders,
+    DescentReadings,
+    ImprovedDescent,
+    check_together,
+)
 from dpnoise_papers.inid_2024.learning_settings import (
     DeepLearning,
     Noise,
@@ -221,3 +227,11 @@ class Settings(Section):
     dp_pca_privacy: PcaPrivacy
     dp_pca_sensitivities: PcaSensitivities
     table_4: DeepLearning
+    improved_descent: ImprovedDescent
+    descent_readings: DescentReadings
+    descent_orders: DescentOrders
+
+    @model_validator(mode="after")
+    def _sections_fit(self) -> Settings:
+        check_together(self.improved_descent, self.descent_orders)
+        return self

@@ -8,6 +8,8 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
+from dpnoise_papers.descent.names import in_order, title
+from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
 from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, new_figure
 
 if TYPE_CHECKING:
@@ -18,16 +20,6 @@ if TYPE_CHECKING:
 MECHANISMS = ("gaussian", "flipped-huber")
 ENDS = ("", "_low", "_high")  # of a column: median and interval over replications
 METRICS = (("nmse", "NMSE"), ("test_error", "test error"))
-TITLES = {
-    "houses": "Houses",
-    "wine-quality": "Wine quality",
-    "pumpkin-seeds": "Pumpkin seeds",
-    "heart-statlog": "Heart",
-    "california": "California",
-    "boston": "Boston housing",
-    "airfoil": "Airfoil",
-    "diabetes": "Diabetes",
-}
 MARKS = {
     "reproduced": "✓",
     "ordering reproduced": "≈",
@@ -47,13 +39,12 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        One reading of `flipped-huber-2023/table-3-replicates.csv`: columns dataset, mechanism,
-        status, and nmse and test_error with the ends of their 99 % intervals (`_low`, `_high`).
-        Rows whose status is not 'ok' are drawn as 'not run'.
+        As `dpnoise_papers.flipped_huber_2023.tables.table_3_replicates.summary` returns it: median
+        and 99 % interval of nmse and test_error over the replications; the variant 'chosen' is
+        drawn. Rows whose status is not 'ok' are drawn as 'not run'.
     printed : DataFrame
-        Columns dataset, mechanism, column, printed and verdict, as
-        `dpnoise_papers.claims.beside.printed_numbers` returns it; for every data set in it, both
-        mechanisms and both metrics.
+        The printed numbers with our verdicts: columns dataset, mechanism, column, printed and
+        verdict; for every data set in it, both mechanisms and both metrics.
 
     Returns
     -------
@@ -61,12 +52,13 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """
     index = ["dataset", "mechanism", "column"]
     paper = printed.set_index(index)[["printed", "verdict"]]
-    ours = table[table["status"] == "ok"].set_index(index[:2])
-    datasets = [name for name in TITLES if name in set(printed["dataset"])]
+    chosen = (table["status"] == "ok") & (table["reading"] == CHOSEN)
+    ours = table[chosen].set_index(index[:2])
+    datasets = in_order(printed["dataset"])
     with house_style():
         figure = new_figure(PAGE, 1.3 + 0.42 * len(datasets))
         panels = figure.subplots(1, 2, sharey=True)
-        panels[0].set_yticks(range(len(datasets)), [TITLES[name] for name in datasets])
+        panels[0].set_yticks(range(len(datasets)), [title(name) for name in datasets])
         panels[0].set_ylim(len(datasets) - 0.5, -0.5)
         for axes, (column, name) in zip(panels, METRICS, strict=True):
             for height, dataset in enumerate(datasets):
@@ -83,7 +75,7 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                     _draw(axes, entry, COLOURS[mechanism])
                 axes.annotate(
                     f"1 = {unit:g}", (0, height), (2, 0), textcoords="offset points",
-                    xycoords=axes.get_yaxis_transform(), va="center", color=GREY, fontsize=6,
+                    xycoords=axes.get_yaxis_transform(), va="center", color=GREY, fontsize=7,
                 )  # fmt: skip
             _scale(axes, f"{name}, in units of the printed Gaussian one")
         figure.legend(handles=_key(), loc="outside upper center", ncols=4)
@@ -110,7 +102,7 @@ def _draw(axes: Axes, entry: _Entry, colour: str) -> None:
     if np.isnan(entry.ours):
         axes.annotate(
             "not run", (entry.printed, height), (6, 0), textcoords="offset points",
-            va="center", color=GREY, fontsize=6,
+            va="center", color=GREY, fontsize=7,
         )  # fmt: skip
     else:
         axes.plot([entry.printed, entry.ours], [height] * 2, color=colour, lw=0.6, alpha=0.5)
@@ -127,7 +119,7 @@ def _scale(axes: Axes, label: str) -> None:
     axes.set_xscale("log")
     left, right = axes.get_xlim()
     left, right = min(left, 0.45), max(right, 1.6)
-    # Room on the left for the unit of each data set.
+    # space on the left for the unit of each data set
     left /= (right / left) ** 0.2
     axes.set_xlim(left, right)
     steps = (1, 1.5, 2, 3, 5, 7) if right / left < 20 else (1, 3)

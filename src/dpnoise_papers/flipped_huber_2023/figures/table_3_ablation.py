@@ -1,105 +1,67 @@
-"""Which reading of the paper explains its Table III best, over all rows together."""
+"""The ablation of Table III of flipped-huber-2023 as a page."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import METRICS
+from dpnoise_papers.flipped_huber_2023.tables.table_3 import REFERENCE, printed_values
+from dpnoise_papers.flipped_huber_2023.tables.table_3_ablation import distances
+from dpnoise_papers.pages import markdown_table
+from dpnoise_papers.parts import together
 
-RANKING_COLUMNS = ["variant", "distance", "nmse", "test_error", "worst", "numbers", "diverged"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
+    from dpnoise_papers.claims.model import Claim
 
-def distances(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """Return log(ours / printed) for each printed number and variant.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.table_3_ablation.ablate` returns it, all data sets together.
-    paper : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.figures.table_3_pages.printed_values` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Columns variant, dataset, mechanism, metric, log_ratio; inf for a diverged run.
-    """
-    index = ["variant", "dataset", "mechanism"]
-    long = runs.melt(index, list(METRICS), var_name="metric", value_name="ours")
-    both = long.merge(paper, on=["dataset", "mechanism", "metric"])
-    ratio = both["ours"].to_numpy(dtype=float) / both["value"].to_numpy(dtype=float)
-    positive = ratio > 0
-    both["log_ratio"] = np.where(positive, np.log(np.where(positive, ratio, 1.0)), -np.inf)
-    return both[[*index, "metric", "log_ratio"]]
+_NOTE = (
+    "One change of the chosen setting at a time, on a coarser grid than the table itself. "
+    "`distance` is the mean of |log(ours / printed)| over all printed numbers; the setting "
+    "is chosen for all rows together, never per row."
+)
 
 
-def rank(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """Rank the variants by mean |log(ours / printed)|, NMSE and test error alike.
-
-    A diverged run has no logarithm to average; variants are ranked first by how many of
-    their numbers diverged.
-
-    Returns
-    -------
-    DataFrame
-        Columns `RANKING_COLUMNS`, the best variant first.
-    """
-    table = distances(runs, paper)
-    rows = []
-    for variant, part in table.groupby("variant", sort=False):
-        size = part["log_ratio"].abs()
-        finite = size[np.isfinite(size)]
-        by_metric = {m: finite[part["metric"] == m].mean() for m in METRICS}
-        rows.append(
-            {
-                "variant": variant,
-                "distance": finite.mean(),
-                **by_metric,
-                "worst": finite.max(),
-                "numbers": len(size),
-                "diverged": len(size) - len(finite),
-            }
-        )
-    ranking = pd.DataFrame(rows, columns=RANKING_COLUMNS)
-    return ranking.sort_values(["diverged", "distance"], kind="stable", ignore_index=True)
-
-
-def markdown(ranking: pd.DataFrame, runs: pd.DataFrame, paper: pd.DataFrame) -> str:
-    """Return the page of the ablation: the ranking, then ours / printed for the Gaussian NMSE.
+def page(
+    ranking: pd.DataFrame, runs: Mapping[str, pd.DataFrame], *, claims: Sequence[Claim]
+) -> str:
+    """Return the ranking, then ours / printed for the Gaussian rows.
 
     Parameters
     ----------
-    ranking, runs, paper : DataFrame
-        From `rank`, and what it was given.
+    ranking : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.table_3_ablation.ranking` returns it.
+    runs : mapping of str to DataFrame
+        What it was made of.
+    claims : sequence of Claim
+
+    Returns
+    -------
+    str
     """
-    note = (
-        "One change of the chosen setting at a time, on a coarser grid than the table itself. "
-        "`distance` is the mean of |log(ours / printed)| over all printed numbers; the setting "
-        "is chosen for all rows together, never per row."
+    shown = pd.DataFrame(
+        {
+            "variant": ranking["variant"],
+            "distance": _texts(ranking["distance"], ".3f"),
+            "NMSE only": _texts(ranking["nmse"], ".3f"),
+            "test error only": _texts(ranking["test_error"], ".3f"),
+            "worst": _texts(ranking["worst"], ".2f"),
+            "diverged": [f"{row['diverged']} of {row['numbers']}" for _, row in ranking.iterrows()],
+        }
     )
-    lines = [
-        "# Ablation of what Table III of flipped-huber-2023 leaves open",
-        "",
-        note,
-        "",
-        "| variant | distance | NMSE only | test error only | worst | diverged |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    lines += [
-        f"| {r.variant} | {r.distance:.3f} | {r.nmse:.3f} | {r.test_error:.3f} | {r.worst:.2f} "
-        f"| {r.diverged} of {r.numbers} |"
-        for r in ranking.itertuples()
-    ]
-    table = distances(runs, paper)
-    for metric, title in METRICS.items():
-        part = table[(table["metric"] == metric) & (table["mechanism"] == "gaussian")]
+    title = "# Ablation of what Table III of flipped-huber-2023 leaves open"
+    parts = [title, _NOTE, markdown_table(shown)]
+    table = distances(together(runs), printed_values(claims))
+    for metric, name in METRICS.items():
+        part = table[(table["metric"] == metric) & (table["mechanism"] == REFERENCE)]
         wide = part.pivot_table("log_ratio", "variant", "dataset", sort=False, dropna=False)
-        lines += ["", f"## Ours / printed: {title}, Gaussian noise", ""]
-        lines += ["| variant | " + " | ".join(wide.columns) + " |"]
-        lines += ["| --- " * (len(wide.columns) + 1) + "|"]
-        lines += [
-            f"| {variant} | " + " | ".join(f"{np.exp(value):.3g}" for value in row) + " |"
-            for variant, row in zip(wide.index, wide.to_numpy(), strict=True)
-        ]
-    return "\n".join(lines) + "\n"
+        texts = np.exp(wide).map(lambda value: f"{value:.3g}").reset_index()
+        parts += [f"## Ours / printed: {name}, Gaussian noise", markdown_table(texts)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _texts(values: pd.Series, form: str) -> list[str]:
+    return [format(value, form) for value in values]

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
-from dpnoise_papers.flipped_huber_2023.figures.table_3 import MECHANISMS, METRICS, TITLES
+from dpnoise_papers.descent.names import in_order, title
+from dpnoise_papers.flipped_huber_2023.figures.table_3 import MECHANISMS, METRICS
+from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
+from dpnoise_papers.pages import markdown_table
 from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, new_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-CHOSEN = "chosen"
-READINGS = {
-    CHOSEN: "as read",
+VARIANTS = {
+    CHOSEN: "as chosen",
     "bound-of-mangold": "Gaussian by the bound of [53]",
     "one-pass": "one pass allowed",
     "bound-and-one-pass": "both of these",
@@ -30,22 +30,24 @@ READINGS = {
 }
 
 
-def markdown(table: pd.DataFrame, trials: int) -> str:
+def page(table: pd.DataFrame) -> str:
     """Return the page of the replications.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.table_3_replicates_summary.summarise_replicates` returns it.
-    trials : int
-        Trials of each combination in one replication.
+        As `dpnoise_papers.flipped_huber_2023.tables.table_3_replicates.summary` returns it.
+
+    Returns
+    -------
+    str
     """
     ok = table[table["status"] == "ok"]
     count = int(ok["replications"].max()) if len(ok) else 0
     missed = int(ok["missed"].sum())
     about = (
-        f"The whole protocol (for every combination of passes, step and clip the mean NMSE over "
-        f"{trials} trials, then the least of these means) {count} times with independent splits "
+        "The whole protocol (for every combination of passes, step and clip the mean NMSE over "
+        f"a few trials, then the smallest of these means) {count} times with independent splits "
         "and noise. `percentile` is the share of replications below the printed number: near 0 "
         "or 100 % seeds do not explain it. `independent seeds` is the probability that the "
         "printed ratio of Gaussian to flipped Huber, or a larger one, comes out when each of the "
@@ -63,79 +65,76 @@ def markdown(table: pd.DataFrame, trials: int) -> str:
         "# Table III of flipped-huber-2023, repeated", about,
         "## Where each printed number lies", _percentiles(ok),
         "## The probability of the printed gain", _probabilities(ok),
-        "## What other readings do to the gain", gain, _readings(ok),
-        "## What other readings do to the numbers",
+        "## What other variants do to the gain", gain, _gains(ok),
+        "## What other variants do to the numbers",
         "Median NMSE of the Gaussian row and of the flipped Huber row.", _levels(ok), thinned,
     ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
-
-
-def _lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    body = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in body)
 
 
 def _percent(value: float) -> str:
     return "" if np.isnan(value) else f"{100 * value:.0f} %"
 
 
+def _number(value: float, form: str) -> str:
+    return "" if np.isnan(value) else format(value, form)
+
+
 def _percentiles(table: pd.DataFrame) -> str:
-    header = ["data set", "noise"]
-    for _, name in METRICS:
-        header += [f"{name}: printed", "median", "99 % interval", "percentile"]
     rows = []
-    for row in table[table["reading"] == CHOSEN].to_dict("records"):
-        cells = [TITLES.get(row["dataset"], row["dataset"]), NAMES[row["mechanism"]]]
-        for column, _ in METRICS:
-            ends = f"{row[f'{column}_low']:.3g} to {row[f'{column}_high']:.3g}"
-            percentile = _percent(row[f"{column}_percentile"])
-            cells += [f"{row[f'{column}_printed']:.4g}", f"{row[column]:.3g}", ends, percentile]
+    for _, row in table[table["reading"] == CHOSEN].iterrows():
+        cells = {"data set": title(row["dataset"]), "noise": NAMES[row["mechanism"]]}
+        for column, name in METRICS:
+            low, high = row[f"{column}_low"], row[f"{column}_high"]
+            cells |= {
+                f"{name}: printed": _number(row[f"{column}_printed"], ".4g"),
+                f"{name}: median": f"{row[column]:.3g}",
+                f"{name}: 99 % interval": f"{low:.3g} to {high:.3g}",
+                f"{name}: percentile": _percent(row[f"{column}_percentile"]),
+            }
         rows.append(cells)
-    return _lines(header, rows)
+    return markdown_table(pd.DataFrame(rows))
 
 
 def _probabilities(table: pd.DataFrame) -> str:
-    header = ["data set"]
-    for _, name in METRICS:
-        header += [f"{name}: printed ratio", "independent seeds", "same seeds"]
     rows = []
     part = table[(table["reading"] == CHOSEN) & (table["mechanism"] == MECHANISMS[1])]
-    for row in part.to_dict("records"):
-        cells = [TITLES.get(row["dataset"], row["dataset"])]
-        for column, _ in METRICS:
-            chances = (row[f"{column}_{end}"] for end in ("independent_seeds", "same_seeds"))
-            cells += [f"{row[f'{column}_printed_ratio']:.3f}", *map(_percent, chances)]
+    for _, row in part.iterrows():
+        cells = {"data set": title(row["dataset"])}
+        for column, name in METRICS:
+            cells |= {
+                f"{name}: printed ratio": _number(row[f"{column}_printed_ratio"], ".3f"),
+                f"{name}: independent seeds": _percent(row[f"{column}_independent_seeds"]),
+                f"{name}: same seeds": _percent(row[f"{column}_same_seeds"]),
+            }
         rows.append(cells)
-    return _lines(header, rows)
+    return markdown_table(pd.DataFrame(rows))
 
 
-def _readings(table: pd.DataFrame) -> str:
-    part = table[table["mechanism"] == MECHANISMS[1]]
-    names = list(dict.fromkeys(part["reading"]))
-    header = ["data set", "printed", *(READINGS.get(name, name) for name in names)]
+def _gains(table: pd.DataFrame) -> str:
     rows = []
+    part = table[table["mechanism"] == MECHANISMS[1]]
     for dataset, mine in part.groupby("dataset", sort=False):
-        by = mine.set_index("reading")
-        cells = [TITLES.get(dataset, dataset), f"{by['nmse_printed_ratio'].iloc[0]:.3f}"]
-        cells += [
-            f"{by.loc[name, 'nmse_ratio']:.3f} ({_percent(by.loc[name, 'nmse_better'])})"
-            for name in names
-        ]
+        printed = _number(mine["nmse_printed_ratio"].iloc[0], ".3f")
+        cells = {"data set": title(str(dataset)), "printed": printed}
+        for _, row in mine.iterrows():
+            name = VARIANTS.get(row["reading"], row["reading"])
+            cells[name] = f"{row['nmse_ratio']:.3f} ({_percent(row['nmse_better'])})"
         rows.append(cells)
-    return _lines(header, rows)
+    return markdown_table(pd.DataFrame(rows))
 
 
 def _levels(table: pd.DataFrame) -> str:
-    names = list(dict.fromkeys(table["reading"]))
-    header = ["data set", "printed", *(READINGS.get(name, name) for name in names)]
     rows = []
     for dataset, mine in table.groupby("dataset", sort=False):
-        both = [mine[mine["mechanism"] == name].set_index("reading") for name in MECHANISMS]
-        cells = [TITLES.get(dataset, dataset)]
-        cells.append(", ".join(f"{by['nmse_printed'].iloc[0]:.4g}" for by in both))
-        cells += [", ".join(f"{by.loc[name, 'nmse']:.3g}" for by in both) for name in names]
+        printed = mine[mine["reading"] == CHOSEN]["nmse_printed"]
+        cells = {"data set": title(str(dataset))}
+        cells["printed"] = ", ".join(_number(value, ".4g") for value in printed)
+        for name, both in mine.groupby("reading", sort=False):
+            texts = [f"{value:.3g}" for value in both["nmse"]]
+            cells[VARIANTS.get(str(name), str(name))] = ", ".join(texts)
         rows.append(cells)
-    return _lines(header, rows)
+    return markdown_table(pd.DataFrame(rows))
 
 
 def replicates(table: pd.DataFrame) -> Figure:
@@ -144,17 +143,17 @@ def replicates(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As for `markdown`.
+        As for `page`.
 
     Returns
     -------
     Figure
         On the left NMSE in units of the median for the Gaussian: dot the median, bar the 99 %
         interval, open circle printed. On the right the ratio of Gaussian to flipped Huber NMSE
-        with the same seeds, for three readings, and the printed one.
+        with the same seeds, for three variants, and the printed one.
     """
     table = table[table["status"] == "ok"]
-    names = [name for name in TITLES if name in set(table["dataset"])]
+    names = in_order(table["dataset"])
     shown = [name for name in (CHOSEN, "bound-of-mangold", "exact-account")
              if name in set(table["reading"])]  # fmt: skip
     shades = dict(zip(shown, (GREY, COLOURS["gaussian"], COLOURS["flipped-huber"]), strict=False))
@@ -162,7 +161,7 @@ def replicates(table: pd.DataFrame) -> Figure:
     with house_style():
         figure = new_figure(PAGE, 1.6 + 0.42 * max(len(names), 1))
         left, right = figure.subplots(1, 2, sharey=True)
-        left.set_yticks(range(len(names)), [TITLES[name] for name in names])
+        left.set_yticks(range(len(names)), [title(name) for name in names])
         left.set_ylim(max(len(names), 1) - 0.5, -0.5)
         for height, dataset in enumerate(names):
             unit = by.loc[(dataset, CHOSEN, MECHANISMS[0]), "nmse"]
@@ -171,9 +170,9 @@ def replicates(table: pd.DataFrame) -> Figure:
                 _bar(left, row[_ends("nmse")] / unit, height + shift, COLOURS[mechanism])
                 left.plot(row["nmse_printed"] / unit, height + shift, "o", mfc="none",
                           mec=COLOURS[mechanism], markersize=5.5)  # fmt: skip
-            for reading, shift in zip(shown, np.linspace(-0.25, 0.25, len(shown)), strict=True):
-                row = by.loc[(dataset, reading, MECHANISMS[1])]
-                _bar(right, row[_ends("nmse_ratio")], height + shift, shades[reading])
+            for name, shift in zip(shown, np.linspace(-0.25, 0.25, len(shown)), strict=True):
+                row = by.loc[(dataset, name, MECHANISMS[1])]
+                _bar(right, row[_ends("nmse_ratio")], height + shift, shades[name])
             ratio = by.loc[(dataset, CHOSEN, MECHANISMS[1]), "nmse_printed_ratio"]
             right.plot(ratio, height, "D", mfc="none", mec="black", markersize=5)
         _axis(left, "NMSE, in units of our median for the Gaussian")
@@ -215,7 +214,7 @@ def _key(shades: dict[str, str]) -> list[Line2D]:
         Line2D([], [], color=GREY, marker="o", mfc="none", linestyle="", label="left: printed")
     )
     rows += [
-        Line2D([], [], color=colour, marker="o", markersize=3, label=f"right: {READINGS[name]}")
+        Line2D([], [], color=colour, marker="o", markersize=3, label=f"right: {VARIANTS[name]}")
         for name, colour in shades.items()
     ]
     rows.append(

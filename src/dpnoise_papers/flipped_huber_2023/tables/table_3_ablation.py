@@ -1,81 +1,142 @@
-"""What if the paper's unprinted choices were others? Table III under one change at a time."""
+"""Which choices explain Table III best: the printed protocol under one change at a time, ranked."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from dpnoise_papers.flipped_huber_2023.tables.table_3 import Sweep
+from dpnoise_papers.flipped_huber_2023.settings_table_3 import varied
+from dpnoise_papers.flipped_huber_2023.tables.table_3 import (
+    METRICS,
+    SWEEP_COLUMNS,
+    means,
+    printed_values,
+    run_all,
+)
+from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
+from dpnoise_papers.parts import together
 
 if TYPE_CHECKING:
-    from dpnoise_papers.data.dataset import Dataset
+    from collections.abc import Mapping, Sequence
 
-GRIDS = ("passes", "steps", "clips")
-COLUMNS = [
-    "dataset", "variant", "mechanism", "nmse", "nmse_se", "test_error", "test_error_se",
-    "passes", "step", "clip",
-]  # fmt: skip
+    from dpnoise_papers.claims.model import Claim
+    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3, Table3Ablation
+
+COLUMNS = ["dataset", "variant", "mechanism", *SWEEP_COLUMNS[4:], *SWEEP_COLUMNS[1:4]]
+RANKING_COLUMNS = ["variant", "distance", "nmse", "test_error", "worst", "numbers", "diverged"]
 
 
 @threadpool_limits.wrap(limits=1)  # as for the table itself
-def ablate(
-    dataset: Dataset,
-    task: dict[str, Any],
-    settings: dict[str, Any],
-    ablation: dict[str, Any],
-    *,
-    seed: int,
-    threads: int = 1,
+def variants(
+    settings: Table3, ablation: Table3Ablation, dataset: Dataset | None, *, threads: int = 1
 ) -> pd.DataFrame:
-    """Run the printed protocol under every variant of the open choices.
+    """Run the printed protocol on one data set under every variant of the open choices.
 
     Parameters
     ----------
-    dataset : Dataset
-    task : dict
-        loss, penalty, strength.
-    settings, ablation : dict
-        Sections `table_3` and `table_3_ablation` of the config. A variant is a change of
-        `settings["setting"]` or of the grids.
-    seed, threads : int
+    settings : Table3
+    ablation : Table3Ablation
+    dataset : Dataset, optional
+    threads : int
+        Does not change the result.
 
     Returns
     -------
     DataFrame
-        One row per (variant, mechanism): the best mean NMSE and its test error; columns
+        One row per (variant, mechanism): the smallest mean NMSE and its test error; columns
         `COLUMNS`.
     """
-    trials = ablation["trials"]
-    shared = {**settings, **{k: ablation[k] for k in ("steps", "clips", "mechanisms")}}
-    done: dict[str, Sweep] = {}  # variants that come to the same for this data set run once
+    if dataset is None:
+        return pd.DataFrame(columns=COLUMNS)
+    trials = slice(ablation.trials)
+    done: list[tuple[Table3, Runs]] = []  # variants that come to the same here run once
     rows = []
-    for variant, change in ablation["variants"].items():
-        grids = {k: change[k] for k in GRIDS if k in change}
-        setting = {**settings["setting"], **{k: v for k, v in change.items() if k not in GRIDS}}
-        if task["loss"] == "logistic":
-            setting["target"] = "raw"
-        if dataset.name != "wine-quality":
-            setting["wine_task"] = "colour"
-        if dataset.name != "california":
-            setting["california_features"] = "ratios"
-        key = repr((sorted(setting.items()), sorted(grids.items())))
-        if key not in done:
-            changed = {**shared, **grids, "setting": setting}
-            done[key] = Sweep(dataset, task, changed, trials=trials, seed=seed, threads=threads)
-        sweep = done[key]
-        table = sweep.table(range(trials)).set_index(["mechanism", "passes", "step", "clip"])
-        for mechanism in ablation["mechanisms"]:
-            p, s, c = sweep.best(mechanism, range(trials))
-            place = (mechanism, sweep.passes[p], sweep.steps[s], sweep.clips[c])
+    for name, variant in ablation.variants.items():
+        changed = _where_it_matters(varied(settings, ablation, variant), dataset)
+        known = [runs for other, runs in done if other == changed]
+        runs = known[0] if known else run_all(changed, dataset, ablation.trials, threads)
+        done.append((changed, runs))
+        table = means(runs, trials).set_index(SWEEP_COLUMNS[:4])
+        for mechanism in ablation.mechanisms:
+            configuration = runs.configuration(runs.best((mechanism, EXACT), runs.passes, trials))
             rows.append(
-                {
-                    "dataset": dataset.name,
-                    "variant": variant,
-                    "mechanism": mechanism,
-                    **table.loc[place].to_dict(),
-                    **dict(zip(("passes", "step", "clip"), place[1:], strict=True)),
-                }
+                {"dataset": dataset.name, "variant": name, "mechanism": mechanism}
+                | table.loc[(mechanism, *configuration)].to_dict()
+                | dict(zip(SWEEP_COLUMNS[1:4], configuration, strict=True))
             )
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _where_it_matters(settings: Table3, dataset: Dataset) -> Table3:
+    """Settings in which choices that do not concern a data set stand at their defaults."""
+    same: dict[str, str] = {}
+    if settings.tasks[dataset.name].loss == "logistic":
+        same["target"] = "raw"
+    if dataset.name != "wine-quality":
+        same["wine_task"] = "colour"
+    if dataset.name != "california":
+        same["california_features"] = "ratios"
+    return settings.model_copy(update={"setting": settings.setting.model_copy(update=same)})
+
+
+def distances(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+    """Return log(ours / printed) for each printed number and variant.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As `variants` returns it, all data sets together.
+    paper : DataFrame
+        As `dpnoise_papers.flipped_huber_2023.tables.table_3.printed_values` returns it.
+
+    Returns
+    -------
+    DataFrame
+        Columns variant, dataset, mechanism, metric, log_ratio; inf for a diverged run.
+    """
+    index = ["variant", "dataset", "mechanism"]
+    long = runs.melt(index, list(METRICS), var_name="metric", value_name="ours")
+    both = long.merge(paper, on=["dataset", "mechanism", "metric"])
+    ratio = both["ours"].to_numpy(dtype=float) / both["value"].to_numpy(dtype=float)
+    positive = ratio > 0
+    both["log_ratio"] = np.where(positive, np.log(np.where(positive, ratio, 1.0)), -np.inf)
+    return both[[*index, "metric", "log_ratio"]]
+
+
+def ranking(runs: Mapping[str, pd.DataFrame], *, claims: Sequence[Claim]) -> pd.DataFrame:
+    """Rank the variants by mean |log(ours / printed)|, NMSE and test error alike.
+
+    Parameters
+    ----------
+    runs : mapping of str to DataFrame
+        By data set, as `variants` returns it.
+    claims : sequence of Claim
+
+    Returns
+    -------
+    DataFrame
+        Columns `RANKING_COLUMNS`, the best variant first. A diverged run has no logarithm to
+        average; variants are ranked first by how many of their numbers diverged.
+    """
+    table = distances(together(runs), printed_values(claims))
+    rows = []
+    for variant, part in table.groupby("variant", sort=False):
+        size = part["log_ratio"].abs()
+        finite = size[np.isfinite(size)]
+        by_metric = {m: finite[part["metric"] == m].mean() for m in METRICS}
+        rows.append(
+            {
+                "variant": variant,
+                "distance": finite.mean(),
+                **by_metric,
+                "worst": finite.max(),
+                "numbers": len(size),
+                "diverged": len(size) - len(finite),
+            }
+        )
+    ranked = pd.DataFrame(rows, columns=RANKING_COLUMNS)
+    return ranked.sort_values(["diverged", "distance"], kind="stable", ignore_index=True)

@@ -16,71 +16,75 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpnoise._validation import Problems
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.coordinate_noise import MECHANISMS as BY_ZCDP
 from dpnoise.calibration.coordinate_noise import coordinate_noise
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace
 from dpnoise.privacy.zcdp import epsilon_from_zcdp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from dpnoise.learn.problem import Problem
+    from dpnoise.calibration.coordinate_noise import CoordinateNoise
     from dpnoise.noise import Noise
+    from dpnoise_papers.descent.harness import Task
+    from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
 
-BY_BOUND, BY_EXACT_ACCOUNT = "gaussian-dp-cd", "flipped-huber-exact"
-MECHANISMS = (*BY_ZCDP, BY_BOUND, BY_EXACT_ACCOUNT)
 _FACTOR = 3.0  # sigma^2 = 3 lambda^2 T log(1 / delta) / epsilon^2
-_GREATEST_DELTA = 1.0 / 3.0
+_MAXIMUM_DELTA = 1.0 / 3.0
 # Centre mass from which on a flipped Huber noise is called by the name of its limit.
 _HARDLY, _ALMOST_ALL = 0.001, 0.999
 
 
-def release_noise(
-    problem: Problem, mechanism: str, settings: Mapping[str, Any], passes: int
-) -> Noise:
+def release_noise(task: Task, mechanism: str, settings: Table3, passes: int) -> Noise:
     """Return the noise of one update of sensitivity 1.
 
     Parameters
     ----------
-    problem : Problem
+    task : Task
     mechanism : str
-        Those of `dpnoise.calibration.coordinate_noise`; "gaussian-dp-cd", Gaussian noise by
-        the bound of Mangold et al.; or "flipped-huber-exact", flipped Huber noise of least
-        variance under the exact privacy profile of all updates together.
-    settings : mapping
-        epsilon, delta (a number or "1/N^2") and xi_grid.
+        One of `account`; "gaussian-dp-cd", Gaussian noise by the bound of Mangold et al.; or
+        "flipped-huber-exact", flipped Huber noise of the smallest variance under the exact
+        privacy profile of all updates together.
+    settings : Table3
     passes : int
         L; K L updates are released.
 
-    Raises
-    ------
-    ValueError
-        For an unknown mechanism, or a budget beyond the bound of Mangold et al.
+    Returns
+    -------
+    Noise
     """
-    problems = Problems("noise of Table III")
-    expected = f"one of {', '.join(MECHANISMS)}"
-    problems.require(mechanism in MECHANISMS, "mechanism", expected, mechanism)
-    problems.raise_if_any()
-    epsilon = settings["epsilon"]
-    delta = problem.size**-2.0 if settings["delta"] == "1/N^2" else settings["delta"]
-    releases = problem.coordinates * passes
-    if mechanism == BY_BOUND:
-        return bound_of_mangold(epsilon, delta, releases)
-    if mechanism == BY_EXACT_ACCOUNT:
-        return _exact(epsilon, delta, releases)
+    releases = task.problem.coordinates * passes
+    if mechanism == "gaussian-dp-cd":
+        return bound_of_mangold(settings.epsilon, task.delta, releases)
+    if mechanism == "flipped-huber-exact":
+        return _exact(settings.epsilon, task.delta, releases)
+    return account(task, mechanism, settings, passes).unit
+
+
+def account(task: Task, mechanism: str, settings: Table3, passes: int) -> CoordinateNoise:
+    """Return the noise of one update of sensitivity 1, and the budget that all updates spend.
+
+    Parameters
+    ----------
+    task : Task
+    mechanism : {"gaussian", "flipped-huber", "gaussian-tight"}
+    settings : Table3
+    passes : int
+
+    Returns
+    -------
+    CoordinateNoise
+    """
     return coordinate_noise(
         mechanism,
-        epsilon=epsilon,
-        delta=delta,
-        coordinates=problem.coordinates,
+        epsilon=settings.epsilon,
+        delta=task.delta,
+        coordinates=task.problem.coordinates,
         passes=passes,
-        sensitivities=problem.sensitivities(1.0),
-        grid=settings["xi_grid"],
-    ).unit
+        sensitivities=task.problem.sensitivities(1.0),
+        grid=settings.xi_grid,
+    )
 
 
 def bound_of_mangold(epsilon: float, delta: float, releases: int) -> Gaussian:
@@ -95,14 +99,22 @@ def bound_of_mangold(epsilon: float, delta: float, releases: int) -> Gaussian:
     releases : int
         The number of updates.
 
+    Returns
+    -------
+    Gaussian
+
     Raises
     ------
     ValueError
         Outside of these ranges, where the bound does not claim privacy.
+
+    References
+    ----------
+    Mangold, Bellet, Salmon & Tommasi (ICML 2022), Theorem 3.1.
     """
     problems = Problems("bound of Mangold et al. (2022)")
     problems.number("epsilon", epsilon, low=0.0, open_low=True, high=1.0)
-    problems.number("delta", delta, low=0.0, open_low=True, high=_GREATEST_DELTA, open_high=True)
+    problems.number("delta", delta, low=0.0, open_low=True, high=_MAXIMUM_DELTA, open_high=True)
     problems.raise_if_any()
     noise = Gaussian(math.sqrt(_FACTOR * releases * math.log(1.0 / delta)) / epsilon)
     spent = epsilon_from_zcdp(0.0, releases / (2.0 * noise.sigma**2), delta)

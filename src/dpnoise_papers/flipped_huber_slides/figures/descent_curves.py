@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.ticker import MaxNLocator
 
-from dpnoise_papers.flipped_huber_2023.figures.table_3 import TITLES
-from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, new_figure
+from dpnoise_papers.descent.names import MECHANISMS, title
+from dpnoise_papers.style import COLOURS, GREY, PAGE, house_style, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,18 +21,21 @@ LOOKS = {
     "flipped-huber": {"color": COLOURS["flipped-huber"], "linestyle": "--", "zorder": 3},
     "gaussian-tight": {"color": COLOURS["gaussian"], "linestyle": ":", "zorder": 2},
 }
-LABELS = {**NAMES, "gaussian-tight": "Gaussian, tight account"}
 COLUMNS = 4
 
 
 def descent_curves(table: pd.DataFrame) -> Figure:
-    """Draw the least NMSE of each mechanism against the number of passes.
+    """Draw the smallest NMSE of each mechanism against the number of passes.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_slides.tables.descent_curves.descent_curves` returns it; bars are one
-        standard error.
+        As `dpnoise_papers.flipped_huber_slides.tables.descent_curves.descent_curves` returns it;
+        bars are one standard error.
+
+    Returns
+    -------
+    Figure
     """
     datasets = sorted(set(table["dataset"]))
     rows = max(1, math.ceil(len(datasets) / COLUMNS))
@@ -46,9 +49,9 @@ def descent_curves(table: pd.DataFrame) -> Figure:
             for mechanism, curve in here.groupby("mechanism", sort=False):
                 panel.errorbar(
                     curve["passes"], curve["nmse"], yerr=curve["nmse_se"], marker="o",
-                    markersize=2.5, elinewidth=0.6, label=LABELS[mechanism], **LOOKS[mechanism],
+                    markersize=2.5, elinewidth=0.6, label=MECHANISMS[mechanism], **LOOKS[mechanism],
                 )  # fmt: skip
-            panel.set_title(TITLES.get(dataset, dataset))
+            panel.set_title(title(dataset))
             panel.set_xscale("log")
             panel.set_ylim(0, None)
             panel.yaxis.set_major_locator(MaxNLocator(4))

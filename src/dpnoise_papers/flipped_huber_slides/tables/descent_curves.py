@@ -1,7 +1,7 @@
 """DP-CD curves of the slides: the best error of each mechanism against the number of passes.
 
 The slides show private coordinate descent at epsilon = 1, delta = 1/N^2. The sweeps of
-Table III hold every (passes, step, clip); the curve is the least mean error over steps and
+Table III hold every (passes, step, clip); the curve is the smallest mean error over steps and
 clips at each number of passes, with the standard error of that configuration.
 """
 
@@ -23,14 +23,14 @@ def descent_curves(sweeps: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Parameters
     ----------
     sweeps : mapping of str to DataFrame
-        By data set, the first table of `dpnoise_papers.flipped_huber_2023.tables.table_3.table_3`; without rows if
-        the data set was not to be had, which leaves it out here.
+        By data set, the configurations of Table III with their errors; a data set that could not
+        be had is without rows, and is left out here.
 
     Returns
     -------
     DataFrame
         Columns dataset, mechanism, passes, nmse, nmse_se, test_error and test_error_se, one
-        row per data set, mechanism and number of passes: the configuration of least nmse.
+        row per data set, mechanism and number of passes: the configuration with the smallest nmse.
     """
     parts = []
     for dataset, sweep in sorted(sweeps.items()):

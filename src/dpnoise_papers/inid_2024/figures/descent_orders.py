@@ -27,16 +27,20 @@ PRINTED = {"spr": "printed, DP-CD", "optimal": "printed, improved DP-CD"}
 _PERCENT = FuncFormatter(lambda value, _: f"{100 * value:g} %")
 
 
-def descent_orders(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
+def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """Draw the error after the last pass for every order of the columns, sorted by SPR's.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.descent_orders.descent_orders` returns it first, all data sets
-        together; drawn by the protocol 'printed', with bars of one standard error.
-    printed : DataFrame, optional
-        See `dpnoise_papers.claims.beside.printed_numbers` for Figures 5 and 6: lines.
+        The first one of `dpnoise_papers.inid_2024.tables.descent_orders.descent_orders`, all data
+        sets together; drawn by the protocol 'printed', with bars of one standard error.
+    printed : DataFrame
+        The numbers of Figures 5 and 6: lines.
+
+    Returns
+    -------
+    Figure
     """
     shown = table[table["protocol"] == "printed"]
     datasets = sorted(set(shown["dataset"]))
@@ -47,7 +51,7 @@ def descent_orders(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> 
             here = shown[shown["dataset"] == dataset]
             last = here[here["passes"] == here["passes"].max()]
             _orders(panel, last)
-            if printed is not None and len(printed):
+            if len(printed):
                 _lines(panel, printed[printed["dataset"].astype(str) == dataset])
             panel.set_title(f"{TITLES.get(dataset, dataset)}, raw features")
         if datasets:

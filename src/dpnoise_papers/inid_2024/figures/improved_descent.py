@@ -24,7 +24,7 @@ SCHEMES = {
 }  # fmt: skip
 FEATURES = {"raw": "raw features", "standardise": "standardised features"}
 TITLES = {"california": "California, LASSO", "electricity": "Electricity, logistic"}
-READINGS = {
+VARIANTS = {
     "spr": "SPR",
     "spr-concentrated": "SPR, account by zCDP",
     "optimal": "optimal, after the step",
@@ -47,18 +47,22 @@ def _percent_axis(axis: Axes, subs: tuple[float, ...] = (1.0,)) -> None:
     axis.grid(color=GREY, alpha=0.2, linewidth=0.5)
 
 
-def descent_paths(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
+def descent_paths(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """Draw the relative error against passes, one panel for each way of scaling the features.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.improved_descent.improved_descent` returns it. Lines with bars
-        of one standard error are one run of the most passes, hollow marks runs of their own
-        for fewer passes; both on fresh trials and in cyclic order.
-    printed : DataFrame, optional
-        See `dpnoise_papers.claims.beside.printed_numbers`: the paper's numbers (judged by the
-        printed protocol) and those read off the figures of Mangold et al. (by the fresh one).
+        As `dpnoise_papers.inid_2024.tables.improved_descent.improved_descent` returns it. Lines
+        with bars of one standard error are one run of the most passes, hollow marks runs of
+        their own for fewer passes; both on fresh trials and in cyclic order.
+    printed : DataFrame
+        The paper's numbers (judged by the printed protocol) and those read off the figures of
+        Mangold et al. (by the fresh one).
+
+    Returns
+    -------
+    Figure
     """
     shown = table[(table["order"] == "cyclic") & (table["protocol"] == "fresh")]
     scalings = [name for name in FEATURES if name in set(shown["features"])]
@@ -77,7 +81,7 @@ def descent_paths(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> F
                 )  # fmt: skip
             for scheme in schemes:
                 _path(panel, here[here["scheme"] == scheme], scheme)
-            if printed is not None and len(printed):
+            if len(printed):
                 _printed(panel, printed[printed["features"] == scaling])
             _percent_axis(panel)
             name = str(here["dataset"].iloc[0])
@@ -138,8 +142,12 @@ def spr_or_optimal(table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.descent_variants.descent_readings` returns it first, all data
-        sets together.
+        The first one of `dpnoise_papers.inid_2024.tables.descent_variants.weights_and_variants`,
+        all data sets together.
+
+    Returns
+    -------
+    Figure
     """
     datasets = sorted(set(table["dataset"]))
     with house_style():
@@ -149,7 +157,7 @@ def spr_or_optimal(table: pd.DataFrame) -> Figure:
             here = table[table["dataset"] == dataset]
             parts = {name: here[here["part"] == name] for name in ("error", "measured", "clips")}
             _losses(row[0], parts["error"], ("iid", "spr", "optimal"))
-            row[0].set_ylabel(f"{TITLES.get(dataset, dataset)}\nloss over the least")
+            row[0].set_ylabel(f"{TITLES.get(dataset, dataset)}\nloss over the smallest")
             row[0].set_xlabel("a, where $\\Sigma\\,M_i^a\\sigma_i^2$ is the loss")
             _measured(row[1], parts["measured"])
             _losses(row[2], parts["clips"], ("optimal", "weighted"))
@@ -195,22 +203,26 @@ def _measured(panel: Axes, rows: pd.DataFrame) -> None:
     panel.set_xlabel("a, where the noise is optimal for $M_i^a$")
 
 
-def readings(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
-    """Draw the error under each reading of the noise beside what the paper prints.
+def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Draw the error under each variant of the noise beside what the paper prints.
 
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.descent_variants.descent_readings` returns it second, all data
-        sets together. Filled marks keep the privacy budget, hollow ones do not and carry the
-        epsilon that they spend; crosses are the printed protocol, which reports the trials
+        The second one of `dpnoise_papers.inid_2024.tables.descent_variants.weights_and_variants`,
+        all data sets together. Filled marks keep the privacy budget, hollow ones do not and carry
+        the epsilon that they spend; crosses are the printed protocol, which reports the trials
         that it chose on.
-    printed : DataFrame, optional
-        See `dpnoise_papers.claims.beside.printed_numbers` for Figures 5 and 6: the lines of DP-CD
-        (scheme 'spr') and improved DP-CD ('optimal').
+    printed : DataFrame
+        The numbers of Figures 5 and 6: the lines of DP-CD (scheme 'spr') and improved DP-CD
+        ('optimal').
+
+    Returns
+    -------
+    Figure
     """
     datasets = sorted(set(table["dataset"]))
-    names = [name for name in READINGS if name in set(table["reading"])]
+    names = [name for name in VARIANTS if name in set(table["reading"])]
     with house_style():
         figure = new_figure(PAGE, 0.9 + 0.22 * len(names))
         panels = figure.subplots(1, max(1, len(datasets)), sharey=True, squeeze=False)[0]
@@ -235,11 +247,11 @@ def readings(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure
                 if not inside:
                     panel.annotate(
                         f"$\\varepsilon$ = {_short(epsilon)}", (value, level), (0, 4),
-                        textcoords="offset points", ha="center", fontsize=6, color=GREY,
+                        textcoords="offset points", ha="center", fontsize=7, color=GREY,
                     )  # fmt: skip
-            if printed is not None and len(printed):
+            if len(printed):
                 _lines(panel, printed[printed["dataset"].astype(str) == dataset])
-            panel.set_yticks(height, [READINGS[name] for name in names])
+            panel.set_yticks(height, [VARIANTS[name] for name in names])
             panel.set_ylim(-0.6, len(names) - 0.3)
             panel.set_xscale("log")
             panel.margins(x=0.12)

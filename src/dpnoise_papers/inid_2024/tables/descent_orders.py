@@ -10,30 +10,30 @@ Each order gets a search of its own, on the same trials with the same draws.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from dpnoise._validation import Problems
-from dpnoise_papers.descent.search import (
+from dpnoise_papers.descent.harness import gain_and_error, in_threads, mean_and_error
+from dpnoise_papers.inid_2024.descent_settings import searched_in
+from dpnoise_papers.inid_2024.tables.descent_search import (
     Found,
+    choose,
     draw,
-    gain_and_error,
-    in_threads,
+    errors_at,
     make_task,
-    mean_and_error,
     noise_ratios,
-    run,
-    search,
 )
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from dpnoise_papers.data.dataset import Dataset
+    from collections.abc import Mapping, Sequence
 
-    Array = np.ndarray
+    from dpnoise._types import Array
+    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.inid_2024.descent_settings import DescentOrders, ImprovedDescent
 
 SCHEMES = {"spr": ("spr", 1.0), "spr-half": ("spr", 0.5), "optimal": ("optimal", 1.0)}
 COLUMNS = [
@@ -54,18 +54,22 @@ class _Done(NamedTuple):
 
 
 def orders_of(
-    dataset: Dataset, named: dict[str, list[str]], count: int, seed: int
+    dataset: Dataset, named: Mapping[str, Sequence[str]], count: int, seed: int
 ) -> dict[str, tuple[int, ...]]:
     """Return the orders of the columns that are tried, by name, as coordinates.
 
     Parameters
     ----------
     dataset : Dataset
-    named : dict
-        Documented orders, each a list of all column names.
+    named : mapping
+        Documented orders, each a sequence of all column names.
     count : int
         How many random permutations follow, 'random-1' and so on.
     seed : int
+
+    Returns
+    -------
+    dict of str to tuple of int
 
     Raises
     ------
@@ -87,27 +91,18 @@ def orders_of(
 
 @threadpool_limits.wrap(limits=1)  # BLAS on several threads rounds otherwise than on one
 def descent_orders(
-    dataset: Dataset,
-    task: dict[str, Any],
-    settings: dict[str, Any],
-    more: dict[str, Any],
-    *,
-    seed: int,
-    threads: int = 1,
+    settings: ImprovedDescent, more: DescentOrders, dataset: Dataset | None, *, threads: int = 1
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Run SPR, SPR with half its noise and the optimal noise on raw features in many orders.
 
     Parameters
     ----------
-    dataset : Dataset
-    task, settings : dict
-        As for `dpnoise_papers.inid_2024.tables.improved_descent.improved_descent`. The longest run is made.
-    more : dict
-        `documented`: by data set and name, the columns in a documented order. `random`: how many
-        random permutations. `seen`: after which passes the run is looked at beside its end.
-        `coarse_trials`, `refine`: of a search that is finer than that of `settings`.
-    seed, threads : int
-        The number of threads does not change the result.
+    settings : ImprovedDescent
+        The longest run is made.
+    more : DescentOrders
+    dataset : Dataset, optional
+    threads : int
+        Does not change the result.
 
     Returns
     -------
@@ -117,26 +112,28 @@ def descent_orders(
         of SPR's error less the scheme's, in the same order of columns.
     spread : DataFrame
         Columns `SPREAD_COLUMNS`: over all orders the median of `error` and `gain` and of their
-        standard errors in one order, with the least and the greatest mean in `_least` and
+        standard errors in one order, with the smallest and the largest mean in `_least` and
         `_greatest`.
     """
-    one = make_task(dataset, task, "raw", settings["delta"])
-    finer = settings | {key: more[key] for key in ("coarse_trials", "refine")}
-    passes, trials = max(settings["passes"]), settings["trials"]
-    orders = orders_of(dataset, more["documented"].get(dataset.name, {}), more["random"], seed)
+    if dataset is None:
+        return pd.DataFrame(columns=COLUMNS), pd.DataFrame(columns=SPREAD_COLUMNS)
+    one = make_task(dataset, settings, "raw")
+    finer, seed = searched_in(settings, more), settings.seed
+    passes, trials = max(settings.passes), settings.trials
+    documented = more.documented.get(dataset.name, {})
+    orders = orders_of(dataset, documented, more.random, seed)
     ratios = {
-        name: factor * noise_ratios(one, scheme, epsilon=settings["epsilon"], passes=passes)
+        name: factor * noise_ratios(one, scheme, epsilon=settings.epsilon, passes=passes)
         for name, (scheme, factor) in SCHEMES.items()
     }
-    ends = sorted({*(end for end in more["seen"] if end < passes), passes})
+    ends = sorted({*(end for end in more.seen if end < passes), passes})
 
     def work(job: tuple[str, str]) -> _Done:
         order, scheme = orders[job[0]], ratios[job[1]]
-        found = search(one, scheme, finer, passes=passes, order=order, seed=seed)
-        noise, visits = draw(one, passes, order, range(trials + settings["evaluate"]), seed)
-        at = np.array([found.step]), np.array([found.clip])
+        found = choose(one, scheme, finer, passes=passes, order=order)
+        noise, visits = draw(one, passes, order, range(trials + settings.evaluate), seed)
         errors = {
-            end: run(one, scheme, (noise[:, :end], visits[:, :end]), *at)[0, 0] for end in ends
+            end: errors_at(one, scheme, found, (noise[:, :end], visits[:, :end])) for end in ends
         }
         return _Done(found, errors)
 
@@ -162,7 +159,18 @@ def descent_orders(
 
 
 def spread(table: pd.DataFrame) -> pd.DataFrame:
-    """Return median and range over the orders of each scheme, protocol and number of passes."""
+    """Return median and range over the orders of each scheme, protocol and number of passes.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The first table of `descent_orders`.
+
+    Returns
+    -------
+    DataFrame
+        Columns `SPREAD_COLUMNS`.
+    """
     rows = []
     for key, group in table.groupby(SPREAD_COLUMNS[:5], sort=False):
         middle = group.median(numeric_only=True)

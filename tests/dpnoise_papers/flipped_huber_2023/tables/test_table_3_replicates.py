@@ -4,26 +4,32 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers.descent.trials import make_split, run_trials
-from dpnoise_papers.flipped_huber_2023.figures.table_3_replicates import markdown, replicates
-from dpnoise_papers.flipped_huber_2023.tables.table_3 import grid
-from dpnoise_papers.flipped_huber_2023.tables.table_3_replicates import COLUMNS, table_3_replicates
-from dpnoise_papers.flipped_huber_2023.tables.table_3_replicates_summary import summarise_replicates
-from table_3_toys import TASKS, dataset, settings
+from dpnoise_papers.flipped_huber_2023.figures.table_3_replicates import page, replicates
+from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3Replicates
+from dpnoise_papers.flipped_huber_2023.tables.table_3_replicates import (
+    RUNS_COLUMNS,
+    replications,
+    summary,
+)
+from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
+from table_3_toys import NAMES, dataset, printed_claim, settings
 
+TOY = NAMES["squared"]
 AGAIN = {
     "replications": 4, "pilot": 1, "audit": 1, "keep": 2.0,
-    "readings": {
+    "variants": {
         "chosen": {}, "bound-of-mangold": {"gaussian": "gaussian-dp-cd"},
         "one-pass": {"passes": [1, 2, 5]}, "optimum-50-passes": {"optimum": 3},
     },
 }  # fmt: skip
 
 
+def again(**changes):
+    return Table3Replicates(**AGAIN | changes)
+
+
 def run(loss="squared", threads=1, **changes):
-    whole = dataset(loss, name="toy")
-    again = AGAIN | changes
-    return table_3_replicates(whole, TASKS[loss], settings(), again, seed=7, threads=threads)
+    return replications(settings(seed=7), again(**changes), dataset(loss), threads=threads)
 
 
 @pytest.fixture(scope="module")
@@ -32,34 +38,23 @@ def table():
 
 
 def test_a_replication_is_the_printed_protocol_on_trials_that_the_table_never_saw(table):
-    known, data = settings(), dataset(name="toy")
-    assert list(table.columns) == COLUMNS
-    first = known["trials"] + sum(known["honest"].values())
-    steps, clips = grid(known["steps"]), grid(known["clips"])
-    means = {}
-    for passes in known["passes"]:
-        runs = [
-            run_trials(
-                make_split(data, TASKS["squared"], known["setting"], 7, number), "toy", known,
-                passes=passes, trials=[number], steps=steps, clips=clips, seed=7,
-            )
-            for number in range(first, first + known["trials"])
-        ]  # fmt: skip
-        for mechanism in ("gaussian", "flipped-huber"):
-            both = np.concatenate([one[mechanism] for one in runs], axis=-1).mean(axis=-1)
-            means[mechanism, passes] = both
-    for mechanism in ("gaussian", "flipped-huber"):
+    assert list(table.columns) == RUNS_COLUMNS
+    known = settings(seed=7)
+    keys = [(mechanism, EXACT) for mechanism in ("gaussian", "flipped-huber")]
+    runs = Runs(
+        dataset(), known, dict.fromkeys(keys, known.passes), trials=3, first=known.all_trials
+    )
+    runs.run(range(3), 1)
+    for key in keys:
         row = table.query(
-            f"reading == 'chosen' and mechanism == '{mechanism}' and replication == 0"
+            f"reading == 'chosen' and mechanism == '{key[0]}' and replication == 0"
         ).iloc[0]
-        best = min(known["passes"], key=lambda passes: means[mechanism, passes][0].min())
-        nmse, error = means[mechanism, best]
-        place = np.unravel_index(np.argmin(nmse), nmse.shape)
-        assert row["nmse"] == pytest.approx(nmse[place], rel=1e-12)
-        assert row["test_error"] == pytest.approx(error[place], rel=1e-12)
-        assert (row["passes"], row["step"], row["clip"]) == (
-            best, steps[place[0]], clips[place[1]]
-        )  # fmt: skip
+        mean = runs.nmse[key].mean(axis=-1)
+        place = np.unravel_index(np.argmin(mean), mean.shape)
+        assert row["nmse"] == pytest.approx(mean[place], rel=1e-12)
+        error = runs.test_error[key[0]][place].mean()
+        assert row["test_error"] == pytest.approx(error, rel=1e-12)
+        assert (row["passes"], row["step"], row["clip"]) == runs.configuration(place)
 
 
 def test_thinning_changes_no_winner_here_and_is_audited(table):
@@ -73,7 +68,7 @@ def test_thinning_changes_no_winner_here_and_is_audited(table):
     assert thin["missed"].sum() > 0
 
 
-def test_readings_are_the_same_trials(table):
+def test_variants_are_the_same_trials(table):
     wide = table.pivot_table(index="replication", columns=["reading", "mechanism"], values="nmse")
     bound, chosen, one = (wide[name] for name in ("bound-of-mangold", "chosen", "one-pass"))
     assert np.array_equal(bound["flipped-huber"], chosen["flipped-huber"])
@@ -89,37 +84,32 @@ def test_logistic_regression_runs():
     assert np.isfinite(run("logistic", replications=2)["nmse"]).all()
 
 
-def test_bad_settings_are_named_together():
-    readings = {"chosen": {}, "wrong": {"gaussian": "laplace"}}
-    with pytest.raises(ValueError, match="expected") as error:
-        run(pilot=4, keep=0.5, readings=readings)
-    for word in ("pilot + audit <= replications", "keep", "readings: wrong", "'laplace'"):
-        assert word in str(error.value)
-
-
 def synthetic(gaussian, flipped):
     rows = [
-        ("toy", "chosen", mechanism, k, value, 2 * value, 2, 1.0, 1.0, shape, int(k == 3), 0)
+        (TOY, "chosen", mechanism, k, value, 2 * value, 2, 1.0, 1.0, shape, int(k == 3), 0)
         for mechanism, values, shape in (
             ("gaussian", gaussian, "Gaussian"),
             ("flipped-huber", flipped, "Laplace limit (all)"),
         )
         for k, value in enumerate(values)
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=RUNS_COLUMNS)
 
 
-PAPER = pd.DataFrame(
-    [("toy", "gaussian", "nmse", 3.5), ("toy", "flipped-huber", "nmse", 2.0),
-     ("toy", "gaussian", "test_error", 1.0), ("toy", "flipped-huber", "test_error", 1.0)],
-    columns=["dataset", "mechanism", "metric", "value"],
-)  # fmt: skip
+CLAIMS = [
+    printed_claim(TOY, *row)
+    for row in (
+        ("gaussian", "nmse", 3.5), ("flipped-huber", "nmse", 2.0),
+        ("gaussian", "test_error", 1.0), ("flipped-huber", "test_error", 1.0),
+    )
+]  # fmt: skip
+ALONE = again(variants={"chosen": {}})
 
 
 def test_percentiles_and_probabilities_by_counting():
-    runs = {"toy": synthetic([2.0, 3.0, 4.0, 5.0], [2.0, 1.5, 2.0, 5.0])}
-    status = {"toy": {"reason": ""}}
-    table = summarise_replicates(runs, status, {"chosen": {}}, PAPER).set_index("mechanism")
+    runs = {TOY: synthetic([2.0, 3.0, 4.0, 5.0], [2.0, 1.5, 2.0, 5.0])}
+    status = {TOY: {"reason": ""}}
+    table = summary(ALONE, runs, claims=CLAIMS, statuses=status).set_index("mechanism")
     one, two = table.loc["gaussian"], table.loc["flipped-huber"]
     assert (one["nmse"], one["nmse_percentile"], one["graft_share"]) == (3.5, 0.5, 0.0)
     assert two["nmse_percentile"] == (1 + 2 / 2) / 4  # two ties count half
@@ -136,15 +126,17 @@ def test_percentiles_and_probabilities_by_counting():
     assert (two["replications"], two["audited"], two["missed"]) == (4, 1, 0)
 
 
-def test_the_range_over_open_readings_leaves_out_the_account_that_is_stated():
+def test_the_range_over_open_variants_leaves_out_the_account_that_is_stated():
     base = synthetic([2.0, 3.0, 4.0, 5.0], [2.0, 1.5, 2.0, 5.0])
     others = {"optimum-50-passes": (0.5, {"optimum": 50}),
               "exact-account": (9.0, {"flipped_huber": "flipped-huber-exact"})}  # fmt: skip
     more = [base.assign(reading=name, nmse=factor * base["nmse"])
             for name, (factor, _) in others.items()]  # fmt: skip
-    readings = {"chosen": {}} | {name: spec for name, (_, spec) in others.items()}
-    runs, status = {"toy": pd.concat([base, *more])}, {"toy": {"reason": ""}}
-    table = summarise_replicates(runs, status, readings, PAPER)
+    open_and_stated = again(
+        variants={"chosen": {}} | {name: spec for name, (_, spec) in others.items()}
+    )
+    runs, status = {TOY: pd.concat([base, *more])}, {TOY: {"reason": ""}}
+    table = summary(open_and_stated, runs, claims=CLAIMS, statuses=status)
     for _, rows in table.groupby("mechanism"):
         by = rows.set_index("reading")
         assert set(by["nmse_least"]) == {by.loc["optimum-50-passes", "nmse_low"]}
@@ -157,10 +149,10 @@ def test_the_range_over_open_readings_leaves_out_the_account_that_is_stated():
 
 def test_one_law_gains_nothing_and_a_missing_set_says_why():
     same = [1.0, 2.0, 3.0]
-    runs = {"toy": synthetic(same, same), "gone": pd.DataFrame(columns=COLUMNS)}
-    status = {"toy": {"reason": ""}, "gone": {"reason": "no network"}}
-    table = summarise_replicates(runs, status, {"chosen": {}}, PAPER)
-    two = table[(table["dataset"] == "toy") & (table["mechanism"] == "flipped-huber")].iloc[0]
+    runs = {TOY: synthetic(same, same), "gone": pd.DataFrame(columns=RUNS_COLUMNS)}
+    status = {TOY: {"reason": ""}, "gone": {"reason": "no network"}}
+    table = summary(ALONE, runs, claims=CLAIMS, statuses=status)
+    two = table[(table["dataset"] == TOY) & (table["mechanism"] == "flipped-huber")].iloc[0]
     assert (two["nmse_gain_low"], two["nmse_gain"], two["nmse_gain_high"]) == (0, 0, 0)
     assert two["nmse_same_seeds"] == 0.0  # 1 is less than the printed ratio
     assert two["nmse_independent_seeds"] > 0.0
@@ -169,20 +161,30 @@ def test_one_law_gains_nothing_and_a_missing_set_says_why():
     assert set(gone["reason"]) == {"no network"}
 
 
-def test_page_and_figure_show_every_reading(table):
-    paper = PAPER.assign(dataset="airfoil")
-    runs = {"airfoil": table.assign(dataset="airfoil")}
-    summary = summarise_replicates(runs, {}, AGAIN["readings"], paper)
-    page = markdown(summary, 3)
-    for words in ("4 times", "Airfoil", "Gaussian by the bound of [53]", "missed the best 0 times"):
-        assert words in page
-    left, right = replicates(summary).axes
-    assert [text.get_text() for text in left.get_yticklabels()] == ["Airfoil"]
+def test_page_and_figure_show_every_variant(table):
+    told = summary(again(), {TOY: table}, claims=CLAIMS, statuses={})
+    text = page(told)
+    for words in (
+        "4 times", "Diabetes", "Gaussian by the bound of [53]", "missed the best 0 times"
+    ):  # fmt: skip
+        assert words in text
+    left, right = replicates(told).axes
+    assert [label.get_text() for label in left.get_yticklabels()] == ["Diabetes"]
     dots = [line for line in right.lines if line.get_marker() == "D"]
     assert [line.get_xdata()[0] for line in dots] == [1.75]
-    nothing = summarise_replicates(
-        {"airfoil": pd.DataFrame(columns=COLUMNS)}, {"airfoil": {"reason": "x"}},
-        AGAIN["readings"], paper,
+
+
+def test_a_data_set_without_printed_numbers_is_shown_too(table):
+    told = summary(again(), {TOY: table}, claims=[], statuses={})
+    assert "Diabetes" in page(told)
+    assert "nan" not in page(told)
+    assert len(replicates(told).axes[0].lines) > 0
+
+
+def test_without_data_page_and_figure_are_empty():
+    nothing = summary(
+        again(), {TOY: replications(settings(), again(), None)}, claims=CLAIMS,
+        statuses={TOY: {"reason": "x"}},
     )  # fmt: skip
-    assert "0 times" in markdown(nothing, 3)
+    assert "0 times" in page(nothing)
     assert len(replicates(nothing).axes) == 2

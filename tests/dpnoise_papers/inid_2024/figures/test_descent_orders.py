@@ -4,23 +4,28 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent_toys import SETTINGS, TASKS, dataset
+from descent_toys import PLAIN_ORDERS, SETTINGS, dataset
+from dpnoise_papers.inid_2024.descent_settings import DescentOrders
 from dpnoise_papers.inid_2024.figures.descent_orders import LOOKS, PRINTED, descent_orders
 from dpnoise_papers.inid_2024.tables.descent_orders import descent_orders as experiment
 from dpnoise_papers.style import save
 
-MORE = {
-    "documented": {"toy": {"as-is": ["a", "b", "c"]}},
-    "random": 4, "seen": [1], "coarse_trials": 2, "refine": 3,
-}  # fmt: skip
+ONE = DescentOrders(
+    **PLAIN_ORDERS | {"documented": {"california": {"as-is": ["a", "b", "c"]}}, "random": 4}
+)
 PAPER = pd.DataFrame(
-    {"dataset": "toy", "protocol": "printed", "scheme": ["spr", "optimal"], "printed": [0.02, 0.01]}
+    {
+        "dataset": "california",
+        "protocol": "printed",
+        "scheme": ["spr", "optimal"],
+        "printed": [0.02, 0.01],
+    }
 )
 
 
 @pytest.fixture(scope="module")
 def table():
-    return experiment(dataset(), TASKS["squared"], SETTINGS, MORE, seed=1)[0]
+    return experiment(SETTINGS, ONE, dataset())[0]
 
 
 def test_each_order_is_a_point_and_spr_is_sorted(table, tmp_path):
@@ -40,4 +45,4 @@ def test_each_order_is_a_point_and_spr_is_sorted(table, tmp_path):
 
 
 def test_a_table_without_rows_is_an_empty_figure(table):
-    assert len(descent_orders(table.iloc[:0]).axes) == 1
+    assert len(descent_orders(table.iloc[:0], PAPER).axes) == 1

@@ -4,25 +4,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent_toys import MORE, SETTINGS, TASKS, dataset
+from descent_toys import MORE, SETTINGS, dataset
 from dpnoise_papers.inid_2024.figures.improved_descent import (
-    READINGS,
+    VARIANTS,
     descent_paths,
-    readings,
     spr_or_optimal,
+    variants,
 )
 from dpnoise_papers.inid_2024.tables.descent_variants import (
     READINGS_COLUMNS,
     WEIGHTS_COLUMNS,
-    descent_readings,
+    weights_and_variants,
 )
 from dpnoise_papers.inid_2024.tables.improved_descent import COLUMNS, improved_descent
 from dpnoise_papers.style import save
 
-SEED = 2024
 PRINTED = pd.DataFrame(
     {
-        "dataset": "toy",
+        "dataset": "california",
         "features": "raw",
         "protocol": ["printed", "printed", "fresh"],
         "scheme": ["spr", "optimal", "spr"],
@@ -34,12 +33,12 @@ PRINTED = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def paths():
-    return improved_descent(dataset(), TASKS["squared"], SETTINGS, seed=SEED)
+    return improved_descent(SETTINGS, dataset())
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return descent_readings(dataset(), TASKS["squared"], SETTINGS, MORE, seed=SEED)
+    return weights_and_variants(SETTINGS, MORE, dataset())
 
 
 def words(figure):
@@ -72,11 +71,11 @@ def test_paths_show_the_fresh_cyclic_run_and_the_printed_numbers(paths):
 
 
 def test_paths_without_printed_numbers_or_data(paths, tmp_path):
-    assert "printed" not in words(descent_paths(paths))
+    assert "printed" not in words(descent_paths(paths, PRINTED.iloc[:0]))
     for figure in (
-        descent_paths(pd.DataFrame(columns=COLUMNS)),
+        descent_paths(pd.DataFrame(columns=COLUMNS), PRINTED),
         spr_or_optimal(pd.DataFrame(columns=WEIGHTS_COLUMNS)),
-        readings(pd.DataFrame(columns=READINGS_COLUMNS), PRINTED),
+        variants(pd.DataFrame(columns=READINGS_COLUMNS), PRINTED),
     ):
         assert save(figure, tmp_path / "empty")[0].stat().st_size > 0
 
@@ -95,11 +94,11 @@ def test_losses_and_measured_errors_have_a_row_for_each_data_set(tables):
     assert len(figure.axes[2].get_lines()) == 3
 
 
-def test_readings_outside_the_budget_are_hollow_and_carry_their_epsilon(tables):
+def test_variants_outside_the_budget_are_hollow_and_carry_their_epsilon(tables):
     _, table = tables
-    figure = readings(table, PRINTED)
+    figure = variants(table, PRINTED)
     (panel,) = figure.axes
-    assert len(panel.get_yticklabels()) == len(READINGS)
+    assert len(panel.get_yticklabels()) == len(VARIANTS)
     unsafe = table[table["private"] == 0]
     assert len(panel.texts) == len(unsafe) > 0
     assert sorted(line.get_xdata()[0] for line in panel.get_lines()) == [0.0045, 0.0188]

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent_toys import SETTINGS, TASKS, dataset
+from descent_toys import ORDERS, SETTINGS, dataset, settings
 from dpnoise.learn.cd import descend
 from dpnoise.learn.problem import make_problem
-from dpnoise_papers.descent.search import draw, make_task, noise_ratios, run, search
 from dpnoise_papers.inid_2024.tables.descent_orders import (
     COLUMNS,
     SCHEMES,
@@ -16,31 +15,35 @@ from dpnoise_papers.inid_2024.tables.descent_orders import (
     orders_of,
     spread,
 )
+from dpnoise_papers.inid_2024.tables.descent_search import (
+    choose,
+    draw,
+    errors_at,
+    make_task,
+    noise_ratios,
+)
 
-SEED = 7
-MORE = {
-    "documented": {"toy": {"as-is": ["a", "b", "c"], "turned": ["c", "b", "a"]}},
-    "random": 3, "seen": [1, 2, 9], "coarse_trials": 3, "refine": 3,
-}  # fmt: skip
+SEED = SETTINGS.seed
+NAMED = ORDERS.documented["california"]
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return descent_orders(dataset(), TASKS["squared"], SETTINGS, MORE, seed=SEED)
+    return descent_orders(SETTINGS, ORDERS, dataset())
 
 
 def test_orders_are_permutations_and_documented_ones_come_first():
-    orders = orders_of(dataset(), MORE["documented"]["toy"], 40, SEED)
+    orders = orders_of(dataset(), NAMED, 40, SEED)
     assert list(orders.values())[:2] == [(0, 1, 2), (2, 1, 0)]
     assert len(orders) == 42
     assert {tuple(sorted(order)) for order in orders.values()} == {(0, 1, 2)}
     assert len(set(orders.values())) == 6  # 40 draws of 6: all missed with chance below 1e-2
-    assert orders == orders_of(dataset(), MORE["documented"]["toy"], 40, SEED)
+    assert orders == orders_of(dataset(), NAMED, 40, SEED)
 
 
 def test_an_order_is_the_descent_on_columns_in_that_order():
     """Permuting the visits is permuting the columns of X, and the noise is by place."""
-    one = make_task(dataset(), TASKS["squared"], "raw", 1e-5)
+    one = make_task(dataset(), SETTINGS, "raw")
     order = (2, 0, 1)
     noise, visits = draw(one, 3, order, range(4), SEED)
     data = dataset()
@@ -67,12 +70,12 @@ def test_every_row_is_there_once(tables):
 
 
 def test_rows_are_what_search_and_fresh_trials_give(tables):
-    task = make_task(dataset(), TASKS["squared"], "raw", "1/N^2")
+    task = make_task(dataset(), SETTINGS, "raw")
     ratios = 0.5 * noise_ratios(task, "spr", epsilon=1.0, passes=3)
-    settings = SETTINGS | {"coarse_trials": 3}
-    found = search(task, ratios, settings, passes=3, order=(2, 1, 0), seed=SEED)
+    finer = settings(coarse_trials=3)
+    found = choose(task, ratios, finer, passes=3, order=(2, 1, 0))
     draws = draw(task, 3, (2, 1, 0), range(3, 7), SEED)
-    fresh = run(task, ratios, draws, np.array([found.step]), np.array([found.clip]))[0, 0]
+    fresh = errors_at(task, ratios, found, draws)
     table = tables[0].set_index(["order", "scheme", "passes", "protocol"]).sort_index()
     rows = table.loc[("turned", "spr-half", 3)]
     assert rows.loc["printed", "error"] == pytest.approx(found.errors.mean(), rel=1e-12)
@@ -91,19 +94,23 @@ def test_the_spread_is_median_and_range(tables):
     assert (known["error_least"] == groups.min()).all()
     assert (known["error_greatest"] == groups.max()).all()
     assert known["error_se"].equals(table.groupby(keys)["error_se"].median())
-    assert (known.loc[("toy", "raw", "spr")][["gain_least", "gain_greatest"]] == 0).all(axis=None)
+    assert (known.loc[("california", "raw", "spr")][["gain_least", "gain_greatest"]] == 0).all(
+        axis=None
+    )
     assert spread(table.iloc[:0]).empty
 
 
 def test_threads_do_not_matter(tables):
-    again = descent_orders(dataset(), TASKS["squared"], SETTINGS, MORE, seed=SEED, threads=3)
+    again = descent_orders(SETTINGS, ORDERS, dataset(), threads=3)
     for one, other in zip(tables, again, strict=True):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 
 def test_an_order_that_misses_a_column_is_refused_with_its_name():
-    with pytest.raises(ValueError, match=r"orders of toy: .*bad: .*worse: "):
+    with pytest.raises(ValueError, match=r"orders of california: .*bad: .*worse: "):
         orders_of(dataset(), {"bad": ["a", "b"], "fine": ["b", "a", "c"], "worse": ["a"] * 3}, 1, 0)
-    task = make_task(dataset(), TASKS["squared"], "raw", 1e-5)
-    with pytest.raises(ValueError, match=r"permutation of 0 to 2, got \(0, 1\)"):
-        draw(task, 2, (0, 1), range(2), 0)
+
+
+def test_without_data_both_tables_have_their_columns():
+    table, summary = descent_orders(SETTINGS, ORDERS, None)
+    assert (list(table.columns), list(summary.columns)) == (COLUMNS, SPREAD_COLUMNS)

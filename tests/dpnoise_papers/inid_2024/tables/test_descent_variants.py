@@ -1,33 +1,32 @@
-"""Which noise suits which error: the inequalities, and what each reading really spends."""
+"""Which noise suits which error: the inequalities, and what each variant really spends."""
 
 import numpy as np
 import pytest
 
-from descent_toys import MORE, SETTINGS, TASKS, dataset
+from descent_toys import MORE, SETTINGS, dataset
 from dpnoise.allocation.allocate import allocate
-from dpnoise_papers.descent.search import make_task
-from dpnoise_papers.inid_2024.figures.improved_descent import READINGS
+from dpnoise_papers.inid_2024.figures.improved_descent import VARIANTS
+from dpnoise_papers.inid_2024.tables.descent_search import make_task
 from dpnoise_papers.inid_2024.tables.descent_variants import (
     READINGS_COLUMNS,
     WEIGHTS_COLUMNS,
-    descent_readings,
     losses,
-    readings,
     spent,
+    variants,
+    weights_and_variants,
 )
 
-SEED = 2024
 OWN = {"iid": -1.0, "optimal": 0.0, "spr": 1.0}  # the weights M^a for which a scheme is the best
 
 
 @pytest.fixture(scope="module")
 def task():
-    return make_task(dataset(), TASKS["squared"], "raw", "1/N^2")
+    return make_task(dataset(), SETTINGS, "raw")
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return descent_readings(dataset(), TASKS["squared"], SETTINGS, MORE, seed=SEED)
+    return weights_and_variants(SETTINGS, MORE, dataset())
 
 
 @pytest.mark.parametrize(("scheme", "exponent"), OWN.items())
@@ -73,9 +72,9 @@ def test_spr_beats_the_papers_optimum_exactly_for_clipping_between_constant_and_
     assert (best.drop(0.5) < 1).all()
 
 
-def test_three_readings_and_the_looser_account_keep_the_budget(task):
-    kept = readings(task, 1.0, 5)
-    assert set(kept) == set(READINGS)
+def test_three_variants_and_the_looser_account_keep_the_budget(task):
+    kept = variants(task, 1.0, 5)
+    assert set(kept) == set(VARIANTS)
     for name in ("spr", "optimal", "optimal-on-gradient"):
         assert spent(kept[name], 0.3, 5, task.delta) == pytest.approx(1.0, rel=1e-8)
     assert spent(kept["spr-concentrated"], 0.3, 5, task.delta) < 1.0
@@ -96,7 +95,7 @@ def test_misplaced_noise_is_what_its_name_says(task, tau):
         "optimal-step-twice": tau_i * stepped,
         "optimal-step-never": alone,
     }
-    found = readings(task, 1.0, 5)
+    found = variants(task, 1.0, 5)
     for name, sigma in after.items():
         ratios = found[name].ratios * tau ** found[name].power
         assert np.allclose(ratios, sigma / (tau_i * problem.sensitivities(1.0)), rtol=1e-12)
@@ -106,9 +105,9 @@ def test_the_tables_have_every_row_and_agree(tables, task):
     weights, table = tables
     assert list(weights.columns) == WEIGHTS_COLUMNS
     assert list(table.columns) == READINGS_COLUMNS
-    assert table["reading"].tolist() == list(readings(task, 1.0, 3))
+    assert table["reading"].tolist() == list(variants(task, 1.0, 3))
     measured = weights[weights["part"] == "measured"].set_index("exponent")
-    assert measured.index.tolist() == MORE["measured"]
+    assert tuple(measured.index) == MORE.measured
     rows = table.set_index("reading")
     assert measured.loc[1.0, "error"] == rows.loc["spr", "error"]
     assert measured.loc[0.0, "error"] == rows.loc["optimal", "error"]
@@ -123,12 +122,17 @@ def test_the_loss_of_measured_noise_is_the_ratio_of_theory(tables, task):
     weights, _ = tables
     M = task.problem.smoothness
     measured = weights[weights["part"] == "measured"].set_index("exponent")["ratio"]
-    for exponent in MORE["measured"]:
+    for exponent in MORE.measured:
         power = M ** ((1.0 - exponent) / 2.0)
         assert measured[exponent] == pytest.approx(np.sum(power) * np.sum(1 / power) / 9, rel=1e-9)
 
 
 def test_the_tables_do_not_depend_on_the_threads(tables):
-    again = descent_readings(dataset(), TASKS["squared"], SETTINGS, MORE, seed=SEED, threads=3)
+    again = weights_and_variants(SETTINGS, MORE, dataset(), threads=3)
     for first, second in zip(tables, again, strict=True):
         assert first.equals(second)
+
+
+def test_without_data_both_tables_have_their_columns():
+    weights, table = weights_and_variants(SETTINGS, MORE, None)
+    assert (list(weights.columns), list(table.columns)) == (WEIGHTS_COLUMNS, READINGS_COLUMNS)

@@ -1,19 +1,24 @@
-"""Figures 5 and 6 of inid-2024: readings, protocols, pairing, and the same table on any cores."""
+"""Figures 5 and 6 of inid-2024: variants, protocols, pairing, and the same table on any cores."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from descent_toys import SETTINGS, TASKS, dataset
-from dpnoise_papers.descent.search import draw, make_task, noise_ratios, run, search
+from descent_toys import SETTINGS, dataset
+from dpnoise_papers.inid_2024.tables.descent_search import (
+    choose,
+    draw,
+    errors_at,
+    make_task,
+    noise_ratios,
+)
 from dpnoise_papers.inid_2024.tables.improved_descent import COLUMNS, improved_descent
 
-SEED = 2024
 KEYS = ["features", "order", "reading", "scheme", "protocol", "passes"]
 
 
 def table_of(loss="squared", threads=1):
-    return improved_descent(dataset(loss), TASKS[loss], SETTINGS, seed=SEED, threads=threads)
+    return improved_descent(SETTINGS, dataset(loss), threads=threads)
 
 
 @pytest.fixture(scope="module", params=["squared", "logistic"])
@@ -59,11 +64,11 @@ def test_gains_are_paired_differences_from_spr(table):
 
 def test_rows_are_what_the_search_and_fresh_trials_give():
     table = table_of()
-    task = make_task(dataset(), TASKS["squared"], "raw", "1/N^2")
+    task = make_task(dataset(), SETTINGS, "raw")
     ratios = noise_ratios(task, "optimal", epsilon=1.0, passes=1)
-    found = search(task, ratios, SETTINGS, passes=1, order="cyclic", seed=SEED)
-    step, clip = np.array([found.step]), np.array([found.clip])
-    fresh = run(task, ratios, draw(task, 1, "cyclic", range(3, 7), SEED), step, clip)[0, 0]
+    found = choose(task, ratios, SETTINGS, passes=1, order="cyclic")
+    draws = draw(task, 1, "cyclic", range(3, 7), SETTINGS.seed)
+    fresh = errors_at(task, ratios, found, draws)
     rows = table[
         (table["features"] == "raw") & (table["scheme"] == "optimal") & (table["passes"] == 1)
         & (table["reading"] == "budget")
@@ -73,3 +78,7 @@ def test_rows_are_what_the_search_and_fresh_trials_give():
     assert rows.loc["fresh", "error_se"] == pytest.approx(fresh.std(ddof=1) / 2.0, rel=1e-12)
     assert rows["step"].unique().tolist() == [found.step]
     assert rows["edge"].unique().tolist() == [int(found.edge)]
+
+
+def test_without_data_the_table_has_its_columns():
+    assert list(improved_descent(SETTINGS, None).columns) == COLUMNS

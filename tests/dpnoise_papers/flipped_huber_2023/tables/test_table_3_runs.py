@@ -1,4 +1,4 @@
-"""Trials of private coordinate descent: honest splits, paired noise, numbered streams."""
+"""Runs of Table III: disjoint splits, paired noise, numbered streams."""
 
 import numpy as np
 import pytest
@@ -7,22 +7,31 @@ from sklearn.metrics import zero_one_loss
 
 from dpnoise.noise import FlippedHuber
 from dpnoise_papers.data.dataset import Dataset
-from dpnoise_papers.descent import trials
-from dpnoise_papers.descent.trials import (
+from dpnoise_papers.descent import harness
+from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import account
+from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import (
+    EXACT,
+    Runs,
     features_and_target,
     make_split,
-    run_trials,
-    unit_noise,
 )
-from table_3_toys import SETTING, TASKS, dataset, settings
+from table_3_toys import LOGISTIC, NAMES, SQUARED, dataset, settings
 
-GRID = {"passes": 5, "steps": [0.1, 1.0], "clips": [0.5, 5.0], "seed": 2023}
 LOSSES = pytest.mark.parametrize("loss", ["squared", "logistic"])
+TWO = {"low": 0.1, "high": 1.0, "count": 2, "spacing": "log"}
 
 
 def split_of(loss="squared", index=0, seed=2023, task=None, **setting):
-    task = {**TASKS[loss], **(task or {})}
-    return make_split(dataset(loss), task, {**SETTING, **setting}, seed, index)
+    tasks = {NAMES[loss]: {**(SQUARED if loss == "squared" else LOGISTIC), **(task or {})}}
+    return make_split(dataset(loss), settings(seed=seed, tasks=tasks, setting=setting), index)
+
+
+def runs_of(loss="squared", trials=range(3), first=0, threads=1, **changes):
+    chosen = settings(passes=[5], clips=TWO, **changes)
+    asked = {(mechanism, EXACT): chosen.passes for mechanism in chosen.mechanisms}
+    runs = Runs(dataset(loss), chosen, asked, trials=max(trials) + 1, first=first)
+    runs.run(trials, threads)
+    return runs
 
 
 def untouched(split):
@@ -30,17 +39,17 @@ def untouched(split):
     return [tuple(row) for row in np.vstack([split.problem.features, split.test_features])]
 
 
-def seen_by_descend(monkeypatch, split, **changes):
-    """Return what `run_trials` hands to the algorithm, call by call."""
+def seen_by_descend(monkeypatch, **changes):
+    """Return what is handed to the algorithm, call by call: one step of each noise and trial."""
     calls = []
 
     def spy(problem, **arguments):
         calls.append(arguments)
-        return np.zeros((2, 2, len(arguments["noise"]), problem.coordinates))
+        return np.zeros((1, 2, len(arguments["noise"]), problem.coordinates))
 
-    monkeypatch.setattr(trials, "descend", spy)
-    run_trials(split, "toy", settings(**changes), trials=range(3), **GRID)
-    return calls
+    monkeypatch.setattr(harness, "descend", spy)
+    runs_of(**changes)
+    return calls[::2]  # both steps see the same
 
 
 @LOSSES
@@ -87,9 +96,9 @@ def test_the_test_part_does_not_touch_what_is_learned():
     X, y = whole.features.copy(), whole.target.copy()
     X[held_out] *= 100.0
     y[held_out] += 1e6
-    other = Dataset("toy", "toy", "toy", X, y, whole.feature_names)
+    other = Dataset("diabetes", "toy", "toy", X, y, whole.feature_names)
     before = split_of()
-    after = make_split(other, TASKS["squared"], SETTING, 2023, 0)
+    after = make_split(other, settings(), 0)
     assert np.array_equal(before.problem.features, after.problem.features)
     assert np.array_equal(before.problem.target, after.problem.target)
     assert np.array_equal(before.optimum, after.optimum)
@@ -113,7 +122,7 @@ def test_nmse_is_the_relative_squared_distance_to_the_optimum():
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_the_errors_are_those_of_an_independent_library(intercept):
-    squared, logistic = (split_of(loss, intercept=intercept) for loss in TASKS)
+    squared, logistic = (split_of(loss, intercept=intercept) for loss in NAMES)
     used = slice(None, -1 if intercept else None)
     lasso = Lasso(0.01, fit_intercept=intercept, tol=1e-12)
     lasso.fit(squared.problem.features[:, used], squared.problem.target)
@@ -156,97 +165,100 @@ def test_an_intercept_is_one_more_unpenalised_coordinate():
 
 
 def test_delta_is_one_over_the_squared_number_of_training_samples():
-    split = split_of()
-    by_rule = unit_noise(split.problem, "gaussian", settings(), 5)
-    by_hand = unit_noise(split.problem, "gaussian", settings(delta=48.0**-2), 5)
-    assert by_rule == by_hand
-    assert by_rule.delta == 48.0**-2
+    assert split_of().delta == 48.0**-2
+    assert make_split(dataset(), settings(delta=1e-5), 0).delta == 1e-5
 
 
 @LOSSES
 def test_flipped_huber_noise_with_alpha_zero_gives_the_very_numbers_of_gaussian_noise(loss):
-    split = split_of(loss)
-    unit = unit_noise(split.problem, "flipped-huber", settings(), 5).unit
+    unit = account(split_of(loss), "flipped-huber", settings(), 5).unit
     assert isinstance(unit, FlippedHuber)
     assert unit.alpha == 0.0
-    results = run_trials(split, "toy", settings(), trials=range(3), **GRID)
-    for ours, theirs in zip(results["flipped-huber"], results["gaussian"], strict=True):
-        assert np.array_equal(ours, theirs)
-    assert not np.array_equal(results["gaussian-tight"][0], results["gaussian"][0])
+    nmse = runs_of(loss).nmse
+    assert np.array_equal(nmse["flipped-huber", EXACT], nmse["gaussian", EXACT])
+    assert not np.array_equal(nmse["gaussian-tight", EXACT], nmse["gaussian", EXACT])
 
 
 def test_every_mechanism_maps_the_same_uniforms(monkeypatch):
-    # at this budget the search of the paper ends at alpha > 0, so three laws differ
+    # at this budget the search of the paper ends at alpha > 0, so three distributions differ
     small = {"epsilon": 0.1, "delta": 1e-9, "xi_grid": 200}
-    split = split_of()
-    calls = seen_by_descend(monkeypatch, split, **small)
-    mechanisms = settings()["mechanisms"]
-    units = [unit_noise(split.problem, m, settings(**small), 5).unit for m in mechanisms]
+    calls = seen_by_descend(monkeypatch, trials=[0], **small)
+    chosen = settings(**small)
+    units = [
+        account(make_split(dataset(), chosen, 0), m, chosen, 5).unit for m in chosen.mechanisms
+    ]
     assert units[1].alpha > 0
     assert len(calls) == 3
     uniforms = [u.cdf(call["noise"]) for u, call in zip(units, calls, strict=True)]
-    assert uniforms[0].shape == (3, 5, 3)
+    assert uniforms[0].shape == (1, 5, 3)
     assert np.allclose(uniforms[1], uniforms[0], rtol=1e-9, atol=0.0)
     assert np.allclose(uniforms[2], uniforms[0], rtol=1e-9, atol=0.0)
 
 
 def test_the_noise_does_not_depend_on_the_order_of_coordinates(monkeypatch):
-    split = split_of()
-    cyclic = seen_by_descend(monkeypatch, split, setting={"order": "cyclic"})
-    shuffled = seen_by_descend(monkeypatch, split, setting={"order": "random"})
-    assert np.array_equal(cyclic[0]["noise"], shuffled[0]["noise"])
-    assert np.array_equal(cyclic[0]["orders"], np.broadcast_to(np.arange(3), (3, 5, 3)))
-    orders = shuffled[0]["orders"]
-    assert set(orders.ravel()) == {0, 1, 2}
-    assert not np.array_equal(orders[0], orders[1])
-    assert all(np.array_equal(call["orders"], orders) for call in shuffled)
+    cyclic = seen_by_descend(monkeypatch, trials=[0, 1], setting={"order": "cyclic"})
+    shuffled = seen_by_descend(monkeypatch, trials=[0, 1], setting={"order": "random"})
+    assert len(cyclic) == len(shuffled) == 4
+    assert all(
+        np.array_equal(one["noise"], two["noise"])
+        for one, two in zip(cyclic, shuffled, strict=True)
+    )
+    assert np.array_equal(cyclic[0]["orders"], np.broadcast_to(np.arange(3), (1, 5, 3)))
+    first, same, second, _ = (call["orders"] for call in shuffled)
+    assert set(first.ravel()) == {0, 1, 2}
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, second)
 
 
 @LOSSES
 @pytest.mark.parametrize("order", ["cyclic", "random"])
 def test_a_trial_does_not_depend_on_which_others_run(loss, order):
-    split = split_of(loss)
-    # a law with alpha > 0, whose quantile function is solved for and not a formula
-    chosen = settings(epsilon=0.1, delta=1e-9, xi_grid=200, setting={"order": order})
-    together = run_trials(split, "toy", chosen, trials=[0, 1, 2, 3], **GRID)
-    alone = run_trials(split, "toy", chosen, trials=[2], **GRID)
-    backwards = run_trials(split, "toy", chosen, trials=[3, 2], **GRID)
-    for mechanism in chosen["mechanisms"]:
-        for whole, one, two in zip(
-            *(r[mechanism] for r in (together, alone, backwards)), strict=True
-        ):
-            assert whole.shape == (2, 2, 4)
-            assert np.array_equal(one[..., 0], whole[..., 2])
-            assert np.array_equal(two, whole[..., [3, 2]])
-            assert one.shape == (2, 2, 1)
-    nmse = together["gaussian"][0]
+    # a distribution with alpha > 0, whose quantile function is solved for and not a formula
+    chosen = {"epsilon": 0.1, "delta": 1e-9, "xi_grid": 200, "setting": {"order": order}}
+    together = runs_of(loss, range(4), **chosen)
+    alone = runs_of(loss, [2], **chosen)
+    threaded = runs_of(loss, [3, 2, 1, 0], threads=3, **chosen)
+    later = runs_of(loss, [0], first=2, **chosen)
+    for key, nmse in together.nmse.items():
+        assert nmse.shape == (1, 2, 2, 4)
+        assert np.array_equal(alone.nmse[key][..., 2], nmse[..., 2])
+        assert np.isinf(alone.nmse[key][..., :2]).all()
+        assert np.array_equal(threaded.nmse[key], nmse)
+        assert np.array_equal(later.nmse[key][..., 0], nmse[..., 2])
+        assert np.array_equal(threaded.test_error[key[0]], together.test_error[key[0]])
+    nmse = together.nmse["gaussian", EXACT]
     assert len(np.unique(nmse)) == nmse.size
 
 
-@LOSSES
-def test_with_hardly_any_noise_the_optimum_is_reached(loss):
-    split = split_of(loss)
-    chosen = settings(epsilon=1e12, mechanisms=["gaussian-tight"])
-    results = run_trials(
-        split, "toy", chosen, passes=100, trials=[0], steps=[1.0], clips=[50.0], seed=1
-    )
-    nmse, error = (values.item() for values in results["gaussian-tight"])
+def mean_of(epsilon, passes, trials, step, clip):
+    """Return NMSE and the difference in test error of one configuration, means over trials."""
+    grids = {
+        name: {"low": value, "high": 2.0 * value, "count": 2, "spacing": "log"}
+        for name, value in (("steps", step), ("clips", clip))
+    }
+    chosen = settings(
+        mechanisms=["gaussian-tight"], passes=[passes], **grids, setting={"split": "fixed"}
+    ).model_copy(update={"epsilon": epsilon})
+    runs = Runs(dataset(), chosen, {("gaussian-tight", EXACT): [passes]}, trials=trials)
+    runs.run(range(trials), 1)
+    split = make_split(dataset(), chosen, 0)
+    excess = runs.test_error["gaussian-tight"][0, 0, 0] - split.test_error(split.optimum)
+    return runs.nmse["gaussian-tight", EXACT][0, 0, 0].mean(), abs(excess).max()
+
+
+def test_with_hardly_any_noise_the_optimum_is_reached():
+    nmse, excess = mean_of(1e12, 100, 1, 1.0, 50.0)
     assert nmse < 1e-6
-    assert error == pytest.approx(split.test_error(split.optimum), abs=1e-3)
+    assert excess < 1e-3
 
 
 def test_more_budget_helps():
-    split = split_of()
-    loss = [
-        np.mean(
-            run_trials(
-                split, "toy", settings(epsilon=epsilon, mechanisms=["gaussian"]),
-                passes=5, trials=range(50), steps=[0.5], clips=[2.0], seed=1,
-            )["gaussian"][0]
-        )
-        for epsilon in (0.1, 1.0, 10.0, 100.0)
-    ]  # fmt: skip
+    loss = [mean_of(epsilon, 5, 50, 0.5, 2.0)[0] for epsilon in (0.1, 1.0, 10.0, 100.0)]
     assert np.all(np.diff(loss) < 0)
+
+
+def choices(**setting):
+    return settings(setting=setting).setting
 
 
 def california(stream):
@@ -268,11 +280,11 @@ def california(stream):
 
 def test_the_counts_of_california_are_what_its_ratios_were_made_of():
     whole, counts = california(np.random.default_rng(0))
-    X, y = features_and_target(whole, {**SETTING, "california_features": "counts"})
+    X, y = features_and_target(whole, choices(california_features="counts"))
     assert np.allclose(X, counts, rtol=1e-12)
     assert y is whole.target
     untouched_copy = whole.features.copy()
-    X, _ = features_and_target(whole, SETTING)
+    X, _ = features_and_target(whole, choices())
     assert np.array_equal(X, untouched_copy)
 
 
@@ -284,7 +296,7 @@ def test_the_three_tasks_of_wine():
         {"quality": quality},
     )  # fmt: skip
     colour, both, good = (
-        features_and_target(wine, {**SETTING, "wine_task": task})
+        features_and_target(wine, choices(wine_task=task))
         for task in ("colour", "colour-and-quality", "quality")
     )
     assert colour[0] is base.features
@@ -298,6 +310,6 @@ def test_the_three_tasks_of_wine():
 @pytest.mark.parametrize("change", [{"wine_task": "quality"}, {"california_features": "counts"}])
 def test_the_choices_of_one_data_set_leave_the_others_alone(change):
     whole = dataset("logistic")
-    X, y = features_and_target(whole, {**SETTING, **change})
+    X, y = features_and_target(whole, choices(**change))
     assert X is whole.features
     assert y is whole.target

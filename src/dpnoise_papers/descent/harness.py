@@ -1,0 +1,222 @@
+"""Runs of private coordinate descent over steps and clipping levels, and their errors.
+
+Table III of flipped-huber-2023 compares noise distributions in the descent, Figures 5 and 6 of
+inid-2024 compare scales of the noise by coordinate. Both solve a learning problem, run the
+descent for every combination of step, clipping level and trial on the same draws of noise, and
+choose the combination whose mean error over the trials is the smallest.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from dpnoise.learn.cd import descend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from dpnoise._types import Array
+    from dpnoise.learn.problem import Problem
+
+    _Job, _Result = TypeVar("_Job"), TypeVar("_Result")
+
+OVERFLOWS = np.errstate(over="ignore", invalid="ignore")  # a diverged run is a result: inf
+
+
+@dataclass(frozen=True)
+class Task:
+    """A learning problem with its minimum.
+
+    Attributes
+    ----------
+    name : str
+        The data set.
+    problem : Problem
+    optimum : float64 array, shape (K,)
+        The parameters that minimise the objective, without privacy.
+    delta : float
+        The delta of the privacy budget.
+    """
+
+    name: str
+    problem: Problem
+    optimum: Array
+    delta: float
+
+    @cached_property
+    def value(self) -> float:
+        """The minimum of the objective, J*."""
+        return float(self.problem.objective(self.optimum))
+
+    @OVERFLOWS
+    def excess(self, weights: Array) -> Array:
+        """(J(w) - J*) / J* for weights of shape (..., K); inf for a diverged run."""
+        return diverged_to_inf(self.problem.objective(weights) / self.value - 1.0)
+
+    @OVERFLOWS
+    def nmse(self, weights: Array, target: Array | None = None) -> Array:
+        """||w - w*||^2 / ||w*||^2 for weights of shape (..., K); inf for a diverged run.
+
+        w* is the optimum unless another `target` is given.
+        """
+        target = self.optimum if target is None else target
+        distance = np.sum((weights - target) ** 2, axis=-1)
+        return diverged_to_inf(distance / np.sum(target**2))
+
+
+def diverged_to_inf(errors: Array) -> Array:
+    """Return errors with inf for nan.
+
+    Parameters
+    ----------
+    errors : float64 array
+
+    Returns
+    -------
+    float64 array
+    """
+    return np.where(np.isfinite(errors), errors, np.inf)
+
+
+def budget_delta(rule: float | str, size: int) -> float:
+    """Return the delta of the privacy budget for N samples.
+
+    Parameters
+    ----------
+    rule : float or "1/N^2"
+    size : int
+        N.
+
+    Returns
+    -------
+    float
+    """
+    return size**-2.0 if isinstance(rule, str) else rule
+
+
+def run(
+    problem: Problem,
+    measures: Sequence[Callable[[Array], Array]],
+    *,
+    steps: Array,
+    clips: Array,
+    noise: Array,
+    orders: NDArray[np.int64],
+    iterate: str = "last",
+    wanted: NDArray[np.bool_] | None = None,
+) -> tuple[Array, ...]:
+    """Return the errors of every (step, clip, trial).
+
+    Parameters
+    ----------
+    problem : Problem
+    measures : sequence of callables
+        From final parameters of shape (clips, trials, K) to errors of shape (clips, trials).
+    steps : float64 array, shape (S,)
+    clips : float64 array, shape (C,)
+    noise, orders : arrays, shape (trials, L, K)
+        Unit noise, and the coordinate that each update takes. All steps and clips share them.
+    iterate : {"last", "averaged"}
+    wanted : bool array, shape (S, C), optional
+        The combinations to run; the others get inf. All by default.
+
+    Returns
+    -------
+    tuple of float64 arrays, shape (S, C, trials)
+        One for each measure.
+    """
+    wanted = np.ones((len(steps), len(clips)), dtype=bool) if wanted is None else wanted
+    found = tuple(np.full((*wanted.shape, len(noise)), np.inf) for _ in measures)
+    for place, step in enumerate(steps):
+        kept = wanted[place]
+        if kept.any():
+            weights = descend(
+                problem,
+                steps=[step],
+                clips=clips[kept],
+                noise=noise,
+                orders=orders,
+                iterate=iterate,
+            )[0]
+            for errors, measure in zip(found, measures, strict=True):
+                errors[place, kept] = measure(weights)
+    return found
+
+
+def smallest_mean(errors: Array) -> tuple[int, ...]:
+    """Return the place of the configuration with the smallest mean error over the trials.
+
+    Parameters
+    ----------
+    errors : float64 array, shape (..., trials)
+
+    Returns
+    -------
+    tuple of int
+    """
+    mean = errors.mean(axis=-1)
+    return tuple(int(i) for i in np.unravel_index(np.argmin(mean), mean.shape))
+
+
+def mean_and_error(values: Array) -> tuple[Array, Array]:
+    """Return mean and standard error over the trials; inf and inf where one diverged.
+
+    Parameters
+    ----------
+    values : float64 array, shape (..., trials)
+
+    Returns
+    -------
+    mean, error : float64 arrays, shape (...)
+        Equal values have exactly the error 0.
+    """
+    diverged = ~np.isfinite(values).all(axis=-1)
+    values = np.where(diverged[..., None], 0.0, values)  # no inf - inf in the spread
+    same = (values == values[..., :1]).all(axis=-1)
+    mean = np.where(same, values[..., 0], values.mean(axis=-1))
+    spread = values.std(axis=-1, ddof=1) / np.sqrt(values.shape[-1])
+    error = np.where(same, 0.0, spread)
+    return np.where(diverged, np.inf, mean)[()], np.where(diverged, np.inf, error)[()]
+
+
+def gain_and_error(errors: Array, others: Array) -> tuple[Array | float, Array | float]:
+    """Return mean and standard error of the paired differences; nan and nan if one diverged.
+
+    Parameters
+    ----------
+    errors, others : float64 arrays, shape (trials,)
+        The gain is `errors` less `others`.
+
+    Returns
+    -------
+    mean, error : float
+    """
+    if not (np.isfinite(errors).all() and np.isfinite(others).all()):
+        return np.nan, np.nan
+    return mean_and_error(errors - others)
+
+
+def in_threads(
+    work: Callable[[_Job], _Result], jobs: Iterable[_Job], threads: int
+) -> list[_Result]:
+    """Return the results in the order of the jobs, whatever the number of threads.
+
+    Parameters
+    ----------
+    work : callable
+    jobs : iterable
+    threads : int
+
+    Returns
+    -------
+    list
+    """
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, jobs))

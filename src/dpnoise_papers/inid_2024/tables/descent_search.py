@@ -1,0 +1,275 @@
+"""Private coordinate descent with noise by coordinate, under one search for all schemes.
+
+inid-2024, section VI-A and appendix C: after the step size tau_i = tau / M_i the update of
+coordinate i has sensitivity lambda_i = 2 tau_i C_i / N, and gets Gaussian noise of scale
+sigma_i by some scheme. With the clipping levels of the paper, C_i proportional to sqrt(M_i),
+all sigma_i / lambda_i are free of tau and of the clipping constant, because every scheme is
+equivariant in scale. Noise after the step is therefore what `dpnoise.learn.cd.descend` does
+with unit noise multiplied by sigma_i / lambda_i (its own noise is placed on the gradient,
+which the step then scales).
+
+Each scheme gets the same coarse-to-fine search over step and clipping constant, on the same
+trials with the same draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.allocation.allocate import allocate
+from dpnoise.learn.optimum import optimum
+from dpnoise.learn.problem import make_problem
+from dpnoise_papers import grids
+from dpnoise_papers.descent.harness import Task, budget_delta, run, smallest_mean
+from dpnoise_papers.seeds import generator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dpnoise._types import Array
+    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.inid_2024.descent_settings import ImprovedDescent
+
+    Draws = tuple[Array, NDArray[np.int64]]
+
+_SAME = 1e-9  # schemes whose noise agrees to this relative accuracy are one mechanism
+
+
+def make_task(dataset: Dataset, settings: ImprovedDescent, features: str) -> Task:
+    """Return the learning problem of a data set with its minimum.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    settings : ImprovedDescent
+    features : {"raw", "standardise"}
+
+    Returns
+    -------
+    Task
+    """
+    X, size = dataset.features, len(dataset.target)
+    if features == "standardise":
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    task = settings.tasks[dataset.name]
+    strength = getattr(task.strength, features)
+    problem = make_problem(
+        X,
+        dataset.target,
+        loss=task.loss,
+        penalty=task.penalty,
+        strength=1.0 / size if strength == "1/N" else strength,
+    )
+    return Task(dataset.name, problem, optimum(problem), budget_delta(settings.delta, size))
+
+
+def noise_ratios(
+    task: Task,
+    scheme: str,
+    *,
+    epsilon: float,
+    passes: int,
+    exponent: float | None = None,
+) -> Array:
+    """Return sigma_i / lambda_i of one scheme for L passes.
+
+    Parameters
+    ----------
+    task : Task
+    scheme : {"iid", "spr", "optimal"}
+    epsilon : float
+    passes : int
+        L; each coordinate is released once in each pass.
+    exponent : float, optional
+        a: the optimal scheme minimises sum_i M_i^a sigma_i^2; 0 (the paper's) by default.
+
+    Returns
+    -------
+    float64 array, shape (K,)
+    """
+    smoothness = task.problem.smoothness
+    lambdas = task.problem.sensitivities(1.0) / smoothness
+    sigmas = allocate(
+        lambdas,
+        scheme=scheme,
+        epsilon=epsilon,
+        delta=task.delta,
+        weights=None if exponent is None else smoothness**exponent,
+        compositions=passes,
+    )
+    return np.asarray(sigmas / lambdas)
+
+
+def draw(
+    task: Task, passes: int, order: str | Sequence[int], trials: Sequence[int], seed: int
+) -> Draws:
+    """Return unit noise and the order of coordinates.
+
+    Parameters
+    ----------
+    task : Task
+    passes : int
+        L.
+    order : {"cyclic", "permuted"} or sequence of int
+        `permuted` visits every coordinate once in each pass, in an order drawn anew; a sequence
+        of all coordinates is the order of every pass. Orders drawn with replacement would visit
+        some coordinates more often than the account of unequal noise allows for.
+    trials : sequence of int
+    seed : int
+
+    Returns
+    -------
+    noise, orders : arrays, shape (trials, L, K)
+    """
+    shape = (passes, task.problem.coordinates)
+    cycle = list(range(shape[1])) if isinstance(order, str) else list(order)
+    noise, orders = [], []
+    for trial in trials:
+        stream = generator(seed, "improved-descent", task.name, passes, trial)
+        noise.append(stream.standard_normal(shape))
+        visits = np.tile(np.array(cycle, dtype=np.int64), (passes, 1))
+        orders.append(stream.permuted(visits, axis=1) if order == "permuted" else visits)
+    return np.stack(noise), np.stack(orders)
+
+
+def errors_of(
+    task: Task, ratios: Array, draws: Draws, steps: Array, clips: Array, *, power: float = 0.0
+) -> Array:
+    """Return the relative errors of every (step, clip, trial).
+
+    Parameters
+    ----------
+    task : Task
+    ratios : float64 array, shape (K,)
+        sigma_i / lambda_i, see `noise_ratios`.
+    draws : tuple of arrays
+        Unit noise and orders, from `draw`.
+    steps : float64 array, shape (S,)
+    clips : float64 array, shape (C,)
+    power : float
+        The noise is multiplied by step^`power`: 0 for every scheme of the paper.
+
+    Returns
+    -------
+    float64 array, shape (S, C, trials)
+    """
+    noise, orders = draws
+    scaled = noise * ratios[orders]  # noise comes by place in the order, ratios by coordinate
+    return np.concatenate(
+        [
+            run(
+                task.problem,
+                [task.excess],
+                steps=steps[[place]],
+                clips=clips,
+                noise=scaled * step**power,
+                orders=orders,
+            )[0]
+            for place, step in enumerate(steps)
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the search chose.
+
+    Attributes
+    ----------
+    step, clip : float
+    errors : float64 array, shape (trials,)
+        On the trials on which it was chosen.
+    edge : bool
+        Whether the coarse grid's best lies on that grid's edge.
+    luckiest : float
+        The mean over trials of the smallest error of each trial over the refined grid: an oracle
+        minimum, not computable under privacy.
+    """
+
+    step: float
+    clip: float
+    errors: Array
+    edge: bool
+    luckiest: float
+
+
+def choose(
+    task: Task,
+    ratios: Array,
+    settings: ImprovedDescent,
+    *,
+    passes: int,
+    order: str | Sequence[int],
+    power: float = 0.0,
+) -> Found:
+    """Choose step and clipping constant by the smallest mean error over the trials.
+
+    The coarse grid is run on the first `coarse_trials`; then `refine` points per axis between
+    the neighbours of its best, on all `trials`.
+
+    Parameters
+    ----------
+    task : Task
+    ratios : float64 array, shape (K,)
+        sigma_i / lambda_i, see `noise_ratios`.
+    settings : ImprovedDescent
+    passes, order, power
+        As for `draw` and `errors_of`.
+
+    Returns
+    -------
+    Found
+    """
+    noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
+    coarse = grids.values(settings.steps), grids.values(settings.clips)
+    few = noise[: settings.coarse_trials], orders[: settings.coarse_trials]
+    places = smallest_mean(errors_of(task, ratios, few, *coarse, power=power))
+    edge = any(p in (0, len(g) - 1) for p, g in zip(places, coarse, strict=True))
+    steps, clips = (
+        g[p] * np.geomspace(g[0] / g[1], g[1] / g[0], settings.refine)
+        for p, g in zip(places, coarse, strict=True)
+    )
+    errors = errors_of(task, ratios, (noise, orders), steps, clips, power=power)
+    s, c = smallest_mean(errors)
+    luckiest = float(errors.min(axis=(0, 1)).mean())
+    return Found(float(steps[s]), float(clips[c]), errors[s, c], edge, luckiest)
+
+
+def errors_at(
+    task: Task, ratios: Array, found: Found, draws: Draws, *, power: float = 0.0
+) -> Array:
+    """Return the relative errors of the chosen configuration on some draws.
+
+    Parameters
+    ----------
+    task : Task
+    ratios : float64 array, shape (K,)
+    found : Found
+    draws : tuple of arrays
+    power : float
+
+    Returns
+    -------
+    float64 array, shape (trials,)
+    """
+    step, clip = np.array([found.step]), np.array([found.clip])
+    return errors_of(task, ratios, draws, step, clip, power=power)[0, 0]
+
+
+def same(ratios: Array, others: Array) -> bool:
+    """Return whether two schemes are one mechanism here.
+
+    Parameters
+    ----------
+    ratios, others : float64 arrays, shape (K,)
+
+    Returns
+    -------
+    bool
+    """
+    return bool(np.allclose(ratios, others, rtol=_SAME, atol=0.0))

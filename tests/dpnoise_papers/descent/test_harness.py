@@ -1,0 +1,66 @@
+"""The harness of coordinate descent: means, gains, threads, and runs of a part of the grid."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from descent_toys import SETTINGS, dataset
+from dpnoise_papers.descent.harness import (
+    budget_delta,
+    gain_and_error,
+    in_threads,
+    mean_and_error,
+    run,
+    smallest_mean,
+)
+from dpnoise_papers.inid_2024.tables.descent_search import draw, make_task
+
+
+def test_means_and_paired_gains():
+    assert mean_and_error(np.array([1.0, 2.0, 3.0])) == pytest.approx((2.0, 1 / math.sqrt(3)))
+    assert mean_and_error(np.full(20, 0.1)) == (0.1, 0.0)
+    assert mean_and_error(np.array([1.0, np.inf])) == (np.inf, np.inf)
+    gain, spread = gain_and_error(np.array([1.0, 2.0]), np.array([0.0, 1.5]))
+    assert (gain, spread) == pytest.approx((0.75, 0.25))
+    assert np.isnan(gain_and_error(np.array([1.0, np.inf]), np.array([0.0, 1.5]))).all()
+
+
+def test_means_of_many_configurations_are_those_of_each():
+    values = np.random.default_rng(0).normal(size=(3, 4, 5))
+    values[1, 2] = 0.1
+    values[0, 3, 2] = np.nan
+    mean, error = mean_and_error(values)
+    for place in np.ndindex(3, 4):
+        assert (mean[place], error[place]) == mean_and_error(values[place])
+    assert (mean[0, 3], error[0, 3]) == (np.inf, np.inf)
+    assert smallest_mean(np.nan_to_num(values, nan=9.0)) == np.unravel_index(
+        np.argmin(mean), mean.shape
+    )
+
+
+def test_delta_is_a_number_or_one_over_the_squared_size():
+    assert budget_delta("1/N^2", 400) == 400.0**-2
+    assert budget_delta(1e-5, 400) == 1e-5
+
+
+def test_results_come_in_the_order_of_the_jobs():
+    def work(job):
+        time.sleep(0.02 * (3 - job))
+        return job
+
+    assert in_threads(work, range(4), 4) == [0, 1, 2, 3]
+
+
+def test_a_part_of_the_grid_has_the_errors_of_the_whole_grid():
+    task = make_task(dataset(), SETTINGS, "raw")
+    noise, orders = draw(task, 3, "cyclic", range(2), 1)
+    steps, clips = np.array([0.1, 1.0]), np.array([1.0, 10.0, 50.0])
+    given = {"steps": steps, "clips": clips, "noise": noise, "orders": orders}
+    excess, nmse = run(task.problem, [task.excess, task.nmse], **given)
+    assert excess.shape == nmse.shape == (2, 3, 2)
+    wanted = np.array([[False, True, True], [False, False, False]])
+    (part,) = run(task.problem, [task.excess], **given, wanted=wanted)
+    assert np.array_equal(part[wanted], excess[wanted])
+    assert np.isinf(part[~wanted]).all()
