@@ -93,8 +93,7 @@ def test_a_new_process_writes_the_same_bytes(tmp_path):
     fisher_table().to_csv(tmp_path / "table.csv", index=False)
     code = (
         "import pandas as pd; from dpnoise_papers import style;"
-        "from dpnoise_papers.descent.names import in_order
-from dpnoise_papers.flipped_huber_2023.figures.densities import figure_2;"
+        "from dpnoise_papers.flipped_huber_2023.figures.densities import figure_2;"
         f"table = pd.read_csv({str(tmp_path / 'table.csv')!r});"
         f"style.save(figure_2(table), {str(tmp_path / 'there')!r})"
     )

@@ -68,9 +68,7 @@ def _jobs(tasks: Mapping[str, Task], settings: ImprovedDescent) -> list[_Job]:
             continue
         distinct: list[tuple[Array, list[str]]] = []
         for scheme in SCHEMES:
-            ratios = noise_ratios(
-                tasks[features], scheme, epsilon=settings.epsilon, passes=passes
-            )
+            ratios = noise_ratios(tasks[features], scheme, epsilon=settings.epsilon, passes=passes)
             known = [names for other, names in distinct if same(ratios, other)]
             if known:
                 known[0].append(scheme)

@@ -131,9 +131,7 @@ def runs_of(factors, datasets=("houses", "boston")):
         for (name, mechanism), part in PAPER.groupby(["dataset", "mechanism"], sort=False):
             if name in datasets:
                 values = part.set_index("metric")["value"] * factor
-                rows.append(
-                    {"dataset": name, "variant": variant, "mechanism": mechanism, **values}
-                )
+                rows.append({"dataset": name, "variant": variant, "mechanism": mechanism, **values})
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
 
