@@ -20,7 +20,13 @@ WRONG = {
     bool: ["yes", 1, None],
 }
 # Text that may be anything of a kind, and numbers that may be of any size.
-FREE = {"data.cache": "no such word"}
+FREE = {"data.cache": "no such word"} | {
+    f"inid_2024.improved_descent.tasks.electricity.strength.{features}": 3
+    for features in ("raw", "standardise")
+} | {
+    f"inid_2024.descent_orders.documented.electricity.openml.{place}": "no such word"
+    for place in range(8)
+}  # fmt: skip
 
 
 def leaves(node, path=()):

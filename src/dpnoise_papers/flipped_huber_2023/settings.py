@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from dpnoise_papers.flipped_huber_2023.settings_table_3 import (
     Table3,
@@ -206,8 +206,6 @@ class Lemma7(Section):
 
 class Settings(Section):
     """All settings of the paper."""
-
-    model_config = ConfigDict(extra="allow", strict=True)  # TODO: closed once all are here
 
     figure_1: Densities
     figure_2: FisherInformation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from dpnoise_papers.inid_2024.descent_settings import (
     DescentOrders,
@@ -204,8 +204,6 @@ class Theory(Seeded):
 
 class Settings(Section):
     """All settings of the paper."""
-
-    model_config = ConfigDict(extra="allow", strict=True)  # TODO: closed once all are here
 
     figure_1a: Errors
     figure_1b: Errors
