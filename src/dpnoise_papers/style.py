@@ -177,7 +177,15 @@ def power_of_ten(value: float) -> str:
 
 
 def save(figure: Figure, stem: str | Path) -> list[Path]:
-    """Write a figure as SVG, PDF and PNG, in this order, with the same bytes on every run."""
+    """Write a figure as SVG, PDF and PNG, in this order, with the same bytes on every run.
+
+    Raises
+    ------
+    ValueError
+        If it is not as wide as the page.
+    """
+    if figure.get_figwidth() != PAGE:
+        raise ValueError(f"{stem}: expected a width of {PAGE} in, got {figure.get_figwidth():g}")
     stem = Path(stem)
     contents = {}
     with house_style():

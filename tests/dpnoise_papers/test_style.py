@@ -2,7 +2,16 @@
 
 import pytest
 
-from dpnoise_papers.style import PAGE, TEXT, house_style, legend_below, page, power_of_ten
+from dpnoise_papers.style import (
+    PAGE,
+    TEXT,
+    house_style,
+    legend_below,
+    new_figure,
+    page,
+    power_of_ten,
+    save,
+)
 
 
 @house_style()
@@ -43,3 +52,9 @@ def test_a_legend_names_all_once_within_the_page_and_below_the_panels(count, lab
 )
 def test_small_powers_of_ten_are_written_as_such(value, text):
     assert power_of_ten(value) == text
+
+
+def test_a_figure_of_another_width_is_not_written(tmp_path):
+    with pytest.raises(ValueError, match=r"expected a width of 7.16 in, got 3.5"):
+        save(new_figure(3.5, 2.0), tmp_path / "narrow")
+    assert not list(tmp_path.iterdir())
