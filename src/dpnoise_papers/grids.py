@@ -24,17 +24,7 @@ def describe(noise: Noise) -> str:
 
 
 def values(grid: Grid | tuple[float, ...]) -> Array:
-    """Points of a grid, from the lowest up.
-
-    Parameters
-    ----------
-    grid : Grid or tuple of float
-        Listed points stay as they are.
-
-    Returns
-    -------
-    float64 array, shape (grid.count,)
-    """
+    """Points of a grid, from the lowest up; listed points stay as they are."""
     if isinstance(grid, tuple):
         return np.array(grid)
     spaced = np.geomspace if grid.spacing == "log" else np.linspace
@@ -42,19 +32,8 @@ def values(grid: Grid | tuple[float, ...]) -> Array:
 
 
 def symmetric(half_width: float, points: int, marks: list[float]) -> Array:
-    """Grid from minus to plus `half_width`, with marks of both signs where they lie inside.
-
-    Parameters
-    ----------
-    half_width : float
-    points : int
-        Of the even grid.
-    marks : list of float
-
-    Returns
-    -------
-    float64 array
-        Sorted, without repeats.
+    """Grid of `points` from minus to plus `half_width`, with marks of both signs where they lie
+    inside.
     """
     inside = [mark for mark in marks if mark <= half_width]
     grid = np.linspace(-half_width, half_width, points)

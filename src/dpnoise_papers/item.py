@@ -21,7 +21,7 @@ as keyword `part`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 PART = "{part}"
 
@@ -121,7 +121,7 @@ class Paper:
 
     id: str
     items: tuple[Item, ...]
-    shows: tuple[str, ...] = field(default=())
+    shows: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:

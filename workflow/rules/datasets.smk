@@ -3,6 +3,8 @@
 from dpnoise_papers.data.attempts import tried_with
 from dpnoise_papers.data.registry import read_registry
 
+DATASET_CONTENTS = "dpnoise_papers.data.prepared.dataset_contents"
+CITY_CONTENTS = "dpnoise_papers.data.city.counts.city_contents"
 DATASETS = sorted(read_registry("data/registry.yaml").sets)
 # For the script, which reads it from its config: as params these would make all sets again when
 # they change, but only missing ones are to be tried again (`tried_with`).
@@ -16,7 +18,7 @@ config["datasets"] = {
 rule dataset:
     input:
         registry="data/registry.yaml",
-        code=code_inputs(f"{SCRIPTS}/prepare_dataset.py"),
+        code=code_inputs(f"{SCRIPTS}/prepare.py", DATASET_CONTENTS),
     output:
         npz="data/prepared/{dataset}.npz",
         status="data/prepared/{dataset}.json",
@@ -32,6 +34,8 @@ rule dataset:
         runtime=30,
     params:
         name=lambda w: w.dataset,
+        contents=DATASET_CONTENTS,
+        told=lambda w: {"name": w.dataset},
         tried_with=lambda w: tried_with(
             w.dataset,
             f"data/prepared/{w.dataset}.json",
@@ -39,13 +43,13 @@ rule dataset:
             **config["datasets"],
         ),
     script:
-        "../scripts/prepare_dataset.py"
+        "../scripts/prepare.py"
 
 
 rule city:
     input:
         registry="data/cities.yaml",
-        code=code_inputs(f"{SCRIPTS}/prepare_city.py"),
+        code=code_inputs(f"{SCRIPTS}/prepare.py", CITY_CONTENTS),
     output:
         npz="data/prepared/city/manhattan.npz",
         status="data/prepared/city/manhattan.json",
@@ -58,10 +62,14 @@ rule city:
         mem_mb=1000,
         runtime=30,
     params:
-        hours=SETTINGS.balle_wang_2018.hours,
-        counting=SETTINGS.balle_wang_2018.city.model_dump(
-            include={"events_per_cab", "bandwidth", "reach", "passengers_per_trip"}
-        ),
+        name="manhattan",
+        contents=CITY_CONTENTS,
+        told={
+            "hours": SETTINGS.balle_wang_2018.hours,
+            **SETTINGS.balle_wang_2018.city.model_dump(
+                include={"events_per_cab", "bandwidth", "reach", "passengers_per_trip"}
+            ),
+        },
         tried_with=lambda w: tried_with(
             "manhattan",
             "data/prepared/city/manhattan.json",
@@ -70,7 +78,7 @@ rule city:
             **config["datasets"],
         ),
     script:
-        "../scripts/prepare_city.py"
+        "../scripts/prepare.py"
 
 
 rule datasets:

@@ -98,12 +98,9 @@ def replaced(select: tuple[Condition, ...], others: tuple[Condition, ...]) -> tu
 class Claim:
     """One claim of a paper and where to find our value for it.
 
-    The attributes are the columns of `published/<paper>.csv`, parsed: `paper` is the
-    name of the file, `printed` and `corrected` are `Printed` or None, `select`,
-    `against` and `corrected_select` tuples of `Condition`, `against_column` and
-    `corrected_column` the columns of the second and the corrected selection,
-    `corrected_statement` a corrected formula or sentence in words, `pair` and `cause`
-    tuples of names.
+    The attributes are the columns of `published/<paper>.csv`, parsed; `paper` is the name of the
+    file. `against_column` and `corrected_column` are the columns of the second and the corrected
+    selection, `corrected_statement` is a corrected formula or sentence in words.
     """
 
     id: str

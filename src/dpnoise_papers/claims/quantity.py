@@ -23,6 +23,8 @@ from dpnoise_papers.result_files import read_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from numpy.typing import NDArray
+
     from dpnoise._types import Array
     from dpnoise_papers.claims.model import Claim, Condition
 
@@ -141,17 +143,28 @@ def corrected(claim: Claim) -> Claim:
     )
 
 
+def chosen(
+    table: pd.DataFrame, conditions: tuple[Condition, ...], result: str
+) -> NDArray[np.bool_]:
+    """Whether all conditions hold, for each row of the table at path `result`.
+
+    NotRunError if the table lacks a column.
+    """
+    found = np.ones(len(table), dtype=bool)
+    for condition in conditions:
+        if condition.column not in table:
+            raise NotRunError(f"results/{result} has no column {condition.column!r}")
+        found &= condition.holds(table[condition.column])
+    return found
+
+
 def rows_of(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str) -> pd.DataFrame:
     """Rows of the table at path `result` that satisfy all conditions.
 
     NotRunError if there is none, or one whose status is not 'ok'.
     """
-    chosen, words = np.ones(len(table), dtype=bool), ", ".join(map(str, conditions)) or "any row"
-    for condition in conditions:
-        if condition.column not in table:
-            raise NotRunError(f"results/{result} has no column {condition.column!r}")
-        chosen &= condition.holds(table[condition.column])
-    rows = table[chosen]
+    words = ", ".join(map(str, conditions)) or "any row"
+    rows = table[chosen(table, conditions, result)]
     if rows.empty:
         raise NotRunError(f"results/{result} has no row with {words}")
     failed = rows[rows["status"] != "ok"] if "status" in rows else rows[:0]

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from dpnoise_papers.claims.model import Condition, replaced
-from dpnoise_papers.claims.quantity import NotRunError, rows_of
+from dpnoise_papers.claims.quantity import NotRunError, chosen, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -93,12 +93,7 @@ class Reference:
         self, table: pd.DataFrame, select: tuple[Condition, ...], reduce: str, column: str
     ) -> float:
         if reduce == "count":
-            kept = np.ones(len(table), dtype=bool)
-            for condition in select:
-                if condition.column not in table:
-                    raise NotRunError(f"results/{self.table} has no column {condition.column!r}")
-                kept &= condition.holds(table[condition.column])
-            return float(np.count_nonzero(kept))
+            return float(np.count_nonzero(chosen(table, select, self.table)))
         rows = rows_of(table, select, self.table)
         if column not in rows:
             raise NotRunError(f"results/{self.table} has no column {column!r}")

@@ -48,25 +48,13 @@ class Source(_Closed):
 class TableEntry(_Closed):
     """A raw table: its copies, and the content that they must have.
 
-    Attributes
-    ----------
-    files : list of str
-        Paths below a mirror folder; their base names are looked for too.
-    sources : list of Source
-        Official addresses, in the order in which they are tried.
-    rows : int
-    columns : dict
-        From name, in canonical order, to a short digest, which locates damage.
-    fingerprint : str
-        sha256 of the parsed content, see `dpnoise_papers.data.tables.fingerprint`.
-    labels : dict
-        By column, the words that stand for numbers.
-    times : list of str
-        Columns of dates, read as seconds since 1970 of the same clock.
-    gaps : list of str
-        Columns that may be empty or beyond the end of a line, read as NaN.
-    day : str or None
-        A date of the first of `times`; rows of other days are left out.
+    `files` are paths below a mirror folder, whose base names are looked for too; `sources` are
+    official addresses, in the order in which they are tried. `columns` map names, in canonical
+    order, to a short digest, which locates damage; `fingerprint` is the sha256 of the parsed
+    content, see `dpnoise_papers.data.tables.fingerprint`. `labels` are, by column, the words that
+    stand for numbers; `times` columns of dates, read as seconds since 1970 of the same clock;
+    `gaps` columns that may be empty or beyond the end of a line, read as NaN. With `day`, a date of
+    the first of `times`, rows of other days are left out.
     """
 
     files: Annotated[list[File], Field(min_length=1)]
@@ -94,20 +82,10 @@ class SetEntry(_Closed):
 class TaskEntry(SetEntry):
     """A learning task.
 
-    Attributes
-    ----------
-    task : {"regression", "classification"}
-    target : str or None
-        The column to predict, by default the last; all others are features.
-    recipe : str or None
-        How to make features and target where they are not columns as they stand, see
-        `dpnoise_papers.data.sets.RECIPES`.
-    shape : list of int
-        Samples and features.
-    classes : dict
-        Samples by label, for a classification.
-    fingerprint : str
-        sha256 of features and target.
+    `target` is the column to predict, by default the last; all others are features. `recipe` says
+    how to make features and target where they are not columns as they stand, see
+    `dpnoise_papers.data.sets.RECIPES`. `shape` counts samples and features, `classes` samples by
+    label; `fingerprint` is the sha256 of features and target.
     """
 
     task: Literal["regression", "classification"]

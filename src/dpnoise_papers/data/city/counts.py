@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise_papers.data.city.roads import RoadGraph, junction_graph, local_metres, split_map
+from dpnoise_papers.data.city.roads import junction_graph, local_metres, split_map
 from dpnoise_papers.data.city.trips import Spreading, Tally, count_events, well_formed
 from dpnoise_papers.data.copies import mirror_folder
 from dpnoise_papers.data.dataset import DatasetUnavailable
@@ -106,43 +106,34 @@ def load_city(
     if ROADS not in tables:
         raise DatasetUnavailable("manhattan", reason)
     roads = junction_graph(*split_map(tables[ROADS].values))
-    plane = _Plane(roads, reach, bandwidth, events_per_cab)
+    origin = (float(np.mean(roads.latitude)), float(np.mean(roads.longitude)))
+    x, y = local_metres(roads.latitude, roads.longitude, origin)
+    spreading = Spreading(x, y, reach=reach, bandwidth=bandwidth)
     found = {}
     if {SAMPLES, TOTALS} <= set(tables):
         for hour in sorted(set(hours)):
             trips = _passengers(tables[TOTALS], hour) / passengers_per_trip
-            found[hour] = _sampled(tables[SAMPLES], hour, trips, plane)
+            found[hour] = _sampled(
+                tables[SAMPLES], hour, trips,
+                spreading=spreading, origin=origin, events_per_cab=events_per_cab,
+            )  # fmt: skip
     return City(
-        "Manhattan", plane.x, plane.y, roads.sections,
+        "Manhattan", x, y, roads.sections,
         {hour: counts for hour, (counts, _) in found.items()},
         {hour: details for hour, (_, details) in found.items()},
         reason,
     )  # fmt: skip
 
 
-class _Plane:
-    """The junctions in metres, and events in the same plane."""
-
-    def __init__(
-        self, roads: RoadGraph, reach: float, bandwidth: float, events_per_cab: int
-    ) -> None:
-        self._origin = (float(np.mean(roads.latitude)), float(np.mean(roads.longitude)))
-        self.x, self.y = local_metres(roads.latitude, roads.longitude, self._origin)
-        self._spreading = Spreading(self.x, self.y, reach=reach, bandwidth=bandwidth)
-        self._events_per_cab = events_per_cab
-
-    def count(
-        self, latitude: Array, longitude: Array, cab: NDArray[np.int64], time: Array
-    ) -> tuple[Array, Tally]:
-        """Return the counts of events at the junctions, and what became of the events."""
-        return count_events(
-            self._spreading, local_metres(latitude, longitude, self._origin),
-            malformed=~well_formed(latitude, longitude), cab=cab, time=time,
-            events_per_cab=self._events_per_cab,
-        )  # fmt: skip
-
-
-def _sampled(trips: Table, hour: int, total: float, plane: _Plane) -> tuple[Array, Hour]:
+def _sampled(
+    trips: Table,
+    hour: int,
+    total: float,
+    *,
+    spreading: Spreading,
+    origin: tuple[float, float],
+    events_per_cab: int,
+) -> tuple[Array, Hour]:
     """Count both ends of the trips that begin in an hour, scaled to `total` trips.
 
     The drop-offs of an hour are those of the trips that begin in it, but for the few that
@@ -153,7 +144,11 @@ def _sampled(trips: Table, hour: int, total: float, plane: _Plane) -> tuple[Arra
     latitude = np.concatenate([trips["pickup_lat"][chosen], trips["dropoff_lat"][chosen]])
     longitude = np.concatenate([trips["pickup_lon"][chosen], trips["dropoff_lon"][chosen]])
     cab = np.tile(np.arange(n), 2)  # unknown: one cab for each trip
-    counts, tally = plane.count(latitude, longitude, cab, np.zeros(2 * n))
+    counts, tally = count_events(
+        spreading, local_metres(latitude, longitude, origin),
+        malformed=~well_formed(latitude, longitude), cab=cab, time=np.zeros(2 * n),
+        events_per_cab=events_per_cab,
+    )  # fmt: skip
     scale = total / n
     days = "working days 2009-2015, to the total of 24 September 2014"
     return counts * scale, Hour("scaled", days, scale, tally)

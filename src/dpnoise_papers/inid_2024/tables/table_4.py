@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, special
 
-from dpnoise_papers.claims.texts import printed_texts
+from dpnoise_papers.claims.beside import printed_texts
 from dpnoise_papers.inid_2024.tables.profiles import SCHEMES
 
 if TYPE_CHECKING:
