@@ -69,7 +69,6 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
 
     Parameters
     ----------
-    checks : iterable of Check
     seed : int
         The seed of the config.
     scope : str

@@ -18,10 +18,6 @@ def together(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     parts : mapping of str to DataFrame
         Tables with the same columns. Parts without rows are left out, because their columns
         have no types.
-
-    Returns
-    -------
-    DataFrame
     """
     tables = [parts[name] for name in sorted(parts)]
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)

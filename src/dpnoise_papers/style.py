@@ -162,10 +162,6 @@ def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **opti
 def power_of_ten(value: float) -> str:
     """Text of a positive number in a formula: 10^{-6}, but 0.01 and 2.5.
 
-    Parameters
-    ----------
-    value : float
-
     Returns
     -------
     str

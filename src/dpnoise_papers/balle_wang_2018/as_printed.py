@@ -53,10 +53,6 @@ def b_plus(v: Array, epsilon: Array) -> Array:
     ----------
     v, epsilon : array
         Non-negative; they broadcast.
-
-    Returns
-    -------
-    array
     """
     return _phi(np.sqrt(epsilon * v)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (v + 2.0)))
 
@@ -68,10 +64,6 @@ def b_minus(u: Array, epsilon: Array) -> Array:
     ----------
     u, epsilon : array
         Non-negative; they broadcast.
-
-    Returns
-    -------
-    array
     """
     return _phi(-np.sqrt(epsilon * u)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (u + 2.0)))
 

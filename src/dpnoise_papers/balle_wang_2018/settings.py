@@ -96,7 +96,6 @@ class Releases(Seeded):
     ----------
     epsilons : tuple of float
         The classical Gaussian mechanism is a formula without a theorem at epsilon >= 1.
-    delta : float
     samples : int
         Data points per data set, n.
     repetitions : int

@@ -38,7 +38,6 @@ class Task:
     ----------
     name : str
         The data set.
-    problem : Problem
     optimum : float64 array, shape (K,)
         The parameters that minimise the objective, without privacy.
     delta : float
@@ -72,16 +71,7 @@ class Task:
 
 
 def diverged_to_inf(errors: Array) -> Array:
-    """Return errors with inf for nan.
-
-    Parameters
-    ----------
-    errors : float64 array
-
-    Returns
-    -------
-    float64 array
-    """
+    """Return errors with inf for nan."""
     return np.where(np.isfinite(errors), errors, np.inf)
 
 
@@ -90,13 +80,8 @@ def budget_delta(rule: float | str, size: int) -> float:
 
     Parameters
     ----------
-    rule : float or "1/N^2"
     size : int
         N.
-
-    Returns
-    -------
-    float
     """
     return size**-2.0 if isinstance(rule, str) else rule
 
@@ -116,7 +101,6 @@ def run(
 
     Parameters
     ----------
-    problem : Problem
     measures : sequence of callables
         From final parameters of shape (clips, trials, K) to errors of shape (clips, trials).
     steps : float64 array, shape (S,)
@@ -156,10 +140,6 @@ def smallest_mean(errors: Array) -> tuple[int, ...]:
     Parameters
     ----------
     errors : float64 array, shape (..., trials)
-
-    Returns
-    -------
-    tuple of int
     """
     mean = errors.mean(axis=-1)
     return tuple(int(i) for i in np.unravel_index(np.argmin(mean), mean.shape))
@@ -193,10 +173,6 @@ def gain_and_error(errors: Array, others: Array) -> tuple[Array | float, Array |
     ----------
     errors, others : float64 arrays, shape (trials,)
         The gain is `errors` less `others`.
-
-    Returns
-    -------
-    mean, error : float
     """
     if not (np.isfinite(errors).all() and np.isfinite(others).all()):
         return np.nan, np.nan
@@ -206,17 +182,6 @@ def gain_and_error(errors: Array, others: Array) -> tuple[Array | float, Array |
 def in_threads(
     work: Callable[[_Job], _Result], jobs: Iterable[_Job], threads: int
 ) -> list[_Result]:
-    """Return the results in the order of the jobs, whatever the number of threads.
-
-    Parameters
-    ----------
-    work : callable
-    jobs : iterable
-    threads : int
-
-    Returns
-    -------
-    list
-    """
+    """Return the results in the order of the jobs, whatever the number of threads."""
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, jobs))

@@ -29,25 +29,12 @@ def title(dataset: str) -> str:
     ----------
     dataset : str
         Its name in data/registry.yaml.
-
-    Returns
-    -------
-    str
     """
     return _DATASETS.get(dataset, dataset.replace("-", " ").capitalize())
 
 
 def in_order(datasets: Iterable[str]) -> list[str]:
-    """Return data sets in the order of the printed table, then the others by name.
-
-    Parameters
-    ----------
-    datasets : iterable of str
-
-    Returns
-    -------
-    list of str
-    """
+    """Return data sets in the order of the printed table, then the others by name."""
     known = list(_DATASETS)
     return sorted(
         set(datasets), key=lambda name: (known.index(name) if name in known else len(known), name)

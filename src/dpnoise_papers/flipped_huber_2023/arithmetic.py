@@ -30,7 +30,6 @@ class Arithmetic(NamedTuple):
         Without arguments; decimals have the precision that is set when it is called.
     upper_tail : callable
         Q, the standard normal survival function.
-    exp, expm1, sinh, sqrt, maximum, minimum : callable
     """
 
     root_2pi: Callable[[], Any]

@@ -104,8 +104,6 @@ class ProfilesAtOneVariance(Section):
         Of every mechanism.
     scale : float
         gamma and rho; alpha and theta are solved for. Its square exceeds `variance`.
-    sensitivity : float
-    epsilons : Grid
     """
 
     variance: Annotated[float, Field(ge=1e-100, le=1e100)]
@@ -151,7 +149,6 @@ class Algorithm2(Section):
         sensitivity 1.
     grid_points : int
         Points of the set of epsilons, from 0 to `grid_factor` times epsilon.
-    grid_factor : float
     nodes : int
         Points of the trapezoidal rule in t.
     """

@@ -39,12 +39,10 @@ class OpenChoices(Section):
         How both are scaled, the target in regression only.
     split : str
         Whether each trial has its own training and test part.
-    test_fraction : float
     order : str
         Of the coordinates in a pass.
     iterate : str
         The last iterate, or the mean of the iterates after each pass.
-    intercept : bool
     penalty_scale : float
         Multiplies the strength of the penalty.
     wine_task, california_features : str
@@ -77,15 +75,12 @@ class Table3(Seeded):
     ----------
     epsilon, delta : float
         The budget; delta may be '1/N^2' for N training samples.
-    mechanisms : tuple of str
     xi_grid : int
         Points of the paper's search over (xi, eta).
     passes, steps, clips
         The configurations.
     trials : int
         Of the printed protocol, which selects and reports on the same trials.
-    held_out : HeldOut
-    setting : OpenChoices
     tasks : dict
         What is learned from each data set.
     """
@@ -131,7 +126,6 @@ class Table3Replicates(Section):
 
     Attributes
     ----------
-    replications : int
     pilot : int
         How many of the first run the whole grid of configurations.
     audit : int
@@ -178,15 +172,7 @@ class ChoiceVariant(Section):
 
 
 class Table3Ablation(Section):
-    """Variants of the open choices, on a coarser grid of configurations.
-
-    Attributes
-    ----------
-    steps, clips : Grid
-    mechanisms : tuple of str
-    trials : int
-    variants : dict
-    """
+    """Variants of the open choices, on a coarser grid of configurations."""
 
     steps: SearchGrid
     clips: SearchGrid
@@ -197,12 +183,6 @@ class Table3Ablation(Section):
 
 def check_together(table: Table3, replicates: Table3Replicates, ablation: Table3Ablation) -> None:
     """Refuse sections that do not fit each other.
-
-    Parameters
-    ----------
-    table : Table3
-    replicates : Table3Replicates
-    ablation : Table3Ablation
 
     Raises
     ------
@@ -223,18 +203,7 @@ def check_together(table: Table3, replicates: Table3Replicates, ablation: Table3
 
 
 def varied(table: Table3, ablation: Table3Ablation, variant: ChoiceVariant) -> Table3:
-    """Return the settings of Table III under one variant of the ablation.
-
-    Parameters
-    ----------
-    table : Table3
-    ablation : Table3Ablation
-    variant : ChoiceVariant
-
-    Returns
-    -------
-    Table3
-    """
+    """Return the settings of Table III under one variant of the ablation."""
     changes = {name: value for name, value in variant if value is not None}
     choices = {name: changes.pop(name) for name in OpenChoices.model_fields if name in changes}
     shared = {"steps": ablation.steps, "clips": ablation.clips, "mechanisms": ablation.mechanisms}

@@ -88,8 +88,6 @@ class MinimumVariances(Section):
 
     Attributes
     ----------
-    delta, sensitivity : float
-    epsilons : Grid
     also : tuple of float
         Further epsilons, such as those of printed numbers.
     box : ((float, float), (float, float))
@@ -144,7 +142,6 @@ class VectorVariances(Section):
 
     Attributes
     ----------
-    dimensions, deltas, epsilons : tuple
     box : ((float, float), (float, float))
         What the methods 'box' and 'sufficient-box' search.
     mechanisms : tuple of (family, method)
@@ -199,7 +196,6 @@ class Limit(Section):
     costs : tuple of str
         Mechanisms have the minimum variance of their family in either case; the staircase has
         the gamma that suits the cost.
-    mechanisms : tuple of str
     gap : float
         How close the bounds on the limit should be, relative.
     """

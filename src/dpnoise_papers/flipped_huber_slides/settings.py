@@ -50,11 +50,8 @@ class CalibratedDensities(Section):
 
     Attributes
     ----------
-    epsilon, delta, sensitivity : float
     dimension : int
         Coordinates, each with noise of its own.
-    mechanisms : tuple of str
-    half_width : float
     points : int
         Grid points; 0 and both sides of each jump of a density are added.
     """
@@ -80,8 +77,6 @@ class IllustrativeValues(Section):
 
     Attributes
     ----------
-    delta, sensitivity : float
-    epsilons : tuple of float
     box : ((float, float), (float, float))
         Ranges of alpha and gamma on the grid.
     resolution : (int, int)

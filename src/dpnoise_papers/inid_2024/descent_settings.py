@@ -158,11 +158,6 @@ class DescentOrders(Section):
 def check_together(descent: ImprovedDescent, orders: DescentOrders) -> None:
     """Refuse sections that do not fit each other.
 
-    Parameters
-    ----------
-    descent : ImprovedDescent
-    orders : DescentOrders
-
     Raises
     ------
     ValueError
@@ -181,15 +176,6 @@ def check_together(descent: ImprovedDescent, orders: DescentOrders) -> None:
 
 def searched_in(descent: ImprovedDescent, orders: DescentOrders) -> ImprovedDescent:
     """Return the settings with the finer search of the orders of the columns.
-
-    Parameters
-    ----------
-    descent : ImprovedDescent
-    orders : DescentOrders
-
-    Returns
-    -------
-    ImprovedDescent
 
     Raises
     ------

@@ -37,7 +37,6 @@ class Pca(Seeded):
     ----------
     samples, features, rank : int
         N, M and r.
-    epsilons : tuple of float
     delta : float
         Of Gaussian noise, and of the variant 'approximate'; other Laplace noise has 0.
     trials : int
@@ -144,10 +143,8 @@ class DeepLearning(Section):
         N.
     rate : float
         q: a batch has q N samples in the mean, an epoch 1/q steps.
-    epochs : int
     layers : tuple of (int, int)
         Numbers of layers and of the parameters of each.
-    budgets : tuple of TrainingBudget
     """
 
     samples: Annotated[int, Field(ge=2, le=1_000_000_000)]

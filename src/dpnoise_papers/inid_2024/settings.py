@@ -65,7 +65,6 @@ class Errors(Section):
         Of the sensitivities.
     dimensions : tuple of int
         Numbers K of coordinates.
-    epsilons : tuple of float or Grid
     delta : float, optional
         Of Gaussian noise; absent if there is none.
     norm : {1, 2}
@@ -144,7 +143,6 @@ class Bisection(Section):
 
     Attributes
     ----------
-    epsilons : Grid
     odds : Grid
         Of delta / (1 - delta), so that the grid is fine at both ends of (0, 1).
     tolerance : float

@@ -69,10 +69,6 @@ def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figur
     ----------
     errors, maps, roads : DataFrame
         As `dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_maps` returns them.
-
-    Returns
-    -------
-    Figure
     """
     methods = [method for method in errors["method"] if method not in _NOT_DRAWN]
     rmse = dict(zip(errors["method"], errors["rmse_first"], strict=True))

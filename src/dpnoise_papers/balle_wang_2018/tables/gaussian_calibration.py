@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 def classical_against_analytic(settings: GainByEpsilon | GainByDelta) -> pd.DataFrame:
     """Both standard deviations and the gain in variance (Figures 1 and 3, left).
 
-    Parameters
-    ----------
-    settings : GainByEpsilon or GainByDelta
-
     Returns
     -------
     DataFrame
@@ -66,10 +62,6 @@ def classical_against_analytic(settings: GainByEpsilon | GainByDelta) -> pd.Data
 
 def gain_crossings(settings: GainCrossings) -> pd.DataFrame:
     """Delta at which the gain in variance reaches a value.
-
-    Parameters
-    ----------
-    settings : GainCrossings
 
     Returns
     -------
@@ -101,10 +93,6 @@ def gain_crossings(settings: GainCrossings) -> pd.DataFrame:
 
 def published_algorithm(settings: Algorithm1) -> pd.DataFrame:
     """Privacy of Algorithm 1 as published, over epsilon and delta.
-
-    Parameters
-    ----------
-    settings : Algorithm1
 
     Returns
     -------
@@ -143,11 +131,6 @@ def published_algorithm(settings: Algorithm1) -> pd.DataFrame:
 
 def published_algorithm_sizes(settings: Algorithm1, sizes: Algorithm1Sizes) -> pd.DataFrame:
     """Share of the grid on which Algorithm 1 as published misses delta, by how much.
-
-    Parameters
-    ----------
-    settings : Algorithm1
-    sizes : Algorithm1Sizes
 
     Returns
     -------

@@ -26,12 +26,6 @@ def completed(city: City | None, hours: Sequence[int], settings: CityCounts) -> 
     ----------
     city : City or None
         What could be had.
-    hours : sequence of int
-    settings : CityCounts
-
-    Returns
-    -------
-    City
     """
     given = settings.model_dump(exclude={"passengers_per_trip"})
     return complete_city(city, hours, **given)
@@ -48,11 +42,8 @@ def heat_map_data(
 
     Parameters
     ----------
-    settings : CityCounts
-    figure_2, figure_5 : HeatMap
     figure_6 : HeatMapErrors
         They name the hours.
-    city : City or None
 
     Returns
     -------

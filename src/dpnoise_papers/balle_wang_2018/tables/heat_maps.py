@@ -76,8 +76,6 @@ def heat_maps(
 
     Parameters
     ----------
-    city_settings : CityCounts
-    settings : HeatMap
     city : City or None
         What could be had of it; the rest is synthetic.
 
@@ -133,8 +131,6 @@ def heat_map_errors(
 
     Parameters
     ----------
-    city_settings : CityCounts
-    settings : HeatMapErrors
     city : City or None
         What could be had of it; the rest is synthetic.
     part : str
@@ -185,10 +181,6 @@ def all_hours(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     ----------
     tables : mapping of str to DataFrame
         As `heat_map_errors` returns them, by hour.
-
-    Returns
-    -------
-    DataFrame
     """
     return pd.concat(tables.values(), ignore_index=True)
 

@@ -110,10 +110,6 @@ class _Data(NamedTuple):
 def mean_estimation(settings: Releases) -> pd.DataFrame:
     """l2 error of each mechanism on private means, against the dimension.
 
-    Parameters
-    ----------
-    settings : Releases
-
     Returns
     -------
     DataFrame
@@ -127,10 +123,6 @@ def mean_estimation(settings: Releases) -> pd.DataFrame:
 
 def histograms(settings: Releases) -> pd.DataFrame:
     """l1 error of each mechanism on private histograms, against the number of bins.
-
-    Parameters
-    ----------
-    settings : Releases
 
     Returns
     -------

@@ -22,10 +22,6 @@ CHECKS = (*privacy.CHECKS, *denoising.CHECKS, *minimax.CHECKS)
 def statements(settings: Theory) -> pd.DataFrame:
     """Violations of each statement of the paper over random parameters.
 
-    Parameters
-    ----------
-    settings : Theory
-
     Returns
     -------
     DataFrame

@@ -80,10 +80,6 @@ def figure_2(table: pd.DataFrame) -> Figure:
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.densities.fisher_information` returns it.
-
-    Returns
-    -------
-    Figure
     """
     curve = table[(table["mechanism"] == "flipped-huber") & (table["ratio"] > 0)]
     figure, ((axes,),) = page(height=2.8)

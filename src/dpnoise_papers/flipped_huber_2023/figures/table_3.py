@@ -45,10 +45,6 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     printed : DataFrame
         The printed numbers with our verdicts: columns dataset, mechanism, column, printed and
         verdict; for every data set in it, both mechanisms and both metrics.
-
-    Returns
-    -------
-    Figure
     """
     index = ["dataset", "mechanism", "column"]
     paper = printed.set_index(index)[["printed", "verdict"]]

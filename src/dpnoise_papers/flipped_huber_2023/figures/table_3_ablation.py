@@ -36,11 +36,6 @@ def page(
         As `dpnoise_papers.flipped_huber_2023.tables.table_3_ablation.ranking` returns it.
     runs : mapping of str to DataFrame
         What it was made of.
-    claims : sequence of Claim
-
-    Returns
-    -------
-    str
     """
     shown = pd.DataFrame(
         {

@@ -38,11 +38,6 @@ def pages(
     ----------
     printed, held_out : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.table_3.table_3` returns them.
-    claims : sequence of Claim
-
-    Returns
-    -------
-    markdown, latex : str
     """
     paper = printed_values(claims).set_index(["dataset", "mechanism", "metric"])["printed"]
     known = paper.to_dict()

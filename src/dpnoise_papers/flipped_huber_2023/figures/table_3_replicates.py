@@ -37,10 +37,6 @@ def page(table: pd.DataFrame) -> str:
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.table_3_replicates.summary` returns it.
-
-    Returns
-    -------
-    str
     """
     ok = table[table["status"] == "ok"]
     count = int(ok["replications"].max()) if len(ok) else 0

@@ -37,10 +37,6 @@ _TAIL = 1e-25  # the integral stops where this much noise is left
 def algorithm_2(settings: Algorithm2) -> pd.DataFrame:
     """Delta by Algorithm 2 for some flipped Huber noises, and the exact delta.
 
-    Parameters
-    ----------
-    settings : Algorithm2
-
     Returns
     -------
     DataFrame
@@ -81,10 +77,6 @@ def iterate(
         Points of the trapezoidal rule in t.
     variant : {"printed", "clamped", "zero", "corrected"}
         See the module's text.
-
-    Returns
-    -------
-    float
     """
     end = noise.isf(_TAIL)
     t = np.linspace(-end - 1.0, end, nodes)

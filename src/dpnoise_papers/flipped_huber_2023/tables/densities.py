@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 def densities(settings: Densities) -> pd.DataFrame:
     """Flipped Huber densities on a common grid (Figure 1).
 
-    Parameters
-    ----------
-    settings : Densities
-
     Returns
     -------
     DataFrame
@@ -48,10 +44,6 @@ def densities(settings: Densities) -> pd.DataFrame:
 
 def fisher_information(settings: FisherInformation) -> pd.DataFrame:
     """Normalised Fisher information against alpha/gamma (Figure 2).
-
-    Parameters
-    ----------
-    settings : FisherInformation
 
     Returns
     -------

@@ -30,10 +30,6 @@ CLOSE = 0.01
 def limit(settings: Limit) -> pd.DataFrame:
     """Cost of each mechanism beside the limit of additive noise.
 
-    Parameters
-    ----------
-    settings : Limit
-
     Returns
     -------
     DataFrame

@@ -66,13 +66,8 @@ def minimum_variances(
     mechanisms : iterable of (family, method)
         Families by kebab name. Methods are those of `calibrate` ('exact' is unrestricted);
         'box' and 'sufficient-box', which search a box; and 'pure', (epsilon, 0)-DP noise.
-    box : ((float, float), (float, float))
     epsilon, delta, sensitivity, dimension
         As for `calibrate`.
-
-    Yields
-    ------
-    MinimumVariance
     """
 
     @cache

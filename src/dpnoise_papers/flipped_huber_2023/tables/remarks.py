@@ -44,10 +44,6 @@ def loss_tail(noise: Noise, epsilon: float) -> float:
 def remark_1(settings: Remark) -> pd.DataFrame:
     """Minimum variances under P(loss >= epsilon) <= delta and under the exact condition.
 
-    Parameters
-    ----------
-    settings : Remark
-
     Returns
     -------
     DataFrame
@@ -86,10 +82,6 @@ def identification(settings: Remark) -> pd.DataFrame:
 
     An answer that only one of two neighbouring answers, 1 apart, can have led to tells which
     it was.
-
-    Parameters
-    ----------
-    settings : Remark
 
     Returns
     -------

@@ -67,10 +67,6 @@ class _Setup(NamedTuple):
 def published_cases(settings: PublishedCases) -> pd.DataFrame:
     """Every case of Table I, and every border between two, on random parameters.
 
-    Parameters
-    ----------
-    settings : PublishedCases
-
     Returns
     -------
     DataFrame

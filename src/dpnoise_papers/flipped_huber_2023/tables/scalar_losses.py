@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 def loss_and_bound(settings: LossAndBound) -> pd.DataFrame:
     """Centred losses of flipped Huber noise and their affine bounds (Figure 5).
 
-    Parameters
-    ----------
-    settings : LossAndBound
-
     Returns
     -------
     DataFrame
@@ -59,10 +55,6 @@ def losses_at_one_scale(settings: LossesAtOneScale) -> pd.DataFrame:
     Appendix E-B says is the other half of the offset-symmetric Gaussian's loss, with scale
     s^2 / theta, has scale s as well, and all four are comparable.
 
-    Parameters
-    ----------
-    settings : LossesAtOneScale
-
     Returns
     -------
     DataFrame
@@ -87,10 +79,6 @@ def losses_at_one_scale(settings: LossesAtOneScale) -> pd.DataFrame:
 
 def profiles_at_one_variance(settings: ProfilesAtOneVariance) -> pd.DataFrame:
     """Privacy profiles of three mechanisms with one variance (Figure 6).
-
-    Parameters
-    ----------
-    settings : ProfilesAtOneVariance
 
     Returns
     -------

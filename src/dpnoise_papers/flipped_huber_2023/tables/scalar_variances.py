@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 def scalar_variances(settings: MinimumVariances) -> pd.DataFrame:
     """Minimum variance of each mechanism against epsilon (Figure 3a).
 
-    Parameters
-    ----------
-    settings : MinimumVariances
-
     Returns
     -------
     DataFrame
@@ -58,10 +54,6 @@ def scalar_variances(settings: MinimumVariances) -> pd.DataFrame:
 
 def variance_ratio(settings: VarianceRatio) -> pd.DataFrame:
     """Variance of flipped Huber noise over that of another mechanism (Figures 3b, 3c).
-
-    Parameters
-    ----------
-    settings : VarianceRatio
 
     Returns
     -------

@@ -46,7 +46,6 @@ class InBox(NamedTuple):
 
     Attributes
     ----------
-    noise : Noise or None
     variance : float
         Per coordinate.
     delta : float
@@ -86,10 +85,6 @@ def minimum_in_box(
     method : {"box", "sufficient-box"}
         Under the exact privacy profile, or (flipped Huber noise) under Theorem 8.
 
-    Returns
-    -------
-    InBox
-
     Examples
     --------
     >>> box = ((0.02, 150.0), (0.02, 50.0))
@@ -123,13 +118,8 @@ def search(family: Family, spent: Callable[[Noise], float], delta: float, box: R
         With two parameters, alpha and gamma.
     spent : callable
         Noise -> delta; no larger for a larger gamma at the same alpha.
-    delta : float
     box : ((float, float), (float, float))
         The ranges of alpha and of gamma, positive.
-
-    Returns
-    -------
-    InBox
     """
     (low, high), (bottom, ceiling) = box
     best: tuple[float, float, float] | None = None  # variance, alpha, gamma

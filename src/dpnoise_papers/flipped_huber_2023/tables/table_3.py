@@ -48,8 +48,6 @@ def sweep(
 
     Parameters
     ----------
-    settings : Table3
-    dataset : Dataset, optional
     threads : int
         Does not change the result.
 
@@ -98,18 +96,7 @@ def sweep(
 
 
 def run_all(settings: Table3, dataset: Dataset, trials: int, threads: int) -> Runs:
-    """Run every mechanism of the settings with all configurations.
-
-    Parameters
-    ----------
-    settings : Table3
-    dataset : Dataset
-    trials, threads : int
-
-    Returns
-    -------
-    Runs
-    """
+    """Run every mechanism of the settings with all configurations."""
     asked = {(mechanism, EXACT): settings.passes for mechanism in settings.mechanisms}
     runs = Runs(dataset, settings, asked, trials=trials)
     runs.run(range(trials), threads)
@@ -118,11 +105,6 @@ def run_all(settings: Table3, dataset: Dataset, trials: int, threads: int) -> Ru
 
 def means(runs: Runs, trials: slice) -> pd.DataFrame:
     """Return mean and standard error of every configuration over some trials.
-
-    Parameters
-    ----------
-    runs : Runs
-    trials : slice
 
     Returns
     -------
@@ -174,7 +156,6 @@ def table_3(
 
     Parameters
     ----------
-    settings : Table3
     chosen : mapping of str to DataFrame
         By data set, the second table of `sweep`.
     statuses : mapping of str to mapping

@@ -38,9 +38,6 @@ def variants(
 
     Parameters
     ----------
-    settings : Table3
-    ablation : Table3Ablation
-    dataset : Dataset, optional
     threads : int
         Does not change the result.
 
@@ -114,7 +111,6 @@ def ranking(runs: Mapping[str, pd.DataFrame], *, claims: Sequence[Claim]) -> pd.
     ----------
     runs : mapping of str to DataFrame
         By data set, as `variants` returns it.
-    claims : sequence of Claim
 
     Returns
     -------

@@ -41,18 +41,12 @@ def release_noise(task: Task, mechanism: str, settings: Table3, passes: int) -> 
 
     Parameters
     ----------
-    task : Task
     mechanism : str
         One of `account`; "gaussian-dp-cd", Gaussian noise by the bound of Mangold et al.; or
         "flipped-huber-exact", flipped Huber noise of the smallest variance under the exact
         privacy profile of all updates together.
-    settings : Table3
     passes : int
         L; K L updates are released.
-
-    Returns
-    -------
-    Noise
     """
     releases = task.problem.coordinates * passes
     if mechanism == "gaussian-dp-cd":
@@ -67,14 +61,7 @@ def account(task: Task, mechanism: str, settings: Table3, passes: int) -> Coordi
 
     Parameters
     ----------
-    task : Task
     mechanism : {"gaussian", "flipped-huber", "gaussian-tight"}
-    settings : Table3
-    passes : int
-
-    Returns
-    -------
-    CoordinateNoise
     """
     return coordinate_noise(
         mechanism,
@@ -98,10 +85,6 @@ def bound_of_mangold(epsilon: float, delta: float, releases: int) -> Gaussian:
         In (0, 1/3).
     releases : int
         The number of updates.
-
-    Returns
-    -------
-    Gaussian
 
     Raises
     ------

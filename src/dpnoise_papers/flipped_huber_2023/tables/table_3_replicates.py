@@ -69,9 +69,6 @@ def replications(
 
     Parameters
     ----------
-    settings : Table3
-    again : Table3Replicates
-    dataset : Dataset, optional
     threads : int
         Does not change the result.
 
@@ -133,7 +130,6 @@ def summary(
         Gaussian's account, the passes, what stands for the optimum) it leaves open.
     runs : mapping of str to DataFrame
         By data set, as `replications` returns it.
-    claims : sequence of Claim
     statuses : mapping of str to mapping
         By data set its `status` and, where it could not be had, the `reason`.
 

@@ -73,13 +73,8 @@ def features_and_target(dataset: Dataset, setting: OpenChoices) -> tuple[Array, 
 
     Parameters
     ----------
-    dataset : Dataset
     setting : OpenChoices
         `wine_task` matters for wine-quality alone, `california_features` for california alone.
-
-    Returns
-    -------
-    features, target : float64 arrays
     """
     X, y = dataset.features, dataset.target
     if dataset.name == "california" and setting.california_features == "counts":
@@ -109,14 +104,8 @@ def make_split(dataset: Dataset, settings: Table3, index: int) -> Split:
 
     Parameters
     ----------
-    dataset : Dataset
-    settings : Table3
     index : int
         Which split; the same one for every mechanism and choice.
-
-    Returns
-    -------
-    Split
     """
     task, setting = settings.tasks[dataset.name], settings.setting
     X, y = features_and_target(dataset, setting)
@@ -154,18 +143,13 @@ class Runs:
 
     Parameters
     ----------
-    dataset : Dataset
-    settings : Table3
     asked : mapping
         For each mechanism and optimum the numbers of passes that are tried.
-    trials : int
     first : int
         Number of the first trial, on which its split and its draws depend.
 
     Attributes
     ----------
-    passes : list of int
-    steps, clips : float64 arrays
     nmse : dict of float64 arrays, shape (passes, steps, clips, trials)
         By mechanism and optimum.
     test_error : dict of float64 arrays
@@ -200,10 +184,8 @@ class Runs:
 
         Parameters
         ----------
-        trials : iterable of int
         threads : int
             Every trial writes its own place, so that the result does not depend on it.
-        whole : bool
         """
         in_threads(partial(self._run, whole=whole), trials, threads)
 

@@ -40,10 +40,6 @@ _STARTS = 3
 def theorem_8_search(settings: Theorem8Search) -> pd.DataFrame:
     """Largest multiple of Theorem 8's delta that was found, per dimension.
 
-    Parameters
-    ----------
-    settings : Theorem8Search
-
     Returns
     -------
     DataFrame

@@ -38,10 +38,6 @@ _BUDGET = ["dimension", "delta", "epsilon"]
 def vector_variances(settings: VectorVariances) -> pd.DataFrame:
     """Minimum variance per coordinate for each mechanism and budget.
 
-    Parameters
-    ----------
-    settings : VectorVariances
-
     Returns
     -------
     DataFrame
@@ -87,10 +83,6 @@ def _rows(
 
 def gain_by_dimension(settings: Gain) -> pd.DataFrame:
     """Gain of flipped Huber noise over the better of Gaussian and Laplace.
-
-    Parameters
-    ----------
-    settings : Gain
 
     Returns
     -------

@@ -33,10 +33,6 @@ def lemma_7(settings: Lemma7) -> pd.DataFrame:
 
     Delta = 1, Delta_2 = sqrt K and Delta_1 = K; d = (r, ..., r) for r from 0.05 to 1.
 
-    Parameters
-    ----------
-    settings : Lemma7
-
     Returns
     -------
     DataFrame
@@ -61,10 +57,6 @@ def lemma_7(settings: Lemma7) -> pd.DataFrame:
 
 def counterexamples(settings: Counterexamples) -> pd.DataFrame:
     """Single counterexamples in full.
-
-    Parameters
-    ----------
-    settings : Counterexamples
 
     Returns
     -------

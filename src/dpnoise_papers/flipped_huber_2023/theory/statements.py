@@ -37,13 +37,5 @@ def theory(settings: Theory) -> pd.DataFrame:
     """One row per statement of the paper: see `dpnoise_papers.checks.run_checks`.
 
     The status of a proof is complete, gap, false or misprint, with the reason.
-
-    Parameters
-    ----------
-    settings : Theory
-
-    Returns
-    -------
-    DataFrame
     """
     return run_checks(CHECKS, settings.seed, "theory", settings.trials)

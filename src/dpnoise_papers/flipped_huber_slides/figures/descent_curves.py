@@ -32,10 +32,6 @@ def descent_curves(table: pd.DataFrame) -> Figure:
     table : DataFrame
         As `dpnoise_papers.flipped_huber_slides.tables.descent_curves.descent_curves` returns it;
         bars are one standard error.
-
-    Returns
-    -------
-    Figure
     """
     datasets = sorted(set(table["dataset"]))
     rows = max(1, math.ceil(len(datasets) / COLUMNS))

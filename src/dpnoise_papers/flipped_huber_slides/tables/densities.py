@@ -20,10 +20,6 @@ _JUST_OUTSIDE = 1.0 + 1e-9
 def huber_density(settings: HuberDensity) -> pd.DataFrame:
     """Huber's density beside the two that it is made of (slides).
 
-    Parameters
-    ----------
-    settings : HuberDensity
-
     Returns
     -------
     DataFrame
@@ -43,10 +39,6 @@ def calibrated_densities(settings: CalibratedDensities) -> pd.DataFrame:
 
     A family with no minimum variance is represented by the private noise that `calibrate`
     returns, close to its limit.
-
-    Parameters
-    ----------
-    settings : CalibratedDensities
 
     Returns
     -------

@@ -18,10 +18,6 @@ def huber_mass(settings: HuberMass) -> pd.DataFrame:
     The slides give (1 - tau) phi(t) up to alpha and (1 - tau) exp(-alpha (|t| - alpha / 2))
     beyond. Continuity at alpha needs the factor 1 / sqrt(2 pi) of phi in the tail too.
 
-    Parameters
-    ----------
-    settings : HuberMass
-
     Returns
     -------
     DataFrame

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 def illustrative_values(settings: IllustrativeValues) -> pd.DataFrame:
     """Best (alpha, gamma) at some epsilons (slides, 'illustrative values').
 
-    Parameters
-    ----------
-    settings : IllustrativeValues
-
     Returns
     -------
     DataFrame

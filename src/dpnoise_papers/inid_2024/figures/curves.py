@@ -133,10 +133,6 @@ def dispersion(table: pd.DataFrame) -> Figure:
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.profiles.dispersion` returns it.
-
-    Returns
-    -------
-    Figure
     """
     figure, panels = page(height=2.8)
     axes = panels[0, 0]

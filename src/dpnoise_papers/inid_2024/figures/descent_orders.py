@@ -37,10 +37,6 @@ def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
         sets together; drawn by the protocol 'printed', with bars of one standard error.
     printed : DataFrame
         The numbers of Figures 5 and 6: lines.
-
-    Returns
-    -------
-    Figure
     """
     shown = table[table["protocol"] == "printed"]
     datasets = sorted(set(shown["dataset"]))

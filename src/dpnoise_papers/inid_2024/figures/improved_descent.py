@@ -59,10 +59,6 @@ def descent_paths(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     printed : DataFrame
         The paper's numbers (judged by the printed protocol) and those read off the figures of
         Mangold et al. (by the fresh one).
-
-    Returns
-    -------
-    Figure
     """
     shown = table[(table["order"] == "cyclic") & (table["protocol"] == "fresh")]
     scalings = [name for name in FEATURES if name in set(shown["features"])]
@@ -144,10 +140,6 @@ def spr_or_optimal(table: pd.DataFrame) -> Figure:
     table : DataFrame
         The first one of `dpnoise_papers.inid_2024.tables.descent_variants.weights_and_variants`,
         all data sets together.
-
-    Returns
-    -------
-    Figure
     """
     datasets = sorted(set(table["dataset"]))
     with house_style():
@@ -216,10 +208,6 @@ def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     printed : DataFrame
         The numbers of Figures 5 and 6: the lines of DP-CD (scheme 'spr') and improved DP-CD
         ('optimal').
-
-    Returns
-    -------
-    Figure
     """
     datasets = sorted(set(table["dataset"]))
     names = [name for name in VARIANTS if name in set(table["reading"])]

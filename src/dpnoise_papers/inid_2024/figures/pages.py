@@ -46,10 +46,6 @@ def table_1(table: pd.DataFrame) -> tuple[str, str]:
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.table_1.table_1` returns it.
-
-    Returns
-    -------
-    tuple of str
     """
     profiles = list(dict.fromkeys(table["profile"]))
     known = table.set_index(["noise", "scheme", "profile"])["excess"]
@@ -80,10 +76,6 @@ def table_2(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
         As `dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions` returns it.
     claims : sequence of Claim
         All claims of the paper; the printed numbers stand in brackets.
-
-    Returns
-    -------
-    tuple of str
     """
     printed = printed_texts(claims, "table-2", ["mechanism", "epsilon"])
     epsilons = sorted(set(table["epsilon"]))
@@ -111,10 +103,6 @@ def table_3(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
         As `dpnoise_papers.inid_2024.tables.pca.dp_pca_table` returns it.
     claims : sequence of Claim
         All claims of the paper; the printed numbers stand above ours.
-
-    Returns
-    -------
-    tuple of str
     """
     printed = printed_texts(claims, "table-3", ["noise", "scheme", "epsilon"])
     epsilons = sorted(set(table["epsilon"]))

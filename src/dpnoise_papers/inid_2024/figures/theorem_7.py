@@ -30,10 +30,6 @@ def theorem_7(table: pd.DataFrame) -> Figure:
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.theorem_7.theorem_7` returns it.
-
-    Returns
-    -------
-    Figure
     """
     nu = np.geomspace(table["nu"].min(), 1.0, 60)
     figure, panels = page(1, 2, height=3.2, sharex=True, sharey=True)

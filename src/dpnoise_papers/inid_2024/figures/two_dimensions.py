@@ -92,10 +92,6 @@ def curves(table: pd.DataFrame) -> Figure:
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions` returns it on a grid.
-
-    Returns
-    -------
-    Figure
     """
     figure, panels = page(height=3.6)
     axes = panels[0, 0]

@@ -32,10 +32,6 @@ _ROUNDING = 1e-9
 def bisection(settings: Bisection) -> pd.DataFrame:
     """Results of Algorithm 1 for every pair of epsilon and delta on a grid.
 
-    Parameters
-    ----------
-    settings : Bisection
-
     Returns
     -------
     DataFrame

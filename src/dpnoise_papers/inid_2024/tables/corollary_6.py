@@ -66,10 +66,6 @@ def _minimum_factor(account: Callable[[float], VectorProfile], delta: float) -> 
 def approximate_laplace(settings: ApproximateLaplace) -> pd.DataFrame:
     """Reduction of Laplace noise by delta > 0, by Corollary 6 and exactly.
 
-    Parameters
-    ----------
-    settings : ApproximateLaplace
-
     Returns
     -------
     DataFrame

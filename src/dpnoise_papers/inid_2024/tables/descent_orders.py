@@ -60,16 +60,10 @@ def orders_of(
 
     Parameters
     ----------
-    dataset : Dataset
     named : mapping
         Documented orders, each a sequence of all column names.
     count : int
         How many random permutations follow, 'random-1' and so on.
-    seed : int
-
-    Returns
-    -------
-    dict of str to tuple of int
 
     Raises
     ------
@@ -99,8 +93,6 @@ def descent_orders(
     ----------
     settings : ImprovedDescent
         The longest run is made.
-    more : DescentOrders
-    dataset : Dataset, optional
     threads : int
         Does not change the result.
 

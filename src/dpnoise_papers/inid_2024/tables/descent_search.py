@@ -45,13 +45,7 @@ def make_task(dataset: Dataset, settings: ImprovedDescent, features: str) -> Tas
 
     Parameters
     ----------
-    dataset : Dataset
-    settings : ImprovedDescent
     features : {"raw", "standardise"}
-
-    Returns
-    -------
-    Task
     """
     X, size = dataset.features, len(dataset.target)
     if features == "standardise":
@@ -80,9 +74,7 @@ def noise_ratios(
 
     Parameters
     ----------
-    task : Task
     scheme : {"iid", "spr", "optimal"}
-    epsilon : float
     passes : int
         L; each coordinate is released once in each pass.
     exponent : float, optional
@@ -112,15 +104,12 @@ def draw(
 
     Parameters
     ----------
-    task : Task
     passes : int
         L.
     order : {"cyclic", "permuted"} or sequence of int
         `permuted` visits every coordinate once in each pass, in an order drawn anew; a sequence
         of all coordinates is the order of every pass. Orders drawn with replacement would visit
         some coordinates more often than the account of unequal noise allows for.
-    trials : sequence of int
-    seed : int
 
     Returns
     -------
@@ -144,7 +133,6 @@ def errors_of(
 
     Parameters
     ----------
-    task : Task
     ratios : float64 array, shape (K,)
         sigma_i / lambda_i, see `noise_ratios`.
     draws : tuple of arrays
@@ -181,7 +169,6 @@ class Found:
 
     Attributes
     ----------
-    step, clip : float
     errors : float64 array, shape (trials,)
         On the trials on which it was chosen.
     edge : bool
@@ -214,16 +201,10 @@ def choose(
 
     Parameters
     ----------
-    task : Task
     ratios : float64 array, shape (K,)
         sigma_i / lambda_i, see `noise_ratios`.
-    settings : ImprovedDescent
     passes, order, power
         As for `draw` and `errors_of`.
-
-    Returns
-    -------
-    Found
     """
     noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
     coarse = grids.values(settings.steps), grids.values(settings.clips)
@@ -247,11 +228,7 @@ def errors_at(
 
     Parameters
     ----------
-    task : Task
     ratios : float64 array, shape (K,)
-    found : Found
-    draws : tuple of arrays
-    power : float
 
     Returns
     -------
@@ -267,9 +244,5 @@ def same(ratios: Array, others: Array) -> bool:
     Parameters
     ----------
     ratios, others : float64 arrays, shape (K,)
-
-    Returns
-    -------
-    bool
     """
     return bool(np.allclose(ratios, others, rtol=_SAME, atol=0.0))

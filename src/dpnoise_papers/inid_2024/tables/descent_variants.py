@@ -58,12 +58,6 @@ class Variant(NamedTuple):
 def variants(task: Task, epsilon: float, passes: int) -> dict[str, Variant]:
     """Return the variants of 'noise by coordinate', private and not, for L passes.
 
-    Parameters
-    ----------
-    task : Task
-    epsilon : float
-    passes : int
-
     Returns
     -------
     dict of str to Variant
@@ -97,30 +91,13 @@ def variants(task: Task, epsilon: float, passes: int) -> dict[str, Variant]:
 
 
 def spent(variant: Variant, step: float, passes: int, delta: float) -> float:
-    """Return the smallest epsilon at which the noise of a variant is (epsilon, delta)-DP.
-
-    Parameters
-    ----------
-    variant : Variant
-    step : float
-    passes : int
-    delta : float
-
-    Returns
-    -------
-    float
-    """
+    """Return the smallest epsilon at which the noise of a variant is (epsilon, delta)-DP."""
     releases = passes * np.sum((variant.ratios * step**variant.power) ** -2.0)
     return float(epsilon_at(Gaussian(float(releases**-0.5)), 1.0, delta))
 
 
 def losses(task: Task, settings: DescentReadings) -> pd.DataFrame:
     """Return what each scheme loses in theory, as a ratio to the smallest loss.
-
-    Parameters
-    ----------
-    task : Task
-    settings : DescentReadings
 
     Returns
     -------
@@ -165,9 +142,6 @@ def weights_and_variants(
 
     Parameters
     ----------
-    settings : ImprovedDescent
-    more : DescentReadings
-    dataset : Dataset, optional
     threads : int
         Does not change the result.
 

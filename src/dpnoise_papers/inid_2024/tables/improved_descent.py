@@ -106,8 +106,6 @@ def improved_descent(
 
     Parameters
     ----------
-    settings : ImprovedDescent
-    dataset : Dataset, optional
     threads : int
         Does not change the result.
 

@@ -53,7 +53,6 @@ def draw_samples(
     Parameters
     ----------
     model : {"product", "single-subspace", "union-of-subspaces"}
-    rng : numpy.random.Generator
     samples, features, rank : int
         N, M and r.
     subspaces : int
@@ -106,11 +105,6 @@ def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
 def unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
     """Noise of unit scale of each family, with shared signs and levels.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    features : int
-
     Returns
     -------
     dict of str to ndarray of shape (features, features)
@@ -160,7 +154,6 @@ def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> p
 
     Parameters
     ----------
-    settings : Pca
     model : {"product", "single-subspace", "union-of-subspaces"}
     subspaces : int
         Of the model 'union-of-subspaces', from 1 to the rank.

@@ -52,7 +52,6 @@ def binomial_bounds(count: Array, draws: int, miss: float) -> tuple[Array, Array
     ----------
     count : ndarray
         Successes.
-    draws : int
     miss : float
         The chance with which each bound fails.
 
@@ -74,11 +73,6 @@ def epsilon_bound(detection: Array, false_alarm: Array, delta: float) -> Array:
     ----------
     detection, false_alarm : ndarray
         Probabilities.
-    delta : float
-
-    Returns
-    -------
-    ndarray
     """
     kept = np.maximum(detection - delta, np.finfo(float).tiny)
     return np.maximum(np.log(kept) - np.log(false_alarm), 0.0)
@@ -111,10 +105,6 @@ def _counts(
 
 def dp_pca_attack(settings: PcaAttack) -> pd.DataFrame:
     """Attack on single samples, by drawn releases of the printed DP-PCA.
-
-    Parameters
-    ----------
-    settings : PcaAttack
 
     Returns
     -------

@@ -23,10 +23,6 @@ def printed_sensitivities(features: int) -> tuple[float, float]:
     ----------
     features : int
         M; K = M (M + 1) / 2.
-
-    Returns
-    -------
-    tuple of float
     """
     entries = features * (features + 1) // 2
     return 1.0 / math.sqrt(entries), 1.0 / math.sqrt(2.0 * entries)
@@ -50,10 +46,6 @@ def replaced_halves(features: int) -> tuple[int, int, float]:
     ----------
     features : int
         M.
-
-    Returns
-    -------
-    tuple of (int, int, float)
     """
     even = features - features % 2
     return even, even * (even - 1) // 2, math.sqrt(2.0) / even
@@ -97,8 +89,6 @@ def clipped_loss(
 
     Parameters
     ----------
-    features : int
-    scales : tuple of float
     noise, relation : str
         As for `row_loss`.
 
@@ -128,10 +118,8 @@ def sparse_delta(
 
     Parameters
     ----------
-    features : int
     diagonal, off_diagonal : float
         The parameters beta.
-    epsilon : float
 
     Returns
     -------
@@ -152,13 +140,8 @@ def replaced_delta(features: int, diagonal: float, off_diagonal: float, *, epsil
 
     Parameters
     ----------
-    features : int
     diagonal, off_diagonal, epsilon : float
         As for `sparse_delta`.
-
-    Returns
-    -------
-    float
     """
     on, off, size = replaced_halves(features)
     noises = [Laplace(diagonal)] * on + [Laplace(off_diagonal)] * off

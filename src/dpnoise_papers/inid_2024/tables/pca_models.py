@@ -25,10 +25,6 @@ _MEASURES = [f"{metric}{part}" for metric in METRICS for part in ("", "_gain", "
 def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
     """Table III on the data model 'product', with its range over unions of subspaces.
 
-    Parameters
-    ----------
-    settings : Pca
-
     Returns
     -------
     DataFrame

@@ -49,7 +49,6 @@ class Neighbour(NamedTuple):
 
     Attributes
     ----------
-    relation, name : str
     diagonal, off_diagonal : tuple of int and float
         How many entries of the upper triangle differ, and by how much each.
     """
@@ -67,10 +66,6 @@ def neighbours(features: int) -> Iterator[Neighbour]:
     ----------
     features : int
         M.
-
-    Yields
-    ------
-    Neighbour
     """
     yield Neighbour("add-remove", "e_1 added", (1, 1.0), (0, 0.0))
     for k in sorted({min(k, features) for k in (*SPARSE, features)}):
@@ -84,11 +79,6 @@ def neighbours(features: int) -> Iterator[Neighbour]:
 
 def needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
     """Delta and epsilon that a mechanism needs at one pair of neighbours.
-
-    Parameters
-    ----------
-    row : Row
-    neighbour : Neighbour
 
     Returns
     -------
@@ -118,10 +108,6 @@ def needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
 def dp_pca_privacy(settings: PcaPrivacy) -> pd.DataFrame:
     """Delta that each mechanism needs at single pairs of neighbours.
 
-    Parameters
-    ----------
-    settings : PcaPrivacy
-
     Returns
     -------
     DataFrame
@@ -148,10 +134,6 @@ def dp_pca_privacy(settings: PcaPrivacy) -> pd.DataFrame:
 
 def dp_pca_sensitivities(settings: PcaSensitivities) -> pd.DataFrame:
     """Sensitivity of sum x x' as Section VI-B has it, beside the true one.
-
-    Parameters
-    ----------
-    settings : PcaSensitivities
 
     Returns
     -------

@@ -68,7 +68,6 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    variant, noise, scheme : str
     epsilon, delta : float
         The guarantee that the variant claims.
     diagonal, off_diagonal : float
@@ -76,7 +75,6 @@ class Row(NamedTuple):
     epsilon_add_remove, epsilon_replace_one : float
         The epsilon that is kept at this delta; exact, but an upper bound for Laplace noise and for
         clipped entries under replace-one. NaN where the row is not settled by one number.
-    private_add_remove, private_replace_one : str
     """
 
     variant: str
@@ -118,10 +116,6 @@ def rows(variant: str, *, features: int, epsilon: float, delta: float) -> Iterat
         M >= 2.
     epsilon, delta : float
         The budget; Laplace noise claims delta = 0 except in the variant 'approximate'.
-
-    Yields
-    ------
-    Row
     """
     for noise in VARIANTS[variant]:
         claimed = delta if noise == "gaussian" or variant == "approximate" else 0.0

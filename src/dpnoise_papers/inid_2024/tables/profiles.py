@@ -58,16 +58,7 @@ def profile(name: str, dimension: int, norm: float | None = None) -> Array:
 
 
 def decibels(ratio: float | Array) -> Array:
-    """Ratio of variances in decibels, 10 log10 of it.
-
-    Parameters
-    ----------
-    ratio : float or ndarray
-
-    Returns
-    -------
-    float or ndarray
-    """
+    """Ratio of variances in decibels, 10 log10 of it."""
     return 10.0 * np.log10(ratio)
 
 
@@ -85,10 +76,6 @@ def mean_squared_error(
     scheme : {"iid", "spr", "optimal"}
     epsilon, delta : float
         The budget; Laplace noise is epsilon-DP whatever delta is.
-
-    Returns
-    -------
-    float
     """
     pure = noise == "laplace"
     scales = allocate(
@@ -104,10 +91,6 @@ def error_curves(settings: Errors) -> pd.DataFrame:
 
     A one-hot profile has K coordinates, one of which is sensitive: noise on all of them for
     i.i.d. noise, on one for the others.
-
-    Parameters
-    ----------
-    settings : Errors
 
     Returns
     -------
@@ -138,10 +121,6 @@ def gini(sensitivities: Array) -> float:
     Parameters
     ----------
     sensitivities : ndarray of shape (K,)
-
-    Returns
-    -------
-    float
     """
     ordered = np.sort(sensitivities)
     count = len(ordered)
@@ -151,10 +130,6 @@ def gini(sensitivities: Array) -> float:
 
 def dispersion(settings: Dispersion) -> pd.DataFrame:
     """Dispersion of the sensitivities of each profile (Figure 2).
-
-    Parameters
-    ----------
-    settings : Dispersion
 
     Returns
     -------
@@ -172,10 +147,6 @@ def dispersion(settings: Dispersion) -> pd.DataFrame:
 
 def laplace_against_gaussian(settings: LaplaceOrGaussian) -> pd.DataFrame:
     """Dimension from which Laplace noise has the greater error.
-
-    Parameters
-    ----------
-    settings : LaplaceOrGaussian
 
     Returns
     -------

@@ -25,10 +25,6 @@ def formula(noise: str, scheme: str, sensitivities: Array, unit: float) -> float
     sensitivities : array, shape (K,)
     unit : float
         1 / mu_0 or 1 / epsilon.
-
-    Returns
-    -------
-    float
     """
     count, l1, l2 = len(sensitivities), sensitivities.sum(), np.linalg.norm(sensitivities)
     thirds = np.sum(np.cbrt(sensitivities) ** 2)
@@ -45,10 +41,6 @@ def formula(noise: str, scheme: str, sensitivities: Array, unit: float) -> float
 
 def table_1(settings: Formulas) -> pd.DataFrame:
     """Mean squared errors of Table I by its formulas and by calibration.
-
-    Parameters
-    ----------
-    settings : Formulas
 
     Returns
     -------

@@ -49,13 +49,8 @@ def step_epsilon(epsilon: float, steps: int, rate: float) -> float:
     ----------
     epsilon : float
         Of all steps together.
-    steps : int
     rate : float
         The chance q of each sample to be in a batch.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -72,14 +67,8 @@ def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -
     ----------
     multiplier : float
         The standard deviation over the clipping norm.
-    steps : int
     rate : float
         The chance q of each sample to be in a batch.
-    delta : float
-
-    Returns
-    -------
-    float
 
     References
     ----------
@@ -104,8 +93,6 @@ def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -
 
     Parameters
     ----------
-    epsilon : float
-    steps : int
     rate, delta : float
         As for `gaussian_epsilon`.
 
@@ -172,7 +159,6 @@ def table_4(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.DataFrame:
 
     Parameters
     ----------
-    settings : DeepLearning
     claims : sequence of Claim
         All claims of the paper; the printed accuracies are taken, whose arithmetic is checked.
 

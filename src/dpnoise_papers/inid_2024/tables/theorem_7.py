@@ -34,10 +34,6 @@ def _outlier(dimension: int, share: float) -> Array:
 def theorem_7(settings: Theorem7) -> pd.DataFrame:
     """Ratio of the errors of optimal and i.i.d. noise beside nu and nu^2.
 
-    Parameters
-    ----------
-    settings : Theorem7
-
     Returns
     -------
     DataFrame

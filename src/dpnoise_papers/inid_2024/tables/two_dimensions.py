@@ -38,14 +38,6 @@ _SHELLS = ("staircase", "box-staircase")
 def scalar_staircase(epsilon: float | Array) -> Array:
     """Minimum E|X| of scalar epsilon-DP noise at sensitivity 1.
 
-    Parameters
-    ----------
-    epsilon : float or ndarray
-
-    Returns
-    -------
-    float or ndarray
-
     References
     ----------
     Geng & Viswanath, "The Optimal Noise-Adding Mechanism in Differential Privacy" (2016).
@@ -80,10 +72,6 @@ def _laplace(sensitivities: Array, epsilon: float, scheme: str, p: float) -> flo
 
 def two_dimensions(settings: TwoDimensions) -> pd.DataFrame:
     """Mean absolute errors of Table II and of what it leaves out.
-
-    Parameters
-    ----------
-    settings : TwoDimensions
 
     Returns
     -------
@@ -121,10 +109,6 @@ def two_dimensions(settings: TwoDimensions) -> pd.DataFrame:
 
 def staircase_crossings(settings: Crossings) -> pd.DataFrame:
     """Epsilon from which the staircase beats optimal Laplace noise.
-
-    Parameters
-    ----------
-    settings : Crossings
 
     Returns
     -------

@@ -28,10 +28,6 @@ CHECKS = (
 def inid_theory(settings: Theory) -> pd.DataFrame:
     """Verdicts on the statements of the paper.
 
-    Parameters
-    ----------
-    settings : Theory
-
     Returns
     -------
     DataFrame

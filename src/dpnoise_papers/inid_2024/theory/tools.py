@@ -28,12 +28,6 @@ CONSTANT = 10.0
 def log_uniform(rng: Generator, low: float, high: float, n: int) -> Array:
     """Random numbers, uniform in log scale.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    low, high : float
-    n : int
-
     Returns
     -------
     ndarray of shape (n,)
@@ -44,11 +38,6 @@ def log_uniform(rng: Generator, low: float, high: float, n: int) -> Array:
 def draw_sensitivities(rng: Generator, dimension: int) -> Array:
     """Random sensitivities from nearly equal to very unequal.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    dimension : int
-
     Returns
     -------
     ndarray of shape (dimension,)
@@ -58,11 +47,6 @@ def draw_sensitivities(rng: Generator, dimension: int) -> Array:
 
 def budgets(rng: Generator, n: int) -> dict[str, Array]:
     """Random pairs of epsilon and delta.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n : int
 
     Returns
     -------
@@ -76,8 +60,6 @@ def draw(rng: Generator, n: int, largest: int = MAXIMUM_DIMENSION) -> tuple[Arra
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-    n : int
     largest : int
         The largest dimension K.
 
@@ -166,10 +148,5 @@ def profile_outcome(
     margin : ndarray of shape (n,)
     profiles, count : ndarray
         As for `gaussian_ratio`.
-    tolerance : float
-
-    Returns
-    -------
-    Outcome
     """
     return Outcome(margin, tolerance, {"K": count, "nu": evenness(profiles, count)})
