@@ -10,7 +10,16 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
 from dpnoise_papers.flipped_huber_2023.figures.limit_page import COSTS
-from dpnoise_papers.style import COLOURS, GREY, NAMES, PLAIN, house_style, legend_below, page
+from dpnoise_papers.style import (
+    COLOURS,
+    GREY,
+    NAMES,
+    PLAIN,
+    house_style,
+    legend_below,
+    page,
+    power_of_ten,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +63,7 @@ def limit(table: pd.DataFrame) -> Figure:
             here = table[(table["cost"] == cost) & (table["delta"] == delta)]
             _excess(over, here, names)
             _within(under, here, names)
-            over.set_title(_name(delta))
+            over.set_title(rf"$\delta = {power_of_ten(delta) if delta else 0}$")
         above[0].set_ylim(FLOOR, highest)
         above[0].yaxis.set_major_formatter(PLAIN)
         above[0].set_ylabel(f"{COSTS[cost]}\nabove the limit [%]")
@@ -75,13 +84,6 @@ def limit(table: pd.DataFrame) -> Figure:
 def _line(place: int) -> LineStyleType:
     """Dashes of the mechanism in a place."""
     return LINES[place % len(LINES)]
-
-
-def _name(delta: float) -> str:
-    """Delta as a title."""
-    power = np.log10(delta) if delta > 0.0 else 0.0
-    whole = power <= -2.0 and np.isclose(power, round(power))
-    return rf"$\delta = 10^{{{power:.0f}}}$" if whole else rf"$\delta = {delta:g}$"
 
 
 def _excess(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:

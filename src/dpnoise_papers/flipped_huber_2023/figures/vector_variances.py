@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from dpnoise_papers.style import COLOURS, GREY, NAMES, PLAIN, house_style, legend_below, page
+from dpnoise_papers.style import (
+    COLOURS,
+    GREY,
+    NAMES,
+    PLAIN,
+    house_style,
+    legend_below,
+    page,
+    power_of_ten,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +75,7 @@ def variances(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
         above, _, below = column
         if printed is not None and len(printed):
             mark(above, printed[np.isclose(printed["delta"].astype(float), delta)])
-        above.set_title(rf"K = {dimension}, $\delta = 10^{{{np.log10(delta):.0f}}}$")
+        above.set_title(rf"K = {dimension}, $\delta = {power_of_ten(delta)}$")
         above.set_yscale("log")
         below.set_yscale("log")
         epsilon_axis(below, table["epsilon"], (1, 3) if len(columns) > 2 else (1, 2, 5))
@@ -120,7 +129,7 @@ def mark(axes: Axes, printed: pd.DataFrame) -> None:
     )
     axes.scatter(
         rows["epsilon"].astype(float), rows["printed"], s=22, facecolors="none",
-        edgecolors=[COLOURS[mechanism] for mechanism in rows["mechanism"]], linewidths=1, zorder=6,
+        edgecolors=[COLOURS[mechanism] for mechanism in rows["mechanism"]], linewidths=1, zorder=6, clip_on=False,
     )  # fmt: skip
     if len(rows):
         axes.plot([], [], "o", color=GREY, markerfacecolor="none", label="printed")
@@ -153,7 +162,7 @@ def gain(table: pd.DataFrame) -> Figure:
             axes.plot(
                 rows["dimension"], rows["gain_db"], color=colour,
                 linestyle="-" if delta == deltas[0] else "--",
-                label=rf"$\epsilon={epsilon:g},\ \delta=10^{{{np.log10(delta):.0f}}}$",
+                label=rf"$\epsilon={epsilon:g},\ \delta={power_of_ten(delta)}$",
             )  # fmt: skip
             best = rows.loc[rows["gain_db"].idxmax()]
             axes.plot(best["dimension"], best["gain_db"], "o", color=colour, markersize=3)
