@@ -129,7 +129,8 @@ def mark(axes: Axes, printed: pd.DataFrame) -> None:
     )
     axes.scatter(
         rows["epsilon"].astype(float), rows["printed"], s=22, facecolors="none",
-        edgecolors=[COLOURS[mechanism] for mechanism in rows["mechanism"]], linewidths=1, zorder=6, clip_on=False,
+        edgecolors=[COLOURS[mechanism] for mechanism in rows["mechanism"]], linewidths=1, zorder=6,
+        clip_on=False,
     )  # fmt: skip
     if len(rows):
         axes.plot([], [], "o", color=GREY, markerfacecolor="none", label="printed")
