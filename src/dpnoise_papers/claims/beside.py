@@ -23,15 +23,13 @@ def printed_beside(
     """Printed numbers of some items of a paper, with their verdicts.
 
     `claims` is the path of the paper's claims, `tables` are those of the tables that the figure is
-    drawn from. Claims about them are judged by them; for an item without such claims all its
-    numbers are returned, marked 'not run'.
+    drawn from. Claims about them are judged by them; those about other tables are 'not run'.
     """
     known = {"/".join(Path(path).parts[-2:]): read_table(path) for path in tables}
     parts = []
     for item in items:
         own = [claim for claim in read_claims(claims) if claim.item == item]
-        here = [claim for claim in own if claim.result in known] or own
-        parts.append(printed_numbers(here, judge(here, known), paper=paper, item=item))
+        parts.append(printed_numbers(own, judge(own, known), paper=paper, item=item))
     return pd.concat(parts)
 
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.learn.problem import Problem
 
-    _Job, _Result = TypeVar("_Job"), TypeVar("_Result")
-
+_Job, _Result = TypeVar("_Job"), TypeVar("_Result")
 OVERFLOWS = np.errstate(over="ignore", invalid="ignore")  # a diverged run is a result: inf
 
 
@@ -157,7 +156,7 @@ def mean_and_error(values: Array) -> tuple[Array, Array]:
     mean, error : float64 arrays, shape (...)
         Equal values have exactly the error 0.
     """
-    diverged = ~np.isfinite(values).all(axis=-1)
+    diverged = np.asarray(~np.isfinite(values).all(axis=-1))
     values = np.where(diverged[..., None], 0.0, values)  # no inf - inf in the spread
     same = (values == values[..., :1]).all(axis=-1)
     mean = np.where(same, values[..., 0], values.mean(axis=-1))

@@ -71,12 +71,12 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                     _draw(axes, entry, COLOURS[mechanism])
                 axes.annotate(
                     f"1 = {unit:g}", (0, height), (2, 0), textcoords="offset points",
-                    xycoords=axes.get_yaxis_transform(), va="center", color=GREY, fontsize=7,
+                    xycoords=axes.get_yaxis_transform(), va="center", color=GREY,
                 )  # fmt: skip
             _scale(axes, f"{name}, in units of the printed Gaussian one")
         figure.legend(handles=_key(), loc="outside upper center", ncols=4)
         seen = [f"{mark}  {word}" for word, mark in MARKS.items() if word in set(paper["verdict"])]
-        figure.supxlabel("        ".join(seen), fontsize=7, color=GREY)
+        figure.supxlabel("        ".join(seen), color=GREY)
     return figure
 
 
@@ -98,7 +98,7 @@ def _draw(axes: Axes, entry: _Entry, colour: str) -> None:
     if np.isnan(entry.ours):
         axes.annotate(
             "not run", (entry.printed, height), (6, 0), textcoords="offset points",
-            va="center", color=GREY, fontsize=7,
+            va="center", color=GREY,
         )  # fmt: skip
     else:
         axes.plot([entry.printed, entry.ours], [height] * 2, color=colour, lw=0.6, alpha=0.5)

@@ -13,7 +13,7 @@ from dpnoise_papers.descent.names import in_order, title
 from dpnoise_papers.flipped_huber_2023.figures.table_3 import MECHANISMS, METRICS
 from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
 from dpnoise_papers.pages import markdown_table
-from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, new_figure
+from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, legend_below, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -173,7 +173,7 @@ def replicates(table: pd.DataFrame) -> Figure:
             right.plot(ratio, height, "D", mfc="none", mec="black", markersize=5)
         _axis(left, "NMSE, in units of our median for the Gaussian")
         _axis(right, "NMSE of Gaussian over flipped Huber noise")
-        figure.legend(handles=_key(shades), loc="outside lower center", ncols=3)
+        legend_below(figure, _key(shades))
     return figure
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from dpnoise_papers.inid_2024.figures.improved_descent import SCHEMES, TITLES
-from dpnoise_papers.style import GREY, PAGE, house_style, new_figure
+from dpnoise_papers.style import GREY, PAGE, house_style, legend_below, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {
     "spr": {"color": SCHEMES["spr"]["color"], "marker": "o", "label": "SPR (usual DP-CD)"},
     "spr-half": {
         "color": SCHEMES["spr"]["color"], "marker": "o", "facecolors": "white",
@@ -52,8 +52,7 @@ def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
             panel.set_title(f"{TITLES.get(dataset, dataset)}, raw features")
         if datasets:
             panels[0].set_ylabel("relative error after the last pass")
-            handles, labels = panels[0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside lower center", ncols=3)
+            legend_below(figure)
     return figure
 
 
@@ -61,7 +60,7 @@ def _orders(panel: Axes, rows: pd.DataFrame) -> None:
     """Draw one point per order and scheme; documented orders are named."""
     errors = rows.pivot_table("error", "order", "scheme")
     spread = rows.pivot_table("error_se", "order", "scheme")
-    names = errors["spr"].sort_values().index
+    names = list(errors["spr"].sort_values().index)
     places = np.arange(len(names))
     for scheme, look in LOOKS.items():
         values, se = errors.loc[names, scheme], spread.loc[names, scheme]
@@ -72,7 +71,7 @@ def _orders(panel: Axes, rows: pd.DataFrame) -> None:
             places, values, s=16, facecolors=faces, edgecolors=look["color"], linewidths=0.9,
             zorder=3, **style,
         )  # fmt: skip
-    documented = [place for place in places if not names[place].startswith("random-")]
+    documented = [place for place in range(len(names)) if not names[place].startswith("random-")]
     panel.set_xticks(documented, [names[place] for place in documented], rotation=30, ha="right")
     panel.set_xlabel(f"{len(names)} orders of the columns, by SPR's error")
     panel.set_yscale("log")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from dpnoise_papers.style import GREY, PAGE, house_style, new_figure
+from dpnoise_papers.style import GREY, PAGE, house_style, legend_below, new_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SCHEMES = {
+SCHEMES: dict[str, dict[str, Any]] = {
     "iid": {"color": "#7F7F7F", "linestyle": ":", "marker": "^", "label": "i.i.d."},
     "spr": {"color": "#0072B2", "linestyle": "-", "marker": "o", "label": "SPR (usual DP-CD)"},
     "optimal": {"color": "#D55E00", "linestyle": "--", "marker": "s", "label": "optimal"},
@@ -89,19 +87,8 @@ def descent_paths(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                 [], [], s=16, facecolors="none", edgecolors=GREY, linewidths=0.9,
                 label="a run of its own for this many passes",
             )  # fmt: skip
-            _legend(figure, panels)
+            legend_below(figure)
     return figure
-
-
-def _legend(figure: Figure, panels: Iterable[Axes]) -> None:
-    """Name everything once, lines first."""
-    named = {}
-    for panel in panels:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
-    order = [look["label"] for look in SCHEMES.values()]
-    labels = sorted(named, key=lambda label: order.index(label) if label in order else len(order))
-    figure.legend([named[x] for x in labels], labels, loc="outside lower center", ncols=3)
 
 
 def _path(panel: Axes, rows: pd.DataFrame, scheme: str) -> None:
@@ -165,7 +152,7 @@ def spr_or_optimal(table: pd.DataFrame) -> Figure:
             panel.set_ylim(0.8, 1e4)
         for panel in grid[:, 2]:
             panel.set_ylim(0.05, 200)
-        _legend(figure, grid[0])
+        legend_below(figure)
     return figure
 
 
@@ -235,7 +222,7 @@ def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                 if not inside:
                     panel.annotate(
                         f"$\\varepsilon$ = {_short(epsilon)}", (value, level), (0, 4),
-                        textcoords="offset points", ha="center", fontsize=7, color=GREY,
+                        textcoords="offset points", ha="center", color=GREY,
                     )  # fmt: skip
             if len(printed):
                 _lines(panel, printed[printed["dataset"].astype(str) == dataset])
@@ -250,9 +237,7 @@ def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
             panel.set_title(TITLES.get(dataset, dataset))
             panel.set_xlabel("relative error after the last pass")
         if datasets:
-            handles, labels = panels[0].get_legend_handles_labels()
-            if handles:
-                figure.legend(handles, labels, loc="outside lower center", ncols=3)
+            legend_below(figure)
     return figure
 
 
