@@ -60,12 +60,11 @@ class Neighbour(NamedTuple):
 
 
 def neighbours(features: int) -> Iterator[Neighbour]:
-    """Pairs of neighbours at which delta is evaluated.
+    """Pairs of neighbours, in M features, at which delta is evaluated.
 
-    Parameters
-    ----------
-    features : int
-        M.
+    Yields
+    ------
+    Neighbour
     """
     yield Neighbour("add-remove", "e_1 added", (1, 1.0), (0, 0.0))
     for k in sorted({min(k, features) for k in (*SPARSE, features)}):
