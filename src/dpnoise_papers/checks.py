@@ -67,6 +67,10 @@ class Check(NamedTuple):
 def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> pd.DataFrame:
     """One row per check, each on its own random stream.
 
+    Columns id, where, statement, trials, violations, worst (the smallest slack beyond what rounding
+    explains, in the unit of the check: negative if and only if there is a violation), tolerance,
+    parameters (of the worst trial) and status_of_proof.
+
     Parameters
     ----------
     seed : int
@@ -75,13 +79,6 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
         What the streams are for, with each check's id.
     trials : int
         Random parameters per statement; a check with a share below 1 makes do with that part.
-
-    Returns
-    -------
-    DataFrame
-        Columns id, where, statement, trials, violations, worst (the smallest slack beyond
-        what rounding explains, in the unit of the check: negative if and only if there is
-        a violation), tolerance, parameters (of the worst trial) and status_of_proof.
     """
     rows = []
     for check in checks:
@@ -125,6 +122,8 @@ def column(x: Array) -> Array:
 def integrate(function: Callable[[Array], Array], edges: Array, parts: int = 4) -> Array:
     """Integrals of a function that is smooth between edges, one per trial.
 
+    Ndarray of shape (trials,).
+
     Parameters
     ----------
     function : callable
@@ -133,10 +132,6 @@ def integrate(function: Callable[[Array], Array], edges: Array, parts: int = 4) 
         In any order; the smallest and the largest are the ends.
     parts : int
         Stretches into which each interval between edges is cut.
-
-    Returns
-    -------
-    ndarray of shape (trials,)
     """
     edges = np.sort(edges, axis=1)
     steps = np.diff(edges, axis=1)[:, :, None] * (np.arange(parts) / parts)

@@ -162,10 +162,7 @@ def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **opti
 def power_of_ten(value: float) -> str:
     """Text of a positive number in a formula: 10^{-6}, but 0.01 and 2.5.
 
-    Returns
-    -------
-    str
-        Without dollar signs.
+    Without dollar signs.
     """
     exponent = math.log10(value)
     small = exponent < -2.5 and abs(exponent - round(exponent)) < 1e-9
@@ -175,10 +172,7 @@ def power_of_ten(value: float) -> str:
 def save(figure: Figure, stem: str | Path) -> list[Path]:
     """Write a figure as SVG, PDF and PNG, in this order, with the same bytes on every run.
 
-    Raises
-    ------
-    ValueError
-        If it is not as wide as the page.
+    ValueError if it is not as wide as the page.
     """
     if figure.get_figwidth() != PAGE:
         raise ValueError(f"{stem}: expected a width of {PAGE} in, got {figure.get_figwidth():g}")

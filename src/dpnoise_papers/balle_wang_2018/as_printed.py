@@ -117,6 +117,8 @@ def algorithm_1(
 ) -> Array:
     """Standard deviation of Algorithm 1 in double precision, private or not.
 
+    ValueError if an argument is out of range.
+
     Parameters
     ----------
     epsilon : array_like of float
@@ -137,11 +139,6 @@ def algorithm_1(
         sigma, which may not be private. NaN where the algorithm gives none: at epsilon = 0 it
         never ends, from about 709.8 on e^epsilon overflows, and where rounding keeps B away
         from delta no bracket, and with stop = "delta" no middle, is ever found.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     problems = Problems("Algorithm 1")
     epsilon = floats(problems, "epsilon", epsilon, low=0.0)

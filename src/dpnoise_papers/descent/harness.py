@@ -98,6 +98,8 @@ def run(
 ) -> tuple[Array, ...]:
     """Return the errors of every (step, clip, trial).
 
+    Tuple of float64 arrays, shape (S, C, trials): one for each measure.
+
     Parameters
     ----------
     measures : sequence of callables
@@ -109,11 +111,6 @@ def run(
     iterate : {"last", "averaged"}
     wanted : bool array, shape (S, C), optional
         The combinations to run; the others get inf. All by default.
-
-    Returns
-    -------
-    tuple of float64 arrays, shape (S, C, trials)
-        One for each measure.
     """
     wanted = np.ones((len(steps), len(clips)), dtype=bool) if wanted is None else wanted
     found = tuple(np.full((*wanted.shape, len(noise)), np.inf) for _ in measures)

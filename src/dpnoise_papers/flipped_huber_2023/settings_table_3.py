@@ -184,10 +184,7 @@ class Table3Ablation(Section):
 def check_together(table: Table3, replicates: Table3Replicates, ablation: Table3Ablation) -> None:
     """Refuse sections that do not fit each other.
 
-    Raises
-    ------
-    ValueError
-        If there are too many runs to hold, or a budget is beyond the bound of Mangold et al.
+    ValueError if there are too many runs to hold, or a budget is beyond the bound of Mangold et al.
     """
     for name, variant in replicates.variants.items():
         delta = table.delta if isinstance(table.delta, float) else 0.0

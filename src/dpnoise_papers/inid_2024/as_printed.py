@@ -78,6 +78,8 @@ def _printed_bracket(epsilon: Array, delta: Array) -> tuple[Array, Array]:
 def printed_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]:
     """Return mu_l and mu_u of Algorithm 1 in double precision, right or wrong.
 
+    ValueError if an argument is out of range.
+
     Parameters
     ----------
     epsilon : array_like of float
@@ -89,11 +91,6 @@ def printed_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]
     -------
     low, high : numpy.ndarray or float
         high is NaN where it does not exist: where delta' >= 1 or e^epsilon overflows.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     epsilon, delta = _budget("printed bracket", epsilon, delta, 1.0)
     low, high = _printed_bracket(epsilon.ravel(), delta.ravel())
@@ -102,6 +99,8 @@ def printed_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]
 
 def valid_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]:
     """Return two ends that mu_0 lies between for every epsilon >= 0 and delta in (0, 1).
+
+    ValueError if an argument is out of range.
 
     Parameters
     ----------
@@ -115,11 +114,6 @@ def valid_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]:
     low, high : numpy.ndarray or float
         Both positive; the module says why they bracket mu_0. They are right up to the rounding
         of a few operations.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     epsilon, delta = _budget("valid bracket", epsilon, delta, 1.0)
     y, z = -special.ndtri(delta), math.sqrt(2.0) * special.erfinv(delta)
@@ -134,6 +128,8 @@ def algorithm_1(
     epsilon: ArrayLike, delta: ArrayLike, *, tolerance: float
 ) -> tuple[Array, NDArray[np.int64]]:
     """Return mu_0 of Algorithm 1 as printed, in double precision, right or wrong.
+
+    ValueError if an argument is out of range.
 
     Parameters
     ----------
@@ -152,11 +148,6 @@ def algorithm_1(
         tolerance, or ends at 0, which means infinite noise.
     iterations : numpy.ndarray or int
         How often the bracket was halved; 0 where there is no bracket.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     epsilon, delta = _budget("Algorithm 1", epsilon, delta, tolerance)
     shape, epsilon, delta = epsilon.shape, epsilon.ravel(), delta.ravel()
@@ -188,6 +179,8 @@ def repaired_algorithm_1(
 ) -> tuple[Array, NDArray[np.int64]]:
     """Return mu_0 by bisection between the ends of `valid_bracket`.
 
+    ValueError if an argument is out of range.
+
     Parameters
     ----------
     epsilon : array_like of float
@@ -204,11 +197,6 @@ def repaired_algorithm_1(
         most `tolerance` and rounding above it.
     iterations : numpy.ndarray or int
         How often the bracket was halved.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     epsilon, delta = _budget("repaired Algorithm 1", epsilon, delta, tolerance)
     problems = Problems("repaired Algorithm 1")

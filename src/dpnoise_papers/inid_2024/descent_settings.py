@@ -158,11 +158,8 @@ class DescentOrders(Section):
 def check_together(descent: ImprovedDescent, orders: DescentOrders) -> None:
     """Refuse sections that do not fit each other.
 
-    Raises
-    ------
-    ValueError
-        If the data sets are not those of Figures 5 and 6, or more trials are asked for than
-        there are.
+    ValueError if the data sets are not those of Figures 5 and 6, or more trials are asked for than
+    there are.
     """
     for where, names in (
         ("improved_descent.tasks", set(descent.tasks)),
@@ -177,10 +174,7 @@ def check_together(descent: ImprovedDescent, orders: DescentOrders) -> None:
 def searched_in(descent: ImprovedDescent, orders: DescentOrders) -> ImprovedDescent:
     """Return the settings with the finer search of the orders of the columns.
 
-    Raises
-    ------
-    ValueError
-        If the finer search has more trials than there are.
+    ValueError if the finer search has more trials than there are.
     """
     finer = {"coarse_trials": orders.coarse_trials, "refine": orders.refine}
     return ImprovedDescent.model_validate(dict(descent) | finer)

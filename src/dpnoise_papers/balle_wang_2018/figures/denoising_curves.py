@@ -48,18 +48,15 @@ _DENOISED = ("agm-js", "agm-js-plus", "agm-th", "zero")
 def error_curves(table: pd.DataFrame) -> Figure:
     """Error of every mechanism against the dimension.
 
+    Two panels for each epsilon: the errors, and each over that of the analytic Gaussian mechanism,
+    where curves that lie on one another come apart. Bands are two standard errors to either side;
+    mechanisms beyond the paper have a star.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation` or `histograms`
         there returns it.
-
-    Returns
-    -------
-    Figure
-        Two panels for each epsilon: the errors, and each over that of the analytic Gaussian
-        mechanism, where curves that lie on one another come apart. Bands are two standard
-        errors to either side; mechanisms beyond the paper have a star.
     """
     methods = [name for name in _LOOKS if name in set(table["method"])]
     epsilons = sorted(table["epsilon"].unique())
@@ -80,15 +77,12 @@ def error_curves(table: pd.DataFrame) -> Figure:
 def denoised_curves(table: pd.DataFrame) -> Figure:
     """Error of the denoised mechanisms alone, in high dimension.
 
+    One panel for each epsilon, beside the error of releasing zeros.
+
     Parameters
     ----------
     table : DataFrame
         As for `error_curves`.
-
-    Returns
-    -------
-    Figure
-        One panel for each epsilon, beside the error of releasing zeros.
     """
     epsilons = sorted(table["epsilon"].unique())
     figure, panels = page(1, len(epsilons), height=2.9)

@@ -40,17 +40,14 @@ def _shades(count: int) -> list[tuple[float, float, float]]:
 def deviations(table: pd.DataFrame) -> Figure:
     """Both standard deviations as epsilon falls to 0 (Figure 1, first panel).
 
+    One panel per delta. The analytic curve ends in a limit, the classical one grows without bound;
+    the limit is beside the value that Theorem 2 names.
+
     Parameters
     ----------
     table : DataFrame
         As `classical_against_analytic` of
         `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration` returns it.
-
-    Returns
-    -------
-    Figure
-        One panel per delta. The analytic curve ends in a limit, the classical one grows without
-        bound; the limit is beside the value that Theorem 2 names.
     """
     deltas = sorted(table["delta"].unique())
     figure, panels = page(1, len(deltas), height=2.9, sharey=True)
@@ -80,15 +77,12 @@ def deviations(table: pd.DataFrame) -> Figure:
 def gain_by_epsilon(table: pd.DataFrame) -> Figure:
     """Gain in variance against epsilon, a line per delta (Figure 1, second panel).
 
+    Guides mark the printed 1.4 and the third of the variance (1.5) of the abstract.
+
     Parameters
     ----------
     table : DataFrame
         As for `deviations`.
-
-    Returns
-    -------
-    Figure
-        Guides mark the printed 1.4 and the third of the variance (1.5) of the abstract.
     """
     return _gain(table, "epsilon", "delta")
 
@@ -96,15 +90,12 @@ def gain_by_epsilon(table: pd.DataFrame) -> Figure:
 def gain_by_delta(table: pd.DataFrame) -> Figure:
     """Gain in variance against delta, a line per epsilon (Figure 3, first panel).
 
+    Guides mark the printed 1.4 and the third of the variance (1.5) of the abstract.
+
     Parameters
     ----------
     table : DataFrame
         As for `deviations`.
-
-    Returns
-    -------
-    Figure
-        Guides mark the printed 1.4 and the third of the variance (1.5) of the abstract.
     """
     return _gain(table, "delta", "epsilon")
 
@@ -141,18 +132,14 @@ def _gain(table: pd.DataFrame, along: str, by: str) -> Figure:
 def published_algorithm(table: pd.DataFrame) -> Figure:
     """Privacy of Algorithm 1 as published, over epsilon and the delta asked for.
 
+    One map for each stop of the delta it really has over the delta asked for, in powers of ten:
+    orange where it is not private, blue where it adds too much noise, grey where it has no answer.
+
     Parameters
     ----------
     table : DataFrame
         As `published_algorithm` of
         `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration` returns it.
-
-    Returns
-    -------
-    Figure
-        One map for each stop of the delta it really has over the delta asked for, in powers of
-        ten: orange where it is not private, blue where it adds too much noise, grey where it has
-        no answer.
     """
     safe = LinearSegmentedColormap.from_list("safe", ["#08306B", "#DEEBF7"], N=4)
     unsafe = LinearSegmentedColormap.from_list("unsafe", ["#FDD9B5", "#8C2D04"], N=5)

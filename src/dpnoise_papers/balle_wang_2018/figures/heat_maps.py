@@ -120,15 +120,12 @@ def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figur
 def errors(table: pd.DataFrame) -> Figure:
     """Mean square error against epsilon, one panel for each hour.
 
+    Bands are two standard errors to either side.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.balle_wang_2018.tables.heat_maps.all_hours` returns it.
-
-    Returns
-    -------
-    Figure
-        Bands are two standard errors to either side.
     """
     hours = sorted(set(table["hour"]))
     columns = min(len(hours), 2)
@@ -186,10 +183,7 @@ def _upright(points: Array) -> tuple[Array, Array, Array]:
 def _compass(panel: Axes, x: Array, y: Array, north: Array) -> float:
     """Draw a bar of one kilometre and an arrow to the north in an upper corner.
 
-    Returns
-    -------
-    float
-        The height that all panels need for it to be free of streets.
+    The height that all panels need for it to be free of streets.
     """
     unit = 1000.0
     above = y > np.max(y) - 3.0 * unit

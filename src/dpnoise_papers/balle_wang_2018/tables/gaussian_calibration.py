@@ -35,12 +35,9 @@ if TYPE_CHECKING:
 def classical_against_analytic(settings: GainByEpsilon | GainByDelta) -> pd.DataFrame:
     """Both standard deviations and the gain in variance (Figures 1 and 3, left).
 
-    Returns
-    -------
-    DataFrame
-        Columns epsilon, delta, classical and analytic (standard deviations), gain (classical
-        variance over analytic variance), and two standard deviations at epsilon = 0:
-        at_zero (the analytic one) and theorem_2 (sensitivity / (2 delta)).
+    Columns epsilon, delta, classical and analytic (standard deviations), gain (classical variance
+    over analytic variance), and two standard deviations at epsilon = 0: at_zero (the analytic one)
+    and theorem_2 (sensitivity / (2 delta)).
     """
     epsilon, delta = values(settings.epsilons), values(settings.deltas)
     sensitivity = settings.sensitivity
@@ -63,12 +60,9 @@ def classical_against_analytic(settings: GainByEpsilon | GainByDelta) -> pd.Data
 def gain_crossings(settings: GainCrossings) -> pd.DataFrame:
     """Delta at which the gain in variance reaches a value.
 
-    Returns
-    -------
-    DataFrame
-        Columns epsilon, gain and delta: the gain grows with delta, so it is below `gain`
-        below `delta`. Beyond both ends, delta is 0 if the gain is already larger at
-        delta = 1e-300, and 1 if it is smaller at delta = 0.5.
+    Columns epsilon, gain and delta: the gain grows with delta, so it is below `gain` below `delta`.
+    Beyond both ends, delta is 0 if the gain is already larger at delta = 1e-300, and 1 if it is
+    smaller at delta = 0.5.
     """
     ends = math.log(MINIMUM_DELTA) + 1e-9, math.log(0.5)
 
@@ -94,16 +88,12 @@ def gain_crossings(settings: GainCrossings) -> pd.DataFrame:
 def published_algorithm(settings: Algorithm1) -> pd.DataFrame:
     """Privacy of Algorithm 1 as published, over epsilon and delta.
 
-    Returns
-    -------
-    DataFrame
-        Columns stop ('argument': v* and u* are known to the tolerance, as Section 5.1 says;
-        'delta': the delta is, as in the authors' script), epsilon, delta, published and exact
-        (standard deviations at sensitivity 1), relative_error (published / exact - 1; below 0
-        there is too little noise), log10_ratio (of the delta that the published sigma really
-        has to the delta asked for; above 0 it is not private, and 1e-12 of the delta counts as
-        none) and outcome: 'private', 'unsafe' or 'none' where the algorithm overflows or never
-        ends.
+    Columns stop ('argument': v* and u* are known to the tolerance, as Section 5.1 says; 'delta':
+    the delta is, as in the authors' script), epsilon, delta, published and exact (standard
+    deviations at sensitivity 1), relative_error (published / exact - 1; below 0 there is too little
+    noise), log10_ratio (of the delta that the published sigma really has to the delta asked for;
+    above 0 it is not private, and 1e-12 of the delta counts as none) and outcome: 'private',
+    'unsafe' or 'none' where the algorithm overflows or never ends.
     """
     epsilon, delta = values(settings.epsilons), values(settings.deltas)
     epsilon, delta = (x.ravel() for x in np.meshgrid(epsilon, delta))
@@ -132,13 +122,10 @@ def published_algorithm(settings: Algorithm1) -> pd.DataFrame:
 def published_algorithm_sizes(settings: Algorithm1, sizes: Algorithm1Sizes) -> pd.DataFrame:
     """Share of the grid on which Algorithm 1 as published misses delta, by how much.
 
-    Returns
-    -------
-    DataFrame
-        One row per stop, minimum delta and excess: points (pairs of the grid for which the
-        algorithm ends), above (those whose true delta is more than `excess` times the delta
-        asked for), share (above over points), and over those the minimum and the maximum epsilon
-        and the maximum delta (empty where there are none).
+    One row per stop, minimum delta and excess: points (pairs of the grid for which the algorithm
+    ends), above (those whose true delta is more than `excess` times the delta asked for), share
+    (above over points), and over those the minimum and the maximum epsilon and the maximum delta
+    (empty where there are none).
     """
     table = published_algorithm(settings)
     table = table[table["outcome"] != "none"]

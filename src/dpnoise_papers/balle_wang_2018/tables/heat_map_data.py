@@ -40,18 +40,15 @@ def heat_map_data(
 ) -> pd.DataFrame:
     """Trips of each hour, what was kept of them, and the sensitivity of their counts.
 
+    Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.trips.Tally`, total
+    (the sum of the counts), largest, deviation (their root mean square about the mean: the RMSE of
+    a flat map), junctions, sections, loops, parallels, edges, sensitivity (add or remove a cab) and
+    sensitivity_replace (replace one).
+
     Parameters
     ----------
     figure_6 : HeatMapErrors
         They name the hours.
-
-    Returns
-    -------
-    DataFrame
-        Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.trips.Tally`,
-        total (the sum of the counts), largest, deviation (their root mean square about the mean:
-        the RMSE of a flat map), junctions, sections, loops, parallels, edges, sensitivity (add or
-        remove a cab) and sensitivity_replace (replace one).
     """
     city = completed(city, named_hours(figure_2, figure_5, figure_6), settings)
     graph = Graph(len(city.x), city.sections)

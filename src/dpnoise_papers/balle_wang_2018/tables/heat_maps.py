@@ -74,6 +74,8 @@ def heat_maps(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """One private map by every method, and its error over several draws of the noise.
 
+    ValueError if counts are negative or not one for each junction.
+
     Parameters
     ----------
     city : City or None
@@ -90,11 +92,6 @@ def heat_maps(
         the first draw.
     roads : DataFrame
         Columns u and v: the junctions that each road section joins, once.
-
-    Raises
-    ------
-    ValueError
-        If counts are negative or not one for each junction.
     """
     hour, epsilon, delta = settings.hour, settings.epsilon, settings.delta
     seed, repetitions = settings.seed, settings.repetitions
@@ -129,23 +126,17 @@ def heat_map_errors(
 ) -> pd.DataFrame:
     """Mean square error of every method against epsilon, for one hour.
 
+    Columns city, hour, source, method, epsilon, delta, sensitivity, sigma, repetitions, mse (mean
+    over repetitions) and mse_se (of that mean).
+
+    ValueError if counts are negative or not one for each junction.
+
     Parameters
     ----------
     city : City or None
         What could be had of it; the rest is synthetic.
     part : str
         The hour.
-
-    Returns
-    -------
-    DataFrame
-        Columns city, hour, source, method, epsilon, delta, sensitivity, sigma, repetitions, mse
-        (mean over repetitions) and mse_se (of that mean).
-
-    Raises
-    ------
-    ValueError
-        If counts are negative or not one for each junction.
     """
     hour, seed, delta = int(part), settings.seed, settings.delta
     methods, repetitions = settings.methods, settings.repetitions

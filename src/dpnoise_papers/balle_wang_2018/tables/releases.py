@@ -110,13 +110,10 @@ class _Data(NamedTuple):
 def mean_estimation(settings: Releases) -> pd.DataFrame:
     """l2 error of each mechanism on private means, against the dimension.
 
-    Returns
-    -------
-    DataFrame
-        Columns epsilon, dimension, method, repetitions, deviation (of the noise, per
-        coordinate), error and error_se (mean over repetitions and its standard error), and for
-        each of the paper's five methods and 'zero' gain_over_<method> and its standard error:
-        the paired difference of errors, positive where the row is better.
+    Columns epsilon, dimension, method, repetitions, deviation (of the noise, per coordinate), error
+    and error_se (mean over repetitions and its standard error), and for each of the paper's five
+    methods and 'zero' gain_over_<method> and its standard error: the paired difference of errors,
+    positive where the row is better.
     """
     return _compare(settings, _MEANS)
 
@@ -124,10 +121,7 @@ def mean_estimation(settings: Releases) -> pd.DataFrame:
 def histograms(settings: Releases) -> pd.DataFrame:
     """l1 error of each mechanism on private histograms, against the number of bins.
 
-    Returns
-    -------
-    DataFrame
-        As for `mean_estimation`.
+    As for `mean_estimation`.
     """
     return _compare(settings, _HISTOGRAMS)
 

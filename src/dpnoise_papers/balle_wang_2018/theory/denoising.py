@@ -169,14 +169,11 @@ def _james_stein_improves(rng: Generator, n: int) -> Outcome:
 def threshold_risk(mean: Array, threshold: Array) -> Array:
     """Risk of the soft threshold at unit noise, in closed form.
 
+    Array, shape (n,): mean squared errors.
+
     Parameters
     ----------
     mean, threshold : array, shape (n,)
-
-    Returns
-    -------
-    array, shape (n,)
-        Mean squared errors.
     """
 
     def half(m: Array) -> Array:

@@ -22,10 +22,7 @@ CHECKS = (*privacy.CHECKS, *denoising.CHECKS, *minimax.CHECKS)
 def statements(settings: Theory) -> pd.DataFrame:
     """Violations of each statement of the paper over random parameters.
 
-    Returns
-    -------
-    DataFrame
-        As `dpnoise_papers.checks.run_checks` returns it. The status of a proof is complete,
-        cited, none given, false or misprint, with the reason.
+    As `dpnoise_papers.checks.run_checks` returns it. The status of a proof is complete, cited, none
+    given, false or misprint, with the reason.
     """
     return run_checks(CHECKS, settings.seed, "gaussian-theory", settings.trials)

@@ -20,16 +20,13 @@ LINES = ("-", "--", ":", "-.")  # by gamma, the most frequent first
 def figure_1(table: pd.DataFrame) -> Figure:
     """Flipped Huber densities, plainly and on a logarithmic scale.
 
+    The logarithmic panel shows the graft: straight (Laplace) up to the dot at abs(t) = alpha, a
+    parabola (Gaussian) beyond.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.densities.densities` returns it.
-
-    Returns
-    -------
-    Figure
-        The logarithmic panel shows the graft: straight (Laplace) up to the dot at
-        abs(t) = alpha, a parabola (Gaussian) beyond.
     """
     alphas = sorted(set(table["alpha"]) - {0.0})
     gammas = list(table.groupby("gamma").size().sort_values(ascending=False, kind="stable").index)

@@ -21,15 +21,12 @@ _BOUND = COLOURS["laplace"]
 def lemma_7(table: pd.DataFrame) -> Figure:
     """Both sides of Lemma 7 against the size of the difference of two neighbours.
 
+    One panel per dimension. The lemma fails where the curve runs below the dashed line.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.theory.counterexamples.lemma_7` returns it.
-
-    Returns
-    -------
-    Figure
-        One panel per dimension. The lemma fails where the curve runs below the dashed line.
     """
     panels = list(table.groupby("dimension"))
     figure, (axes,) = page(1, len(panels), height=3.1, sharey=True)

@@ -37,18 +37,15 @@ FLOOR = 0.1  # per cent; the limit is hardly anywhere known better
 def limit(table: pd.DataFrame) -> Figure:
     """Excess over the limit against epsilon, and where it is within 1 %.
 
+    Two rows for each cost, a column for each delta. Above, a line is the most that a mechanism can
+    lie above the limit, the band under it reaches down to what it certainly does, and in the grey
+    area the limit is not known well enough to tell. Below, the dots are the epsilons at which a
+    mechanism is within 1 % for certain.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.limit.limit` returns it.
-
-    Returns
-    -------
-    Figure
-        Two rows for each cost, a column for each delta. Above, a line is the most that a
-        mechanism can lie above the limit, the band under it reaches down to what it certainly
-        does, and in the grey area the limit is not known well enough to tell. Below, the dots are
-        the epsilons at which a mechanism is within 1 % for certain.
     """
     costs, deltas = list(dict.fromkeys(table["cost"])), sorted(set(table["delta"]))
     names = list(dict.fromkeys(table["mechanism"]))

@@ -18,16 +18,13 @@ _OPENING = (
 def limit_page(table: pd.DataFrame, runs: pd.DataFrame) -> str:
     """Markdown page with one sentence per cost and delta.
 
+    The sentences speak of the table's epsilons and of what is certain: a mechanism counts if its
+    cost is at most 1 % above the *lower* bound on the limit.
+
     Parameters
     ----------
     table, runs : DataFrame
         As `limit` and `within` of `dpnoise_papers.flipped_huber_2023.tables.limit` return them.
-
-    Returns
-    -------
-    str
-        The sentences speak of the table's epsilons and of what is certain: a mechanism counts
-        if its cost is at most 1 % above the *lower* bound on the limit.
     """
     lines = ["# Within 1 % of the least that any additive noise needs", "", _OPENING]
     for cost, title in COSTS.items():

@@ -19,16 +19,13 @@ _WINDOW = 2.0  # the largest alpha / Delta shown; beyond, the borders are straig
 def table_1(table: pd.DataFrame) -> Figure:
     """Random trials of Table I by case, in the two ratios that decide it.
 
+    Small black points lie on borders between two cases. A cross marks a trial where t1 or t2 is
+    outside its interval, or where not exactly one of the five ranges holds epsilon.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.scalar_cases.published_cases` returns it.
-
-    Returns
-    -------
-    Figure
-        Small black points lie on borders between two cases. A cross marks a trial where t1 or t2 is
-        outside its interval, or where not exactly one of the five ranges holds epsilon.
     """
     ratio = table["alpha"] / table["sensitivity"]
     scaled = table["epsilon"] * (table["gamma"] / table["sensitivity"]) ** 2

@@ -22,15 +22,12 @@ _LINES_7 = {"gaussian": "--", "laplace": "-.", "offset-symmetric-gaussian": "-"}
 def figure_5(table: pd.DataFrame) -> Figure:
     """Centred privacy losses of flipped Huber noise below their affine bounds.
 
+    One panel per shift d. The open dot is the ridge, where loss and bound meet.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.scalar_losses.loss_and_bound` returns it.
-
-    Returns
-    -------
-    Figure
-        One panel per shift d. The open dot is the ridge, where loss and bound meet.
     """
     shifts = sorted(set(table["d"]))
     alpha, gamma = table["alpha"].iloc[0], table["gamma"].iloc[0]
@@ -77,17 +74,14 @@ def _relation(alpha: float, d: float) -> str:
 def figure_6(table: pd.DataFrame) -> Figure:
     """Privacy profiles of three mechanisms with one variance.
 
+    A logarithmic panel over all epsilon and a plain one near 0, up to where flipped Huber noise
+    takes over.
+
     Parameters
     ----------
     table : DataFrame
         As `profiles_at_one_variance` of
         `dpnoise_papers.flipped_huber_2023.tables.scalar_losses` returns it.
-
-    Returns
-    -------
-    Figure
-        A logarithmic panel over all epsilon and a plain one near 0, up to where flipped Huber
-        noise takes over.
     """
     positive = table[table["delta"] > 0]
     crossing = _crossing(table)
@@ -130,16 +124,13 @@ def _crossing(table: pd.DataFrame) -> float:
 def figure_7(table: pd.DataFrame) -> Figure:
     """Centred privacy losses of four mechanisms with one scale parameter.
 
+    The flipped Huber's loss joins the Gaussian's in the tails; the offset-symmetric Gaussian's is
+    the sum of Gaussian and Laplace throughout.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.scalar_losses.losses_at_one_scale` returns it.
-
-    Returns
-    -------
-    Figure
-        The flipped Huber's loss joins the Gaussian's in the tails; the offset-symmetric
-        Gaussian's is the sum of Gaussian and Laplace throughout.
     """
     figure, ((axes,),) = page(height=3.6)
     _cross(axes)

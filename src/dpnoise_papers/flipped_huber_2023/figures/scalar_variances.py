@@ -34,6 +34,9 @@ _LEVELS = (0.1, 0.5, 1, 2, 5, 10, 20, 50)  # decibels; between the first two sig
 def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Variances against epsilon, and how far each is above the smallest of them.
 
+    Most variances differ by far less than a line's width; the lower panel tells them apart. A curve
+    that runs along its lower edge is the smallest of all.
+
     Parameters
     ----------
     table : DataFrame
@@ -41,12 +44,6 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
     printed : DataFrame, optional
         As `dpnoise_papers.claims.beside.printed_beside` returns it; numbers of the column
         'variance' are drawn as open circles.
-
-    Returns
-    -------
-    Figure
-        Most variances differ by far less than a line's width; the lower panel tells them
-        apart. A curve that runs along its lower edge is the smallest of all.
     """
     table = _with_limits(table)
     smallest = table.groupby("epsilon")["variance"].transform("min")
@@ -94,16 +91,13 @@ def _with_limits(table: pd.DataFrame) -> pd.DataFrame:
 def ratio_map(table: pd.DataFrame) -> Figure:
     """Where flipped Huber noise has the smaller variance, and by how much (Figures 3b, 3c).
 
+    A map over epsilon and delta, in the colour of the better mechanism, white where the two are
+    within 0.1 dB (2.3 %).
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio` returns it.
-
-    Returns
-    -------
-    Figure
-        A map over epsilon and delta, in the colour of the better mechanism, white where the
-        two are within 0.1 dB (2.3 %).
     """
     column = next(name for name in table.columns if name.replace("_", "-") in NAMES
                   and name != "flipped_huber")  # fmt: skip

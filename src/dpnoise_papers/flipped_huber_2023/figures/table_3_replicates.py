@@ -136,17 +136,14 @@ def _levels(table: pd.DataFrame) -> str:
 def replicates(table: pd.DataFrame) -> Figure:
     """Draw where the printed numbers and gains lie among the replications.
 
+    On the left NMSE in units of the median for the Gaussian: dot the median, bar the 99 % interval,
+    open circle printed. On the right the ratio of Gaussian to flipped Huber NMSE with the same
+    seeds, for three variants, and the printed one.
+
     Parameters
     ----------
     table : DataFrame
         As for `page`.
-
-    Returns
-    -------
-    Figure
-        On the left NMSE in units of the median for the Gaussian: dot the median, bar the 99 %
-        interval, open circle printed. On the right the ratio of Gaussian to flipped Huber NMSE
-        with the same seeds, for three variants, and the printed one.
     """
     table = table[table["status"] == "ok"]
     names = in_order(table["dataset"])

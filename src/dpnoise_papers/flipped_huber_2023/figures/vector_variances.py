@@ -51,6 +51,7 @@ FLOOR = 1e-3  # per cent; less than that is the best, as far as anyone will care
 def variances(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Variance and gain against epsilon, one column per dimension and delta.
 
+
     Parameters
     ----------
     table : DataFrame
@@ -61,10 +62,6 @@ def variances(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
     printed : DataFrame, optional
         As `dpnoise_papers.claims.beside.printed_beside` returns it; numbers of the column
         'variance' are drawn as open circles.
-
-    Returns
-    -------
-    Figure
     """
     table = table[table["method"] != "infimum"]
     columns = sorted(set(zip(table["dimension"], table["delta"], strict=True)))
@@ -140,16 +137,13 @@ def mark(axes: Axes, printed: pd.DataFrame) -> None:
 def gain(table: pd.DataFrame) -> Figure:
     """Gain of flipped Huber noise over the better of Gaussian and Laplace.
 
+    One curve per (epsilon, delta). Left of its peak Laplace is the better of the two, right of it
+    the Gaussian; the peak is where flipped Huber noise is worth its name.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.vector_variances.gain_by_dimension` returns it.
-
-    Returns
-    -------
-    Figure
-        One curve per (epsilon, delta). Left of its peak Laplace is the better of the two,
-        right of it the Gaussian; the peak is where flipped Huber noise is worth its name.
     """
     shades = ("#00543B", "#009E73", "#56C7A6", "#A3DDCB")
     epsilons, deltas = sorted(set(table["epsilon"])), sorted(set(table["delta"]))

@@ -37,11 +37,8 @@ _TAIL = 1e-25  # the integral stops where this much noise is left
 def algorithm_2(settings: Algorithm2) -> pd.DataFrame:
     """Delta by Algorithm 2 for some flipped Huber noises, and the exact delta.
 
-    Returns
-    -------
-    DataFrame
-        Per case: alpha, gamma, dimension, epsilon, variance, lower and upper (the exact delta),
-        and for each variant its delta and `<variant>_error`, relative to the exact delta.
+    Per case: alpha, gamma, dimension, epsilon, variance, lower and upper (the exact delta), and for
+    each variant its delta and `<variant>_error`, relative to the exact delta.
     """
     rows = []
     for alpha, gamma, dimension, epsilon in settings.cases:

@@ -23,11 +23,8 @@ if TYPE_CHECKING:
 def densities(settings: Densities) -> pd.DataFrame:
     """Flipped Huber densities on a common grid (Figure 1).
 
-    Returns
-    -------
-    DataFrame
-        Columns alpha, gamma, t, density and transition (1 where abs(t) = alpha, else 0),
-        sorted by density and t.
+    Columns alpha, gamma, t, density and transition (1 where abs(t) = alpha, else 0), sorted by
+    density and t.
     """
     half_width = settings.half_width
     grid = np.linspace(-half_width, half_width, settings.points)
@@ -45,12 +42,9 @@ def densities(settings: Densities) -> pd.DataFrame:
 def fisher_information(settings: FisherInformation) -> pd.DataFrame:
     """Normalised Fisher information against alpha/gamma (Figure 2).
 
-    Returns
-    -------
-    DataFrame
-        Columns mechanism, ratio (alpha/gamma), variance_over_gamma2 (variance in units of
-        gamma^2), fisher_information_times_gamma2 and nfi. The mechanism is flipped-huber,
-        once per ratio, then gaussian and laplace, once each, for which only nfi has a value.
+    Columns mechanism, ratio (alpha/gamma), variance_over_gamma2 (variance in units of gamma^2),
+    fisher_information_times_gamma2 and nfi. The mechanism is flipped-huber, once per ratio, then
+    gaussian and laplace, once each, for which only nfi has a value.
     """
     rows = []
     for ratio in (0.0, *values(settings.ratios).tolist()):

@@ -17,26 +17,19 @@ _SEARCHES = {"unrestricted": ("exact", "sufficient"), "box": ("box", "sufficient
 def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFrame:
     """Gains and gaps of two dimensions side by side.
 
+    One row per search (unrestricted, box), delta and epsilon, but for those where a box has no
+    private noise: dimension_from and dimension_to; gain_from_db and gain_to_db, the Gaussian
+    variance over the minimum flipped Huber variance in decibels; gain_lost_db, their difference;
+    gap_from and gap_to, the variance by the sufficient condition less the minimum; gap_grown, their
+    difference; and excess_from and excess_to, the gaps in units of the minimum variance.
+
+    ValueError if a table has several dimensions or the two do not share delta and epsilon.
+
     Parameters
     ----------
     lower, higher : DataFrame
         The two panels of Figure 4: columns dimension, delta, epsilon, mechanism, method and
         variance, each with one dimension and the same delta and epsilon.
-
-    Returns
-    -------
-    DataFrame
-        One row per search (unrestricted, box), delta and epsilon, but for those where a box has
-        no private noise: dimension_from and dimension_to; gain_from_db and
-        gain_to_db, the Gaussian variance over the minimum flipped Huber variance in decibels;
-        gain_lost_db, their difference; gap_from and gap_to, the variance by the sufficient
-        condition less the minimum; gap_grown, their difference; and excess_from and
-        excess_to, the gaps in units of the minimum variance.
-
-    Raises
-    ------
-    ValueError
-        If a table has several dimensions or the two do not share delta and epsilon.
     """
     parts = [_compared(lower, higher, search) for search in _SEARCHES]
     return pd.concat(parts, ignore_index=True)

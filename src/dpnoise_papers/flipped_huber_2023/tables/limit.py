@@ -30,14 +30,11 @@ CLOSE = 0.01
 def limit(settings: Limit) -> pd.DataFrame:
     """Cost of each mechanism beside the limit of additive noise.
 
-    Returns
-    -------
-    DataFrame
-        Sorted by cost as given, delta, epsilon and mechanism as given. Columns cost, delta,
-        epsilon, lower, upper, cells (of the program behind `lower`), mechanism, value, over_limit
-        (value / lower, the most it can be), over_limit_least (value / upper), within (1 where
-        over_limit is 1.01 or less, else 0), noise and status: 'ok', 'infimum' where the family
-        only approaches the value, or why it has none, with NaN for the numbers.
+    Sorted by cost as given, delta, epsilon and mechanism as given. Columns cost, delta, epsilon,
+    lower, upper, cells (of the program behind `lower`), mechanism, value, over_limit (value /
+    lower, the most it can be), over_limit_least (value / upper), within (1 where over_limit is 1.01
+    or less, else 0), noise and status: 'ok', 'infimum' where the family only approaches the value,
+    or why it has none, with NaN for the numbers.
     """
     budgets = product(settings.costs, sorted(settings.deltas), sorted(settings.epsilons))
     rows = []
@@ -85,17 +82,14 @@ def _cost(noise: Noise, cost: str) -> float:
 def within(table: pd.DataFrame) -> pd.DataFrame:
     """Intervals of epsilon in which each mechanism is certainly within 1 % of the limit.
 
+    One row per cost, delta, mechanism and unbroken run of the table's epsilons: columns cost,
+    delta, mechanism, epsilon_from, epsilon_to and points (how many epsilons), sorted by these. A
+    mechanism that is nowhere within 1 % has no row.
+
     Parameters
     ----------
     table : DataFrame
         As `limit` returns it.
-
-    Returns
-    -------
-    DataFrame
-        One row per cost, delta, mechanism and unbroken run of the table's epsilons: columns
-        cost, delta, mechanism, epsilon_from, epsilon_to and points (how many epsilons), sorted
-        by these. A mechanism that is nowhere within 1 % has no row.
     """
     rows = []
     for key, part in table.groupby(["cost", "delta", "mechanism"], sort=True):

@@ -44,13 +44,10 @@ def loss_tail(noise: Noise, epsilon: float) -> float:
 def remark_1(settings: Remark) -> pd.DataFrame:
     """Minimum variances under P(loss >= epsilon) <= delta and under the exact condition.
 
-    Returns
-    -------
-    DataFrame
-        Per mechanism (gaussian, laplace, flipped-huber) and epsilon, sensitivity 1: columns
-        mechanism, epsilon, delta, exact, sufficient (variances), ratio (sufficient over exact)
-        and noise (that meets the sufficient condition). Laplace noise meets it only where its
-        loss, at most 1 / beta, stays below epsilon, as the limit beta = 1 / epsilon.
+    Per mechanism (gaussian, laplace, flipped-huber) and epsilon, sensitivity 1: columns mechanism,
+    epsilon, delta, exact, sufficient (variances), ratio (sufficient over exact) and noise (that
+    meets the sufficient condition). Laplace noise meets it only where its loss, at most 1 / beta,
+    stays below epsilon, as the limit beta = 1 / epsilon.
     """
     delta = settings.delta
     rows = []
@@ -83,11 +80,8 @@ def identification(settings: Remark) -> pd.DataFrame:
     An answer that only one of two neighbouring answers, 1 apart, can have led to tells which
     it was.
 
-    Returns
-    -------
-    DataFrame
-        Per epsilon: columns epsilon, delta, bound (of the noise), probability and
-        over_delta (the probability over delta).
+    Per epsilon: columns epsilon, delta, bound (of the noise), probability and over_delta (the
+    probability over delta).
     """
     delta = settings.delta
     rows = []

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 def loss_and_bound(settings: LossAndBound) -> pd.DataFrame:
     """Centred losses of flipped Huber noise and their affine bounds (Figure 5).
 
-    Returns
-    -------
-    DataFrame
-        Columns alpha, gamma, d, t, loss, bound and ridge (1 at t = d/2, where the two touch).
+    Columns alpha, gamma, d, t, loss, bound and ridge (1 at t = d/2, where the two touch).
     """
     alpha, gamma = settings.alpha, settings.gamma
     noise = FlippedHuber(alpha, gamma)
@@ -55,10 +52,7 @@ def losses_at_one_scale(settings: LossesAtOneScale) -> pd.DataFrame:
     Appendix E-B says is the other half of the offset-symmetric Gaussian's loss, with scale
     s^2 / theta, has scale s as well, and all four are comparable.
 
-    Returns
-    -------
-    DataFrame
-        Columns mechanism, t, loss and noise.
+    Columns mechanism, t, loss and noise.
     """
     scale, shift = settings.scale, settings.shift
     noises: dict[str, Noise] = {
@@ -80,10 +74,7 @@ def losses_at_one_scale(settings: LossesAtOneScale) -> pd.DataFrame:
 def profiles_at_one_variance(settings: ProfilesAtOneVariance) -> pd.DataFrame:
     """Privacy profiles of three mechanisms with one variance (Figure 6).
 
-    Returns
-    -------
-    DataFrame
-        Columns epsilon, mechanism, delta and noise.
+    Columns epsilon, mechanism, delta and noise.
     """
     variance, scale = settings.variance, settings.scale
     noises: dict[str, Noise] = {

@@ -31,12 +31,9 @@ if TYPE_CHECKING:
 def scalar_variances(settings: MinimumVariances) -> pd.DataFrame:
     """Minimum variance of each mechanism against epsilon (Figure 3a).
 
-    Returns
-    -------
-    DataFrame
-        Columns epsilon, mechanism, method, variance, noise, delta_bound (certified) and
-        attained. Where the minimum is a limit that no member of the family attains, a second
-        row of method 'infimum' has it, without noise.
+    Columns epsilon, mechanism, method, variance, noise, delta_bound (certified) and attained. Where
+    the minimum is a limit that no member of the family attains, a second row of method 'infimum'
+    has it, without noise.
     """
     rows = [
         (epsilon, *row)
@@ -55,11 +52,8 @@ def scalar_variances(settings: MinimumVariances) -> pd.DataFrame:
 def variance_ratio(settings: VarianceRatio) -> pd.DataFrame:
     """Variance of flipped Huber noise over that of another mechanism (Figures 3b, 3c).
 
-    Returns
-    -------
-    DataFrame
-        Columns epsilon, delta, flipped_huber, one named after the other mechanism (variances)
-        and ratio_db. Where flipped Huber noise has no minimum variance, its infimum is used.
+    Columns epsilon, delta, flipped_huber, one named after the other mechanism (variances) and
+    ratio_db. Where flipped Huber noise has no minimum variance, its infimum is used.
     """
     against, sensitivity = settings.against, settings.sensitivity
     rows = []

@@ -106,10 +106,7 @@ def run_all(settings: Table3, dataset: Dataset, trials: int, threads: int) -> Ru
 def means(runs: Runs, trials: slice) -> pd.DataFrame:
     """Return mean and standard error of every configuration over some trials.
 
-    Returns
-    -------
-    DataFrame
-        Columns `SWEEP_COLUMNS`.
+    Columns `SWEEP_COLUMNS`.
     """
     index = pd.MultiIndex.from_product(
         [runs.test_error, runs.passes, runs.steps, runs.clips], names=SWEEP_COLUMNS[:4]
@@ -207,15 +204,12 @@ def _numbers(mine: pd.DataFrame, reference: pd.DataFrame) -> dict[str, Any]:
 def printed_values(claims: Sequence[Claim]) -> pd.DataFrame:
     """Return what the paper prints in Table III.
 
+    Columns dataset, mechanism, metric, printed (as text) and value.
+
     Parameters
     ----------
     claims : sequence of Claim
         All claims; the single numbers of Table III are taken out.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, mechanism, metric, printed (as text) and value.
     """
     rows = []
     for claim in claims:

@@ -36,16 +36,12 @@ def variants(
 ) -> pd.DataFrame:
     """Run the printed protocol on one data set under every variant of the open choices.
 
+    One row per (variant, mechanism): the smallest mean NMSE and its test error; columns `COLUMNS`.
+
     Parameters
     ----------
     threads : int
         Does not change the result.
-
-    Returns
-    -------
-    DataFrame
-        One row per (variant, mechanism): the smallest mean NMSE and its test error; columns
-        `COLUMNS`.
     """
     if dataset is None:
         return pd.DataFrame(columns=COLUMNS)
@@ -83,17 +79,14 @@ def _where_it_matters(settings: Table3, dataset: Dataset) -> Table3:
 def distances(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """Return log(ours / printed) for each printed number and variant.
 
+    Columns variant, dataset, mechanism, metric, log_ratio; inf for a diverged run.
+
     Parameters
     ----------
     runs : DataFrame
         As `variants` returns it, all data sets together.
     paper : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.table_3.printed_values` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Columns variant, dataset, mechanism, metric, log_ratio; inf for a diverged run.
     """
     index = ["variant", "dataset", "mechanism"]
     long = runs.melt(index, list(METRICS), var_name="metric", value_name="ours")
@@ -107,16 +100,13 @@ def distances(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
 def ranking(runs: Mapping[str, pd.DataFrame], *, claims: Sequence[Claim]) -> pd.DataFrame:
     """Rank the variants by mean |log(ours / printed)|, NMSE and test error alike.
 
+    Columns `RANKING_COLUMNS`, the best variant first. A diverged run has no logarithm to average;
+    variants are ranked first by how many of their numbers diverged.
+
     Parameters
     ----------
     runs : mapping of str to DataFrame
         By data set, as `variants` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Columns `RANKING_COLUMNS`, the best variant first. A diverged run has no logarithm to
-        average; variants are ranked first by how many of their numbers diverged.
     """
     table = distances(together(runs), printed_values(claims))
     rows = []

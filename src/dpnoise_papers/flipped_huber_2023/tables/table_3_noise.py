@@ -77,6 +77,8 @@ def account(task: Task, mechanism: str, settings: Table3, passes: int) -> Coordi
 def bound_of_mangold(epsilon: float, delta: float, releases: int) -> Gaussian:
     """Return the Gaussian noise of a release of sensitivity 1 by the bound of Mangold et al.
 
+    ValueError outside of these ranges, where the bound does not claim privacy.
+
     Parameters
     ----------
     epsilon : float
@@ -85,11 +87,6 @@ def bound_of_mangold(epsilon: float, delta: float, releases: int) -> Gaussian:
         In (0, 1/3).
     releases : int
         The number of updates.
-
-    Raises
-    ------
-    ValueError
-        Outside of these ranges, where the bound does not claim privacy.
 
     References
     ----------
@@ -115,16 +112,13 @@ def _exact(epsilon: float, delta: float, releases: int) -> Noise:
 def describe_centre(noise: Noise) -> str:
     """Return what a noise is in plain words, by its mass P(|T| <= alpha) in the centre.
 
+    A phrase such as "Gaussian (alpha = 0)".
+
     Parameters
     ----------
     noise : Noise
         A flipped Huber noise below 0.1 % of mass in the centre is called Gaussian, above
         99.9 % the Laplace limit, and a graft in between.
-
-    Returns
-    -------
-    str
-        A phrase such as "Gaussian (alpha = 0)".
     """
     if isinstance(noise, Gaussian | Laplace):
         return type(noise).__name__

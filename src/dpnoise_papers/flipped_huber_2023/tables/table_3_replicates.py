@@ -67,18 +67,15 @@ def replications(
 ) -> pd.DataFrame:
     """Repeat the printed protocol of Table III on one data set.
 
+    One row per (variant, mechanism, replication) with the numbers of the best configuration, the
+    noise's shape, whether the replication was `audited` and, if so, whether the thinned grid
+    `missed` the best. The two mechanisms of a replication share splits and uniforms; replications
+    share nothing.
+
     Parameters
     ----------
     threads : int
         Does not change the result.
-
-    Returns
-    -------
-    DataFrame
-        One row per (variant, mechanism, replication) with the numbers of the best configuration,
-        the noise's shape, whether the replication was `audited` and, if so, whether the thinned
-        grid `missed` the best. The two mechanisms of a replication share splits and uniforms;
-        replications share nothing.
     """
     if dataset is None:
         return pd.DataFrame(columns=RUNS_COLUMNS)
@@ -123,6 +120,15 @@ def summary(
 ) -> pd.DataFrame:
     """Return what the replications say of each printed number and of each printed gain.
 
+    One row per data set, variant and mechanism, columns `COLUMNS`: of each metric the median over
+    replications, the ends of an interval that holds 99 % of them and the standard deviation; the
+    printed number and which share of replications is at most that; and for flipped Huber noise,
+    with the same seeds, the ratio of the Gaussian's number to it and the difference (`gain`), the
+    same difference with independent seeds (`apart`), the printed ratio, and the probability that
+    the Gaussian's is larger (`better`), and is larger by the printed ratio with the same and with
+    independent seeds. `graft_share` is the share of replications whose noise is not Gaussian.
+    `_least` and `_greatest` hold the intervals of all variants that the paper leaves open.
+
     Parameters
     ----------
     again : Table3Replicates
@@ -132,19 +138,6 @@ def summary(
         By data set, as `replications` returns it.
     statuses : mapping of str to mapping
         By data set its `status` and, where it could not be had, the `reason`.
-
-    Returns
-    -------
-    DataFrame
-        One row per data set, variant and mechanism, columns `COLUMNS`: of each metric the median
-        over replications, the ends of an interval
-        that holds 99 % of them and the standard deviation; the printed number and which share of
-        replications is at most that; and for flipped Huber noise, with the same seeds, the ratio
-        of the Gaussian's number to it and the difference (`gain`), the same difference with
-        independent seeds (`apart`), the printed ratio, and the probability that the Gaussian's is
-        larger (`better`), and is larger by the printed ratio with the same and with independent
-        seeds. `graft_share` is the share of replications whose noise is not Gaussian.
-        `_least` and `_greatest` hold the intervals of all variants that the paper leaves open.
     """
     paper = printed_values(claims)
     printed = paper.set_index(["dataset", "mechanism", "metric"])["value"].to_dict()

@@ -252,6 +252,8 @@ class Runs:
     def best(self, key: Key, passes: Iterable[int], trials: slice) -> tuple[int, ...]:
         """Return the configuration with the smallest mean NMSE.
 
+        Places in `passes`, `steps` and `clips`.
+
         Parameters
         ----------
         key : (str, str or int)
@@ -260,11 +262,6 @@ class Runs:
             Which numbers of passes are tried.
         trials : slice
             Which trials it is the mean of.
-
-        Returns
-        -------
-        tuple of int
-            Places in `passes`, `steps` and `clips`.
         """
         tried = np.isin(self.passes, list(passes))[:, None, None, None]
         return smallest_mean(np.where(tried, self.nmse[key][..., trials], np.inf))

@@ -40,14 +40,10 @@ _STARTS = 3
 def theorem_8_search(settings: Theorem8Search) -> pd.DataFrame:
     """Largest multiple of Theorem 8's delta that was found, per dimension.
 
-    Returns
-    -------
-    DataFrame
-        Columns dimension, neighbour ("corner": d has all three norms, or "other"), least_shape,
-        evaluations,
-        random (the largest exact delta over the theorem's at random), multiple (the largest
-        of all), violations (how many evaluations are above 1 by more than the exact account's
-        resolution) and parameters (of the largest).
+    Columns dimension, neighbour ("corner": d has all three norms, or "other"), least_shape,
+    evaluations, random (the largest exact delta over the theorem's at random), multiple (the
+    largest of all), violations (how many evaluations are above 1 by more than the exact account's
+    resolution) and parameters (of the largest).
     """
     rows = []
     for dimension in settings.dimensions:

@@ -38,16 +38,13 @@ _BUDGET = ["dimension", "delta", "epsilon"]
 def vector_variances(settings: VectorVariances) -> pd.DataFrame:
     """Minimum variance per coordinate for each mechanism and budget.
 
-    Returns
-    -------
-    DataFrame
-        Columns dimension, delta, epsilon, mechanism, method, variance, gain_db (decibels below
-        the exact Gaussian's variance), noise, delta_bound (certified) and attained. Where the
-        minimum is a limit that no member of the family attains, a second row of method
-        'infimum' has it, without noise. Where no noise of the box is private, its variance is
-        NaN. `searched` is the variance again, with searched_least and searched_greatest: the
-        range over both search spaces, all parameters and the paper's box (which the paper
-        states for one dimension only), where both are asked for.
+    Columns dimension, delta, epsilon, mechanism, method, variance, gain_db (decibels below the
+    exact Gaussian's variance), noise, delta_bound (certified) and attained. Where the minimum is a
+    limit that no member of the family attains, a second row of method 'infimum' has it, without
+    noise. Where no noise of the box is private, its variance is NaN. `searched` is the variance
+    again, with searched_least and searched_greatest: the range over both search spaces, all
+    parameters and the paper's box (which the paper states for one dimension only), where both are
+    asked for.
     """
     rows = [
         row
@@ -84,13 +81,9 @@ def _rows(
 def gain_by_dimension(settings: Gain) -> pd.DataFrame:
     """Gain of flipped Huber noise over the better of Gaussian and Laplace.
 
-    Returns
-    -------
-    DataFrame
-        Columns dimension, epsilon, delta, flipped_huber, gaussian, laplace (variances),
-        gain_db (decibels below the better of the two), better (which), laplace_share (the
-        probability of the Laplace centre), alpha, gamma (of the noise, sensitivity 1) and
-        attained.
+    Columns dimension, epsilon, delta, flipped_huber, gaussian, laplace (variances), gain_db
+    (decibels below the better of the two), better (which), laplace_share (the probability of the
+    Laplace centre), alpha, gamma (of the noise, sensitivity 1) and attained.
     """
     rows = []
     for epsilon, delta in settings.budgets:

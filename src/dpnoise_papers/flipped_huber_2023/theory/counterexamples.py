@@ -33,11 +33,8 @@ def lemma_7(settings: Lemma7) -> pd.DataFrame:
 
     Delta = 1, Delta_2 = sqrt K and Delta_1 = K; d = (r, ..., r) for r from 0.05 to 1.
 
-    Returns
-    -------
-    DataFrame
-        Columns dimension (1 and 2), norm_ratio (r, which is ||d||_2 / Delta_2), left (the
-        probability), right (what should be a lower bound on it), alpha, gamma, epsilon.
+    Columns dimension (1 and 2), norm_ratio (r, which is ||d||_2 / Delta_2), left (the probability),
+    right (what should be a lower bound on it), alpha, gamma, epsilon.
     """
     alpha, gamma, epsilon = settings.alpha, settings.gamma, settings.epsilon
     points = settings.points
@@ -58,11 +55,8 @@ def lemma_7(settings: Lemma7) -> pd.DataFrame:
 def counterexamples(settings: Counterexamples) -> pd.DataFrame:
     """Single counterexamples in full.
 
-    Returns
-    -------
-    DataFrame
-        Columns id (that of the statement in the table of `theory`), parameter and value,
-        a text. In each, 'left' should be at least or at most 'right', as 'claimed' says.
+    Columns id (that of the statement in the table of `theory`), parameter and value, a text. In
+    each, 'left' should be at least or at most 'right', as 'claimed' says.
     """
     with mpmath.workdps(_WORKING_DIGITS):
         cases = [

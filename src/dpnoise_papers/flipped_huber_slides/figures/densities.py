@@ -25,16 +25,13 @@ _LINES = {
 def huber_density(table: pd.DataFrame) -> Figure:
     """Huber's density between the Gaussian and the Laplace that it is made of.
 
+    The logarithmic panel shows a parabola (Gaussian) between the dots and straight (Laplace) tails
+    beyond: the opposite of flipped Huber noise.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_slides.tables.densities.huber_density` returns it.
-
-    Returns
-    -------
-    Figure
-        The logarithmic panel shows a parabola (Gaussian) between the dots and straight
-        (Laplace) tails beyond: the opposite of flipped Huber noise.
     """
     return _densities(table, ("Huber noise", "Gaussian centre, Laplace tails, joined at the dots"))
 
@@ -42,15 +39,12 @@ def huber_density(table: pd.DataFrame) -> Figure:
 def densities_1d(table: pd.DataFrame) -> Figure:
     """Densities of each mechanism's minimum-variance noise for one budget.
 
+    The legend gives the standard deviations.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_slides.tables.densities.calibrated_densities` returns it.
-
-    Returns
-    -------
-    Figure
-        The legend gives the standard deviations.
     """
     return _densities(
         table, ("Equal privacy, unequal noise", "The same, logarithmic, to the tails")

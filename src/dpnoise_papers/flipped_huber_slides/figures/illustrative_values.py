@@ -15,17 +15,14 @@ if TYPE_CHECKING:
 def illustrative_values(table: pd.DataFrame) -> Figure:
     """Best alpha and gamma against epsilon, by the paper's grid and exactly.
 
+    The exact values are written at their dots. The grid's, open circles, can lie far off at nearly
+    the same variance, since the variance hardly changes along a ridge towards Laplace.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_slides.tables.illustrative_values.illustrative_values`
         returns it.
-
-    Returns
-    -------
-    Figure
-        The exact values are written at their dots. The grid's, open circles, can lie far off at
-        nearly the same variance, since the variance hardly changes along a ridge towards Laplace.
     """
     figure, ((axes,),) = page(height=3.6)
     for name, colour, shift, side in (

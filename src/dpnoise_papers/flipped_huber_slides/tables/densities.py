@@ -20,11 +20,8 @@ _JUST_OUTSIDE = 1.0 + 1e-9
 def huber_density(settings: HuberDensity) -> pd.DataFrame:
     """Huber's density beside the two that it is made of (slides).
 
-    Returns
-    -------
-    DataFrame
-        Columns mechanism (huber; gaussian with sigma = 1; laplace with beta = 1/alpha), t,
-        density, noise and transition (1 where abs(t) = alpha and the mechanism is huber).
+    Columns mechanism (huber; gaussian with sigma = 1; laplace with beta = 1/alpha), t, density,
+    noise and transition (1 where abs(t) = alpha and the mechanism is huber).
     """
     alpha = settings.alpha
     t = symmetric(settings.half_width, settings.points, [0.0, alpha])
@@ -40,10 +37,7 @@ def calibrated_densities(settings: CalibratedDensities) -> pd.DataFrame:
     A family with no minimum variance is represented by the private noise that `calibrate`
     returns, close to its limit.
 
-    Returns
-    -------
-    DataFrame
-        Columns mechanism, t, density, noise and variance.
+    Columns mechanism, t, density, noise and variance.
     """
     half_width = settings.half_width
     parts = []

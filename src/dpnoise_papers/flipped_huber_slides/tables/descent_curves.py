@@ -20,17 +20,14 @@ COLUMNS = ["dataset", "mechanism", "passes", "nmse", "nmse_se", "test_error", "t
 def descent_curves(sweeps: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the best error by passes.
 
+    Columns dataset, mechanism, passes, nmse, nmse_se, test_error and test_error_se, one row per
+    data set, mechanism and number of passes: the configuration with the smallest nmse.
+
     Parameters
     ----------
     sweeps : mapping of str to DataFrame
         By data set, the configurations of Table III with their errors; a data set that could not
         be had is without rows, and is left out here.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, mechanism, passes, nmse, nmse_se, test_error and test_error_se, one
-        row per data set, mechanism and number of passes: the configuration with the smallest nmse.
     """
     parts = []
     for dataset, sweep in sorted(sweeps.items()):

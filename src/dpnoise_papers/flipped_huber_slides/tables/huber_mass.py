@@ -18,11 +18,8 @@ def huber_mass(settings: HuberMass) -> pd.DataFrame:
     The slides give (1 - tau) phi(t) up to alpha and (1 - tau) exp(-alpha (|t| - alpha / 2))
     beyond. Continuity at alpha needs the factor 1 / sqrt(2 pi) of phi in the tail too.
 
-    Returns
-    -------
-    DataFrame
-        Per alpha and reading ("printed", "corrected"): columns alpha, reading, mass and jump
-        (of the density at alpha, relative to its value below).
+    Per alpha and reading ("printed", "corrected"): columns alpha, reading, mass and jump (of the
+    density at alpha, relative to its value below).
     """
     rows = []
     for alpha in settings.alphas:

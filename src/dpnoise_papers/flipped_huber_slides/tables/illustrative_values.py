@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 def illustrative_values(settings: IllustrativeValues) -> pd.DataFrame:
     """Best (alpha, gamma) at some epsilons (slides, 'illustrative values').
 
-    Returns
-    -------
-    DataFrame
-        Columns epsilon, alpha, gamma, variance_grid (the paper's grid search), alpha_exact,
-        gamma_exact, variance_exact (the exact optimum) and delta_bound (the latter's).
+    Columns epsilon, alpha, gamma, variance_grid (the paper's grid search), alpha_exact,
+    gamma_exact, variance_exact (the exact optimum) and delta_bound (the latter's).
     """
     delta, sensitivity = settings.delta, settings.sensitivity
     rows = []

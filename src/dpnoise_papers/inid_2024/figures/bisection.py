@@ -33,16 +33,13 @@ def _edges(centres: Array) -> Array:
 def bisection(table: pd.DataFrame) -> Figure:
     """Number of halvings of the bracket by either version of Algorithm 1.
 
+    Two maps. In the brown region the printed algorithm gives nothing; the vertical axis is even in
+    the log odds of delta.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.bisection.bisection` returns it.
-
-    Returns
-    -------
-    Figure
-        Two maps. In the brown region the printed algorithm gives nothing; the vertical axis is
-        even in the log odds of delta.
     """
     largest = int(table[list(_PANELS)].to_numpy().max())
     levels = np.arange(0, largest + 6, 5)

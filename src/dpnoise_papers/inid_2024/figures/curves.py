@@ -38,6 +38,9 @@ _GROWING = ("linear", "quadratic", "exponential")
 def error_curves(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Mean squared errors against epsilon, or against K with K = 2 beside it.
 
+    Solid black is i.i.d. noise, whose error is the same for all profiles; coloured lines are
+    optimal noise; grey are SPR noise, where it differs from i.i.d.
+
     Parameters
     ----------
     table : DataFrame
@@ -46,12 +49,6 @@ def error_curves(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Fi
     printed : DataFrame, optional
         As `dpnoise_papers.claims.beside.printed_beside` returns it: numbers of the columns gain_db
         (circles below the i.i.d. curve) and mse_db (circles at their place).
-
-    Returns
-    -------
-    Figure
-        Solid black is i.i.d. noise, whose error is the same for all profiles; coloured lines are
-        optimal noise; grey are SPR noise, where it differs from i.i.d.
     """
     along = "epsilon" if len(set(table["dimension"])) == 1 else "dimension"
     noise = table["noise"].iloc[0]

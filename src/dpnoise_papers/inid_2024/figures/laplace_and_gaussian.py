@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 def laplace_and_gaussian(table: pd.DataFrame) -> Figure:
     """Errors of optimal Laplace and Gaussian noise against K, one panel per profile (Figure 4).
 
+    A mark and its K show the first dimension at which Laplace noise has the greater error.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.profiles.error_curves` returns it for both noises at one
         epsilon.
-
-    Returns
-    -------
-    Figure
-        A mark and its K show the first dimension at which Laplace noise has the greater error.
     """
     best = table[table["scheme"] == "optimal"]
     names = list(dict.fromkeys(best["profile"]))
@@ -73,15 +70,12 @@ def _first_loss(panel: Axes, rows: pd.DataFrame) -> None:
 def crossovers(table: pd.DataFrame) -> Figure:
     """Dimension from which optimal Laplace noise is worse than Gaussian noise, against epsilon.
 
+    One panel per profile. Triangles at the top stand for 'in no dimension'.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.profiles.laplace_against_gaussian` returns it.
-
-    Returns
-    -------
-    Figure
-        One panel per profile. Triangles at the top stand for 'in no dimension'.
     """
     profiles = list(table.groupby("profile", sort=False))
     top = 2.0 * table["crossover"].max()
@@ -121,16 +115,13 @@ def crossovers(table: pd.DataFrame) -> Figure:
 def approximate_laplace(table: pd.DataFrame) -> Figure:
     """Error of Laplace over Gaussian noise of the same (epsilon, delta), against the dimension.
 
+    One panel per delta; dashed with delta = 0 (Corollary 6 is within a line's width of it), solid
+    by the exact account.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace` returns it.
-
-    Returns
-    -------
-    Figure
-        One panel per delta; dashed with delta = 0 (Corollary 6 is within a line's width of it),
-        solid by the exact account.
     """
     deltas = sorted(set(table["delta"]), reverse=True)
     figure, panels = page(1, len(deltas), height=3.1, sharex=True, sharey=True)

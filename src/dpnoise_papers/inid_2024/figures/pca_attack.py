@@ -28,18 +28,15 @@ _MARKERS: dict[Any, str] = {"iid": "s", "inid": "o"}
 def attack(table: pd.DataFrame) -> Figure:
     """Detections of a sample over the most that the claimed budget allows.
 
+    One panel per neighbouring relation: the chance of detection over e^epsilon times that of a
+    false alarm plus delta, which no mechanism with the claimed epsilon and delta brings above 1
+    (shaded). Lines are exact, points are drawn releases, bars reach down to what the counts prove
+    at the confidence of the run, and the point chosen beforehand is ringed.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.pca_attack.dp_pca_attack` returns it.
-
-    Returns
-    -------
-    Figure
-        One panel per neighbouring relation: the chance of detection over e^epsilon times that of
-        a false alarm plus delta, which no mechanism with the claimed epsilon and delta brings
-        above 1 (shaded). Lines are exact, points are drawn releases, bars reach down to what the
-        counts prove at the confidence of the run, and the point chosen beforehand is ringed.
     """
     epsilon, delta = table["epsilon"].iloc[0], table["delta"].iloc[0]
     titles: dict[Any, str] = {

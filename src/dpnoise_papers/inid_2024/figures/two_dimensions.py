@@ -39,17 +39,14 @@ _PAPER = ("staircase", "laplace-iid", "laplace-optimal")
 def table_2(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Table II as a page: ours, and below it in grey what the paper prints.
 
+    A page of text. The lowest error of each column, bound aside, is bold.
+
     Parameters
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions` returns it.
     printed : DataFrame, optional
         As `dpnoise_papers.claims.beside.printed_beside` returns it; of the column 'mae'.
-
-    Returns
-    -------
-    Figure
-        A page of text. The lowest error of each column, bound aside, is bold.
     """
     wide = table.pivot_table(index="mechanism", columns="epsilon", values="mae", sort=False)
     known = {}

@@ -32,15 +32,12 @@ _ROUNDING = 1e-9
 def bisection(settings: Bisection) -> pd.DataFrame:
     """Results of Algorithm 1 for every pair of epsilon and delta on a grid.
 
-    Returns
-    -------
-    DataFrame
-        Columns epsilon, delta, mu_0 (exact), printed_width and valid_width (of the brackets, as
-        log2 of the ratio of their ends; NaN where there is none, infinite where the lower end
-        is 0), outcome ('private', 'unsafe' or 'none' where there is no bracket, no end or mu = 0),
-        iterations, relative_error (mu / mu_0 - 1; below 0 there is too much noise) and
-        log10_ratio (of the delta that mu really has to the delta asked for), all of the printed
-        algorithm, and repaired_iterations and repaired_error.
+    Columns epsilon, delta, mu_0 (exact), printed_width and valid_width (of the brackets, as log2 of
+    the ratio of their ends; NaN where there is none, infinite where the lower end is 0), outcome
+    ('private', 'unsafe' or 'none' where there is no bracket, no end or mu = 0), iterations,
+    relative_error (mu / mu_0 - 1; below 0 there is too much noise) and log10_ratio (of the delta
+    that mu really has to the delta asked for), all of the printed algorithm, and
+    repaired_iterations and repaired_error.
     """
     tolerance = settings.tolerance
     ratio = values(settings.odds)

@@ -66,19 +66,13 @@ def _minimum_factor(account: Callable[[float], VectorProfile], delta: float) -> 
 def approximate_laplace(settings: ApproximateLaplace) -> pd.DataFrame:
     """Reduction of Laplace noise by delta > 0, by Corollary 6 and exactly.
 
-    Returns
-    -------
-    DataFrame
-        Columns profile, dimension, epsilon, delta, factor_printed (of the scales, against those
-        of Theorem 5 at delta = 0), gain_printed_db, delta_printed (which those scales really
-        have), factor_exact and gain_exact_db (the same for the least common factor), and
-        over_gaussian_pure_db, over_gaussian_exact_db (mean squared error over that of optimal
-        Gaussian noise of the same epsilon and delta, in decibels).
+    Columns profile, dimension, epsilon, delta, factor_printed (of the scales, against those of
+    Theorem 5 at delta = 0), gain_printed_db, delta_printed (which those scales really have),
+    factor_exact and gain_exact_db (the same for the least common factor), and
+    over_gaussian_pure_db, over_gaussian_exact_db (mean squared error over that of optimal Gaussian
+    noise of the same epsilon and delta, in decibels).
 
-    Raises
-    ------
-    RuntimeError
-        If the privacy of a result could not be verified.
+    RuntimeError if the privacy of a result could not be verified.
     """
     rows = []
     for name, counts in settings.dimensions.items():

@@ -58,17 +58,14 @@ def orders_of(
 ) -> dict[str, tuple[int, ...]]:
     """Return the orders of the columns that are tried, by name, as coordinates.
 
+    ValueError naming every documented order that does not hold each column once.
+
     Parameters
     ----------
     named : mapping
         Documented orders, each a sequence of all column names.
     count : int
         How many random permutations follow, 'random-1' and so on.
-
-    Raises
-    ------
-    ValueError
-        Naming every documented order that does not hold each column once.
     """
     names = list(dataset.feature_names)
     problems = Problems(f"orders of {dataset.name}")
@@ -153,15 +150,12 @@ def descent_orders(
 def spread(table: pd.DataFrame) -> pd.DataFrame:
     """Return median and range over the orders of each scheme, protocol and number of passes.
 
+    Columns `SPREAD_COLUMNS`.
+
     Parameters
     ----------
     table : DataFrame
         The first table of `descent_orders`.
-
-    Returns
-    -------
-    DataFrame
-        Columns `SPREAD_COLUMNS`.
     """
     rows = []
     for key, group in table.groupby(SPREAD_COLUMNS[:5], sort=False):

@@ -72,6 +72,8 @@ def noise_ratios(
 ) -> Array:
     """Return sigma_i / lambda_i of one scheme for L passes.
 
+    Float64 array, shape (K,).
+
     Parameters
     ----------
     scheme : {"iid", "spr", "optimal"}
@@ -79,10 +81,6 @@ def noise_ratios(
         L; each coordinate is released once in each pass.
     exponent : float, optional
         a: the optimal scheme minimises sum_i M_i^a sigma_i^2; 0 (the paper's) by default.
-
-    Returns
-    -------
-    float64 array, shape (K,)
     """
     smoothness = task.problem.smoothness
     lambdas = task.problem.sensitivities(1.0) / smoothness
@@ -131,6 +129,8 @@ def errors_of(
 ) -> Array:
     """Return the relative errors of every (step, clip, trial).
 
+    Float64 array, shape (S, C, trials).
+
     Parameters
     ----------
     ratios : float64 array, shape (K,)
@@ -141,10 +141,6 @@ def errors_of(
     clips : float64 array, shape (C,)
     power : float
         The noise is multiplied by step^`power`: 0 for every scheme of the paper.
-
-    Returns
-    -------
-    float64 array, shape (S, C, trials)
     """
     noise, orders = draws
     scaled = noise * ratios[orders]  # noise comes by place in the order, ratios by coordinate
@@ -226,13 +222,11 @@ def errors_at(
 ) -> Array:
     """Return the relative errors of the chosen configuration on some draws.
 
+    Float64 array, shape (trials,).
+
     Parameters
     ----------
     ratios : float64 array, shape (K,)
-
-    Returns
-    -------
-    float64 array, shape (trials,)
     """
     step, clip = np.array([found.step]), np.array([found.clip])
     return errors_of(task, ratios, draws, step, clip, power=power)[0, 0]

@@ -58,11 +58,8 @@ class Variant(NamedTuple):
 def variants(task: Task, epsilon: float, passes: int) -> dict[str, Variant]:
     """Return the variants of 'noise by coordinate', private and not, for L passes.
 
-    Returns
-    -------
-    dict of str to Variant
-        Three keep (epsilon, delta) whatever the data; the others have a mistake that would make
-        the noise smaller or put it elsewhere.
+    Three keep (epsilon, delta) whatever the data; the others have a mistake that would make the
+    noise smaller or put it elsewhere.
     """
     problem = task.problem
     smoothness, coordinates = problem.smoothness, problem.coordinates
@@ -99,12 +96,9 @@ def spent(variant: Variant, step: float, passes: int, delta: float) -> float:
 def losses(task: Task, settings: DescentReadings) -> pd.DataFrame:
     """Return what each scheme loses in theory, as a ratio to the smallest loss.
 
-    Returns
-    -------
-    DataFrame
-        Columns dataset, part, scheme, exponent and ratio. `part` is "error" (sum M^a sigma^2 of
-        a scheme over its minimum for that a) or "clips" (sum M sigma^2 of a scheme over
-        that of SPR, for clipping levels proportional to M^c).
+    Columns dataset, part, scheme, exponent and ratio. `part` is "error" (sum M^a sigma^2 of a
+    scheme over its minimum for that a) or "clips" (sum M sigma^2 of a scheme over that of SPR, for
+    clipping levels proportional to M^c).
     """
     M = task.problem.smoothness
     size = len(M)

@@ -104,17 +104,14 @@ def improved_descent(
 ) -> pd.DataFrame:
     """Run private coordinate descent under i.i.d., SPR and optimal noise.
 
+    One row per (features, order, reading, scheme, protocol, passes), columns `COLUMNS`. `gain` is
+    the mean paired difference of SPR's error less the scheme's; `edge` is 1 if the search ended on
+    the edge of its grid.
+
     Parameters
     ----------
     threads : int
         Does not change the result.
-
-    Returns
-    -------
-    DataFrame
-        One row per (features, order, reading, scheme, protocol, passes), columns `COLUMNS`.
-        `gain` is the mean paired difference of SPR's error less the scheme's; `edge` is 1 if
-        the search ended on the edge of its grid.
     """
     if dataset is None:
         return pd.DataFrame(columns=COLUMNS)

@@ -50,6 +50,8 @@ def draw_samples(
 ) -> Array:
     """Random samples of norm 1 in a subspace, or in a union of some.
 
+    Ndarray of shape (samples, features).
+
     Parameters
     ----------
     model : {"product", "single-subspace", "union-of-subspaces"}
@@ -57,10 +59,6 @@ def draw_samples(
         N, M and r.
     subspaces : int
         Of the model 'union-of-subspaces'; their dimensions add up to the rank.
-
-    Returns
-    -------
-    ndarray of shape (samples, features)
     """
     if model == "product":
         basis = rng.standard_normal((features, rank))
@@ -82,15 +80,13 @@ def draw_samples(
 def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
     """Sum over samples of x x' with entries clipped, on and off the diagonal.
 
+    Ndarray of shape (features, features).
+
     Parameters
     ----------
     X : ndarray of shape (samples, features)
     diagonal, off_diagonal : float
         The greatest absolute value that an entry of one x x' keeps.
-
-    Returns
-    -------
-    ndarray of shape (features, features)
     """
     columns = np.ascontiguousarray(X.T)
     matrix = np.zeros((len(columns), len(columns)))
@@ -105,10 +101,7 @@ def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
 def unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
     """Noise of unit scale of each family, with shared signs and levels.
 
-    Returns
-    -------
-    dict of str to ndarray of shape (features, features)
-        The upper triangles are used.
+    Dict of str to ndarray of shape (features, features): the upper triangles are used.
     """
     normal = rng.standard_normal((features, features))
     level = -special.log_ndtr(-np.abs(normal)) - np.log(2.0)
@@ -152,22 +145,19 @@ def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array
 def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> pd.DataFrame:
     """Errors of private principal components under several variants of Table III.
 
+    One row per variant, noise, scheme and epsilon. `diagonal` and `off_diagonal` are standard
+    deviations of the noise. `epsilon_*` is the epsilon that is really kept at `delta` for samples
+    of norm 1, `private_*` says 'yes', 'no' or 'open' (see `pca_variants`). sre and ev are means
+    over trials; `*_gain` is how much better the row is than i.i.d. noise of the same variant and
+    family (positive is better), `*_behind` how much worse than i.n.i.d. Gaussian noise of the same
+    variant ('unclipped' for 'approximate'). Both are paired by trial, and each has its standard
+    error beside it.
+
     Parameters
     ----------
     model : {"product", "single-subspace", "union-of-subspaces"}
     subspaces : int
         Of the model 'union-of-subspaces', from 1 to the rank.
-
-    Returns
-    -------
-    DataFrame
-        One row per variant, noise, scheme and epsilon. `diagonal` and `off_diagonal` are standard
-        deviations of the noise. `epsilon_*` is the epsilon that is really kept at `delta` for
-        samples of norm 1, `private_*` says 'yes', 'no' or 'open' (see `pca_variants`). sre and
-        ev are means over trials; `*_gain` is how much better the row is than i.i.d. noise of the
-        same variant and family (positive is better), `*_behind` how much worse than i.n.i.d.
-        Gaussian noise of the same variant ('unclipped' for 'approximate'). Both are paired by
-        trial, and each has its standard error beside it.
     """
     features, trials = settings.features, settings.trials
     needed = {*settings.variants, *(["unclipped"] if "approximate" in settings.variants else [])}

@@ -56,6 +56,9 @@ def row_loss(
 ) -> tuple[float, float]:
     """Bounds of the greatest privacy loss of samples of norm 1.
 
+    A loss that some neighbours reach, and one that none exceed: l2 norms in units of sigma for
+    Gaussian noise, epsilon for Laplace noise.
+
     Parameters
     ----------
     features : int
@@ -64,12 +67,6 @@ def row_loss(
         On the diagonal and off it.
     noise : {"gaussian", "laplace"}
     relation : {"add-remove", "replace-one"}
-
-    Returns
-    -------
-    tuple of float
-        A loss that some neighbours reach, and one that none exceed: l2 norms in units of sigma
-        for Gaussian noise, epsilon for Laplace noise.
     """
     bound = maximum_loss(features, *scales, noise=noise, neighbouring=relation)
     if noise == "gaussian" or relation == "add-remove":
@@ -87,14 +84,11 @@ def clipped_loss(
     Replacing one moves an entry off the diagonal by up to twice that; flat samples that differ
     in sign on half of the features do so in a quarter of the matrix.
 
+    As for `row_loss`.
+
     Parameters
     ----------
     noise, relation : str
-        As for `row_loss`.
-
-    Returns
-    -------
-    tuple of float
         As for `row_loss`.
     """
     sizes = printed_sensitivities(features)

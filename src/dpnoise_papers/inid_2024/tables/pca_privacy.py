@@ -79,11 +79,8 @@ def neighbours(features: int) -> Iterator[Neighbour]:
 def needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
     """Delta and epsilon that a mechanism needs at one pair of neighbours.
 
-    Returns
-    -------
-    tuple of float
-        A lower and an upper bound of delta at the row's epsilon, and the greatest privacy loss,
-        which is epsilon at delta = 0 (infinite for Gaussian noise).
+    A lower and an upper bound of delta at the row's epsilon, and the greatest privacy loss, which
+    is epsilon at delta = 0 (infinite for Gaussian noise).
     """
     parts = [
         (count, size, scale)
@@ -107,13 +104,10 @@ def needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
 def dp_pca_privacy(settings: PcaPrivacy) -> pd.DataFrame:
     """Delta that each mechanism needs at single pairs of neighbours.
 
-    Returns
-    -------
-    DataFrame
-        Columns reading, noise, scheme, relation, neighbour, epsilon, delta (claimed), delta_lower
-        and delta_upper (what these neighbours need), excess (delta_lower - delta), loss (the
-        greatest privacy loss, inf for Gaussian noise) and violated: 'yes' if delta_lower exceeds
-        the claimed delta, or the loss the epsilon where that is 0, by more than a relative 1e-9.
+    Columns reading, noise, scheme, relation, neighbour, epsilon, delta (claimed), delta_lower and
+    delta_upper (what these neighbours need), excess (delta_lower - delta), loss (the greatest
+    privacy loss, inf for Gaussian noise) and violated: 'yes' if delta_lower exceeds the claimed
+    delta, or the loss the epsilon where that is 0, by more than a relative 1e-9.
     """
     features, delta = settings.features, settings.delta
     table = []
@@ -134,13 +128,10 @@ def dp_pca_privacy(settings: PcaPrivacy) -> pd.DataFrame:
 def dp_pca_sensitivities(settings: PcaSensitivities) -> pd.DataFrame:
     """Sensitivity of sum x x' as Section VI-B has it, beside the true one.
 
-    Returns
-    -------
-    DataFrame
-        Columns quantity (diagonal, off-diagonal: of one entry; l1, l2: of the upper triangle),
-        relation, printed (1/sqrt K, 1/sqrt(2 K) and the norms that follow from these), exact
-        (the largest reached by known neighbours) and bound (proved; equal to exact but for l1
-        under replace-one).
+    Columns quantity (diagonal, off-diagonal: of one entry; l1, l2: of the upper triangle),
+    relation, printed (1/sqrt K, 1/sqrt(2 K) and the norms that follow from these), exact (the
+    largest reached by known neighbours) and bound (proved; equal to exact but for l1 under
+    replace-one).
     """
     features = settings.features
     sizes = printed_sensitivities(features)

@@ -30,6 +30,8 @@ _VARIANCE = {"gaussian": 1.0, "laplace": 2.0}  # over the squared scale
 def profile(name: str, dimension: int, norm: float | None = None) -> Array:
     """Sensitivities of one profile.
 
+    Increasing; exponentials may underflow to 0 in dimensions above 700.
+
     Parameters
     ----------
     name : str
@@ -39,11 +41,6 @@ def profile(name: str, dimension: int, norm: float | None = None) -> Array:
         The number K of coordinates, positive.
     norm : float, optional
         The p >= 1 for which ||lambda||_p is to be 1; otherwise the largest is.
-
-    Returns
-    -------
-    numpy.ndarray
-        Increasing; exponentials may underflow to 0 in dimensions above 700.
     """
     i = np.arange(1.0, dimension + 1.0)
     shapes = {
@@ -92,11 +89,8 @@ def error_curves(settings: Errors) -> pd.DataFrame:
     A one-hot profile has K coordinates, one of which is sensitive: noise on all of them for
     i.i.d. noise, on one for the others.
 
-    Returns
-    -------
-    DataFrame
-        Columns noise, scheme, profile, dimension, epsilon, delta (0 for pure noise), mse, mse_db
-        (decibels), gain (the error of i.i.d. noise of the same kind over this one) and gain_db.
+    Columns noise, scheme, profile, dimension, epsilon, delta (0 for pure noise), mse, mse_db
+    (decibels), gain (the error of i.i.d. noise of the same kind over this one) and gain_db.
     """
     delta = settings.delta or 0.0
     rows = []
@@ -131,11 +125,8 @@ def gini(sensitivities: Array) -> float:
 def dispersion(settings: Dispersion) -> pd.DataFrame:
     """Dispersion of the sensitivities of each profile (Figure 2).
 
-    Returns
-    -------
-    DataFrame
-        Columns profile, dimension, gini, and nu (the mean sensitivity over the largest, the
-        measure of Theorem 7).
+    Columns profile, dimension, gini, and nu (the mean sensitivity over the largest, the measure of
+    Theorem 7).
     """
     rows = []
     for name in settings.profiles:
@@ -148,12 +139,9 @@ def dispersion(settings: Dispersion) -> pd.DataFrame:
 def laplace_against_gaussian(settings: LaplaceOrGaussian) -> pd.DataFrame:
     """Dimension from which Laplace noise has the greater error.
 
-    Returns
-    -------
-    DataFrame
-        Columns profile, epsilon, delta, crossover (the least K at which the optimal Laplace noise
-        has the greater mean squared error; NaN where there is none up to the largest dimension)
-        and ratio_db (its error over the Gaussian's at the largest dimension, in decibels).
+    Columns profile, epsilon, delta, crossover (the least K at which the optimal Laplace noise has
+    the greater mean squared error; NaN where there is none up to the largest dimension) and
+    ratio_db (its error over the Gaussian's at the largest dimension, in decibels).
     """
     epsilon = values(settings.epsilons)
     rows = []

@@ -42,11 +42,8 @@ def formula(noise: str, scheme: str, sensitivities: Array, unit: float) -> float
 def table_1(settings: Formulas) -> pd.DataFrame:
     """Mean squared errors of Table I by its formulas and by calibration.
 
-    Returns
-    -------
-    DataFrame
-        Columns profile, noise, scheme, formula and calibrated (mean squared errors), and excess
-        (calibrated over formula, less 1).
+    Columns profile, noise, scheme, formula and calibrated (mean squared errors), and excess
+    (calibrated over formula, less 1).
     """
     epsilon, delta = settings.epsilon, settings.delta
     units = {"gaussian": float(gaussian_sigma(epsilon, delta)), "laplace": 1.0 / epsilon}

@@ -91,20 +91,14 @@ def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -
 def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -> float:
     """Minimum noise multiplier whose bound on epsilon is at most the one asked for.
 
+    On the private side.
+
+    ValueError if no multiplier up to 1e8 will do.
+
     Parameters
     ----------
     rate, delta : float
         As for `gaussian_epsilon`.
-
-    Returns
-    -------
-    float
-        On the private side.
-
-    Raises
-    ------
-    ValueError
-        If no multiplier up to 1e8 will do.
     """
 
     def excess(log_multiplier: float) -> float:
@@ -127,6 +121,8 @@ def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -
 def layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
     """Scale of the noise of each layer, shape (M,).
 
+    Ndarray of shape (M,).
+
     Parameters
     ----------
     noise : {"gaussian", "laplace"}
@@ -138,10 +134,6 @@ def layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
         Numbers of parameters K_m.
     unit : float
         The scale that a query of sensitivity 1 needs: sigma or beta.
-
-    Returns
-    -------
-    ndarray of shape (M,)
     """
     if scheme == "iid":
         return np.full(len(layers), unit)
@@ -157,20 +149,16 @@ def layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
 def table_4(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.DataFrame:
     """Noise that each entry of Table IV needs in one step, beside the gradient.
 
+    Columns `COLUMNS`. `printed_accuracy` is NaN for a budget that the paper does not have.
+    `step_epsilon` is that of one step without sampling (Laplace), `multiplier` the scale of the
+    noise for a sum of sensitivity 1. `noise_l2` is the root mean square of the l2 norm of the noise
+    in the mean gradient of a batch; `gradient_most` the largest l2 norm of a clipped mean gradient,
+    and `gradient_flat` that of a clipped gradient whose entries are equal in size.
+
     Parameters
     ----------
     claims : sequence of Claim
         All claims of the paper; the printed accuracies are taken, whose arithmetic is checked.
-
-    Returns
-    -------
-    DataFrame
-        Columns `COLUMNS`. `printed_accuracy` is NaN for a budget that the paper does not have.
-        `step_epsilon` is that of one step without sampling (Laplace), `multiplier` the scale of
-        the noise for a sum of sensitivity 1. `noise_l2` is the root mean square of the l2 norm of
-        the noise in the mean gradient of a batch; `gradient_most` the largest l2 norm of a clipped
-        mean gradient, and `gradient_flat` that of a clipped gradient whose entries are equal in
-        size.
     """
     printed = printed_texts(claims, "table-4", ["noise", "delta", "epsilon", "scheme"])
     rate = settings.rate

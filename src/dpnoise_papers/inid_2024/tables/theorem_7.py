@@ -34,12 +34,9 @@ def _outlier(dimension: int, share: float) -> Array:
 def theorem_7(settings: Theorem7) -> pd.DataFrame:
     """Ratio of the errors of optimal and i.i.d. noise beside nu and nu^2.
 
-    Returns
-    -------
-    DataFrame
-        Columns profile, dimension, share (NaN for the first three), nu, nu_squared (what Theorem 7
-        says, without a constant), gaussian and laplace (the ratio of the mean squared errors) and
-        gaussian_over_claim and laplace_over_claim (the ratios over nu^2).
+    Columns profile, dimension, share (NaN for the first three), nu, nu_squared (what Theorem 7
+    says, without a constant), gaussian and laplace (the ratio of the mean squared errors) and
+    gaussian_over_claim and laplace_over_claim (the ratios over nu^2).
     """
     rows = [
         _row(name, profile(name, dimension), np.nan)

@@ -73,14 +73,11 @@ def _laplace(sensitivities: Array, epsilon: float, scheme: str, p: float) -> flo
 def two_dimensions(settings: TwoDimensions) -> pd.DataFrame:
     """Mean absolute errors of Table II and of what it leaves out.
 
-    Returns
-    -------
-    DataFrame
-        Columns epsilon, mechanism, knows ('total' for ||lambda||_1 alone, else 'profile'), mae (the
-        expected l1 error), mae_epsilon (mae times epsilon) and gamma (of the staircases; NaN for
-        others). Mechanisms: staircase, laplace-iid, laplace-spr, laplace-optimal (p = 1, for this
-        error), laplace-optimal-2 (p = 2), staircase-optimal (one per coordinate), box-norm,
-        box-staircase and lower-bound.
+    Columns epsilon, mechanism, knows ('total' for ||lambda||_1 alone, else 'profile'), mae (the
+    expected l1 error), mae_epsilon (mae times epsilon) and gamma (of the staircases; NaN for
+    others). Mechanisms: staircase, laplace-iid, laplace-spr, laplace-optimal (p = 1, for this
+    error), laplace-optimal-2 (p = 2), staircase-optimal (one per coordinate), box-norm,
+    box-staircase and lower-bound.
     """
     lambdas = np.array(settings.sensitivities)
     total = float(lambdas.sum())
@@ -110,11 +107,8 @@ def two_dimensions(settings: TwoDimensions) -> pd.DataFrame:
 def staircase_crossings(settings: Crossings) -> pd.DataFrame:
     """Epsilon from which the staircase beats optimal Laplace noise.
 
-    Returns
-    -------
-    DataFrame
-        Columns share and epsilon: below it Laplace noise that knows the profile has the lesser
-        mean absolute error, above it the two-dimensional staircase, which does not know it.
+    Columns share and epsilon: below it Laplace noise that knows the profile has the lesser mean
+    absolute error, above it the two-dimensional staircase, which does not know it.
     """
     rows = []
     for share in settings.shares:

@@ -28,10 +28,7 @@ CHECKS = (
 def inid_theory(settings: Theory) -> pd.DataFrame:
     """Verdicts on the statements of the paper.
 
-    Returns
-    -------
-    DataFrame
-        One row per statement: see `dpnoise_papers.checks.run_checks`. The status of a proof is
-        complete, cited, none given or false, with the reason.
+    One row per statement: see `dpnoise_papers.checks.run_checks`. The status of a proof is
+    complete, cited, none given or false, with the reason.
     """
     return run_checks(CHECKS, settings.seed, "inid-theory", settings.trials)

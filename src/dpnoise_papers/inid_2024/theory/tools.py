@@ -28,9 +28,7 @@ CONSTANT = 10.0
 def log_uniform(rng: Generator, low: float, high: float, n: int) -> Array:
     """Random numbers, uniform in log scale.
 
-    Returns
-    -------
-    ndarray of shape (n,)
+    Ndarray of shape (n,).
     """
     return np.exp(rng.uniform(math.log(low), math.log(high), n))
 
@@ -38,9 +36,7 @@ def log_uniform(rng: Generator, low: float, high: float, n: int) -> Array:
 def draw_sensitivities(rng: Generator, dimension: int) -> Array:
     """Random sensitivities from nearly equal to very unequal.
 
-    Returns
-    -------
-    ndarray of shape (dimension,)
+    Ndarray of shape (dimension,).
     """
     return np.exp(log_uniform(rng, 0.05, 2.0, 1)[0] * rng.standard_normal(dimension))
 
@@ -48,9 +44,7 @@ def draw_sensitivities(rng: Generator, dimension: int) -> Array:
 def budgets(rng: Generator, n: int) -> dict[str, Array]:
     """Random pairs of epsilon and delta.
 
-    Returns
-    -------
-    dict of str to ndarray of shape (n,)
+    Dict of str to ndarray of shape (n,).
     """
     return {"epsilon": log_uniform(rng, 1e-2, 10, n), "delta": log_uniform(rng, 1e-12, 0.3, n)}
 
@@ -79,16 +73,14 @@ def draw(rng: Generator, n: int, largest: int = MAXIMUM_DIMENSION) -> tuple[Arra
 def gaussian_ratio(profiles: Array, count: Array) -> Array:
     """Mean squared error of optimal over that of i.i.d. Gaussian noise, decoupled.
 
+    Ndarray of shape (n,).
+
     Parameters
     ----------
     profiles : ndarray of shape (n, m)
         Sensitivities, with zeros from K on.
     count : ndarray of shape (n,)
         K.
-
-    Returns
-    -------
-    ndarray of shape (n,)
     """
     return profiles.sum(axis=1) ** 2 / (count * (profiles**2).sum(axis=1))
 
@@ -96,14 +88,12 @@ def gaussian_ratio(profiles: Array, count: Array) -> Array:
 def laplace_ratio(profiles: Array, count: Array) -> Array:
     """Mean squared error of optimal over that of i.i.d. Laplace noise, decoupled.
 
+    Ndarray of shape (n,).
+
     Parameters
     ----------
     profiles, count : ndarray
         As for `gaussian_ratio`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
     """
     return (np.cbrt(profiles) ** 2).sum(axis=1) ** 3 / (count * profiles.sum(axis=1) ** 2)
 
@@ -111,14 +101,12 @@ def laplace_ratio(profiles: Array, count: Array) -> Array:
 def absolute_ratio(profiles: Array, count: Array) -> Array:
     """Mean absolute error of optimal over that of i.i.d. Laplace noise, decoupled.
 
+    Ndarray of shape (n,).
+
     Parameters
     ----------
     profiles, count : ndarray
         As for `gaussian_ratio`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
     """
     return np.sqrt(profiles).sum(axis=1) ** 2 / (count * profiles.sum(axis=1))
 
@@ -126,14 +114,12 @@ def absolute_ratio(profiles: Array, count: Array) -> Array:
 def evenness(profiles: Array, count: Array) -> Array:
     """Evenness nu of sensitivities, their mean over the largest.
 
+    Ndarray of shape (n,).
+
     Parameters
     ----------
     profiles, count : ndarray
         As for `gaussian_ratio`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
     """
     return profiles.sum(axis=1) / (count * profiles.max(axis=1))
 
