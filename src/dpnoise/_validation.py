@@ -13,28 +13,12 @@ import numpy as np
 
 
 def is_integer(value: object) -> TypeGuard[int]:
-    """Whether a value is an integer, of Python or NumPy, and no bool.
-
-    Parameters
-    ----------
-    value : object
-        Any value.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a value is an integer, of Python or NumPy, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 class Problems:
-    """A growing list of what is wrong with one input.
-
-    Parameters
-    ----------
-    subject : str
-        What is being checked; it opens the message.
-    """
+    """A growing list of what is wrong with one input, whose name `subject` opens the message."""
 
     def __init__(self, subject: str) -> None:
         self.subject = subject

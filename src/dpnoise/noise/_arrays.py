@@ -1,7 +1,4 @@
-"""Arguments that may be numbers or arrays, with a list of what is wrong with them.
-
-The companion of `dpnoise._validation.Problems.number` for functions that broadcast.
-"""
+"""Checks of arguments that may be numbers or arrays, beside `Problems.number` for numbers."""
 
 from __future__ import annotations
 

@@ -93,15 +93,11 @@ class Noise(ABC):
         return None
 
     def dispersion(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
-        """The place of the noise in the dispersive order of its family.
+        """The place of the noise in the dispersive order: its family and the parameters that vary.
 
-        Returns
-        -------
-        family : tuple
-            The class and the parameters that are fixed; equal for noise that can be compared.
-        parameters : tuple of float
-            Positive; with none of them smaller, noise of the same family is at least as
-            dispersed (docs/vector-privacy.md, section 10). None, by default: not comparable.
+        The family is the class and the fixed parameters; noise of equal families can be compared.
+        With none of the other parameters, all positive, smaller, it is at least as dispersed
+        (docs/vector-privacy.md, section 10). By default nothing varies: not comparable.
         """
         return (self,), ()
 

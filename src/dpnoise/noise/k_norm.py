@@ -78,13 +78,7 @@ class KNorm:
         return cube if self.norm == math.inf else cube - math.lgamma(K + 1.0)
 
     def logpdf(self, x: ArrayLike) -> Array:
-        """The log density at vectors `x`, shape (..., K); the result has shape (...).
-
-        Raises
-        ------
-        ValueError
-            If the last axis of `x` does not have length K.
-        """
+        """The log density at vectors `x`, shape (..., K), of shape (...); refuses others."""
         x = points(self, "x", x)
         problems = Problems(f"log density of {self!r}")
         shape = f"a last axis of length {self.dimension}"

@@ -121,13 +121,7 @@ class Staircase2D:
         return math.fsum(parts)
 
     def logpdf(self, x: ArrayLike) -> Array:
-        """The log density at points `x`, shape (..., 2); the result has shape (...).
-
-        Raises
-        ------
-        ValueError
-            If the last axis of `x` does not have length 2.
-        """
+        """The log density at points `x`, shape (..., 2), of shape (...); refuses others."""
         x = points(self, "x", x)
         problems = Problems(f"log density of {self!r}")
         good = x.ndim > 0 and x.shape[-1] == self.dimension

@@ -45,21 +45,7 @@ def read_shares(
 ) -> Shares:
     """Checked coordinates with a positive sensitivity, and how many of them are equal.
 
-    Parameters
-    ----------
-    problems : Problems
-        Where problems are recorded.
-    noise : Noise or sequence of Noise
-        Of all coordinates, or of each.
-    sensitivity : float or array_like of float
-        Of all coordinates, or of each.
-    copies : int
-        The number of coordinates where noise and sensitivity are one each.
-
-    Returns
-    -------
-    dict of (Noise, float) to int
-        Numbers of equal coordinates by noise and sensitivity.
+    Noise and sensitivity are one each, for `copies` coordinates, or sequences of one length.
     """
     noises, sizes = _listed(noise), _listed(sensitivity)
     many = noises is not None
@@ -112,15 +98,7 @@ def _good_share(problems: Problems, noise: Noise, size: float, label: str) -> bo
 
 
 def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
-    """Check for staircases that several coordinates or lattices cannot have.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where problems are recorded.
-    shares : dict of (Noise, float) to int
-        As of `read_shares`.
-    """
+    """Check for staircases that several coordinates or lattices cannot have."""
     if sum(shares.values()) < 2:
         return
     lattice = any(not isinstance(n, Staircase) and n.pieces() is None for n, _ in shares)
@@ -136,18 +114,7 @@ def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
 
 
 def equal_groups(shares: Shares) -> Groups:
-    """The different noises in units of the shift, and how many coordinates have each.
-
-    Parameters
-    ----------
-    shares : dict of (Noise, float) to int
-        As of `read_shares`.
-
-    Returns
-    -------
-    list of (Noise, int)
-        Noise for a shift of 1, and numbers of coordinates.
-    """
+    """The different noises in units of the sensitivity, and how many coordinates have each."""
     groups: dict[tuple[str, ...], tuple[Noise, int]] = {}
     for (noise, size), count in shares.items():
         key, scaled = canonical(noise, size)

@@ -20,10 +20,10 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
+from dpnoise.noise.gaussian import mills_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -42,53 +42,27 @@ _MAX = 1e150
 _MIN = 1e-300  # half of mu is a double of full accuracy
 
 
-def _mills(x: Array) -> Array:
-    """m(x) = Q(x) / phi(x)."""
-    return math.sqrt(math.pi / 2.0) * special.erfcx(x / math.sqrt(2.0))
-
-
 def mills_slope(x: Array) -> Array:
     """-m'(x) = 1 - x m(x) to full relative accuracy, for x > -1.
 
     Far out it is m(x) / (x + 2 / (x + 3 / (x + ...))), whose terms are positive.
-
-    Parameters
-    ----------
-    x : numpy.ndarray of float
-        Any values.
-
-    Returns
-    -------
-    numpy.ndarray
-        The slope, of the shape of `x`.
     """
 
     def far(x: Array) -> Array:
         fraction = 0.5 * (np.sqrt(x * x + 4.0 * _DEPTH) + x)
         for k in range(_DEPTH, 1, -1):
             fraction = x + k / fraction
-        return _mills(x) / fraction
+        return mills_ratio(x) / fraction
 
-    return np.piecewise(x, [x >= _FAR], [far, lambda x: 1.0 - x * _mills(x)])
+    return np.piecewise(x, [x >= _FAR], [far, lambda x: 1.0 - x * mills_ratio(x)])
 
 
 def log_mills_difference(a: Array, h: Array) -> Array:
-    """Log of m(a - h) - m(a + h) for a >= 0, h > 0 and a - h > -1.
-
-    Parameters
-    ----------
-    a, h : numpy.ndarray of float
-        Arguments that broadcast.
-
-    Returns
-    -------
-    numpy.ndarray
-        The logarithm.
-    """
+    """Log of m(a - h) - m(a + h) for a >= 0, h > 0 and a - h > -1, both of shape (n,)."""
     narrow = h < _NARROW * (a + 1.0)
     log_difference = np.empty_like(a)
     wide_a, wide_h = a[~narrow], h[~narrow]
-    log_difference[~narrow] = np.log(_mills(wide_a - wide_h) - _mills(wide_a + wide_h))
+    log_difference[~narrow] = np.log(mills_ratio(wide_a - wide_h) - mills_ratio(wide_a + wide_h))
     a, h = a[narrow], h[narrow]
     mean = mills_slope(a[:, None] + h[:, None] * _NODES) @ (0.5 * _WEIGHTS)
     # A sum of logarithms: a product of two tiny factors would underflow.
@@ -102,26 +76,16 @@ def log_delta_and_slope(mu: Array, epsilon: Array) -> tuple[Array, Array]:
     The derivative is mu phi(a - h) / delta = 2 h / [m(a - h) - m(a + h)], one over the mean
     of -m' over [a - h, a + h]. That mean grows with mu, so log delta is increasing and
     concave in log mu.
-
-    Parameters
-    ----------
-    mu, epsilon : numpy.ndarray of float
-        Arguments that broadcast.
-
-    Returns
-    -------
-    log_delta, log_slope : numpy.ndarray
-        The logarithms.
     """
     shape = mu.shape
     mu, epsilon = mu.ravel(), epsilon.ravel()
     h = 0.5 * mu
-    with np.errstate(over="ignore"):  # an infinite a is cut to _GREATEST
+    with np.errstate(over="ignore"):  # an infinite a is cut to _MAX
         a = np.minimum(epsilon / mu, _MAX)
     log_density = -0.5 * (a - h) ** 2 - 0.5 * math.log(2.0 * math.pi)
     # 1 - delta <= 1/2 needs h - a > 0; there the sum is the accurate one.
     edge = np.maximum(h - a, 0.0)
-    complement = np.exp(log_density) * (_mills(edge) + _mills(h + a))
+    complement = np.exp(log_density) * (mills_ratio(edge) + mills_ratio(h + a))
     upper = (h > a) & (complement <= 0.5)
     log_delta = np.empty_like(a)
     log_delta[upper] = np.log1p(-complement[upper])
@@ -135,30 +99,13 @@ def log_delta_and_slope(mu: Array, epsilon: Array) -> tuple[Array, Array]:
 def gaussian_log_delta(mu: ArrayLike, epsilon: ArrayLike) -> Array:
     """Log delta(epsilon) of Gaussian noise, exactly.
 
-    Parameters
-    ----------
-    mu : array_like of float
-        Sensitivity over standard deviation, positive. Compositions and vector queries have
-        one mu too: the root of the sum of the squares. From 1e-300 to 1e150.
-    epsilon : array_like of float
-        Non-negative; broadcasts with `mu`.
+    `mu` is sensitivity over standard deviation, from 1e-300 to 1e150; compositions and vector
+    queries have one mu too: the root of the sum of the squares. `epsilon` is non-negative and
+    broadcasts with it. A ValueError is raised if an argument is out of range.
 
-    Returns
-    -------
-    numpy.ndarray or float
-        The logarithm of the least delta for which the noise is (epsilon, delta)-DP. It
-        determines delta to a relative 1e-12 down to 1e-300.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Proved: the formula, Theorem 8 of Balle & Wang. Tested and not proved: its rounding, against
-    Arb balls for epsilon from 0 to 1000 and delta from 1e-300 to 1 - 1e-19. Where epsilon / mu
-    exceeds 1e150 the value is that at 1e150, which is larger.
+    Proved: the formula, Theorem 8 of Balle & Wang. Tested and not proved: its rounding, a relative
+    1e-12 of delta down to 1e-300, against Arb balls for epsilon from 0 to 1000 and delta from
+    1e-300 to 1 - 1e-19. Beyond epsilon / mu = 1e150 it is the larger value there.
 
     Examples
     --------

@@ -3,8 +3,8 @@
 In the dispersive order noise T' is at least as dispersed as T if the map of equal quantiles from
 T to T' stretches all distances; then T' is more private at every shift (docs/vector-privacy.md,
 section 10). Each family here grows in that order with each of one or two parameters, so that a
-cell of parameters lies between its least corner (less private, for upper bounds on delta) and its
-greatest corner (more private, for lower bounds).
+cell of parameters lies between its lowest corner (less private, for upper bounds on delta) and its
+highest corner (more private, for lower bounds).
 """
 
 from __future__ import annotations
@@ -25,22 +25,7 @@ _MARGIN = 1e-13  # over the rounding of a corner
 
 
 def corner(family: tuple[Any, ...], values: Array, margin: float) -> Noise:
-    """The noise with given parameters of `Noise.dispersion`, moved outwards by a margin.
-
-    Parameters
-    ----------
-    family : tuple
-        The class and its fixed parameters.
-    values : numpy.ndarray, shape (parameters,)
-        The others.
-    margin : float
-        By how much each of them is enlarged, relatively.
-
-    Returns
-    -------
-    Noise
-        The noise.
-    """
+    """The noise with given parameters of `Noise.dispersion`, each enlarged by a relative margin."""
     kind, *fixed = family
     return kind.from_dispersion(*fixed, *(value * (1.0 + margin) for value in values))
 
@@ -65,17 +50,9 @@ def _cells(values: Array, most: int) -> NDArray[np.intp]:
 def grouped(shares: Shares, most: int) -> tuple[Shares, Shares]:
     """Fewer coordinates that are less private, and as many that are more private.
 
-    Parameters
-    ----------
-    shares : sequence of (Noise, int)
-        Noise in units of the shift, and how many coordinates have it.
-    most : int
-        How many different ones to aim at; families that cannot be compared stay apart.
-
-    Returns
-    -------
-    less_private, more_private : list of (Noise, int)
-        Delta for the first is at least, for the second at most that for `shares`.
+    Pairs are noise in units of the sensitivity and its number of coordinates. `most` different ones
+    are aimed at, and families that cannot be compared stay apart. Delta for the first result is at
+    least, for the second at most that for `shares`.
     """
     families: dict[tuple[Any, ...], list[tuple[Noise, int, tuple[float, ...]]]] = {}
     for noise, copies in shares:

@@ -50,30 +50,12 @@ def hockey_stick(
 ) -> tuple[Array, Array]:
     """Log delta for one shift and any real epsilon, and how fast delta falls.
 
-    Parameters
-    ----------
-    noise : Noise or DiscreteGaussian
-        The noise.
-    shift : float
-        d, non-negative; for the discrete Gaussian an integer.
-    epsilon : array_like of float, any shape
-        From -1e100 to 1e100.
-
-    Returns
-    -------
-    log_delta : numpy.ndarray, shape of epsilon
-        The logarithm of delta = integral of [g(t) - e^epsilon g(t + d)]_+ dt; -inf where
-        that is 0. For epsilon < 0 it follows from symmetry,
-        delta(-epsilon) = 1 - e^-epsilon + e^-epsilon delta(epsilon).
-    slope : numpy.ndarray, shape of epsilon
-        -d delta / d epsilon = e^epsilon P(T > t2), with t2 the point that the crossing of
-        the loss is shifted to. (At a kink of delta the slope on its right, for epsilon < 0
-        on its left.)
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    With d the shift, an integer for the discrete Gaussian, the first is the logarithm of delta =
+    integral of [g(t) - e^epsilon g(t + d)]_+ dt, -inf where that is 0. For epsilon < 0, from -1e100
+    on, it follows from symmetry, delta(-epsilon) = 1 - e^-epsilon + e^-epsilon delta(epsilon). The
+    second is -d delta / d epsilon = e^epsilon P(T > t2), with t2 the point that the crossing of the
+    loss is shifted to; at a kink of delta it is the slope on its right, for epsilon < 0 on its
+    left. A ValueError is raised if an argument is out of range.
     """
     problems = Problems("hockey-stick divergence")
     d = floats(problems, "shift", shift, low=0.0)
@@ -117,22 +99,9 @@ def _by_sensitivity(
 def log_privacy_profile(
     noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, epsilon: ArrayLike
 ) -> Array:
-    """Log delta(epsilon), which does not underflow where delta does.
+    """Log delta(epsilon), which does not underflow where delta does; -inf where delta is 0.
 
-    Parameters
-    ----------
-    noise, sensitivity, epsilon : Noise or DiscreteGaussian, array_like, array_like
-        As for `privacy_profile`.
-
-    Returns
-    -------
-    numpy.ndarray or float
-        The natural logarithm of delta, -inf where delta is exactly 0.
-
-    Raises
-    ------
-    ValueError
-        As for `privacy_profile`.
+    Arguments and errors are those of `privacy_profile`.
     """
     problems = Problems("privacy profile")
     sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0)

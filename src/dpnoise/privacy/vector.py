@@ -137,7 +137,7 @@ def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
         log_delta = gaussian_log_delta(math.sqrt(transform.gaussian), epsilon)
         # mu is rounded; d log delta / d log mu is about -2 log delta.
         return _closed(log_delta, _CLOSED_ERROR + 4.0 * _ULP * (10.0 - 3.0 * log_delta))
-    return from_transform(transform, epsilon, rtol)
+    return _from_transform(transform, epsilon, rtol)
 
 
 def _by_lattice(groups: Groups, epsilon: Array) -> VectorProfile:
@@ -174,28 +174,8 @@ def _grouped(
     return VectorProfile(low, _middle(low, high), high)
 
 
-def from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> VectorProfile:
-    """The bounds for a sum of losses by inversion of its transform.
-
-    Parameters
-    ----------
-    transform : LossTransform
-        The transform of the sum.
-    epsilon : numpy.ndarray of float
-        Non-negative.
-    rtol : float
-        The relative gap to aim at.
-
-    Returns
-    -------
-    VectorProfile
-        The bounds.
-
-    Raises
-    ------
-    ValueError
-        If the first epsilon tells that all of them would take too long.
-    """
+def _from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> VectorProfile:
+    """The bounds for a sum of losses by inversion of its transform."""
     inversion = Inversion(transform, rtol, _SECONDS / max(epsilon.size, 1))
     results = np.empty((3, epsilon.size))
     for k, value in enumerate(epsilon.ravel()):

@@ -55,13 +55,7 @@ class ZCDP(NamedTuple):
     eta: float
 
     def composed(self, times: int) -> ZCDP:
-        """The bound after `times` such mechanisms, also adaptively chosen ones.
-
-        Raises
-        ------
-        ValueError
-            If `times` is not a non-negative integer.
-        """
+        """The bound after `times` >= 0 such mechanisms, also adaptively chosen ones."""
         problems = Problems("composition of zCDP")
         whole = is_integer(times) and times >= 0
         problems.require(whole, "times", "a non-negative integer", times)
@@ -91,24 +85,9 @@ class ZCDP(NamedTuple):
 
 
 def transition_cost(alpha: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
-    """R_D(alpha) = alpha^2 - max(alpha - D, 0)^2 of Theorem 9.
+    """R_D(alpha) = alpha^2 - max(alpha - D, 0)^2 of Theorem 9, alpha >= 0, sensitivity D > 0.
 
-    Parameters
-    ----------
-    alpha : array_like of float
-        Transition parameter, non-negative.
-    sensitivity : array_like of float
-        D, positive.
-
-    Returns
-    -------
-    numpy.ndarray or float
-        The cost.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the cost has no double.
+    A ValueError is raised if an argument is out of range, or the cost has no double.
     """
     problems = Problems("transition cost")
     alpha = floats(problems, "alpha", alpha, low=0.0)
@@ -120,24 +99,9 @@ def transition_cost(alpha: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
 
 
 def transition_for_cost(cost: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
-    """The alpha with `transition_cost(alpha, sensitivity)` = `cost`.
+    """The alpha with `transition_cost(alpha, sensitivity)` = `cost` >= 0.
 
-    Parameters
-    ----------
-    cost : array_like of float
-        Non-negative.
-    sensitivity : array_like of float
-        D, positive.
-
-    Returns
-    -------
-    numpy.ndarray or float
-        The transition.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or alpha has no double.
+    A ValueError is raised if an argument is out of range, or alpha has no double.
     """
     problems = Problems("transition for a cost")
     cost = floats(problems, "cost", cost, low=0.0)
@@ -202,24 +166,10 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
 
 
 def epsilon_from_zcdp(xi: ArrayLike, eta: ArrayLike, delta: ArrayLike) -> Array:
-    """The epsilon that a concentrated bound implies at `delta`.
+    """The epsilon that a concentrated bound implies at `delta` in (0, 1), rounded up.
 
-    Parameters
-    ----------
-    xi, eta : array_like of float
-        The bound, non-negative.
-    delta : array_like of float
-        In (0, 1). The arguments broadcast.
-
-    Returns
-    -------
-    numpy.ndarray or float
-        xi + eta + sqrt(4 eta log(1 / delta)): Bun & Steinke, Lemma 3.5; rounded up.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or epsilon has no double.
+    xi + eta + sqrt(4 eta log(1 / delta)): Bun & Steinke, Lemma 3.5. The arguments broadcast; a
+    ValueError is raised if one is out of range or epsilon has no double.
     """
     problems = Problems("epsilon from zCDP")
     xi = floats(problems, "xi", xi, low=0.0)
@@ -233,28 +183,11 @@ def epsilon_from_zcdp(xi: ArrayLike, eta: ArrayLike, delta: ArrayLike) -> Array:
 
 
 def eta_from_dp(epsilon: float, delta: float, xi: ArrayLike = 0.0) -> Array:
-    """The largest eta for which (xi, eta)-zCDP implies (epsilon, delta)-DP.
+    """The largest eta for which (xi, eta)-zCDP implies (epsilon, delta)-DP, rounded down.
 
-    Parameters
-    ----------
-    epsilon : float
-        Positive.
-    delta : float
-        In (0, 1).
-    xi : array_like of float
-        In [0, epsilon].
-
-    Returns
-    -------
-    numpy.ndarray or float
-        The inverse of `epsilon_from_zcdp` in eta,
-        ((epsilon - xi) / (sqrt(epsilon - xi + log(1 / delta)) + sqrt(log(1 / delta))))^2,
-        rounded down.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    The inverse of `epsilon_from_zcdp` in eta, for delta in (0, 1) and 0 <= xi <= epsilon, is
+    ((epsilon - xi) / (sqrt(epsilon - xi + log(1 / delta)) + sqrt(log(1 / delta))))^2. A ValueError
+    is raised if an argument is out of range.
     """
     problems = Problems("zCDP from epsilon")
     good = problems.number("epsilon", epsilon, low=0.0, open_low=True)

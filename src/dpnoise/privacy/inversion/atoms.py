@@ -33,16 +33,9 @@ _MASS_ERROR = 5e-14
 
 
 class AtomicLoss(NamedTuple):
-    """A sub-probability on finitely many values of the loss.
+    """A sub-probability on finitely many values of the loss, with their log masses.
 
-    Attributes
-    ----------
-    values, log_masses : numpy.ndarray
-        The values and the logarithms of their masses.
-    value_error : float
-        A bound on the error of each value.
-    mass_error : float
-        A bound on the relative error of each mass.
+    `value_error` bounds the error of each value, `mass_error` the relative error of each mass.
     """
 
     values: Array
@@ -51,7 +44,7 @@ class AtomicLoss(NamedTuple):
     mass_error: float
 
     def log_delta_with(self, stretches: Sequence[Stretch], epsilon: float) -> tuple[float, float]:
-        """The same for the sum of this loss and one continuous loss."""
+        """The logarithms of delta and of a bound on its error, with one continuous loss added."""
         doubt = self.value_error + 4.0 * np.finfo(float).eps * abs(epsilon)
         delta, error, _ = continuous_delta(stretches, epsilon - self.values, doubt)
         error = error + self.mass_error * (delta + error)
@@ -77,20 +70,7 @@ class AtomicLoss(NamedTuple):
 
 
 def number_of_atoms(atoms: Atoms, copies: int) -> int:
-    """Number of atoms that `powers` gives, or 0 where it knows no closed form.
-
-    Parameters
-    ----------
-    atoms : sequence of (float, float)
-        Values and log masses.
-    copies : int
-        How many losses are added up.
-
-    Returns
-    -------
-    int
-        The number.
-    """
+    """Number of atoms that `powers` gives, or 0 where it knows no closed form."""
     if len(atoms) == 3:
         (a, _), (b, _), (c, _) = sorted(atoms)
         return 2 * copies + 1 if b == 0.0 and a == -c else 0
@@ -113,20 +93,7 @@ def _trinomial(first: float, middle: float, last: float, copies: int) -> Array:
 
 
 def powers(atoms: Atoms, copies: int) -> tuple[Array, Array]:
-    """Values and log masses of the sum of `copies` independent losses.
-
-    Parameters
-    ----------
-    atoms : sequence of (float, float)
-        Values and log masses.
-    copies : int
-        How many losses are added up.
-
-    Returns
-    -------
-    values, log_masses : numpy.ndarray
-        Of equal length.
-    """
+    """Values and log masses of the sum of `copies` independent losses."""
     ordered = sorted(atoms)
     values = np.array([value for value, _ in ordered])
     logs = [log_mass for _, log_mass in ordered]
@@ -146,18 +113,7 @@ def powers(atoms: Atoms, copies: int) -> tuple[Array, Array]:
 
 
 def combine(groups: Sequence[tuple[Atoms, int]]) -> AtomicLoss:
-    """The atoms of the sum of independent losses.
-
-    Parameters
-    ----------
-    groups : sequence of (atoms, copies)
-        Atoms as pairs of value and log mass.
-
-    Returns
-    -------
-    AtomicLoss
-        The sum.
-    """
+    """The atoms of the sum of independent losses, given as pairs of atoms and copies."""
     values, logs = np.zeros(1), np.zeros(1)
     value_error = mass_error = 0.0
     for atoms, copies in groups:

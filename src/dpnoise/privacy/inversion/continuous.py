@@ -66,22 +66,10 @@ def _beyond(cut: Stretch, x: Array) -> Array:
 def continuous_delta(
     stretches: Sequence[Stretch], x: Array, doubt: float = 0.0
 ) -> tuple[Array, Array, Array]:
-    """The profile of the continuous part of a loss at many x.
+    """The profile E (1 - e^(x - L))_+ of the continuous part of a loss at x of any sign.
 
-    Parameters
-    ----------
-    stretches : sequence of Stretch
-        Where the loss is continuous.
-    x : numpy.ndarray, shape (points,)
-        Where to take E (1 - e^(x - L))_+; of any sign.
-    doubt : float
-        A bound on the error of x. That of zeta is added to it.
-
-    Returns
-    -------
-    delta, error, slope : numpy.ndarray, shape (points,)
-        The profile, a bound on its error for all x within the doubt, and minus the derivative
-        at the lowest of them.
+    Beside it, a bound on its error for all x within `doubt`, to which the error of zeta is added,
+    and minus its derivative at the lowest of them, each of shape (points,).
     """
     delta, error, slope = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
     for cut in stretches:

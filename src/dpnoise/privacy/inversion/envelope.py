@@ -30,20 +30,9 @@ _MARGIN = 1.0 + 1e-9  # over the rounding of the bound itself
 class Line:
     """A transform on the vertical line through c, relative to its value at c.
 
-    Attributes
-    ----------
-    c : float
-        Where the line meets the real axis.
-    peak : numpy.ndarray
-        The logarithms by which all values are scaled, shape (groups, 1).
-    norm : numpy.ndarray
-        M(c) exp(-peak) of each group, shape (groups, 1).
-    atoms : numpy.ndarray
-        The share of the atoms in M(c), shape (groups, 1).
-    log_transform : float
-        log M(c) of the sum of all losses.
-    norm_error : float
-        A bound on the relative error of exp(log_transform).
+    `peak` holds the logarithms by which all values are scaled, `norm` M(c) exp(-peak) of each group
+    and `atoms` the share of the atoms in M(c), each of shape (groups, 1). `log_transform` is log
+    M(c) of the sum of all losses, and `norm_error` bounds the relative error of its exponential.
     """
 
     def __init__(self, transform: LossTransform, c: float) -> None:
@@ -86,17 +75,9 @@ class Line:
         self._straddles = (f1 > 0.0) & (self._slope[1] < 0.0)
 
     def envelope(self, u: Array) -> Array:
-        """Bounds on the continuous parts at all |Im s| >= u, relative to M(c).
+        """Bounds on the continuous parts at all |Im s| >= u > 0, relative to M(c).
 
-        Parameters
-        ----------
-        u : numpy.ndarray, shape (points,)
-            Positive.
-
-        Returns
-        -------
-        numpy.ndarray, shape (groups, points)
-            At most one minus the share of the atoms.
+        Their shape is (groups, points); they are at most one minus the share of the atoms.
         """
         if not self.transform.owner.size:
             return np.zeros((len(self.norm), len(u)))

@@ -94,14 +94,8 @@ def _total(parts: list[LogBounds]) -> LogBounds:
 class Inversion:
     """The inversion of one transform, with what the epsilons share.
 
-    Parameters
-    ----------
-    transform : LossTransform
-        The transform of the loss.
-    rtol : float
-        The width of the bounds to aim at, relative to delta.
-    seconds : float, optional
-        About how long one epsilon may take at most; less time leaves wider bounds.
+    `rtol` is the width of the bounds to aim at, relative to delta, and `seconds` about how long one
+    epsilon may take: less time leaves wider bounds. Raises a ValueError where rounding hides delta.
     """
 
     def __init__(self, transform: LossTransform, rtol: float, seconds: float = math.inf) -> None:

@@ -50,18 +50,9 @@ class Stretch(NamedTuple):
 class CoordinateLoss(NamedTuple):
     """The distribution of the privacy loss of one coordinate.
 
-    Attributes
-    ----------
-    gaussian : float
-        mu^2 if the noise is Gaussian with mu = sensitivity / sigma, else 0.
-    atoms : tuple of (float, float)
-        Values of the loss with positive mass, and the logarithm of the mass.
-    stretches : tuple of Stretch
-        Where the loss is finite and continuous.
-    infinite : float
-        The mass at infinity.
-    largest : float
-        The largest finite value of the loss, or infinity.
+    Gaussian noise has only `gaussian`, mu^2 with mu = sensitivity / sigma. Other noise has `atoms`,
+    values of positive mass and its logarithm, `stretches`, where the loss is finite and continuous,
+    the mass `infinite` at infinity and the `largest` finite value of the loss, or infinity.
     """
 
     gaussian: float = 0.0
@@ -167,18 +158,9 @@ def _staircase_loss(noise: Staircase) -> CoordinateLoss:
 
 
 def coordinate_loss(noise: Noise) -> CoordinateLoss:
-    """The privacy loss of `noise` for sensitivity 1.
+    """The privacy loss of noise in units of the sensitivity.
 
-    Parameters
-    ----------
-    noise : Noise
-        Noise in units of the sensitivity; `pieces()` must not be None, unless it is a
-        staircase at least as wide as the sensitivity.
-
-    Returns
-    -------
-    CoordinateLoss
-        The distribution of the loss.
+    `pieces()` must not be None, unless it is a staircase at least as wide as the sensitivity.
     """
     if isinstance(noise, Staircase):
         return _staircase_loss(noise)
@@ -204,22 +186,10 @@ def coordinate_loss(noise: Noise) -> CoordinateLoss:
 
 
 def canonical(noise: Noise, sensitivity: float) -> tuple[tuple[str, ...], Noise]:
-    """Noise in units of the sensitivity and a key that equal distributions share.
+    """A key that equal distributions share, and noise in units of its positive sensitivity.
 
     The parameters in the key have 15 digits, so that coordinates whose noise is proportional
     to their sensitivity count as copies whatever the rounding.
-
-    Parameters
-    ----------
-    noise : Noise
-        The noise.
-    sensitivity : float
-        Positive.
-
-    Returns
-    -------
-    tuple of str, Noise
-        The key, and the noise in units of the sensitivity.
     """
     scaled = noise.scaled(1.0 / sensitivity)
     return (type(scaled).__name__, *(f"{v:.14e}" for v in astuple(scaled))), scaled

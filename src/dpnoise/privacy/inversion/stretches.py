@@ -154,18 +154,7 @@ def _curved(rows: _Rows, s: ComplexArray, peak: Array) -> tuple[ComplexArray, Ar
 
 
 def sort_kinds(table: Array) -> Kinds:
-    """The rows of a table of stretches, sorted by how they are integrated.
-
-    Parameters
-    ----------
-    table : numpy.ndarray, shape (stretches, 7)
-        Rows like `inversion.loss.Stretch`.
-
-    Returns
-    -------
-    list of (callable, _Rows)
-        Functions that integrate, and the rows for each.
-    """
+    """The rows of a table, shape (stretches, 7), by the functions that integrate them."""
     bent = (table[:, 3] != 0.0) | (table[:, 6] != 0.0)
     endless = np.isinf(table[:, 0])
     kinds = ((_linear, ~bent), (_tail, bent & endless), (_curved, bent & ~endless))
@@ -173,19 +162,9 @@ def sort_kinds(table: Array) -> Kinds:
 
 
 def integrate(table: Array, s: ComplexArray) -> tuple[ComplexArray, Array]:
-    """The integrals over stretches at all s, and bounds on their errors.
+    """Integrals over stretches, rows like `inversion.loss.Stretch`, and bounds on their errors.
 
-    Parameters
-    ----------
-    table : numpy.ndarray, shape (stretches, 7)
-        Rows like `inversion.loss.Stretch`.
-    s : numpy.ndarray, shape (points,)
-        Where Re s zeta - psi has no great positive values.
-
-    Returns
-    -------
-    numpy.ndarray, numpy.ndarray
-        Of shape (stretches, points).
+    Both have shape (stretches, points); Re s zeta - psi must have no great positive values.
     """
     return integrate_kinds(sort_kinds(table), np.zeros((len(table), 1)), s)
 
@@ -195,22 +174,7 @@ def integrate_kinds(
     peak: Array,
     s: ComplexArray,
 ) -> tuple[ComplexArray, Array]:
-    """Integrals and error bounds as of `integrate`, for stretches sorted by `sort_kinds`.
-
-    Parameters
-    ----------
-    kinds : list of (callable, _Rows)
-        The stretches.
-    peak : numpy.ndarray, shape (stretches, 1)
-        The logarithms by which the integrals are divided.
-    s : numpy.ndarray, shape (points,)
-        The arguments of the transform.
-
-    Returns
-    -------
-    numpy.ndarray, numpy.ndarray
-        Of shape (stretches, points).
-    """
+    """Integrals of sorted stretches over exp(peak), shape (stretches, 1), and error bounds."""
     values = np.empty((len(peak), len(s)), dtype=complex)
     errors = np.empty(values.shape)
     for kind, rows in kinds:

@@ -16,14 +16,10 @@ _CHUNK = 1 << 15  # stretches times points evaluated at once
 
 
 class Sums(NamedTuple):
-    """Truncated sums, with all aliases.
+    """Truncated sums, with all aliases, and bounds on their rounding.
 
-    Attributes
-    ----------
-    delta, rounding : float
-        The sum for delta of the blurred loss and a bound on its rounding.
-    density, density_rounding : float
-        The same for a^2 times e^(a^2 s (s + 1) / 2) M(s), the vega of the payoff times a.
+    `delta` belongs to the blurred loss, `density` to a^2 times e^(a^2 s (s + 1) / 2) M(s), the vega
+    of the payoff times a.
     """
 
     delta: float
@@ -39,20 +35,7 @@ def _log_power(z: ComplexArray, copies: Array) -> tuple[Array, Array]:
 
 
 def truncated_sums(rule: Rule, plan: Plan) -> Sums:
-    """The truncated sums and bounds on their rounding.
-
-    Parameters
-    ----------
-    rule : Rule
-        The line and the transform.
-    plan : Plan
-        Step, blur and number of points.
-
-    Returns
-    -------
-    Sums
-        Sums and bounds on their rounding.
-    """
+    """The truncated sums of a plan on the line of a rule."""
     step, blur, c = 2.0 * math.pi / plan.period, plan.blur, rule.c
     size = max(_CHUNK // max(len(rule.transform.owner), 1), 256)
     total = np.zeros(4)

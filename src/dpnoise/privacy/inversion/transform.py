@@ -44,14 +44,9 @@ class _Owners:
 
 
 class Values(NamedTuple):
-    """Transforms of the groups, divided by exp(peak).
+    """Transforms of the groups, divided by exp(peak), of shape (groups, points).
 
-    Attributes
-    ----------
-    atoms, continuous, error : numpy.ndarray, shape (groups, points)
-        The two parts and a bound on the error of their sum.
-    stretches : numpy.ndarray, shape (stretches, points)
-        The continuous part by stretches.
+    `error` bounds that of atoms + continuous; `stretches` is the continuous part by stretches.
     """
 
     atoms: ComplexArray
@@ -63,20 +58,9 @@ class Values(NamedTuple):
 class LossTransform:
     """The transform of the losses of several groups of identical coordinates.
 
-    Parameters
-    ----------
-    losses : sequence of CoordinateLoss
-        One for each group, without Gaussian ones.
-    copies : sequence of int
-        How many coordinates each group has.
-    gaussian : float
-        The sum of mu^2 over all Gaussian coordinates.
-
-    Attributes
-    ----------
-    evaluations : int
-        How many integrals over stretches and atoms were asked for so far, and so many more for
-        each call; for estimates of time.
+    Each group has a loss, none of them Gaussian, and its number of copies; `gaussian` is the sum of
+    mu^2 over all Gaussian coordinates. `evaluations` counts the integrals over stretches and atoms
+    asked for so far, and so many more for each call, for estimates of time.
     """
 
     def __init__(

@@ -35,20 +35,10 @@ _MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the resu
 class Plan(NamedTuple):
     """Points of a trapezoidal rule.
 
-    Attributes
-    ----------
-    level : int
-        How many orders of atoms are subtracted from the transform: 0, 1 or 2.
-    blur : float
-        a^2, the variance of the Gaussian loss that is added, or 0.
-    period : float
-        The distance P of the aliases.
-    points : int
-        The number of points with u > 0.
-    tail : float
-        The bound on what lies beyond the last point.
-    density_tail : float
-        The same for blur times the density.
+    `level` orders of atoms, 0, 1 or 2, are subtracted from the transform, and a Gaussian loss of
+    variance `blur` = a^2 or 0 is added. `period` is the distance P of the aliases and `points` the
+    number of points with u > 0. `tail` bounds what lies beyond the last one, `density_tail` the
+    same for blur times the density.
     """
 
     level: int
@@ -79,16 +69,8 @@ def _expansion(order: Array, level: int) -> Array:
 class Rule:
     """The rule on the line through c.
 
-    Parameters
-    ----------
-    transform : LossTransform
-        The transform of the loss.
-    epsilon, c : float
-        Where to evaluate delta, and the line.
-    bend : float
-        The second derivative of log M at c, roughly.
-    removable : bool
-        Whether orders of atoms may be subtracted.
+    `bend` is roughly the second derivative of log M at c, and `removable` whether orders of atoms
+    may be subtracted.
     """
 
     def __init__(
@@ -180,16 +162,9 @@ class Rule:
         return len(self._levels)
 
     def plan(self, level: int, blur: float, alias: float, tail: float, most: int) -> Plan:
-        """The rule with the fewest points that leaves out at most the tolerance.
+        """The rule with the fewest points that leaves out at most `alias` and `tail`.
 
-        Parameters
-        ----------
-        level, blur
-            See `Plan`.
-        alias, tail : float
-            What may be left out.
-        most : int
-            The greatest number of points; where it does not suffice, the tail is longer.
+        Where `most` points do not suffice, the tail is longer.
         """
         periods = 2.0 * self.spread * _PERIODS
         good = np.flatnonzero(self.aliases(periods, blur) <= alias)

@@ -74,13 +74,7 @@ _WIDEST = 700.0  # e^loss has a double
 
 
 class LatticeBounds(NamedTuple):
-    """Bounds on the logarithm of delta; -inf where delta is 0.
-
-    Attributes
-    ----------
-    log_lower, log_upper : numpy.ndarray or float
-        Of the shape of epsilon.
-    """
+    """Bounds on the logarithm of delta, of the shape of epsilon; -inf where delta is 0."""
 
     log_lower: Array
     log_upper: Array
@@ -136,22 +130,7 @@ def _bounds(parts: list[Coordinate], epsilon: float, size: int) -> tuple[float, 
 
 
 def lattice_seconds(different: int, epsilons: int, size: int) -> float:
-    """Time that `lattice_bounds` takes, roughly, in seconds.
-
-    Parameters
-    ----------
-    different : int
-        The number of different coordinates.
-    epsilons : int
-        The number of epsilons.
-    size : int
-        The number of lattice points.
-
-    Returns
-    -------
-    float
-        Seconds.
-    """
+    """Time that `lattice_bounds` takes for so many different coordinates, roughly, in seconds."""
     return epsilons * different * (_EACH + _EACH_POINT * size)
 
 
@@ -195,30 +174,15 @@ def lattice_bounds(
 ) -> LatticeBounds:
     """Bounds on the privacy profile of independent noise on the coordinates of a query.
 
-    Parameters
-    ----------
-    shares : sequence of (noise, shift, copies)
-        For each coordinate, or each group of equal ones: its continuous log-concave noise, its
-        sensitivity, non-negative, and the number of such coordinates, at most 10^7.
-    epsilon : array_like of float
-        From 0 to 1e9.
-    size : int
-        The number of lattice points, a power of two. Twice as many make the bounds about four
-        times closer, unless values that several coordinates' losses take with positive
-        probability cannot all be met by one lattice: then twice.
+    Each coordinate, or group of equal ones, has continuous log-concave noise, a sensitivity >= 0
+    and a number of copies, at most 10^7; `epsilon` is from 0 to 1e9. `size` is the number of
+    lattice points, a power of two. Twice as many make the bounds about four times closer, unless
+    values that several coordinates' losses take with positive probability cannot all be met by one
+    lattice: then twice.
 
-    Returns
-    -------
-    LatticeBounds
-        `log_lower` and `log_upper`: the logarithm of the least delta for which the mechanism
-        is (epsilon, delta)-DP over the box |d_i| <= shift_i lies between them, rounding
-        included.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, the noise is not log-concave, or all of it would take more
-        than about 10 s.
+    The logarithm of the least delta for which the mechanism is (epsilon, delta)-DP over the box
+    |d_i| <= shift_i lies between the bounds, rounding included. A ValueError is raised if an
+    argument is out of range, noise is not log-concave, or it would take more than about 10 s.
     """
     distinct, epsilon = _checked(shares, epsilon, size)
     lower, upper = np.full(epsilon.shape, -math.inf), np.full(epsilon.shape, -math.inf)

@@ -64,22 +64,8 @@ def _rounded(loss: UnimodalShift, copies: int, h: float, half: int) -> tuple[Rou
 def composed_bounds(groups: Sequence[tuple[Noise, int]], epsilon: Array) -> tuple[Array, Array]:
     """Bounds on log delta of independent noise on the coordinates of a query.
 
-    Parameters
-    ----------
-    groups : sequence of (Noise, int)
-        Noise in units of the sensitivity, and how many coordinates have it.
-    epsilon : numpy.ndarray of float
-        Non-negative.
-
-    Returns
-    -------
-    log_lower, log_upper : numpy.ndarray
-        Of the shape of epsilon.
-
-    Raises
-    ------
-    ValueError
-        If there are too many coordinates for a lattice.
+    Groups are noise in units of the sensitivity and how many coordinates have it; epsilon >= 0 of
+    any shape. A ValueError is raised if there are too many coordinates for a lattice.
     """
     total = sum(copies for _, copies in groups)
     points = min(_MOST_POINTS, _SIZE // total)

@@ -61,21 +61,9 @@ class Nodes(NamedTuple):
 class ShiftedNoise:
     """Log-concave noise under a shift of 1, and what the lattice needs of its loss.
 
-    Parameters
-    ----------
-    noise : Noise
-        Continuous, symmetric and log-concave, in units of the shift.
-
-    Attributes
-    ----------
-    left, right : float
-        The noise values that are looked at, less than `right` if the loss is infinite.
-    flat_from : float
-        The noise value from which on the loss does not change any more, if there is one.
-    log_infinite : float
-        log P(loss infinite).
-    largest : float
-        No finite loss is larger.
+    The noise values from `left` to `right` are looked at, none if the loss is infinite. The loss
+    does not change any more from `flat_from` on, if there is such a value; no finite loss is larger
+    than `largest`, and `log_infinite` is log P(loss infinite).
     """
 
     def __init__(self, noise: Noise) -> None:

@@ -30,27 +30,10 @@ _FINER, _TRIES = 0.05, 500
 class Coordinate:
     """Copies of one coordinate, with a rough distribution of its loss.
 
-    Parameters
-    ----------
-    source : ShiftedNoise
-        The noise.
-    copies : int
-        How many there are.
-    cuts : numpy.ndarray of float, optional
-        Noise values, with small steps of psi between them; all that matter by default.
-
-    Attributes
-    ----------
-    source, copies, cuts
-        As above, but only cuts with a finite loss.
-    smallest : float
-        The loss is at least this, up to a mass of far below exp(-`NEGLIGIBLE`).
-    log_rest : float
-        The logarithm of the mass beyond the cuts.
-    log_last : float
-        The logarithm of the part of it with a finite loss.
-    sketch : Nodes
-        The distribution of the loss, in which that part is at the last cut.
+    `cuts` are noise values with a finite loss and small steps of psi between them, by default all
+    that matter. The loss is at least `smallest`, up to a mass of far below exp(-`NEGLIGIBLE`).
+    `log_rest` is the logarithm of the mass beyond the cuts and `log_last` that of the part of it
+    with a finite loss, which is at the last cut in the distribution `sketch`.
     """
 
     def __init__(self, source: ShiftedNoise, copies: int, cuts: Array | None = None) -> None:
@@ -109,19 +92,9 @@ class Coordinate:
 class Plan(NamedTuple):
     """Tilt, spacing and window of a lattice.
 
-    Attributes
-    ----------
-    tilt : float
-        c in the weight exp(c loss).
-    h : float
-        The distance of lattice points.
-    start : int
-        The index of the first lattice point of the sum.
-    steps : tuple of float
-        The tilts, further up and further down, for bounds on what lies above and below the
-        window.
-    parts : list of Coordinate
-        The coordinates, each up to where it matters.
+    The weight is exp(tilt loss), h the distance of lattice points and `start` the index of the
+    first one of the sum. `steps` are the tilts, further up and further down, for bounds on what
+    lies above and below the window, and `parts` the coordinates, each up to where it matters.
     """
 
     tilt: float
@@ -156,7 +129,7 @@ def _saddle(parts: list[Coordinate], epsilon: float) -> float:
 
 
 def _spacing(parts: list[Coordinate], tilt: float, smallest: float) -> float:
-    """A distance of lattice points, not much above `least`, that meets the atoms.
+    """A distance of lattice points, not much above `smallest`, that meets the atoms.
 
     An atom between two points goes down to the next for the lower bound, which costs its
     distance from it; on a point it costs nothing.
@@ -180,22 +153,7 @@ def _spacing(parts: list[Coordinate], tilt: float, smallest: float) -> float:
 
 
 def make_plan(parts: list[Coordinate], epsilon: float, size: int) -> Plan:
-    """Choice of tilt, spacing and window.
-
-    Parameters
-    ----------
-    parts : list of Coordinate
-        The coordinates.
-    epsilon : float
-        Where the profile is asked for.
-    size : int
-        The number of lattice points.
-
-    Returns
-    -------
-    Plan
-        The choice.
-    """
+    """Choice of tilt, spacing and window for one epsilon and `size` lattice points."""
     log_copies = math.log(sum(part.copies for part in parts))
     log_delta = -_DEEPEST
     # The estimate of delta narrows the coordinates, and they make a better estimate.

@@ -40,14 +40,7 @@ _UNDERFLOW = 1e-290  # more than all masses below the least double
 class Masses(NamedTuple):
     """A distribution on lattice points (start + k) h, weighted with exp(tilt loss) to total 1.
 
-    Attributes
-    ----------
-    start : int
-        The index of the first lattice point.
-    weight : numpy.ndarray of float, shape (n,)
-        The weighted masses.
-    log_total : float
-        The logarithm of the factor that was taken out of them.
+    `log_total` is the logarithm of the factor that was taken out of the weights.
     """
 
     start: int
@@ -61,23 +54,10 @@ def _masses(start: int, weight: Array, log_factor: float) -> Masses:
 
 
 def round_up(nodes: Nodes, h: float, tilt: float, log_factor: float) -> Masses:
-    """A distribution on the lattice that dominates.
+    """A distribution on the lattice of points k h that dominates the one of the nodes.
 
-    Parameters
-    ----------
-    nodes : Nodes
-        The distribution.
-    h : float
-        The distance of lattice points.
-    tilt : float
-        The masses are weighted with exp(tilt loss), so that far tails keep all their digits.
-    log_factor : float
-        About the logarithm of E exp(tilt loss).
-
-    Returns
-    -------
-    Masses
-        The distribution.
+    The masses are weighted with exp(tilt loss), so that far tails keep all their digits;
+    `log_factor` is about the logarithm of E exp(tilt loss).
     """
     index = np.floor(nodes.loss / h)
     share = np.clip(np.expm1(index * h - nodes.loss) / math.expm1(-h), 0.0, 1.0)
@@ -102,21 +82,10 @@ def _tolerance(late: Array, weight: Array, h: float) -> float:
 def round_down(
     nodes: Nodes, h: float, tilt: float, log_factor: float, rounding: float
 ) -> tuple[Masses, float]:
-    """A distribution on the lattice that is dominated, but for a tolerance.
+    """A distribution on the lattice that is dominated, but for a tolerance, and the tolerance.
 
-    Parameters
-    ----------
-    nodes, h, tilt, log_factor : Nodes, float, float, float
-        As for `round_up`.
-    rounding : float
-        Losses this close to a lattice point are on it.
-
-    Returns
-    -------
-    Masses
-        The distribution.
-    float
-        What the caller has to take off the loss for it to be dominated.
+    Arguments are those of `round_up`, and losses within `rounding` of a lattice point are on it.
+    The caller has to take the tolerance off the loss for it to be dominated.
     """
     index = np.round(nodes.loss / h)
     beyond = nodes.loss - index * h

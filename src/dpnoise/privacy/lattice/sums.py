@@ -30,20 +30,7 @@ class RoundedLoss(NamedTuple):
 
 
 def rounded_losses(part: Coordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLoss]:
-    """One coordinate rounded down and rounded up.
-
-    Parameters
-    ----------
-    part : Coordinate
-        The coordinate.
-    plan : Plan
-        Tilt and spacing of the lattice.
-
-    Returns
-    -------
-    down, up : RoundedLoss
-        Its loss in either direction.
-    """
+    """One coordinate's loss rounded down and rounded up, with tilt and spacing of the plan."""
     source, h, tilt = part.source, plan.h, plan.tilt
     left, right = part.ends(tilt)
     cuts = source.cuts(left, right, _FINE)
@@ -69,18 +56,7 @@ def rounded_losses(part: Coordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLo
 
 
 def log_any_infinite(pairs: list[tuple[int, float]]) -> float:
-    """Log of 1 - prod (1 - p)^copies for (copies, log p), also where that underflows.
-
-    Parameters
-    ----------
-    pairs : list of (int, float)
-        Numbers of copies and log p.
-
-    Returns
-    -------
-    float
-        The logarithm.
-    """
+    """Log of 1 - prod (1 - p)^copies for (copies, log p), also where that underflows."""
     if any(math.exp(log_p) >= 1.0 for _, log_p in pairs):
         return 0.0
     rates = [
@@ -92,22 +68,7 @@ def log_any_infinite(pairs: list[tuple[int, float]]) -> float:
 
 
 def sum_weights(parts: list[RoundedLoss], start: int, size: int) -> tuple[Array, float]:
-    """The weights of the sum from point `start` on, and a bound on their error in 2-norm.
-
-    Parameters
-    ----------
-    parts : list of RoundedLoss
-        The coordinates.
-    start : int
-        The index of the first lattice point.
-    size : int
-        The number of lattice points.
-
-    Returns
-    -------
-    numpy.ndarray, float
-        Weights and the bound.
-    """
+    """The weights of the sum at `size` points from `start` on; a bound on their 2-norm error."""
     spectrum, norm = np.ones(size // 2 + 1, dtype=complex), 0.0
     for part in parts:
         index = (part.masses.start + np.arange(len(part.masses.weight))) % size
@@ -125,22 +86,7 @@ def sum_weights(parts: list[RoundedLoss], start: int, size: int) -> tuple[Array,
 
 
 def log_outside(parts: list[RoundedLoss], plan: Plan, size: int) -> tuple[float, float]:
-    """Log of Chernoff's bounds on the weight of the sum above and below the window.
-
-    Parameters
-    ----------
-    parts : list of RoundedLoss
-        The coordinates.
-    plan : Plan
-        Window and tilts.
-    size : int
-        The number of lattice points.
-
-    Returns
-    -------
-    above, below : float
-        The logarithms of the bounds.
-    """
+    """Log of Chernoff's bounds on the weight of the sum above and below the window."""
     up, down = plan.steps
     bounds = []
     for step, end in ((up, plan.start + size), (-down, plan.start)):

@@ -35,20 +35,7 @@ _CUT = 45.0
 
 
 class IntegerShift:
-    """Discrete Gaussian noise and a shift of it by an integer.
-
-    Parameters
-    ----------
-    noise : DiscreteGaussian
-        The noise.
-    shift : Fraction
-        d, a positive integer.
-
-    Attributes
-    ----------
-    largest_loss : float
-        Infinity.
-    """
+    """Discrete Gaussian noise and a shift of it by a positive integer."""
 
     largest_loss = math.inf
     smallest_delta = Fraction(0)
@@ -111,13 +98,7 @@ class IntegerShift:
         return ratio
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        """Log delta, and log of -d delta / d epsilon (at a kink, from the right).
-
-        Parameters
-        ----------
-        epsilon : ndarray of float, shape (n,)
-            Non-negative.
-        """
+        """Log delta, and log of -d delta / d epsilon (from the right), at epsilon >= 0."""
         d = self._d
         middle = np.minimum(epsilon / self._rate, 1e300) - 0.5 * d
         k = np.floor(middle) + 1.0

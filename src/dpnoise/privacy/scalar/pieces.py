@@ -40,21 +40,9 @@ _MIN = 1e-300  # in place of 0 in a logarithm that only matters beside a much la
 
 
 class PieceShift:
-    """Noise with a piecewise quadratic, convex -log density, and a shift of it.
+    """Noise with a piecewise quadratic, convex -log density, and a positive shift of it.
 
-    Parameters
-    ----------
-    noise : Noise
-        Noise for which `pieces()` is not None.
-    shift : Fraction
-        d, positive, in the units of the noise.
-
-    Attributes
-    ----------
-    largest_loss : float
-        The least double that no finite loss exceeds, or infinity.
-    smallest_delta : Fraction
-        No less than the mass that leaves the support, and larger by less than 1e-60 of it.
+    `smallest_delta` is no less than the mass that leaves the support, and at most 1e-60 of it more.
     """
 
     log_error, epsilon_error = 4e-12, 0.0
@@ -150,13 +138,7 @@ class PieceShift:
         return self._cut[k] + x, k, x
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        """Log delta, and the logarithm of e^epsilon P(T > t2) = -d delta / d epsilon.
-
-        Parameters
-        ----------
-        epsilon : ndarray of float, shape (n,)
-            Non-negative.
-        """
+        """Log delta, and log of e^epsilon P(T > t2) = -d delta / d epsilon, at epsilon >= 0."""
         if self._disjoint:
             return np.zeros_like(epsilon), np.full_like(epsilon, -math.inf)
         # Distances and depths without a double belong to a delta without one.

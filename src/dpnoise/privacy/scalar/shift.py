@@ -75,17 +75,7 @@ _OWN: dict[type[Noise], Callable[..., Shift]] = {Staircase: StaircaseShift, Subb
 
 
 def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
-    """Check of noise and of sensitivities that may be too far from its scale.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where problems are recorded.
-    noise : object
-        What should be noise.
-    sensitivity : numpy.ndarray of float
-        Non-negative.
-    """
+    """Check of noise and of non-negative sensitivities that may be too far from its scale."""
     expected = "symmetric noise of one number, or the discrete Gaussian"
     if not isinstance(noise, Noise | DiscreteGaussian):
         problems.add(f"noise: expected {expected}, got {noise!r}")
@@ -112,20 +102,7 @@ def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
 
 @lru_cache(maxsize=256)
 def shifted(noise: Noise | DiscreteGaussian, shift: float) -> Shift:
-    """Noise beside itself shifted, for checked arguments.
-
-    Parameters
-    ----------
-    noise : Noise or DiscreteGaussian
-        The noise.
-    shift : float
-        Non-negative.
-
-    Returns
-    -------
-    Shift
-        The pair of distributions.
-    """
+    """Noise beside itself shifted, for checked arguments."""
     d = Fraction(shift)
     if not d:
         return NoShift()

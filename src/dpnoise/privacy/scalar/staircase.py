@@ -49,20 +49,7 @@ def _product_minus(a: Array, b: Array, c: Array) -> Array:
 
 
 class StaircaseShift:
-    """Staircase noise and a shift of it.
-
-    Parameters
-    ----------
-    noise : Staircase
-        The noise.
-    shift : Fraction
-        d, positive, in the units of the noise.
-
-    Attributes
-    ----------
-    largest_loss : float
-        The least double that no loss exceeds.
-    """
+    """Staircase noise and a positive shift of it, in the units of the noise."""
 
     log_error, epsilon_error = 4e-12, 0.0
     smallest_delta = Fraction(0)
@@ -108,13 +95,7 @@ class StaircaseShift:
         )
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        """Log delta, and log of -d delta / d epsilon (at a kink, from the right).
-
-        Parameters
-        ----------
-        epsilon : ndarray of float, shape (n,)
-            Non-negative.
-        """
+        """Log delta, and log of -d delta / d epsilon (from the right), at epsilon >= 0."""
         smallest = self._first_step(epsilon)
         most = np.full_like(epsilon, self._most)
         delta, slope = np.zeros((2, epsilon.size))

@@ -53,22 +53,7 @@ _NODES, _WEIGHTS = _rule()
 
 
 class SubbotinShift:
-    """Subbotin noise and a shift of it.
-
-    Parameters
-    ----------
-    noise : Subbotin
-        The noise, p > 1.
-    shift : Fraction
-        d, positive, in the units of the noise.
-
-    Attributes
-    ----------
-    largest_loss : float
-        Infinity.
-    epsilon_error : float
-        delta is as good as that at an epsilon off by this factor.
-    """
+    """Subbotin noise with p > 1 and a positive shift of it, in the units of the noise."""
 
     largest_loss = math.inf
     smallest_delta = Fraction(0)
@@ -99,15 +84,10 @@ class SubbotinShift:
         return np.where(usable, np.log(np.where(usable, ratio, 1.0)), log_gain), fall
 
     def _crossing(self, epsilon: Array) -> Array:
-        """The root t1 of L = epsilon, infinite beyond the deepest psi.
+        """The root t1 of L = epsilon, infinite beyond the deepest psi; RuntimeError if not found.
 
         For t1 < 0 the unknown x is t1 + d / 2, with L = psi(d / 2 + x) - psi(d / 2 - x), else it
         is t2. The logarithm of L is nearly linear in that of x: Newton's method in a bracket.
-
-        Raises
-        ------
-        RuntimeError
-            If it does not converge.
         """
         p, d, log_d = self._p, self._d, math.log(self._d)
         zero = epsilon == 0.0  # there the root is -d / 2
@@ -215,13 +195,7 @@ class SubbotinShift:
         return np.where(far, tail, self._noise.logsf(near) - self._noise.logpdf(near))
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        """Log delta, and the logarithm of e^epsilon P(T > t2) = -d delta / d epsilon.
-
-        Parameters
-        ----------
-        epsilon : ndarray of float, shape (n,)
-            Non-negative.
-        """
+        """Log delta, and log of e^epsilon P(T > t2) = -d delta / d epsilon, at epsilon >= 0."""
         starts = range(0, max(epsilon.size, 1), _CHUNK)
         # What has no double here is 0 in an exponential, or log 0 of a place or an epsilon.
         with np.errstate(over="ignore", divide="ignore"):

@@ -52,20 +52,7 @@ def _mean(x: Array) -> Array:
 
 
 def normal_fall(z: Array, width: Array) -> Array:
-    """m(z) - m(z + width) for the Mills ratio m of the normal distribution.
-
-    Parameters
-    ----------
-    z : ndarray of float, shape (n,)
-        Above -0.9.
-    width : ndarray of float, shape (n,)
-        Non-negative.
-
-    Returns
-    -------
-    numpy.ndarray
-        The fall, shape (n,).
-    """
+    """m(z) - m(z + width) for the normal Mills ratio m, z > -0.9 and width >= 0 of shape (n,)."""
     fall = mills_ratio(z) - mills_ratio(np.minimum(z + width, _MAX))
     narrow = width < _NARROW * (1.0 + z)
     if narrow.any():
@@ -165,19 +152,9 @@ class _Normal:
 
 
 class TailRatio:
-    """M = P(T > t) / g(t) for t >= 0, with g symmetric about 0.
+    """M = P(T > t) / g(t) for t >= 0, with g symmetric about 0 and -log g convex, in pieces.
 
-    Parameters
-    ----------
-    pieces : list of Quadratic
-        -log g on t >= 0, convex.
-    bound : Fraction or float
-        The end of the support, or infinity.
-
-    Attributes
-    ----------
-    ends : list of (Fraction or float)
-        The right end of each piece.
+    `ends` are the right ends of the pieces, the last one the bound of the support or infinity.
     """
 
     def __init__(self, pieces: list[Quadratic], bound: Fraction | float) -> None:

@@ -38,16 +38,10 @@ _ROUNDS, _PARTS, _MOST_CELLS = 6, 16, 4000
 
 
 class Cells(NamedTuple):
-    """Cells of noise values, with bounds on the loss.
+    """Cells of noise values, shape (cells,), with bounds on the privacy loss.
 
-    Attributes
-    ----------
-    left, right : numpy.ndarray, shape (cells,)
-        The ends.
-    low, high : numpy.ndarray, shape (cells,)
-        Bounds on the privacy loss.
-    log_tails : numpy.ndarray, shape (4, cells)
-        log P(T > t) at the left and right ends, and at those of the shifted cells.
+    `log_tails`, shape (4, cells), is log P(T > t) at the left and right ends, and at those of the
+    shifted cells.
     """
 
     left: Array
@@ -85,23 +79,10 @@ def _doubt(log_tail: Array, shift: float) -> Array:
 
 
 class UnimodalShift:
-    """Noise with a density that falls with |t|, and a shift of it.
+    """Noise with a density that falls with |t|, and a positive shift of it.
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise.
-    shift : Fraction
-        d, positive, in the units of the noise.
-
-    Attributes
-    ----------
-    largest_loss : float
-        A double that no finite loss exceeds, or infinity.
-    smallest_delta : Fraction
-        0: the loss is finite where `largest_loss` is.
-    beyond : float
-        No less than the mass of noise values beyond all cells.
+    The loss is finite where `largest_loss` is; `beyond` is no less than the mass of noise values
+    beyond all cells.
     """
 
     log_error = epsilon_error = 0.0  # what is handed out is an upper bound
@@ -165,53 +146,23 @@ class UnimodalShift:
         return max(lower, 0.0), min(max(upper, 0.0), 1.0), slope + float(np.sum(shifted))
 
     def log_bounds(self, epsilon: Array) -> tuple[Array, Array]:
-        """Bounds on log delta.
-
-        Parameters
-        ----------
-        epsilon : numpy.ndarray of float, shape (n,)
-            Non-negative.
-
-        Returns
-        -------
-        log_lower, log_upper : numpy.ndarray, shape (n,)
-            -inf for 0.
-        """
+        """Lower and upper bounds on log delta at epsilon >= 0, shape (n,); -inf for 0."""
         found = np.array([self._bounds(float(e))[:2] for e in epsilon]).reshape(-1, 2).T
         with np.errstate(divide="ignore"):  # 0
             low, high = np.log(found)
         return low, high
 
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
-        """The upper bound on log delta, and about log of -d delta / d epsilon.
-
-        Parameters
-        ----------
-        epsilon : numpy.ndarray of float, shape (n,)
-            Non-negative.
-
-        Returns
-        -------
-        log_delta, log_slope : numpy.ndarray, shape (n,)
-            -inf for 0.
-        """
+        """The upper bound on log delta, and about log of -d delta / d epsilon, at epsilon >= 0."""
         found = np.array([self._bounds(float(e))[1:] for e in epsilon]).reshape(-1, 2).T
         with np.errstate(divide="ignore"):  # 0
             log_delta, log_slope = np.log(found)
         return log_delta, log_slope
 
     def loss_tails(self, x: Array) -> tuple[Array, Array]:
-        """Bounds on P(L > x), from those on the loss of all cells.
+        """Lower and upper bounds on P(L > x), shape (n,), from those on the loss of all cells.
 
-        Parameters
-        ----------
-        x : numpy.ndarray of float, shape (n,)
-            Of any sign: P(L <= -x) = Q(L >= x), by symmetry.
-
-        Returns
-        -------
-        lower, upper : numpy.ndarray, shape (n,)
-            From 0 to 1.
+        x has any sign: P(L <= -x) = Q(L >= x), by symmetry.
         """
         at = np.abs(x)
         sums = []

@@ -352,7 +352,7 @@ _TOPS = [
 
 @pytest.mark.parametrize(("noise", "shift", "copies"), _TOPS)
 def test_near_the_greatest_loss(noise, shift, copies):
-    top = copies * coordinate_loss(noise.scaled(1.0 / shift)).greatest
+    top = copies * coordinate_loss(noise.scaled(1.0 / shift)).largest
     below = top * (1.0 - np.array([1e-2, 1e-4, 1e-7, 1e-10, 1e-13, 2e-16]))
     epsilon = np.concatenate([below, [top], top * (1.0 + np.array([2e-16, 1e-13, 1e-6]))])
     found = lattice_bounds([(noise, shift, copies)], epsilon, size=2**12)
