@@ -10,7 +10,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from dpnoise_papers.descent.names import in_order, title
 from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
-from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, new_figure
+from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, TEXT, house_style, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +76,7 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
             _scale(axes, f"{name}, in units of the printed Gaussian one")
         figure.legend(handles=_key(), loc="outside upper center", ncols=4)
         seen = [f"{mark}  {word}" for word, mark in MARKS.items() if word in set(paper["verdict"])]
-        figure.supxlabel("        ".join(seen), color=GREY)
+        figure.supxlabel("        ".join(seen), fontsize=TEXT, color=GREY)
     return figure
 
 
