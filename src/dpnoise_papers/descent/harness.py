@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.learn.problem import Problem
 
-_Job, _Result = TypeVar("_Job"), TypeVar("_Result")
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
 OVERFLOWS = np.errstate(over="ignore", invalid="ignore")  # a diverged run is a result: inf
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -13,6 +13,8 @@ from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
 from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, TEXT, house_style, new_figure
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -46,10 +48,11 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
         The printed numbers with our verdicts: columns dataset, mechanism, column, printed and
         verdict; for every data set in it, both mechanisms and both metrics.
     """
-    index = ["dataset", "mechanism", "column"]
-    paper = printed.set_index(index)[["printed", "verdict"]]
+    paper: dict[tuple[str, str, str], dict[Hashable, Any]] = {
+        (row["dataset"], row["mechanism"], row["column"]): row for row in printed.to_dict("records")
+    }
     chosen = (table["status"] == "ok") & (table["reading"] == CHOSEN)
-    ours = table[chosen].set_index(index[:2])
+    ours = {(row["dataset"], row["mechanism"]): row for row in table[chosen].to_dict("records")}
     datasets = in_order(printed["dataset"])
     with house_style():
         figure = new_figure(PAGE, 1.3 + 0.42 * len(datasets))
@@ -58,16 +61,13 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
         panels[0].set_ylim(len(datasets) - 0.5, -0.5)
         for axes, (column, name) in zip(panels, METRICS, strict=True):
             for height, dataset in enumerate(datasets):
-                unit = paper.loc[(dataset, MECHANISMS[0], column), "printed"]
+                unit = paper[dataset, MECHANISMS[0], column]["printed"]
                 for mechanism, shift in zip(MECHANISMS, (-0.2, 0.2), strict=True):
-                    cell = paper.loc[(dataset, mechanism, column)]
-                    found = (np.nan, np.nan, np.nan)
-                    if (dataset, mechanism) in ours.index:
-                        found = tuple(
-                            ours.loc[(dataset, mechanism), [f"{column}{end}" for end in ENDS]]
-                            / unit
-                        )
-                    entry = _Entry(height + shift, *found, cell["printed"] / unit, cell["verdict"])
+                    cell = paper[dataset, mechanism, column]
+                    row = ours.get((dataset, mechanism), {})
+                    middle, *ends = (row.get(f"{column}{end}", np.nan) / unit for end in ENDS)
+                    theirs = cell["printed"] / unit
+                    entry = _Entry(height + shift, middle, *ends, theirs, cell["verdict"])
                     _draw(axes, entry, COLOURS[mechanism])
                 axes.annotate(
                     f"1 = {unit:g}", (0, height), (2, 0), textcoords="offset points",
@@ -75,7 +75,9 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                 )  # fmt: skip
             _scale(axes, f"{name}, in units of the printed Gaussian one")
         figure.legend(handles=_key(), loc="outside upper center", ncols=4)
-        seen = [f"{mark}  {word}" for word, mark in MARKS.items() if word in set(paper["verdict"])]
+        seen = [
+            f"{mark}  {word}" for word, mark in MARKS.items() if word in set(printed["verdict"])
+        ]
         figure.supxlabel("        ".join(seen), fontsize=TEXT, color=GREY)
     return figure
 
@@ -133,7 +135,13 @@ def _scale(axes: Axes, label: str) -> None:
 def _key() -> list[Line2D]:
     """Return the entries of the key: mechanisms by colour, then printed and ours by shape."""
     colours = [Line2D([], [], color=COLOURS[name], label=NAMES[name]) for name in MECHANISMS]
-    open_circle = {"marker": "o", "markersize": 5.5, "mfc": "none", "mec": GREY, "ls": ""}
+    open_circle: dict[str, Any] = {
+        "marker": "o",
+        "markersize": 5.5,
+        "mfc": "none",
+        "mec": GREY,
+        "ls": "",
+    }
     return [
         *colours,
         Line2D([], [], **open_circle, label="printed"),

@@ -53,7 +53,7 @@ def page(
     for metric, name in METRICS.items():
         part = table[(table["metric"] == metric) & (table["mechanism"] == REFERENCE)]
         wide = part.pivot_table("log_ratio", "variant", "dataset", sort=False, dropna=False)
-        texts = np.exp(wide).map(lambda value: f"{value:.3g}").reset_index()
+        texts = wide.map(lambda value: f"{np.exp(value):.3g}").reset_index()
         parts += [f"## Ours / printed: {name}, Gaussian noise", markdown_table(texts)]
     return "\n\n".join(parts) + "\n"
 

@@ -39,8 +39,10 @@ def pages(
     printed, held_out : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.table_3.table_3` returns them.
     """
-    paper = printed_values(claims).set_index(["dataset", "mechanism", "metric"])["printed"]
-    known = paper.to_dict()
+    known = {
+        (row["dataset"], row["mechanism"], row["metric"]): row["printed"]
+        for row in printed_values(claims).to_dict("records")
+    }
     parts = [
         "# Table III of flipped-huber-2023: private coordinate descent",
         "## As printed: selected and reported on the same trials",

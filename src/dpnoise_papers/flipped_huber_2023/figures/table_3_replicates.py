@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -10,12 +10,14 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from dpnoise_papers.descent.names import in_order, title
-from dpnoise_papers.flipped_huber_2023.figures.table_3 import MECHANISMS, METRICS
+from dpnoise_papers.flipped_huber_2023.figures.table_3 import ENDS, MECHANISMS, METRICS
 from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
 from dpnoise_papers.pages import markdown_table
 from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, legend_below, new_figure
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -150,23 +152,25 @@ def replicates(table: pd.DataFrame) -> Figure:
     shown = [name for name in (CHOSEN, "bound-of-mangold", "exact-account")
              if name in set(table["reading"])]  # fmt: skip
     shades = dict(zip(shown, (GREY, COLOURS["gaussian"], COLOURS["flipped-huber"]), strict=False))
-    by = table.set_index(["dataset", "reading", "mechanism"])
+    by: dict[tuple[str, str, str], dict[Hashable, Any]] = {
+        (row["dataset"], row["reading"], row["mechanism"]): row for row in table.to_dict("records")
+    }
     with house_style():
         figure = new_figure(PAGE, 1.6 + 0.42 * max(len(names), 1))
         left, right = figure.subplots(1, 2, sharey=True)
         left.set_yticks(range(len(names)), [title(name) for name in names])
         left.set_ylim(max(len(names), 1) - 0.5, -0.5)
         for height, dataset in enumerate(names):
-            unit = by.loc[(dataset, CHOSEN, MECHANISMS[0]), "nmse"]
+            unit = by[dataset, CHOSEN, MECHANISMS[0]]["nmse"]
             for mechanism, shift in zip(MECHANISMS, (-0.18, 0.18), strict=True):
-                row = by.loc[(dataset, CHOSEN, mechanism)]
-                _bar(left, row[_ends("nmse")] / unit, height + shift, COLOURS[mechanism])
+                row = by[dataset, CHOSEN, mechanism]
+                _bar(left, _ends(row, "nmse", unit), height + shift, COLOURS[mechanism])
                 left.plot(row["nmse_printed"] / unit, height + shift, "o", mfc="none",
                           mec=COLOURS[mechanism], markersize=5.5)  # fmt: skip
             for name, shift in zip(shown, np.linspace(-0.25, 0.25, len(shown)), strict=True):
-                row = by.loc[(dataset, name, MECHANISMS[1])]
-                _bar(right, row[_ends("nmse_ratio")], height + shift, shades[name])
-            ratio = by.loc[(dataset, CHOSEN, MECHANISMS[1]), "nmse_printed_ratio"]
+                row = by[dataset, name, MECHANISMS[1]]
+                _bar(right, _ends(row, "nmse_ratio"), height + shift, shades[name])
+            ratio = by[dataset, CHOSEN, MECHANISMS[1]]["nmse_printed_ratio"]
             right.plot(ratio, height, "D", mfc="none", mec="black", markersize=5)
         _axis(left, "NMSE, in units of our median for the Gaussian")
         _axis(right, "NMSE of Gaussian over flipped Huber noise")
@@ -174,15 +178,15 @@ def replicates(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _bar(axes: Axes, spread: pd.Series, height: float, colour: str) -> None:
+def _bar(axes: Axes, spread: list[float], height: float, colour: str) -> None:
     """Draw a median and its interval."""
     middle, *ends = spread
     axes.plot(ends, [height] * 2, color=colour, linewidth=1.2)
     axes.plot(middle, height, "o", color=colour, markersize=3)
 
 
-def _ends(column: str) -> list[str]:
-    return [column, f"{column}_low", f"{column}_high"]
+def _ends(row: dict[Hashable, Any], column: str, unit: float = 1.0) -> list[float]:
+    return [row[f"{column}{end}"] / unit for end in ENDS]
 
 
 def _axis(axes: Axes, label: str) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.data.dataset import Dataset
     from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
+    from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import Key
 
 METRICS = ("nmse", "test_error")
 REFERENCE = "gaussian"
@@ -97,7 +98,9 @@ def sweep(
 
 def run_all(settings: Table3, dataset: Dataset, trials: int, threads: int) -> Runs:
     """Run every mechanism of the settings with all configurations."""
-    asked = {(mechanism, EXACT): settings.passes for mechanism in settings.mechanisms}
+    asked: dict[Key, tuple[int, ...]] = {
+        (mechanism, EXACT): settings.passes for mechanism in settings.mechanisms
+    }
     runs = Runs(dataset, settings, asked, trials=trials)
     runs.run(range(trials), threads)
     return runs
@@ -126,6 +129,8 @@ def _noise(
     noise = account(split, mechanism, settings, passes)
     unit = noise.unit
     alpha = unit.alpha if isinstance(unit, FlippedHuber) else 0.0
+    if not isinstance(unit, Gaussian | FlippedHuber):
+        raise TypeError(f"{mechanism}: expected Gaussian or flipped Huber noise, got {unit!r}")
     gamma = unit.sigma if isinstance(unit, Gaussian) else unit.gamma
     sensitivity = float(split.problem.sensitivities(clip).max())
     return {

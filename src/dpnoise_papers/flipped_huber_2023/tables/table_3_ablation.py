@@ -53,14 +53,14 @@ def variants(
         known = [runs for other, runs in done if other == changed]
         runs = known[0] if known else run_all(changed, dataset, ablation.trials, threads)
         done.append((changed, runs))
-        table = means(runs, trials).set_index(SWEEP_COLUMNS[:4])
+        table = {
+            tuple(row[column] for column in SWEEP_COLUMNS[:4]): row
+            for row in means(runs, trials).to_dict("records")
+        }
         for mechanism in ablation.mechanisms:
-            configuration = runs.configuration(runs.best((mechanism, EXACT), runs.passes, trials))
-            rows.append(
-                {"dataset": dataset.name, "variant": name, "mechanism": mechanism}
-                | table.loc[(mechanism, *configuration)].to_dict()
-                | dict(zip(SWEEP_COLUMNS[1:4], configuration, strict=True))
-            )
+            place = runs.best((mechanism, EXACT), runs.passes, trials)
+            row = table[mechanism, *runs.configuration(place)]
+            rows.append({"dataset": dataset.name, "variant": name} | row)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -115,7 +115,7 @@ def improved_descent(
     """
     if dataset is None:
         return pd.DataFrame(columns=COLUMNS)
-    tasks = {how: make_task(dataset, settings, how) for how in settings.features}
+    tasks: dict[str, Task] = {how: make_task(dataset, settings, how) for how in settings.features}
     jobs = _jobs(tasks, settings)
     results = in_threads(lambda job: _work(tasks[job.features], job, settings), jobs, threads)
     done = {
