@@ -15,6 +15,7 @@ USED = [
     *(f"dpnoise.{name}" for name in FUNCTIONS),
     "dpnoise.allocation.shares.resources",
     "dpnoise.calibration.classical.classical_gaussian_sigma",
+    "dpnoise.calibration.sufficient.theorem_8_delta",
     "dpnoise.denoise.shrinkage.james_stein",
     "dpnoise.denoise.thresholds.soft_threshold",
     "dpnoise.denoise.trend_filtering.trend_filter",

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
 
 _MAXIMUM_SEARCHED_EPSILON = 1e4
-_MOST_GROUPS, _MOST_COORDINATES, _MOST_COPIES = 256, 100_000, 10**8  # of a search
+_MAX_GROUPS, _MAX_COORDINATES, _MAX_COPIES = 256, 100_000, 10**8  # of a search
 _MAXIMUM_COMPOSITIONS = 10**9
 _MINIMUM_BUDGET = 1e-7  # smaller ones need noise beyond the range of `vector_profile`
 
@@ -58,10 +58,6 @@ class _Request(NamedTuple):
     p: float
     compositions: int
 
-    def every(self, values: list[float]) -> Array | float:
-        """Return what belongs to the noises, as one number if there is one noise."""
-        return values[0] if len(values) == 1 else np.array(values)
-
 
 def allocate(
     sensitivities: ArrayLike,
@@ -74,7 +70,7 @@ def allocate(
     weights: ArrayLike | None = None,
     compositions: int = 1,
 ) -> Array:
-    """Return the scale of the noise for each coordinate of a query.
+    """Scale of the noise for each coordinate of a query.
 
     Neighbouring data sets (replace-one) may move every coordinate i by up to lambda_i at once:
     the box |d_i| <= lambda_i, the 'decoupled' setting of Remark 1. Any query whose
@@ -90,7 +86,7 @@ def allocate(
         all coordinates or one for each, coordinate i gets `noise_i.scaled(scale_i)`; it must be
         log-concave with unbounded support.
     scheme : {"optimal", "spr", "iid"}
-        "optimal": least sum_i w_i E|T_i|^p of the noise T_i. "spr" (scale, perturb, rescale,
+        "optimal": minimum of sum_i w_i E|T_i|^p of the noise T_i. "spr" (scale, perturb, rescale,
         Definition 5): scales proportional to lambda_i. "iid": equal scales.
     epsilon : float
         From 0 to 1e12 (1e4 where a search is needed); positive if delta is 0.
@@ -129,7 +125,7 @@ def allocate(
     Proved: the budget is kept for the doubles returned, in the model of real-valued noise.
     Checked besides, on every call, by an account of another kind: closed forms up to 10^6
     coordinates, searches up to three different coordinates. Tested, not proved: that the local
-    minimum of a search is the least. A search costs at most about 1e6 points of a transform for
+    minimum of a search is global. A search costs at most about 1e6 points of a transform for
     each of two descents and a few dozen accounts, counts that do not depend on the machine: a
     few seconds, near a kink ten. Past these counts the best that was certified is returned.
 
@@ -181,7 +177,7 @@ def allocate(
 
 
 def _minimum_scales(request: _Request) -> Array:
-    """Return the scales by a closed form if there is one."""
+    """Scales by a closed form if there is one."""
     sigmas = [noise.sigma for noise in request.noises if isinstance(noise, Gaussian)]
     if len(sigmas) == len(request.noises):
         unit = float(gaussian_sigma(request.epsilon, request.delta))
@@ -194,7 +190,7 @@ def _minimum_scales(request: _Request) -> Array:
 
 
 def _closed(request: _Request, q: float, unit: float, slopes: list[float]) -> Array:
-    """Return the scales of Gaussian noise, or of noise with a bounded loss and delta = 0."""
+    """Scales of Gaussian noise, or of noise with a bounded loss and delta = 0."""
     weights, kinds = request.weights, set(request.noises)
     if len(kinds) == 1:
         return closed_form_scales(
@@ -209,7 +205,7 @@ def _closed(request: _Request, q: float, unit: float, slopes: list[float]) -> Ar
 
 
 def _moments(kinds: set[Noise], request: _Request) -> dict[Noise, float]:
-    """Return E|T|^p of different noises."""
+    """E|T|^p of different noises."""
     if request.scheme != "optimal":
         return dict.fromkeys(kinds, 1.0)
     problems = Problems("allocation to different noises")
@@ -219,7 +215,7 @@ def _moments(kinds: set[Noise], request: _Request) -> dict[Noise, float]:
 
 
 def _searched(request: _Request) -> Array:
-    """Return the scales that the exact vector profile allows."""
+    """Scales that the exact vector profile allows."""
     from dpnoise.allocation.exact_search import exact_scales  # noqa: PLC0415 - for these only
 
     lambdas, weights, p = request.sensitivities, request.weights, request.p
@@ -230,10 +226,10 @@ def _searched(request: _Request) -> Array:
     moments = _moments(set(request.noises), request)
     alike = len(moments) == 1 and np.ptp(lambdas) == 0 and (weights is None or np.ptp(weights) == 0)
     total = lambdas.size * request.compositions
-    if not alike and total > _MOST_COORDINATES:
+    if not alike and total > _MAX_COORDINATES:
         message = (
             "allocation by the exact profile: coordinates times compositions: expected at most "
-            f"{_MOST_COORDINATES} where they differ, got {total}"
+            f"{_MAX_COORDINATES} where they differ, got {total}"
         )
         raise ValueError(message)
     groups = make_groups(request.noises, moments, lambdas, weights, request.compositions)
@@ -250,16 +246,16 @@ def _check_search(request: _Request, groups: Groups) -> None:
     problems = Problems("allocation by the exact profile")
     problems.number("epsilon", request.epsilon, low=0.0, high=_MAXIMUM_SEARCHED_EPSILON)
     many, total = len(groups.noises), int(groups.counts.sum())
-    expected = f"at most {_MOST_GROUPS} (round sensitivities up to fewer values)"
+    expected = f"at most {_MAX_GROUPS} (round sensitivities up to fewer values)"
     name = "different pairs of noise and sensitivity"
-    problems.require(many <= _MOST_GROUPS, name, expected, many)
-    least = _MINIMUM_BUDGET * total
-    good = max(request.epsilon, request.delta) >= least
-    expected = f"one of at least {least:g}, {_MINIMUM_BUDGET:g} for each coordinate and composition"
+    problems.require(many <= _MAX_GROUPS, name, expected, many)
+    need = _MINIMUM_BUDGET * total
+    good = max(request.epsilon, request.delta) >= need
+    expected = f"one of at least {need:g}, {_MINIMUM_BUDGET:g} for each coordinate and composition"
     problems.require(good, "epsilon, delta", expected, (request.epsilon, request.delta))
     bounded = [noise for noise in groups.noises if noise.bound < math.inf]
     problems.require(not bounded, "noise", "unbounded support", bounded[:1])
-    most = _MOST_COORDINATES if many > 1 else _MOST_COPIES
+    most = _MAX_COORDINATES if many > 1 else _MAX_COPIES
     problems.require(total <= most, "coordinates times compositions", f"at most {most}", total)
     rough = [noise for noise in groups.noises if noise.pieces() is None]
     if many > 1 and rough and request.scheme == "optimal":

@@ -27,7 +27,7 @@ _NAMES = {"gaussian": Gaussian(1.0), "laplace": Laplace(1.0)}
 
 
 def read_noise(problems: Problems, noise: Any, size: int | None) -> list[Noise]:  # noqa: ANN401
-    """Return the noise of all coordinates, or of each, and record what is wrong with it."""
+    """The noise of all coordinates, or of each; what is wrong with it is recorded."""
     expected = "'gaussian', 'laplace', log-concave noise or a sequence of it"
     if isinstance(noise, str):
         problems.require(noise in _NAMES, "noise", expected, noise)
@@ -42,7 +42,7 @@ def read_noise(problems: Problems, noise: Any, size: int | None) -> list[Noise]:
 
 
 def read_lambdas(problems: Problems, sensitivities: ArrayLike) -> Array:
-    """Return the sensitivities if they are one vector of 0 or numbers of a usual size."""
+    """The sensitivities if they are one vector of 0 or numbers of a usual size."""
     before = len(problems.found)
     lambdas = floats(problems, "sensitivities", sensitivities, low=0.0, high=MAXIMUM)
     shape = np.shape(lambdas)
@@ -56,7 +56,7 @@ def read_lambdas(problems: Problems, sensitivities: ArrayLike) -> Array:
 
 
 def read_weights(problems: Problems, weights: ArrayLike, shape: tuple[int, ...] | None) -> Array:
-    """Return the weights, and record what is wrong with them."""
+    """The weights; what is wrong with them is recorded."""
     before = len(problems.found)
     values = floats(problems, "weights", weights, low=MINIMUM, high=MAXIMUM)
     if len(problems.found) == before and shape is not None:

@@ -7,7 +7,7 @@ sum lambda_i / beta_i <= epsilon. With the power q = 2 or 1 both say
 
     sum (lambda_i / s_i)^q <= R^q,
 
-and by Lagrange sum w_i s_i^p is least at s_i^(p + q) proportional to lambda_i^q / w_i; the
+and by Lagrange sum w_i s_i^p is minimal at s_i^(p + q) proportional to lambda_i^q / w_i; the
 paper's formulas are those of w_i = 1.
 """
 
@@ -29,7 +29,7 @@ _MARGIN = 2.0**-46
 
 
 def _power(x: Array, exponent: float) -> Array:
-    """Return x^exponent, by the faster functions where there are any."""
+    """x^exponent, by the faster functions where there are any."""
     if exponent == 0.5:
         return np.sqrt(x)
     if exponent == 0.25:
@@ -40,21 +40,10 @@ def _power(x: Array, exponent: float) -> Array:
 def relative_scales(
     sensitivities: Array, scheme: str, q: float, p: float, weights: Array | None
 ) -> Array:
-    """Return scales up to a common factor.
+    """Scales of positive sensitivities up to a common factor; weights None stand for ones.
 
-    Parameters
-    ----------
-    sensitivities : numpy.ndarray, shape (K,)
-        Positive.
-    scheme : str
-        "iid": equal scales. "spr": proportional to the sensitivity. "optimal": least
-        sum w_i s_i^p.
-    q : float
-        The power of the account sum (lambda_i / s_i)^q.
-    p : float
-        The power of the error.
-    weights : numpy.ndarray, shape (K,), or None
-        Positive; None stands for ones.
+    "iid": equal scales. "spr": proportional to the sensitivity. "optimal": minimum of sum w_i s_i^p
+    under the account sum (lambda_i / s_i)^q.
     """
     if scheme == "iid":
         return np.ones_like(sensitivities)
@@ -73,13 +62,11 @@ def closed_form_scales(  # noqa: PLR0917
     unit: float,
     slopes: Array | None = None,
 ) -> Array:
-    """Return the least scales of a scheme that keep the account, in exact arithmetic.
+    """Minimum scales of a scheme that keep the account, in exact arithmetic, shape (K,).
 
     Parameters
     ----------
-    sensitivities : numpy.ndarray, shape (K,)
-        Positive.
-    scheme, q, p, weights
+    sensitivities, scheme, q, p, weights
         As in `relative_scales`.
     unit : float
         1 / R, the scale that one coordinate of sensitivity 1 needs.
@@ -92,13 +79,13 @@ def closed_form_scales(  # noqa: PLR0917
         s with sum (slope_i lambda_i / s_i)^q <= unit^-q whatever the rounding, above the exact
         formula by less than 3e-14 of it.
     """
-    greatest = float(sensitivities.max())
+    largest = float(sensitivities.max())
     scales = np.empty_like(sensitivities)
     blocks = [slice(k, k + _BLOCK) for k in range(0, scales.size, _BLOCK)]
     sums = []
-    # In units of the greatest sensitivity nothing overflows, and what underflows is negligible.
+    # In units of the largest sensitivity nothing overflows, and what underflows is negligible.
     for block in blocks:
-        sizes = sensitivities[block] / greatest
+        sizes = sensitivities[block] / largest
         some = None if weights is None else weights[block]
         if slopes is None:
             scales[block] = relative_scales(sizes, scheme, q, p, some)
@@ -116,5 +103,5 @@ def closed_form_scales(  # noqa: PLR0917
     with np.errstate(over="ignore"):  # refused by the caller
         for block in blocks:
             scales[block] *= factor
-            scales[block] *= greatest
+            scales[block] *= largest
     return scales

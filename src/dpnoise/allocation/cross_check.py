@@ -2,7 +2,7 @@
 
 As in `dpnoise.calibration.cross_check`: Gaussian noise by half-lines of one Gaussian with
 mu^2 = sum (lambda_i / sigma_i)^2, noise with a bounded loss and delta = 0 by the sum of the
-greatest losses, everything else by the lattice, for up to three different coordinates (some 20 ms
+largest losses, everything else by the lattice, for up to three different coordinates (some 20 ms
 each).
 Subbotin noise with several coordinates has one account only, since its first is the lattice.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 from dpnoise.allocation.groups import tail_slope
 from dpnoise.calibration.cross_check import (
-    MOST_COORDINATES,
+    MAXIMUM_COORDINATES,
     Account,
     half_lines,
     lattice,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
 
-_MOST_SUMMED, _MOST_GROUPS = 10**6, 3
+_MAX_SUMMED, _MAX_GROUPS = 10**6, 3
 _ROUNDING = 1e-12
 
 
@@ -39,21 +39,13 @@ def second_account(
     budget: tuple[float, float],
     compositions: int,
 ) -> Account | None:
-    """Return bounds on log delta, or None where they are too dear.
+    """Bounds on log delta, or None where they are too dear.
 
-    Parameters
-    ----------
-    noises : list of Noise
-        One for all coordinates, or one for each.
-    sensitivities, scales : numpy.ndarray, shape (K,)
-        Positive.
-    budget : (float, float)
-        epsilon and delta.
-    compositions : int
-        How often the query is answered.
+    `noises` holds one for all coordinates or one each, `budget` epsilon and delta; sensitivities
+    and scales, shape (K,), are positive.
     """
     epsilon, delta = budget
-    if sensitivities.size > _MOST_SUMMED:
+    if sensitivities.size > _MAX_SUMMED:
         return None
     ratios = sensitivities / scales
     sigmas = [noise.sigma for noise in noises if isinstance(noise, Gaussian)]
@@ -70,8 +62,8 @@ def second_account(
 def _by_lattice(
     noises: list[Noise], ratios: Array, epsilon: float, compositions: int
 ) -> Account | None:
-    """Return the bounds of the lattice for a few groups of equal coordinates."""
-    if ratios.size * compositions > MOST_COORDINATES or (
+    """Bounds of the lattice for a few groups of equal coordinates."""
+    if ratios.size * compositions > MAXIMUM_COORDINATES or (
         ratios.size * compositions > 1 and any(noise.pieces() is None for noise in noises)
     ):
         return None
@@ -79,7 +71,7 @@ def _by_lattice(
     every = noises if len(noises) > 1 else noises * ratios.size
     for noise, ratio in zip(every, ratios.tolist(), strict=True):
         groups[noise, ratio] = groups.get((noise, ratio), 0) + compositions
-        if len(groups) > _MOST_GROUPS:
+        if len(groups) > _MAX_GROUPS:
             return None
     if sum(groups.values()) == 1:
         ((noise, ratio),) = groups

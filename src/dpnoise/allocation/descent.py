@@ -1,13 +1,13 @@
-"""Descent to scales of least error on a privacy budget, by a smooth estimate of delta.
+"""Descent to scales of minimum error on a privacy budget, by a smooth estimate of delta.
 
 With the elasticities e_g = -d log delta / d log s_g a minimum of sum n_g w_g E|T_g|^p s_g^p on the
 budget has n_g w_g E|T_g|^p s_g^p proportional to e_g. Each round takes e_g to fall like s_g^-2, as
 it does for Gaussian noise, and log delta to be linear in log s, so that Gaussian noise is solved in
 one round.
 
-Where the greatest losses of Laplace centres add up to epsilon, delta has a kink: beyond it they
+Where the largest losses of Laplace centres add up to epsilon, delta has a kink: beyond it they
 cost delta with probability about 2^-K. Flipped Huber noise is often best right there. So a second
-descent keeps the sum of l_g, the greatest atoms of a group's loss, at epsilon or below; on its
+descent keeps the sum of l_g, the largest atoms of a group's loss, at epsilon or below; on its
 boundary e_g + r l_g stands for e_g, with r >= 0 such that both constraints hold.
 """
 
@@ -25,29 +25,19 @@ if TYPE_CHECKING:
     from dpnoise.allocation.groups import GroupedRequest
 
 _ROUNDS, _SETTLED, _LONGEST = 30, 1e-5, 1.0  # steps of log s
-_MOST_WORK = 1_000_000  # points of rules times transforms in one descent, a second or two
+_MAX_WORK = 1_000_000  # points of rules times transforms in one descent, a second or two
 _DAMPING, _SLOW = 2.0, 0.7  # the power of s by which slopes fall, raised where steps hardly shrink
-_NEGLIGIBLE = 1e-12  # slope relative to the greatest
+_NEGLIGIBLE = 1e-12  # slope relative to the largest
 _BELOW = 1e-9  # by which the kink is kept away from
-_RATIOS = 60.0  # greatest |log r| relative to the slopes
+_RATIOS = 60.0  # maximum of |log r| relative to the slopes
 
 
 class Found(NamedTuple):
-    """Where a descent settled.
+    """Where a descent settled."""
 
-    Attributes
-    ----------
-    scales : numpy.ndarray, shape (G,)
-        On the budget as far as the estimate tells.
-    slope : float
-        Of log delta in the logarithm of the common factor.
-    kink : bool
-        Whether the greatest atoms add up to epsilon.
-    """
-
-    scales: Array
-    slope: float
-    kink: bool = False
+    scales: Array  # shape (G,), on the budget as far as the estimate tells
+    slope: float  # of log delta in the logarithm of the common factor
+    kink: bool = False  # whether the largest atoms add up to epsilon
 
 
 class _Model(NamedTuple):
@@ -61,16 +51,10 @@ class _Model(NamedTuple):
 
 
 class Descent:
-    """The rounds for one request.
+    """Rounds for one request, all of its noise made of quadratic pieces.
 
-    Parameters
-    ----------
-    search : GroupedRequest
-        The request; all noise made of quadratic pieces.
-    most : float
-        The least scales are those with this greatest loss of all coordinates together.
-    slopes : numpy.ndarray, shape (G,)
-        The greatest slopes of -log density, perhaps infinite.
+    `most` is the largest loss of all coordinates together that always suffices, `slopes` are the
+    largest slopes of -log density, perhaps infinite, shape (G,).
     """
 
     def __init__(self, search: GroupedRequest, most: float, slopes: Array) -> None:
@@ -81,19 +65,19 @@ class Descent:
         self.cost = np.log(groups.counts * groups.costs)
 
     def within_maximum_loss(self, scales: Array) -> Array:
-        """Return scales, reduced to the greatest loss that always suffices if theirs is less."""
+        """Scales, reduced to the largest loss that always suffices if theirs is less."""
         return scales * min(1.0, math.fsum(self.spent / scales) / self.most)
 
     def on_budget(self, scales: Array) -> Found | None:
-        """Return the multiple of scales on the budget."""
+        """The multiple of scales on the budget."""
         return self._rounds(scales, free=False, below=False)
 
     def minimum(self, scales: Array) -> Found | None:
-        """Return scales of least error by a descent from `scales`."""
+        """Scales of minimum error by a descent from `scales`."""
         return self._rounds(scales, free=True, below=False)
 
     def minimum_below_kink(self, scales: Array) -> Found | None:
-        """Return scales of least error whose greatest atoms add up to at most epsilon."""
+        """Scales of minimum error whose largest atoms add up to at most epsilon."""
         if self.search.epsilon == 0.0 or not np.all(self._maximum_atoms(scales) > 0.0):
             return None
         found = self._rounds(scales, free=True, below=True)
@@ -104,11 +88,11 @@ class Descent:
         return maximum_atoms(groups.noises, scales / groups.sensitivities, groups.counts)
 
     def _below_kink(self, scales: Array) -> Array:
-        """Return scales, enlarged until their greatest atoms add up to at most the limit."""
+        """Scales, enlarged until their largest atoms add up to at most the limit."""
         return scales * max(1.0, float(self._maximum_atoms(scales).sum()) / self.limit)
 
     def _model(self, scales: Array, damping: float, *, below: bool) -> _Model | None:
-        """Return what the estimate says at `scales`, or None if delta is too small to be seen."""
+        """What the estimate says at `scales`, or None if delta is too small to be seen."""
         search, groups = self.search, self.search.groups
         ratios = scales / groups.sensitivities
         try:
@@ -121,7 +105,7 @@ class Descent:
         return _Model(scales, np.maximum(-found.slopes, 0.0), excess, damping, found.work)
 
     def _rounds(self, scales: Array, *, free: bool, below: bool) -> Found | None:
-        """Return where the rounds settle, or None if they do not."""
+        """Where the rounds settle, or None if they do not."""
         damping, before, work = _DAMPING, math.inf, 0
         seen = scales * math.exp(-2.0 * _LONGEST)
         for _ in range(_ROUNDS):
@@ -145,18 +129,18 @@ class Descent:
                 damping *= 1.5
             before = longest
             scales = self.within_maximum_loss(scales * np.exp(step * min(1.0, _LONGEST / longest)))
-            if longest < _SETTLED or work > _MOST_WORK:
+            if longest < _SETTLED or work > _MAX_WORK:
                 return Found(scales, -float(model.elasticity.sum()), kink)
         return None
 
     def _unconstrained_step(self, model: _Model, shares: Array) -> Array:
-        """Return a step towards n w E|T|^p s^p proportional to `shares`."""
+        """Step towards n w E|T|^p s^p proportional to `shares`."""
         shares = np.maximum(shares, _NEGLIGIBLE * shares.max())
         p = self.search.p
         return (np.log(shares) - self.cost - p * np.log(model.scales)) / (p + model.damping)
 
     def _step(self, model: _Model, extra: Array | float = 0.0, *, free: bool = True) -> Array:
-        """Return a step onto the budget."""
+        """Step onto the budget."""
         elasticity = model.elasticity
         step = (
             self._unconstrained_step(model, elasticity + extra)
@@ -166,7 +150,7 @@ class Descent:
         return step + (model.excess - elasticity @ step) / elasticity.sum()
 
     def _step_along(self, model: _Model, tops: Array) -> Array:
-        """Return a step to where the greatest atoms add up to the limit."""
+        """Step to where the largest atoms add up to the limit."""
         step = self._unconstrained_step(model, tops)
         step += math.log(float(tops @ np.exp(-step)) / self.limit)
         if model.elasticity @ step >= model.excess:  # the budget is kept anyway

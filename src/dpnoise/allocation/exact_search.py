@@ -4,7 +4,7 @@ Beyond the paper: flipped Huber noise, a mix of families by coordinate, and Lapl
 delta > 0, where Corollary 6 of Muthukrishnan & Kalyani (2024) is only sufficient. Minimise
 sum w_i E|s_i T_i|^p subject to delta(epsilon; s) <= delta. `dpnoise.allocation.descent` finds a
 direction, at a local minimum of a slightly smoothed problem; the common factor is then solved for
-under the upper bound of `vector_profile`. What is returned has passed it or has a greatest loss
+under the upper bound of `vector_profile`. What is returned has passed it or has a largest loss
 of at most epsilon - log(1 - delta), where that takes less noise.
 """
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 _SLACK = 3e-6  # of log delta below the budget
 _KINK_SLACK = 5e-3  # where a little less noise costs much more delta
 _LONGEST = 1.0  # step of log s
-_EVALUATIONS, _CLOSE, _LEAST_SLOPE = 60, 1e-13, 0.01
+_EVALUATIONS, _CLOSE, _MINIMUM_SLOPE = 60, 1e-13, 0.01
 _ENOUGH = 24  # evaluations after which any certified scales do, if some took long
-_STRAINED, _MOST_STRAINED = 3e-7, 3  # gaps above the first; so many are as good as enough
+_STRAINED, _MAX_STRAINED = 3e-7, 3  # gaps above the first; so many are as good as enough
 _DECISIVE = 0.7  # cheap bounds this far from the aim need no other
 _FLOOR = -1e6  # of log delta - target, for a delta of 0
 
 
 def _log_upper(search: GroupedRequest, scales: Array, aim: float) -> tuple[float, bool]:
-    """Return a certified upper bound on log delta, or a lower one that is far above the aim.
+    """Certified upper bound on log delta, or a lower one that is far above the aim.
 
     The flag tells that the account missed its accuracy, which takes it longest.
     """
@@ -61,13 +61,13 @@ def _log_upper(search: GroupedRequest, scales: Array, aim: float) -> tuple[float
 
 
 def _gaussian_slope(search: GroupedRequest) -> float:
-    """Return the slope of log delta in the logarithm of the scale of Gaussian noise."""
+    """Slope of log delta in the logarithm of the scale of Gaussian noise."""
     mu = 1.0 / np.atleast_1d(gaussian_sigma(search.epsilon, search.delta))
     return -float(log_delta_and_slope(mu, np.full(1, search.epsilon))[1][0])
 
 
 def _start(search: GroupedRequest) -> Array:
-    """Return scales as if all noise were Gaussian of the same variance, of the least error."""
+    """Scales of minimum error as if all noise were Gaussian of the same variance."""
     groups = search.groups
     spread = np.array([noise.std() for noise in groups.noises])
     # In units of the standard deviations u = s spread; a group counts as one coordinate.
@@ -78,29 +78,19 @@ def _start(search: GroupedRequest) -> Array:
 
 
 def exact_scales(search: GroupedRequest, scheme: str) -> Array:
-    """Return certified scales of the groups, shape (G,).
+    """Certified scales of the groups, shape (G,), for a positive delta.
 
-    Parameters
-    ----------
-    search : GroupedRequest
-        With positive delta. For "optimal" with more than one group the noise must be made of
-        quadratic pieces.
-    scheme : str
-        "iid", "spr" or "optimal".
-
-    Raises
-    ------
-    RuntimeError
-        If no scales could be verified.
+    For "optimal" with more than one group the noise must be made of quadratic pieces. RuntimeError
+    if no scales could be verified.
     """
     groups, p = search.groups, search.p
     slopes = np.array([tail_slope(noise) for noise in groups.noises])
     bounded = bool(np.all(np.isfinite(slopes)))
-    # The argument of Corollary 6: delta is at most 1 - exp(epsilon - greatest loss).
+    # The argument of Corollary 6: delta is at most 1 - exp(epsilon - largest loss).
     most = (search.epsilon - math.log1p(-search.delta)) * (1.0 - _CLOSE)
     descent = Descent(search, most, slopes)
     start = _start(search)
-    # With very little delta only the greatest loss counts: Theorem 5's direction.
+    # With very little delta only the largest loss counts: Theorem 5's direction.
     pure = relative_scales(
         groups.sensitivities * np.minimum(slopes, 1.0), scheme, 1.0, p, groups.costs
     )
@@ -123,15 +113,7 @@ def exact_scales(search: GroupedRequest, scheme: str) -> Array:
 
 
 def _certified(search: GroupedRequest, found: Found) -> Array:
-    """Return the least multiple of scales that the upper bound on delta lets pass.
-
-    Parameters
-    ----------
-    search : GroupedRequest
-        The search.
-    found : Found
-        Scales near the budget, and about the slope of log delta in their common factor.
-    """
+    """Minimum multiple of the scales found that the upper bound on delta lets pass."""
     scales, slope = found.scales, found.slope
     slack = _KINK_SLACK if found.kink else _SLACK
     aim = math.log(search.delta) - 0.5 * slack
@@ -146,11 +128,11 @@ def _certified(search: GroupedRequest, found: Found) -> Array:
             high = x
             if value >= -0.5 * slack or high - low < _CLOSE:
                 break
-        slowly = strained >= (1 if count >= _ENOUGH else _MOST_STRAINED)
+        slowly = strained >= (1 if count >= _ENOUGH else _MAX_STRAINED)
         if slowly and high < math.inf:
             break
         if last is not None and x != last[0] and value != last[1]:
-            slope = min((value - last[1]) / (x - last[0]), -_LEAST_SLOPE)
+            slope = min((value - last[1]) / (x - last[0]), -_MINIMUM_SLOPE)
         last = x, value
         step = min(max(-value / slope, -_LONGEST), _LONGEST)
         x += step

@@ -36,33 +36,23 @@ _STEP = 1e-3  # of c + 10 times the logarithm of a scale, for the slopes
 _BLUR = 0.0005  # a^2 c (c + 1) of the added Gaussian loss
 _FADED, _PERIOD = 6.0, 24.0  # where the rule ends and how far off its aliases are
 _SLOPE_ERROR = 1e-3
-_MOST_POINTS, _CHUNK = 20_000, 512
+_MAX_POINTS, _CHUNK = 20_000, 512
 # Many groups fade early: fewer points, but at least so many; and an end where two chunks in a row
 # add nothing.
-_MOST_WORK, _FEWEST, _NOTHING = 300_000, 1024, 1e-9
+_MAX_WORK, _FEWEST, _NOTHING = 300_000, 1024, 1e-9
 _SEARCH = np.geomspace(1e-7, 1e6, 53)  # beyond, finite differences lose their digits
 
 
 class Slopes(NamedTuple):
-    """An estimate of delta.
-
-    Attributes
-    ----------
-    log_delta : float
-        The natural logarithm.
-    slopes : numpy.ndarray, shape (G,)
-        Its derivatives in the logarithms of the scales.
-    work : int
-        Points of the rule times transforms: what it cost, the same on every machine.
-    """
+    """An estimate of delta."""
 
     log_delta: float
-    slopes: Array
-    work: int = 0
+    slopes: Array  # shape (G,), derivatives in the logarithms of the scales
+    work: int = 0  # points of the rule times transforms, the same on every machine
 
 
 def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Counts) -> Array:
-    """Return n_g times the greatest loss that a coordinate has with positive probability, or 0."""
+    """n_g times the largest loss that a coordinate has with positive probability, or 0."""
     values = [
         max((value for value, _ in loss.atoms), default=0.0) for loss in _losses(noises, ratios)
     ]
@@ -70,7 +60,7 @@ def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Counts) -> Arr
 
 
 def _log_m(transform: LossTransform, counts: Array, c: Array, *, atoms: bool) -> Array:
-    """Return log M at real c, with or without the product of the atoms."""
+    """Log M at real c, with or without the product of the atoms."""
     log_m = transform.log_real(c)
     if atoms:
         return log_m
@@ -86,7 +76,7 @@ def _log_m(transform: LossTransform, counts: Array, c: Array, *, atoms: bool) ->
 def _saddle(
     transform: LossTransform, counts: Array, epsilon: float, *, atoms: bool
 ) -> tuple[float, float]:
-    """Return c near the saddle point, and the curvature of the logarithm of the integrand."""
+    """Contour c near the saddle point, and the curvature of the logarithm of the integrand."""
     c = _SEARCH
     for _ in range(3):
         log_m = _log_m(transform, counts, c, atoms=atoms)
@@ -97,8 +87,8 @@ def _saddle(
         c = np.geomspace(x[0], x[2], 13)
     (rise, fall), (left, right) = np.diff(y), np.diff(x)
     bend = 2.0 * (fall / right - rise / left) / (left + right)
-    least = 1.0 / found**2 + 1.0 / (found + 1.0) ** 2
-    return found, max(float(bend), least) if math.isfinite(bend) else least
+    minimum = 1.0 / found**2 + 1.0 / (found + 1.0) ** 2
+    return found, max(float(bend), minimum) if math.isfinite(bend) else minimum
 
 
 def _losses(noises: Sequence[Noise], ratios: Array) -> list[CoordinateLoss]:
@@ -111,26 +101,11 @@ def _losses(noises: Sequence[Noise], ratios: Array) -> list[CoordinateLoss]:
 def log_delta_and_slopes(
     noises: Sequence[Noise], ratios: Array, counts: Counts, epsilon: float, *, atoms: bool = True
 ) -> Slopes:
-    """Return an estimate of log delta and its slopes.
+    """Estimate of log delta and its slopes, for groups of log-concave noise with quadratic pieces.
 
-    Parameters
-    ----------
-    noises : sequence of Noise
-        Of G groups, log-concave, of unbounded support and made of quadratic pieces.
-    ratios : numpy.ndarray, shape (G,)
-        Scale over sensitivity.
-    counts : numpy.ndarray, shape (G,)
-        The sizes of the groups.
-    epsilon : float
-        Non-negative.
-    atoms : bool
-        Whether losses made of atoms alone count. They add nothing to delta where the sum of all
-        greatest atoms is at most epsilon, and blurred they would.
-
-    Raises
-    ------
-    RuntimeError
-        If rounding hides the result.
+    `ratios` are scale over sensitivity. Without `atoms`, losses made of atoms alone do not count:
+    they add nothing to delta where the sum of all largest atoms is at most epsilon, and blurred
+    they would. RuntimeError if rounding hides the result.
     """
     losses = _losses(noises, ratios)
     squares = np.array([loss.gaussian for loss in losses])  # mu^2, 0 if not Gaussian
@@ -144,7 +119,7 @@ def log_delta_and_slopes(
     three = LossTransform([each[g] for each in (losses, up, down) for g in others], 3 * copies, 0.0)
     step = 2.0 * math.pi / (_PERIOD * math.sqrt(bend + gaussian + blur))
     last = _FADED / math.sqrt(gaussian + blur)
-    most = min(_MOST_POINTS, max(_MOST_WORK // (3 * len(losses)), _FEWEST))
+    most = min(_MAX_POINTS, max(_MAX_WORK // (3 * len(losses)), _FEWEST))
     u = step * np.arange(min(math.ceil(last / step), most) + 1)
     weight = np.full(u.size, step / math.pi)
     weight[0] *= 0.5
@@ -152,7 +127,7 @@ def log_delta_and_slopes(
     spread = 0.5 * (gaussian + blur)
 
     def transforms(s: NDArray[np.complex128], sign: int) -> list[NDArray[np.complex128]]:
-        """Return the transforms of the losses, or of their atoms, at three scales."""
+        """Transforms of the losses, or of their atoms, at three scales."""
         values = three.values(s, peak)
         total = values.atoms if sign < 0 else values.atoms + values.continuous
         return [m * np.exp(p) for m, p in zip(np.split(total, 3), peaks, strict=True)]

@@ -20,15 +20,7 @@ MAXIMUM_POWER = 64.0
 
 
 def absolute_moment(noise: Noise, p: float) -> float:
-    """Return E|T|^p.
-
-    Parameters
-    ----------
-    noise : Noise
-        Its quantiles are used: |T| = isf(e^-E / 2) with E standard exponential.
-    p : float
-        From 1 to 64.
-    """
+    """E|T|^p for 1 <= p <= 64, by quantiles: |T| = isf(e^-E / 2), E standard exponential."""
     if p == 1.0:
         return noise.mean_abs()
     if p == 2.0:
@@ -44,17 +36,9 @@ def absolute_moment(noise: Noise, p: float) -> float:
 
 
 def tail_slope(noise: Noise) -> float:
-    """Return the largest slope of -log density, by which a bounded privacy loss is measured.
+    """Largest slope of -log density of log-concave noise, infinite where the loss is unbounded.
 
-    Parameters
-    ----------
-    noise : Noise
-        Log-concave.
-
-    Returns
-    -------
-    float
-        A shift by d costs at most d times this slope. Infinite where the loss is not bounded.
+    A shift by d costs at most d times this slope.
     """
     slope = noise.largest_loss(1.0)
     try:
@@ -64,44 +48,22 @@ def tail_slope(noise: Noise) -> float:
 
 
 class Groups(NamedTuple):
-    """Coordinates by groups with the same noise, sensitivity and weight.
+    """Coordinates by G groups with the same noise, sensitivity and weight."""
 
-    Attributes
-    ----------
-    noises : list of Noise
-        Of each of G groups, at scale 1.
-    sensitivities, costs : numpy.ndarray, shape (G,)
-        lambda_g and w_g E|T_g|^p, both positive.
-    counts : numpy.ndarray of int, shape (G,)
-        How many coordinates, all compositions together.
-    member : numpy.ndarray of int, shape (K,)
-        The group of each coordinate.
-    """
-
-    noises: list[Noise]
-    sensitivities: Array
-    costs: Array
-    counts: NDArray[np.int64]
-    member: NDArray[np.intp]
+    noises: list[Noise]  # at scale 1
+    sensitivities: Array  # lambda_g, positive
+    costs: Array  # w_g E|T_g|^p, positive
+    counts: NDArray[np.int64]  # how many coordinates, all compositions together
+    member: NDArray[np.intp]  # the group of each coordinate, shape (K,)
 
     def error(self, scales: Array, p: float) -> float:
-        """Return the logarithm of sum w_i E|T_i|^p at scales of the groups, shape (G,)."""
+        """Logarithm of sum w_i E|T_i|^p at scales of the groups, shape (G,)."""
         terms = np.log(self.counts * self.costs) + p * np.log(scales)
         return float(np.logaddexp.reduce(terms))
 
 
 class GroupedRequest(NamedTuple):
-    """A request for scales of groups, checked.
-
-    Attributes
-    ----------
-    groups : Groups
-        The coordinates.
-    epsilon, delta : float
-        The budget, delta positive.
-    p : float
-        The power of the error.
-    """
+    """A checked request for scales of groups, delta positive; p is the power of the error."""
 
     groups: Groups
     epsilon: float
@@ -116,18 +78,10 @@ def make_groups(
     weights: Array | None,
     compositions: int,
 ) -> Groups:
-    """Group coordinates, all with positive sensitivities.
+    """Groups of coordinates with positive sensitivities.
 
-    Parameters
-    ----------
-    noises : sequence of Noise
-        One for all, or one for each coordinate.
-    moments : mapping of Noise to float
-        E|T|^p of each.
-    sensitivities, weights : numpy.ndarray, shape (K,)
-        Weights may be None.
-    compositions : int
-        How often the whole query is answered.
+    `noises` holds one for all or one each, `moments` E|T|^p of each; the query is answered
+    `compositions` times.
     """
     known = list(moments)
     place = {noise: k for k, noise in enumerate(known)}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def resources(sensitivities: ArrayLike, scales: ArrayLike, *, noise: str = "gaussian") -> Array:
-    """Return what each coordinate spends of the budget.
+    """Shares of the budget that the coordinates spend.
 
     Parameters
     ----------

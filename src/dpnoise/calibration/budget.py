@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
 
 MINIMUM_DELTA = 1e-300  # below it only delta = 0 can be vouched for
-MAXIMUM_EPSILON = 1e4
+_MAXIMUM_EPSILON = 1e4
 # Closed-form profiles come with bounds this close, a margin included: noise that is searched
 # for a delta less by so much passes certification.
 _CLOSED_SLACK = 4e-11
@@ -21,22 +21,12 @@ _WIDEST = 1e150  # K / epsilon, the scale of Laplace noise for sensitivity 1 and
 
 
 class Budget(NamedTuple):
-    """A checked request for noise.
-
-    Attributes
-    ----------
-    epsilon, delta : float
-        The privacy parameters; delta is 0 or at least 1e-300.
-    sensitivity : float
-        The largest difference between neighbouring answers in each coordinate.
-    dimension : int
-        The number of coordinates K, each with independent noise.
-    """
+    """A checked request for noise."""
 
     epsilon: float
-    delta: float
-    sensitivity: float
-    dimension: int
+    delta: float  # 0 or at least 1e-300
+    sensitivity: float  # the largest difference between neighbouring answers in each coordinate
+    dimension: int  # K, the number of coordinates, each with independent noise
 
     @property
     def unit(self) -> Budget:
@@ -57,16 +47,8 @@ class Budget(NamedTuple):
 def check_budget(
     problems: Problems, epsilon: float, delta: float, sensitivity: float, dimension: int
 ) -> None:
-    """Record what is wrong with the parts of a budget.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where it is recorded.
-    epsilon, delta, sensitivity, dimension
-        As in `Budget`, not yet checked.
-    """
-    problems.number("epsilon", epsilon, low=0.0, high=MAXIMUM_EPSILON)
+    """Record what is wrong with the parts of a budget."""
+    problems.number("epsilon", epsilon, low=0.0, high=_MAXIMUM_EPSILON)
     if problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
         positive_or_zero = delta == 0 or delta >= MINIMUM_DELTA
         problems.require(positive_or_zero, "delta", f"0 or at least {MINIMUM_DELTA:g}", delta)
@@ -95,12 +77,12 @@ class Calibration:
     method : str
         "exact", "grid" or "sufficient".
     attained : bool
-        Whether the family has noise of the least variance. It has none where the variance
+        Whether the family has noise of the minimum variance. It has none where the variance
         falls towards a limit outside the family, such as a Laplace distribution, and no member
         undercuts that limit as far as double precision can tell. Then `noise` is a member
         close to the limit.
     infimum : float
-        The least variance if it is attained, else the variance of the limit. For the method
+        The minimum variance if it is attained, else the variance of the limit. For the method
         "grid" both describe the grid alone.
     certified_by : tuple of str
         The accounts that vouch for `delta`: first the one whose upper bound it is, then, if it

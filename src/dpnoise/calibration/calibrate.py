@@ -34,58 +34,43 @@ from dpnoise.noise.truncated_laplace import TruncatedLaplace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dpnoise.calibration.grid import Box
     from dpnoise.noise.base import Noise
-
-    Box = tuple[tuple[float, float], tuple[float, float]]
 
 
 class _Calibrator(NamedTuple):
-    """How a family is calibrated.
-
-    Attributes
-    ----------
-    exact : callable
-        Budget with delta > 0 -> Calibration.
-    pure : callable or None
-        The same for delta = 0, None if the family is never (epsilon, 0)-DP.
-    methods : tuple of str
-        What is offered.
-    shares : (float, float) or None
-        The range of epsilon / K of a family that is (epsilon, 0)-DP whatever the delta.
-    scalar_only : bool
-        Whether delta > 0 is for one coordinate only.
-    """
+    """How a family is calibrated, for delta > 0 and for delta = 0 (None: its loss is unbounded)."""
 
     exact: Callable[[Budget], Calibration]
     pure: Callable[[Budget], Calibration] | None = None
     methods: tuple[str, ...] = ("exact",)
-    shares: tuple[float, float] | None = None
-    scalar_only: bool = False
+    shares: tuple[float, float] | None = None  # range of epsilon / K, if delta is never used
+    scalar_only: bool = False  # whether delta > 0 is for one coordinate only
 
 
-def _one_or_many(kind: type[Noise]) -> Callable[[Budget], Calibration]:
-    """Return the search for one coordinate or for several, by the budget's dimension."""
-
-    def exact(budget: Budget) -> Calibration:
-        search = scalar_optimum if budget.dimension == 1 else vector_optimum
-        return search(kind, budget)
-
-    return exact
+def _searched(kind: type[Noise], budget: Budget) -> Calibration:
+    """Noise found by the search for one coordinate or by that for several."""
+    search = scalar_optimum if budget.dimension == 1 else vector_optimum
+    return search(kind, budget)
 
 
 _CALIBRATORS: dict[type[Noise], _Calibrator] = {
     Gaussian: _Calibrator(closed_forms.gaussian),
-    Laplace: _Calibrator(closed_forms.laplace, closed_forms.pure_laplace),
-    FlippedHuber: _Calibrator(_one_or_many(FlippedHuber), methods=("exact", "grid", "sufficient")),
+    Laplace: _Calibrator(closed_forms.laplace, partial(pure_optimum, Laplace(1.0))),
+    FlippedHuber: _Calibrator(
+        partial(_searched, FlippedHuber), methods=("exact", "grid", "sufficient")
+    ),
     OffsetSymmetricGaussian: _Calibrator(
-        _one_or_many(OffsetSymmetricGaussian), methods=("exact", "grid")
+        partial(_searched, OffsetSymmetricGaussian), methods=("exact", "grid")
     ),
     Staircase: _Calibrator(
         closed_forms.staircase, closed_forms.staircase, shares=(MIN_EPSILON, MAX_EPSILON)
     ),
-    TruncatedLaplace: _Calibrator(_one_or_many(TruncatedLaplace)),
-    Subbotin: _Calibrator(
-        partial(vector_optimum, Subbotin), closed_forms.pure_subbotin, scalar_only=True
+    TruncatedLaplace: _Calibrator(partial(_searched, TruncatedLaplace)),
+    Subbotin: _Calibrator(  # with delta = 0 only p = 1, Laplace noise by another name
+        partial(vector_optimum, Subbotin),
+        partial(pure_optimum, Subbotin(1.0, 1.0)),
+        scalar_only=True,
     ),
     Huber: _Calibrator(partial(vector_optimum, Huber), closed_forms.pure_huber),
 }
@@ -97,7 +82,7 @@ _MAXIMUM_DIMENSION = 10**8
 
 
 def _calibrator(kind: type[Noise]) -> _Calibrator | None:
-    """Return how a family is calibrated; None if it has several parameters and no entry."""
+    """How a family is calibrated; None if it has several parameters and no entry."""
     if kind in _CALIBRATORS or len(fields(kind)) != 1:
         return _CALIBRATORS.get(kind)
     unit: Noise = kind(1.0)  # type: ignore[call-arg] # the scale
@@ -116,7 +101,7 @@ class _Family(NamedTuple):
 
 
 def _read_family(problems: Problems, family: object) -> _Family:
-    """Return a registered family; any other one is recorded as a problem."""
+    """A registered family; any other one is recorded as a problem."""
     for name, kind in FAMILIES.items():
         calibrator = _calibrator(kind)
         if calibrator and (family is kind or (isinstance(family, str) and family == name)):
@@ -171,7 +156,7 @@ def calibrate(
     box: Box | None = None,
     resolution: tuple[int, int] | None = None,
 ) -> Calibration:
-    """Return the noise of minimum variance that keeps a privacy budget.
+    """Noise of minimum variance that keeps a privacy budget.
 
     Independent noise of one distribution is added to each of K coordinates; neighbouring data
     sets (replace-one) move each by at most the sensitivity, so that Delta_1 = K sensitivity and
@@ -194,7 +179,7 @@ def calibrate(
     dimension : int
         K, at least 1, with delta > 0 at most 1e8; for Subbotin noise with delta > 0 it must be 1.
     method : {"exact", "grid", "sufficient"}
-        "exact": the least variance under the exact privacy profile. "grid" (flipped Huber and
+        "exact": the minimum variance under the exact privacy profile. "grid" (flipped Huber and
         offset symmetric Gaussian noise): the same on a grid of parameters, Algorithm 2 of
         Muthukrishnan & Kalyani (IEEE TIFS 2023). "sufficient" (flipped Huber noise): under
         the condition of their Theorem 8.
@@ -233,8 +218,8 @@ def calibrate(
     with K = 1, and within 1e-7 for K > 1; where the family has a Gaussian, Laplace or pure
     Laplace limit it is not worse than that by more. Close to pure Laplace noise with a delta
     below about 1e-10 the search is short, by a count of evaluations, and may leave more.
-    "grid" and "sufficient" are the papers', the first exact on its grid, the second the least
-    under its condition.
+    "grid" and "sufficient" are the papers', the first exact on its grid, the second the
+    minimum under its condition.
 
     Examples
     --------
@@ -275,7 +260,7 @@ def calibrate(
 def _found(
     family: _Family, budget: Budget, method: str, box: Box, resolution: tuple[int, int]
 ) -> Calibration:
-    """Return what a method finds, certified once."""
+    """Noise that a method finds, certified once."""
     kind, calibrator = family.kind, family.calibrator
     if budget.dimension > 1 and kind is not Gaussian:
         budget = budget._replace(delta=min(budget.delta, _MAXIMUM_DELTA))

@@ -31,11 +31,11 @@ _FIRST, _GUESS, _LAST = 2.0**-46, 1e-9, 0.1
 # An enlargement above the first and a log delta below the budget's by more are improved on.
 _WORTH, _SLACK, _IMPROVEMENTS = 1e-10, 1e-6, 4
 # A log delta below the budget's by more than the first is spent, with a slope seen over the second.
-_UNUSED, _PROBE, _MOST_UNUSED, _CAREFUL = 1e-8, 1e-6, 1e-3, 0.95
+_UNUSED, _PROBE, _MAX_UNUSED, _CAREFUL = 1e-8, 1e-6, 1e-3, 0.95
 
 
 def certified(noise: Noise, budget: Budget) -> tuple[float, str]:
-    """Return an upper bound on the delta of `noise` at the budget's epsilon, and by which account.
+    """Upper bound on the delta of `noise` at the budget's epsilon, and by which account.
 
     Basic composition is asked first: where it is good enough, next to pure Laplace noise, the
     inversion of transforms may see nothing.
@@ -56,30 +56,17 @@ def certified(noise: Noise, budget: Budget) -> tuple[float, str]:
 
 
 def certified_delta(noise: Noise, budget: Budget) -> float:
-    """Return an upper bound on the delta that `noise` achieves at the budget's epsilon."""
+    """Upper bound on the delta that `noise` achieves at the budget's epsilon."""
     return certified(noise, budget)[0]
 
 
 def certified_calibration(
     noise: Noise, budget: Budget, *, method: str = "exact", infimum: float | None = None
 ) -> Calibration:
-    """Return `noise`, enlarged as little as it takes to be certified.
+    """Noise on the private side up to rounding, enlarged as little as it takes to be certified.
 
-    Parameters
-    ----------
-    noise : Noise
-        On the private side of the budget up to rounding.
-    budget : Budget
-        The budget.
-    method : str
-        How the noise was found.
-    infimum : float, optional
-        The variance of the limit, where the least variance is not attained.
-
-    Raises
-    ------
-    RuntimeError
-        If no such noise is found nearby.
+    `infimum` is the variance of the limit, where the minimum variance is not attained;
+    RuntimeError where no certified noise is found nearby.
     """
     delta, account = certified(noise, budget)
     if delta > budget.delta:
@@ -92,12 +79,12 @@ def certified_calibration(
 
 
 def _reduced(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float, str]:
-    """Return noise that is smaller by what it leaves unused of delta, if that is certified."""
+    """Noise that is smaller by what it leaves unused of delta, if that is certified."""
     unused = math.log(budget.delta / delta) if delta > 0.0 else math.inf
-    if _UNUSED < unused < _MOST_UNUSED:
+    if _UNUSED < unused < _MAX_UNUSED:
         probe = certified_delta(noise.scaled(1.0 - _PROBE), budget)
         slope = math.log(probe / delta) / _PROBE
-        if slope > 0.0 and unused < _MOST_UNUSED * slope:
+        if slope > 0.0 and unused < _MAX_UNUSED * slope:
             less = noise.scaled(1.0 - _CAREFUL * unused / slope)
             found, account = certified(less, budget)
             if found <= budget.delta:
@@ -106,7 +93,7 @@ def _reduced(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float, 
 
 
 def _enlarged(noise: Noise, budget: Budget, delta: float) -> tuple[Noise, float, str]:
-    """Return noise that is larger by little and certified, its delta, and by which account."""
+    """Noise that is larger by little and certified, its delta, and by which account."""
     account = ""
 
     def excess(step: float) -> float:

@@ -2,7 +2,7 @@
 
 Dwork & Roth (2014), Theorem A.1, as quoted in Balle & Wang (ICML 2018), Theorem 1: for epsilon
 in (0, 1), sigma = sensitivity sqrt(2 log(1.25 / delta)) / epsilon is enough. It is never the
-least that is; at larger epsilon it need not even be private.
+minimum; at larger epsilon it need not even be private.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def classical_gaussian_sigma(
     *,
     allow_large_epsilon: bool = False,
 ) -> Array:
-    """Return sensitivity sqrt(2 log(1.25 / delta)) / epsilon.
+    """Classical sigma of Gaussian noise, sensitivity sqrt(2 log(1.25 / delta)) / epsilon.
 
     Parameters
     ----------

@@ -22,12 +22,7 @@ from dpnoise.noise._arrays import floats
 from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.zcdp import (
-    epsilon_from_zcdp,
-    eta_from_dp,
-    transition_for_cost,
-    zcdp,
-)
+from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, transition_for_cost, zcdp
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,18 +64,7 @@ class CoordinateNoise:
     delta: float
 
     def scaled(self, sensitivity: float) -> Noise:
-        """Return the noise of a release with this sensitivity, a positive number.
-
-        Parameters
-        ----------
-        sensitivity : float
-            lambda_i.
-
-        Returns
-        -------
-        Noise
-            lambda_i times the unit noise.
-        """
+        """The noise of a release with this sensitivity: lambda_i times the unit noise."""
         return self.unit.scaled(sensitivity)
 
 
@@ -94,7 +78,7 @@ def coordinate_noise(
     sensitivities: ArrayLike | None = None,
     grid: int = 1000,
 ) -> CoordinateNoise:
-    """Return the unit noise of a private coordinate descent.
+    """Unit noise of a private coordinate descent.
 
     Parameters
     ----------
@@ -195,7 +179,7 @@ def coordinate_noise(
 def _minimum_variance(
     epsilon: float, delta: float, lambdas: Array, passes: int, grid: int
 ) -> tuple[float, float]:
-    """Return the (xi, eta) that implies (epsilon, delta)-DP with the least noise in one pass.
+    """The (xi, eta) that implies (epsilon, delta)-DP with the minimum variance in one pass.
 
     One pass spends (xi, eta) / L. The same noise FH(alpha, gamma^2) on all coordinates does
     so if K R_D(alpha) = 2 gamma^2 xi / L with D the largest sensitivity, and
@@ -203,9 +187,9 @@ def _minimum_variance(
     """
     xi = epsilon * np.arange(grid) / grid
     eta = eta_from_dp(epsilon, delta, xi)
-    greatest = lambdas.max()
-    norm = greatest * math.sqrt(float(np.sum((lambdas / greatest) ** 2)))
-    alpha = transition_for_cost((norm * norm / lambdas.size) * (xi / eta), greatest)
+    largest = lambdas.max()
+    norm = largest * math.sqrt(float(np.sum((lambdas / largest) ** 2)))
+    alpha = transition_for_cost((norm * norm / lambdas.size) * (xi / eta), largest)
     gamma = norm * np.sqrt(passes / (2.0 * eta))
     best = int(np.argmin(flipped_huber_variance(alpha, gamma)))
     return float(xi[best]), float(eta[best])

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise.base import Noise
 
-MOST_COORDINATES = 10**5  # beyond, the bounds of the lattice are too far apart to say much
+MAXIMUM_COORDINATES = 10**5  # beyond, the bounds of the lattice are too far apart to say much
 _SIZE = 2**14  # lattice points: a gap of about 1e-5
 _POINTS, _ROUNDS, _DOUBLINGS = 65, 11, 200
 # Errors of log SF and of log g: absolute, and relative to what they are made of.
 _ERROR, _ROUNDING = 4e-12, 2.0**-47
-_LEAST = math.log(5e-324)
+_MINIMUM_LOG = math.log(5e-324)
 
 
 class Account(NamedTuple):
@@ -59,7 +59,7 @@ class Account(NamedTuple):
 
 
 def _crossing(noise: Noise, shift: float, epsilon: float) -> tuple[float, float]:
-    """Return neighbouring points between which the loss crosses epsilon; b may be infinite.
+    """Neighbouring points a and b between which the loss crosses epsilon; b may be infinite.
 
     Up to a it is at most epsilon, whatever its rounding; from b on it is not less by more.
     """
@@ -74,7 +74,7 @@ def _crossing(noise: Noise, shift: float, epsilon: float) -> tuple[float, float]
     for _ in range(_DOUBLINGS):
         if b >= end or not below(np.array([b]))[0]:
             break
-        if noise.logsf(b) < _LEAST:
+        if noise.logsf(b) < _MINIMUM_LOG:
             return b, math.inf
         a, b = b, 2.0 * b
     else:
@@ -87,23 +87,13 @@ def _crossing(noise: Noise, shift: float, epsilon: float) -> tuple[float, float]
 
 
 def half_lines(noise: Noise, shift: float, epsilon: float) -> Account:
-    """Return bounds on delta for one shift of log-concave noise, from its tail.
-
-    Parameters
-    ----------
-    noise : Noise
-        Log-concave.
-    shift : float
-        Positive.
-    epsilon : float
-        Non-negative.
-    """
+    """Bounds on delta for one shift of log-concave noise, from its tail."""
     noise, shift = noise.scaled(1.0 / shift), 1.0
     a, b = _crossing(noise, shift, epsilon)
     inside, outside = float(noise.logsf(a)), float(noise.logsf(a + shift))
     here, there = float(noise.logpdf(a)), float(noise.logpdf(a + shift))
     if inside == -math.inf:
-        return Account("half-lines", -math.inf, -math.inf if b < math.inf else _LEAST)
+        return Account("half-lines", -math.inf, -math.inf if b < math.inf else _MINIMUM_LOG)
     sizes = [abs(x) for x in (inside, outside, here, there) if math.isfinite(x)]
     gap = inside - (epsilon + outside)
     # All in units of SF(a). Where the loss is judged above epsilon it may be below by its rounding,
@@ -123,19 +113,7 @@ def half_lines(noise: Noise, shift: float, epsilon: float) -> Account:
 
 
 def density_ratio(noise: Noise, shift: float, copies: int, epsilon: float) -> Account:
-    """Return what the greatest loss seen says of (epsilon, 0)-DP.
-
-    Parameters
-    ----------
-    noise : Noise
-        Of each coordinate.
-    shift : float
-        The sensitivity of each.
-    copies : int
-        The number of coordinates.
-    epsilon : float
-        The budget.
-    """
+    """What the largest loss seen says of (epsilon, 0)-DP, for `copies` shifts."""
     if isinstance(noise, Staircase):
         # The middles of its steps, unscaled: one can be narrower than the rounding of scaling.
         t = np.array([0.5 * noise.gamma, 0.5 + 0.5 * noise.gamma])
@@ -156,21 +134,13 @@ def density_ratio(noise: Noise, shift: float, copies: int, epsilon: float) -> Ac
 
 
 def pure_account(total: float, epsilon: float) -> Account:
-    """Return what a lower bound on a sum of greatest losses says of (epsilon, 0)-DP."""
-    log_delta = -math.inf if total <= epsilon else _LEAST
+    """What a lower bound on a sum of largest losses says of (epsilon, 0)-DP."""
+    log_delta = -math.inf if total <= epsilon else _MINIMUM_LOG
     return Account("density ratio", log_delta, log_delta if total <= epsilon else 0.0)
 
 
 def lattice(shares: Sequence[tuple[Noise, float, int]], epsilon: float) -> Account | None:
-    """Return the bounds of the lattice, or None where it refuses.
-
-    Parameters
-    ----------
-    shares : sequence of (noise, shift, copies)
-        The coordinates.
-    epsilon : float
-        The budget.
-    """
+    """Bounds of the lattice for coordinates (noise, shift, copies), None where it refuses."""
     try:
         found = lattice_bounds(shares, epsilon, size=_SIZE)
     except ValueError:  # beyond its range of scales
@@ -179,16 +149,9 @@ def lattice(shares: Sequence[tuple[Noise, float, int]], epsilon: float) -> Accou
 
 
 def second_account(noise: Noise, budget: Budget, first: str) -> Account | None:
-    """Return bounds on log delta by another method than the first, or None if that is too dear.
+    """Bounds on log delta by another method than the first, None where that is too dear.
 
-    Parameters
-    ----------
-    noise : Noise
-        The noise of each coordinate.
-    budget : Budget
-        The epsilon, the sensitivity and the number of coordinates.
-    first : str
-        The account that certified the noise, as in `dpnoise.calibration.certify`.
+    `first` is the account that certified the noise, as in `dpnoise.calibration.certify`.
     """
     epsilon, shift, dimension = budget.epsilon, budget.sensitivity, budget.dimension
     if first == PURE:
@@ -199,29 +162,15 @@ def second_account(noise: Noise, budget: Budget, first: str) -> Account | None:
         return half_lines(noise, shift, epsilon)
     if isinstance(noise, Gaussian):
         return half_lines(noise, shift * math.sqrt(dimension), epsilon)
-    if dimension > MOST_COORDINATES or noise.pieces() is None:
+    if dimension > MAXIMUM_COORDINATES or noise.pieces() is None:
         return None
     return lattice([(noise, shift, dimension)], epsilon)
 
 
 def require_agreement(what: str, first: str, delta: float, second: Account | None) -> None:
-    """Raise if a lower bound is above an upper bound.
+    """Raise RuntimeError if a lower bound on delta is above what the first account certified.
 
-    Parameters
-    ----------
-    what : str
-        The noise and its budget, for the message.
-    first : str
-        The account with the upper bound `delta`.
-    delta : float
-        The certified delta.
-    second : Account or None
-        The other account.
-
-    Raises
-    ------
-    RuntimeError
-        If the accounts contradict each other.
+    `what` names the noise and its budget for the message.
     """
     bar = math.log(delta) if delta > 0.0 else -math.inf
     if second is not None and second.log_lower > bar:
@@ -233,19 +182,9 @@ def require_agreement(what: str, first: str, delta: float, second: Account | Non
 
 
 def cross_checked(found: Calibration, budget: Budget) -> Calibration:
-    """Return a calibration with the name of a second account that does not contradict it.
+    """A calibration with the name of a second account that does not contradict it.
 
-    Parameters
-    ----------
-    found : Calibration
-        With the name of one account.
-    budget : Budget
-        What it was made for.
-
-    Raises
-    ------
-    RuntimeError
-        If the second account contradicts the first.
+    RuntimeError if the second account contradicts the first.
     """
     (first,) = found.certified_by
     second = second_account(found.noise, budget, first)

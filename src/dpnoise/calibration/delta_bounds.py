@@ -28,37 +28,24 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
 
-    Shares = Sequence[tuple[Noise, float, int]]
+    Shares = Sequence[tuple[Noise, float, int]]  # noise, sensitivity, copies
 
 # Where half-lines start, in units of E|T|; and in units of the shift.
 _STARTS = np.concatenate([[0.0], np.geomspace(0.01, 100.0, 25)])
 _SHIFTS = np.array([-0.5, -0.25, 0.5, 1.0])
 _LEVELS = np.concatenate([[0.0], np.geomspace(0.03, 30.0, 13)])  # for different noise, of E|T|
 _ROUNDING = 1e-12
-_MOST_GROUPS = 32  # beyond, composition of different noise has little to offer
+_MAX_GROUPS = 32  # beyond, composition of different noise has little to offer
 
 
 def equal_share(epsilon: float, dimension: int) -> float:
-    """Return epsilon / dimension, rounded down.
-
-    Parameters
-    ----------
-    epsilon : float
-        Non-negative.
-    dimension : int
-        The number of coordinates.
-
-    Returns
-    -------
-    float
-        A share that `dimension` coordinates can spend within epsilon, in exact arithmetic.
-    """
+    """Share of epsilon, rounded down: all coordinates together spend at most epsilon."""
     share = epsilon / dimension
     return math.nextafter(share, 0.0) if dimension * Fraction(share) > Fraction(epsilon) else share
 
 
 def _log_upper(noise: Noise, shift: float, epsilon: float) -> float | None:
-    """Return an upper bound on log delta of one coordinate, None beyond the profile's range."""
+    """Upper bound on log delta of one coordinate, None beyond the profile's range."""
     try:
         return float(vector_profile(noise, shift, epsilon).log_upper)
     except ValueError:
@@ -66,23 +53,9 @@ def _log_upper(noise: Noise, shift: float, epsilon: float) -> float | None:
 
 
 def composed_log_delta(noise: Noise, shift: float, epsilon: float, dimension: int) -> float:
-    """Return an upper bound on log delta by basic composition, rounding included.
+    """Upper bound on log delta by basic composition, rounding included.
 
-    Parameters
-    ----------
-    noise : Noise
-        Of each coordinate.
-    shift : float
-        The sensitivity of each coordinate.
-    epsilon : float
-        Non-negative.
-    dimension : int
-        The number of coordinates.
-
-    Returns
-    -------
-    float
-        At most 0, which is also the bound beyond the range of the profile.
+    0 beyond the range of the profile.
     """
     one = _log_upper(noise, shift, equal_share(epsilon, dimension))
     if one is None:
@@ -93,22 +66,12 @@ def composed_log_delta(noise: Noise, shift: float, epsilon: float, dimension: in
 
 
 def shared_log_delta(shares: Shares, epsilon: float) -> float:
-    """Return an upper bound on log delta by basic composition of different noise.
+    """Upper bound on log delta by basic composition of different noise, rounding included.
 
-    Parameters
-    ----------
-    shares : sequence of (noise, sensitivity, copies)
-        The coordinates.
-    epsilon : float
-        Non-negative; each coordinate gets a part of it that is proportional to its loss at the
-        mean size of its noise.
-
-    Returns
-    -------
-    float
-        Rounding included; at most 0, which is also the bound where composition does not help.
+    Each coordinate gets a part of epsilon that is proportional to its loss at the mean size of its
+    noise. The bound is 0 where composition does not help.
     """
-    if len(shares) > _MOST_GROUPS:
+    if len(shares) > _MAX_GROUPS:
         return 0.0
     loss = [
         float(noise.logpdf(0.5 * noise.mean_abs()) - noise.logpdf(0.5 * noise.mean_abs() + size))
@@ -132,7 +95,7 @@ def shared_log_delta(shares: Shares, epsilon: float) -> float:
 
 
 def _log_maximum_difference(inside: Array, outside: Array) -> float:
-    """Return log max(e^inside - e^outside) where rounding leaves it positive, else -inf."""
+    """Log max(e^inside - e^outside) where rounding leaves it positive, else -inf."""
     with np.errstate(invalid="ignore"):  # infinity less itself, beyond a support
         gap = inside - outside - _ROUNDING * (1.0 + np.abs(inside) + np.abs(outside))
     seen = gap > 0.0
@@ -142,18 +105,10 @@ def _log_maximum_difference(inside: Array, outside: Array) -> float:
 
 
 def half_line_log_delta(noise: Noise, shift: float, epsilon: float, dimension: int) -> float:
-    """Return a lower bound on log delta, up to rounding.
+    """Lower bound on log delta, up to rounding.
 
-    Parameters
-    ----------
-    noise, shift, epsilon, dimension
-        As for `composed_log_delta`.
-
-    Returns
-    -------
-    float
-        The largest log(P(A) - e^epsilon Q(A)) over events A that all noise exceeds t, and that
-        some noise leaves the support of its neighbour's.
+    The largest log(P(A) - e^epsilon Q(A)) over events A that all noise exceeds t, and that some
+    noise leaves the support of its neighbour's.
     """
     t = np.concatenate([noise.mean_abs() * _STARTS, shift * _SHIFTS])
     inside = dimension * noise.logsf(t)
@@ -170,20 +125,10 @@ def half_line_log_delta(noise: Noise, shift: float, epsilon: float, dimension: i
 
 
 def event_log_delta(shares: Shares, epsilon: float) -> float:
-    """Return a lower bound on log delta of different noise, up to rounding.
+    """Lower bound on log delta of different noise, up to rounding.
 
-    Parameters
-    ----------
-    shares : sequence of (noise, sensitivity, copies)
-        The coordinates.
-    epsilon : float
-        Non-negative.
-
-    Returns
-    -------
-    float
-        The largest log(P(A) - e^epsilon Q(A)) over events A that all noise exceeds the same
-        multiple of its mean size.
+    The largest log(P(A) - e^epsilon Q(A)) over events A that all noise exceeds the same multiple
+    of its mean size.
     """
     inside, outside = np.zeros(_LEVELS.size), np.full(_LEVELS.size, epsilon)
     for noise, size, copies in shares:

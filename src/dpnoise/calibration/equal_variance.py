@@ -1,8 +1,8 @@
-"""The least variance over a family with a shape and a scale, with a costly profile.
+"""Minimum variance over a family with a shape and a scale, with a costly profile.
 
 In K dimensions, and for families without a vectorised profile, one value of delta takes
 milliseconds. The search therefore works at equal variance: with f(shape, V) = log delta - target
-at variance V, the least variance V* is where the minimum of f over shapes is 0. Starting from
+at variance V, the minimum variance V* is where the minimum of f over shapes is 0. Starting from
 the best of some noise whose calibration is known (Gaussian, Laplace, a kink), f is scanned over
 shapes; where it is negative, its minimum is located and the variance lowered to V at that shape.
 As f is flat in the shape at its minimum, this converges quadratically: two rounds are usual.
@@ -43,10 +43,10 @@ _RTOL, _ROUGH, _SLACK = 1e-7, 1e-4, 1.2e-7
 # Cheap bounds this far from the target decide; bounds of the inversion this far apart are of no
 # use, and after so many of them it is not asked again where the cheap bounds leave it open.
 _NARROWEST, _WIDEST = 1.01e-9, 0.99e6
-_DECISIVE, _LOOSE, _MOST_LOOSE, _UNDECIDED = 0.7, 0.1, 4, 10.0
+_DECISIVE, _LOOSE, _MAX_LOOSE, _UNDECIDED = 0.7, 0.1, 4, 10.0
 # After so many values that missed the accuracy asked for, up to 0.3 s each, the search ends; after
 # so many without any lower bound the cheap upper bound decides alone.
-_MOST_INACCURATE, _MOST_UNBOUNDED = 30, 12
+_MAX_INACCURATE, _MAX_UNBOUNDED = 30, 12
 _SCALAR_SLACK = 4e-11
 _FLOOR = -30.0  # of log delta - target: much lower values only say 'far below'
 _GROWTH, _BRACKETS = 2.0, 60
@@ -63,41 +63,20 @@ _SHAPE_CLOSE = 2e-4  # error of the shape relative to the grid's spacing
 
 
 class KnownNoise(NamedTuple):
-    """Noise that keeps the budget, or a limit, from which the search starts.
+    """Noise that keeps the budget, or a limit, from which the search starts."""
 
-    Attributes
-    ----------
-    variance : float
-        For sensitivity 1.
-    shape : float
-        A member of this variance, or one close to the limit.
-    limit : bool
-        Whether no member has this variance.
-    """
-
-    variance: float
-    shape: float
-    limit: bool
+    variance: float  # for sensitivity 1
+    shape: float  # of a member of this variance, or of one close to the limit
+    limit: bool  # whether no member has this variance
 
 
 def increasing_root(
     function: Callable[[float], float], start: float, step: float, even: float = _EVEN
 ) -> float:
-    """Return where an increasing function crosses 0.
+    """Where an increasing function crosses 0, sought from `start` in growing steps.
 
-    Parameters
-    ----------
-    function : callable
-        Increasing; values below -30 count as -30.
-    start, step : float
-        Where to look, and in what steps at first.
-    even : float
-        Values up to this size count as 0.
-
-    Raises
-    ------
-    RuntimeError
-        If the function does not cross 0 within a long way of the start.
+    Values up to `even` count as 0, those below -30 as -30. RuntimeError if the function does not
+    cross 0 within a long way of the start.
     """
     from scipy.optimize import brentq  # noqa: PLC0415 - 0.1 s, for these searches only
 
@@ -117,24 +96,16 @@ def increasing_root(
 
 
 class EqualVarianceSearch:
-    """One family of noise and one budget, scaled to sensitivity 1.
-
-    Parameters
-    ----------
-    make : callable
-        (shape, scale) -> noise.
-    budget : Budget
-        With positive delta.
-    """
+    """One family (shape, scale) -> noise and one budget for sensitivity 1, delta > 0."""
 
     def __init__(self, make: Callable[[float, float], Noise], budget: Budget) -> None:
         self.make, self.budget = make, budget
         self.log_delta = math.log(budget.delta)
         self.loose = self.inaccurate = self.unbounded = 0
-        self.most_inaccurate = _MOST_INACCURATE
+        self.maximum_inaccurate = _MAX_INACCURATE
 
     def excess(self, noise: Noise, d: float, rtol: float = _RTOL) -> float:
-        """Return log delta - log(budget's delta) of `noise` for sensitivity d.
+        """Log delta - log(budget's delta) of `noise` for sensitivity d.
 
         With several coordinates it is that of an upper bound that certification will find.
         """
@@ -149,8 +120,8 @@ class EqualVarianceSearch:
         high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
         if low > _DECISIVE:
             return low
-        loose = self.loose >= _MOST_LOOSE and high - low < _UNDECIDED
-        if high < -_DECISIVE or loose or self.unbounded >= _MOST_UNBOUNDED:
+        loose = self.loose >= _MAX_LOOSE and high - low < _UNDECIDED
+        if high < -_DECISIVE or loose or self.unbounded >= _MAX_UNBOUNDED:
             return high
         profile = vector_profile(noise, d, epsilon, copies=dimension, rtol=rtol)
         upper, middle = float(profile.log_upper), float(profile.log_estimate)
@@ -163,32 +134,24 @@ class EqualVarianceSearch:
         return min(found - self.log_delta, high)
 
     def excess_at_variance(self, shape: float, variance: float, rtol: float = _RTOL) -> float:
-        """Return log delta - target of the noise of this shape and variance.
+        """Log delta - target of the noise of this shape and variance.
 
         Once the search has come to its end nothing improves any more.
         """
-        if self.inaccurate > self.most_inaccurate:
+        if self.inaccurate > self.maximum_inaccurate:
             return 1.0
         noise = self.make(shape, 1.0)
         return self.excess(noise, math.sqrt(noise.var() / variance), rtol)
 
     def variance_at(self, shape: float, variance: float, change: float = 0.01) -> float:
-        """Return the variance that the budget needs at a shape, near `variance`."""
+        """Variance that the budget needs at a shape, near `variance`."""
         noise = self.make(shape, 1.0)
         log_d = 0.5 * math.log(noise.var() / variance)
         found = increasing_root(lambda x: self.excess(noise, math.exp(x)), log_d, change)
         return noise.var() * math.exp(-2.0 * found)
 
     def minimum(self, known: list[KnownNoise], grid: Array) -> KnownNoise:
-        """Return the noise of least variance.
-
-        Parameters
-        ----------
-        known : list of KnownNoise
-            At least one.
-        grid : numpy.ndarray
-            Increasing positive shapes to scan, at least three.
-        """
+        """Noise of minimum variance, from known noise and shapes to scan."""
         best = min(known, key=lambda item: (item.variance, item.limit))
         for _ in range(_SCANS):
             before = best
@@ -199,7 +162,7 @@ class EqualVarianceSearch:
         return best
 
     def _promising_intervals(self, variance: float, grid: Array) -> list[tuple[float, float]]:
-        """Return the intervals of shapes where noise of this variance may keep the budget."""
+        """Intervals of shapes where noise of this variance may keep the budget."""
         scan = np.array([self.excess_at_variance(shape, variance, _ROUGH) for shape in grid])
         beside = np.concatenate([[np.inf], scan, [np.inf]])
         minima = np.flatnonzero((scan <= beside[:-2]) & (scan < beside[2:]) & (scan < _PROMISING))
@@ -208,7 +171,7 @@ class EqualVarianceSearch:
         return list(zip(grid[low].tolist(), grid[high].tolist(), strict=True))
 
     def _refined(self, best: KnownNoise, ends: tuple[float, float]) -> KnownNoise:
-        """Return the least noise with a shape between `ends`, or `best` if none is less."""
+        """Noise of less variance with a shape between `ends`, or `best` if there is none."""
         from scipy.optimize import minimize_scalar  # noqa: PLC0415
 
         bounds = math.log(ends[0]), math.log(ends[1])

@@ -41,7 +41,7 @@ _SPARSE = 2.0**-960
 
 
 def _start(epsilon: Array, delta: Array) -> Array:
-    """Return a mu no greater than the root.
+    """A mu that is not above the root.
 
     delta <= Q(a - h) gives a quadratic inequality for mu, and delta >= erf(h / sqrt 2) at
     epsilon = 0 is never exceeded at larger epsilon; both bound mu from below.
@@ -54,7 +54,7 @@ def _start(epsilon: Array, delta: Array) -> Array:
 
 
 def _maximum_mu(epsilon: Array, delta: Array) -> Array:
-    """Return the verified mu of each pair, for checked arrays of one shape (n,)."""
+    """Verified mu of each pair, for checked arrays of one shape (n,)."""
     target = np.log(delta)
     mu = _start(epsilon, delta)
     close = _CLOSE / np.sqrt(1.0 + np.sqrt(epsilon))
@@ -79,7 +79,7 @@ def _maximum_mu(epsilon: Array, delta: Array) -> Array:
 
 
 def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, sensitivity: ArrayLike = 1.0) -> Array:
-    """Return the standard deviation of Gaussian noise that is (epsilon, delta)-DP.
+    """Minimum standard deviation of Gaussian noise that is (epsilon, delta)-DP.
 
     Parameters
     ----------

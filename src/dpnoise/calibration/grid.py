@@ -55,20 +55,10 @@ _MINIMUM_LENGTH, _MAXIMUM_LENGTH = 1e-100, 1e100  # of alpha, gamma, theta and r
 
 
 class _GridFamily(NamedTuple):
-    """A family by shape (alpha, theta) and scale (gamma, rho).
-
-    Attributes
-    ----------
-    make : callable
-        (shape, scale) -> noise.
-    log_delta : callable
-        As in `dpnoise.calibration.scalar_profiles`.
-    variance : callable
-        (shape, scale) -> variance, vectorised.
-    """
+    """A family by shape (alpha, theta) and scale (gamma, rho)."""
 
     make: Callable[[float, float], Noise]
-    log_delta: Callable[[Array, Array, float], tuple[Array, Array]]
+    log_delta: Callable[[Array, Array, float], tuple[Array, Array]]  # as in `scalar_profiles`
     variance: Callable[[Array, Array], Array]
 
 
@@ -90,19 +80,7 @@ def check_grid(
     *,
     many: bool,
 ) -> None:
-    """Record what is wrong with the arguments of a grid.
-
-    Parameters
-    ----------
-    problems : Problems
-        Where it is recorded.
-    method : str
-        The method of `calibrate`; only "grid" takes these arguments.
-    box, resolution
-        As for `grid_optimum`, None by default.
-    many : bool
-        Whether there are several coordinates.
-    """
+    """Record what is wrong with the arguments of a grid; other methods take none."""
     if method != "grid":
         expected = "None unless the method is 'grid'"
         problems.require(box is None, "box", expected, box)
@@ -116,7 +94,7 @@ def check_grid(
     except (TypeError, ValueError):
         good = False
     span = f"{_MINIMUM_LENGTH:g} to {_MAXIMUM_LENGTH:g}"
-    expected = f"((least, greatest), (least, greatest)), numbers that rise, from 0 and from {span}"
+    expected = f"((low, high), (low, high)), numbers that rise, from 0 and from {span}"
     problems.require(good, "box", expected, box)
     most = MAXIMUM_LINES[many], MAXIMUM_SCALES[many]
     try:
@@ -134,18 +112,9 @@ def check_grid(
 def first_private_index(
     private: Callable[[Indices], NDArray[np.bool_]], lines: int, length: int
 ) -> Indices:
-    """Return the index of the first private scale on each line, `length` if there is none.
+    """Index of the first private scale on each line, `length` if there is none, shape (lines,).
 
-    Parameters
-    ----------
-    private : callable
-        Indices, shape (lines,), -> whether the noise is private; once private, always private.
-    lines, length : int
-        The number of lines and of scales on each.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (lines,)
+    `private` tells it of one index for each line; once private, always private.
     """
     low, high = np.full(lines, -1), np.full(lines, length)
     while np.any(high - low > 1):
@@ -168,7 +137,7 @@ def _coarse_to_fine(count: int) -> Iterator[int]:
 def _scalar_search(
     family: _GridFamily, budget: Budget, shapes: Array, scales: Array
 ) -> tuple[Array, Array]:
-    """Return the smallest private (shape, scale) of each line, best first, for K = 1."""
+    """The smallest private (shape, scale) of each line, best first, for K = 1."""
     unit, target = budget.sensitivity, math.log(budget.delta)
 
     def private(indices: Indices) -> NDArray[np.bool_]:
@@ -185,7 +154,7 @@ def _scalar_search(
 def _vector_search(
     family: _GridFamily, budget: Budget, shapes: Array, scales: Array
 ) -> tuple[Array, Array]:
-    """Return the private (shape, scale) of minimum variance, for several coordinates.
+    """The private (shape, scale) of minimum variance, for several coordinates.
 
     A line is left after one look at the largest scale that would be an improvement.
     """
@@ -207,7 +176,7 @@ def _vector_search(
 
 
 def _private(family: _GridFamily, budget: Budget, shape: float, scale: float) -> bool:
-    """Return whether noise is certified to keep the budget."""
+    """Whether noise is certified to keep the budget."""
     noise, unit = family.make(float(shape), float(scale)), budget.sensitivity
     lower = half_line_log_delta(noise, unit, budget.epsilon, budget.dimension)
     if lower > math.log(budget.delta) + _ROUNDING:  # needs no more accurate account
@@ -216,37 +185,11 @@ def _private(family: _GridFamily, budget: Budget, shape: float, scale: float) ->
 
 
 def grid_optimum(
-    kind: type[Noise],
-    budget: Budget,
-    box: Box = BOX,
-    resolution: tuple[int, int] = RESOLUTION,
+    kind: type[Noise], budget: Budget, box: Box, resolution: tuple[int, int]
 ) -> Calibration:
-    """Return the private noise of minimum variance on a grid.
+    """Private noise of minimum variance on a grid of shape and scale, for a positive delta.
 
-    Parameters
-    ----------
-    kind : type
-        FlippedHuber or OffsetSymmetricGaussian.
-    budget : Budget
-        With positive delta.
-    box : ((float, float), (float, float))
-        The ranges of alpha or theta and of gamma or rho.
-    resolution : (int, int)
-        How many equidistant values of each.
-
-    Returns
-    -------
-    Calibration
-        Certified.
-
-    Raises
-    ------
-    ValueError
-        If no point of the grid is certified to be private.
-
-    References
-    ----------
-    Muthukrishnan & Kalyani (IEEE TIFS 2023), Algorithm 2.
+    ValueError if no point of the grid is certified to be private.
     """
     shapes, scales = (np.linspace(*ends, n) for ends, n in zip(box, resolution, strict=True))
     family = _FAMILIES[kind]

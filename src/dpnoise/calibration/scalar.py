@@ -1,4 +1,4 @@
-"""The least variance in one dimension, for families with a shape and a scale.
+"""Minimum variance in one dimension, for families with a shape and a scale.
 
 Flipped Huber noise (flipped-huber-2023, Section IV-A). At fixed alpha > sensitivity the profile
 at epsilon has a kink where alpha sensitivity = gamma^2 epsilon: there the loss of the Laplace
@@ -53,7 +53,7 @@ _LARGE = 50.0
 
 
 def kink_shape(epsilon: Array, delta: Array) -> Array:
-    """Return b = alpha / gamma where the Laplace centre has loss epsilon and delta is spent.
+    """Shape b = alpha / gamma at which the Laplace centre has loss epsilon and delta is spent.
 
     Vectorised over budgets with positive epsilon and delta. With gamma = sensitivity b / epsilon
     it is flipped Huber noise of the given profile if alpha >= sensitivity, that is
@@ -77,7 +77,7 @@ def kink_shape(epsilon: Array, delta: Array) -> Array:
 
 
 def bound_shape(epsilon: float, delta: float) -> float:
-    """Return b = bound / beta of truncated Laplace noise with beta = sensitivity / epsilon.
+    """Shape b = bound / beta of truncated Laplace noise with beta = sensitivity / epsilon.
 
     Geng, Ding, Guo & Kumar (AISTATS 2020): the loss is epsilon up to the bound and delta is the
     mass that a shift moves beyond it.
@@ -144,13 +144,5 @@ _FAMILIES = {
 
 
 def scalar_optimum(kind: type[Noise], budget: Budget) -> Calibration:
-    """Return the noise of least variance of a family, for one coordinate and delta > 0.
-
-    Parameters
-    ----------
-    kind : type
-        FlippedHuber, OffsetSymmetricGaussian or TruncatedLaplace.
-    budget : Budget
-        With dimension 1 and positive delta.
-    """
+    """Noise of minimum variance for K = 1 and delta > 0, of a family in `_FAMILIES`."""
     return minimum_variance(_FAMILIES[kind](budget.epsilon, budget.tight.delta), budget)

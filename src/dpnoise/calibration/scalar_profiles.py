@@ -29,13 +29,13 @@ from dpnoise.privacy.gaussian import log_mills_difference, mills_slope
 if TYPE_CHECKING:
     from dpnoise._types import Array
 
-_LEAST_SHAPE = 1e-60  # indistinguishable from the Gaussian
-_LEAST_GAP = 1e-300
+_MINIMUM_SHAPE = 1e-60  # indistinguishable from the Gaussian
+_MINIMUM_GAP = 1e-300
 _FAR, _DEPTH = 3.0, 48  # an error of exp(-2 _FAR sqrt(2 _DEPTH)) in the continued fraction
 
 
 def _mills_fall(low: Array, high: Array) -> Array:
-    """Return m(low) - m(high) for 0 <= low <= high."""
+    """m(low) - m(high) for 0 <= low <= high."""
     fall, some = np.zeros_like(low), high > low
     if some.any():
         half = 0.5 * (high[some] - low[some])
@@ -44,27 +44,23 @@ def _mills_fall(low: Array, high: Array) -> Array:
 
 
 def _combine(log_g: Array, near: Array, far: Array, d: Array) -> tuple[Array, Array]:
-    """Return log of near + g(t1) far, and d g(t1) over it; near is 0 unless t1 < 0."""
+    """Logarithm of near + g(t1) far, and d g(t1) over that sum; near is 0 unless t1 < 0."""
     inside = near > 0
     log_delta = np.where(
         inside,
-        np.log(np.maximum(near + np.exp(log_g) * far, _LEAST_GAP)),
-        log_g + np.log(np.maximum(far, _LEAST_GAP)),
+        np.log(np.maximum(near + np.exp(log_g) * far, _MINIMUM_GAP)),
+        log_g + np.log(np.maximum(far, _MINIMUM_GAP)),
     )
     return log_delta, np.exp(np.log(d) + log_g - log_delta)
 
 
 def flipped_huber_log_delta(b: Array, d: Array, epsilon: Array | float) -> tuple[Array, Array]:
-    """Return log delta of flipped Huber noise and its derivative in log d.
+    """Log delta of flipped Huber noise and its derivative in log d.
 
-    Parameters
-    ----------
-    b, d, epsilon : array_like of float
-        alpha / gamma (non-negative), sensitivity / gamma (positive), epsilon (non-negative);
-        they broadcast.
+    b = alpha / gamma >= 0, d = sensitivity / gamma > 0 and epsilon >= 0 broadcast.
     """
     b, d, epsilon = np.broadcast_arrays(*np.atleast_1d(b, d, epsilon))
-    b = np.maximum(b, _LEAST_SHAPE)
+    b = np.maximum(b, _MINIMUM_SHAPE)
     square, mills = b * b, mills_ratio(b)
     weight = -np.expm1(-square) + np.exp(-square) * b * mills  # b Z
     # t2 = t1 + d by the pieces that hold t1 and t2, in the order of Table I from the last on.
@@ -99,13 +95,9 @@ def flipped_huber_log_delta(b: Array, d: Array, epsilon: Array | float) -> tuple
 
 
 def offset_gaussian_log_delta(b: Array, d: Array, epsilon: Array | float) -> tuple[Array, Array]:
-    """Return log delta of OSGT noise and its derivative in log d.
+    """Log delta of OSGT noise and its derivative in log d.
 
-    Parameters
-    ----------
-    b, d, epsilon : array_like of float
-        theta / rho (non-negative), sensitivity / rho (positive), epsilon (non-negative);
-        they broadcast.
+    b = theta / rho >= 0, d = sensitivity / rho > 0 and epsilon >= 0 broadcast.
     """
     b, d, epsilon = np.broadcast_arrays(*np.atleast_1d(b, d, epsilon))
     excess = (epsilon - b * d) - 0.5 * d * d
@@ -118,13 +110,9 @@ def offset_gaussian_log_delta(b: Array, d: Array, epsilon: Array | float) -> tup
 
 
 def truncated_laplace_log_delta(b: Array, d: Array, epsilon: Array | float) -> tuple[Array, Array]:
-    """Return log delta of truncated Laplace noise and its derivative in log d.
+    """Log delta of truncated Laplace noise and its derivative in log d.
 
-    Parameters
-    ----------
-    b, d, epsilon : array_like of float
-        bound / beta (positive), sensitivity / beta (positive), epsilon (non-negative); they
-        broadcast.
+    b = bound / beta > 0, d = sensitivity / beta > 0 and epsilon >= 0 broadcast.
     """
     b, d, epsilon = np.broadcast_arrays(*np.atleast_1d(b, d, epsilon))
     # The loss crosses epsilon where t + d leaves the support, if not before.
@@ -141,7 +129,7 @@ def truncated_laplace_log_delta(b: Array, d: Array, epsilon: Array | float) -> t
 
 
 def offset_gaussian_variance(b: Array) -> Array:
-    """Return the variance of OSGT noise with rho = 1, from b = theta / rho.
+    """Variance of OSGT noise with rho = 1, from b = theta / rho.
 
     It is 1 + b^2 - b / m(b), which cancels for large b, where a continued fraction has it (see
     `dpnoise.noise.offset_symmetric_gaussian`).
@@ -161,5 +149,5 @@ def offset_gaussian_variance(b: Array) -> Array:
 
 
 def truncated_laplace_variance(b: Array) -> Array:
-    """Return the variance of truncated Laplace noise with beta = 1."""
+    """Variance of truncated Laplace noise with beta = 1."""
     return 2.0 * special.gammainc(3.0, b) / -np.expm1(-b)

@@ -1,4 +1,4 @@
-"""The least variance over a family with a shape and a scale, with a vectorised profile.
+"""Minimum variance over a family with a shape and a scale, with a vectorised profile.
 
 At a fixed shape delta falls with the scale, so that the budget determines one scale, found by
 Newton's method for many shapes at once. What is left is the variance as a function of the
@@ -48,33 +48,18 @@ class Candidate(NamedTuple):
 
 
 class ShapeFamily(NamedTuple):
-    """What the search needs to know of a family and a way to account for its privacy.
+    """A family and a way to account for its privacy.
 
-    Attributes
-    ----------
-    make : callable
-        (shape, scale) -> noise.
-    log_delta : callable
-        (shape, d, epsilon) -> log delta and its derivative in log d, vectorised; d is the
-        sensitivity over the scale.
-    variance : callable
-        shape -> variance at scale 1, vectorised.
-    grid : numpy.ndarray
-        Increasing shapes that reach both limits of the family.
-    limit : float
-        The variance for sensitivity 1 at the upper limit, which no member attains.
-    near : float
-        How far above the limit noise may be that stands for it, relatively.
-    candidate : Candidate or None
-        A guess.
+    `log_delta` maps (shape, d, epsilon) to log delta and its derivative in log d, where d is the
+    sensitivity over the scale.
     """
 
-    make: Callable[[float, float], Noise]
+    make: Callable[[float, float], Noise]  # (shape, scale) -> noise
     log_delta: Callable[[Array, Array, float], tuple[Array, Array]]
-    variance: Callable[[Array], Array]
-    grid: Array
-    limit: float
-    near: float
+    variance: Callable[[Array], Array]  # at scale 1, by shape
+    grid: Array  # increasing shapes that reach both limits of the family
+    limit: float  # variance for sensitivity 1 at the upper limit, which no member attains
+    near: float  # how far above the limit noise may be that stands for it, relatively
     candidate: Candidate | None = None
 
 
@@ -84,20 +69,10 @@ def solve_scale(
     start: Array,
     close: float = _CLOSE,
 ) -> Array:
-    """Return the log d with log delta = target, for many increasing functions at once.
+    """Values of log d with log delta = target, for many increasing functions at once.
 
-    Newton's method in a bracket.
-
-    Parameters
-    ----------
-    log_delta : callable
-        d -> log delta and its derivative in log d.
-    target : float
-        The logarithm of the wanted delta.
-    start : numpy.ndarray
-        First values of log d.
-    close : float
-        The error of log d to stop at.
+    Newton's method in a bracket, from `start` to an error of `close`. `log_delta` gives log delta
+    and its derivative in log d.
     """
     x = start
     low, high = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
@@ -128,20 +103,11 @@ def solve_scale(
 def minimize_on_interval(
     value: Callable[[Array], Array], grid: Array, values: Array
 ) -> tuple[float, float]:
-    """Return the argument and the minimum of a function on an interval.
+    """Argument and minimum of a vectorised function of order 1, from its values on a grid.
 
     The interval between the neighbours of the best point is divided again and again, so that
     kinks do no harm. Of several local minima that the grid does not resolve, one may be
     missed.
-
-    Parameters
-    ----------
-    value : callable
-        Vectorised; of order 1, such as the logarithm of the variance.
-    grid : numpy.ndarray
-        Increasing arguments from the lower to the upper end of the interval.
-    values : numpy.ndarray
-        The function there.
     """
     points = grid
     for _ in range(_ROUNDS):
@@ -171,7 +137,7 @@ class _ScaleSearch:
         self._known = family.grid, 0.5 * np.log(family.variance(family.grid) / family.limit)
 
     def log_d(self, shapes: Array, close: float = _CLOSE) -> Array:
-        """Return log d that spends delta; the solutions are the next start."""
+        """Values of log d that spend delta; the solutions are the next start."""
         start = np.interp(shapes, *self._known)
         found = solve_scale(
             lambda d: self.family.log_delta(shapes, d, self.epsilon), self.target, start, close
@@ -180,11 +146,11 @@ class _ScaleSearch:
         return found
 
     def log_variance(self, shapes: Array, close: float = _CLOSE) -> Array:
-        """Return the logarithm of the variance that the budget needs."""
+        """Logarithms of the variances that the budget needs."""
         return np.log(self.family.variance(shapes)) - 2.0 * self.log_d(shapes, close)
 
     def private(self, shapes: Array, variance: float) -> NDArray[np.bool_]:
-        """Return for which shapes noise of this variance keeps the budget."""
+        """Whether noise of this variance keeps the budget, by shape."""
         d = np.sqrt(self.family.variance(shapes) / variance)
         return self.family.log_delta(shapes, d, self.epsilon)[0] <= self.target
 
@@ -197,17 +163,7 @@ class _ScaleSearch:
 
 
 def minimum_variance(family: ShapeFamily, budget: Budget, method: str = "exact") -> Calibration:
-    """Return the noise of least variance for a positive delta.
-
-    Parameters
-    ----------
-    family : ShapeFamily
-        The family, with its grid, limit and candidate for this budget.
-    budget : Budget
-        The budget.
-    method : str
-        What the account of `family` is called.
-    """
+    """Certified noise of minimum variance of a family, for a positive delta."""
     search = _ScaleSearch(family, budget.epsilon, budget.tight.delta)
     unit, infimum = budget.sensitivity, None
     if family.candidate:

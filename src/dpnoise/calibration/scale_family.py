@@ -24,20 +24,7 @@ _INVISIBLE, _LONGEST = 1e-14, 300.0
 
 
 def pure_scale(budget: Budget, unit: Noise) -> float:
-    """Return the minimum scale of (epsilon, 0)-DP noise, rounded up.
-
-    Parameters
-    ----------
-    budget : Budget
-        With positive epsilon.
-    unit : Noise
-        The noise at scale 1, of bounded privacy loss.
-
-    Returns
-    -------
-    float
-        K times the largest loss of one coordinate at scale 1, over epsilon.
-    """
+    """Minimum scale of (epsilon, 0)-DP noise, rounded up: K largest_loss / epsilon."""
     loss = unit.largest_loss(budget.sensitivity)
     scale = budget.dimension * float(loss) / budget.epsilon
     minimum = budget.dimension * Fraction(loss) / Fraction(budget.epsilon)
@@ -47,44 +34,15 @@ def pure_scale(budget: Budget, unit: Noise) -> float:
 
 
 def pure_optimum(unit: Noise, budget: Budget) -> Calibration:
-    """Return the noise of minimum variance for delta = 0.
-
-    Parameters
-    ----------
-    unit : Noise
-        The noise at scale 1, of bounded privacy loss.
-    budget : Budget
-        With positive epsilon.
-
-    Returns
-    -------
-    Calibration
-        Certified in exact arithmetic.
-    """
+    """Noise of minimum variance for delta = 0, from `unit`, which has scale 1."""
     return certified_calibration(unit.scaled(pure_scale(budget, unit)), budget)
 
 
 def scale_optimum(unit: Noise, budget: Budget, variance: float | None = None) -> Calibration:
-    """Return the noise of minimum variance for delta > 0.
+    """Noise of minimum variance for delta > 0, from `unit`, which has scale 1.
 
-    Parameters
-    ----------
-    unit : Noise
-        The noise at scale 1.
-    budget : Budget
-        With positive delta.
-    variance : float, optional
-        The minimum variance for sensitivity 1, where a closed form has it.
-
-    Returns
-    -------
-    Calibration
-        Certified; (epsilon, 0)-DP noise, which keeps every delta, where that is not larger.
-
-    Raises
-    ------
-    RuntimeError
-        If no scale is found or certified.
+    `variance` is the minimum for sensitivity 1, where a closed form has it. (epsilon, 0)-DP noise,
+    which keeps every delta, is returned where it is not larger.
     """
     if variance is None:
         variance = _minimum_variance(unit, budget)
@@ -97,7 +55,7 @@ def scale_optimum(unit: Noise, budget: Budget, variance: float | None = None) ->
 
 
 def _minimum_variance(unit: Noise, budget: Budget) -> float:
-    """Return the variance of the least private scale for sensitivity 1."""
+    """Variance at the scale that spends delta, for sensitivity 1."""
     search = EqualVarianceSearch(lambda _, scale: unit.scaled(scale), budget.unit)
     pure = 0.0
     if budget.allows_pure:

@@ -43,21 +43,21 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.calibration.budget import Budget, Calibration
 
-_LEAST_SHAPE = 1e-60  # indistinguishable from the Gaussian
-_GREATEST = 300.0
+_MINIMUM_SHAPE = 1e-60  # indistinguishable from the Gaussian
+_MAXIMUM_EXPONENT = 300.0
 _REFUSED = 1.0  # log delta where the theorem does not apply
 
 
 def _offset(b: Array) -> Array:
-    """Return theta / gamma, where a Gaussian shifted by it dominates the noise (Lemma 6)."""
+    """Theta / gamma, where a Gaussian shifted by it dominates the noise (Lemma 6)."""
     weight = -np.expm1(-b * b) + np.exp(-b * b) * b * mills_ratio(b)  # b Z
     tail = 0.5 * math.log(math.pi / 2.0) - np.log(2.0 * weight / b) - 0.5 * b * b
     return np.maximum(-special.ndtri_exp(tail), 0.0)
 
 
 def _log_delta(b: Array, d: Array, epsilon: float, dimension: int) -> tuple[Array, Array]:
-    """Return log of the bound and its derivative in log d, above 0 where there is no bound."""
-    b = np.maximum(b, _LEAST_SHAPE)
+    """Logarithm of the bound, above 0 where there is none, and its derivative in log d."""
+    b = np.maximum(b, _MINIMUM_SHAPE)
     root = math.sqrt(dimension)
     a = epsilon / (root * d)
     h = root * np.where(b > d, b, 0.5 * (d + b * (b / d)))
@@ -76,20 +76,22 @@ def _log_delta(b: Array, d: Array, epsilon: float, dimension: int) -> tuple[Arra
     base = np.where(applies, -0.5 * math.log(2.0 * math.pi) - log_delta, -np.inf)
     widening = root * np.where(b > d, 0.0, 0.5 * (d - b * (b / d)))
     # Far from the root the exponents are differences of huge numbers.
-    near = np.exp(np.minimum(base - 0.5 * x1 * x1, _GREATEST)) * (a + widening)
-    away = np.exp(np.minimum(base - 0.5 * x2 * x2 + epsilon, _GREATEST)) * (a - widening)
+    near = np.exp(np.minimum(base - 0.5 * x1 * x1, _MAXIMUM_EXPONENT)) * (a + widening)
+    away = np.exp(np.minimum(base - 0.5 * x2 * x2 + epsilon, _MAXIMUM_EXPONENT)) * (a - widening)
     return np.where(applies, log_delta, _REFUSED), near - away
 
 
 def theorem_8_delta(
     alpha: ArrayLike, gamma: ArrayLike, sensitivity: float, epsilon: float, dimension: int
 ) -> Array:
-    """Return the delta that Theorem 8 vouches for.
+    """Delta that Theorem 8 guarantees for flipped Huber noise.
 
     Parameters
     ----------
-    alpha, gamma : array_like of float
-        Parameters of the noise; they broadcast.
+    alpha : array_like of float
+        Non-negative.
+    gamma : array_like of float
+        Positive; both broadcast.
     sensitivity : float
         The largest difference between neighbouring answers in each coordinate, positive.
     epsilon : float
@@ -106,6 +108,16 @@ def theorem_8_delta(
     ------
     ValueError
         If an argument is out of range.
+
+    References
+    ----------
+    Muthukrishnan & Kalyani (IEEE TIFS 2023), Theorem 8.
+
+    Examples
+    --------
+    >>> from dpnoise.calibration.sufficient import theorem_8_delta
+    >>> float(theorem_8_delta(2.0, 3.0, sensitivity=1.0, epsilon=1.0, dimension=1)) < 0.1
+    True
     """
     problems = Problems("Theorem 8")
     alpha = floats(problems, "alpha", alpha, low=0.0)
@@ -120,13 +132,7 @@ def theorem_8_delta(
 
 
 def sufficient_optimum(budget: Budget) -> Calibration:
-    """Return the flipped Huber noise of least variance under Theorem 8.
-
-    Parameters
-    ----------
-    budget : Budget
-        With positive epsilon and delta.
-    """
+    """Flipped Huber noise of minimum variance under Theorem 8, epsilon and delta positive."""
     dimension = budget.dimension
     family = ShapeFamily(
         make=lambda b, scale: FlippedHuber(b * scale, scale),

@@ -1,4 +1,4 @@
-"""The least variance in K dimensions, and of families without a vectorised profile.
+"""Minimum variance in K dimensions, and of families without a vectorised profile.
 
 Flipped Huber noise in K dimensions (flipped-huber-2023, Section IV-B; Algorithm 2 there is a
 grid search). The profile has a kink where the largest loss of the Laplace centres together,
@@ -43,49 +43,25 @@ _MORE_WITHOUT_KINK = 4
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
 
 
-def _by_variance(one: KnownNoise) -> tuple[float, bool]:
-    return one.variance, one.limit
+class _VectorFamily(NamedTuple):
+    """A family by shape and scale; a Laplace part of its noise has scale / shape for its scale."""
 
-
-class VectorFamily(NamedTuple):
-    """What the search needs to know of a family.
-
-    Attributes
-    ----------
-    make : callable
-        (shape, scale) -> noise. Where the noise is Laplace, up to a bound or in its centre, its
-        scale is scale / shape.
-    grid : numpy.ndarray
-        Increasing shapes to scan.
-    laplace, gaussian : float
-        Shapes that stand for these limits; the second may be None.
-    members : bool, bool
-        Whether the family attains these limits.
-    kink : float or None
-        Where to look for the kink of a family with an inner Laplace part.
-    composed : float or None
-        A shape that keeps the budget on the kink by basic composition: there each coordinate is
-        (epsilon / K, delta / K)-DP.
-    close : bool
-        Whether the kink is sought near `composed`, if there is such a shape.
-    """
-
-    make: Callable[[float, float], Noise]
-    grid: Array
-    laplace: float
+    make: Callable[[float, float], Noise]  # (shape, scale) -> noise
+    grid: Array  # increasing shapes to scan
+    laplace: float  # a shape that stands for this limit
     gaussian: float | None = None
-    members: tuple[bool, bool] = (False, True)
-    kink: float | None = None
-    composed: float | None = None
-    close: bool = False
+    members: tuple[bool, bool] = (False, True)  # whether the family attains these limits
+    kink: float | None = None  # where to look for the kink of an inner Laplace part
+    composed: float | None = None  # on the kink, with (epsilon / K, delta / K)-DP coordinates
+    close: bool = False  # whether the kink is sought near `composed`, if there is such a shape
 
 
-def _flipped_huber(budget: Budget) -> VectorFamily:
+def _flipped_huber(budget: Budget) -> _VectorFamily:
     depth = budget.epsilon / budget.dimension - math.log(budget.delta)
     last = math.sqrt(depth + 3.0)
     share, part = budget.epsilon / budget.dimension, budget.delta / budget.dimension
     shape = float(kink_shape(np.asarray(share), np.asarray(part))) if share > 0.0 else 0.0
-    return VectorFamily(
+    return _VectorFamily(
         make=lambda b, scale: FlippedHuber(b * scale, scale),
         grid=np.concatenate([np.geomspace(1e-3, 0.02, 4), np.geomspace(0.03, last, 16)]),
         # There the tails of all coordinates hold less than 1e-9 delta.
@@ -97,8 +73,8 @@ def _flipped_huber(budget: Budget) -> VectorFamily:
     )
 
 
-def _offset_gaussian(budget: Budget) -> VectorFamily:  # noqa: ARG001
-    return VectorFamily(
+def _offset_gaussian(budget: Budget) -> _VectorFamily:  # noqa: ARG001
+    return _VectorFamily(
         make=lambda b, scale: OffsetSymmetricGaussian(b * scale, scale),
         grid=np.geomspace(1e-3, 1e6, 40),
         laplace=1e7,
@@ -106,11 +82,11 @@ def _offset_gaussian(budget: Budget) -> VectorFamily:  # noqa: ARG001
     )
 
 
-def _truncated_laplace(budget: Budget) -> VectorFamily:
+def _truncated_laplace(budget: Budget) -> _VectorFamily:
     share = budget.epsilon / budget.dimension
     part = budget.delta / budget.dimension
     last = share - math.log(part) + 5.0
-    return VectorFamily(
+    return _VectorFamily(
         make=lambda r, scale: TruncatedLaplace(scale / r, scale),
         grid=np.geomspace(1e-3, last, 24),
         laplace=last + 25.0,
@@ -119,8 +95,8 @@ def _truncated_laplace(budget: Budget) -> VectorFamily:
     )
 
 
-def _huber(budget: Budget) -> VectorFamily:  # noqa: ARG001
-    return VectorFamily(
+def _huber(budget: Budget) -> _VectorFamily:  # noqa: ARG001
+    return _VectorFamily(
         make=Huber,
         grid=np.geomspace(0.01, 30.0, 20),
         laplace=1e-5,
@@ -129,9 +105,9 @@ def _huber(budget: Budget) -> VectorFamily:  # noqa: ARG001
     )
 
 
-def _subbotin(budget: Budget) -> VectorFamily:  # noqa: ARG001
+def _subbotin(budget: Budget) -> _VectorFamily:  # noqa: ARG001
     # The unit scale / shape of the Laplace noise at p = 1 holds for shape 1 only.
-    return VectorFamily(
+    return _VectorFamily(
         make=Subbotin,
         grid=1.0 + np.geomspace(1e-9, 999.0, 48),
         laplace=1.0,
@@ -152,16 +128,9 @@ _FAMILIES = {
 def _kink(
     search: EqualVarianceSearch, start: float, step: float, error: float
 ) -> KnownNoise | None:
-    """Return the noise where the largest loss of the Laplace part is epsilon, if any.
+    """Noise whose Laplace part has the largest loss epsilon, if any.
 
-    Parameters
-    ----------
-    search : EqualVarianceSearch
-        The family and the budget.
-    start, step : float
-        A first shape, and how far to go in its logarithm at first.
-    error : float
-        Of log delta.
+    The search starts at a shape, with a step of its logarithm; `error` is that of log delta.
     """
     share = _BELOW * search.budget.epsilon / search.budget.dimension
     if share == 0.0:
@@ -180,15 +149,15 @@ def _kink(
 
 
 def _on_kink(search: EqualVarianceSearch, shape: float) -> KnownNoise:
-    """Return the noise of a shape whose Laplace parts have the largest loss epsilon together."""
+    """Noise of a shape whose Laplace parts have the largest loss epsilon together."""
     share = _BELOW * search.budget.epsilon / search.budget.dimension
     return KnownNoise(search.make(shape, 1.0).var() / (share / shape) ** 2, shape, limit=False)
 
 
 def _noise_on_kink(
-    family: VectorFamily, search: EqualVarianceSearch
+    family: _VectorFamily, search: EqualVarianceSearch
 ) -> tuple[KnownNoise | None, KnownNoise | None]:
-    """Return noise on the kink by basic composition, and by the exact account, if any."""
+    """Noise on the kink by basic composition, and by the exact account, if any."""
     budget, composed, start, step, gain = search.budget, None, family.kink, 0.15, 1.0
     if start is None:
         return None, None
@@ -205,29 +174,15 @@ def _noise_on_kink(
 
 
 def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
-    """Return the noise of minimum variance of a family, for delta > 0.
+    """Noise of minimum variance for delta > 0, of a family in `_FAMILIES`.
 
-    Parameters
-    ----------
-    kind : type
-        FlippedHuber, OffsetSymmetricGaussian, TruncatedLaplace, Huber or Subbotin.
-    budget : Budget
-        With positive delta.
-
-    Returns
-    -------
-    Calibration
-        Certified; never larger than a limit of the family by more than certification costs.
-
-    Raises
-    ------
-    RuntimeError
-        If no noise could be certified.
+    Certified, and never larger than a limit of the family by more than certification costs;
+    RuntimeError where no noise could be certified.
     """
     family = _FAMILIES[kind](budget)
     search = EqualVarianceSearch(family.make, budget.unit)
     if family.kink is None:  # there such values take less time
-        search.most_inaccurate *= _MORE_WITHOUT_KINK
+        search.maximum_inaccurate *= _MORE_WITHOUT_KINK
     laplace = closed_forms.laplace(budget.unit).variance
     limits = [KnownNoise(laplace, family.laplace, not family.members[0])]
     if family.gaussian is not None:
@@ -239,7 +194,7 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     if kink:
         grid = np.union1d(grid, kink.shape * np.array(_BESIDE_KINK))
     best = search.minimum(known, grid)
-    limit = min(limits, key=_by_variance)
+    limit = min(limits, key=lambda one: (one.variance, one.limit))
     found = None if best.limit else _certified_at_shape(family, best, best.variance, budget)
     if found is not None and found.variance <= limit.variance * budget.sensitivity**2:
         return found
@@ -250,9 +205,9 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
 
 
 def _certified_at_shape(
-    family: VectorFamily, one: KnownNoise, variance: float, budget: Budget
+    family: _VectorFamily, one: KnownNoise, variance: float, budget: Budget
 ) -> Calibration:
-    """Return certified noise of a shape, of about this variance for sensitivity 1."""
+    """Certified noise of a shape, of about this variance for sensitivity 1."""
     scale = math.sqrt(variance / family.make(one.shape, 1.0).var())
     infimum = one.variance * budget.sensitivity**2 if one.limit else None
     noise = family.make(one.shape, scale * budget.sensitivity)

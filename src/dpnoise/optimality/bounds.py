@@ -14,7 +14,7 @@ for these hold for T' (data processing). E|T'| = E|T|, since |t| is linear betwe
 points, and E T'^2 <= E T^2 + h^2 / 4. Reflection and averaging make T' symmetric. Its masses
 p_j therefore satisfy, for each k in a set S of shifts, a linear program with slacks
 u_kj >= p_j - e^epsilon p_(j+k), sum_j u_kj <= delta; terms with |j + k| < |j| are left out and
-everything from L on is one lump at L, which both only relax. So the least cost of the program,
+everything from L on is one lump at L, which both only relax. So the minimum of the program,
 less h^2 / 4 for the variance, bounds the cost of every noise from below. What is returned is
 not the solver's optimum but the value of its dual solution, made feasible and computed here
 with a margin for rounding: weak duality makes it a bound whatever the solver did.
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 COSTS = ("variance", "mean-abs")
-LARGEST_EPSILON = 8.0  # beyond, peaks of width e^(-epsilon / 2) ask for too fine a lattice
+_MAXIMUM_EPSILON = 8.0  # beyond, peaks of width e^(-epsilon / 2) ask for too fine a lattice
 _REACH = 16.0  # a Laplace tail beyond this many 1 / epsilon holds e^-16 of the mass
-_LARGEST_PROGRAM = 20_000  # lattice points
+_MAXIMUM_PROGRAM = 20_000  # lattice points
 _ALL_SHIFTS = 64  # up to so many cells per unit, one program with all shifts is fastest
-_MOST_CELLS = 128  # chosen without being asked for
+_MAX_CELLS = 128  # chosen without being asked for
 _ROUNDS = 12
 _SHIFTS_PER_ROUND = 6
 
@@ -94,7 +94,7 @@ def minimum_cost(
     cells: int | None = None,
     gap: float = 0.005,
 ) -> CostBounds:
-    """Return bounds on the minimum cost of one-dimensional additive (epsilon, delta)-DP noise.
+    """Bounds on the minimum cost of one-dimensional additive (epsilon, delta)-DP noise.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def minimum_cost(
     delta : float
         In [0, 1).
     cost : str, optional
-        "variance", E T^2 (the least is attained at mean 0), or "mean-abs", E|T|.
+        "variance", E T^2 (the minimum is attained at mean 0), or "mean-abs", E|T|.
     cells : int, optional
         Lattice points per unit of length; by default as many as `gap` needs.
     gap : float, optional
@@ -135,7 +135,7 @@ def minimum_cost(
     True
     """
     problems = Problems("least cost of additive noise")
-    ok = problems.number("epsilon", epsilon, low=0.0, high=LARGEST_EPSILON, open_low=True)
+    ok = problems.number("epsilon", epsilon, low=0.0, high=_MAXIMUM_EPSILON, open_low=True)
     ok &= problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
     problems.require(cost in COSTS, "cost", f"one of {', '.join(COSTS)}", cost)
     problems.number("gap", gap, low=0.0, open_low=True)
@@ -144,9 +144,9 @@ def minimum_cost(
     if ok and known:
         points = (cells or 1) * _reach(epsilon, delta)
         problems.require(
-            points <= _LARGEST_PROGRAM,
+            points <= _MAXIMUM_PROGRAM,
             "epsilon, delta, cells",
-            f"a program of at most {_LARGEST_PROGRAM} lattice points",
+            f"a program of at most {_MAXIMUM_PROGRAM} lattice points",
             math.ceil(points),
         )
     problems.raise_if_any()
@@ -156,7 +156,7 @@ def minimum_cost(
         return _bracket(epsilon, delta, cost, cells, gap=gap, start=start)
     cells, finest, start = _choose_cells(epsilon, delta, cost, gap)
     limit = _bracket(epsilon, delta, cost, cells, gap=gap, start=start)
-    while limit.gap > gap and limit.cells < min(finest, _MOST_CELLS):
+    while limit.gap > gap and limit.cells < min(finest, _MAX_CELLS):
         cells = min(2 * limit.cells, finest)
         again = _bracket(epsilon, delta, cost, cells, gap=gap, start=limit.noise)
         limit = replace(again, lower=max(limit.lower, again.lower))
@@ -164,7 +164,7 @@ def minimum_cost(
 
 
 def _reach(epsilon: float, delta: float) -> float:
-    """Return where the lattice ends: past the support of truncated Laplace noise."""
+    """Where the lattice ends: past the support of truncated Laplace noise."""
     support = _REACH
     if delta > 0.0:
         support = min(support, math.log1p(math.expm1(epsilon) / (2.0 * delta)))
@@ -182,14 +182,14 @@ def _cost(noise: Histogram, cost: str) -> float:
 
 
 def _rounding_loss(cells: int, cost: str) -> float:
-    """Return by how much rounding to the lattice may raise the cost."""
+    """By how much rounding to the lattice may raise the cost."""
     return 0.25 / cells**2 if cost == "variance" else 0.0
 
 
 def _choose_cells(
     epsilon: float, delta: float, cost: str, gap: float
 ) -> tuple[int, int, Histogram]:
-    """Return a lattice expected to suffice for `gap`, a fine one, and noise that it led to.
+    """A lattice expected to suffice for `gap`, a fine one, and noise that it led to.
 
     The optimum peaks sharply at multiples of 1 when epsilon is large, so that lattices on
     which the peaks are a whole number of points wide do better than much finer ones. Programs
@@ -215,7 +215,7 @@ def _choose_cells(
 
 
 def _decreasing(epsilon: float, delta: float, cost: str, cells: int) -> Histogram:
-    """Return good noise of decreasing density."""
+    """Good noise of decreasing density."""
     masses, _ = _program(epsilon, delta, cost, cells).solve_decreasing()
     return repaired_histogram(cells, masses, epsilon, delta)
 
@@ -223,7 +223,7 @@ def _decreasing(epsilon: float, delta: float, cost: str, cells: int) -> Histogra
 def _bracket(
     epsilon: float, delta: float, cost: str, cells: int, *, gap: float, start: Histogram
 ) -> CostBounds:
-    """Return the bounds by the program of one lattice and by noise known before."""
+    """Bounds by the program of one lattice and by noise known before."""
     program = _program(epsilon, delta, cost, cells)
     few = {cells, cells - 1, cells // 2 + 1, cells // 3}
     shifts = sorted(few) if cells > _ALL_SHIFTS else list(range(1, cells + 1))
@@ -250,7 +250,7 @@ def _bracket(
 
 
 def _violated(deltas: Array, delta: float, shifts: list[int]) -> list[int]:
-    """Return the most violated shifts, some way apart."""
+    """The most violated shifts, some way apart."""
     excess = deltas - delta
     excess[np.array(shifts) - 1] = 0.0
     apart = max(deltas.size // 12, 1)

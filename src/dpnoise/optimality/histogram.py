@@ -49,24 +49,24 @@ class Histogram:
         return np.maximum(np.arange(-0.5, self.masses.size) / self.cells, 0.0)
 
     def total(self) -> float:
-        """Return the mass of all cells, tail included: 1 but for rounding."""
+        """Mass of all cells, tail included: 1 but for rounding."""
         return self._moment(np.ones(self.masses.size), 0)
 
     def var(self) -> float:
-        """Return the variance."""
+        """Variance."""
         width = 1.0 / self.cells
         centres = np.arange(self.masses.size, dtype=float) * width
         return self._moment(centres**2 + width**2 / 12.0, 2)
 
     def mean_abs(self) -> float:
-        """Return E|T|."""
+        """E|T|."""
         width = 1.0 / self.cells
         size = np.arange(self.masses.size, dtype=float) * width
         size[0] = width / 4.0  # the cell that straddles 0
         return self._moment(size, 1)
 
     def _moment(self, values: Array, power: int) -> float:
-        """Return E v(T), with `values` of v by cell and v(t + 1) known from E t^i, i <= power."""
+        """E v(T), with `values` of v by cell and v(t + 1) known from E t^i, i <= power."""
         inside = float(self.masses[0] * values[0]) + 2.0 * math.fsum(self.masses[1:] * values[1:])
         block, r = self.masses[-self.cells :], self.ratio
         if r == 0.0:
@@ -81,17 +81,7 @@ class Histogram:
         return inside + 2.0 * float(sums @ (np.array(terms) @ block))
 
     def deltas(self, epsilon: float) -> Array:
-        """Return delta for a shift by each of 1, ..., n cells.
-
-        Parameters
-        ----------
-        epsilon : float
-            Non-negative.
-
-        Returns
-        -------
-        numpy.ndarray, shape (n,)
-        """
+        """Delta for a shift by each of 1, ..., n cells, shape (n,)."""
         n, m, r = self.cells, self.masses.size, self.ratio
         block = self.masses[-n:]
         right = np.concatenate([self.masses, r * block, r * r * block])  # to cell m - 1 + 2 n
@@ -108,25 +98,17 @@ class Histogram:
         return np.maximum(rest, 0.0) @ weight
 
     def delta(self, epsilon: float) -> float:
-        """Return the minimum delta for which this noise is (epsilon, delta)-DP, sensitivity 1."""
+        """Minimum delta for which this noise is (epsilon, delta)-DP, sensitivity 1."""
         return float(np.max(self.deltas(epsilon)))
 
 
 def pure_envelope(cells: int, masses: Array, epsilon: float) -> Histogram:
-    """Return (epsilon, 0)-DP noise: the lowest envelope of given masses from above, normalised.
+    """(epsilon, 0)-DP noise: the lowest envelope of given masses from above, normalised.
 
     p_j becomes max_i p_i e^(-epsilon ceil(|i - j| / n)), normalised: since ceil(a + b) <=
     ceil(a) + 1 for b <= 1, cells at most n apart differ by at most e^epsilon. Masses that
-    are (epsilon, 0)-DP already stay as they are.
-
-    Parameters
-    ----------
-    cells : int
-        Cells per unit, n.
-    masses : array of float, shape (m,)
-        Masses of cells 0, 1, ..., symmetric about 0.
-    epsilon : float
-        Positive.
+    are (epsilon, 0)-DP already stay as they are. They are those of cells 0, 1, ..., symmetric
+    about 0, with n cells per unit.
     """
     from scipy.ndimage import maximum_filter1d  # noqa: PLC0415 - heavy and rarely needed
 
@@ -150,26 +132,10 @@ def _normalised(noise: Histogram) -> Histogram:
 
 
 def repaired_histogram(cells: int, masses: Array, epsilon: float, delta: float) -> Histogram:
-    """Return (epsilon, delta)-DP noise close to given masses, for sensitivity 1.
+    """(epsilon, delta)-DP noise close to given masses, for sensitivity 1.
 
     delta is convex in the noise, so that a share of (epsilon, 0)-DP noise, see `pure_envelope`,
-    lowers it as far as needed. The profile of the result is verified.
-
-    Parameters
-    ----------
-    cells : int
-        Cells per unit, n.
-    masses : array of float, shape (m,)
-        Non-negative masses of cells 0, 1, ..., symmetric about 0, not all 0.
-    epsilon : float
-        Positive.
-    delta : float
-        In [0, 1).
-
-    Raises
-    ------
-    RuntimeError
-        If the profile could not be verified.
+    lowers it as far as needed. The profile of the result is verified: RuntimeError if it fails.
     """
     # A hair inside the budget: masses are rounded to 1e-16 of themselves and sum to 1, which
     # moves delta by less than 1e-15 and the ratio of two masses by less than 1e-12.

@@ -33,18 +33,9 @@ _UNIT = 2.0**-52
 
 
 class LatticeProgram:
-    """The program for one budget, cost and lattice.
+    """Program for one budget, cost |t|^power and lattice.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        The budget.
-    power : int
-        The cost is |t|^power.
-    cells : int
-        Lattice points per unit, n.
-    last : int
-        N, more than `cells`.
+    There are n = `cells` lattice points per unit, and N = `last` is more than n.
     """
 
     def __init__(self, epsilon: float, delta: float, power: int, cells: int, last: int) -> None:
@@ -57,17 +48,9 @@ class LatticeProgram:
         self._unit_cost = epsilon**-power
 
     def solve(self, shifts: list[int]) -> tuple[Array, float]:
-        """Return optimal masses and a certified lower bound on the cost.
+        """Optimal masses, shape (N + 1,), and a certified lower bound on the cost.
 
-        Parameters
-        ----------
-        shifts : list of int
-            The shifts k in 1, ..., n that are constrained.
-
-        Returns
-        -------
-        masses : numpy.ndarray, shape (N + 1,)
-        bound : float
+        The shifts k, in 1, ..., n, are those constrained.
         """
         rows = [self._differences(k) for k in shifts]
         counts = [block.shape[0] for block in rows]
@@ -75,7 +58,7 @@ class LatticeProgram:
         return masses, self._bound(_stack(rows), counts, multipliers)
 
     def solve_decreasing(self) -> tuple[Array, float]:
-        """Return the best decreasing masses and their cost.
+        """Minimum of the cost over decreasing masses, as these masses and their cost.
 
         For decreasing symmetric masses the largest shift is the worst, so that it alone is
         constrained: each cell's term grows as the shift moves its partner outwards.
@@ -89,7 +72,7 @@ class LatticeProgram:
         return masses, float(np.sum(self.cost * self.weight * masses))
 
     def _differences(self, k: int) -> Any:  # noqa: ANN401 - a sparse array
-        """Return the rows p_|j| - e^epsilon p_(j+k) of one shift."""
+        """Rows p_|j| - e^epsilon p_(j+k) of one shift."""
         from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
 
         j = np.arange(-((k - 1) // 2), self.last - k + 1)
@@ -102,7 +85,7 @@ class LatticeProgram:
         return sparse.csr_array(sparse.coo_array((np.concatenate(values), index), shape=shape))
 
     def _run(self, rows: Any, counts: list[int], extra: Any = None) -> tuple[Array, Array]:  # noqa: ANN401
-        """Return the masses and the multipliers of `rows`, then of each shift's budget."""
+        """Masses and the multipliers of `rows`, then of each shift's budget."""
         from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
         from scipy.optimize import linprog  # noqa: PLC0415
 
@@ -149,7 +132,7 @@ class LatticeProgram:
         return masses, np.maximum(multipliers, 0.0)
 
     def _bound(self, rows: Any, counts: list[int], multipliers: Array) -> float:  # noqa: ANN401
-        """Return the bound that feasible multipliers near the solver's prove."""
+        """Bound that feasible multipliers near the solver's prove."""
         y, paid = multipliers[: rows.shape[0]], 0.0
         if self.delta > 0.0:
             w = multipliers[rows.shape[0] :] / self.delta
@@ -159,8 +142,8 @@ class LatticeProgram:
         size = self.cost * self.weight + abs(rows).T @ y
         terms = np.diff(rows.tocsc().indptr)
         # Each sum of m terms is off by less than m + 4 units in the last place of its size.
-        least = float(np.min((value - (terms + 4) * _UNIT * size) / self.weight))
-        return least - paid - 8.0 * _UNIT * (abs(least) + paid)
+        minimum = float(np.min((value - (terms + 4) * _UNIT * size) / self.weight))
+        return minimum - paid - 8.0 * _UNIT * (abs(minimum) + paid)
 
 
 def _stack(blocks: list[Any]) -> Any:  # noqa: ANN401
