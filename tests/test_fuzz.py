@@ -118,10 +118,10 @@ def test_the_reference_knows_the_value_of_the_tie():
 
 
 def _profile_off(patch):
-    honest = profile._evaluate
+    original = profile._evaluate
 
     def off(pair, epsilon):
-        log_delta, slope = honest(pair, epsilon)
+        log_delta, slope = original(pair, epsilon)
         return log_delta - 1e-6, slope
 
     patch.setattr(profile, "_evaluate", off)
@@ -129,10 +129,10 @@ def _profile_off(patch):
 
 def _stretch_dropped(patch):
     """The stretch is dropped where its loss is stationary at epsilon, as it once was."""
-    honest = continuous._beyond
+    original = continuous._beyond
 
     def dropping(cut, x):
-        rows = honest(cut, x)
+        rows = original(cut, x)
         tie = (np.abs(cut.zeta_0 - x) <= 1e-12) & (cut.zeta_1 == 0.0)
         rows[tie, 0] = 0.0
         return rows
@@ -145,10 +145,10 @@ def _five_steps(patch):
 
 
 def _bounds_too_low(patch):
-    honest = vector._many
+    original = vector._many
 
     def low(*args):
-        found = honest(*args)
+        found = original(*args)
         moved = {f.name: getattr(found, f.name) - 0.003 for f in dataclasses.fields(found)}
         return type(found)(**moved)
 
@@ -156,15 +156,15 @@ def _bounds_too_low(patch):
 
 
 def _one_copy_less(patch):
-    honest = vector._transform
+    original = vector._transform
     patch.setattr(
-        vector, "_transform", lambda shares: honest({k: max(n - 1, 1) for k, n in shares.items()})
+        vector, "_transform", lambda shares: original({k: max(n - 1, 1) for k, n in shares.items()})
     )
 
 
 def _sigma_too_small(patch):
-    honest = calibration_gaussian._greatest_mu
-    patch.setattr(calibration_gaussian, "_greatest_mu", lambda *args: honest(*args) * (1 + 1e-9))
+    original = calibration_gaussian._maximum_mu
+    patch.setattr(calibration_gaussian, "_maximum_mu", lambda *args: original(*args) * (1 + 1e-9))
 
 
 @pytest.mark.parametrize(

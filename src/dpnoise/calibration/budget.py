@@ -53,12 +53,9 @@ def check_budget(
         positive_or_zero = delta == 0 or delta >= MINIMUM_DELTA
         problems.require(positive_or_zero, "delta", f"0 or at least {MINIMUM_DELTA:g}", delta)
     problems.number("sensitivity", sensitivity, low=1e-100, high=1e100)
-    problems.require(
-        is_integer(dimension) and 1 <= int(dimension) <= _MAXIMUM_DIMENSION,
-        "dimension",
-        f"a whole number of at least 1, at most {_MAXIMUM_DIMENSION:g}",
-        dimension,
-    )
+    good = is_integer(dimension) and 1 <= int(dimension) <= _MAXIMUM_DIMENSION
+    expected = f"a whole number of at least 1, at most {_MAXIMUM_DIMENSION:g}"
+    problems.require(good, "dimension", expected, dimension)
 
 
 @dataclass(frozen=True)

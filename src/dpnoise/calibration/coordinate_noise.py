@@ -133,23 +133,16 @@ def coordinate_noise(
     problems.number("epsilon", epsilon, low=1e-100, high=1e12)
     problems.number("delta", delta, low=MINIMUM_DELTA, high=1.0, open_high=True)
     problems.require(is_integer(grid) and grid >= 1, "grid", "a whole number of at least 1", grid)
-    problems.require(
-        is_integer(passes) and 1 <= int(passes) <= _MAXIMUM_PASSES,
-        "passes",
-        f"a whole number from 1 to {_MAXIMUM_PASSES:g}",
-        passes,
-    )
+    few = is_integer(passes) and 1 <= int(passes) <= _MAXIMUM_PASSES
+    expected = f"a whole number from 1 to {_MAXIMUM_PASSES:g}"
+    problems.require(few, "passes", expected, passes)
     few = is_integer(coordinates) and 1 <= int(coordinates) <= _MAXIMUM_DIMENSION
     expected = f"a whole number from 1 to {_MAXIMUM_DIMENSION:g}"
     if problems.require(few, "coordinates", expected, coordinates):
         given = np.ones(coordinates) if sensitivities is None else sensitivities
         lambdas = floats(problems, "sensitivities", given, low=0.0, open_low=True)
-        problems.require(
-            np.shape(lambdas) == (coordinates,),
-            "sensitivities",
-            f"shape ({coordinates},)",
-            np.shape(lambdas),
-        )
+        shape = np.shape(lambdas)
+        problems.require(shape == (coordinates,), "sensitivities", f"shape ({coordinates},)", shape)
     problems.raise_if_any()
     releases = int(coordinates) * int(passes)
     unit: Noise

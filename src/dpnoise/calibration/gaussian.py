@@ -132,11 +132,7 @@ def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, sensitivity: ArrayLike 
         sigma = sensitivity / mu
     # Where doubles are so sparse that the margin does not cover the rounding of the quotient.
     sigma = np.where(sigma < _SPARSE, np.nextafter(sigma, math.inf), sigma)
-    problems.require(
-        bool(np.all(np.isfinite(sigma))),
-        "sigma",
-        "a result below 1.8e308",
-        float(np.max(sigma, initial=0)),
-    )
+    good = bool(np.all(np.isfinite(sigma)))
+    problems.require(good, "sigma", "a result below 1.8e308", float(np.max(sigma, initial=0)))
     problems.raise_if_any()
     return sigma[()]

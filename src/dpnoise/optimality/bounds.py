@@ -142,17 +142,14 @@ def minimum_cost(
     whole = cells is None or (is_integer(cells) and cells >= 1)
     known = problems.require(whole, "cells", "a whole number >= 1 or None", cells)
     if ok and known:
-        points = (cells or 1) * _reach(epsilon, delta)
-        problems.require(
-            points <= _MAXIMUM_PROGRAM,
-            "epsilon, delta, cells",
-            f"a program of at most {_MAXIMUM_PROGRAM} lattice points",
-            math.ceil(points),
-        )
+        points = math.ceil((cells or 1) * _reach(epsilon, delta))
+        expected = f"a program of at most {_MAXIMUM_PROGRAM} lattice points"
+        problems.require(points <= _MAXIMUM_PROGRAM, "epsilon, delta, cells", expected, points)
     problems.raise_if_any()
     epsilon, delta = float(epsilon), float(delta)
     if cells is not None:
-        start = _decreasing(epsilon, delta, cost, cells)
+        masses, _ = _program(epsilon, delta, cost, cells).solve_decreasing()
+        start = repaired_histogram(cells, masses, epsilon, delta)
         return _bracket(epsilon, delta, cost, cells, gap=gap, start=start)
     cells, finest, start = _choose_cells(epsilon, delta, cost, gap)
     limit = _bracket(epsilon, delta, cost, cells, gap=gap, start=start)
@@ -212,12 +209,6 @@ def _choose_cells(
         if upper <= (1.0 + 0.6 * gap) * best[0]:
             break
     return best[1], fine, found
-
-
-def _decreasing(epsilon: float, delta: float, cost: str, cells: int) -> Histogram:
-    """Good noise of decreasing density."""
-    masses, _ = _program(epsilon, delta, cost, cells).solve_decreasing()
-    return repaired_histogram(cells, masses, epsilon, delta)
 
 
 def _bracket(
