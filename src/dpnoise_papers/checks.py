@@ -31,17 +31,11 @@ MINIMUM_TRIALS = 20  # of the slow checks, which run a part of the trials
 
 
 class Outcome(NamedTuple):
-    """The trials of one check.
+    """The n trials of one check.
 
-    Attributes
-    ----------
-    margin : ndarray of shape (trials,)
-        For 'left <= right' the slack right - left in a unit that suits it, for an identity
-        minus the error.
-    tolerance : float
-        How negative a margin rounding and quadrature can explain.
-    parameters : mapping of str to ndarray of shape (trials,)
-        What was drawn.
+    `margin`, shape (n,), is for 'left <= right' the slack right - left in a unit that suits it, for
+    an identity minus the error; `tolerance` how negative a margin rounding and quadrature can
+    explain; `parameters`, each of shape (n,), are what was drawn.
     """
 
     margin: Array
@@ -65,20 +59,12 @@ class Check(NamedTuple):
 
 
 def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> pd.DataFrame:
-    """One row per check, each on its own random stream.
+    """One row per check, each on its own random stream, whose scope is `scope` and the check's id.
 
     Columns id, where, statement, trials, violations, worst (the smallest slack beyond what rounding
     explains, in the unit of the check: negative if and only if there is a violation), tolerance,
-    parameters (of the worst trial) and status_of_proof.
-
-    Parameters
-    ----------
-    seed : int
-        The seed of the config.
-    scope : str
-        What the streams are for, with each check's id.
-    trials : int
-        Random parameters per statement; a check with a share below 1 makes do with that part.
+    parameters (of the worst trial) and status_of_proof. `trials` are random parameters per
+    statement; a check with a share below 1 makes do with that part.
     """
     rows = []
     for check in checks:
@@ -122,16 +108,9 @@ def column(x: Array) -> Array:
 def integrate(function: Callable[[Array], Array], edges: Array, parts: int = 4) -> Array:
     """Integrals of a function that is smooth between edges, one per trial.
 
-    Ndarray of shape (trials,).
-
-    Parameters
-    ----------
-    function : callable
-        Takes and returns an array of shape (trials, stretches, nodes).
-    edges : ndarray of shape (trials, m)
-        In any order; the smallest and the largest are the ends.
-    parts : int
-        Stretches into which each interval between edges is cut.
+    `function` takes and returns an array of shape (trials, stretches, nodes). `edges`, of shape
+    (trials, m), stand in any order; the smallest and the largest are the ends. Each interval
+    between edges is cut into `parts` stretches.
     """
     edges = np.sort(edges, axis=1)
     steps = np.diff(edges, axis=1)[:, :, None] * (np.arange(parts) / parts)

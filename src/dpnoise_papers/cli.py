@@ -42,7 +42,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+    """Parser of all commands."""
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description="The papers recomputed: their data, settings and results."
     )

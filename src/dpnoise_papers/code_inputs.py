@@ -22,11 +22,6 @@ def _graph() -> grimp.ImportGraph:
     return grimp.build_graph(*PACKAGES, cache_dir=None, exclude_type_checking_imports=True)
 
 
-def module_of(function: str) -> str:
-    """Return the module of a full dotted name of a function."""
-    return function.rpartition(".")[0]
-
-
 def code_inputs(script: str, *functions: str) -> list[str]:
     """Sorted files of the modules behind a script and the functions, by full dotted name, that it
     calls.
@@ -35,7 +30,7 @@ def code_inputs(script: str, *functions: str) -> list[str]:
     exist.
     """
     graph = _graph()
-    modules = {*_imports(script), *(module_of(name) for name in functions)}
+    modules = {*_imports(script), *(name.rpartition(".")[0] for name in functions)}
     unknown = sorted(modules - graph.modules)
     if unknown:
         raise ValueError(f"{script}: no module {', '.join(unknown)} in {' or '.join(PACKAGES)}")

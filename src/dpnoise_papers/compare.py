@@ -53,7 +53,7 @@ def compare(
 
 
 def _files(folder: Path) -> set[str]:
-    """Return the paths of all files below a folder."""
+    """Paths of all files below a folder."""
     if not folder.is_dir():
         raise ValueError(f"compare: no folder {folder}")
     paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
@@ -61,7 +61,7 @@ def _files(folder: Path) -> set[str]:
 
 
 def _differences(old: Path, new: Path) -> list[str]:
-    """Return in words how two files with different bytes differ."""
+    """Words on how two files with different bytes differ."""
     if old.suffix != ".csv":
         return ["other bytes"]
     try:
@@ -80,7 +80,7 @@ def _differences(old: Path, new: Path) -> list[str]:
 
 
 def _column(name: str, before: pd.Series, after: pd.Series) -> Sequence[str]:
-    """Return in words how the cells of two columns of one length differ."""
+    """Words on how the cells of two columns of one length differ."""
     other = (before != after).to_numpy()
     if not other.any():
         return []

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def together(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the tables of all parts as one, in the order of the parts' names.
+    """Tables of all parts as one, in the order of the parts' names.
 
     Parameters
     ----------

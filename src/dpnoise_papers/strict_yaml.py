@@ -94,7 +94,7 @@ def read_typed(path: str | os.PathLike[str], kind: type[Kind]) -> Kind:
 def _mistakes(
     loader: yaml.SafeLoader, node: yaml.Node, above: tuple[yaml.Node, ...], done: set[int]
 ) -> Iterator[tuple[int, str]]:
-    """Yield line, from 0, and wording of each mistake below a node; set tags as in YAML 1.2."""
+    """Line, from 0, and wording of each mistake below a node; set tags as in YAML 1.2."""
     if node in above:
         yield above[-1].start_mark.line, "an anchor that contains its own alias"
     if id(node) in done:
@@ -120,7 +120,7 @@ def _mistakes(
 
 
 def _key(loader: yaml.SafeLoader, node: yaml.Node) -> Hashable:
-    """Return a key of a mapping."""
+    """Key of a mapping."""
     if node.tag == f"{_TAG}merge":
         return "<<"
     if not isinstance(node, yaml.ScalarNode):
@@ -131,7 +131,7 @@ def _key(loader: yaml.SafeLoader, node: yaml.Node) -> Hashable:
 
 
 def _ambiguity(node: yaml.ScalarNode) -> Iterator[tuple[int, str]]:
-    """Yield a mistake if YAML 1.1 and 1.2 read a plain value differently; else tag it as in 1.2."""
+    """Mistake if YAML 1.1 and 1.2 read a plain value differently; else tag it as in 1.2."""
     if node.style is not None:  # in quotes, or a block of text
         return
     old = node.tag.removeprefix(_TAG)

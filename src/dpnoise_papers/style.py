@@ -120,8 +120,7 @@ def page(
     height: float,
     **options: Any,  # noqa: ANN401 - as matplotlib has it
 ) -> tuple[Figure, np.ndarray]:
-    """Figure of the width of the page and of `height` inches, with its panels of shape (rows,
-    columns).
+    """Figure of the width of the page and of `height` inches, with rows and columns of panels.
 
     `options` are those of `Figure.subplots`, such as sharex or height_ratios.
     """
@@ -160,10 +159,7 @@ def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **opti
 
 
 def power_of_ten(value: float) -> str:
-    """Text of a positive number in a formula: 10^{-6}, but 0.01 and 2.5.
-
-    Without dollar signs.
-    """
+    """Text of a positive number in a formula, without dollar signs: 10^{-6}, but 0.01 and 2.5."""
     exponent = math.log10(value)
     small = exponent < -2.5 and abs(exponent - round(exponent)) < 1e-9
     return f"10^{{{round(exponent)}}}" if small else f"{value:g}"

@@ -222,7 +222,7 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
 
 
 def _choices(found: Quantity, place: int, show: Callable[[float], str]) -> str:
-    """Return the range over open choices in words, or nothing if none was varied."""
+    """Range over open choices in words, or nothing if none was varied."""
     low, high = (show(end[place]) for end in found.choices or (found.value, found.value))
     if low == high:
         return ""
@@ -230,7 +230,7 @@ def _choices(found: Quantity, place: int, show: Callable[[float], str]) -> str:
 
 
 def _mixed(claim: Claim, rank: NDArray[np.int64]) -> str:
-    """Return in words that the rows disagree over a range that the paper leaves open, if so."""
+    """Words for rows that disagree over a range that the paper leaves open."""
     if claim.reduce != "open" or len(set(rank)) == 1:
         return ""
     holds, fails = (int(np.sum(rank == place)) for place in (2, 0))
@@ -253,7 +253,7 @@ def _quantile(found: Quantity, rows: int, *, two: bool = False) -> Array:
 
 
 def _reach(found: Quantity, rows: int) -> tuple[Array, Array]:
-    """Return how far noise reaches below and above our value.
+    """How far noise reaches below and above our value.
 
     Intervals come from replications of the whole experiment and are not widened.
     """
@@ -265,19 +265,19 @@ def _reach(found: Quantity, rows: int) -> tuple[Array, Array]:
 
 
 def _unit(printed: Printed | None) -> Callable[[float], str]:
-    """Return how to write values beside a printed number: in percent if it is."""
+    """How to write values beside a printed number: in percent if it is."""
     if printed is not None and printed.text.endswith("%"):
         return lambda value: f"{100 * value:.6g}%"
     return lambda value: f"{value:.6g}"
 
 
 def _se(found: Quantity, place: int) -> float | None:
-    """Return the standard error of a value, or None if it is deterministic."""
+    """Standard error of a value, or None if it is deterministic."""
     return None if found.se is None else float(found.se[place])
 
 
 def _error(found: Quantity, place: int, show: Callable[[float], str]) -> str:
-    """Return the noise of a value in words, or nothing if it is deterministic."""
+    """Noise of a value in words, or nothing if it is deterministic."""
     if found.interval is not None:
         low, high = (show(end[place]) for end in found.interval)
         return f" (99 % of replications: {low} to {high})"

@@ -64,7 +64,7 @@ class Condition:
         return tuple(cls(*match.groups()) for match in matches if match)
 
     def __str__(self) -> str:
-        """Return the condition as it is written in the claims."""
+        """Condition as it is written in the claims."""
         return f"{self.column}{self.relation}{self.value}"
 
     def holds(self, column: pd.Series) -> NDArray[np.bool_]:

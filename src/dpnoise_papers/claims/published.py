@@ -142,7 +142,7 @@ def _claim(row: dict[str, str], paper: str, number: int, problems: Problems) -> 
             return None
 
     def conditions(column: str) -> tuple[tuple[Condition, ...], str]:
-        """Return the conditions and the column that they choose ('column=NAME')."""
+        """Conditions and the column that they choose ('column=NAME')."""
         found = parsed(column, Condition.parse) or ()
         other = [condition.value for condition in found if condition.column == "column"]
         kept = tuple(condition for condition in found if condition.column != "column")
@@ -205,12 +205,12 @@ def _check_quantity(row: dict[str, str], require: Callable[[object, str, str], N
 
 
 def _is_kebab(text: str) -> bool:
-    """Return whether a text is lower-case words joined by hyphens."""
+    """Whether a text is lower-case words joined by hyphens."""
     return _KEBAB.fullmatch(text) is not None
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Return the names of a list such as 'a; b'."""
+    """Names of a list such as 'a; b'."""
     return tuple(part.strip() for part in text.split(";") if part.strip())
 
 

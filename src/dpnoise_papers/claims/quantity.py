@@ -121,7 +121,7 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
 
 
 def _choices(claim: Claim, first: Quantity, second: Quantity) -> Ends | None:
-    """Return the range of a difference or ratio over choices; the sides vary apart, to be safe."""
+    """Range of a difference or ratio over choices; the sides vary apart, to be safe."""
     if first.choices is None and second.choices is None:
         return None
     a, b = first.choices or (first.value, first.value)
@@ -176,7 +176,7 @@ def rows_of(table: pd.DataFrame, conditions: tuple[Condition, ...], result: str)
 
 
 def _values(rows: pd.DataFrame, column: str, result: str) -> Quantity:
-    """Return a column with what is said of its noise, each of shape (n,)."""
+    """Column with what is said of its noise, each of shape (n,)."""
 
     def read(name: str) -> Array:
         entries = pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float)
@@ -210,7 +210,7 @@ def _values(rows: pd.DataFrame, column: str, result: str) -> Quantity:
 def _paired(
     claim: Claim, rows: pd.DataFrame, others: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return both selections with rows that belong together in the same place.
+    """Both selections with rows that belong together in the same place.
 
     A second selection of one row stands against every row of the first.
     """

@@ -10,6 +10,7 @@ import pandas as pd
 from dpnoise_papers.claims.judge import LEGEND, NOT_RUN, REPRODUCED
 from dpnoise_papers.claims.published import KINDS
 from dpnoise_papers.claims.references import render
+from dpnoise_papers.pages import markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +64,7 @@ def headline(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _other_kinds(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return the counts of the other kinds, by paper."""
+    """Counts of the other kinds, by paper."""
     rows = [
         {"kind": kind, "paper": paper} | _counts(group)
         for kind in KINDS
@@ -76,7 +77,7 @@ def _other_kinds(verdicts: pd.DataFrame) -> pd.DataFrame:
 def _causes(
     causes: Sequence[Cause], verdicts: pd.DataFrame, tables: Mapping[str, pd.DataFrame]
 ) -> list[str]:
-    """Return the lines on why claims do not hold: each finding once."""
+    """Lines on why claims do not hold: each finding once."""
     lines = ["## Causes", "", "Why claims are not reproduced, each finding once."]
     open_ = verdicts[(verdicts["cause"] != "") | ~verdicts["verdict"].isin((REPRODUCED, NOT_RUN))]
     named = open_["cause"].str.split(";")
@@ -97,7 +98,7 @@ def _causes(
 
 
 def _shown(group: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of verdicts that the page shows."""
+    """Columns of verdicts that the page shows."""
     columns = ["verdict", "printed", "ours", "uncertainty", "statement", "kind", "id"]
     pairs = zip(group["uncertainty"], group["printed"], strict=True)
     texts = [_error(se, printed) for se, printed in pairs]
@@ -107,14 +108,14 @@ def _shown(group: pd.DataFrame) -> pd.DataFrame:
 
 
 def _error(se: float, printed: str) -> str:
-    """Return a standard error as text, in percent where the number is printed so."""
+    """Standard error as text, in percent where the number is printed so."""
     if math.isnan(se):
         return ""
     return f"{100 * se:.2g}%" if printed.endswith("%") else f"{se:.2g}"
 
 
 def _explanations(group: pd.DataFrame) -> list[str]:
-    """Return the lines on all that is not reproduced: what was found, and its cause."""
+    """Lines on all that is not reproduced: what was found, and its cause."""
     found: dict[str, list[str]] = {}
     for row in group[group["verdict"] != REPRODUCED].to_dict("records"):
         cause = f" See {row['cause'].replace(';', ', ')}." if row["cause"] else ""
@@ -124,14 +125,12 @@ def _explanations(group: pd.DataFrame) -> list[str]:
 
 
 def _counts(group: pd.DataFrame) -> dict[str, str]:
-    """Return how often each verdict occurs, and how many there are, as cells."""
+    """How often each verdict occurs, and how many there are, as cells."""
     numbers = {word: int((group["verdict"] == word).sum()) for word in LEGEND}
     cells = {word: str(number or "-") for word, number in numbers.items()}
     return cells | {"claims": str(len(group))}
 
 
 def _table(table: pd.DataFrame) -> str:
-    """Return a table of text as Markdown."""
-    cells = table.map(lambda cell: cell.replace("|", "\\|"))
-    text: str = cells.to_markdown(index=False, tablefmt="github", disable_numparse=True)
-    return text
+    """Table of text as Markdown."""
+    return markdown_table(table.map(lambda cell: cell.replace("|", "\\|")))

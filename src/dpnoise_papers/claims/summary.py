@@ -71,12 +71,12 @@ def update(readme: Path, template: Path, results: Path) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line: how it is wrapped does not matter."""
+    """Text on one line: how it is wrapped does not matter."""
     return " ".join(text.split())
 
 
 def _filled(text: str) -> str:
-    """Return Markdown with its paragraphs and list items wrapped; tables stay as they are."""
+    """Markdown with its paragraphs and list items wrapped; tables stay as they are."""
     parts = re.split(r"\n(?=\n|- |\|)", text)
     for place, part in enumerate(parts):
         if not part.lstrip().startswith("|"):

@@ -76,7 +76,7 @@ def request_retry(status: str | os.PathLike[str]) -> bool:
 
 
 def _read_status(path: Path) -> dict[str, Any]:
-    """Return a status, or nothing if there is none that `prepare` wrote."""
+    """Status, or nothing if there is none that `prepare` wrote."""
     try:
         last = json.loads(path.read_text(encoding="utf-8"))
         int(last["tried_with"][0].split()[1])
@@ -86,7 +86,7 @@ def _read_status(path: Path) -> dict[str, Any]:
 
 
 def _digest(path: Path) -> str:
-    """Return the sha256 of a file."""
+    """Digest (sha256) of a file."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:  # the attempt itself will say why

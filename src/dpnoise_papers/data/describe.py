@@ -99,7 +99,7 @@ def describe_new(contents: Mapping[str, bytes], name: str, target: str | None) -
 
 
 def _read(file: str, content: bytes, entry: TableEntry) -> Table:
-    """Return the table that a file holds; an error names the file."""
+    """Table that a file holds; an error names the file."""
     try:
         return read_table(content, entry)
     except ValueError as error:
@@ -107,13 +107,13 @@ def _read(file: str, content: bytes, entry: TableEntry) -> Table:
 
 
 def _told(table: Table) -> dict[str, object]:
-    """Return what the registry says of a table."""
+    """What the registry says of a table."""
     found = fingerprint(table.columns, table.values)
     return {"rows": len(table.values), "columns": column_digests(table), "fingerprint": found}
 
 
 def _set_told(features: Mapping[str, Array], target: Array) -> dict[str, object]:
-    """Return what the registry says of features and target."""
+    """What the registry says of features and target."""
     X = np.column_stack(list(features.values()))
     found = fingerprint((*features, "target"), np.column_stack([X, target]))
     return {"shape": list(X.shape), "fingerprint": found}
@@ -132,5 +132,5 @@ _Dumper.add_representer(
 
 
 def _yaml(content: object) -> str:
-    """Return YAML in the given order."""
+    """YAML in the given order."""
     return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True).rstrip()

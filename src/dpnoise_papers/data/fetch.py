@@ -67,7 +67,7 @@ def obtain(
 def _local(
     name: str, entry: TableEntry, label: str, folder: Path | None, reasons: list[str]
 ) -> Table | None:
-    """Return the first good copy in a folder, or None and why there is none."""
+    """First good copy in a folder, or None and why there is none."""
     if folder is None:
         reasons.append(f"{label}: none given")
         return None
@@ -95,7 +95,7 @@ def read_verified(path: Path, entry: TableEntry) -> Table:
 
 
 def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> Table:
-    """Return the verified table of an official source, after moving it into the cache."""
+    """Verified table of an official source, after moving it into the cache."""
     from requests import ConnectionError as NoConnectionError  # noqa: PLC0415 - for downloads only
 
     cache.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> Tabl
 
 
 def _retrieve(url: str, folder: Path, label: str) -> Path:
-    """Return the file that an address was downloaded to."""
+    """File that an address was downloaded to."""
     import pooch  # noqa: PLC0415 - only a download needs it
 
     pooch.get_logger().setLevel("ERROR")

@@ -42,7 +42,7 @@ def records(content: bytes) -> Iterator[tuple[str, list[object]]]:
 
 
 def _unpacked(content: bytes) -> bytes:
-    """Return what a gzip file holds, if that is not more than a table may hold."""
+    """What a gzip file holds, if that is not more than a table may hold."""
     unpacker = zlib.decompressobj(wbits=31)
     try:
         content = unpacker.decompress(content, LIMIT)
@@ -54,7 +54,7 @@ def _unpacked(content: bytes) -> bytes:
 
 
 def _text_records(text: str) -> Iterator[tuple[str, list[object]]]:
-    """Yield the records of delimited text or ARFF."""
+    """Records of delimited text or ARFF."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     words = [line.strip().lower() for _, line in lines]
     if "@data" in words:
@@ -75,7 +75,7 @@ def _text_records(text: str) -> Iterator[tuple[str, list[object]]]:
 
 
 def _workbook_records(content: bytes) -> Iterator[tuple[str, list[object]]]:
-    """Yield the records of the first sheet of an Excel workbook."""
+    """Records of the first sheet of an Excel workbook."""
     import openpyxl  # noqa: PLC0415 - 0.1 s that only one set needs
 
     try:

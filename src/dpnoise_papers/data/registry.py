@@ -133,7 +133,7 @@ def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[SetEntry
 
 
 def _read(path: str | os.PathLike[str], kind: type[Entry]) -> Registry[Entry]:
-    """Return a registry of one kind of sets."""
+    """Registry of one kind of sets."""
     registry: Registry[Entry] = read_typed(path, Registry[kind])  # type: ignore[valid-type]  # at run time
     problems = Problems(str(path))
     _check_tables(registry, problems)

@@ -106,7 +106,7 @@ def parts(recipe: str | None, target: str | None, tables: Sequence[Table]) -> Pa
 
 
 def _california(table: Table) -> Parts:
-    """Return scikit-learn's version: averages per household, value in units of 100,000."""
+    """California as in scikit-learn: averages per household, value in units of 100,000."""
     households = table["households"]
     features = {
         "median_income": table["median_income"],
@@ -123,7 +123,7 @@ def _california(table: Table) -> Parts:
 
 
 def _houses(table: Table) -> Parts:
-    """Return OpenML 823: +1 (its class P) for a longitude below the mean longitude."""
+    """Houses as in OpenML 823: +1 (its class P) for a longitude below the mean longitude."""
     order = (
         "median_house_value",
         "median_income",
@@ -141,14 +141,14 @@ def _houses(table: Table) -> Parts:
 
 
 def _wine(red: Table, white: Table) -> Parts:
-    """Return +1 for red and -1 for white; the tasters' quality is kept beside."""
+    """Wine with +1 for red and -1 for white; the tasters' quality is kept beside."""
     features = {c: np.concatenate([red[c], white[c]]) for c in red.columns if c != "quality"}
     target = np.repeat([1.0, -1.0], [len(red.values), len(white.values)])
     return features, target, {"quality": np.concatenate([red["quality"], white["quality"]])}
 
 
 def _bundled_diabetes() -> Parts:
-    """Return scikit-learn's copy in the units of measurement.
+    """Copy of scikit-learn in the units of measurement.
 
     Its scaled version is computed at load time, hence not the same to the last bit
     everywhere; after standardisation both agree to rounding.

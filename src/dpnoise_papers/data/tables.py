@@ -39,7 +39,7 @@ class Table:
     values: Array
 
     def __getitem__(self, column: str) -> Array:
-        """Return one column, shape (n,)."""
+        """One column, shape (n,)."""
         return self.values[:, self.columns.index(column)]
 
 
@@ -94,7 +94,7 @@ def read_table(content: bytes, entry: TableEntry) -> Table:
 
 
 def _cell_reader(column: str, entry: TableEntry) -> Callable[[object], float | None]:
-    """Return what turns a cell of a column into a number, or into None if it holds none."""
+    """What turns a cell of a column into a number, or into None if it holds none."""
     read: Callable[[object], float | None] = _number
     if column in entry.labels:
         codes = {_word(word): float(code) for word, code in entry.labels[column].items()}
@@ -107,7 +107,7 @@ def _cell_reader(column: str, entry: TableEntry) -> Callable[[object], float | N
 
 
 def _expected(column: str, entry: TableEntry) -> str:
-    """Return what the cells of a column hold, in words."""
+    """What the cells of a column hold, in words."""
     if column in entry.labels:
         return " or ".join(entry.labels[column])
     return "a date" if column in entry.times else "a finite number"
@@ -136,7 +136,7 @@ def verify_table(table: Table, entry: TableEntry) -> None:
 
 
 def _difference(columns: Sequence[str], wrong: Sequence[str]) -> str:
-    """Return in words which columns differ."""
+    """Words on which columns differ."""
     if not wrong:
         return "yet no column differs: the registry contradicts itself"
     which = f"{len(wrong)} of {len(columns)} columns differ, first {wrong[0]!r}"
@@ -146,7 +146,7 @@ def _difference(columns: Sequence[str], wrong: Sequence[str]) -> str:
 
 
 def _number(cell: object) -> float | None:
-    """Return the finite number that a cell holds, correctly rounded, or None."""
+    """Finite number that a cell holds, correctly rounded, or None."""
     if not isinstance(cell, str | int | float):
         return None
     try:
@@ -157,7 +157,7 @@ def _number(cell: object) -> float | None:
 
 
 def _seconds(cell: object) -> float | None:
-    """Return the whole seconds from 1970 to a date in ISO 8601 of the same clock, or None."""
+    """Whole seconds from 1970 to a date in ISO 8601 of the same clock, or None."""
     try:
         return float((datetime.fromisoformat(str(cell)) - _EPOCH) // timedelta(seconds=1))
     except (TypeError, ValueError):  # TypeError: with a time zone
@@ -165,7 +165,7 @@ def _seconds(cell: object) -> float | None:
 
 
 def _word(cell: object) -> str:
-    """Return a class label in one spelling: '2.0', 2 and "'2'" are one label."""
+    """Class label in one spelling: '2.0', 2 and "'2'" are one label."""
     text = str(cell).strip().strip("'\"")
     value = _number(text)
     return unicodedata.normalize("NFC", text) if value is None else f"{value:g}"

@@ -34,14 +34,8 @@ OVERFLOWS = np.errstate(over="ignore", invalid="ignore")  # a diverged run is a 
 class Task:
     """A learning problem with its minimum.
 
-    Attributes
-    ----------
-    name : str
-        The data set.
-    optimum : float64 array, shape (K,)
-        The parameters that minimise the objective, without privacy.
-    delta : float
-        The delta of the privacy budget.
+    `name` is that of the data set, `optimum`, shape (K,), minimises the objective without privacy,
+    `delta` is that of the privacy budget.
     """
 
     name: str
@@ -71,18 +65,12 @@ class Task:
 
 
 def diverged_to_inf(errors: Array) -> Array:
-    """Return errors with inf for nan."""
+    """Errors with inf for nan."""
     return np.where(np.isfinite(errors), errors, np.inf)
 
 
 def budget_delta(rule: float | str, size: int) -> float:
-    """Return the delta of the privacy budget for N samples.
-
-    Parameters
-    ----------
-    size : int
-        N.
-    """
+    """Delta of the privacy budget for N = `size` samples."""
     return size**-2.0 if isinstance(rule, str) else rule
 
 
@@ -97,21 +85,12 @@ def run(
     iterate: str = "last",
     wanted: NDArray[np.bool_] | None = None,
 ) -> tuple[Array, ...]:
-    """Return the errors of every (step, clip, trial).
+    """Errors of every (step, clip, trial), of shape (S, C, trials): one array for each measure.
 
-    Tuple of float64 arrays, shape (S, C, trials): one for each measure.
-
-    Parameters
-    ----------
-    measures : sequence of callables
-        From final parameters of shape (clips, trials, K) to errors of shape (clips, trials).
-    steps : float64 array, shape (S,)
-    clips : float64 array, shape (C,)
-    noise, orders : arrays, shape (trials, L, K)
-        Unit noise, and the coordinate that each update takes. All steps and clips share them.
-    iterate : {"last", "averaged"}
-    wanted : bool array, shape (S, C), optional
-        The combinations to run; the others get inf. All by default.
+    A measure takes final parameters of shape (clips, trials, K) and returns errors of shape (clips,
+    trials). `noise` (unit noise) and `orders` (the coordinate that each update takes) have shape
+    (trials, L, K); all steps and clips share them. `iterate` is "last" or "averaged". `wanted`,
+    shape (S, C), marks the combinations to run, by default all; the others get inf.
     """
     wanted = np.ones((len(steps), len(clips)), dtype=bool) if wanted is None else wanted
     found = tuple(np.full((*wanted.shape, len(noise)), np.inf) for _ in measures)
@@ -132,27 +111,15 @@ def run(
 
 
 def smallest_mean(errors: Array) -> tuple[int, ...]:
-    """Return the place of the configuration with the smallest mean error over the trials.
-
-    Parameters
-    ----------
-    errors : float64 array, shape (..., trials)
-    """
+    """Place of the configuration with the smallest mean over the trials, the last axis."""
     mean = errors.mean(axis=-1)
     return tuple(int(i) for i in np.unravel_index(np.argmin(mean), mean.shape))
 
 
 def mean_and_error(values: Array) -> tuple[Array, Array]:
-    """Return mean and standard error over the trials; inf and inf where one diverged.
+    """Mean and standard error over the trials, the last axis; inf and inf where one diverged.
 
-    Parameters
-    ----------
-    values : float64 array, shape (..., trials)
-
-    Returns
-    -------
-    mean, error : float64 arrays, shape (...)
-        Equal values have exactly the error 0.
+    Equal values have exactly the error 0.
     """
     diverged = np.asarray(~np.isfinite(values).all(axis=-1))
     values = np.where(diverged[..., None], 0.0, values)  # no inf - inf in the spread
@@ -164,13 +131,7 @@ def mean_and_error(values: Array) -> tuple[Array, Array]:
 
 
 def gain_and_error(errors: Array, others: Array) -> tuple[Array | float, Array | float]:
-    """Return mean and standard error of the paired differences; nan and nan if one diverged.
-
-    Parameters
-    ----------
-    errors, others : float64 arrays, shape (trials,)
-        The gain is `errors` less `others`.
-    """
+    """Mean and standard error of `errors` less `others`, paired by trial; nan if one diverged."""
     if not (np.isfinite(errors).all() and np.isfinite(others).all()):
         return np.nan, np.nan
     return mean_and_error(errors - others)
@@ -179,6 +140,6 @@ def gain_and_error(errors: Array, others: Array) -> tuple[Array | float, Array |
 def in_threads(
     work: Callable[[_Job], _Result], jobs: Iterable[_Job], threads: int
 ) -> list[_Result]:
-    """Return the results in the order of the jobs, whatever the number of threads."""
+    """Results in the order of the jobs, whatever the number of threads."""
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, jobs))

@@ -23,18 +23,12 @@ _DATASETS = {  # in the order of Table III of flipped-huber-2023
 
 
 def title(dataset: str) -> str:
-    """Return the name of a data set for people.
-
-    Parameters
-    ----------
-    dataset : str
-        Its name in data/registry.yaml.
-    """
+    """Name of a data set for people, from its name in data/registry.yaml."""
     return _DATASETS.get(dataset, dataset.replace("-", " ").capitalize())
 
 
 def in_order(datasets: Iterable[str]) -> list[str]:
-    """Return data sets in the order of the printed table, then the others by name."""
+    """Data sets in the order of the printed table, then the others by name."""
     known = list(_DATASETS)
     return sorted(
         set(datasets), key=lambda name: (known.index(name) if name in known else len(known), name)

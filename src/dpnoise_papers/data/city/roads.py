@@ -166,7 +166,7 @@ def two_core(n: int, edges: Integers) -> Integers:
 
 
 def _contract(n: int, edges: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return the nodes that are junctions, the ends of each section, and each edge's section."""
+    """Nodes that are junctions, the ends of each section, and each edge's section."""
     degree = np.bincount(edges.ravel(), minlength=n)
     node = np.flatnonzero(degree > 2)
     m = len(edges)

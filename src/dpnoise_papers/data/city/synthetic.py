@@ -68,13 +68,13 @@ def complete_city(
 
 
 def _streets(rows: int, columns: int, seed: int) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Return synthetic junctions, east and north, and the sections between them."""
+    """Synthetic junctions, east and north, and the sections between them."""
     streets = street_graph(rows, columns, generator(seed, "synthetic-city", "streets"))
     return *streets.coordinates.T, streets.graph.edges
 
 
 def _events(city: City, hour: int, events: int, seed: int) -> NDArray[np.int64]:
-    """Return the junctions at which the events of an hour happen."""
+    """Junctions at which the events of an hour happen."""
     # The spots stay where they are; how busy they are changes with the hour.
     rng = generator(seed, "synthetic-city", "hot spots")
     spots = rng.integers(len(city.x), size=_SPOTS)
