@@ -65,9 +65,9 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                 for mechanism, shift in zip(MECHANISMS, (-0.2, 0.2), strict=True):
                     cell = paper[dataset, mechanism, column]
                     row = ours.get((dataset, mechanism), {})
-                    middle, *ends = (row.get(f"{column}{end}", np.nan) / unit for end in ENDS)
+                    middle, low, high = (row.get(f"{column}{end}", np.nan) / unit for end in ENDS)
                     theirs = cell["printed"] / unit
-                    entry = _Entry(height + shift, middle, *ends, theirs, cell["verdict"])
+                    entry = _Entry(height + shift, middle, low, high, theirs, cell["verdict"])
                     _draw(axes, entry, COLOURS[mechanism])
                 axes.annotate(
                     f"1 = {unit:g}", (0, height), (2, 0), textcoords="offset points",
