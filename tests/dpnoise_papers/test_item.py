@@ -41,16 +41,15 @@ def test_every_function_exists_and_takes_what_it_is_given(paper, item):
             "claims": item.table.claims,
             "statuses": item.table.statuses,
             "threads": item.table.threads > 1,
-            "part": item.table.for_each and not item.table.data,
+            "part": item.table.for_each and not any(PART in name for name in item.table.data),
         }
         signature = inspect.signature(resolve(item.table.function))
         signature.bind(*range(given), **{name: 1 for name, wanted in keywords.items() if wanted})
         annotations = [parameter.annotation for parameter in signature.parameters.values()]
+        settings = import_module(f"dpnoise_papers.{paper.module}.settings")
         for section, annotation in zip(item.table.settings, annotations, strict=False):
-            assert issubclass(
-                models[section].annotation,
-                getattr(import_module(f"dpnoise_papers.{paper.module}.settings"), annotation),
-            )
+            kinds = tuple(getattr(settings, name) for name in annotation.split(" | "))
+            assert issubclass(models[section].annotation, kinds)
     for shown in filter(None, (item.figure, item.page)):
         given = len(shown.reads or item.tables) + bool(getattr(shown, "printed", ()))
         keywords = {"claims": 1} if shown.claims else {}
