@@ -113,7 +113,7 @@ class Table3(Seeded):
 
 
 class NoiseVariant(Section):
-    """One other reading of the noise, the passes or the optimum; all as printed if left out."""
+    """Variant of the noise, the passes or the optimum; all as printed if left out."""
 
     gaussian: Literal["gaussian", "gaussian-tight", "gaussian-dp-cd"] = "gaussian"
     flipped_huber: Literal["flipped-huber", "flipped-huber-exact"] = "flipped-huber"
