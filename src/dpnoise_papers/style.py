@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
@@ -33,7 +34,6 @@ from dpnoise_papers.result_files import write_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from matplotlib.artist import Artist
     from matplotlib.legend import Legend
 
@@ -156,6 +156,12 @@ def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **opti
             break
         legend.remove()
     return legend
+
+
+def cell_edges(centres: np.ndarray) -> np.ndarray:
+    """Edges of cells around the points of an even grid."""
+    inner = 0.5 * (centres[1:] + centres[:-1])
+    return np.concatenate([[2 * centres[0] - inner[0]], inner, [2 * centres[-1] - inner[-1]]])
 
 
 def power_of_ten(value: float) -> str:

@@ -47,24 +47,12 @@ def _phi(t: Array) -> Array:
 
 
 def b_plus(v: Array, epsilon: Array) -> Array:
-    """Delta of alpha = sqrt(1 + v/2) - sqrt(v/2), B+(v) in the paper.
-
-    Parameters
-    ----------
-    v, epsilon : array
-        Non-negative; they broadcast.
-    """
+    """Delta of alpha = sqrt(1 + v/2) - sqrt(v/2), B+(v) in the paper."""
     return _phi(np.sqrt(epsilon * v)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (v + 2.0)))
 
 
 def b_minus(u: Array, epsilon: Array) -> Array:
-    """Delta of alpha = sqrt(1 + u/2) + sqrt(u/2), B-(u) in the paper.
-
-    Parameters
-    ----------
-    u, epsilon : array
-        Non-negative; they broadcast.
-    """
+    """Delta of alpha = sqrt(1 + u/2) + sqrt(u/2), B-(u) in the paper."""
     return _phi(-np.sqrt(epsilon * u)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (u + 2.0)))
 
 
@@ -117,28 +105,11 @@ def algorithm_1(
 ) -> Array:
     """Standard deviation of Algorithm 1 in double precision, private or not.
 
-    ValueError if an argument is out of range.
-
-    Parameters
-    ----------
-    epsilon : array_like of float
-        Non-negative.
-    delta : array_like of float
-        In (0, 1).
-    sensitivity : array_like of float
-        The l2 sensitivity of the query, positive. The three arguments broadcast.
-    tolerance : float
-        Where the bisection stops, in units of v and u, or of delta.
-    stop : {"argument", "delta"}
-        What is known to the tolerance at the end: v* and u*, as the paper says, or the delta
-        that they have, as in the authors' script.
-
-    Returns
-    -------
-    numpy.ndarray or float
-        sigma, which may not be private. NaN where the algorithm gives none: at epsilon = 0 it
-        never ends, from about 709.8 on e^epsilon overflows, and where rounding keeps B away
-        from delta no bracket, and with stop = "delta" no middle, is ever found.
+    For epsilon >= 0, delta in (0, 1) and an l2 sensitivity above 0, which broadcast; `stop` is one
+    of `STOPS`, and `tolerance` is in units of v and u, or of delta. NaN where the algorithm gives
+    no sigma: at epsilon = 0 it never ends, from about 709.8 on e^epsilon overflows, and where
+    rounding keeps B away from delta no bracket, and with stop = "delta" no middle, is ever found.
+    Raises ValueError if an argument is out of range.
     """
     problems = Problems("Algorithm 1")
     epsilon = floats(problems, "epsilon", epsilon, low=0.0)

@@ -76,21 +76,11 @@ def _printed_bracket(epsilon: Array, delta: Array) -> tuple[Array, Array]:
 
 
 def printed_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]:
-    """Return mu_l and mu_u of Algorithm 1 in double precision, right or wrong.
+    """Ends mu_l and mu_u of Algorithm 1 in double precision, right or wrong.
 
-    ValueError if an argument is out of range.
-
-    Parameters
-    ----------
-    epsilon : array_like of float
-        Non-negative, at most 1e12.
-    delta : array_like of float
-        In [1e-300, 1); broadcasts with epsilon.
-
-    Returns
-    -------
-    low, high : numpy.ndarray or float
-        high is NaN where it does not exist: where delta' >= 1 or e^epsilon overflows.
+    mu_u is NaN where it does not exist: where delta' >= 1 or e^epsilon overflows. Both functions of
+    a bracket take 0 <= epsilon <= 1e12 and 1e-300 <= delta < 1, which broadcast, and raise
+    ValueError for others.
     """
     epsilon, delta = _budget("printed bracket", epsilon, delta, 1.0)
     low, high = _printed_bracket(epsilon.ravel(), delta.ravel())
@@ -98,22 +88,9 @@ def printed_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]
 
 
 def valid_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]:
-    """Return two ends that mu_0 lies between for every epsilon >= 0 and delta in (0, 1).
+    """Ends that mu_0 lies between for every epsilon >= 0 and delta in (0, 1).
 
-    ValueError if an argument is out of range.
-
-    Parameters
-    ----------
-    epsilon : array_like of float
-        Non-negative, at most 1e12.
-    delta : array_like of float
-        In [1e-300, 1); broadcasts with epsilon.
-
-    Returns
-    -------
-    low, high : numpy.ndarray or float
-        Both positive; the module says why they bracket mu_0. They are right up to the rounding
-        of a few operations.
+    Both are positive and right up to the rounding of a few operations; the module says why.
     """
     epsilon, delta = _budget("valid bracket", epsilon, delta, 1.0)
     y, z = -special.ndtri(delta), math.sqrt(2.0) * special.erfinv(delta)
@@ -127,27 +104,12 @@ def valid_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]:
 def algorithm_1(
     epsilon: ArrayLike, delta: ArrayLike, *, tolerance: float
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Return mu_0 of Algorithm 1 as printed, in double precision, right or wrong.
+    """Parameter mu_0 of Algorithm 1 as printed, right or wrong, and how often it halved.
 
-    ValueError if an argument is out of range.
-
-    Parameters
-    ----------
-    epsilon : array_like of float
-        Non-negative, at most 1e12.
-    delta : array_like of float
-        In [1e-300, 1); broadcasts with epsilon.
-    tolerance : float
-        The length of bracket to stop at, in units of mu; positive. The paper prints none.
-
-    Returns
-    -------
-    mu : numpy.ndarray or float
-        The lower end of the last bracket, which may not be private. NaN where the algorithm has
-        no bracket, never ends because two neighbouring doubles are further apart than the
-        tolerance, or ends at 0, which means infinite noise.
-    iterations : numpy.ndarray or int
-        How often the bracket was halved; 0 where there is no bracket.
+    mu is the lower end of the last bracket, no longer than `tolerance`, and may not be private. NaN
+    where the algorithm has no bracket (0 halvings), never ends because two neighbouring doubles are
+    further apart than the tolerance, or ends at 0, which means infinite noise. Budgets as for
+    `printed_bracket`.
     """
     epsilon, delta = _budget("Algorithm 1", epsilon, delta, tolerance)
     shape, epsilon, delta = epsilon.shape, epsilon.ravel(), delta.ravel()
@@ -177,26 +139,11 @@ def algorithm_1(
 def repaired_algorithm_1(
     epsilon: ArrayLike, delta: ArrayLike, *, tolerance: float
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Return mu_0 by bisection between the ends of `valid_bracket`.
+    """Parameter mu_0 by bisection between the ends of `valid_bracket`, and how often it halved.
 
-    ValueError if an argument is out of range.
-
-    Parameters
-    ----------
-    epsilon : array_like of float
-        Non-negative, at most 1e12.
-    delta : array_like of float
-        In [1e-300, 1); broadcasts with epsilon.
-    tolerance : float
-        The length of bracket to stop at, relative to mu; at least 1e-14.
-
-    Returns
-    -------
-    mu : numpy.ndarray or float
-        The lower end of the last bracket: log phi(mu) <= log delta as computed, and mu_0 is at
-        most `tolerance` and rounding above it.
-    iterations : numpy.ndarray or int
-        How often the bracket was halved.
+    mu is the lower end of the last bracket: log phi(mu) <= log delta as computed, and mu_0 is at
+    most a relative `tolerance` (at least 1e-14) and rounding above it. Budgets as for
+    `printed_bracket`.
     """
     epsilon, delta = _budget("repaired Algorithm 1", epsilon, delta, tolerance)
     problems = Problems("repaired Algorithm 1")

@@ -156,11 +156,7 @@ class DescentOrders(Section):
 
 
 def check_together(descent: ImprovedDescent, orders: DescentOrders) -> None:
-    """Refuse sections that do not fit each other.
-
-    ValueError if the data sets are not those of Figures 5 and 6, or more trials are asked for than
-    there are.
-    """
+    """Refusal of sections that do not fit each other, with ValueError."""
     for where, names in (
         ("improved_descent.tasks", set(descent.tasks)),
         ("descent_orders.documented", set(orders.documented) | DATASETS),
@@ -172,9 +168,6 @@ def check_together(descent: ImprovedDescent, orders: DescentOrders) -> None:
 
 
 def searched_in(descent: ImprovedDescent, orders: DescentOrders) -> ImprovedDescent:
-    """Return the settings with the finer search of the orders of the columns.
-
-    ValueError if the finer search has more trials than there are.
-    """
+    """Settings with the finer search of the orders, refused if it has too many trials."""
     finer = {"coarse_trials": orders.coarse_trials, "refine": orders.refine}
     return ImprovedDescent.model_validate(dict(descent) | finer)

@@ -8,6 +8,11 @@ from __future__ import annotations
 from dpnoise_papers.inid_2024.descent_items import DESCENT
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
+# What several items share.
+_ERRORS = "dpnoise_papers.inid_2024.tables.profiles.error_curves"
+_CURVES = "dpnoise_papers.inid_2024.figures.curves.error_curves"
+_PLANE = "dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions"
+
 PAPER = Paper(
     id="inid-2024",
     items=(
@@ -29,14 +34,8 @@ PAPER = Paper(
             "the same error for every profile, and so has SPR noise; optimal noise (blue) gains "
             "more the more unequal the sensitivities are, by the same factor at every epsilon. "
             "Circles are the gains that the paper prints.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.error_curves",
-                settings=("figure_1a",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.curves.error_curves",
-                printed=("figure-1a",),
-            ),
+            table=Table(function=_ERRORS, settings=("figure_1a",)),
+            figure=Figure(function=_CURVES, printed=("figure-1a",)),
         ),
         Item(
             id="figure-1b",
@@ -44,14 +43,8 @@ PAPER = Paper(
             "the number K of coordinates. Optimal noise for exponential sensitivities stays "
             "bounded; the circle is the level that the paper prints. Right: at K = 2 alone the "
             "quadratic profile has a lower error than the exponential one.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.error_curves",
-                settings=("figure_1b",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.curves.error_curves",
-                printed=("figure-1b",),
-            ),
+            table=Table(function=_ERRORS, settings=("figure_1b",)),
+            figure=Figure(function=_CURVES, printed=("figure-1b",)),
         ),
         Item(
             id="figure-2",
@@ -70,14 +63,8 @@ PAPER = Paper(
             "epsilon, for profiles of one l1 norm. Optimal noise (orange) gains no more over "
             "i.i.d. noise (black) than Gaussian noise does for the same profile; SPR noise (grey) "
             "is worse than i.i.d. noise. Circles are the gains that the paper prints.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.error_curves",
-                settings=("figure_3a",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.curves.error_curves",
-                printed=("figure-3a",),
-            ),
+            table=Table(function=_ERRORS, settings=("figure_3a",)),
+            figure=Figure(function=_CURVES, printed=("figure-3a",)),
         ),
         Item(
             id="figure-3b",
@@ -85,14 +72,8 @@ PAPER = Paper(
             "number K of coordinates. The circle is the level that the paper prints for "
             "exponential sensitivities, 14.243 dB, a misprint for 14.432. Right: at K = 2 the "
             "quadratic profile has a lower error than the exponential one.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.error_curves",
-                settings=("figure_3b",),
-            ),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.curves.error_curves",
-                printed=("figure-3b",),
-            ),
+            table=Table(function=_ERRORS, settings=("figure_3b",)),
+            figure=Figure(function=_CURVES, printed=("figure-3b",)),
         ),
         Item(
             id="figure-4",
@@ -100,10 +81,7 @@ PAPER = Paper(
             "at epsilon = 0.5 against the number K of coordinates, all profiles of l2 norm 1. Dots "
             "mark the first K at which Laplace noise has the greater error; for exponential "
             "sensitivities it has the lower one for every K.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.error_curves",
-                settings=("figure_4",),
-            ),
+            table=Table(function=_ERRORS, settings=("figure_4",)),
             figure=Figure(
                 function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.laplace_and_gaussian"
             ),
@@ -129,10 +107,7 @@ PAPER = Paper(
             "sensitivities 0.85 and 0.15: ours, and in grey what the paper prints. Below the line "
             "what it leaves out; bold is the lowest error of each column. The staircase and i.i.d. "
             "Laplace noise are told the sum of the sensitivities alone, the others each of them.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions",
-                settings=("table_2",),
-            ),
+            table=Table(function=_PLANE, settings=("table_2",)),
             figure=Figure(
                 function="dpnoise_papers.inid_2024.figures.two_dimensions.table_2",
                 printed=("table-2",),
@@ -150,10 +125,7 @@ PAPER = Paper(
             "sensitivities, not to add independent noise: a staircase in the norm of the box of "
             "neighbours has the lowest error throughout, and beyond epsilon = 3.2 even the "
             "staircase that is told their sum alone beats i.n.i.d. Laplace noise.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions",
-                settings=("table_2_curves",),
-            ),
+            table=Table(function=_PLANE, settings=("table_2_curves",)),
             figure=Figure(function="dpnoise_papers.inid_2024.figures.two_dimensions.curves"),
         ),
         Item(

@@ -46,17 +46,10 @@ _DENOISED = ("agm-js", "agm-js-plus", "agm-th", "zero")
 
 @house_style()
 def error_curves(table: pd.DataFrame) -> Figure:
-    """Error of every mechanism against the dimension.
+    """Error of every mechanism against the dimension, of `tables.releases`.
 
     Two panels for each epsilon: the errors, and each over that of the analytic Gaussian mechanism,
-    where curves that lie on one another come apart. Bands are two standard errors to either side;
-    mechanisms beyond the paper have a star.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation` or `histograms`
-        there returns it.
+    where curves that lie on one another come apart. Bands are two standard errors to either side.
     """
     methods = [name for name in _LOOKS if name in set(table["method"])]
     epsilons = sorted(table["epsilon"].unique())
@@ -75,15 +68,7 @@ def error_curves(table: pd.DataFrame) -> Figure:
 
 @house_style()
 def denoised_curves(table: pd.DataFrame) -> Figure:
-    """Error of the denoised mechanisms alone, in high dimension.
-
-    One panel for each epsilon, beside the error of releasing zeros.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As for `error_curves`.
-    """
+    """Error of the denoised mechanisms alone, in high dimension, beside that of releasing zeros."""
     epsilons = sorted(table["epsilon"].unique())
     figure, panels = page(1, len(epsilons), height=2.9)
     for panel, epsilon in zip(panels[0], epsilons, strict=True):

@@ -9,7 +9,16 @@ from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColor
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
-from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page, power_of_ten
+from dpnoise_papers.style import (
+    COLOURS,
+    GREY,
+    PLAIN,
+    cell_edges,
+    house_style,
+    legend_below,
+    page,
+    power_of_ten,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,14 +49,8 @@ def _shades(count: int) -> list[tuple[float, float, float]]:
 def deviations(table: pd.DataFrame) -> Figure:
     """Both standard deviations as epsilon falls to 0 (Figure 1, first panel).
 
-    One panel per delta. The analytic curve ends in a limit, the classical one grows without bound;
-    the limit is beside the value that Theorem 2 names.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `classical_against_analytic` of
-        `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration` returns it.
+    One panel for each delta of `classical_against_analytic`: the analytic curve ends in a limit,
+    beside the value that Theorem 2 names; the classical one grows without bound.
     """
     deltas = sorted(table["delta"].unique())
     figure, panels = page(1, len(deltas), height=2.9, sharey=True)
@@ -75,28 +78,12 @@ def deviations(table: pd.DataFrame) -> Figure:
 
 
 def gain_by_epsilon(table: pd.DataFrame) -> Figure:
-    """Gain in variance against epsilon, a line per delta (Figure 1, second panel).
-
-    Guides mark the printed 1.4 and the third of the variance (1.5) of the abstract.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As for `deviations`.
-    """
+    """Gain in variance against epsilon, a line per delta (Figure 1, second panel)."""
     return _gain(table, "epsilon", "delta")
 
 
 def gain_by_delta(table: pd.DataFrame) -> Figure:
-    """Gain in variance against delta, a line per epsilon (Figure 3, first panel).
-
-    Guides mark the printed 1.4 and the third of the variance (1.5) of the abstract.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As for `deviations`.
-    """
+    """Gain in variance against delta, a line per epsilon (Figure 3, first panel)."""
     return _gain(table, "delta", "epsilon")
 
 
@@ -132,14 +119,8 @@ def _gain(table: pd.DataFrame, along: str, by: str) -> Figure:
 def published_algorithm(table: pd.DataFrame) -> Figure:
     """Privacy of Algorithm 1 as published, over epsilon and the delta asked for.
 
-    One map for each stop of the delta it really has over the delta asked for, in powers of ten:
-    orange where it is not private, blue where it adds too much noise, grey where it has no answer.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `published_algorithm` of
-        `dpnoise_papers.balle_wang_2018.tables.gaussian_calibration` returns it.
+    One map for each stop of the delta that it really has over the delta asked for, in powers of
+    ten: orange where it is not private, blue where it adds too much noise, grey without an answer.
     """
     safe = LinearSegmentedColormap.from_list("safe", ["#08306B", "#DEEBF7"], N=4)
     unsafe = LinearSegmentedColormap.from_list("unsafe", ["#FDD9B5", "#8C2D04"], N=5)
@@ -153,15 +134,15 @@ def published_algorithm(table: pd.DataFrame) -> Figure:
             index="delta", columns="epsilon", values="log10_ratio", dropna=False
         )
         values = np.ma.masked_invalid(grid.to_numpy())
-        x, y = grid.columns.to_numpy(), grid.index.to_numpy()
+        x, y = (np.exp(cell_edges(np.log(e.to_numpy()))) for e in (grid.columns, grid.index))
         clipped = np.clip(values, _LEVELS[0] + 1e-6, _LEVELS[-1] - 1e-6)
         axes.set_facecolor(_NO_ANSWER)
-        mesh = axes.pcolormesh(_edges(x), _edges(y), clipped, cmap=shown, norm=norm,
+        mesh = axes.pcolormesh(x, y, clipped, cmap=shown, norm=norm,
                                rasterized=True)  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xlim(_edges(x)[[0, -1]])
-        axes.set_ylim(_edges(y)[[0, -1]])
+        axes.set_xlim(x[[0, -1]])
+        axes.set_ylim(y[[0, -1]])
         axes.set_xlabel(r"$\epsilon$")
         axes.set_title(name)
     panels[0, 0].set_ylabel(r"$\delta$ asked for")
@@ -178,13 +159,6 @@ def published_algorithm(table: pd.DataFrame) -> Figure:
     ]
     legend_below(figure, patches)
     return figure
-
-
-def _edges(centres: np.ndarray) -> np.ndarray:
-    """Return the edges of cells around a geometric grid."""
-    logs = np.log(centres)
-    inner = 0.5 * (logs[1:] + logs[:-1])
-    return np.exp(np.concatenate([[2 * logs[0] - inner[0]], inner, [2 * logs[-1] - inner[-1]]]))
 
 
 def _ratio(level: float) -> str:

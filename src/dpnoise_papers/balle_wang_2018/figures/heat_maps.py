@@ -63,13 +63,7 @@ _BAND = 2.0  # standard errors
 
 @house_style()
 def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figure:
-    """Row of maps: the true counts and each method, with its RMSE below.
-
-    Parameters
-    ----------
-    errors, maps, roads : DataFrame
-        As `dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_maps` returns them.
-    """
+    """Row of maps: the true counts and each method of `heat_maps`, with its RMSE below."""
     methods = [method for method in errors["method"] if method not in _NOT_DRAWN]
     rmse = dict(zip(errors["method"], errors["rmse_first"], strict=True))
     x, y, north = _upright(maps[["x", "y"]].to_numpy())
@@ -118,15 +112,7 @@ def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figur
 
 @house_style()
 def errors(table: pd.DataFrame) -> Figure:
-    """Mean square error against epsilon, one panel for each hour.
-
-    Bands are two standard errors to either side.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.balle_wang_2018.tables.heat_maps.all_hours` returns it.
-    """
+    """Mean square error and two standard errors against epsilon, one panel for each hour."""
     hours = sorted(set(table["hour"]))
     columns = min(len(hours), 2)
     rows = -(-len(hours) // columns)
@@ -183,7 +169,7 @@ def _upright(points: Array) -> tuple[Array, Array, Array]:
 def _compass(panel: Axes, x: Array, y: Array, north: Array) -> float:
     """Draw a bar of one kilometre and an arrow to the north in an upper corner.
 
-    The height that all panels need for it to be free of streets.
+    Returns the height that all panels need for it to be free of streets.
     """
     unit = 1000.0
     above = y > np.max(y) - 3.0 * unit

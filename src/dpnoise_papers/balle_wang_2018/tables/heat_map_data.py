@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
 
 def completed(city: City | None, hours: Sequence[int], settings: CityCounts) -> City:
-    """City with counts for every hour asked for.
-
-    Parameters
-    ----------
-    city : City or None
-        What could be had.
-    """
+    """City, if one could be had, with synthetic counts for every hour asked for that has none."""
     given = settings.model_dump(exclude={"passengers_per_trip"})
     return complete_city(city, hours, **given)
 
@@ -43,12 +37,7 @@ def heat_map_data(
     Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.trips.Tally`, total
     (the sum of the counts), largest, deviation (their root mean square about the mean: the RMSE of
     a flat map), junctions, sections, loops, parallels, edges, sensitivity (add or remove a cab) and
-    sensitivity_replace (replace one).
-
-    Parameters
-    ----------
-    figure_6 : HeatMapErrors
-        They name the hours.
+    sensitivity_replace (replace one). The figures name the hours.
     """
     city = completed(city, named_hours(figure_2, figure_5, figure_6), settings)
     graph = Graph(len(city.x), city.sections)

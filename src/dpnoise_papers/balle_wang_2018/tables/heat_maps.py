@@ -74,24 +74,11 @@ def heat_maps(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """One private map by every method, and its error over several draws of the noise.
 
-    ValueError if counts are negative or not one for each junction.
-
-    Parameters
-    ----------
-    city : City or None
-        What could be had of it; the rest is synthetic.
-
-    Returns
-    -------
-    errors : DataFrame
-        Columns city, hour, source, day, method, epsilon, delta, sensitivity, neighbours, sigma,
-        penalty and degrees_of_freedom (of the first draw), rmse_first (of the first draw),
-        repetitions, and rmse and rmse_se, the mean over all draws and its standard error.
-    maps : DataFrame
-        Columns junction, x, y (metres), truth, and one for each method: counts at junctions, of
-        the first draw.
-    roads : DataFrame
-        Columns u and v: the junctions that each road section joins, once.
+    Errors: city, hour, source, day, method, epsilon, delta, sensitivity, neighbours, sigma, penalty
+    and degrees_of_freedom (of the first draw), rmse_first (of the first draw), repetitions, and
+    rmse and rmse_se, the mean over all draws and its standard error. Maps: junction, x, y (metres),
+    truth, and one column for each method, counts of the first draw. Roads: u and v, the junctions
+    that each road section joins, once. What is missing of the city is synthetic.
     """
     hour, epsilon, delta = settings.hour, settings.epsilon, settings.delta
     seed, repetitions = settings.seed, settings.repetitions
@@ -127,16 +114,8 @@ def heat_map_errors(
     """Mean square error of every method against epsilon, for one hour.
 
     Columns city, hour, source, method, epsilon, delta, sensitivity, sigma, repetitions, mse (mean
-    over repetitions) and mse_se (of that mean).
-
-    ValueError if counts are negative or not one for each junction.
-
-    Parameters
-    ----------
-    city : City or None
-        What could be had of it; the rest is synthetic.
-    part : str
-        The hour.
+    over repetitions) and mse_se (of that mean); `part` is the hour. What is missing of the city is
+    synthetic.
     """
     hour, seed, delta = int(part), settings.seed, settings.delta
     methods, repetitions = settings.methods, settings.repetitions
@@ -166,13 +145,7 @@ def heat_map_errors(
 
 
 def all_hours(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Errors of several hours as one table.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        As `heat_map_errors` returns them, by hour.
-    """
+    """Errors of several hours, of `heat_map_errors`, as one table."""
     return pd.concat(tables.values(), ignore_index=True)
 
 

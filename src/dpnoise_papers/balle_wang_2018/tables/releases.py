@@ -119,10 +119,7 @@ def mean_estimation(settings: Releases) -> pd.DataFrame:
 
 
 def histograms(settings: Releases) -> pd.DataFrame:
-    """l1 error of each mechanism on private histograms, against the number of bins.
-
-    As for `mean_estimation`.
-    """
+    """l1 error of each mechanism on private histograms; columns as for `mean_estimation`."""
     return _compare(settings, _HISTOGRAMS)
 
 

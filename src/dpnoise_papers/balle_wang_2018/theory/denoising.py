@@ -7,7 +7,7 @@ Stein's identity, by which the closed forms are derived.
 from __future__ import annotations
 
 import math
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING
 
@@ -112,22 +112,17 @@ def _printed_risk(d: int, prior_variance: float, sigma: float) -> float:
     return d * variance * (1.0 - factor * factor * (variance / (prior_variance + variance)))
 
 
-def _james_stein_printed(rng: Generator, n: int) -> Outcome:
-    """Return the relative error of the MSE that Theorem 11 prints."""
-    return _mse(rng, n, _printed_risk)
-
-
-def _james_stein_corrected(rng: Generator, n: int) -> Outcome:
-    """Return the relative error with the factor (d - 2)/d."""
-    return _mse(rng, n, james_stein_bayes_risk)
-
-
 def _mse(rng: Generator, n: int, risk: Callable[[int, float, float], float]) -> Outcome:
     """Return the relative error of a closed form of the MSE of James-Stein."""
     d, variance, drawn = _prior(rng, n)
     claimed = [risk(int(k), w, 1.0) for k, w in zip(d, variance, strict=True)]
     exact = _james_stein_mean_risk(d, variance)
     return Outcome(equal(np.array(claimed), exact, exact), 1e-9, drawn)
+
+
+def _james_stein_corrected(rng: Generator, n: int) -> Outcome:
+    """Return the relative error with the factor (d - 2)/d."""
+    return _mse(rng, n, james_stein_bayes_risk)
 
 
 def _james_stein_factor(rng: Generator, n: int) -> Outcome:
@@ -167,14 +162,7 @@ def _james_stein_improves(rng: Generator, n: int) -> Outcome:
 
 
 def threshold_risk(mean: Array, threshold: Array) -> Array:
-    """Risk of the soft threshold at unit noise, in closed form.
-
-    Array, shape (n,): mean squared errors.
-
-    Parameters
-    ----------
-    mean, threshold : array, shape (n,)
-    """
+    """Mean squared errors of the soft threshold at unit noise, in closed form."""
 
     def half(m: Array) -> Array:
         x = threshold - m
@@ -187,14 +175,10 @@ def threshold_risk(mean: Array, threshold: Array) -> Array:
 
 
 def two_point_risk() -> tuple[Array, Array]:
-    """Lower bound on the minimax risk over |mean| <= t at unit noise, on a grid of t.
+    """Lower bound on the minimax risk over |mean| <= t at unit noise, on 1201 points t.
 
     The Bayes risk of the prior on +-t is t^2 (1 - E tanh(t (t + Z))); the risk over a longer
     interval is no less.
-
-    Returns
-    -------
-    t, risk : array, shape (1201,)
     """
     t = np.linspace(0, 3, 1201)
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
@@ -226,7 +210,7 @@ CHECKS = (
           "complete", _posterior_mean, 0.1),
     Check("theorem-11", "Theorem 11",
           "the MSE of James-Stein is d sigma^2 (1 - (d-2)^2/d^2 sigma^2/(w^2 + sigma^2))",
-          "misprint: the factor is (d-2)/d", _james_stein_printed),
+          "misprint: the factor is (d-2)/d", partial(_mse, risk=_printed_risk)),
     Check("theorem-11-corrected", "Theorem 11, corrected",
           "the MSE of James-Stein is d sigma^2 (1 - (d-2)/d sigma^2/(w^2 + sigma^2))",
           "complete", _james_stein_corrected),

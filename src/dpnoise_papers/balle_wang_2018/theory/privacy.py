@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,16 +95,6 @@ def _low_privacy_limit(rng: Generator, n: int) -> Outcome:
     epsilon = _geometric(rng, 1e3, 1e8, n)
     bound = 0.5 - 1 / np.sqrt(4 * math.pi * epsilon)
     return Outcome(0.01 - np.abs(bound - 0.5), 0.0, {"epsilon": epsilon})
-
-
-def _low_privacy_printed(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of sigma >= Delta / sqrt(2 epsilon) under Theorem 4's bound."""
-    return _low_privacy(rng, n, 3.0, 0.2)
-
-
-def _low_privacy_corrected(rng: Generator, n: int) -> Outcome:
-    """Return the same with the bound that the Mills ratio gives, 1/2 - 1/sqrt(4 pi epsilon)."""
-    return _low_privacy(rng, n, 0.0, 0.35)
 
 
 def _classical_at_large_epsilon(rng: Generator, n: int) -> Outcome:
@@ -220,16 +211,6 @@ def _mean_sensitivity(rng: Generator, n: int, radius: float) -> Outcome:
     return Outcome(margin, 1e-12, {"d": d.astype(float)})
 
 
-def _mean_sensitivity_printed(rng: Generator, n: int) -> Outcome:
-    """Return the relative slack of Delta_2 = sqrt(d)/n, Delta_1 = d/n for radius 1."""
-    return _mean_sensitivity(rng, n, 1.0)
-
-
-def _mean_sensitivity_drawn(rng: Generator, n: int) -> Outcome:
-    """Return the same for radius 1/2, which the data really have."""
-    return _mean_sensitivity(rng, n, 0.5)
-
-
 def _histogram_sensitivity(rng: Generator, n: int) -> Outcome:
     """Return the relative slack of Delta_2 = sqrt(2)/n and Delta_1 = 2/n for histograms."""
     bins, samples = rng.integers(2, 40, n), 30
@@ -258,11 +239,12 @@ CHECKS = (
           "(epsilon, delta)-DP with 0 < delta < 1/2 - e^(-3 epsilon)/sqrt(4 pi epsilon) needs "
           "sigma >= Delta/sqrt(2 epsilon)",
           "false: e^epsilon Q(sqrt(2 epsilon)) = r(sqrt(2 epsilon))/sqrt(2 pi), with r the Mills "
-          "ratio, has no factor e^(-3 epsilon)", _low_privacy_printed),
+          "ratio, has no factor e^(-3 epsilon)", partial(_low_privacy, exponent=3.0, low=0.2)),
     Check("theorem-4-corrected", "Theorem 4, corrected",
           "(epsilon, delta)-DP with 0 < delta < 1/2 - 1/sqrt(4 pi epsilon) needs "
           "sigma >= Delta/sqrt(2 epsilon)",
-          "complete with the factor e^(-3 epsilon) left out", _low_privacy_corrected),
+          "complete with the factor e^(-3 epsilon) left out",
+          partial(_low_privacy, exponent=0.0, low=0.35)),
     Check("theorem-4-limit", "Theorem 4, below it",
           "the bound on delta converges to 1/2: within 0.01 of it from epsilon = 1000 on, as "
           "corrected", "complete", _low_privacy_limit),
@@ -286,10 +268,12 @@ CHECKS = (
           _gain_grows),
     Check("section-5-2-sensitivity", "Section 5.2",
           "the mean of points in an l_inf ball of radius 1 has Delta_2 = sqrt(d)/n, Delta_1 = d/n",
-          "misprint: that is radius 1/2, which the data have", _mean_sensitivity_printed),
+          "misprint: that is radius 1/2, which the data have",
+          partial(_mean_sensitivity, radius=1.0)),
     Check("section-5-2-sensitivity-corrected", "Section 5.2, corrected",
           "the mean of points in an l_inf ball of radius 1/2 has Delta_2 = sqrt(d)/n, "
-          "Delta_1 = d/n", "complete, if the ball is public", _mean_sensitivity_drawn),
+          "Delta_1 = d/n", "complete, if the ball is public",
+          partial(_mean_sensitivity, radius=0.5)),
     Check("section-b-1-sensitivity", "Section B.1",
           "a histogram has Delta_2 = sqrt(2)/n and Delta_1 = 2/n under replacement", "complete",
           _histogram_sensitivity),

@@ -20,9 +20,8 @@ CHECKS = (*privacy.CHECKS, *denoising.CHECKS, *minimax.CHECKS)
 
 
 def statements(settings: Theory) -> pd.DataFrame:
-    """Violations of each statement of the paper over random parameters.
+    """Violations of each statement of the paper over random parameters, of `run_checks`.
 
-    As `dpnoise_papers.checks.run_checks` returns it. The status of a proof is complete, cited, none
-    given, false or misprint, with the reason.
+    The status of a proof is complete, cited, none given, false or misprint, with the reason.
     """
     return run_checks(CHECKS, settings.seed, "gaussian-theory", settings.trials)

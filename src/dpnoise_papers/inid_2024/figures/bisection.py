@@ -8,13 +8,11 @@ import numpy as np
 from matplotlib.colors import BoundaryNorm
 from matplotlib.patches import Patch
 
-from dpnoise_papers.style import GREY, house_style, legend_below, page
+from dpnoise_papers.style import GREY, cell_edges, house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-    from dpnoise._types import Array
 
 _NONE = "#D9B48F"
 _PANELS = {
@@ -23,23 +21,12 @@ _PANELS = {
 }
 
 
-def _edges(centres: Array) -> Array:
-    """Edges of cells around an even grid."""
-    inner = 0.5 * (centres[1:] + centres[:-1])
-    return np.concatenate([[2 * centres[0] - inner[0]], inner, [2 * centres[-1] - inner[-1]]])
-
-
 @house_style()
 def bisection(table: pd.DataFrame) -> Figure:
     """Number of halvings of the bracket by either version of Algorithm 1.
 
-    Two maps. In the brown region the printed algorithm gives nothing; the vertical axis is even in
-    the log odds of delta.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.bisection.bisection` returns it.
+    In the brown region the printed algorithm gives nothing; the vertical axis is even in the log
+    odds of delta.
     """
     largest = int(table[list(_PANELS)].to_numpy().max())
     levels = np.arange(0, largest + 6, 5)
@@ -52,7 +39,7 @@ def bisection(table: pd.DataFrame) -> Figure:
             index="delta", columns="epsilon", values="shown", dropna=False
         )
         delta, epsilon = grid.index.to_numpy(), grid.columns.to_numpy()
-        x, odds = np.exp(_edges(np.log(epsilon))), _edges(np.log(delta) - np.log1p(-delta))
+        x, odds = np.exp(cell_edges(np.log(epsilon))), cell_edges(np.log(delta) - np.log1p(-delta))
         panel.set_facecolor(_NONE)
         mesh = panel.pcolormesh(
             x, odds / np.log(10.0), np.ma.masked_invalid(grid.to_numpy()), cmap="Blues",

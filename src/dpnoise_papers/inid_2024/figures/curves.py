@@ -36,19 +36,11 @@ _GROWING = ("linear", "quadratic", "exponential")
 
 @house_style()
 def error_curves(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
-    """Mean squared errors against epsilon, or against K with K = 2 beside it.
+    """Mean squared errors of one noise against epsilon, or against K with K = 2 beside it.
 
     Solid black is i.i.d. noise, whose error is the same for all profiles; coloured lines are
-    optimal noise; grey are SPR noise, where it differs from i.i.d.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.profiles.error_curves` returns it for one noise; either
-        one dimension and several epsilons or the reverse.
-    printed : DataFrame, optional
-        As `dpnoise_papers.claims.beside.printed_beside` returns it: numbers of the columns gain_db
-        (circles below the i.i.d. curve) and mse_db (circles at their place).
+    optimal noise; grey are SPR noise, where it differs from i.i.d. Circles are printed numbers:
+    gain_db below the i.i.d. curve, mse_db at their place.
     """
     along = "epsilon" if len(set(table["dimension"])) == 1 else "dimension"
     noise = table["noise"].iloc[0]
@@ -124,13 +116,7 @@ def _near(panel: Axes, table: pd.DataFrame, noise: str) -> None:
 
 @house_style()
 def dispersion(table: pd.DataFrame) -> Figure:
-    """Gini coefficients against K (Figure 2).
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.profiles.dispersion` returns it.
-    """
+    """Gini coefficients against K (Figure 2)."""
     figure, panels = page(height=2.8)
     axes = panels[0, 0]
     for name, rows in table.groupby("profile", sort=False):

@@ -21,12 +21,6 @@ def laplace_and_gaussian(table: pd.DataFrame) -> Figure:
     """Errors of optimal Laplace and Gaussian noise against K, one panel per profile (Figure 4).
 
     A mark and its K show the first dimension at which Laplace noise has the greater error.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.profiles.error_curves` returns it for both noises at one
-        epsilon.
     """
     best = table[table["scheme"] == "optimal"]
     names = list(dict.fromkeys(best["profile"]))
@@ -71,11 +65,6 @@ def crossovers(table: pd.DataFrame) -> Figure:
     """Dimension from which optimal Laplace noise is worse than Gaussian noise, against epsilon.
 
     One panel per profile. Triangles at the top stand for 'in no dimension'.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.profiles.laplace_against_gaussian` returns it.
     """
     profiles = list(table.groupby("profile", sort=False))
     top = 2.0 * table["crossover"].max()
@@ -115,13 +104,7 @@ def crossovers(table: pd.DataFrame) -> Figure:
 def approximate_laplace(table: pd.DataFrame) -> Figure:
     """Error of Laplace over Gaussian noise of the same (epsilon, delta), against the dimension.
 
-    One panel per delta; dashed with delta = 0 (Corollary 6 is within a line's width of it), solid
-    by the exact account.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace` returns it.
+    Dashed with delta = 0 (Corollary 6 is within a line's width of it), solid by the exact account.
     """
     deltas = sorted(set(table["delta"]), reverse=True)
     figure, panels = page(1, len(deltas), height=3.1, sharex=True, sharey=True)

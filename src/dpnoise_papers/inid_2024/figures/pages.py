@@ -40,13 +40,7 @@ VARIANTS = {
 
 
 def table_1(table: pd.DataFrame) -> tuple[str, str]:
-    """Table I as Markdown and LaTeX: the formulas, and the calibrated noise over them.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.table_1.table_1` returns it.
-    """
+    """Table I as Markdown and LaTeX: the formulas, and the calibrated noise over them."""
     profiles = list(dict.fromkeys(table["profile"]))
     known = table.set_index(["noise", "scheme", "profile"])["excess"]
     note = (
@@ -68,15 +62,7 @@ def table_1(table: pd.DataFrame) -> tuple[str, str]:
 
 
 def table_2(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
-    """Table II as Markdown and LaTeX.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions` returns it.
-    claims : sequence of Claim
-        All claims of the paper; the printed numbers stand in brackets.
-    """
+    """Table II as Markdown and LaTeX, with the printed numbers in brackets."""
     printed = printed_texts(claims, "table-2", ["mechanism", "epsilon"])
     epsilons = sorted(set(table["epsilon"]))
     known = table.set_index(["mechanism", "epsilon"])["mae"]
@@ -95,15 +81,7 @@ def table_2(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
 
 
 def table_3(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
-    """Table III as Markdown and LaTeX, by variant.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.pca.dp_pca_table` returns it.
-    claims : sequence of Claim
-        All claims of the paper; the printed numbers stand above ours.
-    """
+    """Table III as Markdown and LaTeX, by variant, with the printed numbers above ours."""
     printed = printed_texts(claims, "table-3", ["noise", "scheme", "epsilon"])
     epsilons = sorted(set(table["epsilon"]))
     keys = zip(*(table[key] for key in ("reading", "noise", "scheme", "epsilon")), strict=True)

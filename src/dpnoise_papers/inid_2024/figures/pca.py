@@ -37,7 +37,6 @@ VARIANTS = {
     "replace-one": "valid: a sample replaced",
     "approximate": r"nothing clipped, $\delta = 10^{-6}$",
 }
-_MARKERS = {"iid": "s", "inid": "o"}
 _MARKERS = {"yes": "o", "no": "X", "open": "D"}
 _WORDS = {
     "yes": "private if a sample is added or removed",
@@ -53,13 +52,6 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     Above, one line per mechanism and variant, with the error at each epsilon; grey bars are the
     printed numbers. Below, the error of what is private against epsilon, and all errors against the
     deviation of the noise off the diagonal, with the noise that the printed numbers would need.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.pca.dp_pca_table` returns it.
-    printed : DataFrame, optional
-        As `dpnoise_papers.claims.beside.printed_beside` returns it; of the column 'sre'.
     """
     if printed is not None and len(printed):
         printed = printed[printed["column"] == "sre"].astype({"epsilon": float})

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from scipy import special
 
-from dpnoise_papers.style import COLOURS, GREY, house_style, legend_below, page
+from dpnoise_papers.style import COLOURS, GREY, house_style, legend_below, page, power_of_ten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,17 +26,11 @@ _MARKERS: dict[Any, str] = {"iid": "s", "inid": "o"}
 
 @house_style()
 def attack(table: pd.DataFrame) -> Figure:
-    """Detections of a sample over the most that the claimed budget allows.
+    """Detections of a sample over the most that the claimed budget allows, by relation.
 
-    One panel per neighbouring relation: the chance of detection over e^epsilon times that of a
-    false alarm plus delta, which no mechanism with the claimed epsilon and delta brings above 1
-    (shaded). Lines are exact, points are drawn releases, bars reach down to what the counts prove
-    at the confidence of the run, and the point chosen beforehand is ringed.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.pca_attack.dp_pca_attack` returns it.
+    The chance of detection over e^epsilon times that of a false alarm plus delta, which no
+    mechanism with the claimed epsilon and delta brings above 1 (shaded). Bars reach down to what
+    the counts prove at the confidence of the run, and the point chosen beforehand is ringed.
     """
     epsilon, delta = table["epsilon"].iloc[0], table["delta"].iloc[0]
     titles: dict[Any, str] = {
@@ -79,7 +73,7 @@ def attack(table: pd.DataFrame) -> Figure:
     top = max(2.0, 1.35 * ratio(table["detection_exact"], table["false_alarm_exact"]).max())
     figure.axes[0].set_ylim(0.4, top)
     figure.axes[0].set_ylabel("detections over the most allowed")
-    claim = rf"the most that $\epsilon = {epsilon:g}$, $\delta = {_power(delta)}$ allows"
+    claim = rf"the most that $\epsilon = {epsilon:g}$, $\delta = {power_of_ten(delta)}$ allows"
     handles = [Line2D([], [], color="black", linestyle="--", linewidth=1, label=claim)]
     handles += [
         Line2D([], [], color=colour, marker=_MARKERS[scheme], markersize=3,
@@ -88,13 +82,6 @@ def attack(table: pd.DataFrame) -> Figure:
     ]  # fmt: skip
     legend_below(figure, handles)
     return figure
-
-
-def _power(value: float) -> str:
-    """Text of a number for a formula, as a power of ten if it is one."""
-    exponent = np.log10(value)
-    whole = abs(exponent - round(exponent)) < 1e-9
-    return f"10^{{{round(exponent)}}}" if whole else f"{value:g}"
 
 
 def _verdicts(axes: Axes, rows: pd.DataFrame) -> None:

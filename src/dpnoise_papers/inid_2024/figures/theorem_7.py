@@ -24,13 +24,7 @@ _FAMILIES = {
 
 @house_style()
 def theorem_7(table: pd.DataFrame) -> Figure:
-    """Ratio of the errors against nu, between what is true and what is claimed.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.theorem_7.theorem_7` returns it.
-    """
+    """Ratio of the errors against nu, between what is true and what is claimed."""
     nu = np.geomspace(table["nu"].min(), 1.0, 60)
     figure, panels = page(1, 2, height=3.2, sharex=True, sharey=True)
     for panel, noise in zip(panels[0], ("gaussian", "laplace"), strict=True):

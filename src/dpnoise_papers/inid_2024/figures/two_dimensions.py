@@ -39,14 +39,7 @@ _PAPER = ("staircase", "laplace-iid", "laplace-optimal")
 def table_2(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Table II as a page: ours, and below it in grey what the paper prints.
 
-    A page of text. The lowest error of each column, bound aside, is bold.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions` returns it.
-    printed : DataFrame, optional
-        As `dpnoise_papers.claims.beside.printed_beside` returns it; of the column 'mae'.
+    The lowest error of each column, bound aside, is bold.
     """
     wide = table.pivot_table(index="mechanism", columns="epsilon", values="mae", sort=False)
     known = {}
@@ -83,13 +76,7 @@ def table_2(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
 
 @house_style()
 def curves(table: pd.DataFrame) -> Figure:
-    """Errors times epsilon, which is constant for Laplace noise, against epsilon.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions` returns it on a grid.
-    """
+    """Errors times epsilon, which is constant for Laplace noise, against epsilon."""
     figure, panels = page(height=3.6)
     axes = panels[0, 0]
     for name, (colour, line) in _LOOKS.items():

@@ -70,9 +70,8 @@ def approximate_laplace(settings: ApproximateLaplace) -> pd.DataFrame:
     Theorem 5 at delta = 0), gain_printed_db, delta_printed (which those scales really have),
     factor_exact and gain_exact_db (the same for the least common factor), and
     over_gaussian_pure_db, over_gaussian_exact_db (mean squared error over that of optimal Gaussian
-    noise of the same epsilon and delta, in decibels).
-
-    RuntimeError if the privacy of a result could not be verified.
+    noise of the same epsilon and delta, in decibels). Raises RuntimeError if a result cannot be
+    verified.
     """
     rows = []
     for name, counts in settings.dimensions.items():

@@ -41,12 +41,7 @@ _SAME = 1e-9  # schemes whose noise agrees to this relative accuracy are one mec
 
 
 def make_task(dataset: Dataset, settings: ImprovedDescent, features: str) -> Task:
-    """Return the learning problem of a data set with its minimum.
-
-    Parameters
-    ----------
-    features : {"raw", "standardise"}
-    """
+    """Learning problem of a data set with its minimum, on features 'raw' or 'standardise'."""
     X, size = dataset.features, len(dataset.target)
     if features == "standardise":
         X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -70,17 +65,10 @@ def noise_ratios(
     passes: int,
     exponent: float | None = None,
 ) -> Array:
-    """Return sigma_i / lambda_i of one scheme for L passes.
+    """Ratios sigma_i / lambda_i of one scheme for L passes, shape (K,).
 
-    Float64 array, shape (K,).
-
-    Parameters
-    ----------
-    scheme : {"iid", "spr", "optimal"}
-    passes : int
-        L; each coordinate is released once in each pass.
-    exponent : float, optional
-        a: the optimal scheme minimises sum_i M_i^a sigma_i^2; 0 (the paper's) by default.
+    Each coordinate is released once in each pass. The optimal scheme minimises sum_i M_i^a
+    sigma_i^2 with a = `exponent`; 0, as in the paper, where that is None.
     """
     smoothness = task.problem.smoothness
     lambdas = task.problem.sensitivities(1.0) / smoothness
@@ -98,20 +86,11 @@ def noise_ratios(
 def draw(
     task: Task, passes: int, order: str | Sequence[int], trials: Sequence[int], seed: int
 ) -> Draws:
-    """Return unit noise and the order of coordinates.
+    """Unit noise and the order of coordinates, both of shape (trials, L, K).
 
-    Parameters
-    ----------
-    passes : int
-        L.
-    order : {"cyclic", "permuted"} or sequence of int
-        `permuted` visits every coordinate once in each pass, in an order drawn anew; a sequence
-        of all coordinates is the order of every pass. Orders drawn with replacement would visit
-        some coordinates more often than the account of unequal noise allows for.
-
-    Returns
-    -------
-    noise, orders : arrays, shape (trials, L, K)
+    The order 'permuted' visits every coordinate once in each pass, in an order drawn anew; a
+    sequence of all coordinates is the order of every pass. Orders drawn with replacement would
+    visit some coordinates more often than the account of unequal noise allows for.
     """
     shape = (passes, task.problem.coordinates)
     cycle = list(range(shape[1])) if isinstance(order, str) else list(order)
@@ -127,20 +106,10 @@ def draw(
 def errors_of(
     task: Task, ratios: Array, draws: Draws, steps: Array, clips: Array, *, power: float = 0.0
 ) -> Array:
-    """Return the relative errors of every (step, clip, trial).
+    """Relative errors of every step, clipping constant and trial, shape (S, C, trials).
 
-    Float64 array, shape (S, C, trials).
-
-    Parameters
-    ----------
-    ratios : float64 array, shape (K,)
-        sigma_i / lambda_i, see `noise_ratios`.
-    draws : tuple of arrays
-        Unit noise and orders, from `draw`.
-    steps : float64 array, shape (S,)
-    clips : float64 array, shape (C,)
-    power : float
-        The noise is multiplied by step^`power`: 0 for every scheme of the paper.
+    The noise is multiplied by step^`power`: 0 for every scheme of the paper. `ratios` are those of
+    `noise_ratios`, `draws` those of `draw`.
     """
     noise, orders = draws
     scaled = noise * ratios[orders]  # noise comes by place in the order, ratios by coordinate
@@ -190,17 +159,10 @@ def choose(
     order: str | Sequence[int],
     power: float = 0.0,
 ) -> Found:
-    """Choose step and clipping constant by the smallest mean error over the trials.
+    """Step and clipping constant of the smallest mean error over the trials.
 
-    The coarse grid is run on the first `coarse_trials`; then `refine` points per axis between
-    the neighbours of its best, on all `trials`.
-
-    Parameters
-    ----------
-    ratios : float64 array, shape (K,)
-        sigma_i / lambda_i, see `noise_ratios`.
-    passes, order, power
-        As for `draw` and `errors_of`.
+    The coarse grid is run on the first `coarse_trials`; then `refine` points per axis between the
+    neighbours of its best, on all `trials`.
     """
     noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
     coarse = grids.values(settings.steps), grids.values(settings.clips)
@@ -220,23 +182,11 @@ def choose(
 def errors_at(
     task: Task, ratios: Array, found: Found, draws: Draws, *, power: float = 0.0
 ) -> Array:
-    """Return the relative errors of the chosen configuration on some draws.
-
-    Float64 array, shape (trials,).
-
-    Parameters
-    ----------
-    ratios : float64 array, shape (K,)
-    """
+    """Relative errors of the chosen configuration on some draws, shape (trials,)."""
     step, clip = np.array([found.step]), np.array([found.clip])
     return errors_of(task, ratios, draws, step, clip, power=power)[0, 0]
 
 
 def same(ratios: Array, others: Array) -> bool:
-    """Return whether two schemes are one mechanism here.
-
-    Parameters
-    ----------
-    ratios, others : float64 arrays, shape (K,)
-    """
+    """Whether two schemes, by their ratios, are one mechanism here."""
     return bool(np.allclose(ratios, others, rtol=_SAME, atol=0.0))

@@ -48,17 +48,9 @@ COLUMNS = (
 def draw_samples(
     model: str, rng: np.random.Generator, *, samples: int, features: int, rank: int, subspaces: int
 ) -> Array:
-    """Random samples of norm 1 in a subspace, or in a union of some.
+    """Random samples of norm 1 in a subspace, or in a union of some, shape (samples, features).
 
-    Ndarray of shape (samples, features).
-
-    Parameters
-    ----------
-    model : {"product", "single-subspace", "union-of-subspaces"}
-    samples, features, rank : int
-        N, M and r.
-    subspaces : int
-        Of the model 'union-of-subspaces'; their dimensions add up to the rank.
+    The dimensions of the subspaces of the model 'union-of-subspaces' add up to the rank.
     """
     if model == "product":
         basis = rng.standard_normal((features, rank))
@@ -78,16 +70,7 @@ def draw_samples(
 
 
 def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
-    """Sum over samples of x x' with entries clipped, on and off the diagonal.
-
-    Ndarray of shape (features, features).
-
-    Parameters
-    ----------
-    X : ndarray of shape (samples, features)
-    diagonal, off_diagonal : float
-        The greatest absolute value that an entry of one x x' keeps.
-    """
+    """Sum over samples of x x' with entries clipped, on and off the diagonal."""
     columns = np.ascontiguousarray(X.T)
     matrix = np.zeros((len(columns), len(columns)))
     for i, column in enumerate(columns):
@@ -99,10 +82,7 @@ def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
 
 
 def unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
-    """Noise of unit scale of each family, with shared signs and levels.
-
-    Dict of str to ndarray of shape (features, features): the upper triangles are used.
-    """
+    """Noise of unit scale by family, with shared signs and levels; upper triangles are used."""
     normal = rng.standard_normal((features, features))
     level = -special.log_ndtr(-np.abs(normal)) - np.log(2.0)
     return {"gaussian": normal, "laplace": np.copysign(level, normal)}
@@ -145,19 +125,13 @@ def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array
 def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> pd.DataFrame:
     """Errors of private principal components under several variants of Table III.
 
-    One row per variant, noise, scheme and epsilon. `diagonal` and `off_diagonal` are standard
-    deviations of the noise. `epsilon_*` is the epsilon that is really kept at `delta` for samples
-    of norm 1, `private_*` says 'yes', 'no' or 'open' (see `pca_variants`). sre and ev are means
-    over trials; `*_gain` is how much better the row is than i.i.d. noise of the same variant and
-    family (positive is better), `*_behind` how much worse than i.n.i.d. Gaussian noise of the same
-    variant ('unclipped' for 'approximate'). Both are paired by trial, and each has its standard
-    error beside it.
-
-    Parameters
-    ----------
-    model : {"product", "single-subspace", "union-of-subspaces"}
-    subspaces : int
-        Of the model 'union-of-subspaces', from 1 to the rank.
+    Columns `COLUMNS`, one row per variant, noise, scheme and epsilon. `diagonal` and `off_diagonal`
+    are standard deviations of the noise. `epsilon_*` is the epsilon that is really kept at `delta`
+    for samples of norm 1, `private_*` says 'yes', 'no' or 'open' (see `pca_variants`). sre and ev
+    are means over trials; `*_gain` is how much better the row is than i.i.d. noise of the same
+    variant and family (positive is better), `*_behind` how much worse than i.n.i.d. Gaussian noise
+    of the same variant ('unclipped' for 'approximate'). Both are paired by trial, and each has its
+    standard error beside it. The model 'union-of-subspaces' has so many `subspaces`.
     """
     features, trials = settings.features, settings.trials
     needed = {*settings.variants, *(["unclipped"] if "approximate" in settings.variants else [])}

@@ -46,17 +46,7 @@ _LEVELS = 2.0, 5.0  # thresholds, in standard deviations: at lower ones delta is
 
 
 def binomial_bounds(count: Array, draws: int, miss: float) -> tuple[Array, Array]:
-    """One-sided bounds of a probability by Clopper & Pearson.
-
-    A lower and an upper bound.
-
-    Parameters
-    ----------
-    count : ndarray
-        Successes.
-    miss : float
-        The chance with which each bound fails.
-    """
+    """Bounds of a probability by Clopper & Pearson, each of which fails with chance `miss`."""
     count = np.asarray(count, dtype=float)
     low = special.betaincinv(np.maximum(count, 1.0), draws - count + 1.0, miss)
     high = special.betaincinv(count + 1.0, np.maximum(draws - count, 1.0), 1.0 - miss)
@@ -64,13 +54,7 @@ def binomial_bounds(count: Array, draws: int, miss: float) -> tuple[Array, Array
 
 
 def epsilon_bound(detection: Array, false_alarm: Array, delta: float) -> Array:
-    """Minimum epsilon >= 0 with detection <= e^epsilon false_alarm + delta.
-
-    Parameters
-    ----------
-    detection, false_alarm : ndarray
-        Probabilities.
-    """
+    """Minimum epsilon >= 0 with detection <= e^epsilon false_alarm + delta."""
     kept = np.maximum(detection - delta, np.finfo(float).tiny)
     return np.maximum(np.log(kept) - np.log(false_alarm), 0.0)
 
@@ -103,11 +87,11 @@ def _counts(
 def dp_pca_attack(settings: PcaAttack) -> pd.DataFrame:
     """Attack on single samples, by drawn releases of the printed DP-PCA.
 
-    One row per scheme (iid, inid), relation and threshold: the exact separation of the hypotheses
-    (mu) and the epsilon that it needs at delta; exact and drawn rates of false alarm and detection
-    with one-sided bounds, and the epsilon that the bounds imply. One threshold per scheme and
-    relation is `chosen` (1), by its expected outcome, before anything is drawn; the confidence
-    holds for that one.
+    Columns `COLUMNS`, one row per scheme (iid, inid), relation and threshold: the exact separation
+    of the hypotheses (mu) and the epsilon that it needs at delta; exact and drawn rates of false
+    alarm and detection with one-sided bounds, and the epsilon that the bounds imply. One threshold
+    per scheme and relation is `chosen` (1), by its expected outcome, before anything is drawn; the
+    confidence holds for that one.
     """
     epsilon, delta, draws = settings.epsilon, settings.delta, settings.draws
     miss = 0.5 * (1.0 - settings.confidence)

@@ -17,13 +17,7 @@ SPARSE = (3, 5, 8, 12, 16, 20, 30, 50)  # how many features a flat sample has, b
 
 
 def printed_sensitivities(features: int) -> tuple[float, float]:
-    """Sensitivities as the paper sets them: 1/sqrt K on the diagonal, 1/sqrt(2 K) off it.
-
-    Parameters
-    ----------
-    features : int
-        M; K = M (M + 1) / 2.
-    """
+    """Sensitivities as the paper sets them: 1/sqrt K on the diagonal, 1/sqrt(2 K) off it."""
     entries = features * (features + 1) // 2
     return 1.0 / math.sqrt(entries), 1.0 / math.sqrt(2.0 * entries)
 
@@ -38,14 +32,9 @@ def _norm(noise: str, counts: tuple[float, float], ratios: tuple[float, float]) 
 def replaced_halves(features: int) -> tuple[int, int, float]:
     """Entries that differ on and off the diagonal, and by how much, for one exchange.
 
-    Two samples that are constant on either half of the features, at 45 degrees to the halves,
-    make all |D_ij| = sqrt 2 / M (M even, else of one feature fewer), the flattest that a
-    replaced sample can: see dpnoise.learn.pca_noise.
-
-    Parameters
-    ----------
-    features : int
-        M.
+    Two samples that are constant on either half of the features, at 45 degrees to the halves, make
+    all |D_ij| = sqrt 2 / M (M even, else of one feature fewer), the flattest that a replaced sample
+    can: see dpnoise.learn.pca_noise.
     """
     even = features - features % 2
     return even, even * (even - 1) // 2, math.sqrt(2.0) / even
@@ -54,19 +43,10 @@ def replaced_halves(features: int) -> tuple[int, int, float]:
 def row_loss(
     features: int, scales: tuple[float, float], noise: str, relation: str
 ) -> tuple[float, float]:
-    """Bounds of the greatest privacy loss of samples of norm 1.
+    """Bounds of the greatest privacy loss of samples of norm 1: one reached, one not exceeded.
 
-    A loss that some neighbours reach, and one that none exceed: l2 norms in units of sigma for
-    Gaussian noise, epsilon for Laplace noise.
-
-    Parameters
-    ----------
-    features : int
-        M.
-    scales : tuple of float
-        On the diagonal and off it.
-    noise : {"gaussian", "laplace"}
-    relation : {"add-remove", "replace-one"}
+    They are l2 norms in units of sigma for Gaussian noise, epsilon for Laplace noise; `scales` are
+    those on the diagonal and off it.
     """
     bound = maximum_loss(features, *scales, noise=noise, neighbouring=relation)
     if noise == "gaussian" or relation == "add-remove":
@@ -78,18 +58,11 @@ def row_loss(
 def clipped_loss(
     features: int, scales: tuple[float, float], noise: str, relation: str
 ) -> tuple[float, float]:
-    """Bounds of the greatest loss when entries are clipped at the printed sensitivities.
+    """Bounds as of `row_loss` when entries are clipped at the printed sensitivities.
 
     Adding a sample moves every entry by at most that, which the bound takes to be reached.
-    Replacing one moves an entry off the diagonal by up to twice that; flat samples that differ
-    in sign on half of the features do so in a quarter of the matrix.
-
-    As for `row_loss`.
-
-    Parameters
-    ----------
-    noise, relation : str
-        As for `row_loss`.
+    Replacing one moves an entry off the diagonal by up to twice that; flat samples that differ in
+    sign on half of the features do so in a quarter of the matrix.
     """
     sizes = printed_sensitivities(features)
     ratios = sizes[0] / scales[0], sizes[1] / scales[1]
@@ -108,18 +81,10 @@ def clipped_loss(
 def sparse_delta(
     features: int, diagonal: float, off_diagonal: float, *, epsilon: float
 ) -> tuple[int, float]:
-    """Worst of the flat samples with k non-zero features, and its delta, for Laplace.
+    """Worst k of the flat samples with k non-zero features, and its delta, for Laplace noise.
 
-    Parameters
-    ----------
-    diagonal, off_diagonal : float
-        The parameters beta.
-
-    Returns
-    -------
-    tuple of int and float
-        k and a lower bound of the delta that adding the sample needs: 1/k in k entries of the
-        diagonal and k (k - 1)/2 entries off it.
+    A lower bound of the delta that adding the sample needs: 1/k in k entries of the diagonal and k
+    (k - 1)/2 entries off it, under noise of these parameters beta.
     """
     found = []
     for k in sorted({min(k, features) for k in (*SPARSE, features)}):
@@ -130,13 +95,7 @@ def sparse_delta(
 
 
 def replaced_delta(features: int, diagonal: float, off_diagonal: float, *, epsilon: float) -> float:
-    """Lower bound of the delta that `replaced_halves` needs, for Laplace noise.
-
-    Parameters
-    ----------
-    diagonal, off_diagonal, epsilon : float
-        As for `sparse_delta`.
-    """
+    """Lower bound of the delta that `replaced_halves` needs, for Laplace noise."""
     on, off, size = replaced_halves(features)
     noises = [Laplace(diagonal)] * on + [Laplace(off_diagonal)] * off
     return float(vector_profile(noises, [size] * len(noises), epsilon).lower)

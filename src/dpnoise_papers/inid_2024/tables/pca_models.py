@@ -25,7 +25,7 @@ _MEASURES = [f"{metric}{part}" for metric in METRICS for part in ("", "_gain", "
 def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
     """Table III on the data model 'product', with its range over unions of subspaces.
 
-    As `dp_pca_table` returns it for 'product'. Beside each measure its least and greatest mean over
+    Columns as of `dp_pca_table` for 'product'. Beside each measure its least and greatest mean over
     all data models, in `_least` and `_greatest`; `models` is how many there are: 1 for a variant
     that was tried on 'product' only.
     """

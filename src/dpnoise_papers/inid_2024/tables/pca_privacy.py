@@ -60,12 +60,7 @@ class Neighbour(NamedTuple):
 
 
 def neighbours(features: int) -> Iterator[Neighbour]:
-    """Pairs of neighbours, in M features, at which delta is evaluated.
-
-    Yields
-    ------
-    Neighbour
-    """
+    """Pairs of neighbours at which delta is evaluated."""
     yield Neighbour("add-remove", "e_1 added", (1, 1.0), (0, 0.0))
     for k in sorted({min(k, features) for k in (*SPARSE, features)}):
         entries = (k, 1.0 / k), (k * (k - 1) // 2, 1.0 / k)
@@ -77,7 +72,7 @@ def neighbours(features: int) -> Iterator[Neighbour]:
 
 
 def needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
-    """Delta and epsilon that a mechanism needs at one pair of neighbours.
+    """Bounds of delta and the loss that a mechanism needs at one pair of neighbours.
 
     A lower and an upper bound of delta at the row's epsilon, and the greatest privacy loss, which
     is epsilon at delta = 0 (infinite for Gaussian noise).

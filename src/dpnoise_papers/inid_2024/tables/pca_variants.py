@@ -106,16 +106,9 @@ def _clips(variant: str, scheme: str) -> bool:
 
 
 def rows(variant: str, *, features: int, epsilon: float, delta: float) -> Iterator[Row]:
-    """Mechanisms of a variant.
+    """Mechanisms of a variant, a key of `VARIANTS`.
 
-    Parameters
-    ----------
-    variant : str
-        A key of `VARIANTS`.
-    features : int
-        M >= 2.
-    epsilon, delta : float
-        The budget; Laplace noise claims delta = 0 except in the variant 'approximate'.
+    Laplace noise claims delta = 0 except in the variant 'approximate'.
     """
     for noise in VARIANTS[variant]:
         claimed = delta if noise == "gaussian" or variant == "approximate" else 0.0

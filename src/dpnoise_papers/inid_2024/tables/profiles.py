@@ -28,19 +28,10 @@ _VARIANCE = {"gaussian": 1.0, "laplace": 2.0}  # over the squared scale
 
 
 def profile(name: str, dimension: int, norm: float | None = None) -> Array:
-    """Sensitivities of one profile.
+    """Sensitivities of one profile: i, i^2 and e^i for i = 1, ..., K in the paper.
 
-    Increasing; exponentials may underflow to 0 in dimensions above 700.
-
-    Parameters
-    ----------
-    name : str
-        "uniform", "linear", "quadratic", "exponential" or "one-hot"; i, i^2 and e^i for
-        i = 1, ..., K in the paper.
-    dimension : int
-        The number K of coordinates, positive.
-    norm : float, optional
-        The p >= 1 for which ||lambda||_p is to be 1; otherwise the largest is.
+    Increasing, with ||lambda||_p = 1 for p = `norm`, or a maximum of 1 where that is None;
+    exponentials may underflow to 0 in dimensions above 700.
     """
     i = np.arange(1.0, dimension + 1.0)
     shapes = {
@@ -64,15 +55,8 @@ def mean_squared_error(
 ) -> float:
     """Mean squared l2 norm of the noise of one query.
 
-    Identical noise goes to every coordinate, also to one that no neighbour changes.
-
-    Parameters
-    ----------
-    sensitivities : ndarray of shape (K,)
-    noise : {"gaussian", "laplace"}
-    scheme : {"iid", "spr", "optimal"}
-    epsilon, delta : float
-        The budget; Laplace noise is epsilon-DP whatever delta is.
+    Identical noise goes to every coordinate, also to one that no neighbour changes. Laplace noise
+    is epsilon-DP whatever delta is.
     """
     pure = noise == "laplace"
     scales = allocate(
@@ -110,12 +94,7 @@ def error_curves(settings: Errors) -> pd.DataFrame:
 
 
 def gini(sensitivities: Array) -> float:
-    """Gini coefficient, sum_ij |lambda_i - lambda_j| / (2 K ||lambda||_1).
-
-    Parameters
-    ----------
-    sensitivities : ndarray of shape (K,)
-    """
+    """Gini coefficient, sum_ij |lambda_i - lambda_j| / (2 K ||lambda||_1)."""
     ordered = np.sort(sensitivities)
     count = len(ordered)
     weights = 2.0 * np.arange(1, count + 1) - count - 1.0

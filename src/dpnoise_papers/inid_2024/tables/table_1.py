@@ -16,16 +16,7 @@ if TYPE_CHECKING:
 
 
 def formula(noise: str, scheme: str, sensitivities: Array, unit: float) -> float:
-    """Mean squared error by Table I, with Delta_p = ||lambda||_p.
-
-    Parameters
-    ----------
-    noise : {"gaussian", "laplace"}
-    scheme : {"iid", "spr", "optimal"}
-    sensitivities : array, shape (K,)
-    unit : float
-        1 / mu_0 or 1 / epsilon.
-    """
+    """Mean squared error by Table I, Delta_p = ||lambda||_p, for a unit of 1/mu_0 or 1/epsilon."""
     count, l1, l2 = len(sensitivities), sensitivities.sum(), np.linalg.norm(sensitivities)
     thirds = np.sum(np.cbrt(sensitivities) ** 2)
     errors = {

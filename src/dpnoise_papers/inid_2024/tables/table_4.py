@@ -43,32 +43,15 @@ _MAXIMUM_MULTIPLIER = 1e8
 
 
 def step_epsilon(epsilon: float, steps: int, rate: float) -> float:
-    """Greatest privacy loss that one step may have without sampling, at delta = 0.
-
-    Parameters
-    ----------
-    epsilon : float
-        Of all steps together.
-    rate : float
-        The chance q of each sample to be in a batch.
-
-    Examples
-    --------
-    >>> round(step_epsilon(8.0, 5000, 0.02), 4)
-    0.077
-    """
+    """Greatest privacy loss of a step without sampling, for epsilon of all steps, delta = 0."""
     return math.log1p(math.expm1(epsilon / steps) / rate)
 
 
 def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -> float:
     """Upper bound of epsilon of the sampled Gaussian mechanism after all steps.
 
-    Parameters
-    ----------
-    multiplier : float
-        The standard deviation over the clipping norm.
-    rate : float
-        The chance q of each sample to be in a batch.
+    `multiplier` is the standard deviation over the clipping norm, `rate` the chance q of each
+    sample to be in a batch.
 
     References
     ----------
@@ -91,14 +74,7 @@ def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -
 def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -> float:
     """Minimum noise multiplier whose bound on epsilon is at most the one asked for.
 
-    On the private side.
-
-    ValueError if no multiplier up to 1e8 will do.
-
-    Parameters
-    ----------
-    rate, delta : float
-        As for `gaussian_epsilon`.
+    On the private side. Raises ValueError if no multiplier up to 1e8 will do.
     """
 
     def excess(log_multiplier: float) -> float:
@@ -121,19 +97,10 @@ def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -
 def layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
     """Scale of the noise of each layer, shape (M,).
 
-    Ndarray of shape (M,).
-
-    Parameters
-    ----------
-    noise : {"gaussian", "laplace"}
-    scheme : {"iid", "spr", "optimal"}
-        `iid` clips the whole gradient to norm 1, the others each of M layers to C_m = M^(-1/p),
-        p = 2 for Gaussian and 1 for Laplace noise. A coordinate of a layer of K_m parameters counts
-        for lambda = C_m / K_m^(1/p), as the paper sets it.
-    layers : array, shape (M,)
-        Numbers of parameters K_m.
-    unit : float
-        The scale that a query of sensitivity 1 needs: sigma or beta.
+    `iid` clips the whole gradient to norm 1, the others each of M layers to C_m = M^(-1/p), p = 2
+    for Gaussian and 1 for Laplace noise. A coordinate of a layer of K_m parameters (`layers`)
+    counts for lambda = C_m / K_m^(1/p), as the paper sets it; `unit` is the scale that a query of
+    sensitivity 1 needs.
     """
     if scheme == "iid":
         return np.full(len(layers), unit)
@@ -154,11 +121,6 @@ def table_4(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.DataFrame:
     noise for a sum of sensitivity 1. `noise_l2` is the root mean square of the l2 norm of the noise
     in the mean gradient of a batch; `gradient_most` the largest l2 norm of a clipped mean gradient,
     and `gradient_flat` that of a clipped gradient whose entries are equal in size.
-
-    Parameters
-    ----------
-    claims : sequence of Claim
-        All claims of the paper; the printed accuracies are taken, whose arithmetic is checked.
     """
     printed = printed_texts(claims, "table-4", ["noise", "delta", "epsilon", "scheme"])
     rate = settings.rate

@@ -36,12 +36,7 @@ _SHELLS = ("staircase", "box-staircase")
 
 
 def scalar_staircase(epsilon: float | Array) -> Array:
-    """Minimum E|X| of scalar epsilon-DP noise at sensitivity 1.
-
-    References
-    ----------
-    Geng & Viswanath, "The Optimal Noise-Adding Mechanism in Differential Privacy" (2016).
-    """
+    """Minimum E|X| of scalar epsilon-DP noise at sensitivity 1 (Geng & Viswanath 2016)."""
     return 0.5 / np.sinh(0.5 * np.asarray(epsilon))[()]
 
 

@@ -6,6 +6,7 @@ as it stands, which fails, and as it should stand.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,16 +36,6 @@ def _norm_of_scales(rng: Generator, n: int, power: int) -> Outcome:
     return Outcome(margin, 1e-9, drawn)
 
 
-def _theorem_9_proof(rng: Generator, n: int) -> Outcome:
-    """Error of ||sigma||_2 = ||lambda||_1^2 / mu_0^2, as printed."""
-    return _norm_of_scales(rng, n, 1)
-
-
-def _theorem_9_proof_corrected(rng: Generator, n: int) -> Outcome:
-    """Error of ||sigma||_2^2 = ||lambda||_1^2 / mu_0^2."""
-    return _norm_of_scales(rng, n, 2)
-
-
 def _spent(rng: Generator, n: int, above: float) -> dict[str, Array]:
     """Epsilon and sum lambda / beta, of which a part `above` exceeds epsilon."""
     epsilon = log_uniform(rng, 0.05, 5, n)
@@ -63,16 +54,6 @@ def _dropped(rng: Generator, n: int, above: float) -> Outcome:
     inside = np.exp(-np.abs(t)) - np.exp((drawn["epsilon"] - drawn["spent"])[:, None] - np.abs(t))
     kept, dropped = np.maximum(inside, 0.0).sum(axis=1), inside.sum(axis=1)
     return Outcome(equal(dropped, kept), ROUNDING, drawn)
-
-
-def _corollary_6_dropped(rng: Generator, n: int) -> Outcome:
-    """Error where ||lambda / beta||_1 <= epsilon, as printed."""
-    return _dropped(rng, n, 0.0)
-
-
-def _corollary_6_dropped_corrected(rng: Generator, n: int) -> Outcome:
-    """Error where ||lambda / beta||_1 >= epsilon."""
-    return _dropped(rng, n, 1.0)
 
 
 def _conditions(rng: Generator, n: int) -> tuple[dict[str, Array], NDArray[np.bool], Array]:
@@ -98,16 +79,17 @@ def _corollary_6_rearranged_corrected(rng: Generator, n: int) -> Outcome:
 CHECKS = (
     Check("theorem-9-proof", "Theorem 9, last line of the proof",
           "||sigma||_2 = ||lambda||_1^2 / mu_0^2, as printed", "false: the square is missing",
-          _theorem_9_proof, 0.1),
+          partial(_norm_of_scales, power=1), 0.1),
     Check("theorem-9-proof-corrected", "Theorem 9, last line of the proof, corrected",
-          "||sigma||_2^2 = ||lambda||_1^2 / mu_0^2", "complete", _theorem_9_proof_corrected, 0.1),
+          "||sigma||_2^2 = ||lambda||_1^2 / mu_0^2", "complete",
+          partial(_norm_of_scales, power=2), 0.1),
     Check("corollary-6-dropped", "Corollary 6, proof in Appendix A",
           "when ||lambda / beta||_1 <= epsilon, [.]_+ can be dropped from the integrand (printed)",
           "false: the integrand is negative there, as the sentence before says",
-          _corollary_6_dropped),
+          partial(_dropped, above=0.0)),
     Check("corollary-6-dropped-corrected", "Corollary 6, proof in Appendix A, corrected",
           "when ||lambda / beta||_1 >= epsilon, [.]_+ can be dropped from the integrand",
-          "complete", _corollary_6_dropped_corrected),
+          "complete", partial(_dropped, above=1.0)),
     Check("corollary-6-rearranged", "Corollary 6, proof in Appendix A",
           "1 - exp(epsilon - ||lambda / beta||_1) <= delta can be re-expressed as "
           "sum lambda / beta = epsilon - log(1 - delta), as printed",

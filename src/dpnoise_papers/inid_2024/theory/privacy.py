@@ -7,6 +7,7 @@ compared with quadrature or with `vector_profile`.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -140,6 +141,7 @@ def _needed(rng: Generator, n: int) -> Outcome:
 
 
 def _scales_of_corollary_6(rng: Generator, n: int, factor: float) -> Outcome:
+    """Slack of log delta with the scales of Corollary 6, or with log(1 - delta) doubled there."""
     drawn = {
         "epsilon": log_uniform(rng, 0.1, 5, n), "delta": log_uniform(rng, 1e-8, 0.3, n),
         "K": rng.integers(1, 6, n).astype(float),
@@ -152,16 +154,6 @@ def _scales_of_corollary_6(rng: Generator, n: int, factor: float) -> Outcome:
         profile = vector_profile([Laplace(b) for b in scales], list(s), epsilon)
         margin[k] = math.log(delta) - profile.log_estimate
     return Outcome(margin, 1e-6, drawn)
-
-
-def _corollary_6(rng: Generator, n: int) -> Outcome:
-    """Slack of log delta with the scales of Corollary 6."""
-    return _scales_of_corollary_6(rng, n, 1.0)
-
-
-def _corollary_6_doubled(rng: Generator, n: int) -> Outcome:
-    """Slack of log delta with epsilon - 2 log(1 - delta), which one coordinate needs exactly."""
-    return _scales_of_corollary_6(rng, n, 2.0)
 
 
 def _footnote_5(rng: Generator, n: int) -> Outcome:
@@ -245,10 +237,11 @@ CHECKS = (
           "beta_i = lambda_i^(1/3) sum lambda_j^(2/3) / (epsilon - log(1 - delta)) is "
           "(epsilon, delta)-DP",
           "complete but for two misprints: [.]_+ is dropped where the sum is at least epsilon, and "
-          "the sum may be at most epsilon - log(1 - delta)", _corollary_6, 0.1),
+          "the sum may be at most epsilon - log(1 - delta)",
+          partial(_scales_of_corollary_6, factor=1.0), 0.1),
     Check("corollary-6-doubled", "Corollary 6, beyond it",
           "so is epsilon - 2 log(1 - delta), which is exact for one coordinate",
-          "none given", _corollary_6_doubled, 0.1),
+          "none given", partial(_scales_of_corollary_6, factor=2.0), 0.1),
     Check("footnote-5", "Section III-B, footnote 5",
           "1/(epsilon - log(1 - delta)) <= 1/(epsilon + delta) <= 1/epsilon", "none given",
           _footnote_5),

@@ -26,9 +26,8 @@ CHECKS = (
 
 
 def inid_theory(settings: Theory) -> pd.DataFrame:
-    """Verdicts on the statements of the paper.
+    """Verdicts on the statements of the paper, of `dpnoise_papers.checks.run_checks`.
 
-    One row per statement: see `dpnoise_papers.checks.run_checks`. The status of a proof is
-    complete, cited, none given or false, with the reason.
+    The status of a proof is complete, cited, none given or false, with the reason.
     """
     return run_checks(CHECKS, settings.seed, "inid-theory", settings.trials)

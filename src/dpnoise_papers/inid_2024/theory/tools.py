@@ -26,43 +26,24 @@ CONSTANT = 10.0
 
 
 def log_uniform(rng: Generator, low: float, high: float, n: int) -> Array:
-    """Random numbers, uniform in log scale.
-
-    Ndarray of shape (n,).
-    """
+    """Random numbers, uniform in log scale, shape (n,)."""
     return np.exp(rng.uniform(math.log(low), math.log(high), n))
 
 
 def draw_sensitivities(rng: Generator, dimension: int) -> Array:
-    """Random sensitivities from nearly equal to very unequal.
-
-    Ndarray of shape (dimension,).
-    """
+    """Random sensitivities from nearly equal to very unequal, shape (dimension,)."""
     return np.exp(log_uniform(rng, 0.05, 2.0, 1)[0] * rng.standard_normal(dimension))
 
 
 def budgets(rng: Generator, n: int) -> dict[str, Array]:
-    """Random pairs of epsilon and delta.
-
-    Dict of str to ndarray of shape (n,).
-    """
+    """Random pairs of epsilon and delta."""
     return {"epsilon": log_uniform(rng, 1e-2, 10, n), "delta": log_uniform(rng, 1e-12, 0.3, n)}
 
 
 def draw(rng: Generator, n: int, largest: int = MAXIMUM_DIMENSION) -> tuple[Array, Array]:
-    """Random profiles of sensitivities in random dimensions.
+    """Random profiles of sensitivities and their dimensions K, shapes (n, largest) and (n,).
 
-    Parameters
-    ----------
-    largest : int
-        The largest dimension K.
-
-    Returns
-    -------
-    profiles : ndarray of shape (n, largest)
-        With zeros from K on.
-    count : ndarray of shape (n,)
-        K.
+    Profiles hold zeros from K on, for this and the functions below.
     """
     count = np.floor(np.exp(rng.uniform(math.log(2), math.log(largest + 1), n)))
     spread = np.exp(rng.uniform(math.log(0.05), math.log(3.0), n))
@@ -71,68 +52,27 @@ def draw(rng: Generator, n: int, largest: int = MAXIMUM_DIMENSION) -> tuple[Arra
 
 
 def gaussian_ratio(profiles: Array, count: Array) -> Array:
-    """Mean squared error of optimal over that of i.i.d. Gaussian noise, decoupled.
-
-    Ndarray of shape (n,).
-
-    Parameters
-    ----------
-    profiles : ndarray of shape (n, m)
-        Sensitivities, with zeros from K on.
-    count : ndarray of shape (n,)
-        K.
-    """
+    """Mean squared error of optimal over that of i.i.d. Gaussian noise, decoupled."""
     return profiles.sum(axis=1) ** 2 / (count * (profiles**2).sum(axis=1))
 
 
 def laplace_ratio(profiles: Array, count: Array) -> Array:
-    """Mean squared error of optimal over that of i.i.d. Laplace noise, decoupled.
-
-    Ndarray of shape (n,).
-
-    Parameters
-    ----------
-    profiles, count : ndarray
-        As for `gaussian_ratio`.
-    """
+    """Mean squared error of optimal over that of i.i.d. Laplace noise, decoupled."""
     return (np.cbrt(profiles) ** 2).sum(axis=1) ** 3 / (count * profiles.sum(axis=1) ** 2)
 
 
 def absolute_ratio(profiles: Array, count: Array) -> Array:
-    """Mean absolute error of optimal over that of i.i.d. Laplace noise, decoupled.
-
-    Ndarray of shape (n,).
-
-    Parameters
-    ----------
-    profiles, count : ndarray
-        As for `gaussian_ratio`.
-    """
+    """Mean absolute error of optimal over that of i.i.d. Laplace noise, decoupled."""
     return np.sqrt(profiles).sum(axis=1) ** 2 / (count * profiles.sum(axis=1))
 
 
 def evenness(profiles: Array, count: Array) -> Array:
-    """Evenness nu of sensitivities, their mean over the largest.
-
-    Ndarray of shape (n,).
-
-    Parameters
-    ----------
-    profiles, count : ndarray
-        As for `gaussian_ratio`.
-    """
+    """Evenness nu of sensitivities, their mean over the largest."""
     return profiles.sum(axis=1) / (count * profiles.max(axis=1))
 
 
 def profile_outcome(
     margin: Array, profiles: Array, count: Array, tolerance: float = ROUNDING
 ) -> Outcome:
-    """Outcome of a check, with K and nu as its parameters.
-
-    Parameters
-    ----------
-    margin : ndarray of shape (n,)
-    profiles, count : ndarray
-        As for `gaussian_ratio`.
-    """
+    """Outcome of a check, with K and nu as its parameters."""
     return Outcome(margin, tolerance, {"K": count, "nu": evenness(profiles, count)})
