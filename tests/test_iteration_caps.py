@@ -385,10 +385,10 @@ ENDS = {
         "raises if it does not converge"
     ),
     "dpnoise_papers.inid_2024.tables.corollary_6 _minimum_factor brentq": "raises, and is verified",
-    "dpnoise_papers.inid_2024.tables.table_4 gaussian_multiplier brentq": (
+    "dpnoise_papers.inid_2024.tables.table_4 _gaussian_multiplier brentq": (
         "raises if it does not converge"
     ),
-    "dpnoise_papers.inid_2024.tables.table_4 gaussian_multiplier while": (
+    "dpnoise_papers.inid_2024.tables.table_4 _gaussian_multiplier while": (
         "doubles until the excess changes sign"
     ),
     "dpnoise_papers.inid_2024.theory.optimum _minimum minimize": (
@@ -446,7 +446,7 @@ ENDS = {
 SEVERAL = {
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
-    "dpnoise_papers.inid_2024.tables.table_4 gaussian_multiplier while": 2,
+    "dpnoise_papers.inid_2024.tables.table_4 _gaussian_multiplier while": 2,
 }
 
 

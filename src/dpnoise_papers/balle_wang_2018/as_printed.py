@@ -46,12 +46,12 @@ def _phi(t: Array) -> Array:
     return 0.5 * (1.0 + special.erf(t / math.sqrt(2.0)))
 
 
-def b_plus(v: Array, epsilon: Array) -> Array:
+def _b_plus(v: Array, epsilon: Array) -> Array:
     """Delta of alpha = sqrt(1 + v/2) - sqrt(v/2), B+(v) in the paper."""
     return _phi(np.sqrt(epsilon * v)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (v + 2.0)))
 
 
-def b_minus(u: Array, epsilon: Array) -> Array:
+def _b_minus(u: Array, epsilon: Array) -> Array:
     """Delta of alpha = sqrt(1 + u/2) + sqrt(u/2), B-(u) in the paper."""
     return _phi(-np.sqrt(epsilon * u)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (u + 2.0)))
 
@@ -63,7 +63,7 @@ def _search(
 
     def excess(x: Array, which: NDArray[np.intp]) -> Array:
         e = epsilon[which]
-        return np.where(plus[which], b_plus(x, e), b_minus(x, e)) - delta[which]
+        return np.where(plus[which], _b_plus(x, e), _b_minus(x, e)) - delta[which]
 
     found = np.full(epsilon.shape, np.nan)
     low, high = np.zeros_like(epsilon), np.ones_like(epsilon)
@@ -98,14 +98,13 @@ def _search(
 def algorithm_1(
     epsilon: ArrayLike,
     delta: ArrayLike,
-    sensitivity: ArrayLike = 1.0,
     *,
     tolerance: float = TOLERANCE,
     stop: str = "argument",
 ) -> Array:
     """Standard deviation of Algorithm 1 in double precision, private or not.
 
-    For epsilon >= 0, delta in (0, 1) and an l2 sensitivity above 0, which broadcast; `stop` is one
+    For epsilon >= 0, delta in (0, 1), which broadcast, at sensitivity 1; `stop` is one
     of `STOPS`, and `tolerance` is in units of v and u, or of delta. NaN where the algorithm gives
     no sigma: at epsilon = 0 it never ends, from about 709.8 on e^epsilon overflows, and where
     rounding keeps B away from delta no bracket, and with stop = "delta" no middle, is ever found.
@@ -114,16 +113,15 @@ def algorithm_1(
     problems = Problems("Algorithm 1")
     epsilon = floats(problems, "epsilon", epsilon, low=0.0)
     delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
-    sensitivity = floats(problems, "sensitivity", sensitivity, low=0.0, open_low=True)
     problems.number("tolerance", tolerance, low=0.0)
     problems.require(stop in STOPS, "stop", f"one of {', '.join(STOPS)}", stop)
     problems.raise_if_any()
-    epsilon, delta, sensitivity = np.broadcast_arrays(epsilon, delta, sensitivity)
+    epsilon, delta = np.broadcast_arrays(epsilon, delta)
     sigma = np.full(epsilon.shape, np.nan).ravel()
     usable = np.flatnonzero((epsilon > 0.0) & (epsilon < math.log(np.finfo(float).max)))
     e, d = epsilon.ravel()[usable], delta.ravel()[usable]
-    plus = d >= b_plus(np.zeros_like(e), e)
+    plus = d >= _b_plus(np.zeros_like(e), e)
     half = 0.5 * _search(e, d, plus, tolerance, stop)
     alpha = np.sqrt(1.0 + half) + np.where(plus, -1.0, 1.0) * np.sqrt(half)
-    sigma[usable] = alpha * sensitivity.ravel()[usable] / np.sqrt(2.0 * e)
+    sigma[usable] = alpha / np.sqrt(2.0 * e)
     return sigma.reshape(epsilon.shape)[()]

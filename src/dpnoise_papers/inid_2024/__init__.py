@@ -1,1 +1,4 @@
-"""Muthukrishnan & Kalyani, Differential privacy with higher utility by exploiting coordinate-wise disparity (2024)."""
+"""Muthukrishnan & Kalyani, Differential privacy with higher utility (2024).
+
+By exploiting coordinate-wise disparity, as the title goes on.
+"""

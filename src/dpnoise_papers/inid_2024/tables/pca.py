@@ -45,7 +45,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def draw_samples(
+def _draw_samples(
     model: str, rng: np.random.Generator, *, samples: int, features: int, rank: int, subspaces: int
 ) -> Array:
     """Random samples of norm 1 in a subspace, or in a union of some, shape (samples, features).
@@ -69,7 +69,7 @@ def draw_samples(
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
+def _clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
     """Sum over samples of x x' with entries clipped, on and off the diagonal."""
     columns = np.ascontiguousarray(X.T)
     matrix = np.zeros((len(columns), len(columns)))
@@ -81,7 +81,7 @@ def clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
     return symmetric(matrix)
 
 
-def unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
+def _unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
     """Noise of unit scale by family, with shared signs and levels; upper triangles are used."""
     normal = rng.standard_normal((features, features))
     level = -special.log_ndtr(-np.abs(normal)) - np.log(2.0)
@@ -94,7 +94,7 @@ def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array
     basis = dominant(moment, rank)[1]
     clipped = moment
     if any(row.clipped for row in mechanisms):
-        clipped = clipped_moment(X, *printed_sensitivities(len(moment)))
+        clipped = _clipped_moment(X, *printed_sensitivities(len(moment)))
     results = np.empty((len(mechanisms), 2))
     places = np.arange(len(moment))
     known: dict[
@@ -146,11 +146,11 @@ def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> p
     with threadpool_limits(1):
         for trial in range(trials):
             scope = settings.seed, "dp-pca", model, trial
-            X = draw_samples(
+            X = _draw_samples(
                 model, generator(*scope, "data"), samples=settings.samples, features=features,
                 rank=settings.rank, subspaces=subspaces,
             )  # fmt: skip
-            unit = unit_noise(generator(*scope, "noise"), features)
+            unit = _unit_noise(generator(*scope, "noise"), features)
             results[trial] = _trial(X, settings.rank, mechanisms, unit)
     table = pd.DataFrame(_summary(model, mechanisms, results), columns=list(COLUMNS))
     table = table[table["reading"].isin(settings.variants)]

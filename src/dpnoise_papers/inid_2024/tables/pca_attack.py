@@ -45,7 +45,7 @@ _HALF = math.sqrt(0.5)
 _LEVELS = 2.0, 5.0  # thresholds, in standard deviations: at lower ones delta is not seen
 
 
-def binomial_bounds(count: Array, draws: int, miss: float) -> tuple[Array, Array]:
+def _binomial_bounds(count: Array, draws: int, miss: float) -> tuple[Array, Array]:
     """Bounds of a probability by Clopper & Pearson, each of which fails with chance `miss`."""
     count = np.asarray(count, dtype=float)
     low = special.betaincinv(np.maximum(count, 1.0), draws - count + 1.0, miss)
@@ -53,7 +53,7 @@ def binomial_bounds(count: Array, draws: int, miss: float) -> tuple[Array, Array
     return np.where(count > 0, low, 0.0), np.where(count < draws, high, 1.0)
 
 
-def epsilon_bound(detection: Array, false_alarm: Array, delta: float) -> Array:
+def _epsilon_bound(detection: Array, false_alarm: Array, delta: float) -> Array:
     """Minimum epsilon >= 0 with detection <= e^epsilon false_alarm + delta."""
     kept = np.maximum(detection - delta, np.finfo(float).tiny)
     return np.maximum(np.log(kept) - np.log(false_alarm), 0.0)
@@ -129,6 +129,6 @@ def _bounds(
     alarms: Array, detections: Array, draws: int, miss: float, delta: float
 ) -> tuple[Array, Array, Array]:
     """Upper bound of false alarms, the lower one of detections, and their epsilon."""
-    upper = binomial_bounds(alarms, draws, miss)[1]
-    lower = binomial_bounds(detections, draws, miss)[0]
-    return upper, lower, epsilon_bound(lower, upper, delta)
+    upper = _binomial_bounds(alarms, draws, miss)[1]
+    lower = _binomial_bounds(detections, draws, miss)[0]
+    return upper, lower, _epsilon_bound(lower, upper, delta)

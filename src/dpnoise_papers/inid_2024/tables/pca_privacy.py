@@ -59,7 +59,7 @@ class Neighbour(NamedTuple):
     off_diagonal: tuple[int, float]
 
 
-def neighbours(features: int) -> Iterator[Neighbour]:
+def _neighbours(features: int) -> Iterator[Neighbour]:
     """Pairs of neighbours at which delta is evaluated."""
     yield Neighbour("add-remove", "e_1 added", (1, 1.0), (0, 0.0))
     for k in sorted({min(k, features) for k in (*SPARSE, features)}):
@@ -71,7 +71,7 @@ def neighbours(features: int) -> Iterator[Neighbour]:
     yield Neighbour("replace-one", "halves at 45 degrees", (on, size), (off, size))
 
 
-def needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
+def _needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
     """Bounds of delta and the loss that a mechanism needs at one pair of neighbours.
 
     A lower and an upper bound of delta at the row's epsilon, and the greatest privacy loss, which
@@ -109,8 +109,8 @@ def dp_pca_privacy(settings: PcaPrivacy) -> pd.DataFrame:
     for variant in settings.variants:
         for epsilon in settings.epsilons:
             for row in rows(variant, features=features, epsilon=epsilon, delta=delta):
-                for pair in neighbours(features):
-                    low, high, loss = needed(row, pair)
+                for pair in _neighbours(features):
+                    low, high, loss = _needed(row, pair)
                     seen = (
                         low > row.delta * _ABOVE if row.delta > 0.0 else loss > row.epsilon * _ABOVE
                     )

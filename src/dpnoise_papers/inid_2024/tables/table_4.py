@@ -42,12 +42,12 @@ _ORDERS = np.arange(2, 513)
 _MAXIMUM_MULTIPLIER = 1e8
 
 
-def step_epsilon(epsilon: float, steps: int, rate: float) -> float:
+def _step_epsilon(epsilon: float, steps: int, rate: float) -> float:
     """Greatest privacy loss of a step without sampling, for epsilon of all steps, delta = 0."""
     return math.log1p(math.expm1(epsilon / steps) / rate)
 
 
-def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -> float:
+def _gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -> float:
     """Upper bound of epsilon of the sampled Gaussian mechanism after all steps.
 
     `multiplier` is the standard deviation over the clipping norm, `rate` the chance q of each
@@ -71,14 +71,14 @@ def gaussian_epsilon(multiplier: float, steps: int, rate: float, delta: float) -
     return float(np.min(steps * divergence + converted))
 
 
-def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -> float:
+def _gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -> float:
     """Minimum noise multiplier whose bound on epsilon is at most the one asked for.
 
     On the private side. Raises ValueError if no multiplier up to 1e8 will do.
     """
 
     def excess(log_multiplier: float) -> float:
-        return gaussian_epsilon(math.exp(log_multiplier), steps, rate, delta) - epsilon
+        return _gaussian_epsilon(math.exp(log_multiplier), steps, rate, delta) - epsilon
 
     high = 0.0
     while excess(high) > 0.0:
@@ -94,7 +94,7 @@ def gaussian_multiplier(epsilon: float, steps: int, rate: float, delta: float) -
     return math.exp(optimize.brentq(excess, low, high, xtol=1e-9) + 1e-9)
 
 
-def layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
+def _layer_scales(noise: str, scheme: str, layers: Array, unit: float) -> Array:
     """Scale of the noise of each layer, shape (M,).
 
     `iid` clips the whole gradient to norm 1, the others each of M layers to C_m = M^(-1/p), p = 2
@@ -131,12 +131,12 @@ def table_4(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.DataFrame:
     for budget in settings.budgets:
         noise, delta, epsilon = budget.noise, budget.delta, budget.epsilon
         pure = noise == "laplace"
-        step = step_epsilon(epsilon, steps, rate) if pure else math.nan
-        unit = 1.0 / step if pure else gaussian_multiplier(epsilon, steps, rate, delta)
+        step = _step_epsilon(epsilon, steps, rate) if pure else math.nan
+        unit = 1.0 / step if pure else _gaussian_multiplier(epsilon, steps, rate, delta)
         flat = 1.0 / math.sqrt(sizes.sum()) if pure else 1.0
         for scheme in SCHEMES:
             accuracy = float(printed.get((noise, delta, epsilon, scheme), "nan"))
-            scales = layer_scales(noise, scheme, sizes, unit)
+            scales = _layer_scales(noise, scheme, sizes, unit)
             total = math.sqrt((2.0 if pure else 1.0) * float(sizes @ scales**2)) / batch
             table.append(
                 [

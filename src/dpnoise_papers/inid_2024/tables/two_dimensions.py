@@ -35,7 +35,7 @@ _BLIND = ("staircase", "laplace-iid")
 _SHELLS = ("staircase", "box-staircase")
 
 
-def scalar_staircase(epsilon: float | Array) -> Array:
+def _scalar_staircase(epsilon: float | Array) -> Array:
     """Minimum E|X| of scalar epsilon-DP noise at sensitivity 1 (Geng & Viswanath 2016)."""
     return 0.5 / np.sinh(0.5 * np.asarray(epsilon))[()]
 
@@ -52,7 +52,7 @@ def _split(sensitivities: Array, epsilon: float) -> float:
     def error(log_odds: float) -> float:
         share = 1.0 / (1.0 + math.exp(-log_odds))
         parts = np.array([share, 1.0 - share]) * epsilon
-        return float(sensitivities @ scalar_staircase(parts))
+        return float(sensitivities @ _scalar_staircase(parts))
 
     found = optimize.minimize_scalar(
         error, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-10}
@@ -88,7 +88,7 @@ def two_dimensions(settings: TwoDimensions) -> pd.DataFrame:
             "staircase-optimal": _split(lambdas, epsilon),
             "box-norm": 2.0 * _CONE * total / epsilon,
             "box-staircase": _CONE * total * error,
-            "lower-bound": total * scalar_staircase(epsilon),
+            "lower-bound": total * _scalar_staircase(epsilon),
         }
         for mechanism, mae in found.items():
             knows = "total" if mechanism in _BLIND else "profile"

@@ -9,6 +9,7 @@ and comes as near to 1 as one likes for any nu.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,16 +124,10 @@ def _outliers(rng: Generator, n: int) -> tuple[Array, Array, Array, Array]:
     return count, nu, gaussian, laplace
 
 
-def _theorem_7_gaussian(rng: Generator, n: int) -> Outcome:
+def _theorem_7(rng: Generator, n: int, noise: str) -> Outcome:
     """Slack of ratio <= constant nu^2, over nu^2."""
-    count, nu, ratio, _ = _outliers(rng, n)
-    margin = at_most(ratio, CONSTANT * nu**2, nu**2)
-    return Outcome(margin, 0.0, {"K": count, "nu": nu, "ratio": ratio})
-
-
-def _theorem_7_laplace(rng: Generator, n: int) -> Outcome:
-    """Slack of ratio <= constant nu^2 for Laplace noise, over nu^2."""
-    count, nu, _, ratio = _outliers(rng, n)
+    count, nu, gaussian, laplace = _outliers(rng, n)
+    ratio = gaussian if noise == "gaussian" else laplace
     margin = at_most(ratio, CONSTANT * nu**2, nu**2)
     return Outcome(margin, 0.0, {"K": count, "nu": nu, "ratio": ratio})
 
@@ -169,10 +164,10 @@ def _remark_4_corrected(rng: Generator, n: int) -> Outcome:
     return outcome._replace(margin=-outcome.margin)
 
 
-def _decaying(rng: Generator, n: int, power: float) -> tuple[Array, Array, Array]:
-    """K, a and nu = K^-power of a profile (1, a, ..., a)."""
+def _decaying(rng: Generator, n: int) -> tuple[Array, Array, Array]:
+    """K, a and nu = K^(-1/2) of a profile (1, a, ..., a)."""
     count = np.floor(np.exp(rng.uniform(math.log(10), math.log(1e6), n)))
-    nu = count**-power
+    nu = count**-0.5
     return count, (nu * count - 1) / (count - 1), nu
 
 
@@ -192,14 +187,14 @@ def _laplace_condition(rng: Generator, n: int) -> Outcome:
 
 def _noise_on_average(rng: Generator, n: int) -> Outcome:
     """Slack of the mean variance, mu_0^2 ||sigma||^2 / K <= constant, nu = K^(-1/2)."""
-    count, a, nu = _decaying(rng, n, 0.5)
+    count, a, nu = _decaying(rng, n)
     mean = (1 + (count - 1) * a) ** 2 / count
     return Outcome(at_most(mean, CONSTANT), 0.0, {"K": count, "nu": nu})
 
 
 def _noise_on_each(rng: Generator, n: int) -> Outcome:
     """Slack of the largest variance, mu_0^2 sigma_i^2 <= constant, nu = K^(-1/2)."""
-    count, a, nu = _decaying(rng, n, 0.5)
+    count, a, nu = _decaying(rng, n)
     return Outcome(at_most(1 + (count - 1) * a, CONSTANT), 0.0, {"K": count, "nu": nu})
 
 
@@ -244,9 +239,9 @@ CHECKS = (
           "||lambda||_2 there", _never_worse_coupled),
     Check("theorem-7-gaussian", "Theorem 7",
           "the MSE of i.i.d. Gaussian noise is reduced by O(nu^2) (here: to at most 10 nu^2)",
-          _UPPER + _REACHED, _theorem_7_gaussian),
+          _UPPER + _REACHED, partial(_theorem_7, noise="gaussian")),
     Check("theorem-7-laplace", "Theorem 7", "so is that of i.i.d. Laplace noise",
-          _UPPER + _REACHED, _theorem_7_laplace),
+          _UPPER + _REACHED, partial(_theorem_7, noise="laplace")),
     Check("theorem-7-corrected", "Theorem 7, corrected",
           "the ratio of the errors is between nu and 1, for both",
           "complete: x^2 <= x and x^(2/3) >= x on [0, 1]; Cauchy-Schwarz and Jensen",

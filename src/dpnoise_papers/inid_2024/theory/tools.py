@@ -40,15 +40,15 @@ def budgets(rng: Generator, n: int) -> dict[str, Array]:
     return {"epsilon": log_uniform(rng, 1e-2, 10, n), "delta": log_uniform(rng, 1e-12, 0.3, n)}
 
 
-def draw(rng: Generator, n: int, largest: int = MAXIMUM_DIMENSION) -> tuple[Array, Array]:
-    """Random profiles of sensitivities and their dimensions K, shapes (n, largest) and (n,).
+def draw(rng: Generator, n: int) -> tuple[Array, Array]:
+    """Random profiles of sensitivities and their dimensions K, shapes (n, 64) and (n,).
 
     Profiles hold zeros from K on, for this and the functions below.
     """
-    count = np.floor(np.exp(rng.uniform(math.log(2), math.log(largest + 1), n)))
+    count = np.floor(np.exp(rng.uniform(math.log(2), math.log(MAXIMUM_DIMENSION + 1), n)))
     spread = np.exp(rng.uniform(math.log(0.05), math.log(3.0), n))
-    profiles = np.exp(spread[:, None] * rng.standard_normal((n, largest)))
-    return np.where(np.arange(largest) < count[:, None], profiles, 0.0), count
+    profiles = np.exp(spread[:, None] * rng.standard_normal((n, MAXIMUM_DIMENSION)))
+    return np.where(np.arange(MAXIMUM_DIMENSION) < count[:, None], profiles, 0.0), count
 
 
 def gaussian_ratio(profiles: Array, count: Array) -> Array:

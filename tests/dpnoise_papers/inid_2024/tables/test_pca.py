@@ -10,10 +10,10 @@ from dpnoise_papers.inid_2024.learning_settings import Pca
 from dpnoise_papers.inid_2024.tables.pca import (
     COLUMNS,
     MODELS,
-    clipped_moment,
+    _clipped_moment,
+    _draw_samples,
+    _unit_noise,
     dp_pca_table,
-    draw_samples,
-    unit_noise,
 )
 from dpnoise_papers.inid_2024.tables.pca_losses import printed_sensitivities
 from dpnoise_papers.seeds import generator
@@ -36,7 +36,7 @@ def table():
 @pytest.mark.parametrize("model", MODELS)
 def test_samples_have_norm_1_and_span_a_subspace_of_the_rank(model):
     sizes = {"samples": 300, "features": 20, "rank": 6, "subspaces": 3}
-    X = draw_samples(model, generator(0, model), **sizes)
+    X = _draw_samples(model, generator(0, model), **sizes)
     assert X.shape == (300, 20)
     assert np.linalg.norm(X, axis=1) == pytest.approx(np.ones(300), rel=1e-12)
     assert np.linalg.matrix_rank(X) == 6
@@ -47,7 +47,7 @@ def test_samples_have_norm_1_and_span_a_subspace_of_the_rank(model):
 def test_samples_of_a_single_subspace_are_uniform_on_its_sphere():
     """Second moment N/r on the subspace; largest eigenvalue within 5 deviations of it."""
     sizes = {"samples": 20_000, "features": 6, "rank": 3, "subspaces": 1}
-    X = draw_samples("single-subspace", generator(0, "u"), **sizes)
+    X = _draw_samples("single-subspace", generator(0, "u"), **sizes)
     values = np.linalg.eigvalsh(X.T @ X)[-3:] / 20_000
     assert values == pytest.approx(np.full(3, 1 / 3), abs=5 * 20_000**-0.5)
 
@@ -57,13 +57,13 @@ def test_clipping_of_entries_is_entry_by_entry():
     cap = np.full((5, 5), 0.3)
     np.fill_diagonal(cap, 0.5)
     expected = sum(np.clip(np.outer(x, x), -cap, cap) for x in X)
-    assert clipped_moment(X, 0.5, 0.3) == pytest.approx(expected, rel=1e-12)
-    assert clipped_moment(X, 100.0, 100.0) == pytest.approx(X.T @ X, rel=1e-12)
+    assert _clipped_moment(X, 0.5, 0.3) == pytest.approx(expected, rel=1e-12)
+    assert _clipped_moment(X, 100.0, 100.0) == pytest.approx(X.T @ X, rel=1e-12)
 
 
 def test_unit_noise_has_both_distributions_and_shared_signs_and_levels():
     """Kolmogorov-Smirnov on 10^4 entries, false-alarm rate 1e-4."""
-    unit = unit_noise(generator(2, "unit"), 100)
+    unit = _unit_noise(generator(2, "unit"), 100)
     normal, laplace = (unit[name].ravel() for name in ("gaussian", "laplace"))
     assert stats.kstest(normal, stats.norm.cdf).pvalue > 1e-4
     assert stats.kstest(laplace, Laplace(1.0).cdf).pvalue > 1e-4
@@ -76,12 +76,12 @@ def test_one_row_against_the_formulas_of_the_paper(table):
     sizes = {"samples": 200, "features": 8, "rank": 2, "subspaces": 1}
     for trial in range(25):
         scope = 1, "dp-pca", "product", trial
-        X = draw_samples("product", generator(*scope, "data"), **sizes)
+        X = _draw_samples("product", generator(*scope, "data"), **sizes)
         row = table[(table["reading"] == "stated") & (table["noise"] == "laplace")]
         row = row[(row["scheme"] == "inid") & (row["epsilon"] == 8.0)].iloc[0]
-        unit = unit_noise(generator(*scope, "noise"), 8)["laplace"] / 2**0.5
+        unit = _unit_noise(generator(*scope, "noise"), 8)["laplace"] / 2**0.5
         Z = np.where(np.eye(8, dtype=bool), row["diagonal"], row["off_diagonal"]) * unit
-        noisy = clipped_moment(X, *printed_sensitivities(8)) + symmetric(Z)
+        noisy = _clipped_moment(X, *printed_sensitivities(8)) + symmetric(Z)
         values_noisy, vectors = np.linalg.eigh(noisy)
         U, V = dominant(X.T @ X, 2)[1], vectors[:, np.argsort(-np.abs(values_noisy))[:2]]
         sre = np.linalg.norm((np.eye(8) - V @ V.T) @ U) / np.linalg.norm(U)

@@ -11,9 +11,9 @@ from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.inid_2024.learning_settings import PcaAttack
 from dpnoise_papers.inid_2024.tables.pca_attack import (
     COLUMNS,
-    binomial_bounds,
+    _binomial_bounds,
+    _epsilon_bound,
     dp_pca_attack,
-    epsilon_bound,
 )
 
 SETTINGS = PcaAttack(
@@ -63,15 +63,15 @@ def test_exact_epsilon_is_that_of_the_gaussian_profile(table):
 
 @pytest.mark.parametrize("count", [0, 1, 37, 1000])
 def test_binomial_bounds_are_those_of_clopper_and_pearson(count):
-    low, high = binomial_bounds(np.array([count]), 1000, 0.01)
+    low, high = _binomial_bounds(np.array([count]), 1000, 0.01)
     interval = stats.binomtest(count, 1000).proportion_ci(0.98, method="exact")
     assert (low[0], high[0]) == pytest.approx((interval.low, interval.high), rel=1e-9)
 
 
 def test_epsilon_bound_inverts_the_constraint():
-    assert epsilon_bound(0.2718 + 1e-3, 0.1, 1e-3) == pytest.approx(math.log(2.718))
-    assert epsilon_bound(0.05, 0.1, 0.0) == 0.0
-    assert epsilon_bound(1e-9, 0.1, 1e-3) == 0.0
+    assert _epsilon_bound(0.2718 + 1e-3, 0.1, 1e-3) == pytest.approx(math.log(2.718))
+    assert _epsilon_bound(0.05, 0.1, 0.0) == 0.0
+    assert _epsilon_bound(1e-9, 0.1, 1e-3) == 0.0
 
 
 def test_streams_depend_on_the_seed_alone(table):

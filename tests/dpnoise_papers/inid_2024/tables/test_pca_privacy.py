@@ -10,9 +10,9 @@ from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.inid_2024.learning_settings import PcaPrivacy, PcaSensitivities
 from dpnoise_papers.inid_2024.tables.pca_privacy import (
     COLUMNS,
+    _neighbours,
     dp_pca_privacy,
     dp_pca_sensitivities,
-    neighbours,
 )
 from dpnoise_papers.inid_2024.tables.pca_variants import rows
 
@@ -26,7 +26,7 @@ def privacy():
 
 
 def test_neighbours_are_second_moments_of_samples_of_norm_1():
-    for pair in neighbours(9):
+    for pair in _neighbours(9):
         (count, size), (others, other) = pair.diagonal, pair.off_diagonal
         frobenius = math.sqrt(count * size**2 + 2 * others * other**2)
         expected = 1.0 if pair.relation == "add-remove" else math.sqrt(2.0)

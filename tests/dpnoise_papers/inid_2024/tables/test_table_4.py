@@ -12,10 +12,10 @@ from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.inid_2024.learning_settings import DeepLearning
 from dpnoise_papers.inid_2024.tables.table_4 import (
     COLUMNS,
-    gaussian_epsilon,
-    gaussian_multiplier,
-    layer_scales,
-    step_epsilon,
+    _gaussian_epsilon,
+    _gaussian_multiplier,
+    _layer_scales,
+    _step_epsilon,
     table_4,
 )
 
@@ -35,7 +35,7 @@ CLAIMS = Path(__file__).parents[4] / "published" / "inid-2024.csv"
 @pytest.mark.parametrize(("epsilon", "steps", "rate"), [(8.0, 5000, 0.02), (1.0, 1, 0.5)])
 def test_sampled_laplace_reaches_the_loss_of_its_step(epsilon, steps, rate):
     """Sup over x of log((1 - q) f(x) + q f(x - 1)) / f(x), for the densities themselves."""
-    scale = 1.0 / step_epsilon(epsilon, steps, rate)
+    scale = 1.0 / _step_epsilon(epsilon, steps, rate)
     x = np.linspace(-30.0, 30.0, 60_001) * scale
     near, far = stats.laplace(0.0, scale), stats.laplace(1.0, scale)
     mixed = (1 - rate) * near.pdf(x) + rate * far.pdf(x)
@@ -45,7 +45,7 @@ def test_sampled_laplace_reaches_the_loss_of_its_step(epsilon, steps, rate):
 
 
 def test_without_sampling_a_step_has_its_share():
-    assert step_epsilon(3.0, 10, 1.0) == pytest.approx(0.3, rel=1e-12)
+    assert _step_epsilon(3.0, 10, 1.0) == pytest.approx(0.3, rel=1e-12)
 
 
 @pytest.mark.parametrize(("multiplier", "rate", "delta"), [(1.0, 0.02, 1e-5), (0.7, 0.3, 1e-9)])
@@ -63,17 +63,17 @@ def test_epsilon_is_that_of_renyi_divergences_by_quadrature(multiplier, rate, de
         return 7 * divergence + loss
 
     least = min(converted(order) for order in range(2, 20))
-    assert gaussian_epsilon(multiplier, 7, rate, delta) <= least * (1 + 1e-7)
-    best = gaussian_epsilon(multiplier, 7, rate, delta)
+    assert _gaussian_epsilon(multiplier, 7, rate, delta) <= least * (1 + 1e-7)
+    best = _gaussian_epsilon(multiplier, 7, rate, delta)
     assert best == pytest.approx(least, rel=1e-6) or best < least
 
 
 def test_the_multiplier_is_on_the_private_side_and_tight():
-    found = gaussian_multiplier(2.0, 100, 0.05, 1e-6)
-    assert gaussian_epsilon(found, 100, 0.05, 1e-6) <= 2.0
-    assert gaussian_epsilon(found * (1 - 1e-6), 100, 0.05, 1e-6) > 2.0
+    found = _gaussian_multiplier(2.0, 100, 0.05, 1e-6)
+    assert _gaussian_epsilon(found, 100, 0.05, 1e-6) <= 2.0
+    assert _gaussian_epsilon(found * (1 - 1e-6), 100, 0.05, 1e-6) > 2.0
     with pytest.raises(ValueError, match="no noise multiplier up to"):
-        gaussian_multiplier(1e-12, 10**6, 0.5, 1e-50)
+        _gaussian_multiplier(1e-12, 10**6, 0.5, 1e-50)
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
@@ -84,10 +84,10 @@ def test_scales_by_layer_are_the_allocation_of_the_paper(noise, scheme):
     budget = {"noise": noise, "epsilon": 1.0, "delta": 1e-5 if noise == "gaussian" else 0.0}
     expected = allocate(lambdas, scheme=scheme, **budget)
     unit = float(allocate([1.0], **budget)[0])
-    scales = np.repeat(layer_scales(noise, scheme, layers, unit), layers.astype(int))
+    scales = np.repeat(_layer_scales(noise, scheme, layers, unit), layers.astype(int))
     assert scales == pytest.approx(expected, rel=1e-9)
     # each layer's norm is clipped at C_m = 3^(-1/p): the loss of such a gradient is the budget's
-    used = np.sum((3.0 ** (-1.0 / p) / layer_scales(noise, scheme, layers, unit)) ** p)
+    used = np.sum((3.0 ** (-1.0 / p) / _layer_scales(noise, scheme, layers, unit)) ** p)
     assert used == pytest.approx(unit**-p, rel=1e-9)
 
 

@@ -10,7 +10,7 @@ from dpnoise.noise.staircase import Staircase
 from dpnoise.noise.staircase_2d import Staircase2D, staircase_2d_gamma
 from dpnoise_papers.inid_2024.settings import Crossings, TwoDimensions
 from dpnoise_papers.inid_2024.tables.two_dimensions import (
-    scalar_staircase,
+    _scalar_staircase,
     staircase_crossings,
     two_dimensions,
 )
@@ -50,8 +50,8 @@ def test_the_order_of_what_knows_as_much(wide):
 def test_one_staircase_per_coordinate_beats_every_split_of_a_grid(wide):
     for epsilon, best in wide["staircase-optimal"].items():
         share = np.linspace(0.001, 0.999, 9999)
-        errors = LAMBDA[0] * scalar_staircase(share * epsilon)
-        errors = errors + LAMBDA[1] * scalar_staircase((1 - share) * epsilon)
+        errors = LAMBDA[0] * _scalar_staircase(share * epsilon)
+        errors = errors + LAMBDA[1] * _scalar_staircase((1 - share) * epsilon)
         assert best <= errors.min() * (1 + 1e-12)
         assert best == pytest.approx(errors.min(), rel=1e-6)
 
@@ -59,7 +59,7 @@ def test_one_staircase_per_coordinate_beats_every_split_of_a_grid(wide):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_the_scalar_staircase_at_its_best_gamma(epsilon):
     best = Staircase(epsilon, 1.0, 1.0 / (1.0 + np.exp(epsilon / 2))).mean_abs()
-    assert scalar_staircase(epsilon) == pytest.approx(best, rel=1e-12)
+    assert _scalar_staircase(epsilon) == pytest.approx(best, rel=1e-12)
     for gamma in (0.1, 0.3, 0.6):
         assert Staircase(epsilon, 1.0, gamma).mean_abs() >= best * (1 - 1e-12)
 
