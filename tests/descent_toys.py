@@ -5,7 +5,7 @@ import numpy as np
 from dpnoise_papers.data.dataset import Dataset
 from dpnoise_papers.inid_2024.descent_settings import (
     DescentOrders,
-    DescentReadings,
+    DescentVariants,
     ImprovedDescent,
 )
 
@@ -43,7 +43,7 @@ PLAIN_ORDERS = {
     "refine": 3,
 }
 ORDERS = DescentOrders(**PLAIN_ORDERS)
-MORE = DescentReadings(
+MORE = DescentVariants(
     exponents={"low": -2.0, "high": 2.0, "count": 9, "spacing": "linear"},
     clip_exponents={"low": -0.5, "high": 1.5, "count": 9, "spacing": "linear"},
     measured=[0.0, 1.0, 1.5],

@@ -100,7 +100,12 @@ def validate(settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
         config = config_model().model_validate(seeded)
     except ValidationError as error:
         found = error.errors(include_url=False)  # a wrong seed is told once, not for each section
-        mistakes += [_line(one) for one in found if one["loc"][2:] != ("seed",)]
+        within = {one["loc"][:-1] for one in found}  # a list of wrong values is not empty as well
+        mistakes += [
+            _line(one)
+            for one in found
+            if one["loc"][2:] != ("seed",) and not (_is_empty(one) and one["loc"] in within)
+        ]
     if mistakes:
         raise _refusal(mistakes)
     return config
@@ -174,11 +179,17 @@ def _with_seed(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return seeded, mistakes
 
 
+def _is_empty(error: Mapping[str, Any]) -> bool:
+    return bool(error["type"] == "too_short")
+
+
 def _line(error: Mapping[str, Any]) -> str:
     """Word one mistake as 'where: what was expected, got what'."""
     where = ".".join(str(part) for part in error["loc"]) or "top level"
     if error["type"] in _WORDS:
         return f"{where}: {_WORDS[error['type']]}"
+    if _is_empty(error) and not error["input"]:
+        return f"{where}: expected at least one value, got none"
     message = error["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
     for bound in _BOUNDS.keys() & error.get("ctx", {}).keys():  # one at most
         message = f"expected a number {_BOUNDS[bound]} {error['ctx'][bound]:.12g}"

@@ -59,12 +59,12 @@ def grouped(shares: Shares, most: int) -> tuple[Shares, Shares]:
         family, values = noise.dispersion()
         families.setdefault(family, []).append((noise, copies, values))
     alone = sum(len(members) == 1 for members in families.values())
-    room = max(most - alone, 0) / max(len(shares) - alone, 1)
+    spare = max(most - alone, 0) / max(len(shares) - alone, 1)
     less: list[tuple[Noise, int]] = []
     more: list[tuple[Noise, int]] = []
     for family, members in families.items():
         table = np.array([value for _, _, value in members])
-        cells = _cells(table, max(int(room * len(members)), 1)) if table.size else np.zeros(1)
+        cells = _cells(table, max(int(spare * len(members)), 1)) if table.size else np.zeros(1)
         for cell in np.unique(cells):
             here = np.flatnonzero(cells == cell)
             count = sum(members[k][1] for k in here)

@@ -107,7 +107,7 @@ class ImprovedDescent(Seeded):
         return self
 
 
-class DescentReadings(Section):
+class DescentVariants(Section):
     """Losses and errors of noise for other weights, and of variants of the noise.
 
     Attributes

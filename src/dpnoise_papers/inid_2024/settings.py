@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from dpnoise_papers.inid_2024.descent_settings import (
     DescentOrders,
-    DescentReadings,
+    DescentVariants,
     ImprovedDescent,
     check_together,
 )
@@ -224,7 +224,7 @@ class Settings(Section):
     dp_pca_sensitivities: PcaSensitivities
     table_4: DeepLearning
     improved_descent: ImprovedDescent
-    descent_readings: DescentReadings
+    descent_variants: DescentVariants
     descent_orders: DescentOrders
 
     @model_validator(mode="after")

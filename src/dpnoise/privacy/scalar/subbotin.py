@@ -97,16 +97,16 @@ class SubbotinShift:
         log_deepest = (math.log(p) + math.log(_DEEPEST)) / p
         deepest = math.exp(log_deepest)
         beyond = ~left & (self._log_gain(np.full_like(epsilon, deepest + d), d, epsilon)[0] < 0.0)
-        # For t1 < 0 L <= 2 x psi'(d); else d psi'(t1) <= L <= d psi'(t2). Then some room for
+        # For t1 < 0 L <= 2 x psi'(d); else d psi'(t1) <= L <= d psi'(t2). Then some slack for
         # rounding.
         log_bound = (log_e - log_d) / (p - 1.0)
-        room = 2.0**-48 * (1.0 + (np.abs(log_e) + abs(log_d)) / (p - 1.0))
+        slack = 2.0**-48 * (1.0 + (np.abs(log_e) + abs(log_d)) / (p - 1.0))
         log_bound = np.minimum(log_bound, log_deepest)
         smallest = np.maximum(log_e - math.log(2.0) - (p - 1.0) * log_d, log_d - 44.0)
         half = 0.5 * d
         low = np.where(left, np.exp(np.minimum(smallest - 1e-9, log_d - 1.0)), half)
-        low = np.where(left, low, np.maximum(np.exp(log_bound - room), d))
-        high = np.where(left, half, d + np.exp(np.minimum(log_bound + room, log_deepest)))
+        low = np.where(left, low, np.maximum(np.exp(log_bound - slack), d))
+        high = np.where(left, half, d + np.exp(np.minimum(log_bound + slack, log_deepest)))
         x, result = np.where(left, high, low), np.full_like(epsilon, math.inf)
         result[zero] = -half
         open_ = np.flatnonzero(~beyond & ~zero)

@@ -37,12 +37,12 @@ from dpnoise_papers.inid_2024.tables.descent_search import (
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.data.dataset import Dataset
-    from dpnoise_papers.inid_2024.descent_settings import DescentReadings, ImprovedDescent
+    from dpnoise_papers.inid_2024.descent_settings import DescentVariants, ImprovedDescent
 
 LOSS_COLUMNS = ["dataset", "part", "scheme", "exponent", "ratio"]
 _MEASURED = ["error", "error_se", "gain", "gain_se", "step", "clip", "edge"]
 WEIGHTS_COLUMNS = [*LOSS_COLUMNS, *_MEASURED]
-READINGS_COLUMNS = [
+VARIANTS_COLUMNS = [
     "dataset", "reading", *_MEASURED, "flattered", "luckiest", "loss", "epsilon", "private",
 ]  # fmt: skip
 _ACCOUNT = 1e-9  # relative accuracy of the epsilon that a variant spends
@@ -93,7 +93,7 @@ def spent(variant: Variant, step: float, passes: int, delta: float) -> float:
     return float(epsilon_at(Gaussian(float(releases**-0.5)), 1.0, delta))
 
 
-def losses(task: Task, settings: DescentReadings) -> pd.DataFrame:
+def losses(task: Task, settings: DescentVariants) -> pd.DataFrame:
     """Return what each scheme loses in theory, as a ratio to the smallest loss.
 
     Columns dataset, part, scheme, exponent and ratio. `part` is "error" (sum M^a sigma^2 of a
@@ -130,7 +130,7 @@ def losses(task: Task, settings: DescentReadings) -> pd.DataFrame:
 
 @threadpool_limits.wrap(limits=1)  # BLAS on several threads rounds otherwise than on one
 def weights_and_variants(
-    settings: ImprovedDescent, more: DescentReadings, dataset: Dataset | None, *, threads: int = 1
+    settings: ImprovedDescent, more: DescentVariants, dataset: Dataset | None, *, threads: int = 1
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Measure the error after the longest run on raw features, by weights and by variant.
 
@@ -146,14 +146,14 @@ def weights_and_variants(
         `exponent` is a, `ratio` the loss sum M sigma^2 over SPR's, and `error` the mean over
         fresh trials with `gain`, the paired difference of SPR's error less this one's.
     variants : DataFrame
-        Columns `READINGS_COLUMNS`, one row per variant: `error` and `gain` as above,
+        Columns `VARIANTS_COLUMNS`, one row per variant: `error` and `gain` as above,
         `flattered` the mean over the trials of the search themselves, `luckiest` the mean
         over them of each one's best configuration, `loss` is sum M sigma^2 over SPR's at the
         chosen step, `epsilon` what the noise really spends and `private` 1 if that is within
         the budget.
     """
     if dataset is None:
-        return pd.DataFrame(columns=WEIGHTS_COLUMNS), pd.DataFrame(columns=READINGS_COLUMNS)
+        return pd.DataFrame(columns=WEIGHTS_COLUMNS), pd.DataFrame(columns=VARIANTS_COLUMNS)
     one = make_task(dataset, settings, "raw")
     passes, epsilon = max(settings.passes), settings.epsilon
     named = variants(one, epsilon, passes)
@@ -205,7 +205,7 @@ def weights_and_variants(
     both = [*theory.astype(object).to_numpy().tolist(), *weights]
     return (
         pd.DataFrame(both, columns=WEIGHTS_COLUMNS),
-        pd.DataFrame(table, columns=READINGS_COLUMNS),
+        pd.DataFrame(table, columns=VARIANTS_COLUMNS),
     )
 
 

@@ -12,7 +12,7 @@ from dpnoise_papers.inid_2024.figures.improved_descent import (
     variants,
 )
 from dpnoise_papers.inid_2024.tables.descent_variants import (
-    READINGS_COLUMNS,
+    VARIANTS_COLUMNS,
     WEIGHTS_COLUMNS,
     weights_and_variants,
 )
@@ -75,7 +75,7 @@ def test_paths_without_printed_numbers_or_data(paths, tmp_path):
     for figure in (
         descent_paths(pd.DataFrame(columns=COLUMNS), PRINTED),
         spr_or_optimal(pd.DataFrame(columns=WEIGHTS_COLUMNS)),
-        variants(pd.DataFrame(columns=READINGS_COLUMNS), PRINTED),
+        variants(pd.DataFrame(columns=VARIANTS_COLUMNS), PRINTED),
     ):
         assert save(figure, tmp_path / "empty")[0].stat().st_size > 0
 

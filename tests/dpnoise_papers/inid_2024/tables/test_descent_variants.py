@@ -8,7 +8,7 @@ from dpnoise.allocation.allocate import allocate
 from dpnoise_papers.inid_2024.figures.improved_descent import VARIANTS
 from dpnoise_papers.inid_2024.tables.descent_search import make_task
 from dpnoise_papers.inid_2024.tables.descent_variants import (
-    READINGS_COLUMNS,
+    VARIANTS_COLUMNS,
     WEIGHTS_COLUMNS,
     losses,
     spent,
@@ -104,7 +104,7 @@ def test_misplaced_noise_is_what_its_name_says(task, tau):
 def test_the_tables_have_every_row_and_agree(tables, task):
     weights, table = tables
     assert list(weights.columns) == WEIGHTS_COLUMNS
-    assert list(table.columns) == READINGS_COLUMNS
+    assert list(table.columns) == VARIANTS_COLUMNS
     assert table["reading"].tolist() == list(variants(task, 1.0, 3))
     measured = weights[weights["part"] == "measured"].set_index("exponent")
     assert tuple(measured.index) == MORE.measured
@@ -135,4 +135,4 @@ def test_the_tables_do_not_depend_on_the_threads(tables):
 
 def test_without_data_both_tables_have_their_columns():
     weights, table = weights_and_variants(SETTINGS, MORE, None)
-    assert (list(weights.columns), list(table.columns)) == (WEIGHTS_COLUMNS, READINGS_COLUMNS)
+    assert (list(weights.columns), list(table.columns)) == (WEIGHTS_COLUMNS, VARIANTS_COLUMNS)
