@@ -19,6 +19,8 @@ from dpnoise_papers.strict_yaml import YamlError, read_yaml, read_yaml_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pydantic.fields import FieldInfo
+
 
 _WORDS = {"extra_forbidden": "unknown setting", "missing": "missing setting"}
 _BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
@@ -46,9 +48,14 @@ class Pathvars(Section):
 
 @cache
 def config_model() -> type[Section]:
-    """Model of a whole config: the general settings and a section for each paper."""
+    """Model of a whole config: the general settings and a section for each paper.
+
+    The section of a paper whose settings all have defaults may be missing.
+    """
+    models = {name: import_module(f"dpnoise_papers.{name}.settings").Settings for name in MODULES}
     sections: dict[str, Any] = {
-        name: (import_module(f"dpnoise_papers.{name}.settings").Settings, ...) for name in MODULES
+        name: (model, ... if any(map(_required, model.model_fields.values())) else model())
+        for name, model in models.items()
     }
     return create_model(
         "Config",
@@ -59,6 +66,10 @@ def config_model() -> type[Section]:
         pathvars=(Pathvars, Pathvars()),
         **sections,
     )
+
+
+def _required(field: FieldInfo) -> bool:
+    return field.is_required()
 
 
 def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401

@@ -2,14 +2,27 @@
 
 import copy
 import math
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+from pydantic import create_model
 
 from dpnoise_papers import cli
-from dpnoise_papers.config import ConfigError, json_schema, load, sections, typed, validate
+from dpnoise_papers import config as module
+from dpnoise_papers.config import (
+    ConfigError,
+    config_model,
+    json_schema,
+    load,
+    sections,
+    typed,
+    validate,
+)
 from dpnoise_papers.papers import MODULES
+from dpnoise_papers.settings import Section
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -280,3 +293,15 @@ def test_the_command_line_says_valid_or_lists_every_mistake(capsys, tmp_path, mo
 def test_bounds_are_short_numbers(refusal):
     message = refusal(SHIPPED, {"balle_wang_2018": {"figure_2": {"delta": 0.0}}})
     assert "figure_2.delta: expected a number of at least 1e-100, got 0.0" in message
+
+
+def test_a_paper_whose_settings_all_have_defaults_needs_no_section(monkeypatch):
+    model = create_model("Settings", __base__=Section, epsilon=(float, 1.0))
+    monkeypatch.setitem(sys.modules, "dpnoise_papers.toy.settings", SimpleNamespace(Settings=model))
+    monkeypatch.setattr(module, "MODULES", (*MODULES, "toy"))
+    config_model.cache_clear()
+    try:
+        assert validate(SHIPPED).toy.epsilon == 1.0
+        assert validate(SHIPPED | {"toy": {"epsilon": 2.0}}).toy.epsilon == 2.0
+    finally:
+        config_model.cache_clear()
