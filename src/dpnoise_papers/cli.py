@@ -54,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     check = config.add_parser("check", help="validate config files, later ones over earlier ones")
     check.add_argument("files", nargs="+", metavar="FILE")
     check.set_defaults(command=_config_check)
+    schema = config.add_parser("schema", help="JSON schema of config files, for editors")
+    schema.set_defaults(command=_config_schema)
     same = groups.add_parser("compare", help="two folders of results, file by file")
     same.add_argument("old", metavar="OLD")
     same.add_argument("new", metavar="NEW")
@@ -213,6 +215,14 @@ def _config_check(arguments: argparse.Namespace) -> int:
 
     load(*arguments.files)
     print(f"{' + '.join(arguments.files)}: valid")
+    return OK
+
+
+def _config_schema(_: argparse.Namespace) -> int:
+    """Print the JSON schema of config files."""
+    from dpnoise_papers.config import json_schema
+
+    print(json.dumps(json_schema(), indent=2))
     return OK
 
 

@@ -1,6 +1,7 @@
 """Settings: what ships is usable; every mistake is refused where it is, all of them at once."""
 
 import copy
+import json
 import math
 import sys
 from pathlib import Path
@@ -15,7 +16,6 @@ from dpnoise_papers import config as module
 from dpnoise_papers.config import (
     ConfigError,
     config_model,
-    json_schema,
     load,
     sections,
     typed,
@@ -269,9 +269,10 @@ def test_the_seed_is_set_once(refusal):
     assert f"{paper}.{name}.seed: " in refusal(SHIPPED, {paper: {name: {"seed": 5}}})
 
 
-def test_the_schema_for_editors_accepts_what_ships_and_refuses_typos():
+def test_the_schema_for_editors_accepts_what_ships_and_refuses_typos(capsys):
     jsonschema = pytest.importorskip("jsonschema")
-    schema = json_schema()
+    assert cli.main(["config", "schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
     jsonschema.validate(SHIPPED, schema)
     with pytest.raises(jsonschema.ValidationError, match="unheard_of"):
         jsonschema.validate(SHIPPED | {"unheard_of": 1}, schema)
