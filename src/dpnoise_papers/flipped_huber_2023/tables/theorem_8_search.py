@@ -60,7 +60,7 @@ class _Place(NamedTuple):
 
     dimension: int
     neighbour: str
-    minimum_shape: float
+    least_shape: float  # a column, which keeps its name
 
 
 def _attack(place: _Place, rng: np.random.Generator, trials: int, steps: int) -> dict[str, object]:
@@ -127,7 +127,7 @@ def _multiple(x: Array, entries: int, place: _Place) -> tuple[float, str]:
         f"epsilon={epsilon:.6g}, alpha={alpha:.6g}, gamma={gamma:.6g}, entries={entries}, "
         f"entry={entry:.6g}, Delta_1={delta_1:.6g}, Delta_2=1, Delta={delta:.6g}"
     )
-    if bound <= _SMALLEST or alpha < place.minimum_shape * gamma:
+    if bound <= _SMALLEST or alpha < place.least_shape * gamma:
         return 0.0, told
     exact = vector_profile(FlippedHuber(alpha, gamma), entry, epsilon, copies=entries)
     return float(exact.lower) / bound, told
