@@ -14,8 +14,7 @@ DENSITIES = "dpnoise_papers.flipped_huber_2023.tables.densities.densities"
 
 
 @pytest.fixture
-def names(monkeypatch):
-    monkeypatch.chdir(ROOT)
+def names():
     return lambda *functions: set(code_inputs(TABLE, *functions))
 
 
@@ -39,8 +38,7 @@ def test_unrelated_modules_are_not_among_the_inputs(names):
     assert not any("learn" in name or "inid_2024" in name or "/data/" in name for name in found)
 
 
-def test_paths_are_relative_sorted_and_exist(monkeypatch):
-    monkeypatch.chdir(ROOT)
+def test_paths_are_relative_sorted_and_exist():
     found = code_inputs(TABLE, DENSITIES)
     assert found == sorted(found)
     assert all((ROOT / name).is_file() and not Path(name).is_absolute() for name in found)

@@ -87,9 +87,8 @@ def accepted(config):
 
 
 @pytest.fixture
-def refusal(tmp_path, monkeypatch):
+def refusal(tmp_path):
     """Load some contents, which must be refused, and return the message."""
-    monkeypatch.chdir(ROOT)
 
     def refuse(*contents, **options):
         with pytest.raises(ConfigError) as caught:
@@ -174,8 +173,7 @@ def test_all_mistakes_are_listed_in_one_message(refusal):
         ("__use_yte__: true\n", "__use_yte__"),
     ],
 )
-def test_a_file_is_read_strictly(content, told, tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
+def test_a_file_is_read_strictly(content, told, tmp_path):
     (path,) = written(tmp_path, content)
     with pytest.raises(ConfigError) as caught:
         load(ROOT / "config.yaml", path)
@@ -194,9 +192,8 @@ def test_every_unreadable_file_is_named(tmp_path):
         load()
 
 
-def test_mappings_merge_and_lists_are_replaced_as_snakemake_does(tmp_path, monkeypatch):
+def test_mappings_merge_and_lists_are_replaced_as_snakemake_does(tmp_path):
     utils = pytest.importorskip("snakemake.utils")
-    monkeypatch.chdir(ROOT)
     quick = yaml.safe_load((ROOT / "config.quick.yaml").read_text(encoding="utf-8"))
     theirs = copy.deepcopy(SHIPPED)
     utils.update_config(theirs, copy.deepcopy(quick))
@@ -278,8 +275,7 @@ def test_the_schema_for_editors_accepts_what_ships_and_refuses_typos(capsys):
         jsonschema.validate(SHIPPED | {"unheard_of": 1}, schema)
 
 
-def test_the_command_line_says_valid_or_lists_every_mistake(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
+def test_the_command_line_says_valid_or_lists_every_mistake(capsys, tmp_path):
     good, bad = written(tmp_path, SHIPPED, {"seed": -1, "data": {"offline": 0}})
     assert cli.main(["config", "check", str(good)]) == 0
     assert capsys.readouterr().out == f"{good}: valid\n"
