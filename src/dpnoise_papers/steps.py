@@ -114,7 +114,7 @@ def target(config: Section, paper: Paper) -> list[str]:
     return files
 
 
-def named_results(papers: tuple[Paper, ...], readme: list[str]) -> list[str]:
+def named_results(config: Section, papers: tuple[Paper, ...], readme: list[str]) -> list[str]:
     """Every result table that a claim, a cause or the README names.
 
     `readme` holds the paths of the README and of its template, or nothing. ValueError if no item
@@ -125,10 +125,8 @@ def named_results(papers: tuple[Paper, ...], readme: list[str]) -> list[str]:
 
     texts = [Path(name).read_text(encoding="utf-8") for name in readme[1:]]
     named = [f"<results>/{name}" for name in named_tables(read_published(PUBLISHED), *texts)]
-    made = {
-        path for paper in papers for item in paper.items for path in outputs(paper, item, "table")
-    }
-    unknown = [name for name in named if name not in made and name != "<results>/datasets.csv"]
+    made = {path for paper in papers for path in target(config, paper)} | {"<results>/datasets.csv"}
+    unknown = [name for name in named if name not in made]
     if unknown:
         raise ValueError(f"{PUBLISHED}: no item makes {', '.join(unknown)}")
     return named

@@ -112,7 +112,7 @@ def test_the_target_of_a_paper_is_every_file_of_every_part_and_what_it_shows():
 
 def test_a_claim_about_a_table_that_no_item_makes_is_refused():
     with pytest.raises(ValueError, match=r"no item makes <results>/.*, "):
-        named_results((PAPER,), [])
+        named_results(CONFIG, (PAPER,), [])
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ README = README if len(README) == 2 else []
 rule verdicts:
     input:
         published=CLAIMS,
-        tables=lambda w: named_results(PAPERS, README),
+        tables=lambda w: named_results(SETTINGS, PAPERS, README),
         readme=README,
         code=code_inputs(f"{SCRIPTS}/verdicts.py"),
     output:
