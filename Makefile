@@ -44,7 +44,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/numpydoc lint $$(git ls-files 'src/*.py')
+	$(BIN)/numpydoc lint $$(find src -name '*.py')
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
