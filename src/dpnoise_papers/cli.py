@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpnoise._extras import imports_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,8 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has printed the message
         return int(stop.code or 0)
     try:
-        code: int = arguments.command(arguments)
-    except (ValueError, OSError) as error:
+        with imports_of("papers"):
+            code: int = arguments.command(arguments)
+    except (ValueError, OSError, ModuleNotFoundError) as error:
         return _fail(str(error), REFUSED)
     return code
 

@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pytest
 import yaml
@@ -180,3 +181,9 @@ def test_config_check(capsys, monkeypatch):
         "",
         "dpnoise-papers: config: 2 mistakes\n",
     )
+
+
+def test_a_bare_installation_says_what_to_install(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dpnoise_papers.config", None)
+    assert cli.main(["config", "check", "config.yaml"]) == 2
+    assert 'pip install "dpnoise[papers]"' in capsys.readouterr().err
