@@ -19,8 +19,6 @@ from dpnoise_papers.strict_yaml import YamlError, read_yaml, read_yaml_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pydantic.fields import FieldInfo
-
 
 _WORDS = {"extra_forbidden": "unknown setting", "missing": "missing setting"}
 _BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
@@ -54,7 +52,7 @@ def config_model() -> type[Section]:
     """
     models = {name: import_module(f"dpnoise_papers.{name}.settings").Settings for name in MODULES}
     sections: dict[str, Any] = {
-        name: (model, ... if any(map(_required, model.model_fields.values())) else model())
+        name: (model, ... if any(f.is_required() for f in model.model_fields.values()) else model())
         for name, model in models.items()
     }
     return create_model(
@@ -66,10 +64,6 @@ def config_model() -> type[Section]:
         pathvars=(Pathvars, Pathvars()),
         **sections,
     )
-
-
-def _required(field: FieldInfo) -> bool:
-    return field.is_required()
 
 
 def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401

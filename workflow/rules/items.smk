@@ -87,15 +87,10 @@ for step in steps(SETTINGS, PAPERS, "page"):
 
 
 for paper in PAPERS:
+    for name in (paper.module, paper.id):
 
-    rule:
-        name:
-            paper.module
-        input:
-            target(SETTINGS, paper),
-
-    rule:
-        name:
-            paper.id
-        input:
-            target(SETTINGS, paper),
+        rule:
+            name:
+                name
+            input:
+                target(SETTINGS, paper),
