@@ -1,10 +1,21 @@
 # make reproduce   everything the papers print, recomputed, with verdicts (results/, figures/)
+#                  with RUN=mine into runs/mine/ instead, with CONFIG=mine.yaml by other settings
 # make test        the tests
 # make fuzz        random, round and coinciding parameters against independent accounts
 #                  (SECONDS=60, SEED=the config's)
+# make deep        training in deep learning (Table IV of inid-2024) on scikit-learn's digits, in an
+#                  environment of its own with PyTorch, .venv-deep; a later make reproduce counts it
+# make deep_cifar10  the same at the paper's scale, for a GPU   make test-deep  its tests
+# make kills       random kills of a small run, which must resume to the same bytes
+#                  (KILLS=24, SEED=the config's)
+# make unlock      after a run that was killed: 'Directory cannot be locked'
+# make slurm       the pipeline through a SLURM cluster of two nodes on this machine (as root, with
+#                  Debian's slurm-wlm and munge); WHOLE=1: all of make quick, else some of it
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
-# make readme      the numbers of 'What came out' in README.md, from the last make reproduce
-# make report      one HTML page with every figure and table, opens without network
+# make readme      the numbers of 'What came out' in README.md, the findings and images in docs/, from
+#                  the last make reproduce; make findings  words of the causes alone, without a run
+# make report      report.html: every printed number with its verdict beside its figure, in one
+#                  file that opens without network; provenance.html: rules, code and times
 # make lint        style, types, layers and docstrings     make bench   speed beside a peer
 # make clean       nothing but the sources and the downloads
 #
@@ -13,31 +24,65 @@
 PYTHON ?= python3
 CORES ?= all
 SECONDS ?= 60
+KILLS ?= 24
 BIN := .venv/bin
 READY := .venv/ready
+DEEP := .venv-deep/bin
+DEEP_READY := .venv-deep/ready
 
-.PHONY: reproduce test fuzz quick readme report lint bench lock clean
+.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report lint bench lock clean deep deep_cifar10 deep_weights test-deep
 .DELETE_ON_ERROR:
 
+# Snakemake and Matplotlib keep caches in the home folder; where that cannot be written, here.
+HOME_CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
+ifneq ($(shell mkdir -p "$(HOME_CACHE)/snakemake" 2>/dev/null && test -w "$(HOME_CACHE)/snakemake" && echo yes),yes)
+export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
+endif
+
 reproduce: $(READY)
-	$(BIN)/snakemake --cores $(CORES)
-	@echo "Read results/verdicts.md"
+	$(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
+	@echo "Read $(if $(RUN),runs/$(RUN)/)results/verdicts.md"
 
 test: $(READY)
 	$(BIN)/pytest -q -n auto --dist worksteal --durations 15
 
+slurm: $(READY)
+	DPNOISE_SLURM=$(if $(WHOLE),whole,some) $(BIN)/pytest -q -rs --durations 10 tests/slurm
+
 fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+deep deep_cifar10 deep_weights: $(DEEP_READY)
+	$(DEEP)/snakemake --cores $(CORES) $@ $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
+	@echo "Read verdicts-$@.md among the results; the next make reproduce counts it in its verdicts.md"
+
+test-deep: $(DEEP_READY)
+	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \
+	    tests/dpnoise_papers/inid_2024/deep $(wildcard tests/dpnoise_papers/inid_2024/*/test_table_4*.py)
+
+kills: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m kills --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+
+# Only after a look that no other run is alive in this folder.
+unlock: $(READY)
+	$(BIN)/snakemake --unlock
 
 quick: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config.quick.yaml
 
 readme: reproduce
 	$(BIN)/python -m dpnoise_papers.claims.summary README.md published/what-came-out.md results
+	$(BIN)/python -m dpnoise_papers.claims.findings docs published results figures
 
+findings: $(READY)
+	$(BIN)/python -m dpnoise_papers.claims.findings docs published
+
+SETTINGS = $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
+OWN = $(if $(RUN),runs/$(RUN)/)
 report: reproduce
-	$(BIN)/snakemake --cores 1 --report report.html
-	@echo "Open report.html"
+	$(BIN)/snakemake $(OWN)report.html --cores 1 $(SETTINGS)
+	$(BIN)/snakemake --cores 1 $(SETTINGS) --report $(OWN)provenance.html --report-metadata workflow/report/metadata.yaml
+	@echo "Open $(OWN)report.html; rules, code and times are in $(OWN)provenance.html"
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -54,19 +99,28 @@ bench: $(READY)
 	$(BIN)/python benchmarks/gaussian.py
 	$(BIN)/python benchmarks/allocation.py
 
-# The environment: exactly the files whose hashes are in the lock, made anew when it changes.
-$(READY): requirements.lock pyproject.toml
+# The environments: exactly the files whose hashes are in a lock, made anew when it changes.
+$(READY) $(DEEP_READY): .%/ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("make: Python >= 3.11 needed, found " + sys.version.split()[0] + " (set PYTHON=...)") if sys.version_info < (3, 11) else None'
-	rm -rf .venv
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $(READY)
+	rm -rf $(@D)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(filter %.lock,$^) \
+	    || { echo $(if $(filter $@,$(DEEP_READY)),$(NO_WHEEL),"make: not every file of requirements.lock could be had") >&2; exit 1; }
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
 
-# For maintainers, needs uv: writes a lock with hashes that names no host.
+$(READY): requirements.lock
+$(DEEP_READY): requirements-deep.lock
+NO_WHEEL := "make: not every file of requirements-deep.lock could be had. PyTorch's wheel for Linux without CUDA (torch==2.13.0+cpu)" \
+    "is not on PyPI but on PyTorch's own index. Set PIP_EXTRA_INDEX_URL to the address that pytorch.org (Get started, Pip, CPU) gives after --index-url."
+
+# For maintainers, needs uv: writes locks with hashes that name no host. For the second, tell uv
+# where PyTorch's wheels without CUDA are (UV_TORCH_BACKEND=cpu, or UV_FIND_LINKS=FOLDER); hashes of
+# wheels that it does not see there are kept from the lock as it was.
+LOCK := --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --strip-extras --quiet
 lock:
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
-	    --generate-hashes --no-header --no-annotate --strip-extras --quiet -o requirements.lock
+	uv pip compile pyproject.toml --extra dev $(LOCK) -o requirements.lock
+	uv pip compile pyproject.toml --extra dev --extra deep -c requirements.lock $(LOCK) -o requirements-deep.lock
 
 clean:
-	rm -rf results figures quick logs report.html data/prepared .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf results figures quick logs report.html provenance.html data/prepared .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis

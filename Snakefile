@@ -2,21 +2,31 @@
 #   snakemake --cores 2                           everything
 #   snakemake --cores 2 flipped_huber_2023        one paper
 #   snakemake --cores 2 results/verdicts.md       one file
+#   snakemake --cores 2 deep                      optional items, which need an extra (`make deep`)
 # Settings: config.yaml, read strictly in workflow/rules/common.smk; a file given by --configfile
-# and settings given by --config lie over it. Where things are: README.md.
-
-
-pathvars:
-    results="results",
-    figures="figures",
-    logs="logs",
-    benchmarks="logs/benchmarks",
+# and settings given by --config lie over it, and need a folder of their own (--config folder=NAME).
+# Where things are: README.md.
 
 
 include: "workflow/rules/common.smk"
+
+
+report: "workflow/report/workflow.rst"
+
+
+pathvars:
+    results=PLACES["results"],
+    figures=PLACES["figures"],
+    logs=PLACES["logs"],
+    benchmarks=PLACES["benchmarks"],
+
+
+include: "workflow/rules/cluster.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/items.smk"
 include: "workflow/rules/verdicts.smk"
+include: "workflow/rules/provenance.smk"
+include: "workflow/rules/review.smk"
 
 
 rule all:
@@ -25,3 +35,25 @@ rule all:
         [target(SETTINGS, paper) for paper in PAPERS],
         rules.datasets.output,
         rules.verdicts.output,
+        rules.provenance.output,
+
+
+include: "workflow/rules/targets.smk"
+
+
+# After all rules: what lies among the results and none of them makes.
+OUTPUTS = [path for one in workflow.rules for path in one.output]
+STRAYS = stray_files(
+    [PLACES["results"], PLACES["figures"]],
+    {str(path) for path in OUTPUTS},
+    [re.compile(path.regex()) for path in OUTPUTS if path.contains_wildcard()],
+)
+if workflow.is_main_process:
+    remember_digests()
+if STRAYS and workflow.is_main_process:
+    logger.warning(warning(STRAYS))
+
+
+onsuccess:
+    if STRAYS:
+        logger.warning(warning(STRAYS))

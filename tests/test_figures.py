@@ -1,17 +1,17 @@
 """Figures: the same bytes on every run, and what they show is what the tables hold."""
 
-import colorsys
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_rgb
+from PIL import Image
 
 from dpnoise_papers import style
 from dpnoise_papers.claims.beside import printed_numbers
@@ -118,16 +118,29 @@ def test_a_failed_drawing_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_each_mechanism_has_a_name_and_a_colour_of_its_own():
-    assert style.COLOURS.keys() == style.NAMES.keys()
-    colours = [to_rgb(colour) for colour in style.COLOURS.values()]
-    distances = [
-        np.linalg.norm(np.subtract(one, other))
-        for place, one in enumerate(colours)
-        for other in colours[:place]
-    ]
-    assert min(distances) > 0.25
-    assert all(colorsys.rgb_to_hls(*colour)[1] < 0.75 for colour in colours)  # seen on white
+def test_files_say_what_they_show(tmp_path):
+    told = {"title": "paper, figure-2", "description": "From 1 < x & 2 'on'."}
+    svg, pdf, png = style.save(figure_2(fisher_table()), tmp_path / "x", **told)
+    root = ET.parse(svg).getroot()  # noqa: S314 - our own file
+    space = "{http://www.w3.org/2000/svg}"
+    assert root.get("role") == "img"
+    assert root[0].tag == f"{space}title"
+    assert [root[0].text, root[1].text] == list(told.values())
+    assert root[1].tag == f"{space}desc"
+    assert b"/Title (paper, figure-2)" in pdf.read_bytes()
+    assert b"/Subject" in pdf.read_bytes()
+    with Image.open(png) as image:
+        assert image.text == {"Title": told["title"], "Description": told["description"]}
+
+
+def test_maps_are_pictures_inside_the_vector_files(tmp_path):
+    with style.house_style():
+        figure, panels = style.page(height=3.0)
+        values = np.random.default_rng(1).random((200, 200))
+        panels[0, 0].pcolormesh(values, rasterized=True)
+        svg, *_ = style.save(figure, tmp_path / "x")
+    assert svg.read_bytes().count(b"<image") == 1
+    assert svg.stat().st_size < 400_000
 
 
 def test_figure_1_draws_every_density_with_its_transitions():

@@ -282,6 +282,7 @@ CAPS = {
 
 # --- Fixed numbers of steps, each of which shrinks the error by a known factor, and what tests it.
 FIXED = {
+    "dpnoise_papers.review.pictures _palette range(RARE)": "as many colours as a palette gets",
     "dpnoise.privacy.scalar.unimodal UnimodalShift._bounds range(_ROUNDS)": (
         "cells left undecided count in full in the upper bound"
     ),
@@ -385,11 +386,11 @@ ENDS = {
         "raises if it does not converge"
     ),
     "dpnoise_papers.inid_2024.tables.corollary_6 _minimum_factor brentq": "raises, and is verified",
-    "dpnoise_papers.inid_2024.tables.table_4 _gaussian_multiplier brentq": (
-        "raises if it does not converge"
+    "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier brentq": (
+        "raises, and the budget is checked"
     ),
-    "dpnoise_papers.inid_2024.tables.table_4 _gaussian_multiplier while": (
-        "doubles until the excess changes sign"
+    "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": (
+        "steps to a maximum that raises, then down to where epsilon is exceeded"
     ),
     "dpnoise_papers.inid_2024.theory.optimum _minimum minimize": (
         "only feasible values count: ending early shows as a violation, never hides one"
@@ -444,9 +445,9 @@ ENDS = {
 
 # Places with several loops of one kind.
 SEVERAL = {
+    "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 2,
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
-    "dpnoise_papers.inid_2024.tables.table_4 _gaussian_multiplier while": 2,
 }
 
 

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+UNFINISHED = "The step began, and did not end: killed, out of memory, or still running.\n"
+
 
 @contextmanager
 def logged(path: str) -> Iterator[list[str]]:
-    """Log of a step: the lines that it says of itself, and the error of a step that fails."""
+    """Log of a step: the lines that it says of itself, and the error of a step that fails.
+
+    A step that is killed leaves the first line, which says that it has not ended.
+    """
     lines: list[str] = []
+    result_files.write_text(UNFINISHED, path)
     try:
         yield lines
     except BaseException:

@@ -66,7 +66,26 @@ def _parser() -> argparse.ArgumentParser:
         "--ignore", action="append", default=[], metavar="PATTERN", help="files not to compare"
     )
     same.set_defaults(command=_compare)
+    _add_submissions(groups.add_parser("submissions", help="a run on a cluster, on paper"))
     return parser
+
+
+def _add_submissions(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command on submissions."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help="config files over config.yaml")
+    parser.add_argument("--nodes", type=_whole, nargs="+", default=[1, 2, 4, 8], metavar="N")
+    parser.add_argument("--cores", type=_whole, default=8, help="of each node [%(default)s]")
+    parser.add_argument(
+        "--measured", metavar="FOLDER", help="write benchmarks/seconds.csv from a run's benchmarks"
+    )
+    parser.set_defaults(command=_submissions)
+
+
+def _whole(text: str) -> int:
+    """Whole number above 0 of an option."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
+    return int(text)
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
@@ -124,10 +143,12 @@ def _data_list(arguments: argparse.Namespace) -> int:
 
 def _data_fetch(arguments: argparse.Namespace) -> int:
     """Get and verify sets."""
+    from dpnoise_papers.data.copies import check_mirror
     from dpnoise_papers.data.dataset import DatasetUnavailable
     from dpnoise_papers.data.registry import read_registry
     from dpnoise_papers.data.sets import load
 
+    check_mirror(arguments.mirror)
     if bool(arguments.names) == arguments.all:
         raise ValueError("data fetch: expected names of data sets or --all, one of the two")
     registry = read_registry(arguments.registry)
@@ -154,10 +175,11 @@ def _data_fetch(arguments: argparse.Namespace) -> int:
 
 def _data_verify(arguments: argparse.Namespace) -> int:
     """Check every copy in the cache and the mirror."""
-    from dpnoise_papers.data.copies import copies_in, mirror_folder
+    from dpnoise_papers.data.copies import check_mirror, copies_in, mirror_folder
     from dpnoise_papers.data.fetch import read_verified
     from dpnoise_papers.data.registry import read_cities, read_registry
 
+    check_mirror(arguments.mirror)
     folders = [Path(arguments.cache), mirror_folder(arguments.mirror)]
     tables = dict(read_registry(arguments.registry).tables)
     if arguments.registry is None:
@@ -204,12 +226,22 @@ def _data_fingerprint(arguments: argparse.Namespace) -> int:
     from dpnoise_papers.data.registry import read_registry
 
     registry = read_registry(arguments.registry)
-    contents = {file: Path(file).read_bytes() for file in arguments.files}
+    contents = {file: _content(file) for file in arguments.files}
     if arguments.name in registry.sets:
         print(describe_known(contents, *registry.find(arguments.name)))
     else:
         print(describe_new(contents, arguments.name, arguments.target))
     return OK
+
+
+def _content(file: str) -> bytes:
+    """Content of a file that a table may have."""
+    from dpnoise_papers.data.archives import read_file
+
+    try:
+        return read_file(Path(file))
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
 
 
 def _config_check(arguments: argparse.Namespace) -> int:
@@ -241,3 +273,28 @@ def _compare(arguments: argparse.Namespace) -> int:
     same, differing, ignored = counts
     print(f"{sum(counts)} files: {same} with the same bytes, {differing} not, {ignored} ignored")
     return DIFFERENT if found.differing else OK
+
+
+def _submissions(arguments: argparse.Namespace) -> int:
+    """Show which jobs share a submission, and the wall time of a run."""
+    from dpnoise_papers.config import load
+    from dpnoise_papers.costs import measured, write_measured
+    from dpnoise_papers.papers import papers
+    from dpnoise_papers.submissions import jobs, submissions
+    from dpnoise_papers.wall_time import wall_time
+
+    config = load("config.yaml", *arguments.files)
+    if arguments.measured:
+        points = {job.name: job.points for job in jobs(config, papers(), {})}
+        print(f"{write_measured(arguments.measured, points)} jobs in benchmarks/seconds.csv")
+    planned = submissions(config, papers(), measured())
+    for one in planned:
+        longest = max(one.jobs, key=lambda job: job.core_seconds)
+        what = f"{len(one.jobs):>3} jobs {one.core_seconds:>9.0f} core-s"
+        print(f"{one.name}  wave {one.wave}  {what}, most of it {longest.name}")
+    count = sum(len(one.jobs) for one in planned)
+    print(f"{count} jobs in {len(planned)} submissions, and one that collects their results")
+    for nodes in arguments.nodes:
+        minutes = wall_time(planned, nodes, arguments.cores) / 60
+        print(f"{nodes:>4} nodes of {arguments.cores} cores: {minutes:.1f} minutes")
+    return OK

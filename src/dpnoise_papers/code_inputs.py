@@ -1,20 +1,29 @@
-"""Source files that a job depends on, from the import graph of both packages.
+"""Code that a job depends on, from the import graph of both packages.
 
-Snakemake does not notice an edited module that a script merely imports. Every rule therefore has
-the files of all modules behind its functions among its inputs. The graph is built from the
-import statements; no module is imported.
+Snakemake does not notice an edited module that a script merely imports, and takes a script for
+edited whenever its file is newer. Every rule therefore has among its params the digest of what its
+script and the modules behind its functions say: comments, docstrings, layout and the age of the
+files do not count. The graph is built from the import statements; no module is imported.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
+import sys
 from functools import cache
 from pathlib import Path
 
 import grimp
 
+from dpnoise_papers.result_files import write_text
+
 PACKAGES = ("dpnoise", "dpnoise_papers")
 SOURCE = Path(__file__).resolve().parents[1]
+_VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
+CACHE = ".snakemake/code-digests.json"
+_new: dict[str, str] = {}
 
 
 @cache
@@ -36,6 +45,58 @@ def code_inputs(script: str, *functions: str) -> list[str]:
         raise ValueError(f"{script}: no module {', '.join(unknown)} in {' or '.join(PACKAGES)}")
     found = modules.union(*(graph.find_upstream_modules(name) for name in modules))
     return sorted(_path(name) for name in found)
+
+
+def code_digest(script: str, *functions: str) -> str:
+    """Digest (sha256) of a script and of the modules behind it and the functions that it calls.
+
+    Errors are those of `code_inputs`.
+    """
+    said = [_said(path) for path in (script, *code_inputs(script, *functions))]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()
+
+
+@cache
+def _said(path: str) -> str:
+    """Digest of what a source file says, remembered between runs by the digest of its bytes."""
+    content = Path(path).read_bytes()
+    raw = hashlib.sha256(content).hexdigest()
+    known = _known()
+    if raw not in known:
+        found = hashlib.sha256(_without_words(content).encode()).hexdigest()
+        known[raw] = _new[raw] = found
+    return known[raw]
+
+
+def _without_words(content: bytes) -> str:
+    """Syntax tree of a source as text, without comments, docstrings and places."""
+    tree = ast.parse(content)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                node.body = node.body[1:]
+    return ast.dump(tree)
+
+
+@cache
+def _known() -> dict[str, str]:
+    """Digests that earlier runs found, by digest of the bytes, for this version of Python."""
+    try:
+        found = json.loads(Path(CACHE).read_text(encoding="utf-8"))
+        known: dict[str, str] = dict(found[_VERSION])
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+    return known
+
+
+def remember_digests() -> None:
+    """Keep for the next run what `code_digest` found, as far as the folder can be written."""
+    try:
+        if _new and Path(CACHE).parent.is_dir():
+            write_text(json.dumps({_VERSION: _known()}, sort_keys=True), CACHE)
+    except OSError:  # the next run takes a second more
+        return
 
 
 @cache

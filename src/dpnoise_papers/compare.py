@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
+PROVENANCE = "provenance.json"
+
 
 class Comparison(NamedTuple):
     """Files of two folders: with the same bytes, differing (how, in words), and ignored."""
@@ -30,13 +32,14 @@ def compare(
 ) -> Comparison:
     """Comparison of the files of two folders, but hidden ones.
 
-    Files that match a pattern of `ignore`, such as 'inid-2024/*.csv', are not compared. ValueError
-    if a folder does not exist or neither holds a file.
+    Files that match a pattern of `ignore`, such as 'inid-2024/*.csv', are not compared, nor is
+    'provenance.json', which tells of date and machine. ValueError if a folder does not exist or
+    neither holds a file.
     """
     before, after = _files(Path(old)), _files(Path(new))
     if not before and not after:
         raise ValueError(f"compare: no files in {old} and {new}")
-    patterns = list(ignore)
+    patterns = [PROVENANCE, *ignore]
     found = Comparison([], {}, [])
     for name in sorted(before | after):
         if any(fnmatch(name, pattern) for pattern in patterns):

@@ -5,12 +5,15 @@ The models are those of `dpnoise_papers.settings` and of each paper's `settings.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, ValidationError, create_model
+from pydantic import AfterValidator, Field, ValidationError, create_model
 
 from dpnoise_papers.papers import MODULES
 from dpnoise_papers.settings import Folder, Section, Seeded
@@ -36,12 +39,23 @@ class Data(Section):
 
 
 class Pathvars(Section):
-    """Folders of what a run writes."""
+    """Single folders of what a run writes, elsewhere than `folder` has them."""
 
-    results: Folder = "results"
-    figures: Folder = "figures"
-    logs: Folder = "logs"
-    benchmarks: Folder = "logs/benchmarks"
+    results: Folder | None = None
+    figures: Folder | None = None
+    logs: Folder | None = None
+    benchmarks: Folder | None = None
+
+
+def settings_digest(settings: Mapping[str, Any]) -> str:
+    """Digest (sha256) of plain settings, whatever the order of their keys."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+
+def _own_folder(text: str) -> str:
+    if PurePosixPath(text).parts[0] in {"results", "figures", "logs", "data"}:
+        raise ValueError("expected a folder outside those of the papers' results and data")
+    return text
 
 
 @cache
@@ -61,6 +75,7 @@ def config_model() -> type[Section]:
         seed=(Annotated[int, Field(ge=0, lt=2**32)], ...),
         strict=(bool, ...),
         data=(Data, ...),
+        folder=(Annotated[Folder, AfterValidator(_own_folder)] | None, None),
         pathvars=(Pathvars, Pathvars()),
         **sections,
     )

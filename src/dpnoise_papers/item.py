@@ -41,7 +41,7 @@ class _Function:
     parts: str = ""
     claims: bool = False
     memory: int = 500
-    minutes: int = 5
+    minutes: int = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,8 @@ class Table(_Function):
     `settings` are sections of the paper's settings, each passed as one typed object; `makes` are
     the names of the tables, by default the id of the item. With `for_each` there is one job for
     each of the parts. With `statuses` the function takes the status of each part's data set as
-    keyword `statuses`; where several `threads` help, it takes the keyword `threads`.
+    keyword `statuses`; where several `threads` help, it takes the keyword `threads`. Where the
+    setting `device`, such as 'table_4_cifar10.device', is 'cuda', a job asks for a GPU.
     """
 
     settings: tuple[str, ...] = ()
@@ -59,19 +60,22 @@ class Table(_Function):
     makes: tuple[str, ...] = ()
     for_each: bool = False
     statuses: bool = False
+    device: str = ""
     threads: int = 1
     memory: int = 1000
-    minutes: int = 20
+    minutes: int = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(_Function):
     """How a figure is drawn; by default from the tables that the item makes.
 
-    `printed` are the items whose printed numbers stand beside ours.
+    `printed` are the items whose printed numbers stand beside ours, with `bounds` those that they
+    print as bounds ('at least 1.4').
     """
 
     printed: tuple[str, ...] = ()
+    bounds: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +93,9 @@ class Item:
     """One figure, table or statement of a paper, or of ours beside it.
 
     `id` is as the paper numbers it: 'figure-3a', 'table-2'; files are called by it. `caption` is
-    what the reader of the report should know; whatever is shown there needs it.
+    what the reader of the report should know; whatever is shown there needs it. An item that needs
+    an `extra` of this package is optional: no default target makes it, only the target of its own,
+    which has the name `target`, by default that of the extra (`dpnoise_papers.optional`).
     """
 
     id: str
@@ -97,13 +103,21 @@ class Item:
     table: Table | None = None
     figure: Figure | None = None
     page: Page | None = None
+    extra: str = ""
+    target: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an item that makes nothing, or shows something without a caption."""
+        """Refuse an item that makes nothing, shows something without a caption, or has a target
+        without an extra.
+        """
         if not (self.table or self.figure or self.page):
             raise ValueError(f"item {self.id}: expected a table, a figure or a page, got none")
         if (self.figure or self.page) and not self.caption:
             raise ValueError(f"item {self.id}: expected a caption beside its figure or page")
+        if self.target and not self.extra:
+            raise ValueError(f"item {self.id}: expected an extra beside its target, got none")
+        if not self.target:
+            object.__setattr__(self, "target", self.extra)
 
     @property
     def tables(self) -> tuple[str, ...]:

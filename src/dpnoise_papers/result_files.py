@@ -18,10 +18,24 @@ FLOAT_FORMAT = "%.10g"
 
 
 def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
-    """Write a file atomically, in a folder that is made if need be."""
-    path = Path(path)
+    """Write a file atomically, in a folder that is made if need be.
+
+    What a killed process left of the same file is removed. OSError names the file, on a full disk
+    as well.
+    """
+    try:
+        _write(content, Path(path))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def _write(content: bytes, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    for left in path.parent.glob(f".{path.name}.*.*"):
+        if not _runs(left.suffixes[-2][1:]):
+            left.unlink(missing_ok=True)
+    prefix = f".{path.name}.{os.getpid()}."
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -30,6 +44,17 @@ def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _runs(process: str) -> bool:
+    """Whether a process of this machine, by its number, runs."""
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:

@@ -60,9 +60,11 @@ def _folder(text: str) -> str:
 
 def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Values that are all different (a validator: ValueError if one stands there twice)."""
-    for place, value in enumerate(values):
-        if value in values[:place]:
+    seen = set()
+    for value in values:
+        if value in seen:
             raise ValueError(f"expected different values, got {value!r} twice")
+        seen.add(value)
     return values
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpnoise_papers.config import sections
 from dpnoise_papers.item import PART, Figure, Item, Page, Paper, Table
+from dpnoise_papers.optional import digest_behind, optional_tables
 from dpnoise_papers.papers import MODULES
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ FORMATS = ("svg", "pdf", "png")
 _DATA = "dpnoise_papers.data.given.read_data"
 _CLAIMS = "dpnoise_papers.claims.published.read_claims"
 _BESIDE = "dpnoise_papers.claims.beside.printed_beside"
+_BOUNDS = "dpnoise_papers.claims.beside.bounds_beside"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,8 @@ class Step:
 
     `declared` has its function and resources, `inputs` are lists of paths by kind (tables, npz,
     status, claims), `params` what the script is told, as plain values in a fixed order; `parts` are
-    the values of the wildcard `part`, if there is one.
+    the values of the wildcard `part`, if there is one; `resources` are those beside memory and
+    time, by Snakemake's names.
     """
 
     paper: str
@@ -45,6 +48,7 @@ class Step:
     outputs: list[str]
     params: Mapping[str, Any]
     parts: list[str]
+    resources: Mapping[str, int]
 
     @property
     def rule(self) -> str:
@@ -86,8 +90,9 @@ def steps(config: Section, papers: tuple[Paper, ...], kind: Kind) -> Iterator[St
                 inputs=_inputs(paper, declared, names, listed, groups),
                 outputs=outputs(paper, item, kind),
                 params={"function": declared.function, "paper": paper.id, "groups": groups}
-                | _told(config, paper, item, declared),
+                | _told(config, papers, paper, item, declared),
                 parts=listed if swept else [],
+                resources=_resources(config, paper, declared),
             )
 
 
@@ -103,10 +108,11 @@ def outputs(paper: Paper, item: Item, kind: Kind) -> list[str]:
     return [f"<results>/{paper.id}/{item.id}.{end}" for end in formats]
 
 
-def target(config: Section, paper: Paper) -> list[str]:
-    """Every file of a paper."""
-    files = [f"<figures>/{name}.{end}" for name in paper.shows for end in FORMATS]
-    for item in paper.items:
+def target(config: Section, paper: Paper, name: str = "") -> list[str]:
+    """Every file of a paper, or those of its optional items whose target has a name."""
+    shown = () if name else paper.shows
+    files = [f"<figures>/{figure}.{end}" for figure in shown for end in FORMATS]
+    for item in (item for item in paper.items if item.target == name):
         listed = parts(config, paper, item.table.parts) if item.table and item.table.parts else []
         for kind in ("table", "figure", "page"):
             for path in outputs(paper, item, kind):
@@ -114,22 +120,28 @@ def target(config: Section, paper: Paper) -> list[str]:
     return files
 
 
-def named_results(config: Section, papers: tuple[Paper, ...], readme: list[str]) -> list[str]:
-    """Every result table that a claim, a cause or the README names.
+def named_results(
+    config: Section, papers: tuple[Paper, ...], readme: list[str], name: str = ""
+) -> list[str]:
+    """Every result table that a claim, a cause or the README names, without optional ones.
 
-    `readme` holds the paths of the README and of its template, or nothing. ValueError if no item
-    makes one of the tables.
+    `readme` holds the paths of the README and of its template, or nothing. With the `name` of a
+    target of optional items: the tables that claims about its tables, and their causes, name,
+    without those of other targets. ValueError if no item makes one of the tables.
     """
-    from dpnoise_papers.claims.published import read_published  # noqa: PLC0415  # heavy
+    from dpnoise_papers.claims.published import about, read_published  # noqa: PLC0415  # heavy
     from dpnoise_papers.claims.references import named_tables  # noqa: PLC0415
 
-    texts = [Path(name).read_text(encoding="utf-8") for name in readme[1:]]
-    named = [f"<results>/{name}" for name in named_tables(read_published(PUBLISHED), *texts)]
+    texts = [Path(one).read_text(encoding="utf-8") for one in readme[1:]]
+    published, optional = read_published(PUBLISHED), optional_tables(config, papers)
+    own = {path for path, table in optional.items() if table.target == name}
+    tables = named_tables(about(published, own) if name else published, *texts)
     made = {path for paper in papers for path in target(config, paper)} | {"<results>/datasets.csv"}
-    unknown = [name for name in named if name not in made]
+    unknown = [f"<results>/{path}" for path in tables if path not in optional]
+    unknown = [path for path in unknown if path not in made]
     if unknown:
         raise ValueError(f"{PUBLISHED}: no item makes {', '.join(unknown)}")
-    return named
+    return [f"<results>/{path}" for path in tables if path in own or path not in optional]
 
 
 def parts(config: Section, paper: Paper, where: str) -> list[str]:
@@ -137,11 +149,23 @@ def parts(config: Section, paper: Paper, where: str) -> list[str]:
 
     `where` is such as 'table_3.tasks', or 'flipped_huber_2023.table_3.tasks' of another paper.
     """
+    value = _setting(config, paper, where)
+    return sorted(value) if isinstance(value, dict) else [str(one) for one in value]
+
+
+def _setting(config: Section, paper: Paper, where: str) -> Any:  # noqa: ANN401
+    """Value of a setting of a paper, or, by a name that starts with it, of another."""
     names = where.split(".")
     value: Any = config if names[0] in MODULES else getattr(config, paper.module)
     for name in names:
         value = getattr(value, name)
-    return sorted(value) if isinstance(value, dict) else [str(one) for one in value]
+    return value
+
+
+def _resources(config: Section, paper: Paper, declared: Table | Figure | Page) -> dict[str, int]:
+    """A GPU, where a table is made on one."""
+    where = declared.device if isinstance(declared, Table) else ""
+    return {"gpu": 1} if where and _setting(config, paper, where) == "cuda" else {}
 
 
 def _inputs(
@@ -166,10 +190,16 @@ def _inputs(
 
 
 def _told(
-    config: Section, paper: Paper, item: Item, declared: Table | Figure | Page
+    config: Section,
+    papers: tuple[Paper, ...],
+    paper: Paper,
+    item: Item,
+    declared: Table | Figure | Page,
 ) -> dict[str, Any]:
     claims = _CLAIMS if declared.claims else ""
     if isinstance(declared, Table):
+        kept = item.extra and not declared.for_each
+        digest = {"digest": digest_behind(config, papers, paper, item)} if kept else {}
         by_part = declared.for_each and not any(PART in name for name in declared.data)
         return {
             "by_part": by_part,
@@ -182,10 +212,11 @@ def _told(
             ),
             "statuses": declared.statuses,
             "threaded": declared.threads > 1,
-        }
+        } | digest
     if isinstance(declared, Figure):
         printed = list(declared.printed)
-        return {"caption": item.caption, "claims": _BESIDE if printed else "", "printed": printed}
+        beside = _BOUNDS if declared.bounds else _BESIDE
+        return {"caption": item.caption, "claims": beside if printed else "", "printed": printed}
     return {"caption": item.caption, "claims": claims}
 
 

@@ -28,6 +28,8 @@ _CORE = (  # the core schema of YAML 1.2; what matches none is text
     ("float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")),
     ("float", re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
 )
+_LONG = 100_000  # characters, from which on the parser in C is worth other words for mistakes
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]+")
 
 
@@ -54,7 +56,7 @@ def read_yaml(path: str | os.PathLike[str]) -> object:
 def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
     """Content of YAML text, such as a setting on the command line; errors as in `read_yaml`."""
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _LOADER(text) if len(text) > _LONG else yaml.SafeLoader(text)
         root = loader.get_single_node()
         if root is None:
             return None
@@ -132,7 +134,7 @@ def _key(loader: yaml.SafeLoader, node: yaml.Node) -> Hashable:
 
 def _ambiguity(node: yaml.ScalarNode) -> Iterator[tuple[int, str]]:
     """Mistake if YAML 1.1 and 1.2 read a plain value differently; else tag it as in 1.2."""
-    if node.style is not None:  # in quotes, or a block of text
+    if node.style:  # in quotes, or a block of text
         return
     old = node.tag.removeprefix(_TAG)
     new = next((tag for tag, pattern in _CORE if pattern.fullmatch(node.value)), "str")

@@ -1,9 +1,11 @@
 """One look for every figure, and files that are byte-identical between runs.
 
 Every figure is as wide as the page and has one size of text; what tells its curves apart stands
-below the panels. A mechanism has one colour in all papers, from the colour-blind-safe palette of
-Okabe and Ito (its yellow, unreadable on white, is left out). Figures are drawn without pyplot, so
-that nothing depends on a display, on global state or on a user's own settings.
+below the panels. A mechanism has one colour and one dash in all papers; five of the colours are
+Okabe and Ito's, the others were chosen so that mechanisms of one figure differ for every kind of
+colour vision (tests/test_palette.py measures it). How a mechanism was calibrated is told by a
+marker. What a paper does not show carries an asterisk in the legend. Figures are drawn without
+pyplot, so that nothing depends on a display, on global state or on a user's own settings.
 
 A figure function is decorated with `house_style()` and starts with `page`:
 
@@ -22,12 +24,14 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dpnoise_papers.result_files import write_bytes
 
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from matplotlib.artist import Artist
+    from matplotlib.axis import Axis
     from matplotlib.legend import Legend
 
 PAGE = 7.16  # inches; the width of every figure
@@ -44,11 +49,34 @@ COLOURS = {
     "gaussian": "#0072B2",
     "laplace": "#D55E00",
     "flipped-huber": "#009E73",
-    "offset-symmetric-gaussian": "#CC79A7",
+    "offset-symmetric-gaussian": "#5A0F4B",
     "staircase": "#E69F00",
     "truncated-laplace": "#56B4E9",
-    "subbotin": "#000000",
-    "huber": "#7F7F7F",
+    "subbotin": "#8F2424",
+    "huber": "#4A4A4A",
+    "k-norm": "#3D3DAA",
+    "classical-gaussian": "#14203F",
+    "james-stein": "#CC79A7",
+    "soft-threshold": "#B3007A",
+    "wavelets": "#7FB23A",
+    "trend-filtering": "#7A5A00",
+}
+# Those that coincide somewhere let each other show.
+DASHES: dict[str, Any] = {
+    "gaussian": "-",
+    "laplace": (0, (10, 1.5)),
+    "flipped-huber": (0, (4, 1.8)),
+    "offset-symmetric-gaussian": (0, (6, 1.5, 1, 1.5, 1, 1.5)),
+    "staircase": (0, (2, 1)),
+    "truncated-laplace": (0, (1, 1.4)),
+    "subbotin": (0, (3, 1, 1, 1)),
+    "huber": (0, (4, 1.8, 1, 1.8)),
+    "k-norm": (0, (3, 1.5, 1, 1.5)),
+    "classical-gaussian": (0, (6, 1.5, 1, 1.5)),
+    "james-stein": (0, (7, 1.2)),
+    "soft-threshold": (0, (5, 1, 1, 1)),
+    "wavelets": (0, (3, 1.2)),
+    "trend-filtering": (0, (8, 1, 2, 1)),
 }
 NAMES = {
     "gaussian": "Gaussian",
@@ -59,7 +87,15 @@ NAMES = {
     "truncated-laplace": "truncated Laplace",
     "subbotin": "Subbotin",
     "huber": "Huber",
+    "k-norm": "K-norm",
+    "classical-gaussian": "classical Gaussian",
+    "james-stein": "James-Stein",
+    "soft-threshold": "soft threshold",
+    "wavelets": "wavelets",
+    "trend-filtering": "trend filtering",
 }
+GROUND: Any = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}  # of notes
+OURS = "* not in the paper"
 GREY = "#767676"  # notes and guides: 4.5 to 1 on white
 PLAIN = FuncFormatter(lambda x, _: f"{x:g}")  # 0.1 and 10, not powers, on a logarithmic axis
 
@@ -85,13 +121,13 @@ _HOUSE: Any = {  # a dict; its keys are literal types to matplotlib
     "legend.fontsize": TEXT,
     "legend.title_fontsize": TEXT,
     "legend.frameon": False,
+    "legend.handlelength": 2.9,  # the longest dash and its gap
     "grid.color": GREY,
     "grid.alpha": 0.2,
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.4,
     "lines.markersize": 4,
     "figure.constrained_layout.use": True,
-    "savefig.dpi": 300,
     "svg.hashsalt": "dpnoise",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
@@ -102,6 +138,8 @@ _METADATA = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
 }
+_LAYER = 200  # dots per inch of what is rasterised inside a vector file
+_DESCRIPTION = {"svg": "Description", "pdf": "Subject", "png": "Description"}
 
 
 @contextmanager
@@ -138,16 +176,20 @@ def new_figure(width: float, height: float) -> Figure:
 def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **options: Any) -> Legend:  # noqa: ANN401
     """Legend below all panels, in as few rows as the width of the page allows.
 
-    Without `handles`, of what is labelled in any panel, each label once. `options` are those of
-    `Figure.legend`.
+    Without `handles`, of what is labelled in any panel, each label once. What the paper does not
+    show is labelled with an asterisk at the end, stands last and is explained. `options` are those
+    of `Figure.legend`.
     """
     if handles is None:
         found = (axes.get_legend_handles_labels() for axes in figure.axes)
-        named = {
+        named: dict[str, Any] = {
             label: one for ones, labels in found for one, label in zip(ones, labels, strict=True)
         }
     else:
         named = {str(one.get_label()): one for one in handles}
+    named = dict(sorted(named.items(), key=lambda entry: entry[0].endswith("*")))
+    if any(label.endswith("*") for label in named):
+        named[OURS] = Line2D([], [], color="none")
     for columns in range(max(len(named), 1), 0, -1):
         legend = figure.legend(
             list(named.values()), list(named), loc="outside lower center", ncols=columns, **options
@@ -158,6 +200,21 @@ def legend_below(figure: Figure, handles: Sequence[Artist] | None = None, **opti
     return legend
 
 
+def look(mechanism: str) -> dict[str, Any]:
+    """Colour and dash of a mechanism, as keywords of a line."""
+    return {"color": COLOURS[mechanism], "linestyle": DASHES[mechanism]}
+
+
+def log_ticks(axis: Axis) -> None:
+    """Numbers of a logarithmic axis: plain, and at 1, 2 and 5 where it is short."""
+    low, high = axis.get_view_interval()
+    decades = math.log10(high / low)
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.5 else (1,)))
+    if max(abs(math.log10(low)), abs(math.log10(high))) < 6:
+        axis.set_major_formatter(PLAIN)
+    axis.set_minor_formatter(NullFormatter())
+
+
 def cell_edges(centres: np.ndarray) -> np.ndarray:
     """Edges of cells around the points of an even grid."""
     inner = 0.5 * (centres[1:] + centres[:-1])
@@ -165,16 +222,25 @@ def cell_edges(centres: np.ndarray) -> np.ndarray:
 
 
 def power_of_ten(value: float) -> str:
-    """Text of a positive number in a formula, without dollar signs: 10^{-6}, but 0.01 and 2.5."""
+    r"""Text of a positive number in a formula: 10^{-6} and 4 \cdot 10^{-10}, but 0.01 and 2.5.
+
+    Without dollar signs.
+    """
     exponent = math.log10(value)
-    small = exponent < -2.5 and abs(exponent - round(exponent)) < 1e-9
-    return f"10^{{{round(exponent)}}}" if small else f"{value:g}"
+    if exponent >= -2.5:
+        return f"{value:g}"
+    if abs(exponent - round(exponent)) < 1e-9:
+        return f"10^{{{round(exponent)}}}"
+    factor, power = f"{value:e}".split("e")
+    return rf"{float(factor):g} \cdot 10^{{{int(power)}}}"
 
 
-def save(figure: Figure, stem: str | Path) -> list[Path]:
+def save(figure: Figure, stem: str | Path, *, title: str = "", description: str = "") -> list[Path]:
     """Write a figure as SVG, PDF and PNG, in this order, with the same bytes on every run.
 
-    ValueError if it is not as wide as the page.
+    `title` and `description` are for those who search or hear the file instead of seeing it: in
+    an SVG its `title` and `desc`, in a PDF the title and subject, in a PNG texts of these names.
+    ValueError if the figure is not as wide as the page.
     """
     if figure.get_figwidth() != PAGE:
         raise ValueError(f"{stem}: expected a width of {PAGE} in, got {figure.get_figwidth():g}")
@@ -182,9 +248,21 @@ def save(figure: Figure, stem: str | Path) -> list[Path]:
     contents = {}
     with house_style():
         for ending, metadata in _METADATA.items():
+            told = {"Title": title, _DESCRIPTION[ending]: description}
+            told = {name: text for name, text in told.items() if text}
             buffer = BytesIO()
-            figure.savefig(buffer, format=ending, metadata=metadata)
+            dpi = 300 if ending == "png" else _LAYER
+            figure.savefig(buffer, format=ending, dpi=dpi, metadata={**metadata, **told})
             contents[stem.with_name(f"{stem.name}.{ending}")] = buffer.getvalue()
+    svg = stem.with_name(f"{stem.name}.svg")
+    contents[svg] = _accessible(contents[svg], description)
     for path, content in contents.items():
         write_bytes(content, path)
     return list(contents)
+
+
+def _accessible(svg: bytes, description: str) -> bytes:
+    """SVG as one image to a screen reader, with its description behind its title."""
+    told = f"</title>\n <desc>{escape(description)}</desc>" if description else "</title>"
+    parts = svg.partition(b"<svg ")
+    return parts[0] + b'<svg role="img" ' + parts[2].replace(b"</title>", told.encode(), 1)

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from dpnoise_papers.call import logged, read_statuses, read_tables, resolve
+from dpnoise_papers.call import UNFINISHED, logged, read_statuses, read_tables, resolve
 from dpnoise_papers.result_files import write_table
 
 
@@ -28,6 +28,14 @@ def test_statuses_are_read_by_name(tmp_path):
     path = tmp_path / "airfoil.json"
     path.write_text(json.dumps({"status": "missing"}), encoding="utf-8")
     assert read_statuses([str(path)]) == {"airfoil": {"status": "missing"}}
+
+
+def test_a_step_that_is_killed_leaves_a_log(tmp_path):
+    path = tmp_path / "logs" / "step.log"
+    with logged(str(path)) as log:
+        assert path.read_text(encoding="utf-8") == UNFINISHED
+        log.append("made")
+    assert path.read_text(encoding="utf-8") == "made\n"
 
 
 def test_the_log_of_a_failed_step_holds_its_error(tmp_path):

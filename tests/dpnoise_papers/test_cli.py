@@ -15,6 +15,7 @@ def where(tmp_path, monkeypatch):
     """Return the options that point at the synthetic set, with an empty mirror."""
     monkeypatch.delenv(MIRROR_VARIABLE, raising=False)
     registry = ["--registry", str(copies.write_registry(tmp_path))]
+    (tmp_path / "mirror").mkdir()
     return [*registry, "--cache", str(tmp_path / "raw"), "--mirror", str(tmp_path / "mirror")]
 
 
@@ -187,3 +188,27 @@ def test_a_bare_installation_says_what_to_install(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "dpnoise_papers.config", None)
     assert cli.main(["config", "check", "config.yaml"]) == 2
     assert 'pip install "dpnoise[papers]"' in capsys.readouterr().err
+
+
+def test_submissions_on_paper(capsys, tmp_path):
+    config = tmp_path / "large.yaml"
+    grids = {"epsilons": {"count": 317}, "deltas": {"count": 317}}
+    config.write_text(yaml.safe_dump({"flipped_huber_2023": {"figure_3b": grids}}))
+    code, out, _ = run(capsys, "submissions", config, "--nodes", 1, 8, "--cores", 4)
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[-3].endswith("submissions, and one that collects their results")
+    one, eight = (float(line.split(": ")[1].split()[0]) for line in lines[-2:])
+    assert one >= eight > 0
+
+
+def test_submissions_refuses_numbers_that_are_none(capsys):
+    code, _, err = run(capsys, "submissions", "--nodes", "0")
+    assert code == 2
+    assert "expected a whole number above 0, got '0'" in err
+
+
+def test_submissions_refuses_a_folder_without_benchmarks(capsys, tmp_path):
+    code, _, err = run(capsys, "submissions", "--measured", tmp_path)
+    assert code == 2
+    assert "no benchmark files" in err

@@ -50,6 +50,13 @@ def test_tables_differ_by_column(folders, text, words):
         assert part in line
 
 
+def test_provenance_with_its_date_is_not_compared(folders):
+    for day, folder in enumerate(folders):
+        (folder / "provenance.json").write_text(f"{day}\n")
+    found = compare(*folders)
+    assert (found.differing, found.ignored) == ({}, ["provenance.json"])
+
+
 def test_missing_new_and_ignored_files(folders):
     old, new = folders
     (new / "paper" / "table.csv").rename(new / "paper" / "other.csv")

@@ -26,6 +26,15 @@ def test_whatever_is_shown_needs_a_caption():
     assert Item(id="figure-1", table=Table(function="a.b")).tables == ("figure-1",)
 
 
+def test_an_item_with_an_extra_has_a_target_of_its_own():
+    table = Table(function="a.b")
+    assert Item(id="table-1", table=table).target == ""
+    assert Item(id="table-1", table=table, extra="deep").target == "deep"
+    assert Item(id="table-1", table=table, extra="deep", target="large").target == "large"
+    with pytest.raises(ValueError, match="item table-1: expected an extra beside its target"):
+        Item(id="table-1", table=table, target="large")
+
+
 def test_no_item_and_no_table_is_declared_twice():
     tables = [f"{paper.id}/{table}" for paper, item in ITEMS for table in item.tables]
     assert len(set(NAMES)) == len(NAMES)
@@ -35,6 +44,8 @@ def test_no_item_and_no_table_is_declared_twice():
 @ALL
 def test_every_function_exists_and_takes_what_it_is_given(paper, item):
     models = config_model().model_fields[paper.module].annotation.model_fields
+    if item.extra == "deep":
+        pytest.importorskip("torch")
     if item.table:
         given = len(item.table.settings) + len(item.table.data) + len(item.table.reads)
         keywords = {

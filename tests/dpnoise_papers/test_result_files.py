@@ -1,6 +1,11 @@
 """Tables on disk: whole or not at all, the same bytes every time, and what was written."""
 
+import errno
 import math
+import os
+import resource
+import signal
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +57,34 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, old, patched, text, 
         with pytest.raises(error):
             write_text(text, tmp_path / "page.md")
     assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == old
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+    path = tmp_path / "page.md"
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for process in (ended.pid, os.getpid()):
+        (tmp_path / f".page.md.{process}.x_1y").write_text("half", encoding="utf-8")
+    (tmp_path / f".other.md.{ended.pid}.x_1y").write_text("half", encoding="utf-8")
+    write_text("whole\n", path)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"page.md", f".page.md.{os.getpid()}.x_1y", f".other.md.{ended.pid}.x_1y"}
+
+
+def test_a_full_disk_is_reported_with_the_file_and_leaves_the_old(tmp_path):
+    path = tmp_path / "page.md"
+    write_text("old\n", path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        with pytest.raises(OSError, match=r"page\.md") as caught:
+            write_text("new\n" * 99, path)
+    finally:
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+    assert caught.value.errno == errno.EFBIG
+    assert {one.name: one.read_text("utf-8") for one in tmp_path.iterdir()} == {"page.md": "old\n"}
 
 
 def test_a_failing_rename_is_reported(tmp_path):

@@ -1,10 +1,12 @@
 """Steps of the pipeline: inputs, outputs and targets follow from the declarations."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
+from dpnoise_papers.optional import digest_behind
 from dpnoise_papers.settings import Section
 from dpnoise_papers.steps import named_results, outputs, parts, steps, target
 
@@ -12,6 +14,10 @@ from dpnoise_papers.steps import named_results, outputs, parts, steps, target
 class Sweep(Section):
     tasks: dict[str, float]
     hours: tuple[int, ...]
+
+
+class Net(Section):
+    device: str
 
 
 CONFIG = SimpleNamespace(
@@ -108,6 +114,35 @@ def test_the_target_of_a_paper_is_every_file_of_every_part_and_what_it_shows():
         files
     )
     assert not any("{" in name for name in files)
+
+
+def test_an_optional_item_is_made_by_its_own_target_only():
+    optional = replace(SUMMARY, id="large", extra="deep", target="large")
+    paper = Paper(id="inid-2024", items=(RUNS, SUMMARY, SECOND, optional), shows=PAPER.shows)
+    assert target(CONFIG, paper) == target(CONFIG, PAPER)
+    assert target(CONFIG, paper, "large") == [
+        *outputs(paper, optional, "table"),
+        *outputs(paper, optional, "figure"),
+        *outputs(paper, optional, "page"),
+    ]
+    assert target(CONFIG, paper, "deep") == []
+
+
+def test_the_settings_behind_an_optional_table_are_written_into_it():
+    optional = replace(SUMMARY, extra="deep")
+    paper = Paper(id="inid-2024", items=(RUNS, optional, SECOND))
+    swept, told = steps(CONFIG, (paper,), "table")
+    assert told.params["digest"] == digest_behind(CONFIG, (paper,), paper, optional)
+    assert "digest" not in swept.params
+    assert not any("digest" in step.params for kind in ("table", "figure") for step in only(kind))
+
+
+@pytest.mark.parametrize(("device", "resources"), [("cuda", {"gpu": 1}), ("cpu", {})])
+def test_a_table_made_on_a_gpu_asks_for_one(device, resources):
+    config = SimpleNamespace(inid_2024=SimpleNamespace(net=Net(device=device)))
+    table = Table(function="toy.train", settings=("net",), device="net.device")
+    (step,) = steps(config, (Paper(id="inid-2024", items=(Item(id="net", table=table),)),), "table")
+    assert step.resources == resources
 
 
 def test_a_claim_about_a_table_that_no_item_makes_is_refused():

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dpnoise_papers.strict_yaml import YamlError, read_typed, read_yaml
+from dpnoise_papers.strict_yaml import YamlError, read_typed, read_yaml, read_yaml_text
 
 
 @pytest.fixture
@@ -101,3 +101,24 @@ def test_content_of_another_type_is_refused_with_every_place(tmp_path):
         read_typed(path, dict[str, int])
     path.write_text("a: 1\n")
     assert read_typed(path, dict[str, int]) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\nb: [1, 010, yes, 1:30]\na: 2\n",
+        "a: 1e-6\nb: 'yes'\nc: {x: 0x10, y: [~, .inf, true]}\n",
+        "a: &one {x: 1}\nb: {<<: *one, y: 2}\n",
+        'a: |\n  010\nb: "010"\n',
+    ],
+)
+def test_long_and_short_files_are_read_alike(text, monkeypatch):
+    def read():
+        try:
+            return read_yaml_text(text, "source")
+        except YamlError as error:
+            return str(error)
+
+    short = read()
+    monkeypatch.setattr("dpnoise_papers.strict_yaml._LONG", 0)
+    assert read() == short

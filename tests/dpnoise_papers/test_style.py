@@ -48,9 +48,17 @@ def test_a_legend_names_all_once_within_the_page_and_below_the_panels(count, lab
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(1e-6, "10^{-6}"), (0.01, "0.01"), (2e-6, "2e-06"), (1.0, "1")]
+    ("value", "text"),
+    [
+        (1e-6, "10^{-6}"),
+        (0.01, "0.01"),
+        (2e-6, r"2 \cdot 10^{-6}"),
+        (4e-10, r"4 \cdot 10^{-10}"),
+        (2.5e-300, r"2.5 \cdot 10^{-300}"),
+        (1.0, "1"),
+    ],
 )
-def test_small_powers_of_ten_are_written_as_such(value, text):
+def test_small_numbers_are_written_with_powers_of_ten(value, text):
     assert power_of_ten(value) == text
 
 

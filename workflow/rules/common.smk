@@ -1,16 +1,41 @@
 # Settings, read strictly and checked once; the items of the papers; what every rule file uses.
 
-from snakemake.exceptions import WorkflowError
+import re
 
-from dpnoise_papers.code_inputs import code_inputs
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+
+from dpnoise_papers.code_inputs import code_digest, remember_digests
+from dpnoise_papers.optional import optional_tables, standing, targets
 from dpnoise_papers.papers import papers
-from dpnoise_papers.config import ConfigError, load
-from dpnoise_papers.steps import PUBLISHED, steps, target
+from dpnoise_papers.data.copies import check_mirror
+from dpnoise_papers.run_settings import load_run, places
+from dpnoise_papers.surroundings import lock_notice, refusal
+from dpnoise_papers.strays import stray_files, warning
+from dpnoise_papers.steps import PUBLISHED, named_results, steps, target
+
+if workflow.is_main_process and refusal():
+    raise WorkflowError(refusal())
+if workflow.is_main_process and lock_notice():
+    logger.warning(lock_notice())
 
 SCRIPTS = "workflow/scripts"
 given = workflow.config_settings
 try:
-    SETTINGS = load("config.yaml", *given.configfiles, overrides=given.config)
-except ConfigError as error:
+    if workflow.is_main_process:
+        check_mirror()
+    SETTINGS, CHANGED = load_run(
+        "config.yaml", *given.configfiles, overrides=given.config
+    )
+except ValueError as error:  # a ConfigError too
     raise WorkflowError(str(error))
 PAPERS = papers()
+OPTIONAL = optional_tables(SETTINGS, PAPERS)
+PLACES = places(SETTINGS)
+
+
+def shown(step, group, ending):
+    """Outputs of a step; Snakemake's report shows those with one ending, under the caption."""
+    marks = {"caption": "../report/item.rst", "category": step.paper}
+    marks |= {"subcategory": group, "labels": {"item": step.item}}
+    return [report(p, **marks) if p.endswith(ending) else p for p in step.outputs]

@@ -1,11 +1,20 @@
 # One verified archive per data set, or the reason why there is none (dpnoise_papers.data).
 
 from dpnoise_papers.data.attempts import tried_with
-from dpnoise_papers.data.registry import read_registry
+from dpnoise_papers.data.images_registry import read_images_registry
+from dpnoise_papers.data.registry import (
+    contents_digest,
+    read_cities,
+    read_registry,
+)
 
 DATASET_CONTENTS = "dpnoise_papers.data.prepared.dataset_contents"
 CITY_CONTENTS = "dpnoise_papers.data.city.counts.city_contents"
-DATASETS = sorted(read_registry("data/registry.yaml").sets)
+IMAGES_CONTENTS = "dpnoise_papers.data.images.images_contents"
+REGISTRY = read_registry("data/registry.yaml")
+CITIES = read_cities("data/cities.yaml")
+IMAGES_REGISTRY = read_images_registry("data/images.yaml")
+DATASETS, IMAGES = sorted(REGISTRY.sets), sorted(IMAGES_REGISTRY)
 # For the script, which reads it from its config: as params these would make all sets again when
 # they change, but only missing ones are to be tried again (`tried_with`).
 config["datasets"] = {
@@ -16,9 +25,6 @@ config["datasets"] = {
 
 
 rule dataset:
-    input:
-        registry="data/registry.yaml",
-        code=code_inputs(f"{SCRIPTS}/prepare.py", DATASET_CONTENTS),
     output:
         npz="data/prepared/{dataset}.npz",
         status="data/prepared/{dataset}.json",
@@ -33,7 +39,12 @@ rule dataset:
         mem_mb=1000,
         runtime=30,
     params:
+        code=code_digest(f"{SCRIPTS}/prepare.py", DATASET_CONTENTS),
         name=lambda w: w.dataset,
+        registry="data/registry.yaml",
+        entry=lambda w: contents_digest(
+            REGISTRY.find(w.dataset)[0], *REGISTRY.find(w.dataset)[1].values()
+        ),
         contents=DATASET_CONTENTS,
         told=lambda w: {"name": w.dataset},
         tried_with=lambda w: tried_with(
@@ -47,9 +58,6 @@ rule dataset:
 
 
 rule city:
-    input:
-        registry="data/cities.yaml",
-        code=code_inputs(f"{SCRIPTS}/prepare.py", CITY_CONTENTS),
     output:
         npz="data/prepared/city/manhattan.npz",
         status="data/prepared/city/manhattan.json",
@@ -62,7 +70,12 @@ rule city:
         mem_mb=1000,
         runtime=30,
     params:
+        code=code_digest(f"{SCRIPTS}/prepare.py", CITY_CONTENTS),
         name="manhattan",
+        registry="data/cities.yaml",
+        entry=contents_digest(
+            CITIES.find("manhattan")[0], *CITIES.find("manhattan")[1].values()
+        ),
         contents=CITY_CONTENTS,
         told={
             "hours": SETTINGS.balle_wang_2018.hours,
@@ -74,7 +87,39 @@ rule city:
             "manhattan",
             "data/prepared/city/manhattan.json",
             registry="data/cities.yaml",
-            city=True,
+            kind="city",
+            **config["datasets"],
+        ),
+    script:
+        "../scripts/prepare.py"
+
+
+rule images:  # no input of `datasets`: only optional items ask for them
+    output:
+        npz="data/prepared/images/{images}.npz",
+        status="data/prepared/images/{images}.json",
+    log:
+        "<logs>/datasets/{images}.log",
+    wildcard_constraints:
+        images="|".join(IMAGES),
+    localrule: True
+    conda:
+        "../envs/dpnoise.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        code=code_digest(f"{SCRIPTS}/prepare.py", IMAGES_CONTENTS),
+        name=lambda w: w.images,
+        registry="data/images.yaml",
+        entry=lambda w: contents_digest(IMAGES_REGISTRY[w.images]),
+        contents=IMAGES_CONTENTS,
+        told=lambda w: {"name": w.images},
+        tried_with=lambda w: tried_with(
+            w.images,
+            f"data/prepared/images/{w.images}.json",
+            registry="data/images.yaml",
+            kind="images",
             **config["datasets"],
         ),
     script:
@@ -84,7 +129,6 @@ rule city:
 rule datasets:
     input:
         status=expand("data/prepared/{dataset}.json", dataset=DATASETS),
-        code=code_inputs(f"{SCRIPTS}/datasets.py"),
     output:
         report(
             "<results>/datasets.csv",
@@ -100,5 +144,7 @@ rule datasets:
     resources:
         mem_mb=500,
         runtime=5,
+    params:
+        code=code_digest(f"{SCRIPTS}/datasets.py"),
     script:
         "../scripts/datasets.py"

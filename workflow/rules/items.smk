@@ -7,7 +7,6 @@ for step in steps(SETTINGS, PAPERS, "table"):
             step.rule
         input:
             **step.inputs,
-            code=code_inputs(f"{SCRIPTS}/table.py", *step.functions),
         output:
             *step.outputs,
         log:
@@ -16,14 +15,18 @@ for step in steps(SETTINGS, PAPERS, "table"):
             f"<benchmarks>/{step.stem}.tsv"
         wildcard_constraints:
             part="|".join(step.parts) or "none",
+        group:
+            submission_of(step.rule)
         conda:
             "../envs/dpnoise.yaml"
         threads: step.declared.threads
         resources:
-            mem_mb=step.declared.memory,
-            runtime=step.declared.minutes,
+            **step.resources,
+            mem_mb=growing(step.declared.memory),
+            runtime=growing(step.declared.minutes),
         params:
             **step.params,
+            code=code_digest(f"{SCRIPTS}/table.py", *step.functions),
         script:
             "../scripts/table.py"
 
@@ -35,24 +38,20 @@ for step in steps(SETTINGS, PAPERS, "figure"):
             step.rule
         input:
             **step.inputs,
-            code=code_inputs(f"{SCRIPTS}/figure.py", *step.functions),
         output:
-            report(
-                step.outputs,
-                caption="../report/item.rst",
-                category=step.paper,
-                subcategory="figures",
-                labels={"item": step.item},
-            ),
+            *shown(step, "figures", ".svg"),
         log:
             f"<logs>/{step.stem}.log",
+        group:
+            submission_of(step.rule)
         conda:
             "../envs/dpnoise.yaml"
         resources:
-            mem_mb=step.declared.memory,
-            runtime=step.declared.minutes,
+            mem_mb=growing(step.declared.memory),
+            runtime=growing(step.declared.minutes),
         params:
             **step.params,
+            code=code_digest(f"{SCRIPTS}/figure.py", *step.functions),
         script:
             "../scripts/figure.py"
 
@@ -64,24 +63,20 @@ for step in steps(SETTINGS, PAPERS, "page"):
             step.rule
         input:
             **step.inputs,
-            code=code_inputs(f"{SCRIPTS}/page.py", *step.functions),
         output:
-            report(
-                step.outputs,
-                caption="../report/item.rst",
-                category=step.paper,
-                subcategory="tables",
-                labels={"item": step.item},
-            ),
+            *shown(step, "tables", ".md"),
         log:
             f"<logs>/{step.stem}.log",
+        group:
+            submission_of(step.rule)
         conda:
             "../envs/dpnoise.yaml"
         resources:
-            mem_mb=step.declared.memory,
-            runtime=step.declared.minutes,
+            mem_mb=growing(step.declared.memory),
+            runtime=growing(step.declared.minutes),
         params:
             **step.params,
+            code=code_digest(f"{SCRIPTS}/page.py", *step.functions),
         script:
             "../scripts/page.py"
 
@@ -94,3 +89,14 @@ for paper in PAPERS:
                 name
             input:
                 target(SETTINGS, paper),
+
+
+# Optional items, which no rule above asks for: `make deep` in an environment with their extra.
+for name in targets(PAPERS):
+
+    rule:
+        name:
+            name
+        input:
+            [target(SETTINGS, paper, name) for paper in PAPERS],
+            f"<results>/verdicts-{name}.csv",

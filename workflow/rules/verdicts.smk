@@ -1,10 +1,7 @@
 # Every printed number, ordering and statement against our results: the tables that the claims and
-# the causes in published/ name, and the README.
-
+# the causes in published/ name, the README and the snapshot in docs/.
 
 from pathlib import Path
-
-from dpnoise_papers.steps import named_results
 
 CLAIMS = sorted(str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md")
 README = [
@@ -13,6 +10,7 @@ README = [
     if Path(name).is_file()
 ]
 README = README if len(README) == 2 else []
+SNAPSHOT = sorted(str(path) for path in Path("docs/snapshot").glob("*.csv"))
 
 
 rule verdicts:
@@ -20,7 +18,7 @@ rule verdicts:
         published=CLAIMS,
         tables=lambda w: named_results(SETTINGS, PAPERS, README),
         readme=README,
-        code=code_inputs(f"{SCRIPTS}/verdicts.py"),
+        snapshot=SNAPSHOT,
     output:
         table="<results>/verdicts.csv",
         page=report(
@@ -31,12 +29,49 @@ rule verdicts:
         ),
     log:
         "<logs>/verdicts.log",
+    group:
+        COLLECTING
     conda:
         "../envs/dpnoise.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
+        code=code_digest(f"{SCRIPTS}/verdicts.py"),
         strict=SETTINGS.strict,
+        # Optional tables are no inputs: a run without their extra counts them and makes none.
+        optional=lambda w: standing(OPTIONAL, PLACES["results"]),
+        changed=CHANGED,
     script:
         "../scripts/verdicts.py"
+
+
+for name in targets(PAPERS):
+
+    rule:
+        name:
+            f"verdicts_{name}"
+        input:
+            published=CLAIMS,
+            tables=lambda w, name=name: named_results(SETTINGS, PAPERS, [], name),
+        output:
+            table=f"<results>/verdicts-{name}.csv",
+            page=report(
+                f"<results>/verdicts-{name}.md",
+                caption="../report/verdicts.rst",
+                category="verdicts",
+                labels={"item": f"claims about the tables of the target {name}"},
+            ),
+        log:
+            f"<logs>/verdicts-{name}.log",
+        conda:
+            "../envs/dpnoise.yaml"
+        resources:
+            mem_mb=500,
+            runtime=5,
+        params:
+            code=code_digest(f"{SCRIPTS}/optional_verdicts.py"),
+            judged=[path for path, one in OPTIONAL.items() if one.target == name],
+            changed=CHANGED,
+        script:
+            "../scripts/optional_verdicts.py"

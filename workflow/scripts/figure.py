@@ -11,5 +11,7 @@ with logged(snakemake.log[0]) as log:
     if params.claims:
         beside = resolve(params.claims)
         tables.append(beside(given.claims[0], params.paper, params.printed, given.tables))
-    save(resolve(params.function)(*tables), Path(snakemake.output[0]).with_suffix(""))
+    stem = Path(snakemake.output[0]).with_suffix("")
+    title = f"{params.paper}, {stem.name}"
+    save(resolve(params.function)(*tables), stem, title=title, description=params.caption)
     log.append(f"drawn from {', '.join(given.tables)}")

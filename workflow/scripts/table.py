@@ -3,6 +3,7 @@
 from dpnoise_papers import result_files
 from dpnoise_papers.call import logged, read_statuses, read_tables, resolve
 from dpnoise_papers.config import typed
+from dpnoise_papers.optional import DIGEST
 
 given, params = snakemake.input, snakemake.params
 with logged(snakemake.log[0]) as log:
@@ -22,6 +23,8 @@ with logged(snakemake.log[0]) as log:
     settings = typed(params.module, params.settings)
     made = resolve(params.function)(*settings, *data, *tables, **keywords)
     made = made if isinstance(made, tuple) else (made,)
+    if "digest" in params.keys():  # noqa: SIM118 - of an optional item; params is no mapping
+        made = [table.assign(**{DIGEST: params.digest}) for table in made]
     for table, path in zip(made, snakemake.output, strict=True):
         result_files.write_table(table, path)
         log.append(f"{path}: {len(table)} rows")

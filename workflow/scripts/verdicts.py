@@ -1,7 +1,9 @@
-"""Judge every claim of the papers against the result tables, and the README by a full run."""
+"""Judge every claim of the papers against the result tables, and the documents by a full run."""
 
 from pathlib import Path
 
+from dpnoise_papers.call import logged
+from dpnoise_papers.claims import findings
 from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
@@ -10,18 +12,26 @@ from dpnoise_papers.claims.report import markdown
 from dpnoise_papers.claims.summary import differences
 from dpnoise_papers.result_files import read_table, write_table, write_text
 
+given, params = snakemake.input, snakemake.params
 table, page = map(Path, snakemake.output)
-published = read_published(Path(snakemake.input.published[0]).parent)
-texts = [Path(name).read_text(encoding="utf-8") for name in snakemake.input.get("readme", ())]
-results = read_tables(named_tables(published, *texts[1:]), table.parent)
-verdicts = judge(published.claims, results)
-write_table(verdicts, table)
-log = [verdicts["verdict"].value_counts(sort=False).to_string()]
-readme = []
-if texts and table.parent == Path("results"):  # the README's numbers are of that scale
-    readme = differences(*texts, results | {VERDICTS: read_table(table)})
-write_text(markdown(published, verdicts, results, readme), page)
-Path(snakemake.log[0]).write_text("\n".join([*log, *readme]) + "\n", encoding="utf-8")
-if readme and snakemake.params.strict:
-    message = "README.md differs from this run (`make readme` repairs it):\n" + "\n".join(readme)
-    raise SystemExit(message)
+with logged(snakemake.log[0]) as log:
+    published = read_published(Path(given.published[0]).parent)
+    texts = [Path(name).read_text(encoding="utf-8") for name in given.get("readme", ())]
+    reasons = {path: state["reason"] for path, state in params.optional.items()}
+    named = [path for path in named_tables(published, *texts[1:]) if not reasons.get(path)]
+    results = read_tables(named, table.parent)
+    verdicts = judge(published.claims, results, reasons)
+    write_table(verdicts, table)
+    log.append(verdicts["verdict"].value_counts(sort=False).to_string())
+    stale = []
+    if texts and not params.changed:  # numbers of the documents are those of the papers' settings
+        stale += differences(*texts, results | {VERDICTS: read_table(table)})
+    if given.get("snapshot") and not params.changed:
+        run = findings.snapshot(published, results, verdicts)
+        kept = findings.read_snapshot(Path(given.snapshot[0]).parent)
+        stale += findings.differences(kept, run)
+    write_text(markdown(published, verdicts, results, stale, params.changed), page)
+    log.extend(stale)
+    if stale and params.strict:
+        message = "documents differ from this run (`make readme` repairs them):\n"
+        raise SystemExit(message + "\n".join(stale))

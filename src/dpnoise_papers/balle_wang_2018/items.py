@@ -17,7 +17,7 @@ _ERROR_CURVES = Figure(
 _DENOISED_CURVES = Figure(
     function="dpnoise_papers.balle_wang_2018.figures.denoising_curves.denoised_curves"
 )
-_MAPS = Figure(function="dpnoise_papers.balle_wang_2018.figures.heat_maps.maps", memory=1500)
+_DRAWN = "dpnoise_papers.balle_wang_2018.figures.heat_maps.maps"
 
 PAPER = Paper(
     id="balle-wang-2018",
@@ -39,14 +39,16 @@ PAPER = Paper(
             "third of the variance that the abstract names.",
             table=Table(function=_GAIN, settings=("figure_1b",)),
             figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.gain_by_epsilon"
+                function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.gain_by_epsilon",
+                printed=("figure-1b",),
+                bounds=True,
             ),
         ),
         Item(
             id="figure-1c",
             caption="Mean estimation at epsilon = 0.01: l2 error, raw and denoised, and the same "
-            "over the error of the analytic mechanism. Bands are two standard errors; mechanisms "
-            "with a star are not in the paper.",
+            "over the error of the analytic mechanism. Bands are 99 % intervals; mechanisms "
+            "with an asterisk are not in the paper.",
             table=Table(function=_MEANS, settings=("figure_1c",)),
             figure=_ERROR_CURVES,
         ),
@@ -64,7 +66,9 @@ PAPER = Paper(
             "third of the variance that the abstract names.",
             table=Table(function=_GAIN, settings=("figure_3a",)),
             figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.gain_by_delta"
+                function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.gain_by_delta",
+                printed=("figure-1b",),
+                bounds=True,
             ),
         ),
         Item(
@@ -82,8 +86,8 @@ PAPER = Paper(
         Item(
             id="figure-4a",
             caption="Sparse histograms at epsilon = 1: l1 error, raw and denoised, and the same "
-            "over the error of the analytic mechanism. Bands are two standard errors; mechanisms "
-            "with a star are not in the paper.",
+            "over the error of the analytic mechanism. Bands are 99 % intervals; mechanisms "
+            "with an asterisk are not in the paper.",
             table=Table(function=_HISTOGRAMS, settings=("figure_4a",)),
             figure=_ERROR_CURVES,
         ),
@@ -117,7 +121,8 @@ PAPER = Paper(
         Item(
             id="figure-2",
             caption="Private heat map of Manhattan's taxi events at midnight, raw and denoised, "
-            "with the root mean square error below each map; darker is more. The original counts "
+            "with the root mean square error below each map, in brackets as printed; darker is more. "
+            "The original counts "
             "are not public: substitute trips, sampled on other days, are scaled to the real "
             "totals of the paper's day and hour, and without data the city is synthetic and says "
             "so. Epsilon = 0.5 is inferred from the printed error of the raw release, 40.29.",
@@ -128,7 +133,7 @@ PAPER = Paper(
                 makes=("figure-2", "figure-2-maps", "figure-2-roads"),
                 memory=2000,
             ),
-            figure=_MAPS,
+            figure=Figure(function=_DRAWN, printed=("figure-2",), memory=1500),
         ),
         Item(
             id="figure-5",
@@ -140,7 +145,7 @@ PAPER = Paper(
                 makes=("figure-5", "figure-5-maps", "figure-5-roads"),
                 memory=2000,
             ),
-            figure=_MAPS,
+            figure=Figure(function=_DRAWN, printed=("figure-5",), memory=1500),
         ),
         Item(
             id="figure-6-hours",
@@ -152,13 +157,13 @@ PAPER = Paper(
                 for_each=True,
                 makes=("figure-6/hour-{part}",),
                 memory=2000,
-                minutes=60,
+                minutes=20,
             ),
         ),
         Item(
             id="figure-6",
             caption="Mean square error of Manhattan's private heat maps against epsilon, raw and "
-            "denoised, at four hours of the day. Bands are two standard errors; the counts are "
+            "denoised, at four hours of the day. Bands are 99 % intervals; the counts are "
             "those of Figure 2, substitutes for counts that are not public.",
             table=Table(
                 function="dpnoise_papers.balle_wang_2018.tables.heat_maps.all_hours",

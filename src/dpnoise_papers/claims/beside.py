@@ -33,6 +33,27 @@ def printed_beside(
     return pd.concat(parts)
 
 
+def bounds_beside(
+    claims: str,
+    paper: str,  # noqa: ARG001 - as for `printed_beside`
+    items: Sequence[str],
+    tables: Sequence[str],  # noqa: ARG001
+) -> pd.DataFrame:
+    """Bounds that a paper prints for a column of some items' tables, one row per claim.
+
+    `claims` is the path of the paper's claims. Columns column, relation, printed and where; what
+    the paper itself does not print is left out.
+    """
+    rows = [
+        (claim.column, claim.relation, claim.printed.value, claim.where)
+        for item in items
+        for claim in read_claims(claims)
+        if claim.item == item and claim.kind == "printed" and claim.quantity == "number"
+        if claim.relation and claim.printed
+    ]
+    return pd.DataFrame(rows, columns=["column", "relation", "printed", "where"])
+
+
 def printed_numbers(
     claims: Sequence[Claim], verdicts: pd.DataFrame, *, paper: str, item: str
 ) -> pd.DataFrame:

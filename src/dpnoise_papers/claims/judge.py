@@ -12,21 +12,23 @@ written out in `published/README.md`.
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
+from dpnoise_papers.claims.band import band_around, band_beyond
+from dpnoise_papers.claims.interval import quantile as errors_at
 from dpnoise_papers.claims.model import related
-from dpnoise_papers.claims.quantity import NotRunError, corrected, quantity
+from dpnoise_papers.claims.quantity import NotRunError, corrected, data_notes, quantity
+from dpnoise_papers.claims.words import choices_words, error_words, mixed_words, unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping, Sequence
 
     from dpnoise._types import Array
+    from dpnoise_papers.claims.band import Band
     from dpnoise_papers.claims.model import Claim, Printed
     from dpnoise_papers.claims.quantity import Quantity
 
@@ -45,10 +47,9 @@ LEGEND = {
     NOT_RUN: "there is no value to judge, for the reason given",
 }
 NEAR = 2.0
-LEVEL = 0.99
 VERDICT_COLUMNS = (
     "id", "paper", "item", "kind", "statement", "printed", "ours", "uncertainty", "verdict",
-    "why", "cause",
+    "why", "cause", "optional",
 )  # fmt: skip
 
 # Tables carry ten digits: a rounding boundary cannot be read more finely.
@@ -57,22 +58,34 @@ _ORDER = [DIFFERS, UNDECIDED, REPRODUCED]  # rank 0, 1, 2: a claim is as good as
 
 
 class _Finding(NamedTuple):
-    """Verdict on one claim, why, and our value."""
+    """Verdict on one claim, why, our value, and the band that it was compared with."""
 
     verdict: str
     why: str
     ours: str = ""
     se: float | None = None
+    band: Band | None = None
 
 
-def judge(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def judge(
+    claims: Sequence[Claim],
+    tables: Mapping[str, pd.DataFrame],
+    optional: Mapping[str, str] = MappingProxyType({}),
+) -> pd.DataFrame:
     """Verdict on each claim: one row per claim, in their order, with the columns `VERDICT_COLUMNS`.
 
-    `tables` are result tables by `Claim.result`; an absent one makes 'not run'. `uncertainty` is
-    the standard error of `ours`, NaN if it has none; `cause` names the causes, joined by ';', of
-    what is not reproduced or never computed.
+    `tables` are result tables by `Claim.result`; an absent one makes 'not run'. `optional` maps
+    tables that are no part of the default run to why they do not count, or to "" if they do.
+    `uncertainty` is the standard error of `ours`, NaN if it has none; `cause` names the causes,
+    joined by ';', of what is not reproduced or never computed; `optional` is 'yes' for a claim
+    about an optional table.
     """
-    findings = {claim.id: _finding(claim, tables) for claim in claims}
+    findings = {
+        claim.id: _Finding(NOT_RUN, f"Not run: {optional[claim.result]}.")
+        if optional.get(claim.result)
+        else _of_other_data(_finding(claim, tables), claim, tables)
+        for claim in claims
+    }
     rows = []
     for claim in claims:
         found = findings[claim.id]
@@ -86,9 +99,25 @@ def judge(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> pd.Dat
         se = math.nan if found.se is None else found.se
         holds = verdict == REPRODUCED or (verdict == NOT_RUN and claim.result)
         cause = "" if holds else ";".join(claim.cause)
+        word = "yes" if claim.result in optional else "no"
         told = (claim.id, claim.paper, claim.item, claim.kind, claim.statement, printed)
-        rows.append((*told, found.ours, se, verdict, why, cause))
+        rows.append((*told, found.ours, se, verdict, why, cause, word))
     return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
+
+
+def _of_other_data(finding: _Finding, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
+    """Finding on data that are not the paper's, which cannot decide about it."""
+    notes = [] if finding.verdict == NOT_RUN else data_notes(claim, tables)
+    if not notes:
+        return finding
+    why = f"Other data than the paper's ({'; '.join(notes)}) decide nothing. On them, "
+    return finding._replace(verdict=UNDECIDED, why=f"{why}{finding.verdict}: {finding.why}")
+
+
+def bands(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> dict[str, Band]:
+    """Band of each claim by its id, as `judge` compares; none for what is not run."""
+    found = {claim.id: _finding(claim, tables).band for claim in claims}
+    return {name: band for name, band in found.items() if band}
 
 
 def _finding(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
@@ -126,7 +155,7 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
     near, far = np.zeros_like(found.value), np.zeros_like(found.value)
     if found.se is not None:
         near = NEAR * math.sqrt(2) * found.se
-        far = np.maximum(near, _quantile(found, found.rows, two=True) * found.se)
+        far = np.maximum(near, errors_at(found.repetitions, found.rows, two=True) * found.se)
     elif found.interval is not None:
         low, high = found.interval
         near = far = np.where(printed.value < found.value, found.value - low, high - found.value)
@@ -138,7 +167,7 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         [distance <= allowed * (1 + _DIGITS), distance <= clear * (1 + _DIGITS)], [2, 1], 0
     )
     worst = int(np.lexsort((allowed - distance, rank))[0])
-    show = _unit(printed)
+    show = unit(printed)
     parts = f"half a unit of its last digit, {show(half)}"
     if near[worst] > cap:
         parts += f", and at most {claim.rtol:.0%} of it, {show(cap)}"
@@ -146,17 +175,18 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         parts += f", and 2 sqrt 2 standard errors, {show(near[worst])}"
     elif found.interval is not None:
         parts += f", and the 99 % interval of replications, {show(near[worst])}"
-    ours, of = show(found.value[worst]), _mixed(claim, rank)
+    ours, of = show(found.value[worst]), mixed_words(claim, rank)
     why = (
-        f"Ours, {ours}{_error(found, worst, show)}, is {show(distance[worst])} from "
+        f"Ours, {ours}{error_words(found, worst, show)}, is {show(distance[worst])} from "
         f"{printed.text}, {'within' if rank[worst] == 2 else 'beyond'} the "
         f"{show(allowed[worst])} allowed ({parts})."
     )
     if rank[worst] == 1 and distance[worst] <= (half + far[worst]) * (1 + _DIGITS):
         why += f" Noise alone could explain it: {show(half + far[worst])} would be clear."
-    why += _choices(found, worst, show)
+    why += choices_words(found, worst, show)
     verdict = UNDECIDED if of else _ORDER[rank[worst]]
-    return _Finding(verdict, of + why, ours, _se(found, worst))
+    band = band_around(found.value[worst], printed.value, allowed[worst], clear[worst])
+    return _Finding(verdict, of + why, ours, _se(found, worst), band)
 
 
 def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Finding:
@@ -190,8 +220,8 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
     fails = ~tie & np.where(wide, margin < -above[1], ~kept)
     rank = np.select([fails, ~holds], [0, 1], 2)
     worst = int(np.lexsort((margin, rank))[0])
-    show = _unit(printed)
-    value = f"{show(found.value[worst])}{_error(found, worst, show)}"
+    show = unit(printed)
+    value = f"{show(found.value[worst])}{error_words(found, worst, show)}"
     if printed is None:
         texts = show(found.first[worst]), show(found.second[worst])
         said, ours = f" {claim.relation} ".join(texts), " and ".join(texts)
@@ -216,40 +246,16 @@ def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Findin
     else:
         where = f"{of}, in the worst" if rows > 1 else ""
         why = f"Fails{where}: not {said} ({apart})."
-    mixed = _mixed(claim, rank)
-    why = mixed + why + _choices(found, worst, show)
-    return _Finding(UNDECIDED if mixed else verdict, why, ours, _se(found, worst))
-
-
-def _choices(found: Quantity, place: int, show: Callable[[float], str]) -> str:
-    """Range over open choices in words, or nothing if none was varied."""
-    low, high = (show(end[place]) for end in found.choices or (found.value, found.value))
-    if low == high:
-        return ""
-    return f" Choices that the paper leaves open move ours from {low} to {high}."
-
-
-def _mixed(claim: Claim, rank: NDArray[np.int64]) -> str:
-    """Words for rows that disagree over a range that the paper leaves open."""
-    if claim.reduce != "open" or len(set(rank)) == 1:
-        return ""
-    holds, fails = (int(np.sum(rank == place)) for place in (2, 0))
-    return (
-        f"The paper leaves the range open: of {len(rank)} rows {holds} hold and {fails} fail. "
-        "The worst: "
+    mixed = mixed_words(claim, rank)
+    why = mixed + why + choices_words(found, worst, show)
+    band = band_beyond(
+        found.value[worst],
+        bound,
+        below[0][worst],
+        above[1][worst],
+        downwards=claim.relation.startswith("<"),
     )
-
-
-def _quantile(found: Quantity, rows: int, *, two: bool = False) -> Array:
-    """How many standard errors are clear, `rows` being looked at.
-
-    With `two` the printed number is taken to carry an error of the size of ours: the difference has
-    sqrt 2 of it and twice the degrees of freedom.
-    """
-    freedom = np.maximum(np.subtract(found.repetitions, 1), 1) * (2 if two else 1)
-    freedom = np.minimum(freedom, 1e10)  # beyond, Student's distribution is the normal one
-    errors: Array = stdtrit(freedom, 1 - (1 - LEVEL) / 2 / rows)
-    return (math.sqrt(2) if two else 1.0) * errors
+    return _Finding(UNDECIDED if mixed else verdict, why, ours, _se(found, worst), band)
 
 
 def _reach(found: Quantity, rows: int) -> tuple[Array, Array]:
@@ -260,27 +266,10 @@ def _reach(found: Quantity, rows: int) -> tuple[Array, Array]:
     if found.interval is not None:
         return found.value - found.interval[0], found.interval[1] - found.value
     none = np.zeros_like(found.value)
-    reach = none if found.se is None else _quantile(found, rows) * found.se
+    reach = none if found.se is None else errors_at(found.repetitions, rows) * found.se
     return reach, reach
-
-
-def _unit(printed: Printed | None) -> Callable[[float], str]:
-    """How to write values beside a printed number: in percent if it is."""
-    if printed is not None and printed.text.endswith("%"):
-        return lambda value: f"{100 * value:.6g}%"
-    return lambda value: f"{value:.6g}"
 
 
 def _se(found: Quantity, place: int) -> float | None:
     """Standard error of a value, or None if it is deterministic."""
     return None if found.se is None else float(found.se[place])
-
-
-def _error(found: Quantity, place: int, show: Callable[[float], str]) -> str:
-    """Noise of a value in words, or nothing if it is deterministic."""
-    if found.interval is not None:
-        low, high = (show(end[place]) for end in found.interval)
-        return f" (99 % of replications: {low} to {high})"
-    if found.se is None:
-        return ""
-    return f" (standard error {show(float(f'{found.se[place]:.2g}'))})"

@@ -19,7 +19,7 @@ from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
 from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
 COLUMNS = (
     "id", "item", "where", "kind", "quantity", "statement", "printed", "result", "select",
@@ -87,6 +87,13 @@ def read_published(folder: str | Path) -> Published:
         problems.add(f"cause {name!r} explains no claim: name it in a claim's column 'cause'")
     problems.raise_if_any()
     return Published(claims, causes)
+
+
+def about(published: Published, tables: Container[str]) -> Published:
+    """Claims that are judged by one of some tables, and their causes."""
+    claims = [claim for claim in published.claims if claim.result in tables]
+    named = {name for claim in claims for name in claim.cause}
+    return Published(claims, [cause for cause in published.causes if cause.id in named])
 
 
 def read_claims(path: str | Path) -> list[Claim]:

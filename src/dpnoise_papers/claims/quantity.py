@@ -4,7 +4,8 @@ By convention a stochastic column `x` has its standard error beside it in `x_se`
 ends of its 99 % interval over replications of the whole experiment in `x_low` and
 `x_high`; a column without either is deterministic. `repetitions` says how many draws a
 standard error rests on. `x_least` and `x_greatest` are the ends of the range of `x` over
-choices that the paper leaves open. Rows whose `status` is not 'ok' have no value.
+choices that the paper leaves open. Rows whose `status` is not 'ok' have no value; those with a
+`data_note` are of other data than the paper's, as it says.
 """
 
 from __future__ import annotations
@@ -132,6 +133,21 @@ def _choices(claim: Claim, first: Quantity, second: Quantity) -> Ends | None:
         raise NotRunError(f"the range of the ratio divides by {claim.against_column} = 0")
     corners = np.stack([a / c, a / d, b / c, b / d])
     return corners.min(axis=0), corners.max(axis=0)
+
+
+def data_notes(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """What is said of the data of the rows that a claim selects, each note once.
+
+    Nothing where the data are the paper's. The tables must be such that `quantity` has a value.
+    """
+    table = tables[claim.result]
+    if "data_note" not in table:
+        return []
+    sides = [claim.select] if claim.quantity == "number" else [
+        claim.select, replaced(claim.select, claim.against)
+    ]  # fmt: skip
+    found = [rows_of(table, side, claim.result)["data_note"].dropna() for side in sides]
+    return sorted({str(note) for notes in found for note in notes if str(note)})
 
 
 def corrected(claim: Claim) -> Claim:

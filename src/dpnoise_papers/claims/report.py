@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,23 +18,29 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.model import Cause
     from dpnoise_papers.claims.published import Published
 
+_NAMED = 3  # changed settings that the first lines name
+
 
 def markdown(
     published: Published,
     verdicts: pd.DataFrame,
     tables: Mapping[str, pd.DataFrame],
     readme: Sequence[str] = (),
+    changed: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Verdicts as one Markdown page.
 
     The counts of what the papers print, by paper; the causes of what does not hold, each once, with
     its evidence and the claims that it explains; then one table per item, and below it what was
-    found where a claim is not reproduced. `readme` says where the README differs from this run, as
-    `summary.differences` returns it.
+    found where a claim is not reproduced. `readme` says where the README and the snapshot in docs/
+    differ from this run, as `summary.differences` and `findings.differences` return it; `changed`
+    are the settings that are not the papers', as `dpnoise_papers.run_settings.settings_changed`
+    returns them.
     """
     lines = [
         "# Verdicts",
         "",
+        *_warning(changed),
         "What the papers print, against this run. The first table counts only what a paper itself",
         "prints; the second the other rows, by kind.",
         "",
@@ -49,11 +55,38 @@ def markdown(
         *_causes(published.causes, verdicts, tables),
     ]
     if readme:
-        lines += ["", "## README", "", *(f"- {difference}" for difference in readme)]
+        lines += ["", "## Documents", "", *(f"- {difference}" for difference in readme)]
     for names, group in verdicts.groupby(["paper", "item"], sort=False):
         paper, item = names
         lines += ["", f"## {paper}, {item}", "", _table(_shown(group)), *_explanations(group)]
+    if changed:
+        lines += ["", "## Settings that are not the papers'", "", _table(_settings(changed))]
     return "\n".join(lines) + "\n"
+
+
+def _warning(changed: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Lines that say at the top that a run has other settings than the papers."""
+    if not changed:
+        return []
+    names = ", ".join(f"`{one['setting']}`" for one in changed[:_NAMED])
+    more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
+    return [
+        f"**The settings of this run are not the papers'.** {len(changed)} differ: {names}{more};",
+        "the last table on this page names each. A verdict below is one on this run, not on the",
+        "paper's experiment.",
+        "",
+    ]
+
+
+def _settings(changed: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Settings that are not the papers', with both values."""
+    cells = [[one["setting"], _value(one["paper"]), _value(one["run"])] for one in changed]
+    return pd.DataFrame(cells, columns=["setting", "papers", "this run"])
+
+
+def _value(value: object) -> str:
+    """Value of a setting as text; one that is not set is a dash."""
+    return "-" if value is None else str(value)
 
 
 def headline(verdicts: pd.DataFrame) -> pd.DataFrame:

@@ -15,8 +15,21 @@ import zipfile
 import zlib
 from io import BytesIO
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 LIMIT = 64 * 2**20  # bytes; the largest table has 3 MB
+
+
+def read_file(path: Path, limit: int = LIMIT) -> bytes:
+    """Content of a file; ValueError, before it is read, if it has more than `limit` bytes."""
+    size = path.stat().st_size
+    if size > limit:
+        raise ValueError(f"expected at most {limit} bytes, got a file of {size}")
+    return path.read_bytes()
 
 
 def member_of(content: bytes, member: str, *, limit: int = LIMIT) -> bytes:
@@ -72,6 +85,28 @@ def _from_tar(content: bytes, member: str, limit: int) -> bytes:
                     raise ValueError(f"unsafe archive: {info.name!r} is not a regular file")
                 found[info.name] = stream.read()
     return found[_pick(list(found), member)]
+
+
+def files_of(path: Path, limit: int) -> Iterator[tuple[str, bytes]]:
+    """Regular files of a tar archive on disk, by name, read one after the other.
+
+    `limit` bounds the bytes that all members together may hold. ValueError if this is no archive,
+    is damaged, unsafe or too large, or holds anything but files and folders.
+    """
+    total = 0
+    try:
+        with tarfile.open(path, mode="r:*") as archive:
+            for info in archive:
+                _check_name(info.name)
+                total += info.size
+                _check_total(total, limit)
+                stream = archive.extractfile(info) if info.isfile() else None
+                if stream is not None:
+                    yield info.name, stream.read()
+                elif not info.isdir():
+                    raise ValueError(f"unsafe archive: {info.name!r} is not a regular file")
+    except (tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError) as error:
+        raise ValueError(f"not a readable archive: {error}") from None
 
 
 def _pick(names: list[str], member: str) -> str:

@@ -14,14 +14,17 @@ import hashlib
 import json
 from functools import cache as remembered
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from dpnoise_papers.data.archives import read_file
 from dpnoise_papers.data.copies import copies_in, mirror_folder
+from dpnoise_papers.data.images_registry import find_images
 from dpnoise_papers.data.registry import read_cities, read_registry
 from dpnoise_papers.result_files import write_text
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable, Iterator
 
 FIRST = "request 0"
 
@@ -37,28 +40,36 @@ def tried_with(
     offline: bool = False,
     strict: bool = False,
     registry: str | os.PathLike[str] | None = None,
-    city: bool = False,
+    kind: Literal["task", "city", "images"] = "task",
 ) -> list[str]:
     """What a data set was tried with, or, for a missing one, would be tried with now.
 
     `status` is the path of the JSON that `dpnoise_papers.data.prepared.prepare` writes; the places
-    are those of `dpnoise_papers.data.sets.load`. With `strict` a missing set is an error; with
-    `city` the registry is one of cities. The answer is the same for the life of the process.
+    are those of `dpnoise_papers.data.sets.load`. With `strict` a missing set is an error; `kind` is
+    that of the sets of the registry. The answer is the same for the life of the process.
     """
     last = _read_status(Path(status))
     if last.get("status") == "ok":
         return list(last["tried_with"])
     request = last["tried_with"][0] if last else FIRST
-    _, tables = (read_cities(registry) if city else read_registry(registry)).find(name)
+    files = _listed(kind, name, registry)
     folders = [folder for folder in (Path(cache), mirror_folder(mirror)) if folder is not None]
     digests = {
-        f"{table} {_digest(path)}"
+        f"{table} {digest}"
         for folder in folders
-        for table, entry in tables.items()
-        for path in copies_in(folder, table, entry.files)
+        for table, listed in files.items()
+        for digest in _digests(folder, table, listed)
     }
     words = [word for word, holds in (("offline", offline), ("strict", strict)) if holds]
     return [request, *words, *sorted(digests)]
+
+
+def _listed(kind: str, name: str, registry: str | os.PathLike[str] | None) -> dict[str, list[str]]:
+    """Files that a registry lists for a set, by table or by copy."""
+    if kind == "images":
+        return {copy: entry.files for copy, entry in find_images(name, registry).copies.items()}
+    _, tables = (read_cities(registry) if kind == "city" else read_registry(registry)).find(name)
+    return {table: entry.files for table, entry in tables.items()}
 
 
 def request_retry(status: str | os.PathLike[str]) -> bool:
@@ -85,9 +96,13 @@ def _read_status(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _digest(path: Path) -> str:
-    """Digest (sha256) of a file."""
+def _digests(folder: Path, table: str, files: Iterable[str]) -> Iterator[str]:
+    """Digests (sha256) of the files of a folder that may hold a table."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:  # the attempt itself will say why
-        return "unreadable"
+        for path in copies_in(folder, table, files):
+            try:
+                yield hashlib.sha256(read_file(path)).hexdigest()
+            except (OSError, ValueError):  # the attempt itself will say why
+                yield "unreadable"
+    except OSError:
+        yield "folder unreadable"

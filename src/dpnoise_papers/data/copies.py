@@ -25,6 +25,20 @@ def mirror_folder(mirror: str | os.PathLike[str] | None) -> Path | None:
     return Path(chosen) if chosen else None
 
 
+def check_mirror(mirror: str | os.PathLike[str] | None = None) -> None:
+    """Refuse a mirror folder that does not exist, by default the one of DPNOISE_DATA_MIRROR.
+
+    Asked where a run or a command begins: the nodes of a cluster need not see the folder.
+    """
+    folder = mirror_folder(mirror)
+    if folder is not None and not folder.is_dir():
+        whose = MIRROR_VARIABLE if mirror is None else "mirror"
+        raise ValueError(
+            f"{whose}: no folder {str(folder)!r}, expected one with copies of the raw tables; "
+            "name another, or leave it out to use the official sources"
+        )
+
+
 def copies_in(folder: Path, table: str, files: Iterable[str]) -> list[Path]:
     """Files of a folder that may hold a table, best first.
 

@@ -10,12 +10,12 @@ download starts again. A host that could not be reached is not asked again by th
 from __future__ import annotations
 
 import tempfile
-import time
+import threading
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from dpnoise_papers.data.archives import LIMIT, member_of
+from dpnoise_papers.data.archives import LIMIT, member_of, read_file
 from dpnoise_papers.data.copies import copies_in
 from dpnoise_papers.data.formats import RefusedError
 from dpnoise_papers.data.tables import Table, read_table, verify_table
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from dpnoise_papers.data.registry import Source, TableEntry
 
 _TIMEOUTS = (3.0, 10.0)  # seconds to connect, and between two packets
-_DEADLINE = 300.0  # seconds for one download
+_DEADLINE = 300.0  # seconds for one download, whatever the packets
+_CELL = 64  # bytes that a number with its separator may take
 _unreachable: set[str] = set()  # hosts
 
 
@@ -71,7 +72,11 @@ def _local(
     if folder is None:
         reasons.append(f"{label}: none given")
         return None
-    paths = copies_in(folder, name, entry.files)
+    try:
+        paths = copies_in(folder, name, entry.files)
+    except OSError as error:  # a folder that may not be read
+        reasons.append(f"{label}: {error}")
+        return None
     if not paths:
         gone = label == "mirror" and not folder.is_dir()
         shown = f"no folder {folder}" if gone else f"no file for table {name!r}"
@@ -85,11 +90,17 @@ def _local(
 
 
 def read_verified(path: Path, entry: TableEntry) -> Table:
-    """Table that a local file holds; RefusedError if its content is not that of the registry."""
-    size = path.stat().st_size
-    if size > LIMIT:
-        raise RefusedError(f"expected at most {LIMIT} bytes, got {size}")
-    table = read_table(path.read_bytes(), entry)
+    """Table that a local file holds; RefusedError if its content is not that of the registry.
+
+    A file that is far larger than such a table is refused before it is read.
+    """
+    plausible = max(2**20, _CELL * entry.rows * len(entry.columns))
+    limit = LIMIT if entry.day else min(LIMIT, plausible)  # other days' rows are not counted
+    try:
+        content = read_file(path, limit)
+    except ValueError as error:
+        raise RefusedError(f"{error} (a table of {entry.rows} rows)") from None
+    table = read_table(content, entry, entry.rows)
     verify_table(table, entry)
     return table
 
@@ -102,8 +113,8 @@ def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> Tabl
     suffix = PurePosixPath(source.member or urlsplit(source.url).path).suffix or ".data"
     with tempfile.TemporaryDirectory(dir=cache, prefix=".download-") as folder:
         try:
-            raw = _retrieve(source.url, Path(folder), name)
-        except NoConnectionError:
+            raw = retrieve(source.url, Path(folder), name)
+        except (NoConnectionError, TimeoutError):
             _unreachable.add(urlsplit(source.url).netloc)
             raise
         if source.member is not None:
@@ -113,30 +124,54 @@ def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> Tabl
     return table
 
 
-def _retrieve(url: str, folder: Path, label: str) -> Path:
-    """File that an address was downloaded to."""
+def retrieve(
+    url: str, folder: Path, label: str, *, limit: int | None = None, deadline: float | None = None
+) -> Path:
+    """File of at most `limit` bytes (64 MiB) that an address was downloaded to.
+
+    TimeoutError after `deadline` seconds (300).
+
+    The download runs beside, because a server that sends a byte now and then would hold its reader
+    up within one packet for ever; late, it is left behind and ends with the process.
+    """
     import pooch  # noqa: PLC0415 - only a download needs it
 
+    deadline = _DEADLINE if deadline is None else deadline
     pooch.get_logger().setLevel("ERROR")
     keeper = pooch.create(
         path=folder, base_url="", registry={"raw": None}, urls={"raw": url}, retry_if_failed=1
     )
-    meter = _Meter(label)
+    meter = _Meter(label, LIMIT if limit is None else limit)
     fetch = pooch.HTTPDownloader(progressbar=meter, chunk_size=2**16, timeout=_TIMEOUTS)
-    try:
-        return Path(keeper.fetch("raw", downloader=fetch))
-    finally:
-        meter.close()
+    done: list[Path] = []
+    failed: list[Exception] = []
+
+    def download() -> None:
+        try:
+            done.append(Path(keeper.fetch("raw", downloader=fetch)))
+        except Exception as error:  # noqa: BLE001 - raised again below
+            failed.append(error)
+
+    beside = threading.Thread(target=download, daemon=True)
+    beside.start()
+    beside.join(max(deadline, 0.0))
+    meter.close()
+    if failed:
+        raise failed.pop()  # kept in no frame, so that its socket is closed at once
+    if not done:
+        raise TimeoutError(f"not complete after {deadline:g} s")
+    return done[0]
 
 
 class _Meter:
-    """A progress bar, silent unless on a terminal, that ends what is too large or too slow."""
+    """A progress bar, silent unless on a terminal, that ends what is too large or too late."""
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, limit: int) -> None:
         from tqdm import tqdm  # noqa: PLC0415 - only a download needs it
 
         self._bar = tqdm(desc=label, unit="B", unit_scale=True, disable=None)
-        self._end = time.monotonic() + _DEADLINE
+        self._closed = False
+        self._limit = limit
         self._seen = 0
 
     @property
@@ -150,10 +185,10 @@ class _Meter:
     def update(self, size: int) -> None:
         self._seen += size
         # pooch tries again after ValueError, and these do not get better.
-        if self._seen > LIMIT:
-            raise OSError(f"expected a download of at most {LIMIT} bytes, got more")
-        if time.monotonic() > self._end:
-            raise OSError(f"not complete after {_DEADLINE:g} s")
+        if self._seen > self._limit:
+            raise OSError(f"expected a download of at most {self._limit} bytes, got more")
+        if self._closed:
+            raise OSError("too late")
         self._bar.update(size)
 
     def reset(self) -> None:
@@ -161,4 +196,5 @@ class _Meter:
         self._bar.reset()
 
     def close(self) -> None:
+        self._closed = True
         self._bar.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 import zipfile
 import zlib
@@ -13,6 +14,11 @@ from dpnoise_papers.data.archives import LIMIT, check_zip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_END = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
+_ARFF = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]*@data[ \t]*(?=[\r\n]|\Z)", re.IGNORECASE)
 
 
 class RefusedError(ValueError):
@@ -55,15 +61,14 @@ def _unpacked(content: bytes) -> bytes:
 
 def _text_records(text: str) -> Iterator[tuple[str, list[object]]]:
     """Records of delimited text or ARFF."""
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    words = [line.strip().lower() for _, line in lines]
-    if "@data" in words:
-        lines = [pair for pair in lines[words.index("@data") + 1 :] if not pair[1].startswith("%")]
-    if not lines:
-        raise RefusedError("the file holds no records")
-    first = lines[0][1]
-    separator = next((mark for mark in ";,\t" if mark in first), None)
-    for number, line in lines:
+    head = _ARFF.search(text)
+    separator, empty = None, True
+    for number, line in _lines(text, head.end() if head else 0):
+        if not line.strip() or (head and line.startswith("%")):
+            continue
+        if empty:
+            separator = next((mark for mark in ";,\t" if mark in line), None)
+            empty = False
         if separator is None:
             yield f"line {number}", [*line.split()]
             continue
@@ -72,6 +77,15 @@ def _text_records(text: str) -> Iterator[tuple[str, list[object]]]:
         except csv.Error as error:
             raise RefusedError(f"line {number}: {error}") from None
         yield f"line {number}", [*cells]
+    if empty:
+        raise RefusedError("the file holds no records")
+
+
+def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
+    """Lines after a place with their numbers, one at a time: a file may be large and no table."""
+    before = len(_END.findall(text, 0, start))
+    for number, match in enumerate(_LINE.finditer(text, start), before + 1):
+        yield number, match[1]
 
 
 def _workbook_records(content: bytes) -> Iterator[tuple[str, list[object]]]:
@@ -83,11 +97,10 @@ def _workbook_records(content: bytes) -> Iterator[tuple[str, list[object]]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles, which are not read
             book = openpyxl.load_workbook(BytesIO(content), read_only=True, data_only=True)
-            rows = list(book.worksheets[0].iter_rows(values_only=True))
+            for number, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1):
+                if any(cell is not None for cell in row):
+                    yield f"row {number}", list(row)
     # A damaged workbook may fail anywhere within the parser.
     except (OSError, ValueError, KeyError, IndexError, TypeError, SyntaxError, EOFError,
             AttributeError, zipfile.BadZipFile) as error:  # fmt: skip
         raise RefusedError(f"not a readable workbook: {error}") from None
-    for number, row in enumerate(rows, 1):
-        if any(cell is not None for cell in row):
-            yield f"row {number}", list(row)

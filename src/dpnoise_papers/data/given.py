@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 
 from dpnoise_papers.data.city.counts import read_city
 from dpnoise_papers.data.dataset import DatasetUnavailable
+from dpnoise_papers.data.images import read_images
 from dpnoise_papers.data.prepared import read_prepared
 
 if TYPE_CHECKING:
     from dpnoise_papers.data.city.counts import City
     from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.data.images import ImageSet
 
 
-def read_data(npz: str) -> Dataset | City | None:
-    """Prepared data set or city, or None if it could not be had; its status lies beside it."""
+def read_data(npz: str) -> Dataset | City | ImageSet | None:
+    """Prepared data set, city or images, or None if not to be had; the status lies beside it."""
     if Path(npz).parent.name == "city":
         return read_city(npz)
+    if Path(npz).parent.name == "images":
+        return read_images(npz)
     try:
         return read_prepared(npz)
     except DatasetUnavailable:

@@ -2,13 +2,16 @@
 
 A missing set is a result like any other: an empty archive and a status that says why, so
 that what depends on it can say 'not run' and the rest goes on. Both files are written in
-one step each and hold neither time nor machine, so that equal content gives equal bytes.
+one step each and hold neither time nor machine, so that equal content gives equal bytes. An archive
+holds the digest of its arrays, and whoever reads it computes that again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
+import zlib
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +21,7 @@ import numpy as np
 from dpnoise_papers.data.attempts import FIRST
 from dpnoise_papers.data.dataset import Dataset, DatasetUnavailable
 from dpnoise_papers.data.sets import load
+from dpnoise_papers.data.tables import fingerprint
 from dpnoise_papers.result_files import write_bytes, write_text
 
 if TYPE_CHECKING:
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 _EXTRA = "extra/"
+_DIGEST = "digest"
 
 
 class Contents(NamedTuple):
@@ -52,9 +57,10 @@ def prepare(
 
     `npz` gets compressed arrays without pickled objects, none for a missing set; the status is
     written beside it, as JSON of the same stem: name, status ("ok" or "missing"), reason, source,
-    fingerprint, shape and `tried_with`, see `dpnoise_papers.data.attempts.tried_with`. `get`
-    returns the verified contents, or raises `DatasetUnavailable`. With `strict` a set of which
-    something is missing raises that too, and nothing is written.
+    fingerprint (of a city the digest of its arrays), shape and `tried_with`, see
+    `dpnoise_papers.data.attempts.tried_with`. `get` returns the verified contents, or raises
+    `DatasetUnavailable`. With `strict` a set of which something is missing raises that too, and
+    nothing is written.
     """
     try:
         contents = get()
@@ -62,19 +68,21 @@ def prepare(
         contents = Contents({}, {}, error.reason)
     if strict and contents.missing:
         raise DatasetUnavailable(name, contents.missing)
+    digest = _digest(contents.arrays) if contents.arrays else ""
     hint = f" (`dpnoise-papers data retry {name}` has the next run try again)"
     record = {
         "name": name,
         "status": "missing" if contents.missing else "ok",
         "reason": contents.missing and contents.missing + hint,
         "source": "",
-        "fingerprint": "",
+        "fingerprint": digest,
         "shape": [],
         **contents.facts,
         "tried_with": list(tried_with),
     }
     archive = BytesIO()
-    np.savez_compressed(archive, **contents.arrays)  # type: ignore[arg-type]  # not allow_pickle
+    checked = {_DIGEST: np.array(digest)} if digest else {}
+    np.savez_compressed(archive, **contents.arrays, **checked)  # type: ignore[arg-type]  # not allow_pickle
     write_bytes(archive.getvalue(), npz)
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
     write_text(text, Path(npz).with_suffix(".json"))
@@ -97,14 +105,20 @@ def dataset_contents(name: str, **places: Any) -> Contents:  # noqa: ANN401 - th
 
 
 def read_arrays(npz: str | os.PathLike[str]) -> dict[str, Any]:
-    """Arrays that `prepare` wrote, by name, none for a missing set; ValueError if it did not write
-    them.
+    """Arrays that `prepare` wrote, by name, none for a missing set; ValueError if they are not what
+    it wrote.
     """
     try:
         with Path(npz).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except (ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"prepared data set {npz}: not a readable archive: {error}") from None
+            arrays = {key: archive[key] for key in archive.files}
+    except (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise _refusal(npz, f"not a readable archive: {error}") from None
+    if not arrays:
+        return {}
+    written, found = str(arrays.pop(_DIGEST, "none")), _digest(arrays)
+    if written != found:
+        raise _refusal(npz, f"expected arrays with the digest {written[:12]}, got {found[:12]}")
+    return arrays
 
 
 def read_prepared(npz: str | os.PathLike[str]) -> Dataset:
@@ -123,15 +137,34 @@ def read_prepared(npz: str | os.PathLike[str]) -> Dataset:
         raise DatasetUnavailable(name, reason)
     missing = [key for key in ("facts", "features", "target", "feature_names") if key not in arrays]
     if missing:
-        raise ValueError(f"prepared data set {path}: lacks {', '.join(missing)}")
-    name, title, task, fingerprint = arrays["facts"].tolist()
+        raise _refusal(path, f"lacks {', '.join(missing)}")
+    name, title, task, verified = arrays["facts"].tolist()
+    names = arrays["feature_names"].tolist()
+    found = fingerprint([*names, "target"], np.column_stack([arrays["features"], arrays["target"]]))
+    if found != verified:
+        raise _refusal(path, f"expected fingerprint {verified[:12]}, got {found[:12]}")
     return Dataset(
         name=name,
         title=title,
         task=task,
         features=arrays["features"],
         target=arrays["target"],
-        feature_names=tuple(arrays["feature_names"].tolist()),
+        feature_names=tuple(names),
         extra={k.removeprefix(_EXTRA): v for k, v in arrays.items() if k.startswith(_EXTRA)},
-        fingerprint=fingerprint,
+        fingerprint=found,
     )
+
+
+def _digest(arrays: Arrays) -> str:
+    """Digest (sha256) of names, types, shapes and values of arrays."""
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        found.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
+        found.update(array.tobytes())
+    return found.hexdigest()
+
+
+def _refusal(npz: str | os.PathLike[str], why: str) -> ValueError:
+    """Error for a file that is not what was verified when it was made."""
+    return ValueError(f"prepared data {npz}: {why}; delete the file and run again")

@@ -8,6 +8,8 @@ city whose maps are released. A file with mistakes is refused with all of them.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
 
@@ -114,6 +116,16 @@ class Registry(_Closed, Generic[Entry]):
             raise ValueError(f"data set: expected one of {', '.join(self.sets)}, got {name!r}")
         entry = self.sets[name]
         return entry, {table: self.tables[table] for table in entry.tables}
+
+
+def contents_digest(entry: BaseModel, *tables: TableEntry) -> str:
+    """Digest (sha256) of what an entry and its tables say that is prepared of them.
+
+    Words for readers, addresses and places of copies do not count.
+    """
+    words = {"citation", "licence", "homepage", "note", "files", "sources"}
+    said = [one.model_dump(mode="json", exclude=words) for one in (entry, *tables)]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def read_registry(path: str | os.PathLike[str] | None = None) -> Registry[TaskEntry]:

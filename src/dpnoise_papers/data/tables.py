@@ -63,15 +63,18 @@ def column_digests(table: Table) -> dict[str, str]:
     }
 
 
-def read_table(content: bytes, entry: TableEntry) -> Table:
+def read_table(content: bytes, entry: TableEntry, most: int | None = None) -> Table:
     """Table in the bytes of a copy, of whatever format, gzipped or not; not verified yet.
 
     RefusedError names the first offending place if this is no table with the columns of `entry`.
+    So does a table with more rows than `most`, before the rest is read.
     """
     columns = tuple(entry.columns)
     cells_read = [_cell_reader(name, entry) for name in columns]
     needed = [place for place, name in enumerate(columns, 1) if name not in entry.gaps]
     shortest = max(needed, default=0)  # an end of a line without a value may be left out
+    time = columns.index(entry.times[0]) if entry.times else 0
+    day = _seconds(entry.day) or 0.0
     rows = []
     for index, (place, cells) in enumerate(records(content)):
         if index == 0 and all(_number(cell) is None for cell in cells):
@@ -85,12 +88,12 @@ def read_table(content: bytes, entry: TableEntry) -> Table:
             expected, got = _expected(columns[wrong], entry), str(cells[wrong])[:40]
             where = f"{place}, column {columns[wrong]!r}"
             raise RefusedError(f"{where}: expected {expected}, got {got!r}")
+        if entry.day is not None and not 0 <= (row[time] or 0.0) - day < _DAY:
+            continue
         rows.append(row)
-    table = Table(columns, np.array(rows, dtype=float).reshape(len(rows), len(columns)))
-    if entry.day is None:
-        return table
-    since = table[entry.times[0]] - (_seconds(entry.day) or 0.0)
-    return Table(columns, table.values[(since >= 0) & (since < _DAY)])
+        if most is not None and len(rows) > most:
+            raise RefusedError(f"expected {most} rows of {len(columns)} columns, got more")
+    return Table(columns, np.array(rows, dtype=float).reshape(len(rows), len(columns)))
 
 
 def _cell_reader(column: str, entry: TableEntry) -> Callable[[object], float | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dpnoise_papers.flipped_huber_2023.items_scalar import DENSITIES, LOSSES, VARIANCES
 from dpnoise_papers.flipped_huber_2023.items_table_3 import TABLE_3
-from dpnoise_papers.item import Figure, Item, Paper, Table
+from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
 DIMENSIONS = (
     Item(
@@ -21,7 +21,7 @@ DIMENSIONS = (
             settings=("figure_4a",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.variances",
+            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.figure_4",
             printed=("figure-4a",),
         ),
     ),
@@ -36,7 +36,7 @@ DIMENSIONS = (
             settings=("figure_4b",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.variances",
+            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.figure_4",
             printed=("figure-4b",),
         ),
     ),
@@ -50,14 +50,19 @@ DIMENSIONS = (
     Item(
         id="table-2",
         caption="Twenty dimensions: the exact optimum, Theorem 8 and the paper's alternatives. "
-        "Open circles are the numbers of Table II.",
+        "Open circles are the numbers of Table II, in the table in brackets.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
             settings=("table_2",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.variances",
+            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.table_2",
             printed=("table-2",),
+        ),
+        page=Page(
+            function="dpnoise_papers.flipped_huber_2023.figures.table_pages.table_2",
+            claims=True,
+            formats=("md", "tex"),
         ),
     ),
     Item(

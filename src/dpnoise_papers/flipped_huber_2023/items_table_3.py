@@ -16,7 +16,7 @@ TABLE_3 = (
             makes=("table-3/{part}-sweep", "table-3/{part}-chosen"),
             threads=8,
             memory=2000,
-            minutes=60,
+            minutes=20,
         ),
     ),
     Item(
@@ -57,7 +57,7 @@ TABLE_3 = (
             makes=("table-3-ablation/{part}",),
             threads=8,
             memory=2000,
-            minutes=60,
+            minutes=20,
         ),
     ),
     Item(
@@ -90,7 +90,7 @@ TABLE_3 = (
             makes=("table-3-replicates/{part}",),
             threads=8,
             memory=3000,
-            minutes=60,
+            minutes=20,
         ),
     ),
     Item(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from dpnoise_papers.descent.settings import (
     MAXIMUM_RUNS,
@@ -169,6 +169,13 @@ class ChoiceVariant(Section):
     passes: Distinct[Passes] | None = None
     steps: SearchGrid | None = None
     clips: SearchGrid | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _given(cls, value: object) -> object:
+        if value is None:
+            raise ValueError("expected a value, or to be left out where nothing changes, got null")
+        return value
 
 
 class Table3Ablation(Section):

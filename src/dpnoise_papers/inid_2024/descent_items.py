@@ -18,7 +18,7 @@ DESCENT = (
             data=("california",),
             threads=8,
             memory=2000,
-            minutes=30,
+            minutes=15,
         ),
         figure=Figure(
             function="dpnoise_papers.inid_2024.figures.improved_descent.descent_paths",
@@ -35,7 +35,7 @@ DESCENT = (
             data=("electricity",),
             threads=8,
             memory=2000,
-            minutes=30,
+            minutes=15,
         ),
         figure=Figure(
             function="dpnoise_papers.inid_2024.figures.improved_descent.descent_paths",
@@ -53,7 +53,7 @@ DESCENT = (
             makes=("descent/{part}-weights", "descent/{part}-readings"),
             threads=8,
             memory=2000,
-            minutes=30,
+            minutes=15,
         ),
     ),
     Item(
@@ -67,7 +67,7 @@ DESCENT = (
             makes=("descent/{part}-orders", "descent/{part}-orders-spread"),
             threads=8,
             memory=2000,
-            minutes=30,
+            minutes=15,
         ),
     ),
     Item(

@@ -6,6 +6,8 @@ By Exploiting Coordinate-wise Disparity, as the title goes on (2024).
 from __future__ import annotations
 
 from dpnoise_papers.inid_2024.descent_items import DESCENT
+from dpnoise_papers.inid_2024.items_deep import DEEP
+from dpnoise_papers.inid_2024.items_weights import WEIGHTS
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
 # What several items share.
@@ -79,11 +81,13 @@ PAPER = Paper(
             id="figure-4",
             caption="Optimal Laplace noise (epsilon-DP) and optimal Gaussian noise (delta = 1e-6) "
             "at epsilon = 0.5 against the number K of coordinates, all profiles of l2 norm 1. Dots "
-            "mark the first K at which Laplace noise has the greater error; for exponential "
-            "sensitivities it has the lower one for every K.",
+            "mark the first K at which Laplace noise has the greater error, the open circle the one "
+            "that the paper prints; for exponential sensitivities it has the lower one for every "
+            "K.",
             table=Table(function=_ERRORS, settings=("figure_4",)),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.laplace_and_gaussian"
+                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.laplace_and_gaussian",
+                printed=("laplace-or-gaussian",),
             ),
         ),
         Item(
@@ -92,26 +96,23 @@ PAPER = Paper(
             "has a greater mean squared error than optimal Gaussian noise, against epsilon, for "
             "three delta of the Gaussian. Triangles stand for budgets at which it has not in any "
             "dimension: all of them for exponential sensitivities at delta = 1e-6 and 1e-9, and "
-            "those from epsilon = 1.2 on at 1e-3.",
+            "those from epsilon = 1.2 on at 1e-3. The circle is the K that the paper prints.",
             table=Table(
                 function="dpnoise_papers.inid_2024.tables.profiles.laplace_against_gaussian",
                 settings=("laplace_or_gaussian",),
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.crossovers"
+                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.crossovers",
+                printed=("laplace-or-gaussian",),
             ),
         ),
         Item(
             id="table-2",
             caption="Table II, mean absolute errors of epsilon-DP noise for two coordinates of "
-            "sensitivities 0.85 and 0.15: ours, and in grey what the paper prints. Below the line "
-            "what it leaves out; bold is the lowest error of each column. The staircase and i.i.d. "
+            "sensitivities 0.85 and 0.15: ours, and in brackets what the paper prints. The last "
+            "rows it leaves out; bold is the lowest error of each column. The staircase and i.i.d. "
             "Laplace noise are told the sum of the sensitivities alone, the others each of them.",
             table=Table(function=_PLANE, settings=("table_2",)),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.two_dimensions.table_2",
-                printed=("table-2",),
-            ),
             page=Page(
                 function="dpnoise_papers.inid_2024.figures.pages.table_2",
                 formats=("md", "tex"),
@@ -124,9 +125,13 @@ PAPER = Paper(
             "coordinates of sensitivities 0.85 and 0.15. What lowers the error is to use both "
             "sensitivities, not to add independent noise: a staircase in the norm of the box of "
             "neighbours has the lowest error throughout, and beyond epsilon = 3.2 even the "
-            "staircase that is told their sum alone beats i.n.i.d. Laplace noise.",
+            "staircase that is told their sum alone beats i.n.i.d. Laplace noise. Circles are the "
+            "numbers of Table II.",
             table=Table(function=_PLANE, settings=("table_2_curves",)),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.two_dimensions.curves"),
+            figure=Figure(
+                function="dpnoise_papers.inid_2024.figures.two_dimensions.curves",
+                printed=("table-2",),
+            ),
         ),
         Item(
             id="table-2-crossings",
@@ -239,6 +244,33 @@ PAPER = Paper(
                 claims=True,
             ),
         ),
+        Item(
+            id="table-4-accounting",
+            table=Table(
+                function="dpnoise_papers.inid_2024.tables.table_4_accounting.table_4_accounting",
+                settings=("table_4",),
+            ),
+        ),
+        Item(
+            id="table-4-laplace",
+            caption="Left: the noise that each cell of Table IV needs in one step, beside the "
+            "gradient of norm 1 that it should show; Laplace noise with delta = 0 exceeds every "
+            "clipped gradient. Right: Laplace noise by what may have been run, over the gradient "
+            "and in units of Gaussian noise at the same epsilon. Hollow markers disagree with the "
+            "printed accuracies, the band is what those of i.i.d. noise leave: noise like that of "
+            "the Gaussian rows, whose epsilon at delta = 0 is above a million.",
+            table=Table(
+                function="dpnoise_papers.inid_2024.tables.table_4_laplace.table_4_laplace",
+                settings=("table_4",),
+                claims=True,
+            ),
+            figure=Figure(
+                function="dpnoise_papers.inid_2024.figures.deep_noise.signal_and_noise",
+                reads=("table-4", "table-4-laplace"),
+            ),
+        ),
+        *DEEP,
+        *WEIGHTS,
         *DESCENT,
     ),
 )

@@ -19,7 +19,7 @@ PcaEpsilon = Annotated[float, Field(ge=1e-3, le=1e4)]
 Features = Annotated[int, Field(ge=2, le=1000)]
 PcaTrials = Annotated[int, Field(ge=2, le=100_000)]
 
-_MAXIMUM_ORDER = 512  # of the Renyi divergences of table_4
+_MAXIMUM_ORDER = 1024  # of the Renyi divergences of table_4
 
 
 class Unions(Section):
@@ -158,3 +158,37 @@ class DeepLearning(Section):
         Field(min_length=1, max_length=100),
     ]
     budgets: Distinct[TrainingBudget]
+
+    @property
+    def steps(self) -> int:
+        """T, of all epochs."""
+        return round(self.epochs / self.rate)
+
+
+class PublicWeights(Section):
+    """Choice of thresholds and weights without private data, in training of Table IV's kind.
+
+    Attributes
+    ----------
+    budget : TrainingBudget
+        Of Gaussian noise.
+    learning_rates : tuple of float
+        One grid for all choices.
+    search, repetitions : int
+        Networks for each learning rate of the grid, and networks reported, of other seeds.
+    networks, images : int
+        Untrained networks, and synthetic images for each.
+    """
+
+    budget: TrainingBudget
+    learning_rates: Distinct[Annotated[float, Field(ge=1e-6, le=1e6)]]
+    search: Annotated[int, Field(ge=1, le=1000)]
+    repetitions: Annotated[int, Field(ge=2, le=1000)]
+    networks: Annotated[int, Field(ge=1, le=1000)]
+    images: Annotated[int, Field(ge=2, le=10_000)]
+
+    @model_validator(mode="after")
+    def _fit(self) -> PublicWeights:
+        if self.budget.noise != "gaussian":
+            raise ValueError("expected a budget of Gaussian noise")
+        return self

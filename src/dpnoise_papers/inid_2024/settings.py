@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from dpnoise_papers.inid_2024.deep_settings import MeasuredGradients, PrivateTraining
 from dpnoise_papers.inid_2024.descent_settings import (
     DescentOrders,
     DescentVariants,
@@ -19,6 +20,7 @@ from dpnoise_papers.inid_2024.learning_settings import (
     PcaAttack,
     PcaPrivacy,
     PcaSensitivities,
+    PublicWeights,
 )
 from dpnoise_papers.settings import (
     Delta,
@@ -223,6 +225,10 @@ class Settings(Section):
     dp_pca_privacy: PcaPrivacy
     dp_pca_sensitivities: PcaSensitivities
     table_4: DeepLearning
+    table_4_digits: PrivateTraining
+    table_4_cifar10: PrivateTraining
+    table_4_gradients: MeasuredGradients
+    table_4_weights: PublicWeights
     improved_descent: ImprovedDescent
     descent_variants: DescentVariants
     descent_orders: DescentOrders
@@ -230,4 +236,11 @@ class Settings(Section):
     @model_validator(mode="after")
     def _sections_fit(self) -> Settings:
         check_together(self.improved_descent, self.descent_orders)
+        known = self.table_4_cifar10.cells
+        unknown = [name for name in self.table_4_gradients.cells if name not in known]
+        if unknown:
+            raise ValueError(
+                f"table_4_gradients.cells: expected cells of table_4_cifar10 "
+                f"({', '.join(known)}), got {', '.join(unknown)}"
+            )
         return self

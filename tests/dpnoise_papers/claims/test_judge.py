@@ -9,7 +9,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from claim_toys import NUMBER, ORDERING, replace, two, verdict
-from dpnoise_papers.claims.judge import judge
+from dpnoise_papers.claims.judge import bands, judge
 from dpnoise_papers.claims.model import Condition, Printed
 
 
@@ -358,3 +358,64 @@ def test_a_reversed_ordering_is_a_misprint_of_its_sign():
 def test_the_cause_is_named_only_where_the_claim_does_not_hold():
     assert verdict(NUMBER, two(0.5, 1)).cause == "because"
     assert verdict(NUMBER, two(0.0391, 1)).cause == ""
+
+
+def test_an_optional_table_that_does_not_count_is_not_run_for_the_reason_given():
+    table = two(0.0391, 1)
+    plain = judge([NUMBER], {NUMBER.result: table})
+    assert list(plain["optional"]) == ["no"]
+    counted = judge([NUMBER], {NUMBER.result: table}, {NUMBER.result: ""})
+    assert list(counted["optional"]) == ["yes"]
+    assert counted.drop(columns="optional").equals(plain.drop(columns="optional"))
+    stale = judge([NUMBER], {NUMBER.result: table}, {NUMBER.result: "`make deep` makes it"})
+    assert list(stale["verdict"]) == ["not run"]
+    assert list(stale["why"]) == ["Not run: `make deep` makes it."]
+    assert list(stale["optional"]) == ["yes"]
+
+
+@pytest.mark.parametrize("ours", [0.0391, 0.5])
+def test_other_data_than_the_papers_decide_nothing_and_are_named(ours):
+    table = two(ours, 1)
+    alone = verdict(NUMBER, table)
+    noted = verdict(NUMBER, table.assign(data_note=["lossy copy", "other"]))
+    assert noted.verdict == "undecided"
+    assert noted.why.startswith(
+        "Other data than the paper's (lossy copy) decide nothing. On them, "
+    )
+    assert noted.why.endswith(f"{alone.verdict}: {alone.why}")
+    for note in ("", math.nan):
+        assert verdict(NUMBER, table.assign(data_note=note)).equals(alone)
+
+
+def test_either_side_of_an_ordering_may_be_of_other_data():
+    table = two(1, 2)
+    assert verdict(ORDERING, table).verdict == "reproduced"
+    for notes in (["lossy copy", ""], ["", "lossy copy"]):
+        assert verdict(ORDERING, table.assign(data_note=notes)).verdict == "undecided"
+
+
+@pytest.mark.parametrize("ours", [0.0391, 0.03916, 0.03908, 0.5])
+def test_a_value_is_reproduced_exactly_inside_of_its_band(ours):
+    table = two(ours, 1.0)
+    band = bands([NUMBER], {NUMBER.result: table})["number"]
+    assert band.value == ours
+    assert band.allowed == pytest.approx((0.03905, 0.03915))
+    inside = band.allowed[0] <= ours <= band.allowed[1]
+    assert (verdict(NUMBER, table)["verdict"] == "reproduced") == inside
+
+
+@pytest.mark.parametrize("relation", ["<", ">"])
+@pytest.mark.parametrize("ours", [0.2, 0.45, 0.55, 0.8])
+def test_the_band_of_a_noisy_bound_agrees_with_its_verdict(relation, ours):
+    claim = replace(NUMBER, printed="0.5", relation=relation)
+    table = two(ours, 1.0, 0.05, 0.0)
+    band = bands([claim], {claim.result: table})["number"]
+    (low, high), (least, most) = band.allowed, band.clear
+    expected = "reproduced" if low < ours < high else "undecided" if least < ours < most else None
+    assert verdict(claim, table)["verdict"] == (expected or "differs")
+    reach = 2.5758293 * 0.05  # 99 % of a normal variable
+    assert abs(band.allowed[1 if relation == "<" else 0] - 0.5) == pytest.approx(reach)
+
+
+def test_what_is_not_run_has_no_band():
+    assert bands([NUMBER], {}) == {}

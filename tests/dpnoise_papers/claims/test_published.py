@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers.claims.model import Condition, Printed
-from dpnoise_papers.claims.published import COLUMNS, read_causes, read_claims, read_published
+from dpnoise_papers.claims.published import (
+    COLUMNS,
+    about,
+    read_causes,
+    read_claims,
+    read_published,
+)
 from dpnoise_papers.claims.quantity import NotRunError, quantity
 
 PUBLISHED = Path(__file__).parents[3] / "published"
@@ -231,3 +237,14 @@ def test_the_published_folder_is_valid_as_a_whole():
     assert {claim.paper for claim in published.claims} == {
         "balle-wang-2018", "flipped-huber-2023", "flipped-huber-slides", "inid-2024",
     }  # fmt: skip
+
+
+def test_claims_about_some_tables_come_with_their_causes():
+    published = read_published(PUBLISHED)
+    tables = {"flipped-huber-2023/table-2.csv", "inid-2024/table-4.csv"}
+    chosen = about(published, tables)
+    assert {claim.result for claim in chosen.claims} == tables
+    assert {cause.id for cause in chosen.causes} == {
+        name for claim in chosen.claims for name in claim.cause
+    }
+    assert about(published, ()) == ([], [])

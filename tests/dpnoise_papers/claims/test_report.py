@@ -8,6 +8,24 @@ from dpnoise_papers.claims.model import Condition, Printed
 from dpnoise_papers.claims.published import Published
 from dpnoise_papers.claims.report import markdown
 
+CHANGED = [
+    {"setting": f"paper.item.a{i}", "paper": None if i else 60, "run": [1, i]} for i in range(4)
+]
+
+
+def test_other_settings_than_the_papers_are_said_first_and_all_named():
+    table = two(0.5, 0.6).assign(y=0.5)
+    published = Published([NUMBER], [CAUSE])
+    verdicts = judge([NUMBER], {NUMBER.result: table})
+    text = markdown(published, verdicts, {NUMBER.result: table}, (), CHANGED)
+    warning, _, rest = text.partition("What the papers print")
+    assert "**The settings of this run are not the papers'.** 4 differ: `paper.item.a0`" in warning
+    assert "and 1 more;" in warning
+    rows = [re.split(r"\s*\|\s*", line)[1:-1] for line in rest.splitlines() if "|" in line]
+    assert ["paper.item.a0", "60", "[1, 0]"] in rows
+    assert ["paper.item.a3", "-", "[1, 3]"] in rows
+    assert "not the papers'" not in markdown(published, verdicts, {NUMBER.result: table})
+
 
 def test_markdown_puts_the_causes_first_and_counts_by_kind():
     claims = [

@@ -1,6 +1,8 @@
 """Where local copies of a table are looked for."""
 
-from dpnoise_papers.data.copies import MIRROR_VARIABLE, copies_in, mirror_folder
+import pytest
+
+from dpnoise_papers.data.copies import MIRROR_VARIABLE, check_mirror, copies_in, mirror_folder
 
 
 def test_files_are_found_by_path_base_name_and_table_name(tmp_path):
@@ -26,3 +28,19 @@ def test_mirror_folder(monkeypatch):
     assert mirror_folder("") is None
     monkeypatch.delenv(MIRROR_VARIABLE)
     assert mirror_folder(None) is None
+
+
+def test_a_mirror_that_does_not_exist_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path / "none"))
+    with pytest.raises(ValueError, match=rf"{MIRROR_VARIABLE}: no folder '.*none'"):
+        check_mirror()
+    with pytest.raises(ValueError, match=r"mirror: no folder 'also-none'"):
+        check_mirror("also-none")
+
+
+def test_a_mirror_that_exists_or_is_not_wanted_passes(tmp_path, monkeypatch):
+    monkeypatch.setenv(MIRROR_VARIABLE, str(tmp_path))
+    check_mirror()
+    monkeypatch.setenv(MIRROR_VARIABLE, "")
+    check_mirror()
+    check_mirror("")

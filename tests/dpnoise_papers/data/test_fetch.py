@@ -1,7 +1,9 @@
+import contextlib
 import io
 import sys
 import threading
 import time
+import tracemalloc
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -9,7 +11,9 @@ import pytest
 
 import data_copies as copies
 from dpnoise_papers.data import fetch
+from dpnoise_papers.data.attempts import tried_with
 from dpnoise_papers.data.fetch import NotFoundError, obtain
+from dpnoise_papers.data.formats import RefusedError
 
 
 class Server:
@@ -25,6 +29,9 @@ class Server:
                 answer = outer.files.get(self.path, 404)
                 if isinstance(answer, int):
                     self.send_error(answer)
+                    return
+                if callable(answer):
+                    answer(self.wfile)
                     return
                 content, length = answer if isinstance(answer, tuple) else (answer, len(answer))
                 self.send_response(200)
@@ -165,21 +172,70 @@ def test_one_member_of_an_archive(tmp_path, server):
 
 def test_what_is_too_large_or_too_slow_is_ended_at_the_first_try(tmp_path, server, monkeypatch):
     server.files["/toy.csv"] = copies.text()
-    for name, value, message in (
-        ("LIMIT", 100, "at most 100 bytes"),
-        ("_DEADLINE", -1, "not comp"),
-    ):
-        with monkeypatch.context() as patch:
-            patch.setattr(fetch, name, value)
-            with pytest.raises(NotFoundError, match=message):
-                get(tmp_path, [server.source("/toy.csv")])
-    assert server.asked == ["/toy.csv"] * 2
-
-
-def test_a_huge_local_file_is_not_read(tmp_path, monkeypatch):
-    copies.put(tmp_path / "raw", copies.text())
     monkeypatch.setattr(fetch, "LIMIT", 100)
-    with pytest.raises(NotFoundError, match="expected at most 100 bytes"):
+    with pytest.raises(NotFoundError, match="at most 100 bytes"):
+        get(tmp_path, [server.source("/toy.csv")])
+    assert server.asked == ["/toy.csv"]
+
+
+def _drip(start):
+    """Answer that begins with `start` and goes on by a byte at a time."""
+
+    def answer(stream):
+        stream.write(start)
+        with contextlib.suppress(OSError):
+            for _ in range(300):
+                stream.write(b"1")
+                stream.flush()
+                threading.Event().wait(0.01)  # time.sleep is patched above
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "start", [b"HTTP/1.0 200 OK\r\nX: ", b"HTTP/1.0 200 OK\r\nContent-Length: 999\r\n\r\n"]
+)
+def test_a_server_that_drips_is_given_up_and_not_asked_again(tmp_path, server, monkeypatch, start):
+    server.files["/toy.csv"] = _drip(start)
+    monkeypatch.setattr(fetch, "_DEADLINE", 0.2)
+    monkeypatch.setattr(fetch, "_TIMEOUTS", (3.0, 10.0))
+    before = time.monotonic()
+    with pytest.raises(NotFoundError, match=r"not complete after 0\.2 s; .*does not answer"):
+        get(tmp_path, [server.source("/toy.csv"), server.source("/again.csv")])
+    assert time.monotonic() - before < 2
+    assert server.asked == ["/toy.csv"]
+    assert list((tmp_path / "raw").iterdir()) == []
+
+
+def test_a_file_far_larger_than_its_table_is_refused_unread(tmp_path):
+    path = copies.put(tmp_path / "raw", copies.text())
+    with path.open("r+b") as sparse:
+        sparse.truncate(10 * 2**30)
+    registry = copies.write_registry(tmp_path)
+    with pytest.raises(NotFoundError, match=r"at most 1048576 bytes, got a file of 10737418240"):
+        get(tmp_path, [])
+    found = tried_with("toy", "none.json", cache=tmp_path / "raw", mirror="", registry=registry)
+    assert found == ["request 0", "toy-table unreadable"]
+
+
+def test_right_looking_lines_without_end_take_little_memory(tmp_path):
+    row = copies.text(copies.cells()[:1])
+    endless = copies.entry(rows=20_000)
+    path = copies.put(tmp_path / "raw", row * (3 * 2**20 // len(row)))
+    tracemalloc.start()
+    with pytest.raises(RefusedError, match="expected 20000 rows of 3 columns, got more"):
+        fetch.read_verified(path, endless)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 * 2**20
+
+
+def test_a_folder_that_may_not_be_read_is_a_reason(tmp_path, monkeypatch):
+    def closed(*_):
+        raise PermissionError("Permission denied: 'mirror'")
+
+    monkeypatch.setattr(fetch, "copies_in", closed)
+    with pytest.raises(NotFoundError, match="cache: Permission denied"):
         get(tmp_path, [])
 
 

@@ -48,13 +48,53 @@ def test_round_trip(tmp_path, where):
     assert data.features.dtype == data.target.dtype == np.float64
 
 
-def test_extra_columns_survive(tmp_path):
-    prepare("diabetes", tmp_path / "d.npz", cache=tmp_path, mirror="")
-    with np.load(tmp_path / "d.npz", allow_pickle=False) as archive:
+def test_extra_columns_survive(tmp_path, where):
+    contents = dataset_contents("toy", **where)
+    more = contents._replace(arrays={**contents.arrays, "extra/weight": np.arange(3.0)})
+    prepared.prepare("toy", tmp_path / "toy.npz", lambda: more)
+    assert read_prepared(tmp_path / "toy.npz").extra["weight"].tolist() == [0, 1, 2]
+
+
+def _reversed(arrays):
+    arrays["features"] = arrays["features"][:, ::-1]
+
+
+def _one_bit(arrays):
+    arrays["target"] = arrays["target"].copy()
+    arrays["target"][3] = np.nextafter(arrays["target"][3], 2.0)
+
+
+def _other_names(arrays):
+    arrays["feature_names"] = arrays["feature_names"][::-1]
+
+
+def _extra(arrays):
+    arrays["extra/weight"] = np.zeros(3)
+
+
+def _no_digest(arrays):
+    del arrays["digest"]
+
+
+@pytest.mark.parametrize("change", [_reversed, _one_bit, _other_names, _extra, _no_digest])
+def test_altered_arrays_are_refused(tmp_path, where, change):
+    path = tmp_path / "toy.npz"
+    prepare("toy", path, **where)
+    with np.load(path, allow_pickle=False) as archive:
         arrays = dict(archive)
-    arrays["extra/weight"] = np.arange(3.0)
-    np.savez_compressed(tmp_path / "d.npz", **arrays)
-    assert read_prepared(tmp_path / "d.npz").extra["weight"].tolist() == [0, 1, 2]
+    change(arrays)
+    np.savez_compressed(path, **arrays)
+    with pytest.raises(ValueError, match=r"toy\.npz: expected arrays .* delete the file and run"):
+        read_prepared(path)
+
+
+def test_altered_features_are_refused_by_the_fingerprint_of_the_registry(tmp_path, where):
+    contents = dataset_contents("toy", **where)
+    features = contents.arrays["features"][:, ::-1]
+    wrong = contents._replace(arrays={**contents.arrays, "features": features})
+    prepared.prepare("toy", tmp_path / "toy.npz", lambda: wrong)
+    with pytest.raises(ValueError, match="expected fingerprint"):
+        read_prepared(tmp_path / "toy.npz")
 
 
 def test_equal_content_gives_equal_bytes_wherever_it_came_from(tmp_path, where):
@@ -139,6 +179,6 @@ def test_what_is_no_prepared_set_is_refused_and_never_unpickled(tmp_path, where)
     np.savez(path, facts=np.array([Payload()], dtype=object))
     with pytest.raises(ValueError, match=r"bad\.npz: not a readable archive"):
         read_prepared(path)
-    np.savez(path, features=np.zeros((2, 2)))
+    prepared.prepare("toy", path, lambda: prepared.Contents({"features": np.zeros((2, 2))}, {}))
     with pytest.raises(ValueError, match="lacks facts, target, feature_names"):
         read_prepared(path)

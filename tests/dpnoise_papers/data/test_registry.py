@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 import data_copies as copies
-from dpnoise_papers.data.registry import read_cities, read_registry
+from dpnoise_papers.data.registry import contents_digest, read_cities, read_registry
 
 
 def written(tmp_path, content):
@@ -89,3 +89,16 @@ def test_missing_registry_and_unknown_set(tmp_path):
         read_registry().find("iris")
     with pytest.raises(ValueError, match="expected one of manhattan, got 'gotham'"):
         read_cities().find("gotham")
+
+
+def test_the_digest_of_an_entry_is_that_of_what_is_prepared_of_it():
+    entry, tables = read_registry().find("boston")
+    (table,) = tables.values()
+    first = contents_digest(entry, table)
+    words = entry.model_copy(update={"note": "other", "citation": "other"})
+    places = table.model_copy(update={"files": ["elsewhere.csv"], "sources": []})
+    assert contents_digest(words, places) == first
+    for update in ({"fingerprint": "0" * 64}, {"target": "age"}):
+        assert contents_digest(entry.model_copy(update=update), table) != first
+    assert contents_digest(entry, table.model_copy(update={"rows": 1})) != first
+    assert contents_digest(entry) != first

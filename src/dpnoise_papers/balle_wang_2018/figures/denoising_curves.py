@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from matplotlib.lines import Line2D
+import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
+from dpnoise_papers.claims.interval import ends
+from dpnoise_papers.style import GREY, PLAIN, house_style, legend_below, look, page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,28 +19,25 @@ if TYPE_CHECKING:
 
 
 class _Look(NamedTuple):
-    """Name and line of a mechanism."""
+    """Name, keywords of a line and marker of a mechanism."""
 
     name: str
-    colour: str
-    line: object
+    line: dict[str, Any]
     marker: str
 
 
-_DASHES = (0, (4, 1.5))
-_DOTS = (0, (1, 1.2))
-# In the order of the legend. James-Stein and the threshold have colours of their own.
+# In the order of the legend; variants of one mechanism differ in the marker.
 _LOOKS = {
-    "cgm": _Look("cGM: classical Gaussian", COLOURS["subbotin"], _DASHES, "s"),
-    "agm": _Look("aGM: analytic Gaussian", COLOURS["gaussian"], "-", "o"),
-    "laplace": _Look("Laplace, pure", COLOURS["laplace"], "-", "^"),
-    "agm-js": _Look("aGM-JS: James-Stein", "#CC79A7", "-", "v"),
-    "agm-js-plus": _Look("aGM-JS, positive part*", "#CC79A7", _DOTS, ""),
-    "agm-th": _Look("aGM-TH: soft threshold", "#E69F00", "-", "D"),
-    "laplace-exact": _Look(r"Laplace, $(\epsilon, \delta)$*", COLOURS["laplace"], _DOTS, ""),
-    "flipped-huber": _Look("flipped Huber*", COLOURS["flipped-huber"], _DASHES, ""),
-    "truncated-laplace": _Look("truncated Laplace*", COLOURS["truncated-laplace"], _DOTS, ""),
-    "zero": _Look("all zeros, no data used*", GREY, _DOTS, ""),
+    "cgm": _Look("cGM: classical Gaussian", look("classical-gaussian"), "s"),
+    "agm": _Look("aGM: analytic Gaussian", look("gaussian"), "o"),
+    "laplace": _Look("Laplace, pure", look("laplace"), "^"),
+    "agm-js": _Look("aGM-JS: James-Stein", look("james-stein"), "v"),
+    "agm-th": _Look("aGM-TH: soft threshold", look("soft-threshold"), "D"),
+    "agm-js-plus": _Look("aGM-JS, positive part*", look("james-stein"), "1"),
+    "laplace-exact": _Look(r"Laplace, $(\epsilon, \delta)$*", look("laplace"), "2"),
+    "flipped-huber": _Look("flipped Huber*", look("flipped-huber"), ""),
+    "truncated-laplace": _Look("truncated Laplace*", look("truncated-laplace"), ""),
+    "zero": _Look("all zeros, no data used*", {"color": GREY, "linestyle": (0, (1, 2.5))}, ""),
 }
 _DENOISED = ("agm-js", "agm-js-plus", "agm-th", "zero")
 
@@ -49,7 +47,7 @@ def error_curves(table: pd.DataFrame) -> Figure:
     """Error of every mechanism against the dimension, of `tables.releases`.
 
     Two panels for each epsilon: the errors, and each over that of the analytic Gaussian mechanism,
-    where curves that lie on one another come apart. Bands are two standard errors to either side.
+    where curves that lie on one another come apart. Bands are 99 % intervals, as the verdict has.
     """
     methods = [name for name in _LOOKS if name in set(table["method"])]
     epsilons = sorted(table["epsilon"].unique())
@@ -62,7 +60,7 @@ def error_curves(table: pd.DataFrame) -> Figure:
         shared = rows[rows["method"] == "agm"].set_index("dimension")["error"]
         _draw(right, rows, methods, rows["dimension"].map(shared))
         right.set_title("The same over the error of aGM")
-    _legend(figure, panels[0, 0])
+    legend_below(figure)
     return figure
 
 
@@ -77,7 +75,7 @@ def denoised_curves(table: pd.DataFrame) -> Figure:
         panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         panel.yaxis.set_major_formatter(PLAIN)
     panels[0, 0].set_ylabel("error, mean over data sets")
-    _legend(figure, panels[0, 0])
+    legend_below(figure)
     return figure
 
 
@@ -89,15 +87,17 @@ def _draw(
         own = rows[rows["method"] == method]
         if own.empty:
             continue
-        look, scale = _LOOKS[method], 1.0 if unit is None else unit[own.index]
-        error, band = own["error"] / scale, 2.0 * own["error_se"] / scale
+        entry, scale = _LOOKS[method], 1.0 if unit is None else unit[own.index]
+        ours = entry.name.endswith("*")
+        error = own["error"] / scale
         axes.plot(
-            own["dimension"], error, color=look.colour, linestyle=look.line, marker=look.marker,
-            markersize=3, label=look.name, zorder=3 if look.marker else 4,
+            own["dimension"], error, **entry.line, marker=entry.marker, markersize=3.5,
+            label=entry.name, zorder=3 if ours else 4, linewidth=1.0 if ours else 1.4,
         )  # fmt: skip
-        low = (error - band).clip(lower=error.min() / 100)
+        low, high = (end / scale for end in ends(own, "error"))
+        low = np.maximum(low, error.min() / 100)  # a band that reaches 0 has no end on this axis
         axes.fill_between(
-            own["dimension"], low, error + band, color=look.colour, alpha=0.2, linewidth=0
+            own["dimension"], low, high, color=entry.line["color"], alpha=0.2, linewidth=0
         )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
@@ -108,11 +108,3 @@ def _draw(
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("dimension $d$")
     axes.grid()
-
-
-def _legend(figure: Figure, panel: Axes) -> None:
-    """Name the lines of a panel below all of them."""
-    handles, names = panel.get_legend_handles_labels()
-    if any(name.endswith("*") for name in names):
-        handles.append(Line2D([], [], color="none", label="* beyond the paper"))
-    legend_below(figure, handles)

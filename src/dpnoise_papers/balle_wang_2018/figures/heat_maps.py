@@ -16,7 +16,18 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from dpnoise_papers.style import GREY, PAGE, PLAIN, house_style, legend_below, page, power_of_ten
+from dpnoise_papers.claims.interval import ends
+from dpnoise_papers.style import (
+    GREY,
+    OURS,
+    PAGE,
+    PLAIN,
+    house_style,
+    legend_below,
+    look,
+    page,
+    power_of_ten,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,34 +48,51 @@ NAMES = {
     "trend-filtering-1": "trend filter,\norder 1",
     "trend-filtering-2": "trend filter,\norder 2",
 }
+# Name of the style and marker of each method; variants of one differ in the marker.
 LOOKS = {
-    "classical": ("#7F7F7F", "-", "s"),
-    "analytic": ("#0072B2", "-", "o"),
-    "flat": ("#7F7F7F", ":", ""),
-    "james-stein": ("#D55E00", "--", "^"),
-    "james-stein-positive": ("#E69F00", "--", "v"),
-    "soft-threshold": ("#CC79A7", "-.", "D"),
-    "wavelets": ("#009E73", "--", "P"),
-    "trend-filtering-0": ("#000000", "-", "*"),
-    "trend-filtering-1": ("#56B4E9", "-", "X"),
-    "trend-filtering-2": ("#56B4E9", "--", "x"),
+    "classical": ("classical-gaussian", "s"),
+    "analytic": ("gaussian", "o"),
+    "flat": ("", ""),
+    "james-stein": ("james-stein", "v"),
+    "james-stein-positive": ("james-stein", "1"),
+    "soft-threshold": ("soft-threshold", "D"),
+    "wavelets": ("wavelets", "P"),
+    "trend-filtering-0": ("trend-filtering", "*"),
+    "trend-filtering-1": ("trend-filtering", "X"),
+    "trend-filtering-2": ("trend-filtering", "x"),
 }
+_PAPER = (
+    "classical", "analytic", "james-stein", "soft-threshold", "wavelets", "trend-filtering-0",
+)  # fmt: skip
+_FLAT = {"color": GREY, "linestyle": (0, (1, 2.5))}
 SOURCES = {
     "scaled": "substitute trips, scaled",
     "synthetic": "SYNTHETIC counts",
 }
 _PROVED = {"classical": r" (private for $\epsilon < 1$)"}
-_NOT_DRAWN = ("flat", "james-stein-positive")  # flat is blank, and the other looks like its like
+# Maps in the order of Figure 2, then ours. A flat one is blank, and the positive part's is as
+# James-Stein's.
+_MAPS_OF_PAPER = ("analytic", "wavelets", "trend-filtering-0")
+_OUR_MAPS = ("classical", "soft-threshold", "james-stein", "trend-filtering-1", "trend-filtering-2")
 # From a pale tone that still shows a street on white to nearly black; monotone in lightness.
 _SHADES = ListedColormap(colormaps["magma_r"](np.linspace(0.05, 0.97, 256)))
 _ALL_BUT = 0.5  # per cent of junctions beyond the scale
-_BAND = 2.0  # standard errors
 
 
 @house_style()
-def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figure:
-    """Row of maps: the true counts and each method of `heat_maps`, with its RMSE below."""
-    methods = [method for method in errors["method"] if method not in _NOT_DRAWN]
+def maps(
+    errors: pd.DataFrame,
+    maps: pd.DataFrame,
+    roads: pd.DataFrame,
+    printed: pd.DataFrame | None = None,
+) -> Figure:
+    """Row of maps: the true counts and methods of `heat_maps`, each with its RMSE below.
+
+    Those of the paper come first, with the RMSE that it prints in brackets.
+    """
+    present = set(errors["method"])
+    methods = [name for name in (*_MAPS_OF_PAPER, *_OUR_MAPS) if name in present]
+    paper = _printed(printed)
     rmse = dict(zip(errors["method"], errors["rmse_first"], strict=True))
     x, y, north = _upright(maps[["x", "y"]].to_numpy())
     low, high = roads[["u", "v"]].to_numpy().T
@@ -86,11 +114,13 @@ def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figur
         panel.set_xlim(np.min(x), np.max(x))
         panel.set_aspect("equal")
         panel.set_axis_off()
-        title = "true counts" if method == "truth" else NAMES[method]
+        title = "true counts" if method == "truth" else NAMES[method] + "*" * (method in _OUR_MAPS)
         panel.set_title(title, loc="center", fontweight="normal")
         below = "RMSE" if method == "truth" else f"{rmse[method]:.2f}"
         panel.text(0.5, -0.01, below, transform=panel.transAxes, ha="center", va="top",
                    fontweight="normal" if method == "truth" else "bold")  # fmt: skip
+        known = "(printed)" if method == "truth" else paper.get(method, "")
+        panel.text(0.5, -0.045, known, transform=panel.transAxes, ha="center", va="top", color=GREY)
     top = _compass(panels[0, 0], x, y, north)
     for panel in panels[0]:
         panel.set_ylim(np.min(y), top)
@@ -105,14 +135,23 @@ def maps(errors: pd.DataFrame, maps: pd.DataFrame, roads: pd.DataFrame) -> Figur
         ScalarMappable(scale, _SHADES), ax=list(panels[0]), orientation="horizontal",
         extend="both", aspect=60, fraction=0.03, pad=0.04,
     )  # fmt: skip
-    colours.set_label("pick-ups and drop-offs at a junction")
+    colours.set_label(f"pick-ups and drop-offs at a junction{' ' * 12}{OURS}")
     colours.outline.set_linewidth(0.4)
     return figure
 
 
+def _printed(printed: pd.DataFrame | None) -> dict[str, str]:
+    """RMSE that the paper prints for each method, in brackets."""
+    if printed is None or "method" not in printed:
+        return {}
+    rows = printed.dropna(subset="method")
+    texts = (f"({value:.2f})" for value in rows["printed"])
+    return dict(zip(rows["method"], texts, strict=True))
+
+
 @house_style()
 def errors(table: pd.DataFrame) -> Figure:
-    """Mean square error and two standard errors against epsilon, one panel for each hour."""
+    """Mean square error and its 99 % interval against epsilon, one panel for each hour."""
     hours = sorted(set(table["hour"]))
     columns = min(len(hours), 2)
     rows = -(-len(hours) // columns)
@@ -138,16 +177,20 @@ def errors(table: pd.DataFrame) -> Figure:
 
 def _curves(panel: Axes, table: pd.DataFrame) -> None:
     """Draw the error of each method with its band."""
-    for method in table["method"].unique():
+    present = set(table["method"])
+    for method in (name for name in LOOKS if name in present):
         rows = table[table["method"] == method]
-        colour, line, marker = LOOKS[method]
-        epsilon, mse = rows["epsilon"].to_numpy(), rows["mse"].to_numpy()
-        band = _BAND * rows["mse_se"].to_numpy()
-        label = NAMES[method].replace("\n", " ") + _PROVED.get(method, "")
-        panel.plot(epsilon, mse, color=colour, linestyle=line, marker=marker, label=label)
+        name, marker = LOOKS[method]
+        line, ours = look(name) if name else _FLAT, method not in _PAPER
+        label = NAMES[method].replace("\n", " ") + _PROVED.get(method, "") + "*" * ours
+        panel.plot(
+            rows["epsilon"], rows["mse"], **line, marker=marker, label=label,
+            zorder=2 if ours else 3, linewidth=1.0 if ours else 1.4,
+        )  # fmt: skip
+        low, high = ends(rows, "mse")
         # a band that reaches zero has no lower end on this axis
-        lower = np.maximum(mse - band, mse / 10.0)
-        panel.fill_between(epsilon, lower, mse + band, color=colour, alpha=0.2, linewidth=0)
+        low = np.maximum(low, rows["mse"] / 10.0)
+        panel.fill_between(rows["epsilon"], low, high, color=line["color"], alpha=0.2, linewidth=0)
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xlim(table["epsilon"].min() * 0.95, table["epsilon"].max() * 1.05)

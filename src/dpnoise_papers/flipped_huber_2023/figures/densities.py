@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from dpnoise_papers.style import COLOURS, house_style, legend_below, page
+from dpnoise_papers.style import COLOURS, house_style, legend_below, look, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def figure_1(table: pd.DataFrame) -> Figure:
     plain.set_ylabel(r"density $g(t)$")
     logarithmic.set_ylabel(r"density $g(t)$, logarithmic")
     plain.set_title("Sharp centre")
-    logarithmic.set_title("Laplace centre, Gaussian tails, joined at the dots")
+    logarithmic.set_title("Laplace centre, Gaussian tails")
     legend_below(figure)
     return figure
 
@@ -86,12 +86,12 @@ def figure_2(table: pd.DataFrame) -> Figure:
         ("laplace", "Laplace", "bottom", 3),
     ):
         level = table.loc[table["mechanism"] == mechanism, "nfi"].iloc[0]
-        axes.axhline(level, color=COLOURS[mechanism], linestyle="--", linewidth=1)
+        axes.axhline(level, **look(mechanism), linewidth=1)
         axes.annotate(
             f"{word}: {level:g}", (right, level), (0, lift), textcoords="offset points",
             ha="right", va=align, color=COLOURS[mechanism],
         )  # fmt: skip
-    axes.plot(curve["ratio"], curve["nfi"], color=COLOURS["flipped-huber"])
+    axes.plot(curve["ratio"], curve["nfi"], **look("flipped-huber"))
     middle = curve.iloc[(curve["nfi"] - 1.5).abs().argmin()]
     axes.annotate(
         "flipped Huber", (middle["ratio"], middle["nfi"]), (-6, 4), textcoords="offset points",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.style import COLOURS, house_style, legend_below, page
+from dpnoise_papers.style import house_style, legend_below, look, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FLOOR = 1e-14  # what is smaller leaves the picture
-_BOUND = COLOURS["laplace"]
+_BOUND = "#000000"
 
 
 @house_style()
 def lemma_7(table: pd.DataFrame) -> Figure:
     """Both sides of Lemma 7 against the size of the difference of two neighbours.
 
-    One panel per dimension. The lemma fails where the curve runs below the dashed line.
+    One panel per dimension. The lemma fails where the curve runs below the black line.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ def _draw(axes: Axes, rows: pd.DataFrame) -> None:
     x, right = rows["norm_ratio"].to_numpy(), rows["right"].to_numpy()
     left = np.maximum(rows["left"].to_numpy(), _FLOOR / 10)
     axes.plot(
-        x, left, color=COLOURS["flipped-huber"],
+        x, left, **look("flipped-huber"),
         label=r"probability that the affine loss is at most $-\epsilon$",
     )  # fmt: skip
-    axes.plot(x, right, color=_BOUND, linestyle="--", label="lower bound that Lemma 7 claims")
+    axes.plot(x, right, color=_BOUND, linewidth=1, label="lower bound that Lemma 7 claims")
     axes.fill_between(
         x, left, right, where=left < right, color=_BOUND, alpha=0.12, linewidth=0,
         label="the lemma is false here",

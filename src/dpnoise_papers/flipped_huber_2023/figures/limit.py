@@ -1,4 +1,4 @@
-"""How far every mechanism is above the limit of additive noise, one panel for each delta."""
+"""How far every mechanism is above the limit of additive noise, one column for each delta."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dpnoise_papers.style import (
     PLAIN,
     house_style,
     legend_below,
+    look,
     page,
     power_of_ten,
 )
@@ -26,15 +27,26 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.typing import LineStyleType
 
-# Mechanisms often coincide: each differs from the one drawn before it.
-LINES: tuple[LineStyleType, ...] = ("-", "--", "-", ":", "--", ":", "-")
 FLOOR = 0.1  # per cent; the limit is hardly anywhere known better
+_SHORT = {"offset-symmetric-gaussian": "OSGT", "truncated-laplace": "trunc. Laplace"}
+_SHOWN = (0.0, 1e-6)  # pure privacy and the paper's delta; all others are in the supplement
+
+
+def limit(table: pd.DataFrame) -> Figure:
+    """Excess over the limit for pure privacy and the paper's delta, drawn by `excess`."""
+    shown = table[table["delta"].isin(_SHOWN)]
+    return excess(table if shown.empty else shown)
+
+
+def limit_supplement(table: pd.DataFrame) -> Figure:
+    """Excess over the limit for all other deltas, drawn by `excess`."""
+    rest = table[~table["delta"].isin(_SHOWN)]
+    return excess(table if rest.empty else rest)
 
 
 @house_style()
-def limit(table: pd.DataFrame) -> Figure:
+def excess(table: pd.DataFrame) -> Figure:
     """Excess over the limit against epsilon, and where it is within 1 %.
 
     Two rows for each cost, a column for each delta. Above, a line is the most that a mechanism can
@@ -51,8 +63,8 @@ def limit(table: pd.DataFrame) -> Figure:
     names = list(dict.fromkeys(table["mechanism"]))
     highest = 200.0 * max(table["over_limit"].max() - 1.0, 0.05)
     figure, panels = page(
-        2 * len(costs), len(deltas), height=0.9 + 3.3 * len(costs), sharex=True, sharey="row",
-        height_ratios=[2.2, 1.0] * len(costs),
+        2 * len(costs), len(deltas), height=0.9 + 3.6 * len(costs), sharex=True, sharey="row",
+        height_ratios=[2.0, 1.0] * len(costs),
     )  # fmt: skip
     for row, cost in enumerate(costs):
         above, below = panels[2 * row : 2 * row + 2]
@@ -64,23 +76,16 @@ def limit(table: pd.DataFrame) -> Figure:
         above[0].set_ylim(FLOOR, highest)
         above[0].yaxis.set_major_formatter(PLAIN)
         above[0].set_ylabel(f"{COSTS[cost]}\nabove the limit [%]")
-        below[0].set_yticks([])
+        below[0].set_yticks(range(len(names)), [_SHORT.get(name, NAMES[name]) for name in names])
+        below[0].tick_params(axis="y", length=0)
         below[0].set_ylim(len(names) - 0.5, -0.5)
         below[0].set_ylabel("within 1 %")
     for panel in panels[-1]:
         panel.set_xlabel(r"budget $\epsilon$")
-    entries: list[Artist] = [
-        Line2D([], [], color=COLOURS[name], linestyle=_line(place), label=NAMES[name])
-        for place, name in enumerate(names)
-    ]
+    entries: list[Artist] = [Line2D([], [], **look(name), label=NAMES[name]) for name in names]
     entries.append(Patch(color=GREY, alpha=0.25, linewidth=0, label="limit not known better"))
     legend_below(figure, entries)
     return figure
-
-
-def _line(place: int) -> LineStyleType:
-    """Dashes of the mechanism in a place."""
-    return LINES[place % len(LINES)]
 
 
 def _excess(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:
@@ -89,13 +94,13 @@ def _excess(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:
     unknown = 100.0 * (known["upper"] / known["lower"] - 1.0)
     axes.fill_between(known["epsilon"], FLOOR, unknown, color=GREY, alpha=0.25, linewidth=0)
     axes.axhline(1.0, color=GREY, linewidth=0.8)
-    for place, name in enumerate(names):
+    for name in names:
         rows = here[here["mechanism"] == name].sort_values("epsilon")
         low = np.maximum(100.0 * (rows["over_limit_least"] - 1.0), FLOOR)
         high = 100.0 * (rows["over_limit"] - 1.0)
         colour = COLOURS[name]
         axes.fill_between(rows["epsilon"], low, high, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(rows["epsilon"], high, color=colour, linestyle=_line(place))
+        axes.plot(rows["epsilon"], high, **look(name))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks([0.1, 1.0, 10.0])

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from matplotlib import colormaps
+
 from dpnoise_papers.style import house_style, legend_below, page
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# Five of Okabe and Ito's colours; cases are no mechanisms.
-_COLOURS = {"i": "#56B4E9", "ii": "#E69F00", "iii": "#009E73", "iv": "#CC79A7", "v": "#0072B2"}
+# Cases are no mechanisms: from dark to light, with marks of their own.
+_MARKS = dict(zip(("i", "ii", "iii", "iv", "v"), "os^Dv", strict=True))
+_SHADES = colormaps["viridis"](np.linspace(0.0, 0.85, len(_MARKS)))
 _WINDOW = 2.0  # the largest alpha / Delta shown; beyond, the borders are straight lines
 
 
@@ -32,9 +36,11 @@ def table_1(table: pd.DataFrame) -> Figure:
     wrong = (table["t1_in_interval"] * table["t2_in_interval"] == 0) | (table["ranges"] != 1)
     border = table["case"].str.contains("-")
     figure, ((axes,),) = page(height=3.8)
-    for case, colour in _COLOURS.items():
+    for (case, mark), colour in zip(_MARKS.items(), _SHADES, strict=True):
         inside = (table["case"] == case) & (ratio < _WINDOW)
-        axes.plot(ratio[inside], scaled[inside], "o", color=colour, markersize=3, label=f"({case})")
+        axes.plot(
+            ratio[inside], scaled[inside], mark, color=colour, markersize=3, label=f"({case})"
+        )
     axes.plot(ratio[border], scaled[border], "o", color="black", markersize=1.5, label="border")
     if wrong.any():
         contradicts = "contradicts the table"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from dpnoise_papers.style import COLOURS, GREY, NAMES, house_style, legend_below, page
+from dpnoise_papers.style import GREY, GROUND, NAMES, house_style, legend_below, look, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SMALLEST = 1e-12  # smaller delta is of no use to anyone
-_LINES_7 = {"gaussian": "--", "laplace": "-.", "offset-symmetric-gaussian": "-"}
 
 
 @house_style()
@@ -35,10 +34,8 @@ def figure_5(table: pd.DataFrame) -> Figure:
     for axes, d in zip(panels, shifts, strict=True):
         rows = table[table["d"] == d]
         ridge = rows[rows["ridge"] == 1]
-        axes.plot(
-            rows["t"], rows["bound"], color=GREY, linestyle="--", linewidth=1, label="bound (18)"
-        )
-        axes.plot(rows["t"], rows["loss"], color=COLOURS["flipped-huber"], label="loss")
+        axes.plot(rows["t"], rows["bound"], color=GREY, linewidth=1, label="bound (18)")
+        axes.plot(rows["t"], rows["loss"], **look("flipped-huber"), label="loss")
         axes.plot(
             ridge["t"], ridge["loss"], "o", color="black", markerfacecolor="white", markersize=5,
             label="ridge",
@@ -89,8 +86,7 @@ def figure_6(table: pd.DataFrame) -> Figure:
     for mechanism in dict.fromkeys(positive["mechanism"]):
         rows = positive[positive["mechanism"] == mechanism]
         for axes in (whole, near):
-            axes.plot(rows["epsilon"], rows["delta"], color=COLOURS[mechanism],
-                      label=NAMES[mechanism])  # fmt: skip
+            axes.plot(rows["epsilon"], rows["delta"], **look(mechanism), label=NAMES[mechanism])
             axes.set_xlabel(r"privacy budget $\epsilon$")
             axes.grid(visible=True)
     whole.set_yscale("log")
@@ -103,7 +99,7 @@ def figure_6(table: pd.DataFrame) -> Figure:
     near.annotate(
         f"from {crossing:.2g} on flipped Huber\nhas the smallest $\\delta$", (crossing, 1),
         (4, -2), xycoords=("data", "axes fraction"), textcoords="offset points", va="top",
-        color=GREY,
+        color=GREY, bbox=GROUND,
     )  # fmt: skip
     whole.set_ylabel(r"privacy profile $\delta(\epsilon)$")
     whole.set_title("One variance, three mechanisms")
@@ -136,11 +132,7 @@ def figure_7(table: pd.DataFrame) -> Figure:
     _cross(axes)
     for mechanism in dict.fromkeys(table["mechanism"]):
         rows = table[table["mechanism"] == mechanism]
-        front = 3 if mechanism == "gaussian" else 2  # its dashes lie on the flipped Huber's
-        axes.plot(
-            rows["t"], rows["loss"], color=COLOURS[mechanism], zorder=front,
-            linestyle=_LINES_7.get(mechanism, "-"), label=NAMES[mechanism],
-        )  # fmt: skip
+        axes.plot(rows["t"], rows["loss"], **look(mechanism), label=NAMES[mechanism])
     axes.set_xlim(table["t"].min(), table["t"].max())
     axes.set_xlabel(r"centred noise $t$")
     axes.set_ylabel(r"centred privacy loss $\tilde{\zeta}_d(t)$")

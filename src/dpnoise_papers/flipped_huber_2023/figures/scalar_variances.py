@@ -10,23 +10,34 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
 from dpnoise_papers.flipped_huber_2023.figures.vector_variances import (
-    LINES,
     METHODS,
+    curve,
     epsilon_axis,
     mark,
 )
-from dpnoise_papers.style import COLOURS, GREY, NAMES, TEXT, house_style, legend_below, page
+from dpnoise_papers.style import (
+    COLOURS,
+    GREY,
+    NAMES,
+    TEXT,
+    house_style,
+    legend_below,
+    log_ticks,
+    page,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.contour import ContourSet
     from matplotlib.figure import Figure
 
     from dpnoise._types import Array
 
-_LINES = {**LINES, "infimum": "-"}
 _WORDS = {"exact": "", "infimum": ", minimum or infimum"}
-_FRONT = ("flipped-huber", "truncated-laplace")
+_PAPER = ("gaussian", "offset-symmetric-gaussian", "flipped-huber", "truncated-laplace")
 _FLOOR = 1e-5  # excess variance that counts as none
+_SPACE = 0.02  # of the axis, between a label and its ends
 _LEVELS = (0.1, 0.5, 1, 2, 5, 10, 20, 50)  # decibels; between the first two signs 'identical'
 
 
@@ -53,17 +64,21 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
         rows = table[(table["mechanism"] == mechanism) & (table["method"] == method)]
         if rows["variance"].isna().all():  # a box without private noise
             continue
-        dashed = mechanism == "truncated-laplace"  # lies on the flipped Huber curve
-        look: dict[str, Any] = {
-            "color": COLOURS[mechanism],
-            "linestyle": (0, (2, 2)) if dashed else _LINES[method],
-            "zorder": 3 + dashed if mechanism in _FRONT else 2,
-            "label": NAMES[mechanism] + _WORDS.get(method, f", {METHODS.get(method, method)}"),
+        ours = mechanism not in _PAPER
+        kind: dict[str, Any] = {
+            **curve(mechanism, method),
+            "zorder": 2 if ours else 3,
+            "label": NAMES[mechanism]
+            + _WORDS.get(method, f", {METHODS.get(method, method)}")
+            + "*" * ours,
         }
-        above.plot(rows["epsilon"], rows["variance"], **look)
-        below.plot(rows["epsilon"], excess[rows.index], **look)
+        above.plot(rows["epsilon"], rows["variance"], **kind)
+        below.plot(rows["epsilon"], excess[rows.index], **kind)
     if printed is not None and len(printed):
         mark(above, printed)
+        units = printed["epsilon"].astype(float).map(table.groupby("epsilon")["variance"].min())
+        over = (printed["printed"] / units - 1.0).clip(lower=_FLOOR)
+        mark(below, printed.assign(printed=over))
     for axes in (above, below):
         axes.set_yscale("log")
         axes.grid(visible=True)
@@ -72,6 +87,7 @@ def figure_3a(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
     below.set_ylim(_FLOOR / 1.5, None)
     below.set_ylabel("excess over the smallest variance")
     below.set_title("How far each is above the smallest of them (lower edge: it is the smallest)")
+    log_ticks(above.yaxis)
     below.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:g} %"))
     epsilon_axis(below, table["epsilon"])
     legend_below(figure)
@@ -113,17 +129,33 @@ def ratio_map(table: pd.DataFrame) -> Figure:
     )
     norm = BoundaryNorm(levels, colours.N)
     axes.set_yscale("log")  # before the contours, whose labels are placed by it
-    epsilon_axis(axes, table["epsilon"])
+    epsilon_axis(axes, table["epsilon"], margin=1.0)
     axes.set_ylim(y.min(), y.max())
     axes.contourf(x, y, values, levels=levels, cmap=colours, norm=norm, extend="both")
     lines = axes.contour(
         x, y, values, levels=used, colors="#404040", linewidths=0.6, linestyles="solid"
     )
-    axes.clabel(lines, fmt=lambda level: f"{level:+g} dB", fontsize=TEXT)
+    axes.clabel(
+        lines, fmt=lambda level: f"{level:+g} dB", fontsize=TEXT, manual=_inside(axes, lines)
+    )
     axes.set_ylabel(r"$\delta$")
     axes.set_title(f"Variance of flipped Huber over {NAMES[other]}")
     legend_below(figure, _regions(values, other), handlelength=1.2)
     return figure
+
+
+def _inside(axes: Axes, lines: ContourSet) -> list[tuple[float, float]]:
+    """Places of the labels of contours: in the middle of where each is far from the edges."""
+    places = []
+    for path in lines.get_paths():
+        line = np.asarray(path.vertices)
+        at = axes.transLimits.transform(axes.transScale.transform(line))
+        space = np.minimum(at, 1.0 - at).min(axis=1)
+        if len(space) and space.max() > _SPACE:
+            far = np.flatnonzero(space > 0.9 * space.max())
+            x, y = line[far[len(far) // 2]].tolist()
+            places.append((x, y))
+    return places
 
 
 def _used(levels: Array, values: Array) -> Array:

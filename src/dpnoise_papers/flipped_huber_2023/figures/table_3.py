@@ -10,7 +10,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from dpnoise_papers.descent.names import in_order, title
 from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
-from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, TEXT, house_style, new_figure
+from dpnoise_papers.style import COLOURS, GREY, GROUND, NAMES, PAGE, TEXT, house_style, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -71,7 +71,8 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                     _draw(axes, entry, COLOURS[mechanism])
                 axes.annotate(
                     f"1 = {unit:g}", (0, height), (2, 0), textcoords="offset points",
-                    xycoords=axes.get_yaxis_transform(), va="center", color=GREY,
+                    xycoords=axes.get_yaxis_transform(), va="center", color=GREY, bbox=GROUND,
+                    zorder=4,
                 )  # fmt: skip
             _scale(axes, f"{name}, in units of the printed Gaussian one")
         figure.legend(handles=_key(), loc="outside upper center", ncols=4)

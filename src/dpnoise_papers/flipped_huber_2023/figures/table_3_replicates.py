@@ -191,7 +191,9 @@ def _ends(row: dict[Hashable, Any], column: str, unit: float = 1.0) -> list[floa
 
 def _axis(axes: Axes, label: str) -> None:
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7), numticks=50))
+    left, right = axes.get_xlim()
+    steps = (1, 1.5, 2, 3, 5, 7) if right / left < 12 else (1, 3)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=50))
     axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.axvline(1, color=GREY, linewidth=0.6, linestyle=":", zorder=0)

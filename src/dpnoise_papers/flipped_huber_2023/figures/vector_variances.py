@@ -1,8 +1,9 @@
 """Figures of Section V-B of flipped-huber-2023: variances in K dimensions, and the gain in K.
 
 One drawing serves Figure 4, Table II and the slides' K-dimensional curves: on top the variance
-per coordinate, then what is gained on the exact Gaussian, then, on a logarithmic scale, how much
-more than the best of the mechanisms each one needs, which tells apart curves that coincide above.
+per coordinate, as the paper shows it, where curves coincide over decades. Below, on axes of ratios,
+what is gained on the exact Gaussian, and how much more than the best of the mechanisms each one
+needs.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from dpnoise_papers.style import (
     PLAIN,
     house_style,
     legend_below,
+    log_ticks,
+    look,
     page,
     power_of_ten,
 )
@@ -31,10 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # What tells the methods of one mechanism apart.
-LINES = {
-    "exact": "-", "box": ":", "grid": ":", "sufficient": "--",
-    "sufficient-box": "-.", "pure": "--",
-}  # fmt: skip
+MARKERS = {"box": "s", "grid": "D", "sufficient": "^", "sufficient-box": "v", "pure": "x"}
 METHODS = {
     "exact": "exact",
     "box": "in the box",
@@ -45,12 +45,31 @@ METHODS = {
 }
 LABELS = ("variance per coordinate", "variance below Gaussian [dB]", "variance above the best [%]")
 FLOOR = 1e-3  # per cent; less than that is the best, as far as anyone will care
+# What Figure 4 and Table II show of themselves.
+_FIGURE_4 = ("gaussian", "offset-symmetric-gaussian", "flipped-huber")
+_TABLE_2 = (("flipped-huber", "sufficient"), ("laplace", "pure"), ("staircase", "exact"))
+_MARGIN = 1.06  # for the marks at the ends of the axis
+_OF_PAPER = ("variance", "searched")  # columns that its printed numbers are about
+
+
+def figure_4(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Figure 4, drawn by `variances`; what the paper does not show is marked so."""
+    methods = set(zip(table["mechanism"], table["method"], strict=True))
+    return variances(table, printed, {pair for pair in methods if pair[0] in _FIGURE_4})
+
+
+def table_2(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Table II as curves, drawn by `variances`; what the paper does not list is marked so."""
+    return variances(table, printed, set(_TABLE_2))
 
 
 @house_style()
-def variances(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
+def variances(
+    table: pd.DataFrame,
+    printed: pd.DataFrame | None = None,
+    paper: set[tuple[str, str]] | None = None,
+) -> Figure:
     """Variance and gain against epsilon, one column per dimension and delta.
-
 
     Parameters
     ----------
@@ -58,55 +77,90 @@ def variances(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figur
         As `dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances` returns
         it. Rows of method 'infimum' are left out: the noise of the row before them is as close as
         drawing can be. Curves 'in the box' (the one that the paper searches) end where it has no
-        private noise.
+        private noise. The paper's delta comes first.
     printed : DataFrame, optional
-        As `dpnoise_papers.claims.beside.printed_beside` returns it; numbers of the column
-        'variance' are drawn as open circles.
+        As `dpnoise_papers.claims.beside.printed_beside` returns it; variances are drawn as open
+        circles, in the middle against the exact Gaussian.
+    paper : set of (mechanism, method), optional
+        What the paper shows; by default all.
     """
     table = table[table["method"] != "infimum"]
-    columns = sorted(set(zip(table["dimension"], table["delta"], strict=True)))
-    figure, panels = page(3, len(columns), height=7.4, sharex=True, sharey="row")
+    columns = list(dict.fromkeys(zip(table["dimension"], table["delta"], strict=True)))
+    own = table["delta"].iloc[0]
+    figure, panels = page(
+        3, len(columns), height=7.4, sharex=True, sharey="row", height_ratios=(1, 1.3, 1)
+    )
     for (dimension, delta), column in zip(columns, panels.T, strict=True):
         here = table[(table["dimension"] == dimension) & (table["delta"] == delta)]
-        _curves(column, here, table)
-        above, _, below = column
+        _curves(column, here, table, paper)
+        above, middle, below = column
         if printed is not None and len(printed):
-            mark(above, printed[np.isclose(printed["delta"].astype(float), delta)])
-        above.set_title(rf"K = {dimension}, $\delta = {power_of_ten(delta)}$")
+            numbers = printed[np.isclose(printed["delta"].astype(float), delta)]
+            mark(above, numbers)
+            gaussian = here[here["mechanism"] == "gaussian"].set_index("epsilon")["variance"]
+            units = numbers["epsilon"].astype(float).map(gaussian)
+            mark(middle, numbers.assign(printed=10.0 * np.log10(units / numbers["printed"])))
+        star = "" if delta == own else "*"
+        above.set_title(rf"K = {dimension}, $\delta = {power_of_ten(delta)}${star}")
         above.set_yscale("log")
         below.set_yscale("log")
         epsilon_axis(below, table["epsilon"], (1, 3) if len(columns) > 2 else (1, 2, 5))
         for panel in column:
             panel.grid(visible=True)
     panels[2, 0].set_ylim(FLOOR, None)  # of all columns, once all are drawn
+    for panel in (*panels[0], *panels[2]):
+        log_ticks(panel.yaxis)
     for panel, label in zip(panels[:, 0], LABELS, strict=True):
         panel.set_ylabel(label)
     legend_below(figure)
     return figure
 
 
-def _curves(column: Iterable[Axes], here: pd.DataFrame, table: pd.DataFrame) -> None:
+def _curves(
+    column: Iterable[Axes],
+    here: pd.DataFrame,
+    table: pd.DataFrame,
+    paper: set[tuple[str, str]] | None,
+) -> None:
     """Draw the three panels of one dimension and delta."""
     above, middle, below = column
     smallest = here.groupby("epsilon")["variance"].min()
     for mechanism, method in dict.fromkeys(zip(here["mechanism"], here["method"], strict=True)):
         rows = here[(here["mechanism"] == mechanism) & (here["method"] == method)]
-        look: dict[str, Any] = {
-            "color": COLOURS[mechanism],
-            "linestyle": LINES[method],
-            "zorder": 3 if method != "exact" else 2,
-        }
-        label = _label(mechanism, method, table)
-        above.plot(rows["epsilon"], rows["variance"], **look, label=label)
-        middle.plot(rows["epsilon"], rows["gain_db"], **look)
+        ours = paper is not None and (mechanism, method) not in paper
+        kind = {**curve(mechanism, method), "zorder": 2 if ours else 3}
+        above.plot(
+            rows["epsilon"], rows["variance"], **kind,
+            label=_label(mechanism, method, table) + "*" * ours,
+        )  # fmt: skip
+        middle.plot(rows["epsilon"], rows["gain_db"], **kind)
         excess = 100.0 * (rows["variance"] / rows["epsilon"].map(smallest) - 1.0)
-        below.plot(rows["epsilon"], excess.where(excess > 0), **look)
+        below.plot(rows["epsilon"], excess.where(excess > 0), **kind)
 
 
-def epsilon_axis(axes: Axes, epsilons: pd.Series, steps: tuple[int, ...] = (1, 2, 5)) -> None:
-    """Draw a logarithmic axis of epsilons, with numbers at some multiples of powers of ten."""
+def curve(mechanism: str, method: str) -> dict[str, Any]:
+    """Colour and dash of a mechanism with the marker of a method, as keywords of a line."""
+    face = "white" if "box" in method else COLOURS[mechanism]
+    return {
+        **look(mechanism),
+        "marker": MARKERS.get(method, ""),
+        "markersize": 3.5,
+        "markerfacecolor": face,
+    }
+
+
+def epsilon_axis(
+    axes: Axes,
+    epsilons: pd.Series,
+    steps: tuple[int, ...] = (1, 2, 5),
+    margin: float = _MARGIN,
+) -> None:
+    """Draw a logarithmic axis of epsilons, with numbers at some multiples of powers of ten.
+
+    `margin` is the factor by which it goes beyond the epsilons at either end.
+    """
     axes.set_xscale("log")
-    axes.set_xlim(epsilons.min(), epsilons.max())
+    axes.set_xlim(epsilons.min() / margin, epsilons.max() * margin)
     axes.xaxis.set_major_locator(LogLocator(subs=steps))
     axes.xaxis.set_major_formatter(PLAIN)
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -120,17 +174,17 @@ def _label(mechanism: str, method: str, table: pd.DataFrame) -> str:
 
 
 def mark(axes: Axes, printed: pd.DataFrame) -> None:
-    """Draw the variances that the paper prints as open circles."""
-    rows = printed[printed["column"] == "variance"].drop_duplicates(
+    """Draw the variances that the paper prints, or what is made of them, as open circles."""
+    rows = printed[printed["column"].isin(_OF_PAPER)].drop_duplicates(
         ["epsilon", "mechanism", "printed"]
     )
+    if not len(rows):
+        return
     axes.scatter(
-        rows["epsilon"].astype(float), rows["printed"], s=22, facecolors="none",
+        rows["epsilon"].astype(float), rows["printed"], s=26, facecolors="none",
         edgecolors=[COLOURS[mechanism] for mechanism in rows["mechanism"]], linewidths=1, zorder=6,
-        clip_on=False,
     )  # fmt: skip
-    if len(rows):
-        axes.plot([], [], "o", color=GREY, markerfacecolor="none", label="printed")
+    axes.plot([], [], "o", color=GREY, markerfacecolor="none", label="printed")
 
 
 @house_style()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.style import COLOURS, NAMES, house_style, legend_below, page
+from dpnoise_papers.style import COLOURS, NAMES, house_style, legend_below, look, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,13 +13,6 @@ if TYPE_CHECKING:
 
 _FAINT = 1e-8  # in units of the peak, the smallest density of a logarithmic panel
 _SEEN = 5e-3  # and of a plain one
-# Dashes that take turns where curves coincide, over a solid flipped Huber.
-_LINES = {
-    "gaussian": (0, (3, 3)),
-    "laplace": (0, (2, 6)),
-    "truncated-laplace": (2.7, (2, 6)),
-    "offset-symmetric-gaussian": (5.4, (2, 6)),
-}
 
 
 def huber_density(table: pd.DataFrame) -> Figure:
@@ -33,7 +26,7 @@ def huber_density(table: pd.DataFrame) -> Figure:
     table : DataFrame
         As `dpnoise_papers.flipped_huber_slides.tables.densities.huber_density` returns it.
     """
-    return _densities(table, ("Huber noise", "Gaussian centre, Laplace tails, joined at the dots"))
+    return _densities(table, ("Huber noise", "Gaussian centre, Laplace tails"))
 
 
 def densities_1d(table: pd.DataFrame) -> Figure:
@@ -69,7 +62,7 @@ def _densities(table: pd.DataFrame, titles: tuple[str, str]) -> Figure:
     logarithmic.set_ylim(max(peak * _FAINT, smallest), peak * 2)
     seen = table.loc[table["density"] > _SEEN * peak, "t"].abs().max()
     plain.set_xlim(-seen, seen)
-    legend_below(figure, handlelength=3)
+    legend_below(figure)
     return figure
 
 
@@ -79,7 +72,5 @@ def _curves(axes: Axes, table: pd.DataFrame) -> None:
         rows = table[table["mechanism"] == mechanism]
         deviation = f": std {rows['variance'].iloc[0] ** 0.5:.4g}" if "variance" in rows else ""
         axes.plot(
-            rows["t"], rows["density"], color=COLOURS[mechanism],
-            linestyle=_LINES.get(mechanism, "-"), label=f"{NAMES[mechanism]}{deviation}",
-            zorder=3 if mechanism in _LINES else 2,
-        )  # fmt: skip
+            rows["t"], rows["density"], **look(mechanism), label=f"{NAMES[mechanism]}{deviation}"
+        )

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 from matplotlib.ticker import MaxNLocator
 
+from dpnoise_papers.claims.interval import reach
 from dpnoise_papers.descent.names import MECHANISMS, title
-from dpnoise_papers.style import COLOURS, GREY, PAGE, house_style, new_figure
+from dpnoise_papers.style import GREY, PAGE, house_style, legend_below, look, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# The tight account is the same noise family as the Gaussian: its colour, another line. Where
+# The tight account is the same noise family as the Gaussian: its colour, another marker. Where
 # flipped Huber noise *is* Gaussian noise its dashes lie on the Gaussian's line and both show.
 LOOKS = {
-    "gaussian": {"color": COLOURS["gaussian"], "linestyle": "-", "zorder": 2},
-    "flipped-huber": {"color": COLOURS["flipped-huber"], "linestyle": "--", "zorder": 3},
-    "gaussian-tight": {"color": COLOURS["gaussian"], "linestyle": ":", "zorder": 2},
+    "gaussian": {**look("gaussian"), "marker": "o", "zorder": 2},
+    "flipped-huber": {**look("flipped-huber"), "marker": "o", "zorder": 3},
+    "gaussian-tight": {**look("gaussian"), "marker": "v", "zorder": 2},
 }
 COLUMNS = 4
 
@@ -31,7 +32,7 @@ def descent_curves(table: pd.DataFrame) -> Figure:
     ----------
     table : DataFrame
         As `dpnoise_papers.flipped_huber_slides.tables.descent_curves.descent_curves` returns it;
-        bars are one standard error.
+        bars are 99 % intervals.
     """
     datasets = sorted(set(table["dataset"]))
     rows = max(1, math.ceil(len(datasets) / COLUMNS))
@@ -44,8 +45,8 @@ def descent_curves(table: pd.DataFrame) -> Figure:
             here = table[table["dataset"] == dataset]
             for mechanism, curve in here.groupby("mechanism", sort=False):
                 panel.errorbar(
-                    curve["passes"], curve["nmse"], yerr=curve["nmse_se"], marker="o",
-                    markersize=2.5, elinewidth=0.6, label=MECHANISMS[mechanism], **LOOKS[mechanism],
+                    curve["passes"], curve["nmse"], yerr=reach(curve, "nmse"),
+                    markersize=3, elinewidth=0.6, label=MECHANISMS[mechanism], **LOOKS[mechanism],
                 )  # fmt: skip
             panel.set_title(title(dataset))
             panel.set_xscale("log")
@@ -62,7 +63,5 @@ def descent_curves(table: pd.DataFrame) -> Figure:
                 panel.set_xlabel("passes")
                 panel.tick_params(labelbottom=True)
         if datasets:
-            figure.legend(
-                *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3
-            )
+            legend_below(figure)
     return figure

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
+from dpnoise_papers.style import COLOURS, GREY, house_style, legend_below, log_ticks, page
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+
+_DARK = "#00432F"  # of flipped Huber noise's green: both are parameters of it
 
 
 @house_style()
@@ -27,7 +30,7 @@ def illustrative_values(table: pd.DataFrame) -> Figure:
     figure, ((axes,),) = page(height=3.6)
     for name, colour, shift, side in (
         ("alpha", COLOURS["flipped-huber"], (2, 6), "left"),
-        ("gamma", COLOURS["gaussian"], (-3, -12), "right"),
+        ("gamma", _DARK, (-3, -12), "right"),
     ):
         exact = table[f"{name}_exact"]
         axes.plot(table["epsilon"], exact, "o-", color=colour, label=rf"$\{name}$")
@@ -44,11 +47,11 @@ def illustrative_values(table: pd.DataFrame) -> Figure:
               label="the paper's grid search")  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(PLAIN)
-    axes.yaxis.set_major_formatter(PLAIN)
     axes.set_xlabel(r"privacy budget $\epsilon$")
     axes.set_ylabel("parameter")
     axes.set_title("Flipped Huber noise of minimum variance")
     axes.margins(x=0.12, y=0.12)
+    for axis in (axes.xaxis, axes.yaxis):
+        log_ticks(axis)
     legend_below(figure)
     return figure

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
+from dpnoise_papers.claims.interval import ends
 from dpnoise_papers.inid_2024.figures.improved_descent import SCHEMES, TITLES
 from dpnoise_papers.style import GREY, PAGE, house_style, legend_below, new_figure
 
@@ -34,7 +35,7 @@ def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     ----------
     table : DataFrame
         The first one of `dpnoise_papers.inid_2024.tables.descent_orders.descent_orders`, all data
-        sets together; drawn by the protocol 'printed', with bars of one standard error.
+        sets together; drawn by the protocol 'printed', with 99 % intervals.
     printed : DataFrame
         The numbers of Figures 5 and 6: lines.
     """
@@ -59,12 +60,14 @@ def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
 def _orders(panel: Axes, rows: pd.DataFrame) -> None:
     """Draw one point per order and scheme; documented orders are named."""
     errors = rows.pivot_table("error", "order", "scheme")
-    spread = rows.pivot_table("error_se", "order", "scheme")
+    table = rows.assign(low=ends(rows, "error")[0], high=ends(rows, "error")[1])
+    low, high = (table.pivot_table(end, "order", "scheme") for end in ("low", "high"))
     names = list(errors["spr"].sort_values().index)
     places = np.arange(len(names))
     for scheme, look in LOOKS.items():
-        values, se = errors.loc[names, scheme], spread.loc[names, scheme]
-        panel.errorbar(places, values, yerr=se, fmt="none", ecolor=look["color"], elinewidth=0.6)
+        values = errors.loc[names, scheme]
+        bars = [values - low.loc[names, scheme], high.loc[names, scheme] - values]
+        panel.errorbar(places, values, yerr=bars, fmt="none", ecolor=look["color"], elinewidth=0.6)
         style = {key: look[key] for key in ("marker", "label")}
         faces = look.get("facecolors", look["color"])
         panel.scatter(

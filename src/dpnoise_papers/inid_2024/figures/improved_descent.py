@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from dpnoise_papers.style import GREY, PAGE, house_style, legend_below, new_figure
+from dpnoise_papers.claims.interval import reach
+from dpnoise_papers.style import COLOURS, GREY, GROUND, PAGE, house_style, legend_below, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# As in Figures 1 and 3: black i.i.d., grey SPR, optimal in the colour of the noise, the Gaussian.
 SCHEMES: dict[str, dict[str, Any]] = {
-    "iid": {"color": "#7F7F7F", "linestyle": ":", "marker": "^", "label": "i.i.d."},
-    "spr": {"color": "#0072B2", "linestyle": "-", "marker": "o", "label": "SPR (usual DP-CD)"},
-    "optimal": {"color": "#D55E00", "linestyle": "--", "marker": "s", "label": "optimal"},
-    "weighted": {"color": "#009E73", "linestyle": "-.", "marker": "D", "label": "for $M_i$"},
+    "iid": {"color": "#000000", "linestyle": (0, (1, 1.4)), "marker": "^", "label": "i.i.d.*"},
+    "spr": {"color": GREY, "linestyle": "-", "marker": "o", "label": "SPR (usual DP-CD)"},
+    "optimal": {
+        "color": COLOURS["gaussian"], "linestyle": (0, (4, 1.8)), "marker": "s", "label": "optimal",
+    },
+    "weighted": {
+        "color": "#C46A00", "linestyle": (0, (6, 1.5, 1, 1.5)), "marker": "D",
+        "label": "for $M_i$*",
+    },
 }  # fmt: skip
 FEATURES = {"raw": "raw features", "standardise": "standardised features"}
 TITLES = {"california": "California, LASSO", "electricity": "Electricity, logistic"}
@@ -52,7 +59,7 @@ def descent_paths(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     ----------
     table : DataFrame
         As `dpnoise_papers.inid_2024.tables.improved_descent.improved_descent` returns it. Lines
-        with bars of one standard error are one run of the most passes, hollow marks runs of
+        with bars, 99 % intervals, are one run of the most passes, hollow marks runs of
         their own for fewer passes; both on fresh trials and in cyclic order.
     printed : DataFrame
         The paper's numbers (judged by the printed protocol) and those read off the figures of
@@ -96,7 +103,12 @@ def _path(panel: Axes, rows: pd.DataFrame, scheme: str) -> None:
     marker, label = look.pop("marker"), look.pop("label")
     run = rows[rows["reading"] == "run"].sort_values("passes")
     panel.errorbar(
-        run["passes"], run["error"], yerr=run["error_se"], elinewidth=0.7, label=label, **look
+        run["passes"],
+        run["error"],
+        yerr=reach(run, "error"),
+        elinewidth=0.7,
+        label=label,
+        **look,
     )
     own = rows[rows["reading"] == "budget"]
     panel.scatter(
@@ -168,7 +180,7 @@ def _losses(panel: Axes, rows: pd.DataFrame, schemes: tuple[str, ...]) -> None:
 def _measured(panel: Axes, rows: pd.DataFrame) -> None:
     curve = rows.sort_values("exponent")
     panel.errorbar(
-        curve["exponent"], curve["error"], yerr=curve["error_se"], color="#000000", marker="o",
+        curve["exponent"], curve["error"], yerr=reach(curve, "error"), color="#000000", marker="o",
         markersize=3, linewidth=0.8, elinewidth=0.7, label="measured error, noise for $M^a$",
     )  # fmt: skip
     for exponent, scheme in ((-1.0, "iid"), (0.0, "optimal"), (1.0, "spr")):
@@ -207,7 +219,7 @@ def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
             kept = here["private"].to_numpy() == 1
             colours = [SCHEMES[name.split("-")[0]]["color"] for name in names]
             panel.errorbar(
-                here["error"], height, xerr=here["error_se"], fmt="none", ecolor=GREY,
+                here["error"], height, xerr=reach(here, "error"), fmt="none", ecolor=GREY,
                 elinewidth=0.8,
             )  # fmt: skip
             panel.scatter(
@@ -222,7 +234,7 @@ def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                 if not inside:
                     panel.annotate(
                         f"$\\varepsilon$ = {_short(epsilon)}", (value, level), (0, 4),
-                        textcoords="offset points", ha="center", color=GREY,
+                        textcoords="offset points", ha="center", color=GREY, bbox=GROUND, zorder=2,
                     )  # fmt: skip
             if len(printed):
                 _lines(panel, printed[printed["dataset"].astype(str) == dataset])
@@ -230,7 +242,7 @@ def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
             panel.set_ylim(-0.6, len(names) - 0.3)
             panel.set_xscale("log")
             panel.margins(x=0.12)
-            panel.xaxis.set_major_locator(LogLocator(10, numticks=5))
+            panel.xaxis.set_major_locator(LogLocator(10, numticks=4))
             panel.minorticks_off()
             panel.xaxis.set_major_formatter(_PERCENT)
             panel.grid(axis="x", color=GREY, alpha=0.2, linewidth=0.5)

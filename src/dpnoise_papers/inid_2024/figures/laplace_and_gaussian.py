@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
+from dpnoise_papers.style import COLOURS, GREY, GROUND, PLAIN, house_style, legend_below, look, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 @house_style()
-def laplace_and_gaussian(table: pd.DataFrame) -> Figure:
+def laplace_and_gaussian(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Errors of optimal Laplace and Gaussian noise against K, one panel per profile (Figure 4).
 
-    A mark and its K show the first dimension at which Laplace noise has the greater error.
+    A mark and its K show the first dimension at which Laplace noise has the greater error; an open
+    circle the one that the paper prints.
     """
     best = table[table["scheme"] == "optimal"]
     names = list(dict.fromkeys(best["profile"]))
@@ -29,12 +30,14 @@ def laplace_and_gaussian(table: pd.DataFrame) -> Figure:
         rows = best[best["profile"] == name].pivot_table(
             index="dimension", columns="noise", values="mse_db"
         )
-        for noise, words, line in (
-            ("gaussian", r"Gaussian, $(\epsilon, \delta)$-DP", "-"),
-            ("laplace", r"Laplace, $\epsilon$-DP", (0, (4, 1.5))),
+        for noise, words in (
+            ("gaussian", r"Gaussian, $(\epsilon, \delta)$-DP"),
+            ("laplace", r"Laplace, $\epsilon$-DP"),
         ):
-            panel.plot(rows.index, rows[noise], color=COLOURS[noise], linestyle=line, label=words)
+            panel.plot(rows.index, rows[noise], **look(noise), label=words)
         _first_loss(panel, rows)
+        first = _crossover(printed, name)
+        _circle(panel, first, np.interp(first, rows.index, rows["laplace"]))
         panel.set_title(name)
         panel.set_xlabel("dimension $K$")
         panel.xaxis.set_major_locator(MaxNLocator(4, integer=True))
@@ -48,23 +51,40 @@ def laplace_and_gaussian(table: pd.DataFrame) -> Figure:
 def _first_loss(panel: Axes, rows: pd.DataFrame) -> None:
     """Mark of the first dimension at which the Laplace error is above the Gaussian's."""
     beyond = rows.index[rows["laplace"] > rows["gaussian"]]
+    text = "Laplace below\nfor every $K$"
     if len(beyond):
         first = beyond[0]
-        level = rows.loc[first, "laplace"]
-        panel.plot([first], [level], "o", color="black", markersize=4, zorder=5)
-        text, shift = f"Laplace above\nfrom $K = {first}$", (6, -22)
-    else:
-        first = float(np.median(rows.index))
-        level = rows["gaussian"].iloc[-1]
-        text, shift = "Laplace below\nfor every $K$", (-14, 12)
-    panel.annotate(text, (first, level), shift, textcoords="offset points")
+        panel.plot(
+            [first], [rows.loc[first, "laplace"]], "o", color="black", markersize=4, zorder=5,
+            clip_on=False,
+        )  # fmt: skip
+        text = f"Laplace above\nfrom $K = {first}$"
+    panel.text(0.96, 0.05, text, transform=panel.transAxes, ha="right", va="bottom", bbox=GROUND)
+
+
+def _crossover(printed: pd.DataFrame | None, profile: str) -> float:
+    """Dimension from which a paper prints that Laplace noise is worse, NaN if none."""
+    if printed is None or not len(printed):
+        return np.nan
+    rows = printed[(printed["column"] == "crossover") & (printed["profile"] == profile)]
+    return float(rows["printed"].iloc[0]) if len(rows) else np.nan
+
+
+def _circle(panel: Axes, x: float, y: float) -> None:
+    """Open circle of a printed number, if there is one."""
+    if np.isfinite(x) and np.isfinite(y):
+        panel.plot(
+            [x], [y], "o", color="black", markerfacecolor="none", markersize=7, zorder=6,
+            label="printed",
+        )  # fmt: skip
 
 
 @house_style()
-def crossovers(table: pd.DataFrame) -> Figure:
+def crossovers(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Dimension from which optimal Laplace noise is worse than Gaussian noise, against epsilon.
 
-    One panel per profile. Triangles at the top stand for 'in no dimension'.
+    One panel per profile. Triangles at the top stand for 'in no dimension', an open circle for
+    what the paper prints.
     """
     profiles = list(table.groupby("profile", sort=False))
     top = 2.0 * table["crossover"].max()
@@ -80,6 +100,8 @@ def crossovers(table: pd.DataFrame) -> Figure:
             never = here[here["crossover"].isna()]
             panel.plot(never["epsilon"], np.full(len(never), top * 0.72**step), marker="^",
                        linestyle="none", color=colour, markersize=3, markevery=5)  # fmt: skip
+        if printed is not None and np.isfinite(first := _crossover(printed, str(name))):
+            _circle(panel, float(printed["epsilon"].iloc[0]), first)
         panel.set_xscale("log")
         panel.set_yscale("log")
         panel.set_title(name)
@@ -93,10 +115,11 @@ def crossovers(table: pd.DataFrame) -> Figure:
     axes.yaxis.set_major_formatter(PLAIN)
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlim(table["epsilon"].min(), table["epsilon"].max())
-    lines, _ = axes.get_legend_handles_labels()
+    known = (panel.get_legend_handles_labels() for panel in panels[0])
+    lines = {words: line for found in known for line, words in zip(*found, strict=True)}
     mark = Line2D([], [], marker="^", linestyle="none", color="black", markersize=3)
     mark.set_label("in no dimension")
-    legend_below(figure, [*lines, mark])
+    legend_below(figure, [*lines.values(), mark])
     return figure
 
 

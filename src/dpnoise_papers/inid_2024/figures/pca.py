@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator
 
+from dpnoise_papers.claims.interval import reach
 from dpnoise_papers.style import (
     COLOURS,
     GREY,
@@ -148,7 +149,7 @@ def _by_epsilon(axes: Axes, table: pd.DataFrame) -> None:
             if rows.empty or (noise == "laplace" and scheme == "iid"):
                 continue  # the two Laplace rows differ by less than a line's width
             axes.errorbar(
-                rows["epsilon"], rows["sre"], yerr=2.0 * rows["sre_se"], color=COLOURS[noise],
+                rows["epsilon"], rows["sre"], yerr=reach(rows, "sre"), color=COLOURS[noise],
                 linestyle=line, linewidth=1.1, marker="o", markersize=2.5, capsize=1.5,
                 label=f"{NAMES[noise]} {SCHEMES[scheme]}, {words[variant]}",
             )  # fmt: skip

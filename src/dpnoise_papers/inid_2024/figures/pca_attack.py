@@ -8,7 +8,15 @@ import numpy as np
 from matplotlib.lines import Line2D
 from scipy import special
 
-from dpnoise_papers.style import COLOURS, GREY, house_style, legend_below, page, power_of_ten
+from dpnoise_papers.style import (
+    COLOURS,
+    GREY,
+    GROUND,
+    house_style,
+    legend_below,
+    page,
+    power_of_ten,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     Curve = Array | pd.Series
 
 _SCHEMES: dict[Any, str] = {"iid": "i.i.d.", "inid": "i.n.i.d."}
-_COLOURS: dict[Any, str] = {"iid": "#404040", "inid": COLOURS["gaussian"]}
+_COLOURS: dict[Any, str] = {"iid": "#000000", "inid": COLOURS["gaussian"]}
 _MARKERS: dict[Any, str] = {"iid": "s", "inid": "o"}
 
 
@@ -93,5 +101,5 @@ def _verdicts(axes: Axes, rows: pd.DataFrame) -> None:
         )
         axes.text(
             0.97, 0.96 - 0.08 * place, text, transform=axes.transAxes, va="top", ha="right",
-            color=_COLOURS[row["scheme"]],
+            color=_COLOURS[row["scheme"]], bbox=GROUND,
         )  # fmt: skip

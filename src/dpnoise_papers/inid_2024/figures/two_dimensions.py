@@ -1,10 +1,10 @@
-"""Table II of inid-2024 and what it leaves out: noise for two coordinates."""
+"""Table II of inid-2024 over epsilon, and what it leaves out: noise for two coordinates."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.style import COLOURS, GREY, PLAIN, house_style, legend_below, page
+from dpnoise_papers.style import COLOURS, GREY, GROUND, PLAIN, house_style, legend_below, look, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,67 +22,37 @@ MECHANISMS = {
     "box-staircase": "staircase in the norm of the box",
     "lower-bound": "lower bound on any noise",
 }
-# Dark is what the paper compares, light what knows as much as its i.n.i.d. noise.
+# Of one mechanism, a marker tells the variants apart.
 _LOOKS = {
-    "staircase": (COLOURS["staircase"], "-"),
-    "laplace-iid": (COLOURS["laplace"], (0, (1, 1.2))),
-    "laplace-optimal": (COLOURS["laplace"], "-"),
-    "staircase-optimal": (COLOURS["truncated-laplace"], (0, (4, 1.5))),
-    "box-norm": (COLOURS["gaussian"], (0, (1, 1.2))),
-    "box-staircase": (COLOURS["gaussian"], "-"),
-    "lower-bound": (GREY, (0, (2, 2))),
+    "staircase": ("staircase", ""),
+    "laplace-iid": ("laplace", ""),
+    "laplace-optimal": ("laplace", "o"),
+    "staircase-optimal": ("staircase", "o"),
+    "box-norm": ("k-norm", ""),
+    "box-staircase": ("k-norm", "s"),
+    "lower-bound": ("", ""),
 }
+_BOUND = {"color": GREY, "linestyle": (0, (2, 2))}
 _PAPER = ("staircase", "laplace-iid", "laplace-optimal")
 
 
 @house_style()
-def table_2(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
-    """Table II as a page: ours, and below it in grey what the paper prints.
+def curves(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
+    """Errors times epsilon, which is constant for Laplace noise, against epsilon.
 
-    The lowest error of each column, bound aside, is bold.
+    Open circles are the numbers of Table II; what it leaves out carries an asterisk.
     """
-    wide = table.pivot_table(index="mechanism", columns="epsilon", values="mae", sort=False)
-    known = {}
-    if printed is not None and len(printed):
-        rows = printed[printed["column"] == "mae"]
-        places = zip(rows["mechanism"], rows["epsilon"].astype(float), strict=True)
-        known = dict(zip(places, rows["printed"], strict=True))
-    names = [*_PAPER, *(name for name in wide.index if name not in _PAPER)]
-    lowest = wide.drop(index="lower-bound", errors="ignore").min()
-    figure, panels = page(height=0.7 + 0.34 * len(names))
-    axes = panels[0, 0]
-    axes.set_axis_off()
-    axes.set_xlim(-2.6, len(wide.columns) - 0.4)
-    axes.set_ylim(len(names) - 0.3, -1.3)
-    axes.set_title("Mean absolute error in two dimensions; in grey as the paper prints it")
-    for place, epsilon in enumerate(wide.columns):
-        axes.text(place, -0.85, rf"$\epsilon = {epsilon:g}$", ha="center", fontweight="bold")
-    for row, name in enumerate(names):
-        axes.text(-2.6, row, MECHANISMS[name], va="center")
-        for place, epsilon in enumerate(wide.columns):
-            value = float(wide[epsilon][name])
-            weight = "bold" if value == lowest[epsilon] else "normal"
-            text = known.get((name, float(epsilon)))
-            up = 0.14 if text is not None else 0.0
-            axes.text(place, row - up, f"{value:.4f}", ha="center", va="center",
-                      fontweight=weight)  # fmt: skip
-            if text is not None:
-                axes.text(place, row + 0.24, f"{text:.4f}", ha="center", va="center",
-                          color=GREY)  # fmt: skip
-    for level in (-0.55, len(_PAPER) - 0.5):
-        axes.axhline(level, color="black", linewidth=0.6)
-    return figure
-
-
-@house_style()
-def curves(table: pd.DataFrame) -> Figure:
-    """Errors times epsilon, which is constant for Laplace noise, against epsilon."""
     figure, panels = page(height=3.6)
     axes = panels[0, 0]
-    for name, (colour, line) in _LOOKS.items():
+    for name, (mechanism, marker) in _LOOKS.items():
         rows = table[table["mechanism"] == name].sort_values("epsilon")
-        axes.plot(rows["epsilon"], rows["mae_epsilon"], color=colour, linestyle=line,
-                  label=MECHANISMS[name])  # fmt: skip
+        axes.plot(
+            rows["epsilon"], rows["mae_epsilon"], **(look(mechanism) if mechanism else _BOUND),
+            marker=marker, markersize=3, markevery=max(1, len(rows) // 8),
+            label=MECHANISMS[name] + "*" * (name not in _PAPER),
+        )  # fmt: skip
+    if printed is not None and len(printed):
+        _mark_printed(axes, printed)
     _mark_crossing(axes, table)
     axes.set_xscale("log")
     axes.set_xlim(table["epsilon"].min(), table["epsilon"].max())
@@ -96,6 +66,17 @@ def curves(table: pd.DataFrame) -> Figure:
     return figure
 
 
+def _mark_printed(axes: Axes, printed: pd.DataFrame) -> None:
+    """Mark of the printed errors, times epsilon."""
+    rows = printed[printed["column"] == "mae"]
+    epsilon = rows["epsilon"].astype(float)
+    axes.scatter(
+        epsilon, epsilon * rows["printed"], s=26, facecolors="none", linewidths=1, zorder=6,
+        edgecolors=[COLOURS[_LOOKS[name][0]] for name in rows["mechanism"]],
+    )  # fmt: skip
+    axes.plot([], [], "o", color=GREY, markerfacecolor="none", label="printed")
+
+
 def _mark_crossing(axes: Axes, table: pd.DataFrame) -> None:
     """Mark of the first epsilon of the grid at which the staircase beats i.n.i.d. Laplace noise."""
     wide = table.pivot_table(index="epsilon", columns="mechanism", values="mae_epsilon")
@@ -106,5 +87,6 @@ def _mark_crossing(axes: Axes, table: pd.DataFrame) -> None:
         axes.annotate(
             "here the staircase, which knows less,\novertakes i.n.i.d. Laplace noise",
             (beyond[0], level), (0.12, 0.885), textcoords="axes fraction", va="center",
+            bbox=GROUND,
             arrowprops={"arrowstyle": "-", "linewidth": 0.6, "relpos": (1.0, 0.4)},
         )  # fmt: skip

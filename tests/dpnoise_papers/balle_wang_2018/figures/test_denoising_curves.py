@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers.balle_wang_2018.figures.denoising_curves import denoised_curves, error_curves
+from dpnoise_papers.claims.interval import ends
+from dpnoise_papers.style import OURS
 
 SCALES = {"cgm": 2.0, "agm": 1.0, "laplace": 3.0, "agm-js": 0.5, "agm-js-plus": 0.4,
           "agm-th": 0.7, "flipped-huber": 0.9, "zero": 0.6}  # fmt: skip
@@ -35,16 +37,16 @@ def test_errors_and_ratios_of_every_mechanism(table):
         assert len(left.collections) == len(SCALES)
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "flipped Huber*" in words
-    assert words[-1] == "* beyond the paper"
+    assert words[-1] == OURS
     assert len(words) == len(SCALES) + 1
 
 
-def test_bands_are_two_standard_errors(table):
+def test_bands_are_the_intervals_of_the_verdict(table):
     axes = error_curves(table).axes[0]
     band = axes.collections[0].get_paths()[0].vertices
-    own = table[(table["epsilon"] == 0.1) & (table["method"] == "cgm")]
-    assert band[:, 1].max() == pytest.approx((own["error"] + 2 * own["error_se"]).max())
-    assert band[:, 1].min() == pytest.approx((own["error"] - 2 * own["error_se"]).min())
+    low, high = ends(table[(table["epsilon"] == 0.1) & (table["method"] == "cgm")], "error")
+    assert band[:, 1].max() == pytest.approx(high.max())
+    assert band[:, 1].min() == pytest.approx(low.min())
 
 
 def test_denoised_alone_with_one_panel_per_epsilon(table):

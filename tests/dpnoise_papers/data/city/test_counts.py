@@ -129,7 +129,7 @@ def test_no_map_and_a_later_try(places, tmp_path):
     content = copy.read_bytes()
     hide(places, ROADS)
     npz = tmp_path / "manhattan.npz"
-    again = {**places, "city": True}
+    again = {**places, "kind": "city"}
     tried = tried_with("manhattan", npz.with_suffix(".json"), **again)
     status = prepare_city(npz, hours=[0], tried_with=tried, **PLAIN, **places)
     assert status["status"] == "missing"

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers import style
-from dpnoise_papers.flipped_huber_2023.figures.limit import limit
+from dpnoise_papers.flipped_huber_2023.figures.limit import excess, limit, limit_supplement
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def lines(axes, mechanism):
 
 
 def test_every_cost_and_delta_has_its_excess_and_its_marks(table):
-    figure = limit(table)
+    figure = excess(table)
     assert len(figure.axes) == 12
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ([r"$\delta = 0$", r"$\delta = 10^{-8}$", r"$\delta = 0.3$", "", "", ""] * 2)
@@ -48,7 +48,7 @@ def test_every_cost_and_delta_has_its_excess_and_its_marks(table):
 
 
 def test_curves_and_the_grey_area_lie_inside_the_panels(table):
-    above = limit(table).axes[0]
+    above = excess(table).axes[0]
     low, high = above.get_ylim()
     assert low < 0.4  # the bounds differ by 0.4 per cent
     assert high > 500.0
@@ -57,13 +57,31 @@ def test_curves_and_the_grey_area_lie_inside_the_panels(table):
 
 
 def test_legend_names_every_mechanism_and_the_grey_area(table):
-    words = [text.get_text() for text in limit(table).legends[0].get_texts()]
+    words = [text.get_text() for text in excess(table).legends[0].get_texts()]
     assert words == ["Gaussian", "Laplace", "staircase", "limit not known better"]
 
 
 def test_one_cost_alone_can_be_drawn_and_bytes_repeat(table, tmp_path):
     one = table[table["cost"] == "variance"]
-    first = style.save(limit(one), tmp_path / "first")
-    second = style.save(limit(one), tmp_path / "second")
+    first = style.save(excess(one), tmp_path / "first")
+    second = style.save(excess(one), tmp_path / "second")
     for a, b in zip(first, second, strict=True):
         assert a.read_bytes() == b.read_bytes()
+
+
+def test_the_figure_and_its_supplement_have_every_delta_once(table):
+    titles = [
+        axes.get_title(loc="left")
+        for draw in (limit, limit_supplement)
+        for axes in draw(table).axes
+        if axes.get_title(loc="left")
+    ]
+    assert titles == [r"$\delta = 0$"] * 2 + [r"$\delta = 10^{-8}$", r"$\delta = 0.3$"] * 2
+
+
+def test_every_mechanism_has_its_colour_and_dash(table):
+    entries = {line.get_label(): line for line in excess(table).legends[0].get_lines()}
+    for mechanism in ("gaussian", "laplace", "staircase"):
+        line = entries[style.NAMES[mechanism]]
+        assert line.get_color() == style.COLOURS[mechanism]
+        assert line.is_dashed() == (mechanism != "gaussian")

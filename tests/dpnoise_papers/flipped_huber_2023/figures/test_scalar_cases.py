@@ -21,8 +21,8 @@ def cases(**changes):
     return pd.DataFrame(rows).assign(**changes)
 
 
-def points(axes, marker):
-    lines = [line for line in axes.lines if line.get_marker() == marker]
+def points(axes, markers):
+    lines = [line for line in axes.lines if line.get_marker() in tuple(markers)]
     return sorted(
         point for line in lines for point in zip(line.get_xdata(), line.get_ydata(), strict=True)
     )
@@ -32,7 +32,7 @@ def test_every_trial_stands_at_its_two_ratios_with_its_case_named():
     figure = table_1(cases())
     (axes,) = figure.axes
     expected = [(0.2, 0.1), (0.5, 0.8), (0.5, 1.0), (0.6, 0.375), (0.6, 1.5), (1.2, 0.4)]
-    for found, wanted in zip(points(axes, "o"), expected, strict=True):
+    for found, wanted in zip(points(axes, "os^Dv"), expected, strict=True):
         assert found == pytest.approx(wanted)
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert words == ["(i)", "(ii)", "(iii)", "(iv)", "(v)", "border"]

@@ -78,7 +78,8 @@ def test_figure_3a_marks_the_printed_variances_alone():
     ]  # fmt: skip
     colours = [to_hex(colour) for colour in marks.get_edgecolors()]
     assert colours.count(style.COLOURS["gaussian"].lower()) == 2
-    assert not below.collections
+    (excess,) = below.collections
+    assert excess.get_offsets()[0].tolist() == pytest.approx([0.3, 168.8 / (0.999 * 2 / 0.09) - 1])
     assert not figure_3a(variances(), printed().iloc[:0]).axes[0].collections
 
 

@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers import style
-from dpnoise_papers.flipped_huber_2023.figures.vector_variances import gain, variances
+from dpnoise_papers.flipped_huber_2023.figures.vector_variances import (
+    MARKERS,
+    curve,
+    figure_4,
+    gain,
+    table_2,
+    variances,
+)
 
 EPSILONS = [0.1, 1.0, 10.0]
 
@@ -68,3 +75,35 @@ def test_gain_has_one_curve_per_budget_and_marks_its_peak(tmp_path):
     first = style.save(figure, tmp_path / "a")
     again = style.save(gain(table), tmp_path / "b")
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in again]
+
+
+def test_the_middle_panel_has_the_printed_numbers_against_the_gaussian(table):
+    printed = pd.DataFrame(
+        {"column": ["searched"], "delta": ["1e-8"], "epsilon": ["1.0"],
+         "mechanism": ["flipped-huber"], "printed": [4.5]}
+    )  # fmt: skip
+    middle = figure_4(table, printed).axes[2]
+    (dots,) = middle.collections
+    assert dots.get_offsets()[0].tolist() == pytest.approx([1.0, 10 * np.log10(9.0 / 4.5)])
+
+
+@pytest.mark.parametrize(
+    ("draw", "ours"),
+    [(figure_4, {"Laplace*"}), (table_2, {"Gaussian*", "flipped Huber, exact*"})],
+)
+def test_what_the_paper_does_not_show_carries_an_asterisk(table, draw, ours):
+    words = [text.get_text() for text in draw(table, table[:0]).legends[0].get_texts()]
+    starred = {word for word in words if word.endswith("*")}
+    assert starred == ours
+    assert words[-1] == style.OURS
+    titles = [axes.get_title(loc="left") for axes in figure_4(table, table[:0]).axes[:2]]
+    assert [title.endswith("*") for title in titles] == [False, True]
+
+
+def test_mechanisms_have_their_colour_and_dash_and_methods_a_marker():
+    for mechanism in style.COLOURS:
+        plain, marked = curve(mechanism, "exact"), curve(mechanism, "box")
+        assert {**plain, **style.look(mechanism)} == plain
+        assert marked["linestyle"] == plain["linestyle"]
+        assert (plain["marker"], marked["marker"]) == ("", "s")
+    assert len(set(MARKERS.values())) == len(MARKERS)

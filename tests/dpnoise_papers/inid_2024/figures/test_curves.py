@@ -33,14 +33,14 @@ def levels(axes, colour):
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_errors_against_epsilon(noise):
     table = curves(noise, [20], [0.1, 1.0, 10.0])
-    (axes,) = error_curves(table).axes
-    assert axes.get_xscale() == "log"
     best = table[table["scheme"] == "optimal"]
-    expected = {tuple(rows["mse_db"].round(9)) for _, rows in best.groupby("profile")}
-    assert set(levels(axes, COLOURS[noise])) == expected
-    assert len(levels(axes, "black")) == 1
-    # SPR is drawn where it differs from i.i.d. noise.
-    assert len(levels(axes, GREY)) == (3 if noise == "laplace" else 0)
+    for axes, column in zip(error_curves(table).axes, ("mse_db", "gain_db"), strict=True):
+        assert axes.get_xscale() == "log"
+        expected = {tuple(rows[column].round(9)) for _, rows in best.groupby("profile")}
+        assert set(levels(axes, COLOURS[noise])) == expected
+        assert len(levels(axes, "black")) == 1
+        # SPR is drawn where it differs from i.i.d. noise.
+        assert len(levels(axes, GREY)) == (3 if noise == "laplace" else 0)
 
 
 def test_errors_against_the_dimension_have_a_close_view():
@@ -58,10 +58,14 @@ def test_printed_numbers_are_open_circles():
         {"column": ["gain_db", "gain", "mse_db"], "printed": [2.0, 7.0, 33.0],
          "epsilon": [np.nan, np.nan, "10"]}
     )  # fmt: skip
-    (axes,) = error_curves(table, printed).axes
-    (circles,) = [line for line in axes.get_lines() if line.get_marker() == "o"]
-    assert np.allclose(circles.get_xdata(), [1.0, 10.0])
-    assert np.allclose(circles.get_ydata(), [40.0 - 2.0, 33.0])
+    found = []
+    for axes in error_curves(table, printed).axes:
+        (circles,) = [line for line in axes.get_lines() if line.get_marker() == "o"]
+        found += zip(circles.get_xdata(), circles.get_ydata(), strict=True)
+    assert found == [(10.0, 33.0), (1.0, 2.0)]
+    beyond = error_curves(table, printed.assign(epsilon="11"))  # not computed there
+    assert not [line for axes in beyond.axes for line in axes.get_lines()
+                if line.get_marker() == "o"]  # fmt: skip
 
 
 def test_dispersion_has_a_named_line_per_profile():

@@ -17,7 +17,7 @@ from dpnoise_papers.inid_2024.tables.descent_variants import (
     weights_and_variants,
 )
 from dpnoise_papers.inid_2024.tables.improved_descent import COLUMNS, improved_descent
-from dpnoise_papers.style import save
+from dpnoise_papers.style import OURS, save
 
 PRINTED = pd.DataFrame(
     {
@@ -65,7 +65,7 @@ def test_paths_show_the_fresh_cyclic_run_and_the_printed_numbers(paths):
     assert len([line for line in standardised.get_lines() if len(line.get_ydata()) > 1]) == 1
     assert "all three schemes are one" in [text.get_text() for text in standardised.texts]
     assert set(words(figure)) == {
-        "i.i.d.", "SPR (usual DP-CD)", "optimal", "printed", "DP-CD of Mangold et al.",
+        "i.i.d.*", "SPR (usual DP-CD)", "optimal", "printed", "DP-CD of Mangold et al.", OURS,
         "a run of its own for this many passes",
     }  # fmt: skip
 

@@ -48,7 +48,15 @@ def test_table_2_shows_ours_beside_what_is_printed():
     body = cells(page)
     assert body[0][:2] == ["Staircase", "3.9962 [3.9962]"]
     assert body[1] == ["i.i.d. Laplace", "4.0000", "1.0000"]
-    assert latex.count("&") == 4 * 2
+    assert len(body) == len(set(table["mechanism"]))
+    starred = [row[0].endswith("*") for row in body]
+    assert starred == [False] * 3 + [True] * (len(body) - 3)  # the paper's rows come first
+    private = table[table["mechanism"] != "lower-bound"]
+    for place, (_, rows) in enumerate(private.groupby("epsilon"), start=1):
+        bold = [row[place] for row in body if "**" in row[place]]
+        assert bold == [f"**{rows['mae'].min():.4f}**"]
+    assert latex.count("&") == (len(body) + 1) * 2
+    assert "**" not in latex
     assert r"$\epsilon$ = 0.5" in latex
 
 

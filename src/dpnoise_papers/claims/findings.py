@@ -1,0 +1,143 @@
+"""Findings of a run at the papers' scale, kept in the repository for those who do not run it.
+
+    python -m dpnoise_papers.claims.findings docs published results figures
+
+writes `docs/snapshot/` from a run: every verdict, every number that a cause refers to, and the
+figures of what the causes explain; and renews the images of the documents. `docs/findings.md`
+follows from the snapshot and from the causes alone, so that a change of their words needs no run:
+
+    python -m dpnoise_papers.claims.findings docs published
+"""
+
+from __future__ import annotations
+
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
+from PIL import Image
+
+from dpnoise_papers.claims.findings_page import page
+from dpnoise_papers.claims.published import read_published
+from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.references import named_tables, references, render
+from dpnoise_papers.result_files import write_bytes, write_table, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dpnoise_papers.claims.published import Published
+
+VERDICTS = ["id", "paper", "item", "kind", "statement", "printed", "ours", "verdict", "cause"]
+NUMBERS = ["reference", "value"]
+# Figures that the README and other documents show, by their name in docs/images.
+IMAGES = {
+    "descent-orders": "inid-2024/descent-orders",
+    "figure-2": "flipped-huber-2023/figure-2",
+    "gain": "flipped-huber-2023/gain",
+    "heat-map": "balle-wang-2018/figure-2",
+    "limit": "flipped-huber-2023/limit",
+    "spr-or-optimal": "inid-2024/spr-or-optimal",
+    "table-3": "flipped-huber-2023/table-3",
+    "table-4-laplace": "inid-2024/table-4-laplace",
+}
+WIDTH = 1100  # pixels of a figure
+_COLOURS = 128
+
+
+class Snapshot(NamedTuple):
+    """Verdicts and numbers of a run, as tables of texts."""
+
+    verdicts: pd.DataFrame
+    numbers: pd.DataFrame
+
+
+def snapshot(
+    published: Published, tables: Mapping[str, pd.DataFrame], verdicts: pd.DataFrame
+) -> Snapshot:
+    """Snapshot of a run with these result tables and verdicts."""
+    texts = (f"{cause.finding} {cause.evidence}" for cause in published.causes)
+    known = dict.fromkeys(part.text for text in texts for part in references(text))
+    rows = [(text, render(f"{{{text}}}", tables)) for text in known]
+    kept = verdicts[VERDICTS].fillna("").astype(str)
+    return Snapshot(kept, pd.DataFrame(rows, columns=NUMBERS))
+
+
+def read_snapshot(folder: Path) -> Snapshot:
+    """Snapshot that `write` made in a folder."""
+    return Snapshot(*(read_texts(folder / f"{name}.csv") for name in Snapshot._fields))
+
+
+def read_texts(path: Path) -> pd.DataFrame:
+    """Table whose cells are kept as they are written."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def differences(kept: Snapshot, run: Snapshot) -> list[str]:
+    """Where a kept snapshot is not what a run says, one line for each verdict and number."""
+    found = []
+    for what, key, value in (("verdicts", "id", "verdict"), ("numbers", "reference", "value")):
+        said, now = (
+            dict(zip(table[key], table[value], strict=True))
+            for table in (getattr(kept, what), getattr(run, what))
+        )
+        found += [
+            f"docs/snapshot says {said.get(name, 'nothing')}, the run {now.get(name, 'nothing')}: "
+            f"{name}"
+            for name in {**said, **now}
+            if said.get(name) != now.get(name)
+        ]
+    return found
+
+
+def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
+    """Write what `docs` keeps of a run in `results` and `figures`: snapshot, findings, images."""
+    known = read_published(published)
+    tables = read_tables(named_tables(known), results)
+    made = snapshot(known, tables, read_texts(results / "verdicts.csv"))
+    folder = docs / "snapshot"
+    for name, table in made._asdict().items():
+        write_table(table, folder / f"{name}.csv")
+    explained = made.verdicts[made.verdicts["cause"] != ""]
+    items = set(explained["paper"] + "/" + explained["item"])
+    wanted = {name for name in items if (figures / f"{name}.png").is_file()}
+    kept = set(folder.glob("*/*.png"))
+    for name in sorted(wanted):
+        write_bytes(_small(figures / f"{name}.png"), folder / f"{name}.png")
+    for name, figure in IMAGES.items():
+        if (figures / f"{figure}.png").is_file():
+            write_bytes(_small(figures / f"{figure}.png"), docs / "images" / f"{name}.png")
+    for path in kept - {folder / f"{name}.png" for name in wanted}:
+        path.unlink()
+    write_page(docs, published)
+
+
+def write_page(docs: Path, published: Path) -> None:
+    """Write the page of findings from the snapshot and the causes, without a run."""
+    write_text(page_of(docs, published), docs / "findings.md")
+
+
+def page_of(docs: Path, published: Path) -> str:
+    """Text of the page of findings, by the snapshot in `docs`."""
+    folder = docs / "snapshot"
+    kept = read_snapshot(folder)
+    pictures = {f"{path.parent.name}/{path.stem}" for path in folder.glob("*/*.png")}
+    numbers = dict(zip(kept.numbers["reference"], kept.numbers["value"], strict=True))
+    return page(read_published(published).causes, kept.verdicts, numbers, pictures)
+
+
+def _small(path: Path) -> bytes:
+    """Figure as a PNG of few colours and of the width of a page on a screen."""
+    with Image.open(path) as image:
+        height = round(image.height * WIDTH / image.width)
+        smaller = image.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
+    buffer = BytesIO()
+    smaller.quantize(_COLOURS).save(buffer, format="png", optimize=True)
+    return buffer.getvalue()
+
+
+if __name__ == "__main__":
+    places = [Path(name) for name in sys.argv[1:5]]
+    (write if len(places) == 4 else write_page)(*places)

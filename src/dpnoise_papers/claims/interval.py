@@ -1,0 +1,55 @@
+"""The interval of noise around a value: what verdicts judge by and figures draw."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtrit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpnoise._types import Array
+
+LEVEL = 0.99
+INTERVAL = f"{LEVEL:.0%} interval"  # in words
+
+
+def quantile(repetitions: Array | float, rows: int = 1, *, two: bool = False) -> Array:
+    """How many standard errors are clear at 99 %, `rows` being looked at (Bonferroni).
+
+    Student's quantile for as many repetitions. With `two` a printed number is taken to carry an
+    error of the size of ours: the difference has sqrt 2 of it and twice the degrees of freedom.
+    """
+    freedom = np.maximum(np.subtract(repetitions, 1), 1) * (2 if two else 1)
+    freedom = np.minimum(freedom, 1e10)  # beyond, Student's distribution is the normal one
+    errors: Array = stdtrit(freedom, 1 - (1 - LEVEL) / 2 / rows)
+    return (math.sqrt(2) if two else 1.0) * errors
+
+
+def ends(table: pd.DataFrame, column: str) -> tuple[Array, Array]:
+    """Ends of the 99 % interval of a column, each of shape (n,), as the verdict takes it.
+
+    Those of the replications where the table has them (`x_low`, `x_high`), else by the standard
+    error (`x_se`) and the number of repetitions, which counts as unlimited if it is unknown; a
+    column with neither is exact.
+    """
+    value = table[column].to_numpy(dtype=float)
+    if {f"{column}_low", f"{column}_high"} <= set(table):
+        low, high = (table[f"{column}_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
+        return low, high
+    if f"{column}_se" not in table:
+        return value, value
+    unknown = np.full(len(table), math.inf)
+    repetitions = table["repetitions"].to_numpy(float) if "repetitions" in table else unknown
+    reach = quantile(repetitions) * table[f"{column}_se"].to_numpy(dtype=float)
+    return value - reach, value + reach
+
+
+def reach(table: pd.DataFrame, column: str) -> Array:
+    """How far the interval of a column reaches down and up, of shape (2, n), for error bars."""
+    value = table[column].to_numpy(dtype=float)
+    low, high = ends(table, column)
+    return np.stack([value - low, high - value])

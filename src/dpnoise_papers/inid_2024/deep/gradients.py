@@ -1,0 +1,192 @@
+"""Gradients of single samples, and their sum clipped by group.
+
+Several networks of one structure are differentiated at once: parameters and batches have a first
+axis for the R networks, gradients a second one for the B samples of each.
+
+What is proved of the clipped sum, floating point included. A group's gradient is added in whole
+multiples of u = 2^ceil(log2 C) / 2^30, rounded towards zero, which lowers every norm. The norm is
+computed in float64 with a relative error below K 2^-53 in any order of addition; the factor and the
+product are float32 and add less than 3 * 2^-24. The margin 2^-20 of the threshold covers both for K
+up to 2^32. So what a sample contributes to a group has norm at most C, and up to 2^22 such
+contributions of at most 2^30 units are added without any rounding: adding or removing a sample
+changes the sum of a group by its own contribution, and by nothing else.
+
+Not proved: that a sample's gradient is computed with the same rounding whichever samples are
+beside it. The kernels used here were never seen to differ for two or more samples and networks
+(the tests look); a single sample is padded to two for this reason.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from dpnoise._extras import imports_of
+from dpnoise_papers.inid_2024.deep.run import MAXIMUM_CLIP, MINIMUM_CLIP
+
+with imports_of("deep"):
+    import torch
+    from torch import Tensor, nn
+    from torch.func import functional_call, grad_and_value, vmap
+    from torch.nn import functional
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dpnoise_papers.inid_2024.deep.network import Group
+
+_MARGIN = 2.0**-20
+_UNITS = 30  # powers of two in a threshold
+
+
+class ClippedSum(NamedTuple):
+    """Sum of clipped gradients.
+
+    Attributes
+    ----------
+    sums : torch.Tensor, shape (R, K)
+        In float64, exact; all tensors are flat and one behind the other.
+    norms : torch.Tensor, shape (R, B, T)
+        Of each tensor before clipping, in float64.
+    clipped : torch.Tensor of bool, shape (R, B, M)
+        Where the norm of a group was lowered.
+    kept : torch.Tensor of bool, shape (R, B)
+        Which samples count: present, with a finite gradient.
+    """
+
+    sums: Tensor
+    norms: Tensor
+    clipped: Tensor
+    kept: Tensor
+
+
+def sample_gradients(
+    model: nn.Module,
+    parameters: Mapping[str, Tensor],
+    images: Tensor,
+    labels: Tensor,
+    *,
+    bfloat16: bool = False,
+) -> tuple[dict[str, Tensor], Tensor]:
+    """Gradient of the cross-entropy of each sample, and the losses.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        Structure.
+    parameters : mapping of str to torch.Tensor, shape (R, ...)
+        Of each network.
+    images : torch.Tensor, shape (R, B, channels, height, width)
+        Samples of each network.
+    labels : torch.Tensor of int, shape (R, B)
+        Classes.
+    bfloat16 : bool
+        Whether layers compute in bfloat16. Any function of one sample may be clipped, so the
+        account is that of float32.
+
+    Returns
+    -------
+    gradients : dict of str to torch.Tensor, shape (R, B, ...)
+        In float32.
+    losses : torch.Tensor, shape (R, B)
+        In float32.
+    """
+
+    def loss(values: dict[str, Tensor], image: Tensor, label: Tensor) -> Tensor:
+        with torch.autocast(image.device.type, torch.bfloat16, enabled=bfloat16):
+            logits = functional_call(model, values, (image[None],))
+        return functional.cross_entropy(logits.to(torch.float32), label[None])
+
+    each_sample = vmap(grad_and_value(loss), in_dims=(None, 0, 0))
+    if len(images) > 1:
+        gradients, losses = vmap(each_sample)(dict(parameters), images, labels)
+        return gradients, losses
+    single = {name: value[0] for name, value in parameters.items()}
+    gradients, losses = each_sample(single, images[0], labels[0])
+    return {name: value[None] for name, value in gradients.items()}, losses[None]
+
+
+def clipped_sum(
+    gradients: Mapping[str, Tensor],
+    groups: Sequence[Group],
+    clips: Sequence[float],
+    order: int,
+    present: Tensor,
+) -> ClippedSum:
+    """Sum over samples of gradients that are clipped by group.
+
+    Parameters
+    ----------
+    gradients : mapping of str to torch.Tensor, shape (R, B, ...)
+        In float32.
+    groups : sequence of Group
+        The M groups.
+    clips : sequence of float
+        Threshold of each group, from 1e-6 to 1e6.
+    order : {1, 2}
+        Of the norm.
+    present : torch.Tensor of bool, shape (R, B)
+        Which samples are in the batch; others are padding.
+
+    Returns
+    -------
+    ClippedSum
+        Of which a sample changes group m by a vector of norm at most `clips[m]`. A sample whose
+        gradient is not finite anywhere contributes 0: an error would tell of its presence.
+
+    Raises
+    ------
+    ValueError
+        If a threshold is out of range.
+    """
+    bad = [clip for clip in clips if not MINIMUM_CLIP <= clip <= MAXIMUM_CLIP]
+    if bad or len(clips) != len(groups):
+        expected = f"{len(groups)} numbers from {MINIMUM_CLIP:g} to {MAXIMUM_CLIP:g}"
+        raise ValueError(f"clipping thresholds: expected {expected}, got {list(clips)}")
+    flat = {name: gradient.flatten(2) for name, gradient in gradients.items()}
+    norms = torch.stack([_norm(part, order) for part in flat.values()], -1)
+    by_group = group_norms(norms, list(flat), groups, order)
+    finite = torch.isfinite(by_group).all(-1)
+    kept = present & finite
+    if not bool(finite.all()):  # 0 times nan is nan
+        flat = {name: torch.where(finite[..., None], part, 0.0) for name, part in flat.items()}
+    inner = (1.0 - _MARGIN) * torch.tensor(clips, dtype=torch.float64, device=norms.device)
+    sums = []
+    for m, (group, clip) in enumerate(zip(groups, clips, strict=True)):
+        unit = 2.0 ** (math.ceil(math.log2(clip)) - _UNITS)
+        shrunk = inner[m] / by_group[..., m].clamp(min=float(inner[m])) / unit
+        factor = torch.where(kept, shrunk, 0.0).to(torch.float32)[..., None]
+        for name in group.tensors:
+            whole_units = (flat[name] * factor).to(torch.int64)  # rounds towards zero
+            sums.append(whole_units.sum(1).to(torch.float64) * unit)
+    return ClippedSum(torch.cat(sums, -1), norms, (by_group > inner) & kept[..., None], kept)
+
+
+def group_norms(norms: Tensor, names: Sequence[str], groups: Sequence[Group], order: int) -> Tensor:
+    """Norms of groups from those of their tensors.
+
+    Parameters
+    ----------
+    norms : torch.Tensor, shape (..., T)
+        Of the tensors `names`.
+    names : sequence of str
+        All tensors.
+    groups : sequence of Group
+        The M groups.
+    order : {1, 2}
+        Of the norm.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., M)
+        In float64.
+    """
+    place = {name: t for t, name in enumerate(names)}
+    members = [[place[name] for name in group.tensors] for group in groups]
+    found = [torch.linalg.vector_norm(norms[..., some], order, -1) for some in members]
+    return torch.stack(found, -1)
+
+
+def _norm(part: Tensor, order: int) -> Tensor:
+    """Norm of flat gradients in float64."""
+    return torch.linalg.vector_norm(part, order, -1, dtype=torch.float64)

@@ -1,0 +1,246 @@
+"""Laplace noise of Table IV of inid-2024 by what may have been run: privacy and size of each.
+
+Muthukrishnan & Kalyani (2024), Section VI-C, print accuracies with Laplace noise for delta = 0 that
+lie beside those of Gaussian noise at delta = 1e-5. Each variant says how gradients are clipped,
+how the noise for a sensitivity of 1 is found and what is counted as sensitivity. For each: the
+noise, what it truly guarantees, and the noise against the gradient beside Gaussian noise.
+
+Accuracy falls as noise rises. So the printed accuracy of a Laplace row bounds its noise by those
+Gaussian rows of the same scheme that are above and below it, and a variant outside is excluded.
+What is inside is possible, no more.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dpnoise_papers.claims.beside import printed_texts
+from dpnoise_papers.inid_2024.deep.accounting import minimum_multiplier, noise_unit, rdp_epsilon
+from dpnoise_papers.inid_2024.deep.laplace import (
+    WHOLE_ORDERS,
+    lower_epsilon,
+    pure_epsilon,
+    upper_epsilon,
+)
+from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales
+from dpnoise_papers.inid_2024.tables.table_4 import PRINTED_AS, layer_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpnoise._types import Array
+    from dpnoise_papers.claims.model import Claim
+    from dpnoise_papers.inid_2024.deep.scales import Noise, Scheme
+    from dpnoise_papers.inid_2024.learning_settings import DeepLearning
+
+_TIE = 1e-9  # the same noise, but for rounding
+COLUMNS = (
+    "variant", "epsilon", "scheme", "clipping", "unit", "noise_l2", "signal_most", "signal_flat",
+    "noise_over_gaussian", "equivalent_multiplier", "multiplier_from", "multiplier_to", "excluded",
+    "printed_accuracy", "epsilon_pure", "delta", "epsilon_lower", "epsilon_upper",
+)  # fmt: skip
+
+
+class Variant(NamedTuple):
+    """One way to have found Laplace noise.
+
+    `clipping` is the norm of gradients; `unit` a key of `_units`; `counted` says what of a group
+    enters the sum over groups that the scales keep: its threshold ("l1"), its threshold squared,
+    as for Gaussian noise ("l2"), its threshold times the root of its size, which is its l1 norm
+    ("box"), or nothing, every parameter being by itself ("parameter").
+    """
+
+    clipping: str
+    unit: str
+    counted: str
+
+
+VARIANTS = {
+    "stated": Variant("l1", "pure", "l1"),
+    "partition": Variant("l1", "partition", "l1"),
+    "renyi": Variant("l1", "renyi", "l1"),
+    "renyi-small-delta": Variant("l1", "renyi-small-delta", "l1"),
+    "one-step": Variant("l1", "one-step", "l1"),
+    "by-parameter": Variant("l1", "pure", "parameter"),
+    "l2-clipped-box": Variant("l2", "pure", "box"),
+    "l2-clipped": Variant("l2", "pure", "l1"),
+    "l2-clipped-renyi": Variant("l2", "renyi", "l1"),
+    "l2-clipped-renyi-small-delta": Variant("l2", "renyi-small-delta", "l1"),
+    "l2-clipped-one-step": Variant("l2", "one-step", "l1"),
+    "l2-clipped-gaussian-multiplier": Variant("l2", "gaussian", "l2"),
+    "l2-clipped-gaussian-variance": Variant("l2", "gaussian-variance", "l2"),
+}
+
+
+class _Groups(NamedTuple):
+    """Groups of a gradient and the noise scale of each, shape (M,)."""
+
+    clips: Array
+    sizes: Array
+    scales: Array
+
+    def noise_l2(self, variance: float) -> float:
+        """Root mean square of the l2 norm of noise with `variance` at scale 1."""
+        return math.sqrt(variance * float(self.sizes @ self.scales**2))
+
+
+def table_4_laplace(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.DataFrame:
+    """Laplace noise of Table IV by variant, scheme and epsilon, beside Gaussian noise.
+
+    Columns `COLUMNS`. `noise_l2` and the signals are l2 norms in the mean gradient of a batch, of
+    noise, of the largest and of a flat clipped gradient. `noise_over_gaussian` compares noise
+    over flat signal with that of Gaussian noise at the largest delta and the same epsilon;
+    `equivalent_multiplier` is the Gaussian multiplier with the same ratio, `multiplier_from` to
+    `multiplier_to` the range that the printed accuracies leave to it, and `excluded` is 1 outside,
+    0 inside, NaN where nothing is printed. `epsilon_pure` is the true epsilon with
+    delta = 0; with `delta` it lies between the last two columns.
+    """
+    printed = printed_texts(claims, "table-4", ["noise", "delta", "epsilon", "scheme"])
+    sizes, rate, batch = layer_sizes(settings), settings.rate, settings.rate * settings.samples
+    gaussian = [budget for budget in settings.budgets if budget.noise == "gaussian"]
+    multipliers = {
+        (budget.delta, budget.epsilon): noise_unit(
+            "gaussian", budget.epsilon, budget.delta, settings.steps, rate
+        )
+        for budget in gaussian
+    }
+    delta = max(budget.delta for budget in gaussian)
+    small = min(budget.delta for budget in gaussian)
+    account = _Account(delta, settings.steps, rate)
+    table = []
+    for budget in settings.budgets:
+        if budget.noise == "gaussian" or (delta, budget.epsilon) not in multipliers:
+            continue
+        beside = multipliers[delta, budget.epsilon]
+        units = _units(settings, budget.epsilon, beside, delta, small)
+        for name, variant in VARIANTS.items():
+            for scheme, column in PRINTED_AS.items():
+                if variant.counted == "parameter" and scheme != "iid":
+                    continue
+                accuracies = {
+                    noise: float(printed.get(("gaussian", *key, column), "nan"))
+                    for key, noise in multipliers.items()
+                }
+                accuracy = float(printed.get(("laplace", 0.0, budget.epsilon, column), "nan"))
+                groups = _scales(variant, scheme, sizes, units[variant.unit])
+                peer = _gaussian(scheme, sizes, beside)
+                noise = groups.noise_l2(2.0)
+                most, flat = _signals(groups, variant.clipping)
+                more = noise / flat / peer.noise_l2(1.0) * float(np.linalg.norm(peer.clips))
+                low, high = _range(accuracy, accuracies)
+                table.append(
+                    [
+                        name, budget.epsilon, scheme, variant.clipping, units[variant.unit],
+                        noise / batch, most, flat, more, beside * more, low, high,
+                        _excluded(beside * more, low, high), accuracy,
+                        *account.epsilons(groups, variant.clipping),
+                    ]
+                )  # fmt: skip
+    return pd.DataFrame(table, columns=list(COLUMNS))
+
+
+def _units(
+    settings: DeepLearning, epsilon: float, gaussian: float, delta: float, small: float
+) -> dict[str, float]:
+    """Scale for what is counted as a sensitivity of 1, by the way it is found."""
+    steps, rate = settings.steps, settings.rate
+
+    def renyi(delta: float) -> float:
+        def bound(scale: float) -> float:
+            return upper_epsilon(1.0 / scale, delta, steps, rate)
+
+        return minimum_multiplier(bound, epsilon, 1e-9)
+
+    return {
+        "pure": noise_unit("laplace", epsilon, 0.0, steps, rate),
+        "partition": settings.epochs / epsilon,
+        "renyi": renyi(delta),
+        "renyi-small-delta": renyi(small),
+        "one-step": 1.0 / epsilon,
+        "gaussian": gaussian,
+        "gaussian-variance": gaussian / math.sqrt(2.0),
+    }
+
+
+def _scales(variant: Variant, scheme: Scheme, sizes: Array, unit: float) -> _Groups:
+    """Thresholds and noise of a variant; i.i.d. noise has one group, clipped to 1."""
+    sizes = np.array([sizes.sum()]) if scheme == "iid" else sizes
+    norm: Noise = "laplace" if variant.clipping == "l1" else "gaussian"
+    clips = flat_clips(norm, len(sizes), 1.0)
+    if variant.counted == "parameter":
+        share = clips / (sizes if norm == "laplace" else np.sqrt(sizes))
+        return _Groups(clips, sizes, unit * share)
+    counted = clips * np.sqrt(sizes) if variant.counted == "box" else clips
+    rule: Noise = "gaussian" if variant.counted == "l2" else "laplace"
+    return _Groups(clips, sizes, group_scales(scheme, rule, counted, sizes, unit))
+
+
+def _gaussian(scheme: Scheme, sizes: Array, multiplier: float) -> _Groups:
+    """Thresholds and Gaussian noise of a scheme."""
+    sizes = np.array([sizes.sum()]) if scheme == "iid" else sizes
+    clips = flat_clips("gaussian", len(sizes), 1.0)
+    return _Groups(clips, sizes, group_scales(scheme, "gaussian", clips, sizes, multiplier))
+
+
+def _signals(groups: _Groups, clipping: str) -> tuple[float, float]:
+    """Largest l2 norm of a clipped gradient, and that of one with equal entries by group."""
+    most = float(np.linalg.norm(groups.clips))
+    if clipping == "l2":
+        return most, most
+    return most, float(np.linalg.norm(groups.clips / np.sqrt(groups.sizes)))
+
+
+def _range(accuracy: float, gaussian: dict[float, float]) -> tuple[float, float]:
+    """Gaussian multipliers between which printed accuracies place one of Laplace noise.
+
+    `gaussian` holds the printed accuracies by multiplier. They are not quite monotone, and the
+    widest range that agrees with any of them counts.
+    """
+    if not any(math.isfinite(accuracy - other) for other in gaussian.values()):
+        return math.nan, math.nan
+    above = [noise for noise, other in gaussian.items() if other > accuracy]
+    below = [noise for noise, other in gaussian.items() if other < accuracy]
+    return min(above, default=0.0), max(below, default=math.inf)
+
+
+def _excluded(multiplier: float, low: float, high: float) -> float:
+    """Whether a multiplier is outside of a range, NaN for an empty one."""
+    if math.isnan(low):
+        return math.nan
+    return float(not low * (1.0 - _TIE) <= multiplier <= high * (1.0 + _TIE))
+
+
+class _Account:
+    """True privacy of noise by group after all steps, at one delta; kept by what decides it."""
+
+    def __init__(self, delta: float, steps: int, rate: float) -> None:
+        self.delta = delta
+        self.upper = cache(lambda loss: upper_epsilon(loss, delta, steps, rate))
+        self.lower = cache(lambda loss: lower_epsilon(loss, delta, steps, rate))
+        self.gauss = cache(lambda m: rdp_epsilon(m, delta, steps, rate, WHOLE_ORDERS))
+        self.pure = cache(lambda loss: pure_epsilon(loss, steps, rate))
+
+    def epsilons(self, groups: _Groups, clipping: str) -> tuple[float, float, float, float]:
+        """Epsilon with delta = 0, exactly; then delta, and bounds on epsilon with it.
+
+        Below l2 clipping Laplace noise has at most the Renyi divergences of Gaussian noise with
+        sigma = beta (docs/deep-learning.md, section 3).
+        """
+        ratios = groups.clips / groups.scales
+        one = self.lower(_digits(float(ratios.max())))
+        if clipping == "l1":
+            loss = _digits(float(ratios.sum()))
+            return self.pure(loss), self.delta, one, self.upper(loss)
+        pure = self.pure(float(ratios @ np.sqrt(groups.sizes)))
+        gauss = self.gauss(_digits(1.0 / float(np.linalg.norm(ratios))))
+        return pure, self.delta, one, min(pure, gauss)
+
+
+def _digits(value: float) -> float:
+    """A number to ten digits, so that schemes with the same account are accounted once."""
+    return float(f"{value:.10g}")

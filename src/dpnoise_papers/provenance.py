@@ -1,0 +1,155 @@
+"""Provenance of a run: from which code, settings and data, on which machine, each file was made.
+
+`results/provenance.json` holds it, in one file for the whole run. Date and machine stand there and
+nowhere else, so that all other results stay byte-identical between runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import subprocess
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpnoise_papers.item import PART
+from dpnoise_papers.steps import steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from dpnoise_papers.item import Paper
+    from dpnoise_papers.settings import Section
+    from dpnoise_papers.steps import Step
+
+PACKAGE = "dpnoise"
+_SOURCES = ("Snakefile", "config.yaml", "data", "published", "src", "workflow")
+_EXTRAS = ("learn", "denoise", "papers", "pipeline")
+
+
+class Origin(NamedTuple):
+    """What a file is made from: 'paper/item', settings by 'paper.section', names of data sets.
+
+    Settings and data are those of every step on the way to the file.
+    """
+
+    item: str
+    settings: dict[str, Any]
+    data: list[str]
+
+
+def origins(config: Section, papers: Iterable[Paper]) -> dict[str, Origin]:
+    """Origin of each table, figure and page, by its path as in `dpnoise_papers.steps`."""
+    made = {}
+    for kind in ("table", "figure", "page"):
+        for step in steps(config, tuple(papers), kind):
+            for part in step.parts or [""]:
+                for path in step.outputs:
+                    made[path.replace(PART, part)] = (step, part)
+
+    @cache
+    def origin(path: str) -> Origin:
+        step, part = made[path]
+        given = {kind: [name.replace(PART, part) for name in names]
+                 for kind, names in step.inputs.items()}  # fmt: skip
+        found = Origin(f"{step.paper}/{step.item}", _settings(step, part), [])
+        found.data.extend(Path(name).stem for name in given.get("npz", []))
+        for read in map(origin, given.get("tables", [])):
+            found.settings.update(read.settings)
+            found.data.extend(read.data)
+        return found._replace(data=sorted(set(found.data)))
+
+    return {path: origin(path) for path in made}
+
+
+def _settings(step: Step, part: str) -> dict[str, Any]:
+    """Settings that a step itself is given, by 'paper.section'."""
+    own = step.params.get("settings", {})
+    own = own(SimpleNamespace(part=part)) if callable(own) else own
+    module = step.paper.replace("-", "_")
+    # One part of a swept section has a name of its own beside the whole section.
+    return {f"{module}.{name}" + (f" {part}" if part else ""): own[name] for name in own}
+
+
+@cache
+def revision(root: str = ".") -> tuple[str, bool]:
+    """Commit of a checkout and whether its sources differ from it.
+
+    Without one, the version of the package and False.
+    """
+    try:
+        if Path(_git(root, "rev-parse", "--show-toplevel").strip()) == Path(root).resolve():
+            commit = _git(root, "rev-parse", "HEAD").strip()
+            return commit, bool(_git(root, "status", "--porcelain", "--", *_SOURCES))
+    except (OSError, subprocess.SubprocessError):
+        pass
+    try:
+        return version(PACKAGE), False
+    except PackageNotFoundError:
+        return "unknown", False
+
+
+def _git(root: str, *arguments: str) -> str:
+    """Output of a git command that only reads."""
+    return subprocess.run(  # noqa: S603 - fixed words
+        ["git", "--no-optional-locks", "-C", root, *arguments],  # noqa: S607 - the user's git
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    ).stdout
+
+
+def run_stamp() -> dict[str, Any]:
+    """Date, machine and versions of packages of this process."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": {
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+            "cpu": _cpu(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "packages": _packages(),
+    }
+
+
+def files_made(paths: Iterable[str], told: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Digest (sha256) of each file beside what is told of it, by path."""
+    pairs = zip(map(Path, paths), told, strict=True)
+    return {
+        str(path): {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), **one}
+        for path, one in pairs
+    }
+
+
+def _cpu() -> str:
+    """Model of the processor, or what is known of it."""
+    try:
+        found = re.search(r"(?m)^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text())
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or platform.machine()
+
+
+def _packages() -> dict[str, str]:
+    """Versions of the packages that the pipeline declares, by name."""
+    try:
+        declared: Sequence[str] = requires(PACKAGE) or ()
+    except PackageNotFoundError:
+        return {}
+    found = {}
+    for line in declared:
+        name, extra = re.match(r"[\w.-]+", line), re.search(r"extra == .([\w-]+)", line)
+        if name and (extra is None or extra[1] in _EXTRAS):
+            try:
+                found[name[0]] = version(name[0])
+            except PackageNotFoundError:
+                continue
+    return dict(sorted(found.items()))

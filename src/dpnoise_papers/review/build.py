@@ -1,0 +1,286 @@
+"""The page's data from a run: its verdicts, items, figures, settings and costs."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from dpnoise_papers.claims.judge import LEGEND, bands
+from dpnoise_papers.claims.published import KINDS
+from dpnoise_papers.claims.references import render
+from dpnoise_papers.review.bar import bar
+from dpnoise_papers.review.choices import choices_for
+from dpnoise_papers.review.evidence import evidence
+from dpnoise_papers.review.labels import group_of, item_label
+from dpnoise_papers.review.making import making
+from dpnoise_papers.review.model import (
+    CauseView,
+    ClaimView,
+    Counts,
+    FindingView,
+    ItemView,
+    Page,
+    PaperView,
+)
+from dpnoise_papers.review.pictures import pictures
+from dpnoise_papers.review.prose import html, inline
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    import pandas as pd
+
+    from dpnoise_papers.claims.band import Band
+    from dpnoise_papers.claims.model import Cause, Claim
+    from dpnoise_papers.claims.published import Published
+    from dpnoise_papers.item import Item, Paper
+    from dpnoise_papers.review.choices import Choice
+    from dpnoise_papers.review.findings import Finding
+    from dpnoise_papers.review.making import Folders
+    from dpnoise_papers.review.pictures import Picture
+    from dpnoise_papers.review.stamp import Stamp
+    from dpnoise_papers.settings import Section
+
+GROUPS = ("Figures and tables", "Theory and text", "Beside the paper")
+
+
+def build(
+    *,
+    config: Section,
+    papers: Sequence[Paper],
+    published: Published,
+    verdicts: pd.DataFrame,
+    tables: Mapping[str, pd.DataFrame],
+    findings: Sequence[Finding],
+    choices: Sequence[Choice],
+    stamp: Stamp,
+    folders: Folders,
+) -> Page:
+    """Page of a run. `verdicts` is its table of verdicts, `tables` its result tables by path.
+
+    ValueError if the verdicts are not those of the claims in `published`.
+    """
+    claims = _claims(published.claims, verdicts, tables)
+    by_item: dict[str, list[ClaimView]] = defaultdict(list)
+    for claim in claims:
+        by_item[claim.item].append(claim)
+    declared = {f"{paper.id}/{item.id}": (paper, item) for paper in papers for item in paper.items}
+    makers = {f"{paper.id}/{name}.csv": f"{paper.id}/{item.id}"
+              for paper, item in declared.values() for name in item.tables}  # fmt: skip
+    drawn = {
+        key: folders.figures / f"{key}.png" for key, (_, item) in declared.items() if item.figure
+    }
+    shown = pictures({key: path for key, path in drawn.items() if path.is_file()})
+    items = {
+        key: _item(
+            key,
+            by_item[key],
+            declared=declared,
+            makers=makers,
+            shown=shown,
+            choices=choices,
+            config=config,
+            folders=folders,
+        )
+        for key in dict.fromkeys([*declared, *by_item])
+    }
+    labels = {key: item.label for key, item in items.items()}
+    notes = [f"'{name}' has no figure in this run" for name, (_, item) in declared.items()
+             if item.figure and items[name].picture is None]  # fmt: skip
+    own = [claim for claim in claims if claim.kind == "printed"]
+    return Page(
+        stamp=stamp,
+        papers=tuple(_paper(paper.id, items, own) for paper in papers),
+        totals=_counts(own),
+        others=tuple(
+            (kind, paper.id, _counts(group))
+            for kind in KINDS
+            for paper in papers
+            if kind != "printed"
+            and (group := [c for c in claims if (c.kind, c.paper) == (kind, paper.id)])
+        ),
+        findings=tuple(_finding(finding, tables, labels) for finding in findings),
+        causes=tuple(_cause(cause, claims, tables, labels) for cause in published.causes),
+        verdicts=LEGEND,
+        kinds=KINDS,
+        notes=tuple(notes),
+    )
+
+
+def _claims(
+    claims: Sequence[Claim], verdicts: pd.DataFrame, tables: Mapping[str, pd.DataFrame]
+) -> list[ClaimView]:
+    """Claims with their verdicts, in the order of `published`."""
+    rows = {row["id"]: row for row in verdicts.astype(object).fillna("").to_dict("records")}
+    strange = [claim.id for claim in claims if claim.id not in rows]
+    if strange or len(rows) != len(claims):
+        what = f"verdicts.csv: expected the verdicts of {len(claims)} claims, got {len(rows)}"
+        raise ValueError(f"{what} (without {', '.join(strange[:3]) or 'none'}); run the pipeline")
+    known = bands(claims, tables)
+    return [_claim(claim, rows[claim.id], known.get(claim.id), tables) for claim in claims]
+
+
+def _claim(
+    claim: Claim,
+    row: Mapping[Hashable, object],
+    band: Band | None,
+    tables: Mapping[str, pd.DataFrame],
+) -> ClaimView:
+    """One claim beside its row of the verdicts."""
+    told = {str(name): str(value) for name, value in row.items()}
+    percent = told["printed"].endswith("%")
+    misprint = told["verdict"] == "misprint"
+    corrected = claim.corrected.text if claim.corrected else claim.corrected_statement
+    return ClaimView(
+        id=claim.id,
+        paper=claim.paper,
+        item=f"{claim.paper}/{claim.item}",
+        item_label=item_label(claim.item),
+        kind=claim.kind,
+        where=claim.where,
+        statement=claim.statement,
+        printed=told["printed"],
+        ours=told["ours"],
+        error=_number(float(told["uncertainty"]), percent=percent) if told["uncertainty"] else "",
+        allowed=_allowed(band, percent=percent, order=claim.printed is None) if band else "",
+        corrected=corrected if misprint else "",
+        verdict=told["verdict"],
+        why=told["why"],
+        causes=tuple(name for name in told["cause"].split(";") if name),
+        bar=bar(band, _bar_words(claim, told, band)) if band else None,
+        table=claim.result,
+        evidence=evidence(claim, tables, band, misprint=misprint),
+    )
+
+
+def _bar_words(claim: Claim, told: Mapping[str, str], band: Band) -> str:
+    """What the bar of a claim shows, in words."""
+    printed = told["printed"] if claim.printed else f"an order ({told['printed']})"
+    percent = printed.endswith("%")
+    ours = _number(band.value, percent=percent)
+    allowed = _allowed(band, percent=percent, order=claim.printed is None)
+    return f"Printed {printed}; allowed {allowed}; ours {ours}."
+
+
+def _allowed(band: Band, *, percent: bool, order: bool = False) -> str:
+    """Words of the interval in which a value, of an order the difference, is reproduced."""
+    low, high = band.allowed
+    if order:
+        return f"difference {_allowed(band, percent=percent)}"
+    if math.isinf(low):
+        return f"up to {_number(high, percent=percent)}"
+    if math.isinf(high):
+        return f"from {_number(low, percent=percent)}"
+    return f"{_number(low, percent=percent)} to {_number(high, percent=percent)}"
+
+
+def _number(value: float, *, percent: bool) -> str:
+    return f"{100 * value:.5g}%" if percent else f"{value:.5g}"
+
+
+def _counts(claims: Sequence[ClaimView]) -> Counts:
+    """How often each verdict occurs."""
+    return {word: sum(claim.verdict == word for claim in claims) for word in LEGEND}
+
+
+def _item(
+    key: str,
+    claims: Sequence[ClaimView],
+    *,
+    declared: Mapping[str, tuple[Paper, Item]],
+    makers: Mapping[str, str],
+    shown: Mapping[str, Picture],
+    choices: Sequence[Choice],
+    config: Section,
+    folders: Folders,
+) -> ItemView:
+    """One item, or a place of a paper whose claims are judged by the table of another item."""
+    paper, _, name = key.partition("/")
+    made_by = key if key in declared else _made_by(claims, makers)
+    owner = declared.get(made_by)
+    item = declared[key][1] if key in declared else None
+    pages = []
+    if item and item.page:
+        file = folders.results / f"{key}.md"
+        if file.is_file():
+            pages.append(html(file.read_text(encoding="utf-8")))
+    return ItemView(
+        key=key,
+        paper=paper,
+        label=item_label(name),
+        group=group_of(name, judged=bool(claims)),
+        caption=item.caption if item else "",
+        picture=shown.get(key),
+        figure_of=key if key in shown else _figure_of(key, claims, declared, makers),
+        made_by="" if made_by == key else made_by,
+        pages=tuple(pages),
+        claims=tuple(sorted(claims, key=lambda claim: list(KINDS).index(claim.kind))),
+        counts=_counts(claims),
+        choices=tuple(choices_for(choices, paper, name)),
+        making=making(config, *owner, folders) if owner else None,
+    )
+
+
+def _made_by(claims: Sequence[ClaimView], makers: Mapping[str, str]) -> str:
+    """Item that makes the table of the first claim that has one."""
+    return next((makers[claim.table] for claim in claims if claim.table in makers), "")
+
+
+def _figure_of(
+    key: str,
+    claims: Sequence[ClaimView],
+    declared: Mapping[str, tuple[Paper, Item]],
+    makers: Mapping[str, str],
+) -> str:
+    """Item whose figure is drawn from the tables of some claims, or bears the name of theirs."""
+    panels = [f"{key}{letter}" for letter in "abcd"]
+    for name in [*panels, *(makers.get(claim.table, "") for claim in claims)]:
+        if name in declared and declared[name][1].figure:
+            return name
+    return ""
+
+
+def _paper(paper: str, items: Mapping[str, ItemView], own: Sequence[ClaimView]) -> PaperView:
+    """One paper with its items by group."""
+    mine = [item for item in items.values() if item.paper == paper]
+    groups = [(name, tuple(item for item in mine if item.group == name)) for name in GROUPS]
+    return PaperView(
+        id=paper,
+        counts=_counts([claim for claim in own if claim.paper == paper]),
+        groups=tuple((name, group) for name, group in groups if group),
+    )
+
+
+def _finding(
+    finding: Finding, tables: Mapping[str, pd.DataFrame], labels: Mapping[str, str]
+) -> FindingView:
+    """One finding with its numbers filled in; ValueError if it names no known item."""
+    unknown = [key for key in finding.shows if key not in labels]
+    if unknown:
+        raise ValueError(f"findings: {finding.title!r} shows {', '.join(unknown)}: no such item")
+    return FindingView(
+        title=finding.title,
+        text=inline(render(finding.text, tables)),
+        shows=tuple((key, labels[key]) for key in finding.shows),
+        causes=tuple(finding.causes),
+    )
+
+
+def _cause(
+    cause: Cause,
+    claims: Sequence[ClaimView],
+    tables: Mapping[str, pd.DataFrame],
+    labels: Mapping[str, str],
+) -> CauseView:
+    """One cause with the claims that it explains in this run."""
+    mine = [claim for claim in claims if cause.id in claim.causes]
+    keys = dict.fromkeys(claim.item for claim in mine)
+    return CauseView(
+        id=cause.id,
+        paper=cause.paper,
+        finding=inline(render(cause.finding, tables)),
+        evidence=inline(render(cause.evidence, tables)),
+        counts=_counts(mine),
+        items=tuple((key, labels[key], tuple(c for c in mine if c.item == key)) for key in keys),
+    )

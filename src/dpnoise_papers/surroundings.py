@@ -1,0 +1,31 @@
+"""What a run finds where it starts: a folder that cannot be written, the lock of another run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+STATE = ".snakemake"
+
+
+def refusal(folder: str | os.PathLike[str] = ".") -> str:
+    """Message on a folder in which no run can keep its state, "" for one that can be written."""
+    state = Path(folder) / STATE
+    place = state if state.is_dir() else Path(folder)
+    if os.access(place, os.W_OK):
+        return ""
+    return (
+        f"{place.resolve()} cannot be written, and a run keeps its state in {STATE}/: copy the"
+        " repository into a folder that can be written, or change who may write here"
+    )
+
+
+def lock_notice(folder: str | os.PathLike[str] = ".") -> str:
+    """Message on the lock of a run that is under way or was killed, "" if there is none."""
+    if not any((Path(folder) / STATE / "locks").glob("*")):
+        return ""
+    return (
+        "A lock lies in this folder: another run is under way here, or one was killed (a lost"
+        " connection, a shutdown). If no other runs, remove the lock by `snakemake --unlock` (or"
+        " `make unlock`) and start again; what was made is kept."
+    )

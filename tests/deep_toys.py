@@ -1,0 +1,41 @@
+"""Small runs of private training for the tests."""
+
+import numpy as np
+
+from dpnoise_papers.inid_2024.deep.images import Images
+from dpnoise_papers.inid_2024.deep.run import Run, Trial
+from dpnoise_papers.inid_2024.deep_settings import Network
+
+NETWORK = Network(widths=(4, 8), blocks=1, stride=2, normalisation=2)
+TRIALS = tuple(Trial(("report", k), 0.5) for k in range(3))
+
+
+def images(train=40, test=30, seed=0):
+    """Noisy pictures of three classes."""
+    rng = np.random.default_rng(seed)
+    means = np.random.default_rng(1).normal(size=(3, 1, 6, 6))
+
+    def some(count):
+        labels = np.arange(count) % 3
+        return (means[labels] + 0.3 * rng.normal(size=(count, 1, 6, 6))).astype("f4"), labels
+
+    return Images(*some(train), *some(test), name="toy")
+
+
+def run(**changes):
+    """Six layers, each clipped to 0.4, with little noise."""
+    told = {
+        "network": NETWORK,
+        "groups": "layer",
+        "whole": False,
+        "noise": "gaussian",
+        "clips": (0.4,) * 6,
+        "scales": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
+        "rate": 0.25,
+        "epochs": 3,
+        "trials": TRIALS,
+        "seed": 5,
+        "scope": ("toy",),
+        "chunk": 64,
+    }
+    return Run(**(told | changes))

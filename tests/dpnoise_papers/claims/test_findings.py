@@ -1,0 +1,152 @@
+"""Findings kept in the repository: a snapshot of a run, and a page that follows from it."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from PIL import Image
+
+from dpnoise_papers.claims import findings
+from dpnoise_papers.claims.findings_page import page
+from dpnoise_papers.claims.judge import judge
+from dpnoise_papers.claims.model import Cause
+from dpnoise_papers.claims.published import read_published
+from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.references import NOT_RUN, named_tables
+from dpnoise_papers.papers import papers
+
+ROOT = Path(__file__).parents[3]
+CLAIMS = """\
+id,item,where,kind,quantity,statement,printed,result,select,column,against,pair,relation,reduce,\
+rtol,resolution,ordering,corrected,corrected_select,cause
+x-one,figure-1,Section 1,printed,number,One of x | y * z,2.0,toy/figure-1.csv,a=1,x,,,,,,,,,,x-why
+x-two,figure-1,Section 1,printed,number,Two,5.0,toy/figure-1.csv,a=2,x,,,,,,,,,,x-other
+"""
+CAUSES = """\
+x-why:
+  finding: >-
+    It is {toy/figure-1.csv: a=1 -> x, .1f} and not `2 * 1`.
+  evidence: >-
+    See {toy/figure-1.csv: a=2 -> x, .0f} < 9.
+  given: {"9": by hand, "2": by hand, "1": by hand}
+x-other:
+  finding: Never needed.
+  evidence: It holds.
+"""
+
+
+@pytest.fixture
+def places(tmp_path):
+    docs, published, results, figures = (
+        tmp_path / name for name in ("docs", "published", "results", "figures")
+    )
+    for folder in (published, results / "toy", figures / "toy"):
+        folder.mkdir(parents=True)
+    (published / "toy.csv").write_text(CLAIMS)
+    (published / "toy.causes.yaml").write_text(CAUSES)
+    run(results, 1.0)
+    Image.new("RGB", (2 * findings.WIDTH, 300), "red").save(figures / "toy" / "figure-1.png")
+    return docs, published, results, figures
+
+
+def run(results, first):
+    table = pd.DataFrame({"a": [1, 2], "x": [first, 5.0]})
+    table.to_csv(results / "toy" / "figure-1.csv", index=False)
+    claims = read_published(results.parent / "published").claims
+    judge(claims, {"toy/figure-1.csv": table}).to_csv(results / "verdicts.csv", index=False)
+
+
+def differences(docs, published, results):
+    known = read_published(published)
+    tables = read_tables(named_tables(known), results)
+    now = findings.snapshot(known, tables, findings.read_texts(results / "verdicts.csv"))
+    return findings.differences(findings.read_snapshot(docs / "snapshot"), now)
+
+
+def test_a_snapshot_is_what_the_run_says_until_another_run_says_otherwise(places):
+    findings.write(*places)
+    docs, published, results, _ = places
+    assert differences(docs, published, results) == []
+    run(results, 2.0)
+    found = differences(docs, published, results)
+    assert len(found) == 2
+    assert "says differs, the run reproduced: x-one" in found[0]
+    assert "says 1.0, the run 2.0: toy/figure-1.csv: a=1 -> x, .1f" in found[1]
+
+
+def test_a_new_claim_is_not_in_an_old_snapshot(places):
+    findings.write(*places)
+    docs, published, results, _ = places
+    with (published / "toy.csv").open("a") as file:
+        file.write(CLAIMS.splitlines()[-1].replace("x-two", "x-three") + "\n")
+    run(results, 1.0)
+    (found,) = differences(docs, published, results)
+    assert found.endswith("the run reproduced: x-three")
+
+
+def test_the_page_has_each_cause_that_explains_something(places):
+    findings.write(*places)
+    text = (places[0] / "findings.md").read_text()
+    assert "### It is 1.0 and not `2 * 1`." in text
+    assert "See 5 \\< 9." in text
+    assert "One of x \\| y \\* z" in text
+    assert "Never needed" not in text
+    assert text.count("![toy, figure-1](snapshot/toy/figure-1.png)") == 1
+
+
+def test_pictures_are_small_the_same_every_time_and_no_more_than_needed(places):
+    docs, *_ = places
+    stale = docs / "snapshot" / "toy" / "figure-9.png"
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(b"")
+    findings.write(*places)
+    path = docs / "snapshot" / "toy" / "figure-1.png"
+    first = path.read_bytes()
+    with Image.open(path) as image:
+        assert image.size == (findings.WIDTH, 150)
+    findings.write(*places)
+    assert path.read_bytes() == first
+    assert not stale.exists()
+
+
+def test_words_can_change_without_a_run(places):
+    docs, published, results, _ = places
+    findings.write(*places)
+    causes = published / "toy.causes.yaml"
+    causes.write_text(causes.read_text().replace("It is", "By us it is"))
+    (results / "toy" / "figure-1.csv").unlink()
+    findings.write_page(docs, published)
+    assert "### By us it is 1.0 and not" in (docs / "findings.md").read_text()
+
+
+def test_a_number_that_no_run_has_told_reads_not_run():
+    cause = Cause("c", "toy", "It is {toy/t.csv: -> x, .1f}.", "So.", {})
+    verdicts = pd.DataFrame([["i", "toy", "t", "printed", "s", "1", "2", "differs", "c"]],
+                            columns=findings.VERDICTS)  # fmt: skip
+    assert f"### It is {NOT_RUN}." in page([cause], verdicts, {}, set())
+
+
+def test_every_image_of_the_documents_is_a_figure_of_a_run():
+    assert {path.stem for path in (ROOT / "docs" / "images").glob("*.png")} == set(findings.IMAGES)
+    drawn = {f"{paper.id}/{item.id}" for paper in papers() for item in paper.items if item.figure}
+    assert set(findings.IMAGES.values()) <= drawn
+
+
+SNAPSHOT = ROOT / "docs" / "snapshot" / "verdicts.csv"
+
+
+@pytest.mark.skipif(not SNAPSHOT.is_file(), reason="no snapshot of a run is kept: `make readme`")
+def test_the_page_in_docs_follows_from_its_snapshot_and_the_causes():
+    text = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    assert text == findings.page_of(ROOT / "docs", ROOT / "published"), "run `make findings`"
+
+
+@pytest.mark.skipif(not SNAPSHOT.is_file(), reason="no snapshot of a run is kept: `make readme`")
+def test_the_snapshot_in_docs_is_that_of_the_last_run_at_the_papers_scale():
+    provenance = ROOT / "results" / "provenance.json"
+    if not provenance.is_file():
+        pytest.skip("no complete run here")
+    if json.loads(provenance.read_text(encoding="utf-8"))["settings_changed"]:
+        pytest.skip("the run here has settings of its own")
+    assert differences(ROOT / "docs", ROOT / "published", ROOT / "results") == []

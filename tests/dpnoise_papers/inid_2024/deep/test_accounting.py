@@ -1,0 +1,85 @@
+"""Noise of training: divergences by quadrature, losses of densities, two accountants."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise_papers.inid_2024.deep import accounting
+from dpnoise_papers.inid_2024.deep.accounting import (
+    minimum_multiplier,
+    noise_unit,
+    pld_epsilon,
+    rdp_epsilon,
+)
+
+
+@pytest.mark.parametrize(("multiplier", "rate", "delta"), [(1.0, 0.02, 1e-5), (0.7, 0.3, 1e-9)])
+def test_epsilon_is_that_of_renyi_divergences_by_quadrature(multiplier, rate, delta):
+    x, h = np.linspace(-40.0, 60.0, 20_001, retstep=True)  # exact to rounding for such bells
+    near = stats.norm(0.0, multiplier).logpdf(x)
+    shifted = (2 * x - 1) / (2 * multiplier**2)
+    mixed = np.logaddexp(math.log1p(-rate), math.log(rate) + shifted)
+
+    def converted(order):
+        divergence = (special.logsumexp(order * mixed + near) + math.log(h)) / (order - 1)
+        return 7 * divergence + math.log1p(-1 / order) - math.log(delta * order) / (order - 1)
+
+    least = min(converted(order) for order in (*np.arange(20, 110) / 10, *range(11, 20)))
+    found = rdp_epsilon(multiplier, delta, 7, rate)
+    # dp_accounting adds moduli of an alternating series at orders that are not whole
+    assert least * (1 - 1e-9) <= found <= least * (1 + 1e-3)
+
+
+def test_a_sampled_step_is_at_least_as_private_as_both_accounts_say():
+    """One step without sampling is the Gaussian mechanism, whose epsilon is known."""
+    sigma = float(gaussian_sigma(1.0, 1e-5))
+    assert rdp_epsilon(sigma, 1e-5, 1, 1.0) >= 1.0
+    assert pld_epsilon(sigma, 1e-5, 1, 1.0) == pytest.approx(1.0, rel=1e-6)
+    assert pld_epsilon(sigma, 1e-5, 1, 1.0) >= 1.0 - 1e-9
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(2.0, 1e-6), (8.0, 1e-9)])
+def test_the_multiplier_is_on_the_private_side_and_tight(epsilon, delta):
+    found = noise_unit("gaussian", epsilon, delta, 100, 0.05)
+    assert rdp_epsilon(found, delta, 100, 0.05) <= epsilon
+    assert rdp_epsilon(found * (1 - 1e-6), delta, 100, 0.05) > epsilon
+    # Renyi divergences are a bound, the losses' distributions nearly exact
+    assert 0.7 * epsilon < pld_epsilon(found, delta, 100, 0.05) < epsilon
+
+
+def test_a_multiplier_is_found_wherever_the_bound_crosses():
+    for target in (1e-3, 0.5, 1.0, 1.5, 1e3):
+        found = minimum_multiplier(lambda m: 1.0 / m, 1.0 / target, 1e-9)
+        assert target <= found <= target * (1 + 1e-8)
+    # a bound with a jump is kept too
+    found = minimum_multiplier(lambda m: 2.0 if m < 3.0 else 0.9, 1.0, 1e-6)
+    assert found >= 3.0
+    assert found == pytest.approx(3.0, rel=1e-5)
+    with pytest.raises(ValueError, match="no noise multiplier up to 1e"):
+        minimum_multiplier(lambda _: math.inf, 1.0, 1e-6)
+
+
+def test_rounding_never_grants_privacy():
+    """dp_accounting returns epsilon = 0 where rounding makes a divergence negative."""
+    for multiplier in (1e7, 1e8, 1e9):
+        assert rdp_epsilon(multiplier, 1e-12, 1, 0.01) > 0.0
+
+
+def test_an_account_that_is_contradicted_is_refused(monkeypatch):
+    monkeypatch.setattr(accounting, "pld_epsilon", lambda *_: 2.1)
+    with pytest.raises(RuntimeError, match=r"bound epsilon by 2\.0"):
+        noise_unit("gaussian", 2.0, 1e-6, 37, 0.05)
+    monkeypatch.setattr(accounting, "pld_epsilon", lambda *_: math.inf)  # says nothing
+    assert noise_unit("gaussian", 2.0, 1e-6, 37, 0.05) > 0.5
+
+
+def test_bad_input_is_named_in_one_message():
+    with pytest.raises(ValueError, match="noise of private training") as error:
+        noise_unit("cauchy", 0.0, 0.0, 0, 1.5)
+    for word in ("noise: expected 'gaussian'", "epsilon", "delta", "steps", "rate"):
+        assert word in str(error.value)
+    with pytest.raises(ValueError, match="delta: expected 0 for Laplace noise, got 1e-05"):
+        noise_unit("laplace", 1.0, 1e-5, 10, 0.1)

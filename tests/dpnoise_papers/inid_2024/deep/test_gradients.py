@@ -1,0 +1,234 @@
+"""Gradients of samples against autograd in a loop; what a sample adds to a clipped sum."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from dpnoise_papers.inid_2024.deep.gradients import (  # noqa: E402
+    clipped_sum,
+    group_norms,
+    sample_gradients,
+)
+from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
+    initial_parameters,
+    parameter_groups,
+    residual_network,
+)
+from dpnoise_papers.inid_2024.deep_settings import Network  # noqa: E402
+
+NETWORK = Network(widths=(4, 8), blocks=1, stride=2, normalisation=2)
+MODEL = residual_network(NETWORK, 1, 10)
+BYS = ["tensor", "module", "layer", "whole"]
+
+
+def problem(networks=3, samples=7, seed=0, scale=1.0):
+    rng = np.random.default_rng(seed)
+    drawn = [initial_parameters(MODEL, rng) for _ in range(networks)]
+    values = {name: torch.stack([one[name] for one in drawn]) for name in drawn[0]}
+    shape = (networks, samples, 1, 8, 8)
+    images = torch.from_numpy((scale * rng.normal(size=shape)).astype("f4"))
+    return values, images, torch.from_numpy(rng.integers(10, size=shape[:2]))
+
+
+def norms_of(vectors, groups, order):
+    """Norms by group in exact-enough arithmetic: float64 of the entries that were returned."""
+    parts = vectors.split([group.size for group in groups], dim=-1)
+    return torch.stack([torch.linalg.vector_norm(part, order, -1) for part in parts], -1)
+
+
+@pytest.mark.parametrize("networks", [1, 3])
+def test_gradients_are_those_of_autograd_one_by_one(networks):
+    values, images, labels = problem(networks)
+    found, losses = sample_gradients(MODEL, values, images, labels)
+    for r in range(networks):
+        for b in range(images.shape[1]):
+            own = {name: value[r].clone().requires_grad_() for name, value in values.items()}
+            logits = torch.func.functional_call(MODEL, own, (images[r, b][None],))
+            loss = torch.nn.functional.cross_entropy(logits, labels[r, b][None])
+            expected = torch.autograd.grad(loss, list(own.values()))
+            assert torch.allclose(losses[r, b], loss, rtol=1e-5)
+            for name, gradient in zip(own, expected, strict=True):
+                assert torch.allclose(found[name][r, b], gradient, rtol=1e-3, atol=1e-5)
+
+
+def test_the_mean_of_gradients_is_the_gradient_of_the_mean():
+    values, images, labels = problem(1, 12)
+    found, _ = sample_gradients(MODEL, values, images, labels)
+    own = {name: value[0].clone().requires_grad_() for name, value in values.items()}
+    logits = torch.func.functional_call(MODEL, own, (images[0],))
+    loss = torch.nn.functional.cross_entropy(logits, labels[0])
+    for name, gradient in zip(own, torch.autograd.grad(loss, list(own.values())), strict=True):
+        assert torch.allclose(found[name][0].mean(0), gradient, rtol=1e-3, atol=1e-5)
+
+
+def test_a_gradient_does_not_depend_on_what_is_beside_it():
+    """To the last bit on the machines seen, and to rounding on any."""
+    values, images, labels = problem(4, 20)
+    found, _ = sample_gradients(MODEL, values, images, labels)
+    order = torch.from_numpy(np.random.default_rng(1).permutation(20))
+    fewer = {name: value[:2] for name, value in values.items()}
+    mixed, _ = sample_gradients(MODEL, values, images[:, order], labels[:, order])
+    some, _ = sample_gradients(MODEL, fewer, images[:2, :5], labels[:2, :5])
+    for name, gradient in found.items():
+        assert torch.allclose(mixed[name], gradient[:, order], rtol=1e-4, atol=1e-6)
+        assert torch.allclose(some[name], gradient[:2, :5], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("by", BYS)
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
+def test_one_sample_adds_at_most_the_threshold(by, order, scale):
+    """In each group, with no tolerance; and nearly the threshold where it was clipped."""
+    values, images, labels = problem(2, 1, scale=scale)
+    gradients, _ = sample_gradients(MODEL, values, images, labels)
+    gradients = {name: scale * gradient for name, gradient in gradients.items()}
+    groups = parameter_groups(MODEL, by)
+    clips = np.random.default_rng(2).uniform(0.01, 3.0, len(groups)).tolist()
+    found = clipped_sum(gradients, groups, clips, order, torch.ones(2, 1, dtype=torch.bool))
+    before = group_norms(found.norms, list(gradients), groups, order)[:, 0]
+    after, most = norms_of(found.sums, groups, order), torch.tensor(clips, dtype=torch.float64)
+    assert torch.all(after <= most)
+    clipped = found.clipped[:, 0]
+    assert torch.equal(clipped, before > most * (1 - 2.0**-20))
+    slack = torch.tensor([group.size for group in groups]) * 2.0**-29
+    assert torch.all((after >= most * (1 - 2e-6 - slack)) | ~clipped)
+    flat = torch.cat([gradient.flatten(2) for gradient in gradients.values()], -1)[:, 0]
+    parts = [g.size for g in groups]
+    for m, (sums, exact) in enumerate(
+        zip(found.sums.split(parts, -1), flat.double().split(parts, -1), strict=True)
+    ):
+        unclipped = ~clipped[:, m]
+        # rounded towards zero to a multiple of 2^-30 of the power of two above the threshold
+        unit = 2.0 ** (np.ceil(np.log2(clips[m])) - 30)
+        assert torch.all((sums - exact)[unclipped].abs() <= unit)
+        assert torch.all(sums[unclipped].abs() <= exact[unclipped].abs())
+
+
+EXTREMES = {
+    "zero": 0.0,
+    "denormal": 1e-45,
+    "smallest normal": 1.2e-38,
+    "tiny": 1e-30,
+    "huge": 1e30,
+    "largest": 3.4e38,
+}
+
+
+def constant(value, groups):
+    tensors = dict(MODEL.named_parameters())
+    names = [name for group in groups for name in group.tensors]
+    return {name: torch.full((1, 1, *tensors[name].shape), value) for name in names}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("clip", [1e-6, 0.3, 1.0, np.nextafter(2.0, 3.0), 1e6])
+@pytest.mark.parametrize("value", EXTREMES.values(), ids=list(EXTREMES))
+def test_extreme_gradients_keep_the_threshold(value, clip, order):
+    groups = parameter_groups(MODEL, "layer")
+    gradients = constant(value, groups)
+    there = torch.ones(1, 1, dtype=torch.bool)
+    found = clipped_sum(gradients, groups, [clip] * len(groups), order, there)
+    after = norms_of(found.sums, groups, order)
+    assert torch.all(after <= clip)
+    assert bool(found.kept)
+    if value >= 1e30:
+        sizes = torch.tensor([group.size for group in groups])
+        assert torch.all(after >= clip * (1 - 2e-6 - sizes * 2.0**-29))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("by", BYS)
+def test_a_gradient_that_is_not_finite_adds_nothing(value, by):
+    """One bad entry drops its sample, and no other."""
+    values, images, labels = problem(2, 5)
+    gradients, _ = sample_gradients(MODEL, values, images, labels)
+    groups = parameter_groups(MODEL, by)
+    clips = [0.5] * len(groups)
+    there = torch.ones(2, 5, dtype=torch.bool)
+    without = there.clone()
+    without[1, 3] = False
+    expected = clipped_sum(gradients, groups, clips, 2, without)
+    gradients["blocks.0.first.norm.bias"][1, 3, 2] = value
+    found = clipped_sum(gradients, groups, clips, 2, there)
+    assert torch.equal(found.kept, without)
+    assert torch.equal(found.sums, expected.sums)
+    assert torch.all(torch.isfinite(found.sums))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("by", BYS)
+@pytest.mark.parametrize("kind", ["random", "alike", "opposite"])
+def test_sensitivity_by_adding_removing_and_replacing(by, order, kind):
+    """The sum of a batch changes by at most C_m in group m, exactly; replaced: by twice that."""
+    rng = np.random.default_rng(4)
+    groups = parameter_groups(MODEL, by)
+    clips = rng.uniform(0.1, 2.0, len(groups)).tolist()
+    most = torch.tensor(clips, dtype=torch.float64)
+    tensors, batch = dict(MODEL.named_parameters()), 9
+    sign = {"random": rng.normal(size=batch), "alike": np.ones(batch)}
+    signs = sign.get(kind, np.where(np.arange(batch) == 4, -1.0, 1.0))
+    gradients = {}
+    for name, tensor in tensors.items():
+        shape = (batch if kind == "random" else 1, *tensor.shape)
+        drawn = 10.0 ** rng.uniform(-4, 4, (shape[0], *[1] * tensor.ndim)) * rng.normal(size=shape)
+        signed = drawn * signs.reshape(-1, *[1] * tensor.ndim)
+        gradients[name] = torch.from_numpy(signed.astype("f4"))[None]
+    present = torch.ones(1, batch, dtype=torch.bool)
+    removed = present.clone()
+    removed[0, 4] = False
+    both = [
+        clipped_sum(gradients, groups, clips, order, there).sums for there in (present, removed)
+    ]
+    change = norms_of(both[0] - both[1], groups, order)
+    assert torch.all(change <= most)
+    own = {name: gradient[:, 4:5] for name, gradient in gradients.items()}
+    alone = clipped_sum(own, groups, clips, order, torch.ones(1, 1, dtype=torch.bool))
+    assert torch.equal(both[0] - both[1], alone.sums)  # nothing else changes
+    other = {name: gradient.clone() for name, gradient in gradients.items()}
+    for gradient in other.values():
+        gradient[:, 4] *= -3.0
+    replaced = clipped_sum(other, groups, clips, order, present).sums
+    assert torch.all(norms_of(both[0] - replaced, groups, order) <= 2 * most)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_sum_does_not_depend_on_order_or_chunks(order):
+    values, images, labels = problem(2, 16)
+    gradients, _ = sample_gradients(MODEL, values, images, labels)
+    groups = parameter_groups(MODEL, "layer")
+    clips, there = [0.4] * len(groups), torch.ones(2, 16, dtype=torch.bool)
+    whole = clipped_sum(gradients, groups, clips, order, there).sums
+    reverse = {name: gradient.flip(1) for name, gradient in gradients.items()}
+    assert torch.equal(clipped_sum(reverse, groups, clips, order, there).sums, whole)
+    halves = [
+        clipped_sum(
+            {name: gradient[:, part] for name, gradient in gradients.items()},
+            groups,
+            clips,
+            order,
+            there[:, part],
+        ).sums
+        for part in (slice(0, 5), slice(5, 16))
+    ]
+    assert torch.equal(halves[0] + halves[1], whole)
+
+
+def test_bfloat16_is_clipped_like_anything_else():
+    values, images, labels = problem(2, 1)
+    groups = parameter_groups(MODEL, "layer")
+    exact, _ = sample_gradients(MODEL, values, images, labels)
+    rough, losses = sample_gradients(MODEL, values, images, labels, bfloat16=True)
+    assert all(gradient.dtype == torch.float32 for gradient in rough.values())
+    assert losses.dtype == torch.float32
+    assert any(not torch.equal(exact[name], rough[name]) for name in exact)
+    there = torch.ones(2, 1, dtype=torch.bool)
+    found = clipped_sum(rough, groups, [0.1] * len(groups), 2, there)
+    assert torch.all(norms_of(found.sums, groups, 2) <= 0.1)
+
+
+@pytest.mark.parametrize("clip", [0.0, -1.0, float("nan"), float("inf"), 1e-7, 1e7])
+def test_thresholds_out_of_range_are_refused(clip):
+    groups = parameter_groups(MODEL, "whole")
+    there = torch.ones(1, 1, dtype=torch.bool)
+    with pytest.raises(ValueError, match=r"clipping thresholds: expected 1 numbers from 1e-06"):
+        clipped_sum(constant(1.0, groups), groups, [clip], 2, there)

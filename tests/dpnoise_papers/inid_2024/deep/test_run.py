@@ -1,0 +1,116 @@
+"""Settings of a run, Poisson samples and noise."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import deep_toys as toys
+from dpnoise_papers.inid_2024.deep.accounting import noise_unit
+from dpnoise_papers.inid_2024.deep.run import Trial, draw, effective_scale
+from dpnoise_papers.inid_2024.deep.scales import SCHEMES, flat_clips, group_scales
+
+
+def drawn(count, samples, rate, *, seed=0, noise="gaussian", parameters=1):
+    """Sizes, members and noise of many steps."""
+    run = toys.run(rate=rate, noise=noise)
+    rng = np.random.default_rng(seed)
+    return [draw([rng], run, samples, parameters) for _ in range(count)]
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.3, 1.0])
+def test_sizes_of_batches_are_binomial(rate):
+    samples, count = 50, 4000
+    sizes = np.array([step.present.sum() for step in drawn(count, samples, rate)])
+    assert abs(sizes.mean() - rate * samples) <= 5 * math.sqrt(samples * rate / count)
+    seen = np.bincount(sizes, minlength=samples + 1)
+    expected = count * stats.binom.pmf(np.arange(samples + 1), samples, rate)
+    common = expected >= 5
+    statistic = np.sum((seen[common] - expected[common]) ** 2 / expected[common])
+    assert stats.chi2.sf(statistic, common.sum()) > 1e-4
+    assert seen[~common].sum() <= expected[~common].sum() + 10 * math.sqrt(count)
+
+
+def test_each_sample_is_in_a_batch_with_the_same_chance_and_at_most_once():
+    samples, count, rate = 20, 5000, 0.2
+    steps = drawn(count, samples, rate, seed=1)
+    members = [step.indices[step.present] for step in steps]
+    assert all(len(set(one.tolist())) == len(one) for one in members)
+    seen = np.bincount(np.concatenate(members), minlength=samples)
+    assert np.all(np.abs(seen - count * rate) < 5 * math.sqrt(count * rate * (1 - rate)))
+    both = np.mean([{3, 7} <= set(one.tolist()) for one in members])  # independent
+    assert abs(both - rate**2) < 5 * math.sqrt(rate**2 / count)
+
+
+def test_an_empty_batch_has_noise_all_the_same():
+    steps = drawn(200, 2, 0.01, parameters=4)
+    empty = [step for step in steps if not step.present.any()]
+    assert len(empty) > 150
+    assert all(step.indices.shape == (1, 0) for step in empty)
+    assert all(np.all(step.noise != 0) for step in empty)
+
+
+def test_a_batch_has_no_single_row():
+    steps = drawn(300, 3, 0.2)
+    assert {step.present.shape[1] for step in steps} == {0, 2, 3}
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_noise_has_the_distribution_of_scale_1(noise):
+    [step] = drawn(1, 5, 0.5, seed=2, noise=noise, parameters=20_000)
+    exact = stats.norm() if noise == "gaussian" else stats.laplace()
+    assert stats.kstest(step.noise[0], exact.cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme != "weighted"])
+def test_every_scheme_amounts_to_the_noise_that_the_budget_asks_for(noise, scheme):
+    """Never less: sum (C_m / s_m)^q is at most unit^-q."""
+    delta = 1e-5 if noise == "gaussian" else 0.0
+    unit = noise_unit(noise, 8.0, delta, 100, 0.05)
+    clips = flat_clips(noise, 6, 1.0)
+    scales = group_scales(scheme, noise, clips, [9, 40, 40, 80, 160, 5], unit)
+    run = toys.run(noise=noise, clips=tuple(clips), scales=tuple(scales))
+    found = effective_scale(run)
+    assert unit * (1 - 1e-15) <= found <= unit * (1 + 1e-12)
+
+
+def test_every_problem_is_named_at_once():
+    with pytest.raises(ValueError, match="training: ") as caught:
+        toys.run(
+            clips=(0.0,) * 6,
+            scales=(-1.0, math.nan),
+            rate=1.5,
+            epochs=0,
+            chunk=1,
+            trials=(Trial(("x",), 0.0),),
+            noise="cauchy",
+        )
+    words = ["noise: ", "scales: ", "clipping threshold: ", "noise scale: ", "rate: ", "epochs: "]
+    assert all(word in str(caught.value) for word in [*words, "chunk: ", "learning rate: "])
+
+
+@pytest.mark.parametrize("rate", [0.0, -0.1, 1.0001, math.nan])
+def test_a_rate_out_of_range_is_refused(rate):
+    with pytest.raises(ValueError, match=r"rate: expected a finite number in \[1e-06, 1\]"):
+        toys.run(rate=rate)
+
+
+def test_steps_of_an_epoch():
+    assert toys.run(rate=0.02).epoch_steps == 50
+    assert toys.run(rate=1.0).epoch_steps == 1
+
+
+def test_the_digest_depends_on_every_setting_and_on_the_data():
+    data = toys.images()
+    changes = {
+        "rate": 0.5, "epochs": 4, "seed": 6, "scope": ("other",), "noise": "laplace",
+        "scales": (0.1,) * 6, "clips": (0.5,) * 6, "chunk": 32, "trials": toys.TRIALS[:2],
+        "precision": "bfloat16", "stop": False, "whole": True, "groups": "tensor",
+        "network": toys.Network(widths=(4,), blocks=1, stride=1, normalisation=1),
+    }  # fmt: skip
+    digests = {toys.run().digest(data), toys.run().digest(toys.images(seed=3))}
+    digests |= {toys.run(**{name: value}).digest(data) for name, value in changes.items()}
+    assert len(digests) == len(changes) + 2
+    assert toys.run().digest(toys.images()) in digests

@@ -1,0 +1,91 @@
+"""Variants of Laplace noise: closed forms of noise and privacy, what printed numbers exclude."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpnoise_papers.claims.published import read_claims
+from dpnoise_papers.inid_2024.learning_settings import DeepLearning
+from dpnoise_papers.inid_2024.tables.table_4 import PRINTED_AS
+from dpnoise_papers.inid_2024.tables.table_4_laplace import (
+    COLUMNS,
+    VARIANTS,
+    _range,
+    table_4_laplace,
+)
+
+CLAIMS = Path(__file__).parents[4] / "published" / "inid-2024.csv"
+SIZES = np.array([30.0, 30.0, 1000.0])
+
+
+@pytest.fixture(scope="module")
+def table():
+    settings = DeepLearning(
+        samples=1000,
+        rate=0.1,
+        epochs=5,
+        layers=[[2, 30], [1, 1000]],
+        budgets=[
+            {"noise": "gaussian", "delta": 1e-5, "epsilon": 5.0},
+            {"noise": "gaussian", "delta": 1e-5, "epsilon": 8.0},
+            {"noise": "laplace", "delta": 0.0, "epsilon": 8.0},
+            {"noise": "laplace", "delta": 0.0, "epsilon": 3.0},  # no Gaussian row beside it
+        ],
+    )
+    table = table_4_laplace(settings, claims=read_claims(CLAIMS))
+    assert list(table.columns) == list(COLUMNS)
+    assert set(table["epsilon"]) == {8.0}
+    assert len(table) == len(PRINTED_AS) * (len(VARIANTS) - 1) + 1
+    return table.set_index(["variant", "scheme"])
+
+
+def test_pure_noise_keeps_what_it_states(table):
+    for variant in ("stated", "l2-clipped-box"):
+        assert table.loc[variant, "epsilon_pure"].to_numpy() == pytest.approx(8.0, rel=1e-9)
+    assert (table["epsilon_lower"] <= table["epsilon_upper"] * (1 + 1e-6)).all()
+    assert (table["epsilon_upper"] <= table["epsilon_pure"]).all()
+    for variant in ("renyi", "l2-clipped-gaussian-multiplier"):  # keep (8, 1e-5)
+        assert table.loc[variant, "epsilon_upper"].to_numpy() == pytest.approx(8.0, rel=0.02)
+
+
+def test_noise_and_signal_by_closed_forms(table):
+    iid = table.xs("iid", level="scheme")
+    unit = iid.loc["stated", "unit"]
+    assert unit == pytest.approx(1.0 / math.log1p(math.expm1(8.0 / 50.0) / 0.1), rel=1e-9)
+    size = math.sqrt(2.0 * SIZES.sum())
+    assert iid.loc["stated", "noise_l2"] == pytest.approx(unit * size / 100.0, rel=1e-9)
+    assert iid.loc["stated", "signal_flat"] == pytest.approx(SIZES.sum() ** -0.5, rel=1e-12)
+    box = iid.loc["l2-clipped-box"]
+    assert box["noise_l2"] == pytest.approx(unit * SIZES.sum() * math.sqrt(2.0) / 100.0, rel=1e-9)
+    # what is clipped in l1 and what is counted so in l2 have one ratio of noise to a flat gradient
+    stated = iid.loc["stated", "noise_over_gaussian"]
+    assert box["noise_over_gaussian"] == pytest.approx(stated, rel=1e-9)
+    single = iid.loc["by-parameter", "noise_over_gaussian"]
+    assert single == pytest.approx(stated / SIZES.sum(), rel=1e-9)
+
+
+def test_gaussian_noise_is_the_unit_of_comparison(table):
+    same = table.loc["l2-clipped-gaussian-variance", "noise_over_gaussian"].to_numpy()
+    assert same == pytest.approx(1.0, rel=1e-9)
+    more = table.loc["l2-clipped-gaussian-multiplier", "noise_over_gaussian"].to_numpy()
+    assert more == pytest.approx(math.sqrt(2.0), rel=1e-9)
+    # by group every scheme of the Gaussian account guarantees the same
+    bounds = table.loc["l2-clipped-gaussian-multiplier", "epsilon_upper"].to_numpy()
+    assert bounds == pytest.approx(bounds[0], rel=1e-8)
+
+
+def test_printed_accuracies_bound_the_noise():
+    assert _range(67.0, {1.1: 68.0, 1.4: 60.0, 1.5: 63.0, 2.0: 59.0}) == (1.1, 2.0)
+    assert _range(58.0, {1.1: 68.0, 2.0: 59.0}) == (1.1, math.inf)
+    assert _range(70.0, {1.1: 68.0, 2.0: 59.0}) == (0.0, 2.0)
+    assert all(map(math.isnan, _range(70.0, {1.1: math.nan})))
+
+
+def test_what_is_outside_of_the_printed_accuracies_is_excluded(table):
+    inside = table["equivalent_multiplier"].between(
+        table["multiplier_from"] * (1 - 1e-9), table["multiplier_to"] * (1 + 1e-9)
+    )
+    assert (table["excluded"] == (~inside).astype(float)).all()
+    assert table.loc[("stated", "iid"), "excluded"] == 1.0

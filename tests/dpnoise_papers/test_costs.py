@@ -1,0 +1,47 @@
+import pytest
+
+from dpnoise_papers.costs import core_seconds, measured, points, write_measured
+
+
+def test_points_multiply_over_grids_lists_and_repetitions():
+    grid = {"low": 0.1, "high": 1.0, "count": 7, "spacing": "log"}
+    settings = {"a": {"epsilons": grid, "deltas": [1e-6, 1e-8], "trials": 5}, "b": {"seed": 2023}}
+    assert points(settings) == 7 * 2 * 5
+
+
+def test_settings_without_points_count_once():
+    assert points({}) == points({"draws": 0, "also": [], "delta": 1e-6}) == 1
+
+
+def test_seconds_grow_with_the_points_but_for_the_start():
+    known = {"p/a-table": (11.5, 100.0)}
+    took = [core_seconds("p/a-table", many, known, guess=1.0) for many in (0.0, 100.0, 200.0, 1e5)]
+    start = took[0]
+    assert took[1] == 11.5
+    assert took[2] - start == pytest.approx(2 * (took[1] - start))
+    assert took[3] - start == pytest.approx(1000 * (took[1] - start))
+
+
+def test_measured_seconds_are_read_as_written(tmp_path):
+    (tmp_path / "p").mkdir()
+    for job, seconds in (("p/a-table", 12.34), ("p/b-part-table", 0.2)):
+        (tmp_path / f"{job}.tsv").write_text(f"s\tmax_rss\tcpu_time\n99\t1\t{seconds}\n")
+    known = {"p/a-table": 100.0, "p/b-part-table": 1.0, "p/never-table": 3.0}
+    assert write_measured(tmp_path, known, tmp_path / "out.csv") == 2
+    assert measured(tmp_path / "out.csv") == {
+        "p/a-table": (12.3, 100.0),
+        "p/b-part-table": (1.5, 1.0),  # no job takes less than its start
+    }
+
+
+def test_a_folder_without_benchmarks_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="no benchmark files of a run in"):
+        write_measured(tmp_path, {"p/a-table": 1.0}, tmp_path / "out.csv")
+
+
+def test_nothing_is_known_without_a_file(tmp_path):
+    assert measured(tmp_path / "none.csv") == {}
+
+
+def test_what_was_never_measured_is_guessed():
+    assert core_seconds("p/b-table", 1e6, {}, guess=7.0) == 7.0

@@ -1,0 +1,137 @@
+"""Clusters made of shell scripts; tests/slurm has a real one."""
+
+import pytest
+
+from dpnoise_papers.slurm import (
+    COMMANDS,
+    ClusterError,
+    Request,
+    check_requests,
+    status_command,
+)
+
+SINFO = (
+    "main*|up|2-00:00:00|8|16000|(null)\nmain*|up|2-00:00:00|64+|250000+|(null)\n"
+    "gpu|up|1:00:00|16|64000|gpu:a100:4(S:0-1)\nold|inact|infinite|4|8000|(null)\n"
+)
+
+
+@pytest.fixture
+def says(tmp_path, monkeypatch):
+    """Let commands print something, or fail where they have nothing to print."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    def install(**printed):
+        for command in COMMANDS:
+            text = printed.get(command)
+            (tmp_path / f"{command}.txt").write_text(text or "")
+            end = "exit 1" if text is None else ""
+            told = f'while read -r line; do echo "$line"; done < {tmp_path}/{command}.txt'
+            (tmp_path / command).write_text(f"#!/bin/sh\n{told}\n{end}\n")
+            (tmp_path / command).chmod(0o755)
+
+    return install
+
+
+def request(**asked):
+    return Request(**{"name": "batch-01", "cores": 8, "memory": 4000, "minutes": 30} | asked)
+
+
+def refused(*requests):
+    with pytest.raises(ClusterError) as caught:
+        check_requests(requests)
+    return str(caught.value)
+
+
+def test_accounting_that_answers_is_used(says):
+    says(sacct="")
+    assert status_command() == "sacct"
+
+
+def test_without_accounting_the_queue_is_asked(says):
+    says(scontrol="Configuration\nMinJobAge               = 300 sec\n")
+    assert status_command() == "squeue"
+
+
+@pytest.mark.parametrize("age", [2, 180])
+def test_a_forgetful_queue_without_accounting_is_refused(says, age):
+    says(scontrol=f"MinJobAge               = {age} sec\n")
+    with pytest.raises(
+        ClusterError, match=rf"sacct does not answer.*{age} s \(MinJobAge\).*--wrap"
+    ):
+        status_command()
+
+
+def test_a_silent_controller_is_refused(says):
+    says()
+    with pytest.raises(ClusterError, match="controller does not answer"):
+        status_command()
+
+
+def test_missing_commands_are_all_named(says, tmp_path):
+    says(sacct="")
+    (tmp_path / "srun").unlink()
+    (tmp_path / "sinfo").unlink()
+    with pytest.raises(ClusterError, match=r"not on the path: sinfo, srun\..*make reproduce"):
+        status_command()
+
+
+def test_what_fits_is_accepted(says):
+    says(sinfo=SINFO, sacctmgr="")
+    check_requests([request(), request(cores=64, memory=250000, minutes=2880)])
+    check_requests([request(partition="gpu", gpus=4, account="anything")])
+
+
+def test_an_unknown_partition_is_answered_with_the_nearest(says):
+    says(sinfo=SINFO)
+    told = refused(request(partition="gpus"))
+    assert "no partition 'gpus'" in told
+    assert "the nearest is 'gpu'" in told
+    assert "slurm_partition=NAME" in told
+    assert "main" in refused(request(partition="xyz"))
+    assert "nearest" not in refused(request(partition="xyz"))
+
+
+def test_a_partition_that_is_not_up_is_unknown(says):
+    says(sinfo=SINFO)
+    assert "this cluster has gpu, main" in refused(request(partition="old"))
+
+
+def test_no_default_partition_is_told(says):
+    says(sinfo=SINFO.replace("*", ""))
+    assert "no default partition" in refused(request())
+
+
+def test_an_unknown_account_is_told_with_ones_own(says):
+    says(sinfo=SINFO, sacctmgr="  physics\n  Statistics\n")
+    check_requests([request(account="statistics")])
+    assert "'chemistry' is not one of your accounts (physics, statistics)" in refused(
+        request(account="chemistry")
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "offered", "remedy"),
+    [
+        ({"cores": 65}, "at most 64:", "--cores 64"),
+        ({"memory": 250001}, "at most 250000:", "--resources mem_mb=250000"),
+        ({"minutes": 2881}, "at most 2880:", "slurm_partition=NAME"),
+        ({"gpus": 1}, "at most 0:", "slurm_partition=NAME"),
+    ],
+)
+def test_what_no_node_offers_is_refused_with_the_remedy(says, asked, offered, remedy):
+    says(sinfo=SINFO)
+    told = refused(request(**asked))
+    assert offered in told
+    assert remedy in told
+
+
+def test_all_problems_are_told_at_once(says):
+    says(sinfo=SINFO, sacctmgr="physics\n")
+    told = refused(request(partition="none"), request(cores=100, account="chemistry"))
+    assert len(told.splitlines()) == 3
+
+
+def test_a_limit_may_be_infinite(says):
+    says(sinfo="all*|up|infinite|4|8000|(null)\n")
+    check_requests([request(cores=4, minutes=10**6)])

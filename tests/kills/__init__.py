@@ -1,0 +1,1 @@
+"""Random kills of a run, which must resume to the same bytes: `make kills`."""

@@ -1,0 +1,39 @@
+"""A copy of the repository in which Snakemake runs, apart from the one that is tested."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = [
+    "Snakefile", "config.yaml", "config.quick.yaml", "profiles", "published", "src", "workflow",
+    "data/registry.yaml", "data/cities.yaml", "data/images.yaml",
+]  # fmt: skip
+
+
+def copy_into(folder: Path, *more: str) -> Path:
+    """Copy what a run needs, and more; the copy's own package is the one that is imported."""
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for part in (*PARTS, *more):
+        target = folder / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, target, ignore=ignore)
+        else:
+            shutil.copy(ROOT / part, target)
+    (folder / "offline.yaml").write_text("data: {offline: true}\n", encoding="utf-8")
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Variables for a run in a copy: its own package, no mirror."""
+    return os.environ | {"PYTHONPATH": str(folder / "src"), "DPNOISE_DATA_MIRROR": ""}
+
+
+def command(*arguments: str, cores: int = 1, files: tuple[str, ...] = ()) -> list[str]:
+    """Snakemake without network, with further config files."""
+    start = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
+    return [*start, *arguments, "--configfile", "offline.yaml", *files]

@@ -1,0 +1,213 @@
+"""The page for reviewers in a real browser: Chromium, without a window and without network.
+
+By default the page is that of a small run made here; DPNOISE_REPORT names another.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import browser
+from dpnoise_papers.papers import papers
+from dpnoise_papers.result_files import write_text
+from dpnoise_papers.review.write import report
+from review_run import run
+
+PROGRAM = browser.find()
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None,
+    reason="no browser: install Chromium (apt-get install chromium) or set CHROMIUM to its path",
+)
+CLAIM = "inid-figure-1a-linear-db"
+ITEM = "inid-2024/figure-1a"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    given = os.environ.get("DPNOISE_REPORT")
+    if given:
+        return Path(given).resolve().as_uri()
+    config, folders = run(tmp_path_factory.mktemp("run"))
+    text = report(config, papers(), folders, published="published", choices="docs/choices.md")
+    write_text(text, folders.page)
+    return folders.page.as_uri()
+
+
+@pytest.fixture(scope="module")
+def opened():
+    page = browser.Browser(PROGRAM)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(opened, address):
+    opened.size(1300, 900)
+    opened.open(address)
+    return opened
+
+
+def ask(page, text):
+    """Type a question into the search, after the key '/', and return the ids that are found."""
+    page.value("document.activeElement.blur()")
+    page.press("/", text="/")
+    assert page.value("document.activeElement.name") == "q"
+    page.value("document.querySelector('#search').reset()")
+    page.type(text)
+    return found(page)
+
+
+def found(page):
+    return page.value("[...document.querySelectorAll('#found-claims a')].map(a => a.hash.slice(1))")
+
+
+def visible(selector):
+    """Whether something is in the window, at least in part, and not covered."""
+    return f"""(() => {{
+        const node = document.querySelector({json.dumps(selector)});
+        const box = node.getBoundingClientRect();
+        const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+        if (bottom - top < 10 || box.width < 10) return false;
+        const seen = document.elementFromPoint(box.left + box.width / 2, (top + bottom) / 2);
+        return node.contains(seen) || seen.contains(node);
+    }})()"""
+
+
+def test_it_opens_at_once_in_silence_and_without_network(page, address):
+    times = []
+    for _ in range(3):
+        page.open(address)
+        entry = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
+        times.append(page.value(entry))
+        for event in page.events:
+            kind, told = event["method"], event.get("params", {})
+            assert kind not in ("Runtime.exceptionThrown", "Log.entryAdded"), told
+            assert kind != "Runtime.consoleAPICalled", told
+            if kind == "Network.requestWillBeSent":
+                assert told["request"]["url"].startswith(("file:", "data:", "about:"))
+    size = len(Path(address.removeprefix("file://")).read_bytes())
+    assert size <= 5_000_000
+    if os.getloadavg()[0] <= (os.cpu_count() or 1):  # else other programs are measured
+        assert min(times) < 1000
+    assert page.value(visible("#overview-title"))
+
+
+@pytest.mark.parametrize("width", [1300, 400])
+def test_two_clicks_lead_from_a_printed_number_to_its_verdict_beside_its_figure(page, width):
+    page.size(width, 850)
+    printed = page.value(
+        f"document.getElementById('{CLAIM}').querySelector('.p').textContent.trim()"
+    )
+    page.click("#search input")  # the first click
+    page.type(printed)
+    assert found(page)[0] == CLAIM
+    page.click("#found-claims a")  # the second
+    page.wait(f"location.hash === '#{CLAIM}' && document.querySelector('.here') !== null")
+    page.wait(visible(f"#{CLAIM} .badge"))
+    page.wait(visible(f"[id='{ITEM}'] figure img"))
+    assert page.value(f"document.activeElement.id === '{CLAIM}'")
+
+
+def test_search_understands_names_numbers_and_ids(page):
+    named = ask(page, "Table II")
+    assert len(named) > 20
+    assert all("table-2" in one for one in named if one.startswith("fh-table"))
+    for words in ("table-2", "TABLE 2", "table ii"):
+        assert ask(page, words) == named
+    assert ask(page, CLAIM)[0] == CLAIM
+    assert CLAIM in ask(page, "1.1450")
+    assert CLAIM in ask(page, "fig. 1a linear db")
+    assert ask(page, "no such words at all") == []
+    assert page.value("document.querySelector('#found-title').textContent") == "0 claims found"
+    ask(page, "figure 7")  # an item without claims is found as well
+    assert page.value("document.querySelector('#found-items').textContent").startswith("Figure 7")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("paper", "inid-2024"),
+        ("verdict", "reproduced"),
+        ("kind", "variant"),
+        ("cause", "fh-one-law"),
+    ],
+)
+def test_filters_show_what_they_name_and_can_be_linked_to(page, name, value):
+    page.value(f"location.hash = '?{name}={value}'")
+    page.wait("document.querySelector('#found').classList.contains('on')")
+    sign = "~=" if name == "cause" else "="  # a claim has several causes
+    count = f"document.querySelectorAll('.claim[data-{name}{sign}\"{value}\"]').length"
+    assert len(found(page)) == page.value(count)
+    assert page.value(f"document.querySelector('select[name={name}]').value") == value
+
+
+def test_causes_lead_to_items_and_claims(page):
+    page.click("nav a[href='#causes']")
+    page.wait("document.querySelector('#causes').classList.contains('on')")
+    kept = page.value("document.querySelectorAll('.cause').length")
+    assert kept == page.value(
+        "document.querySelectorAll('#search select[name=cause] option').length - 1"
+    )
+    if page.value("document.querySelector('.tree ul a') !== null"):
+        target = page.value("document.querySelector('.tree ul a').hash.slice(1)")
+        page.click(".tree ul a")
+        page.wait(f"document.querySelector('.here')?.id === '{target}'")
+
+
+@pytest.mark.parametrize("view", ["overview", "causes", ITEM, CLAIM, "?q=table+ii", "all"])
+def test_a_phone_never_scrolls_sideways(page, view):
+    page.size(400, 800)
+    page.value(f"location.hash = '{view}'")
+    page.wait("document.querySelector('.view.on') !== null")
+    assert page.value("document.documentElement.scrollWidth") <= 400
+
+
+def test_an_enlarged_figure_can_be_closed_on_a_phone(page):
+    page.size(400, 800)
+    page.value(f"location.hash = '{ITEM}'")
+    for close in ("click", "escape"):
+        page.wait(visible(f"[id='{ITEM}'] .zoom"))
+        page.click(f"[id='{ITEM}'] .zoom")
+        page.wait("document.querySelector('#zoom').open")
+        page.wait(visible("#zoom button"))
+        if close == "click":
+            page.click("#zoom button")
+        else:
+            page.press("Escape", code="Escape", windowsVirtualKeyCode=27)
+        page.wait("!document.querySelector('#zoom').open")
+
+
+def test_the_keyboard_alone_reaches_a_claim(page):
+    ask(page, CLAIM)
+    page.press("Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    page.wait(f"location.hash === '#{CLAIM}'")
+    page.value("history.back()")
+    page.wait("location.hash.startsWith('#?q=')")
+    assert found(page) == [CLAIM]
+
+
+def test_what_is_printed_is_the_view_without_the_controls(page):
+    pages = len(re.findall(rb"/Type\s*/Page\b", page.printed()))
+    assert pages >= 1
+    page.value(f"location.hash = '{CLAIM}'")
+    page("Emulation.setEmulatedMedia", media="print")
+    assert page.value("getComputedStyle(document.querySelector('.top')).display") == "none"
+    assert page.value(visible(f"[id='{ITEM}'] figure img"))
+    page("Emulation.setEmulatedMedia", media="")
+    page.value("location.hash = 'all'")
+    page.wait("document.documentElement.classList.contains('everything')")
+    assert len(re.findall(rb"/Type\s*/Page\b", page.printed())) > 20
+
+
+def test_without_a_script_everything_is_there(page, address):
+    page("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        page.open(address)
+        assert page("DOM.getDocument")["root"]["nodeId"]
+        size = page("Page.getLayoutMetrics")["cssContentSize"]["height"]
+        assert size > 20_000
+    finally:
+        page("Emulation.setScriptExecutionDisabled", value=False)

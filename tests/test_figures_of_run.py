@@ -1,0 +1,99 @@
+"""Every figure of a run, drawn again from its tables: what must hold of all of them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import figure_checks
+from dpnoise_papers.call import read_tables, resolve
+from dpnoise_papers.claims.beside import bounds_beside, printed_beside
+from dpnoise_papers.claims.published import read_claims
+from dpnoise_papers.item import PART
+from dpnoise_papers.papers import papers
+
+ROOT = Path(__file__).parents[1]
+PAPERS = {paper.id: paper for paper in papers()}
+ITEMS = [(paper, item) for paper in PAPERS.values() for item in paper.items if item.figure]
+RESULTS = next(
+    (
+        ROOT / name
+        for name in ("results", "quick/results")
+        if (ROOT / name / "verdicts.csv").exists()
+    ),
+    None,
+)
+
+
+def paths(paper, item):
+    names = item.figure.reads or item.tables
+    return [
+        RESULTS / (name if name.split("/")[0] in PAPERS else f"{paper.id}/{name}") for name in names
+    ]
+
+
+def drawing(paper, item):
+    """Return the figure and its printed numbers, or skip if there is no run."""
+    if RESULTS is None:
+        pytest.skip("no run to look at: `make quick`")
+    files = [str(path.with_name(f"{path.name}.csv")) for path in paths(paper, item)]
+    if any(PART in name for name in files) or not all(Path(name).is_file() for name in files):
+        pytest.skip("not in this run")
+    tables = read_tables(files, [[] for _ in files])
+    printed = None
+    if item.figure.printed:
+        beside = bounds_beside if item.figure.bounds else printed_beside
+        claims = str(ROOT / "published" / f"{paper.id}.csv")
+        printed = beside(claims, paper.id, item.figure.printed, files)
+        tables.append(printed)
+    return figure_checks.drawn(resolve(item.figure.function)(*tables)), printed
+
+
+def named(case):
+    return f"{case[0].id}/{case[1].id}"
+
+
+@pytest.mark.parametrize("case", ITEMS, ids=named)
+def test_a_figure_is_whole_and_readable(case):
+    figure, _ = drawing(*case)
+    assert figure_checks.clipped_texts(figure) == []
+    assert figure_checks.overlapping_tick_labels(figure) == []
+    assert figure_checks.struck_texts(figure) == []
+    assert figure_checks.wrong_looks(figure) == []
+
+
+PRINTING = [case for case in ITEMS if case[1].figure.printed]
+
+
+@pytest.mark.parametrize("case", ITEMS, ids=named)
+def test_printed_numbers_are_handed_to_the_figure_that_has_them(case):
+    paper, item = case
+    path = ROOT / "published" / f"{paper.id}.csv"
+    numbers = [
+        claim.id
+        for claim in (read_claims(path) if path.is_file() else [])
+        if claim.item == item.id and claim.kind == "printed" and claim.quantity == "number"
+        if claim.printed and not claim.relation and claim.result
+        if item.id not in TRIVIAL.get(paper.id, ())
+    ]
+    assert not numbers or item.figure.printed
+
+
+# Their printed numbers count trials: 'exactly one range', which no axis shows.
+TRIVIAL = {"flipped-huber-2023": ("table-1",)}
+
+
+# Columns that figures show as they are; other numbers stand on them in other units.
+SHOWN = ("variance", "searched", "gain_db", "mse_db", "crossover", "error", "sre")
+
+
+@pytest.mark.parametrize("case", PRINTING, ids=named)
+def test_printed_numbers_are_on_the_figure(case):
+    figure, printed = drawing(*case)
+    marks, texts = figure_checks.shown_numbers(figure)
+    marks, words = marks[np.isfinite(marks)], " ".join(texts)
+    columns = ("gain",) if case[1].figure.bounds else SHOWN
+    for row in printed.to_dict("records"):
+        if row["column"] in columns and row.get("verdict") != "not run":
+            close = np.isclose(marks, row["printed"], rtol=1e-6)
+            assert close.any() or f"{row['printed']:.2f}" in words, row

@@ -1,0 +1,20 @@
+"""Say from which code, settings and data, on which machine, every file of this run was made."""
+
+import json
+
+from dpnoise_papers.call import logged, read_statuses
+from dpnoise_papers.provenance import files_made, run_stamp
+from dpnoise_papers.result_files import write_text
+
+given, params = snakemake.input, snakemake.params
+with logged(snakemake.log[0]) as log:
+    record = {"revision": params.revision, "modified": params.modified} | run_stamp()
+    record |= {"seed": params.seed, "settings_changed": params.settings_changed}
+    statuses = read_statuses(given.status)
+    record["data"] = {
+        name: {key: one[key] for key in ("status", "fingerprint")} for name, one in statuses.items()
+    }
+    record["strays"] = params.strays
+    record["files"] = files_made(given.files, params.files)
+    write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", snakemake.output[0])
+    log.append(f"{len(given.files)} files")
