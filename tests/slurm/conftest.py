@@ -31,3 +31,9 @@ def cluster(tmp_path_factory):
 def copy(tmp_path):
     """Copy of what a run needs, whose own package is the one that is imported."""
     return copy_into(tmp_path / "repository", *MORE)
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another such copy, for a run without the cluster."""
+    return copy_into(tmp_path / "other", *MORE)

@@ -91,13 +91,6 @@ def test_the_chosen_tables_are_made_by_different_submissions():
     assert len({names[rule][""] for rule in rules}) > 1
 
 
-@pytest.fixture
-def other(tmp_path):
-    from conftest import _copy
-
-    return _copy(tmp_path / "other")
-
-
 def test_a_cancelled_job_is_submitted_again(cluster, copy, other):
     run = start(copy, cluster.environment, *TARGETS, *SUBMITTED)
     cancelled = until(lambda: running(cluster))[0]
