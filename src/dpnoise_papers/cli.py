@@ -277,11 +277,11 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 def _submissions(arguments: argparse.Namespace) -> int:
     """Show which jobs share a submission, and the wall time of a run."""
+    from dpnoise_papers.cluster.costs import measured, write_measured
+    from dpnoise_papers.cluster.submissions import jobs, submissions
+    from dpnoise_papers.cluster.wall_time import wall_time
     from dpnoise_papers.config import load
-    from dpnoise_papers.costs import measured, write_measured
     from dpnoise_papers.papers import papers
-    from dpnoise_papers.submissions import jobs, submissions
-    from dpnoise_papers.wall_time import wall_time
 
     config = load("config.yaml", *arguments.files)
     if arguments.measured:

@@ -4,9 +4,9 @@
 from snakemake.jobs import GroupJob
 from snakemake.logging import logger
 
-from dpnoise_papers.costs import measured
-from dpnoise_papers.slurm import ClusterError, Request, check_requests, status_command
-from dpnoise_papers.submissions import COLLECTED, group_names, submissions
+from dpnoise_papers.cluster.costs import measured
+from dpnoise_papers.cluster.slurm import ClusterError, Request, check_requests, status_command
+from dpnoise_papers.cluster.submissions import COLLECTED, group_names, submissions
 
 # Snakemake is told a number of submissions (--jobs) where there is a cluster, and only there.
 ON_CLUSTER = workflow.resource_settings.nodes is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpnoise_papers.slurm import (
+from dpnoise_papers.cluster.slurm import (
     COMMANDS,
     ClusterError,
     Request,

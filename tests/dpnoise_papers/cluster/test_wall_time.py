@@ -4,8 +4,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from dpnoise_papers.submissions import Submission
-from dpnoise_papers.wall_time import START, WIDTH, duration, wall_time
+from dpnoise_papers.cluster.submissions import Submission
+from dpnoise_papers.cluster.wall_time import START, WIDTH, duration, wall_time
 
 
 def job(seconds, *, makes="", reads="", threads=1, kind="table"):
@@ -59,5 +59,5 @@ def test_nodes_do_not_help_beyond_the_longest_chain():
 
 
 def test_submissions_are_as_wide_as_in_the_profile():
-    profile = Path(__file__).resolve().parents[2] / "profiles/slurm/profile.yaml"
+    profile = Path(__file__).resolve().parents[3] / "profiles/slurm/profile.yaml"
     assert yaml.safe_load(profile.read_text())["cores"] == WIDTH

@@ -8,8 +8,8 @@ submissions, which Snakemake calls groups:
 - the units of a wave are spread over so many submissions that each is worth its start.
 
 No submission waits for itself: what a unit reads is made in an earlier wave. The plan depends on
-the settings and on what `dpnoise_papers.costs` knows alone, because every process of a run makes
-it anew.
+the settings and on what `dpnoise_papers.cluster.costs` knows alone, because every process of a
+run makes it anew.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from graphlib import CycleError, TopologicalSorter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.costs import core_seconds, points
+from dpnoise_papers.cluster.costs import core_seconds, points
 from dpnoise_papers.item import PART, Table
 from dpnoise_papers.steps import Step, steps
 
@@ -106,7 +106,7 @@ class Submission:
 def submissions(config: Section, papers: tuple[Paper, ...], known: Known) -> list[Submission]:
     """Submissions of a full run, wave by wave, the longest first.
 
-    `known` is what `dpnoise_papers.costs.measured` gives.
+    `known` is what `dpnoise_papers.cluster.costs.measured` gives.
     """
     waves = defaultdict(list)
     for unit in _units(jobs(config, papers, known)):

@@ -1,6 +1,6 @@
 import pytest
 
-from dpnoise_papers.costs import core_seconds, measured, points, write_measured
+from dpnoise_papers.cluster.costs import core_seconds, measured, points, write_measured
 
 
 def test_points_multiply_over_grids_lists_and_repetitions():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpnoise_papers.submissions import Job, Submission
+    from dpnoise_papers.cluster.submissions import Job, Submission
 
 WIDTH = 4  # cores of a submission, `cores` in profiles/slurm/profile.yaml
 START = 20.0  # seconds from sbatch to the first job and from the last job to its being noticed

@@ -6,13 +6,19 @@ import pytest
 import yaml
 
 from dpnoise_papers import steps as steps_module
+from dpnoise_papers.cluster.costs import measured
+from dpnoise_papers.cluster.submissions import (
+    COLLECTED,
+    MOST_SUBMISSIONS,
+    group_names,
+    jobs,
+    submissions,
+)
 from dpnoise_papers.config import load
-from dpnoise_papers.costs import measured
 from dpnoise_papers.item import Figure, Item, Paper, Table
 from dpnoise_papers.papers import papers
-from dpnoise_papers.submissions import COLLECTED, MOST_SUBMISSIONS, group_names, jobs, submissions
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CONFIGS = {"paper": [], "quick": ["config.quick.yaml"]}
 
 
