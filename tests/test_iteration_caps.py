@@ -350,6 +350,9 @@ FIXED = {
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
+    "dpnoise.sensitivity.at_most AtMost._accepted while": (
+        "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
+    ),
     "dpnoise.calibration.delta_bounds shared_log_delta while": "a few doubles down",
     "dpnoise.allocation.descent Descent._step_along brentq": "raises if it does not converge",
     "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",

@@ -25,22 +25,37 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.privacy.profile import epsilon_at, privacy_profile
     from dpnoise.privacy.vector import vector_profile
     from dpnoise.privacy.zcdp import zcdp
+    from dpnoise.sensitivity.at_most import AtMost
+    from dpnoise.sensitivity.balls import L1, L2, LInf
+    from dpnoise.sensitivity.box import Box
+    from dpnoise.sensitivity.convert import as_sensitivity
+    from dpnoise.sensitivity.neighbours import add_remove, replace_one
+    from dpnoise.sensitivity.product import Product
 
 _MODULES = {
+    "AtMost": "dpnoise.sensitivity.at_most",
+    "Box": "dpnoise.sensitivity.box",
     "FlippedHuber": "dpnoise.noise.flipped_huber",
     "Gaussian": "dpnoise.noise.gaussian",
     "Huber": "dpnoise.noise.huber",
+    "L1": "dpnoise.sensitivity.balls",
+    "L2": "dpnoise.sensitivity.balls",
+    "LInf": "dpnoise.sensitivity.balls",
     "Laplace": "dpnoise.noise.laplace",
     "OffsetSymmetricGaussian": "dpnoise.noise.offset_symmetric_gaussian",
+    "Product": "dpnoise.sensitivity.product",
     "Staircase": "dpnoise.noise.staircase",
     "Subbotin": "dpnoise.noise.subbotin",
     "TruncatedLaplace": "dpnoise.noise.truncated_laplace",
+    "add_remove": "dpnoise.sensitivity.neighbours",
     "allocate": "dpnoise.allocation.allocate",
+    "as_sensitivity": "dpnoise.sensitivity.convert",
     "calibrate": "dpnoise.calibration.calibrate",
     "coordinate_noise": "dpnoise.calibration.coordinate_noise",
     "epsilon_at": "dpnoise.privacy.profile",
     "gaussian_sigma": "dpnoise.calibration.gaussian",
     "privacy_profile": "dpnoise.privacy.profile",
+    "replace_one": "dpnoise.sensitivity.neighbours",
     "vector_profile": "dpnoise.privacy.vector",
     "zcdp": "dpnoise.privacy.zcdp",
 }
@@ -60,20 +75,29 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "L1",
+    "L2",
+    "AtMost",
+    "Box",
     "FlippedHuber",
     "Gaussian",
     "Huber",
+    "LInf",
     "Laplace",
     "OffsetSymmetricGaussian",
+    "Product",
     "Staircase",
     "Subbotin",
     "TruncatedLaplace",
+    "add_remove",
     "allocate",
+    "as_sensitivity",
     "calibrate",
     "coordinate_noise",
     "epsilon_at",
     "gaussian_sigma",
     "privacy_profile",
+    "replace_one",
     "vector_profile",
     "zcdp",
 ]

@@ -1,0 +1,1 @@
+"""Sensitivity sets: what one person can change in a vector of answers (docs/sensitivity.md)."""

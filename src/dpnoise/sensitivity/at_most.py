@@ -1,0 +1,192 @@
+"""Counts of which a person moves at most m: the ball max(|d|_inf / c, |d|_1 / (m c)).
+
+Its volume is (2 c)^K P(U_1 + ... + U_K <= m), U_i uniform on [0, 1]. For a whole number m that
+probability (Irwin-Hall) and the second moment are ratios of integers, computed exactly: with
+
+    S = sum over k < m of (-1)^k C(K, k) (m - k)^K,
+
+P = S / K!, and E Z_1^2 / c^2 is the integral of u^2 P(U_2 + ... + U_K <= m - u) over [0, 1],
+divided by P. Uniform points are tilted towards sums of m and thinned: U_i with density
+proportional to exp(-t u) are kept with probability exp(-t (m - sum U_i)) if their sum is at most m.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from dpnoise._validation import Problems, is_integer
+from dpnoise.sensitivity.balls import L1, LInf
+from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+
+_LARGEST_PARTIAL = 5000  # coordinates for which the integers take a second
+_ENTRIES = 2**20  # drawn at a time
+
+
+@dataclass(frozen=True)
+class AtMost(Sensitivity):
+    """Sensitivity of K counts of which one person moves at most m, each by at most c.
+
+    The set {d : |d_i| <= each for all i, |d_1| + ... + |d_K| <= m each}, the convex hull of all
+    differences with at most m entries of size at most `each`.
+
+    Parameters
+    ----------
+    m : int
+        The number of coordinates that a person can move, from 1 to K.
+    of : int
+        The number K of coordinates, from 1 to 1e8; at most 5000 unless m is 1 or K.
+    each : float, default 1
+        The largest change of each coordinate, from 1e-100 to 1e100.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import AtMost
+    >>> visits = AtMost(3, of=12)
+    >>> visits.l1, round(visits.l2, 3)
+    (3.0, 1.732)
+    """
+
+    m: int
+    of: int
+    each: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check of the parameters, stored as int, int and float."""
+        problems = Problems("sensitivity of at most m of K coordinates")
+        known = check_dimension(problems, "of", self.of)
+        top = self.of if known else math.inf
+        good = is_integer(self.m) and 1 <= self.m <= top
+        expected = f"an integer from 1 to {self.of}" if known else "a positive integer"
+        problems.require(good, "m", expected, self.m)
+        check_size(problems, "each", self.each)
+        if known and good:
+            fits = self.of <= _LARGEST_PARTIAL or self.m in (1, self.of)
+            limit = f"at most {_LARGEST_PARTIAL} coordinates unless m is 1 or their number"
+            problems.require(fits, "of", limit, self.of)
+        problems.raise_if_any()
+        object.__setattr__(self, "m", int(self.m))
+        object.__setattr__(self, "of", int(self.of))
+        object.__setattr__(self, "each", float(self.each))
+
+    @cached_property
+    def _plain(self) -> Sensitivity | None:
+        """The same set as an l1 or l-infinity ball, where it is one."""
+        if self.m == self.of:
+            return LInf(self.each, self.of)
+        return L1(self.each, self.of) if self.m == 1 else None
+
+    @cached_property
+    def _moments(self) -> tuple[int, Fraction]:
+        """The integer S, and E Z_1^2 / each^2."""
+        K, m = self.of, self.m
+        volume = square = 0
+        whole, part = 1, 1  # C(K, k) and C(K - 1, k), with the sign of (-1)^k
+        for k in range(m):
+            n = m - k
+            near = (n - 1) ** K
+            volume += whole * n**K
+            far = 2 * (n ** (K + 2) - near * (n - 1) ** 2)
+            square += part * (far - (K + 2) * near * (K + 1 + 2 * (n - 1)))
+            whole, part = -whole * (K - k) // (k + 1), -part * (K - 1 - k) // (k + 1)
+        return volume, Fraction(square, (K + 1) * (K + 2) * volume)
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return self.of
+
+    @property
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return np.full(self.of, self.each)
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm, m each."""
+        return self.m * self.each
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm, sqrt(m) each."""
+        return math.sqrt(self.m) * self.each
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume."""
+        if self._plain:
+            return self._plain.log_volume
+        cube = self.of * math.log(2.0 * self.each)
+        return cube + math.log(self._moments[0]) - math.lgamma(self.of + 1.0)
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        if self._plain:
+            return self._plain.mean_square
+        return np.full(self.of, self.each**2 * float(self._moments[1]))
+
+    @property
+    def extreme_point(self) -> Array:
+        """The first m coordinates moved by `each`, shape (K,)."""
+        return np.where(np.arange(self.of) < self.m, self.each, 0.0)
+
+    def _norm(self, x: Array) -> Array:
+        """The larger of the largest |x_i| / each and |x|_1 / (m each)."""
+        most, ratio = largest(x)
+        total = np.sum(ratio, axis=-1)
+        share = np.maximum(total / self.m, 1.0)
+        return np.where(np.isinf(most), math.inf, share * (most / self.each))
+
+    def _support(self, a: Array) -> Array:
+        """The sum of the m largest |a_i|, times each."""
+        if self.m < self.of:
+            a = np.partition(a, self.of - self.m, axis=-1)[..., self.of - self.m :]
+        return self.each * np.sum(a, axis=-1)
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+        if self._plain:
+            return self._plain._sample(size, rng)  # noqa: SLF001  (the same set)
+        magnitudes = self._accepted(math.prod(size), rng).reshape(*size, self.of)
+        signs = 2.0 * rng.integers(0, 2, magnitudes.shape) - 1.0
+        return self.each * signs * magnitudes
+
+    def _accepted(self, number: int, rng: np.random.Generator) -> Array:
+        """Uniform points of the unit cube with a sum of at most m, shape (number, K).
+
+        The tilt, by Kroger's approximation to the inverse Langevin function (Journal of
+        Non-Newtonian Fluid Mechanics 223, 2015), decides only how many are thinned out.
+        """
+        y = max(0.0, 1.0 - 2.0 * self.m / self.of)
+        tilt = 2.0 * y * (3.0 - y * y * (6.0 + y * y - 2.0 * y**4) / 5.0) / (1.0 - y * y)
+        found = np.empty((number, self.of))
+        filled = 0
+        rows = max(1, _ENTRIES // self.of)
+        while filled < number:
+            u = rng.uniform(size=(rows, self.of))
+            if tilt > 0.0:
+                u = -np.log1p(u * math.expm1(-tilt)) / tilt
+            spare = self.m - np.sum(u, axis=-1)
+            keep = (spare >= 0.0) & (rng.standard_exponential(rows) >= tilt * spare)
+            new = u[keep][: number - filled]
+            found[filled : filled + len(new)] = new
+            filled += len(new)
+        return found
+
+    def _scaled(self, factor: float) -> Self:
+        """The set with `factor` times the largest change."""
+        return type(self)(self.m, self.of, factor * self.each)

@@ -1,0 +1,246 @@
+"""Balls of the l1, l2 and l-infinity norm: one bound on the size of the whole difference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from dpnoise._validation import Problems
+from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+
+
+@dataclass(frozen=True)
+class _Ball(Sensitivity):
+    """The ball of an l_p norm in K coordinates."""
+
+    radius: float
+    of: int = 1
+
+    def __post_init__(self) -> None:
+        """Check of the parameters, stored as float and int."""
+        problems = Problems(f"{type(self).__name__} sensitivity")
+        check_size(problems, "radius", self.radius)
+        check_dimension(problems, "of", self.of)
+        problems.raise_if_any()
+        object.__setattr__(self, "radius", float(self.radius))
+        object.__setattr__(self, "of", int(self.of))
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return self.of
+
+    @property
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return np.full(self.of, self.radius)
+
+    def _scaled(self, factor: float) -> Self:
+        """The ball of `factor` times the radius."""
+        return type(self)(factor * self.radius, self.of)
+
+    def _first_axis(self) -> Array:
+        """The radius on the first coordinate, shape (K,)."""
+        point = np.zeros(self.of)
+        point[0] = self.radius
+        return point
+
+
+@dataclass(frozen=True)
+class L1(_Ball):
+    """Sensitivity set {d : |d_1| + ... + |d_K| <= radius}.
+
+    Parameters
+    ----------
+    radius : float
+        The largest l1 norm of a difference, from 1e-100 to 1e100.
+    of : int, default 1
+        The number K of coordinates, from 1 to 1e8.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import L1
+    >>> float(L1(2.0, of=3).norm([1.0, -2.0, 1.0]))
+    2.0
+    """
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm, the radius."""
+        return self.radius
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm, the radius."""
+        return self.radius
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume."""
+        return self.of * math.log(2.0 * self.radius) - math.lgamma(self.of + 1.0)
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        return np.full(self.of, 2.0 * self.radius**2 / ((self.of + 1.0) * (self.of + 2.0)))
+
+    @property
+    def extreme_point(self) -> Array:
+        """The vertex on the first axis, shape (K,)."""
+        return self._first_axis()
+
+    def _norm(self, x: Array) -> Array:
+        """The sum of the |x_i|, over the radius."""
+        most, ratio = largest(x)
+        total = np.sum(ratio, axis=-1)
+        return np.where(np.isinf(most), math.inf, total * (most / self.radius))
+
+    def _support(self, a: Array) -> Array:
+        """The largest |a_i|, times the radius."""
+        return self.radius * np.max(a, axis=-1)
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points: K of K + 1 exponential variates over their sum, with random signs."""
+        parts = rng.standard_exponential((*size, self.of + 1))
+        share = parts[..., :-1] / np.sum(parts, axis=-1, keepdims=True)
+        return self.radius * share * (2.0 * rng.integers(0, 2, share.shape) - 1.0)
+
+
+@dataclass(frozen=True)
+class L2(_Ball):
+    """Sensitivity set {d : d_1^2 + ... + d_K^2 <= radius^2}.
+
+    Parameters
+    ----------
+    radius : float
+        The largest l2 norm of a difference, from 1e-100 to 1e100.
+    of : int, default 1
+        The number K of coordinates, from 1 to 1e8.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import L2
+    >>> float(L2(2.0, of=2).norm([3.0, -4.0]))
+    2.5
+    """
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm."""
+        return self.radius * math.sqrt(self.of)
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm, the radius."""
+        return self.radius
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume."""
+        unit = 0.5 * self.of * math.log(math.pi) - math.lgamma(0.5 * self.of + 1.0)
+        return self.of * math.log(self.radius) + unit
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        return np.full(self.of, self.radius**2 / (self.of + 2.0))
+
+    @property
+    def extreme_point(self) -> Array:
+        """The boundary point on the first axis, shape (K,)."""
+        return self._first_axis()
+
+    def _norm(self, x: Array) -> Array:
+        """The Euclidean norm, over the radius."""
+        most, ratio = largest(x)
+        with np.errstate(invalid="ignore"):  # of infinite entries
+            total = np.linalg.norm(ratio, axis=-1)
+            return np.where(np.isinf(most), math.inf, total * (most / self.radius))
+
+    def _support(self, a: Array) -> Array:
+        """The Euclidean norm, times the radius."""
+        most, ratio = largest(a)
+        return self.radius * (most * np.linalg.norm(ratio, axis=-1))
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points: the direction of a Gaussian vector, times U^(1 / K)."""
+        way = rng.standard_normal((*size, self.of))
+        way /= np.linalg.norm(way, axis=-1, keepdims=True)
+        return self.radius * rng.uniform(size=(*size, 1)) ** (1.0 / self.of) * way
+
+
+@dataclass(frozen=True)
+class LInf(_Ball):
+    """Sensitivity set {d : |d_i| <= radius for all i}, the box of equal sensitivities.
+
+    Parameters
+    ----------
+    radius : float
+        The largest change of each coordinate, from 1e-100 to 1e100.
+    of : int, default 1
+        The number K of coordinates, from 1 to 1e8.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import LInf
+    >>> LInf(1.0, of=4).l2
+    2.0
+    """
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm."""
+        return self.radius * self.of
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm."""
+        return self.radius * math.sqrt(self.of)
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume."""
+        return self.of * math.log(2.0 * self.radius)
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        return np.full(self.of, self.radius**2 / 3.0)
+
+    @property
+    def extreme_point(self) -> Array:
+        """The corner with positive coordinates, shape (K,)."""
+        return self.box
+
+    def _norm(self, x: Array) -> Array:
+        """The largest |x_i|, over the radius."""
+        return np.asarray(np.max(x, axis=-1) / self.radius)
+
+    def _support(self, a: Array) -> Array:
+        """The sum of the |a_i|, times the radius."""
+        return self.radius * np.sum(a, axis=-1)
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+        return self.radius * rng.uniform(-1.0, 1.0, (*size, self.of))

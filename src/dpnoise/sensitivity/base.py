@@ -1,0 +1,180 @@
+"""What every sensitivity set states: its norm, its size in other norms, its volume, its samples.
+
+A sensitivity is the set D of the differences between the answers to a vector query on any two
+neighbouring data sets, or a convex set around it. Every set here is convex, symmetric about 0 and
+bounded, so that it is the unit ball of a norm, the smallest t >= 0 with x in t D. A coordinate
+that no person can move is released as it is: volumes and distributions are those of the other
+coordinates, the active ones.
+
+All extreme points of each set are images of one of them under coordinate permutations, sign flips
+or rotations that map the set to itself (docs/joint-noise.md uses this).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from dpnoise._validation import Problems, is_integer
+from dpnoise.noise._arrays import draws, points
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dpnoise._types import Array, BoolArray
+
+SMALLEST, LARGEST = 1e-100, 1e100  # sizes that squares of doubles can hold
+MOST_COORDINATES = 10**8
+
+
+def check_size(problems: Problems, name: str, value: object) -> None:
+    """Record of a problem unless a value can be the size of a set."""
+    problems.number(name, value, low=SMALLEST, high=LARGEST)
+
+
+def check_dimension(problems: Problems, name: str, value: object) -> bool:
+    """Record of a problem unless a value can be a number of coordinates."""
+    good = is_integer(value) and 1 <= value <= MOST_COORDINATES
+    expected = f"an integer from 1 to {MOST_COORDINATES:g}"
+    return problems.require(good, name, expected, value)
+
+
+def largest(x: Array) -> tuple[Array, Array]:
+    """The largest entry of non-negative vectors, and the vectors divided by it (0 stays 0).
+
+    Squares and sums of the quotients neither overflow nor underflow to 0.
+    """
+    most = np.max(x, axis=-1)
+    unit = np.where((most > 0.0) & np.isfinite(most), most, 1.0)[..., None]
+    return most, x / unit
+
+
+class Sensitivity(ABC):
+    """A convex symmetric set of differences between the answers on neighbouring data sets."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+
+    @property
+    @abstractmethod
+    def box(self) -> Array:
+        """The largest |d_i| in the set, shape (K,)."""
+
+    @property
+    @abstractmethod
+    def l1(self) -> float:
+        """The largest l1 norm in the set."""
+
+    @property
+    @abstractmethod
+    def l2(self) -> float:
+        """The largest l2 norm in the set."""
+
+    @property
+    @abstractmethod
+    def log_volume(self) -> float:
+        """The logarithm of the volume, in the active coordinates."""
+
+    @property
+    @abstractmethod
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+
+    @property
+    @abstractmethod
+    def extreme_point(self) -> Array:
+        """One extreme point of the set, shape (K,); its symmetries lead to all the others."""
+
+    @abstractmethod
+    def _norm(self, x: Array) -> Array:
+        """The norm of vectors of the right shape with non-negative entries."""
+
+    @abstractmethod
+    def _support(self, a: Array) -> Array:
+        """The support function at vectors of the right shape with non-negative entries."""
+
+    @abstractmethod
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+
+    @abstractmethod
+    def _scaled(self, factor: float) -> Self:
+        """The set `factor` D."""
+
+    @property
+    def active(self) -> BoolArray:
+        """Which coordinates can change at all, shape (K,)."""
+        return np.asarray(self.box > 0.0)
+
+    @property
+    def active_dimension(self) -> int:
+        """The number of coordinates that can change."""
+        return int(np.count_nonzero(self.active))
+
+    def _vectors(self, name: str, value: ArrayLike) -> Array:
+        """|value| for vectors of K coordinates; a ValueError refuses anything else."""
+        x = points(self, name, value)
+        problems = Problems(repr(self))
+        good = x.ndim > 0 and x.shape[-1] == self.dimension
+        expected = f"a last axis of length {self.dimension}"
+        problems.require(good, f"shape of {name}", expected, x.shape)
+        problems.raise_if_any()
+        return np.abs(x)
+
+    def norm(self, x: ArrayLike) -> Array:
+        """The norm whose unit ball is the set: the smallest t >= 0 with x in t D.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., K)
+            Vectors.
+
+        Returns
+        -------
+        numpy.ndarray, shape (...)
+            Infinite where a coordinate that cannot change is not 0.
+        """
+        with np.errstate(over="ignore"):  # infinite beyond all doubles
+            return self._norm(self._vectors("x", x))[()]
+
+    def support(self, a: ArrayLike) -> Array:
+        """The support function: the largest a'd over the set.
+
+        Parameters
+        ----------
+        a : array_like, shape (..., K)
+            Vectors.
+
+        Returns
+        -------
+        numpy.ndarray, shape (...)
+        """
+        with np.errstate(over="ignore"):
+            return self._support(self._vectors("a", a))[()]
+
+    def sample(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Array:
+        """Independent uniform points of the set, shape (*size, K).
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; one point by default.
+        random_state : int or numpy.random.Generator, optional
+            A seed or a generator; by default a stream seeded by the operating system.
+        """
+        return self._sample(*draws(self, size, random_state))
+
+    def scaled(self, factor: float) -> Self:
+        """The set `factor` D, for a positive factor."""
+        problems = Problems(f"scaling {self!r}")
+        check_size(problems, "factor", factor)
+        problems.raise_if_any()
+        return self._scaled(float(factor))

@@ -1,0 +1,112 @@
+"""The box: every coordinate moves by at most its own sensitivity, all of them at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from dpnoise._validation import Problems
+from dpnoise.noise._arrays import floats
+from dpnoise.sensitivity.base import LARGEST, SMALLEST, Sensitivity
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+
+
+@dataclass(frozen=True)
+class Box(Sensitivity):
+    """Sensitivity set {d : |d_i| <= lambdas_i for all i}.
+
+    Parameters
+    ----------
+    lambdas : array_like of float, shape (K,)
+        The largest change of each coordinate: 0, or from 1e-100 to 1e100; at least one positive.
+        A coordinate with 0 never changes and is released without noise.
+
+    Raises
+    ------
+    ValueError
+        If an entry is out of range or none is positive; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import Box
+    >>> ages_and_incomes = Box([1.0, 50.0])
+    >>> float(ages_and_incomes.norm([2.0, 25.0]))
+    2.0
+    """
+
+    lambdas: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check of the entries, stored as a tuple of floats."""
+        problems = Problems("box of sensitivities")
+        values = floats(problems, "lambdas", self.lambdas, low=0.0, high=LARGEST)
+        if not problems.found:
+            good = values.ndim == 1 and values.size > 0
+            problems.require(good, "shape of lambdas", "one axis, not empty", values.shape)
+            zero = not np.any(values > 0.0) and values.size > 0
+            problems.require(not zero, "lambdas", "at least one above 0", self.lambdas)
+            tiny = values[(values > 0.0) & (values < SMALLEST)]
+            problems.require(not tiny.size, "lambdas", f"0 or at least {SMALLEST:g}", tiny.tolist())
+        problems.raise_if_any()
+        object.__setattr__(self, "lambdas", tuple(values.tolist()))
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return len(self.lambdas)
+
+    @property
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return np.array(self.lambdas)
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm, the sum of the sensitivities."""
+        return math.fsum(self.lambdas)
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm."""
+        return math.hypot(*self.lambdas)
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume, in the active coordinates."""
+        return math.fsum(np.log(2.0 * self.box[self.active]))
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        return self.box**2 / 3.0
+
+    @property
+    def extreme_point(self) -> Array:
+        """The corner with positive coordinates, shape (K,)."""
+        return self.box
+
+    def _norm(self, x: Array) -> Array:
+        """The largest |x_i| / lambda_i."""
+        unit = self.box
+        ratio = np.full(x.shape, math.inf)
+        np.divide(x, unit, out=ratio, where=unit > 0.0)
+        ratio[(x == 0.0) & (unit == 0.0)] = 0.0
+        return np.asarray(np.max(ratio, axis=-1))
+
+    def _support(self, a: Array) -> Array:
+        """The sum of lambda_i |a_i|."""
+        unit = self.box
+        return np.sum(np.where(unit > 0.0, a, 0.0) * unit, axis=-1)
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+        return self.box * rng.uniform(-1.0, 1.0, (*size, self.dimension))
+
+    def _scaled(self, factor: float) -> Self:
+        """The box with every side `factor` times as long."""
+        return type(self)(tuple((factor * self.box).tolist()))

@@ -1,0 +1,123 @@
+"""Products: blocks of coordinates that one person can move at the same time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from dpnoise._validation import Problems
+from dpnoise.sensitivity.base import Sensitivity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpnoise._types import Array
+
+
+@dataclass(frozen=True, init=False)
+class Product(Sensitivity):
+    """Sensitivity of several blocks of coordinates, each with a set of its own.
+
+    A difference is any combination of one from each block; its norm is the largest of the
+    blocks' norms.
+
+    Parameters
+    ----------
+    *blocks : Sensitivity
+        One set per block, in the order of the coordinates; at least one.
+
+    Raises
+    ------
+    ValueError
+        If there is no block or one is not a sensitivity set; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import L2, AtMost, Product
+    >>> both = Product(AtMost(1, of=3), L2(0.5, of=2))
+    >>> both.dimension, float(both.norm([1.0, 0.0, 0.0, 0.0, 1.0]))
+    (5, 2.0)
+    """
+
+    blocks: tuple[Sensitivity, ...]
+
+    def __init__(self, *blocks: Sensitivity) -> None:
+        """Check and storage of the blocks."""
+        problems = Problems("product of sensitivities")
+        problems.require(len(blocks) > 0, "blocks", "at least one", blocks)
+        for i, block in enumerate(blocks):
+            good = isinstance(block, Sensitivity)
+            problems.require(good, f"blocks[{i}]", "a sensitivity set such as Box or L2", block)
+        problems.raise_if_any()
+        object.__setattr__(self, "blocks", blocks)
+
+    def __repr__(self) -> str:
+        """The call that makes the set."""
+        return f"Product({', '.join(map(repr, self.blocks))})"
+
+    def _per_block(self, part: Callable[[Sensitivity], Array]) -> Array:
+        """The blocks' vectors one after the other, shape (K,)."""
+        return np.concatenate([part(block) for block in self.blocks])
+
+    def split(self, x: Array) -> list[Array]:
+        """Vectors of all coordinates, shape (..., K), cut into the blocks' vectors."""
+        ends = list(accumulate(block.dimension for block in self.blocks))
+        return np.split(x, ends[:-1], axis=-1)
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates of all blocks."""
+        return sum(block.dimension for block in self.blocks)
+
+    @property
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return self._per_block(lambda block: block.box)
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm, the sum over the blocks."""
+        return math.fsum(block.l1 for block in self.blocks)
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm."""
+        return math.hypot(*(block.l2 for block in self.blocks))
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume, in the active coordinates."""
+        return math.fsum(block.log_volume for block in self.blocks)
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        return self._per_block(lambda block: block.mean_square)
+
+    @property
+    def extreme_point(self) -> Array:
+        """An extreme point of each block, shape (K,)."""
+        return self._per_block(lambda block: block.extreme_point)
+
+    def _norm(self, x: Array) -> Array:
+        """The largest norm of a block."""
+        parts = zip(self.blocks, self.split(x), strict=True)
+        return np.max([block._norm(part) for block, part in parts], axis=0)  # noqa: SLF001
+
+    def _support(self, a: Array) -> Array:
+        """The sum of the blocks' support functions."""
+        parts = zip(self.blocks, self.split(a), strict=True)
+        return np.sum([block._support(part) for block, part in parts], axis=0)  # noqa: SLF001
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+        parts = [block._sample(size, rng) for block in self.blocks]  # noqa: SLF001
+        return np.concatenate(parts, axis=-1)
+
+    def _scaled(self, factor: float) -> Self:
+        """The product of the scaled blocks."""
+        return type(self)(*(block._scaled(factor) for block in self.blocks))  # noqa: SLF001

@@ -1,0 +1,61 @@
+"""Replace-one against add/remove: the sets hold the differences, and no smaller multiple does."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise import L1, L2, AtMost, Box, LInf, Product, add_remove, replace_one
+
+SETS = [
+    Box([1.0, 2.0, 0.0]),
+    L1(2.0, of=3),
+    L1(2.0),
+    L2(1.0, of=4),
+    L2(3.0),
+    LInf(1.0, of=3),
+    AtMost(2, of=6, each=0.5),
+    AtMost(4, of=6),
+    Product(L2(1.0, of=2), AtMost(1, of=3)),
+]
+
+
+@pytest.mark.parametrize("given", SETS, ids=str)
+def test_replacements_of_nonnegative_contributions_are_inside(given):
+    """Contributions are uniform points and extreme points of the set, without signs."""
+    rng = np.random.default_rng(1)
+    wide = replace_one(given, contributions="nonnegative")
+    v = np.abs(given.sample(400, random_state=2))
+    corner = np.abs(given.extreme_point)
+    if not isinstance(given, Product | Box):
+        v = np.concatenate([v, [rng.permutation(corner) for _ in range(50)], 0 * v[:1]])
+    differences = (v[:, None] - v[None]).reshape(-1, given.dimension)
+    assert np.max(wide.norm(differences)) <= 1.0 + 1e-15
+    # Adding is replacing a person who contributes nothing.
+    back = add_remove(wide, contributions="nonnegative")
+    assert np.max(back.norm(v)) <= 1.0 + 1e-15
+
+
+@pytest.mark.parametrize("given", SETS, ids=str)
+def test_symmetric_contributions_double_the_set_and_back(given):
+    assert replace_one(given).norm(2.0 * given.extreme_point) == pytest.approx(1.0, rel=1e-15)
+    assert add_remove(replace_one(given)) == given
+
+
+def test_counts_move_twice_as_many_and_no_further():
+    given = replace_one(AtMost(3, of=12), contributions="nonnegative")
+    assert given == AtMost(6, of=12)
+    assert replace_one(AtMost(8, of=12), contributions="nonnegative") == AtMost(12, of=12)
+    moved = np.array([1.0] * 3 + [-1.0] * 3 + [0.0] * 6)  # from three counts to three others
+    assert given.norm(moved) == 1.0
+    # The histogram: one bin less, one bin more.
+    bins = replace_one(L1(1.0, of=4), contributions="nonnegative")
+    assert (bins.box[0], bins.l1, bins.l2) == (1.0, 2.0, math.sqrt(2.0))
+
+
+@pytest.mark.parametrize("convert", [replace_one, add_remove])
+def test_bad_input_names_every_problem(convert):
+    with pytest.raises(ValueError, match="expected") as error:
+        convert(3.0, contributions="positive")
+    words = ["sensitivity", "3.0", "contributions", "'positive'", "'nonnegative'"]
+    assert all(word in str(error.value) for word in words)

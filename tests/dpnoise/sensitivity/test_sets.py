@@ -1,0 +1,160 @@
+"""Sensitivity sets: norm, support function, volume and uniform samples against each other."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import linprog
+
+from dpnoise import L1, L2, AtMost, Box, LInf, Product
+
+SETS = [
+    Box([1.0, 0.25, 3.0]),
+    L1(2.0, of=4),
+    L2(0.5, of=3),
+    LInf(1.5, of=2),
+    AtMost(2, of=5, each=1.5),
+    AtMost(4, of=5),
+    AtMost(1, of=3),
+    Product(AtMost(2, of=4, each=2.0), L2(3.0, of=2), Box([0.1])),
+]
+DRAWS = 20_000
+every = pytest.mark.parametrize("given", SETS, ids=str)
+
+
+@every
+def test_uniform_points_have_the_norm_and_moments_of_the_set(given):
+    """P(norm <= t) = t^K for any convex body; 5 standard errors (fixed seed)."""
+    points = given.sample((DRAWS // 10, 10), random_state=4)
+    assert points.shape == (DRAWS // 10, 10, given.dimension)
+    norm = given.norm(points).ravel()
+    assert stats.kstest(norm**given.dimension, "uniform").pvalue > 1e-4
+    squares = points.reshape(-1, given.dimension) ** 2
+    error = np.std(squares, axis=0) / math.sqrt(DRAWS)
+    assert np.all(np.abs(np.mean(squares, axis=0) - given.mean_square) < 5 * error)
+
+
+@every
+def test_volume_is_the_share_of_the_box(given):
+    """Uniform points of the surrounding box; 5 standard errors (fixed seed)."""
+    rng = np.random.default_rng(5)
+    points = rng.uniform(-1.0, 1.0, (100_000, given.dimension)) * given.box
+    share = math.exp(given.log_volume) / np.prod(2.0 * given.box)
+    assert abs(np.mean(given.norm(points) <= 1.0) - share) < 5 * math.sqrt(share / 100_000)
+
+
+@every
+def test_support_function_is_the_dual_norm(given):
+    """a'x <= support(a) norm(x), with equality at the extreme points' best image."""
+    rng = np.random.default_rng(6)
+    a, x = rng.normal(size=(2, 200, given.dimension))
+    assert np.all(np.abs(np.sum(a * x, axis=-1)) <= given.support(a) * given.norm(x) * (1 + 1e-12))
+    corner = given.extreme_point
+    assert math.isclose(given.norm(corner), 1.0, rel_tol=1e-15)
+    assert np.all(np.abs(corner) <= given.box)
+    assert math.isclose(given.support(np.ones(given.dimension)), given.l1, rel_tol=1e-14)
+    assert math.isclose(given.support(corner), given.l2**2, rel_tol=1e-14)
+    # Best images of a sparse point lie on the axes.
+    axes = np.eye(given.dimension)
+    assert np.allclose(given.support(axes), given.box, rtol=1e-15)
+
+
+@pytest.mark.parametrize(("m", "of"), [(1, 4), (2, 4), (3, 5)])
+def test_support_of_at_most_m_coordinates_is_a_linear_program(m, of):
+    a = np.random.default_rng(7).normal(size=of)
+    given = AtMost(m, of=of, each=0.7)
+    # max |a|'d over 0 <= d <= each, sum d <= m each
+    best = linprog(-np.abs(a), A_ub=np.ones((1, of)), b_ub=[m * 0.7], bounds=(0.0, 0.7))
+    assert math.isclose(given.support(a), -best.fun, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 10, 500])
+def test_at_most_one_and_all_coordinates_are_the_l1_and_the_l_infinity_ball(K):
+    x = np.random.default_rng(8).normal(size=(20, K))
+    for given, other in ((AtMost(1, K, 2.0), L1(2.0, K)), (AtMost(K, K, 2.0), LInf(2.0, K))):
+        assert np.allclose(given.norm(x), other.norm(x), rtol=1e-14)
+        assert np.allclose(given.support(x), other.support(x), rtol=1e-13)
+        assert given.log_volume == other.log_volume
+        volume, square = given._moments  # the general formula too
+        log_volume = K * math.log(4.0) + math.log(volume) - math.lgamma(K + 1)
+        assert math.isclose(log_volume, other.log_volume, rel_tol=1e-12, abs_tol=1e-9)
+        assert math.isclose(4.0 * square, other.mean_square[0], rel_tol=1e-14)
+
+
+def test_moments_of_at_most_m_counts_by_convolution():
+    """The density of a sum of uniforms on a fine grid, at K = 6, m = 3."""
+    n, K, m = 4000, 6, 3
+    h = 1.0 / n
+    sums = np.array([1.0])
+    for _ in range(K - 1):  # of K - 1 discrete uniforms at cell centres
+        sums = np.convolve(sums, np.full(n, h))
+    cdf = np.cumsum(sums)
+    u = (np.arange(n) + 0.5) * h
+    # P(S + u <= m), S at multiples of h plus (K - 1) h / 2
+    rest = cdf[np.floor((m - u) / h - (K - 1) / 2).astype(int)]
+    given = AtMost(m, of=K)
+    assert math.isclose(given.log_volume, K * math.log(2) + math.log(np.mean(rest)), abs_tol=1e-3)
+    assert math.isclose(given.mean_square[0], np.mean(u**2 * rest) / np.mean(rest), rel_tol=1e-3)
+
+
+def test_the_norm_of_unequal_boxes_and_zeros():
+    given = Box([2.0, 0.0, 1.0])
+    assert np.array_equal(given.norm([[2.0, 0.0, -3.0], [0, 0, 0]]), [3.0, 0.0])
+    assert given.norm([0.0, 1e-300, 0.0]) == math.inf
+    assert np.array_equal(given.active, [True, False, True])
+    assert given.active_dimension == 2
+    assert math.isclose(given.log_volume, math.log(8.0))
+    assert np.all(given.sample(10, random_state=0)[:, 1] == 0.0)
+    assert given.support([1.0, math.inf, 1.0]) == 3.0
+
+
+@every
+def test_scaling(given):
+    twice = given.scaled(2.0)
+    x = np.random.default_rng(9).normal(size=(5, given.dimension))
+    assert type(twice) is type(given)
+    assert np.allclose(2.0 * twice.norm(x), given.norm(x), rtol=1e-15)
+    shift = given.dimension * math.log(2.0)
+    assert math.isclose(twice.log_volume, given.log_volume + shift, abs_tol=1e-12)
+    assert (twice.l1, twice.l2) == pytest.approx((2 * given.l1, 2 * given.l2), rel=1e-15)
+    assert eval(repr(given)) == given  # noqa: S307  (printed as the call that makes it)
+
+
+@pytest.mark.parametrize("given", SETS[:-1], ids=str)
+def test_extreme_sizes(given):
+    for factor in (1e-98, 1e98):
+        far = given.scaled(factor)
+        assert math.isclose(far.norm(factor * given.extreme_point), 1.0, rel_tol=1e-14)
+        assert math.isclose(far.l2, factor * given.l2, rel_tol=1e-14)
+        assert np.allclose(far.mean_square, factor**2 * given.mean_square, rtol=1e-14)
+    assert given.norm(np.full(given.dimension, math.inf)) == math.inf
+    assert given.norm(np.full(given.dimension, 1e200)) < math.inf
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Box([]), ["shape of lambdas", "(0,)"]),
+        (lambda: Box([0.0, 0.0]), ["at least one above 0"]),
+        (lambda: Box([1.0, -1.0, math.nan]), ["lambdas", "-1.0", "nan"]),
+        (lambda: Box([[1.0], [1.0, 2.0]]), ["lambdas", "finite numbers"]),
+        (lambda: Box([1.0, 1e-200]), ["0 or at least 1e-100", "1e-200"]),
+        (lambda: L1(0.0, of=0), ["radius", "got 0.0", "of", "got 0"]),
+        (lambda: L2(math.inf, of=1.5), ["radius", "inf", "of", "1.5"]),
+        (lambda: LInf("1", of=True), ["radius", "'1'", "of", "True"]),
+        (lambda: AtMost(5, of=3, each=-1), ["m", "from 1 to 3", "got 5", "each", "got -1"]),
+        (lambda: AtMost(0, of=0, each=0), ["m", "got 0", "of", "each"]),
+        (lambda: AtMost(2, of=10**6), ["of", "5000", "1000000"]),
+        (Product, ["blocks", "at least one"]),
+        (lambda: Product(L2(1.0), 3.0, "x"), ["blocks[1]", "3.0", "blocks[2]", "'x'"]),
+        (lambda: L2(1.0).scaled(0.0), ["factor", "got 0.0"]),
+        (lambda: L2(1.0, of=2).norm([1.0]), ["shape of x", "length 2", "(1,)"]),
+        (lambda: L2(1.0, of=2).support("a"), ["a", "'a'"]),
+        (lambda: L2(1.0, of=2).sample(-1), ["size", "-1"]),
+    ],
+)
+def test_bad_input_names_every_problem(make, words):
+    with pytest.raises(ValueError, match="expected") as error:
+        make()
+    assert all(word in str(error.value) for word in words)
