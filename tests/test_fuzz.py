@@ -156,9 +156,11 @@ def _bounds_too_low(patch):
 
 
 def _one_copy_less(patch):
-    original = vector._transform
+    original = vector.loss_transform
     patch.setattr(
-        vector, "_transform", lambda shares: original({k: max(n - 1, 1) for k, n in shares.items()})
+        vector,
+        "loss_transform",
+        lambda shares: original({k: max(n - 1, 1) for k, n in shares.items()}),
     )
 
 

@@ -16,7 +16,15 @@ import pytest
 
 import dpnoise
 import dpnoise_papers
-from dpnoise import allocate, calibrate, epsilon_at, gaussian_sigma, privacy_profile, vector_profile
+from dpnoise import (
+    Budget,
+    allocate,
+    calibrate,
+    epsilon_at,
+    gaussian_sigma,
+    privacy_profile,
+    vector_profile,
+)
 from dpnoise.calibration import budget, certify, cross_check, scalar, scalar_search
 from dpnoise.calibration.equal_variance import increasing_root
 from dpnoise.noise import (
@@ -124,6 +132,20 @@ def rounds_of_the_inverse():
         for delta in (1e-9, 0.01, 0.3):
             epsilon = epsilon_at(noise, 1.0, delta)
             assert epsilon == math.inf or privacy_profile(noise, 1.0, epsilon) <= delta
+
+
+def doublings_of_an_odometer():
+    """No epsilon is promised."""
+    budget = Budget(1e4, 1e-6)
+    budget.spend(Gaussian(0.1), 1.0)
+    assert budget.epsilon_of() == math.inf
+    assert budget.remaining() == 0.0
+
+
+def halvings_of_what_is_left():
+    budget = Budget(2.0, 1e-6, account="gaussian-filter")
+    budget.spend(Gaussian(4.0), 1.0)
+    budget.spend_dp(budget.remaining())
 
 
 def rounds_of_the_limit():
@@ -261,6 +283,14 @@ CAPS = {
     ),
     "dpnoise.denoise.trend_solver polish range(_REPAIRS)": ((0, 1), repairs_of_trend_filtering),
     "dpnoise.learn.optimum _sparse_logistic range(_STEPS)": ((0, 1, 3), steps_of_the_optimum),
+    "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of range(_DOUBLINGS)": (
+        [1, 2],
+        doublings_of_an_odometer,
+    ),
+    "dpnoise.privacy.odometer.filters GaussianFilter.pure_left range(_HALVINGS)": (
+        [1, 5],
+        halvings_of_what_is_left,
+    ),
     "dpnoise.noise.discrete_gaussian DiscreteGaussian._quantile range(_STEPS)": (
         (0,),
         raises(lambda: DiscreteGaussian(3.0).isf(1e-9)),
@@ -436,6 +466,9 @@ ENDS = {
     "dpnoise.noise.discrete_gaussian DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
     "dpnoise.noise.discrete_gaussian DiscreteGaussian.rvs while": (
         "more than half of all draws count"
+    ),
+    "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of brentq": (
+        "raises if it does not converge; the result is an epsilon seen to be private"
     ),
     "dpnoise.privacy.grouping _cells while": "one cell less each time",
     "dpnoise.privacy.inversion.inversion Inversion._plan while": "the blur grows to its bound",

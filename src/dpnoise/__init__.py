@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.noise.staircase import Staircase
     from dpnoise.noise.subbotin import Subbotin
     from dpnoise.noise.truncated_laplace import TruncatedLaplace
+    from dpnoise.privacy.odometer.budget import Budget, BudgetExceededError
     from dpnoise.privacy.profile import epsilon_at, privacy_profile
     from dpnoise.privacy.vector import vector_profile
     from dpnoise.privacy.zcdp import zcdp
@@ -35,6 +36,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
 _MODULES = {
     "AtMost": "dpnoise.sensitivity.at_most",
     "Box": "dpnoise.sensitivity.box",
+    "Budget": "dpnoise.privacy.odometer.budget",
+    "BudgetExceededError": "dpnoise.privacy.odometer.budget",
     "FlippedHuber": "dpnoise.noise.flipped_huber",
     "Gaussian": "dpnoise.noise.gaussian",
     "Huber": "dpnoise.noise.huber",
@@ -79,6 +82,8 @@ __all__ = [
     "L2",
     "AtMost",
     "Box",
+    "Budget",
+    "BudgetExceededError",
     "FlippedHuber",
     "Gaussian",
     "Huber",

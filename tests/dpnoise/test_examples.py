@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 MODULES = [
     f"dpnoise.{folder}.{path.stem}"
-    for folder in ("noise", "privacy", "learn", "denoise")
-    for path in sorted((ROOT / "src" / "dpnoise" / folder).glob("*.py"))
+    for folder in ("noise", "privacy", "privacy.odometer", "learn", "denoise")
+    for path in sorted((ROOT / "src" / "dpnoise" / folder.replace(".", "/")).glob("*.py"))
     if ">>>" in path.read_text()
 ]
 
@@ -22,7 +22,7 @@ def test_examples_in_docstrings_run(name):
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("page", ["estimators", "denoising"])
+@pytest.mark.parametrize("page", ["estimators", "denoising", "budget"])
 def test_examples_on_pages_run(page):
     found = doctest.testfile(str(ROOT / "docs" / f"{page}.md"), module_relative=False)
     assert found.attempted > 0

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
-    from dpnoise.privacy.coordinates import Groups
+    from dpnoise.privacy.coordinates import Groups, Shares
 
 _MIN_RTOL = 1e-10
 _MOST_EPSILON = 1e99
@@ -104,7 +104,7 @@ def _one(noise: Noise, size: float, epsilon: Array) -> VectorProfile:
     return VectorProfile(low, log_delta, np.minimum(high, 0.0))
 
 
-def _transform(groups: Groups) -> LossTransform:
+def loss_transform(groups: Groups) -> LossTransform:
     """The transform of the loss at the corner of the box."""
     gaussian, losses, copies = [], [], []
     for scaled, count in groups:
@@ -130,7 +130,7 @@ def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
         others = [group for group in groups if group[0].dispersion()[0] != (Gaussian,)]
         if len(others) > _MOST_DIFFERENT:
             return _grouped(others, _MOST_GROUPS, lambda few: _many(few + plain, epsilon, rtol))
-    transform = _transform(groups)
+    transform = loss_transform(groups)
     if transform.infinite == 1.0:  # a shift by more than the support
         return _closed(np.zeros(epsilon.shape)[()], 0.0)
     if not transform.losses:
@@ -200,6 +200,17 @@ def _from_transform(transform: LossTransform, epsilon: Array, rtol: float) -> Ve
     return VectorProfile((low - slack)[()], middle[()], np.minimum(high + slack, 0.0)[()])
 
 
+def profile_of_shares(shares: Shares, epsilon: Array, rtol: float = 1e-7) -> VectorProfile:
+    """Bounds for checked coordinates: noise and positive sensitivity, with how many there are."""
+    if not shares:
+        nothing = np.full(epsilon.shape, -math.inf)[()]
+        return VectorProfile(nothing, nothing, nothing)
+    if sum(shares.values()) == 1:
+        ((one, size),) = shares
+        return _one(one, size, epsilon)
+    return _many(equal_groups(shares), epsilon, rtol)
+
+
 def vector_profile(
     noise: Noise | Sequence[Noise],
     sensitivity: float | ArrayLike,
@@ -266,10 +277,4 @@ def vector_profile(
     if not problems.found:
         refuse_wide_queries(problems, shares)
     problems.raise_if_any()
-    if not shares:
-        nothing = np.full(epsilon.shape, -math.inf)[()]
-        return VectorProfile(nothing, nothing, nothing)
-    if sum(shares.values()) == 1:
-        ((one, size),) = shares
-        return _one(one, size, epsilon)
-    return _many(equal_groups(shares), epsilon, rtol)
+    return profile_of_shares(shares, epsilon, rtol)

@@ -1,0 +1,1 @@
+"""Several releases of one data set under one privacy budget."""

@@ -1,0 +1,282 @@
+"""One privacy budget for several releases of the same data: the public `Budget`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpnoise._validation import Problems
+from dpnoise.noise._arrays import floats
+from dpnoise.privacy.odometer.exact import ExactAccount
+from dpnoise.privacy.odometer.filters import GaussianFilter, RenyiFilter
+from dpnoise.privacy.odometer.ledger import (
+    Ledger,
+    pure_release,
+    read_release,
+    read_sampled,
+    read_times,
+)
+from dpnoise.privacy.odometer.renyi import concentrated, renyi_divergences
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dpnoise._types import Array
+    from dpnoise.privacy.zcdp import ZCDP
+
+ACCOUNTS = ("exact", "gaussian-filter", "renyi-filter")
+_RELATIONS = ("replace-one", "add-remove")
+_MAXIMUM_EPSILON, _MINIMUM_DELTA = 1e4, 1e-300
+
+
+class BudgetExceededError(ValueError):
+    """A release that the budget does not allow; nothing was spent.
+
+    Examples
+    --------
+    >>> from dpnoise import Budget, BudgetExceededError, Laplace
+    >>> try:
+    ...     Budget(epsilon=1.0).spend(Laplace(1.0), sensitivity=1.5)
+    ... except BudgetExceededError as error:
+    ...     print(str(error).partition(", delta")[0])
+    budget: 1 times Laplace(beta=1.0) at sensitivity 1.5: expected releases within epsilon = 1.0
+    """
+
+
+class Budget:
+    """A privacy budget (epsilon, delta) and what has been spent of it.
+
+    Each release of the same data is recorded by `spend` before it is made; one that would exceed
+    the budget is refused. All releases together are then (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : float
+        From 0 to 1e4.
+    delta : float
+        0, or from 1e-300 to below 1.
+    account : {"exact", "gaussian-filter", "renyi-filter"}
+        How releases are added up. "exact": by the profile of everything together, for privacy
+        parameters (noise, sensitivity, number) that do not depend on results; which queries are
+        asked, and when to stop, may. The filters hold where the parameters depend on earlier
+        results too: "gaussian-filter" adds mu^2 and loses nothing for Gaussian noise,
+        "renyi-filter" adds Renyi divergences of one order and suits Laplace noise among many
+        releases. Without delta every account adds pure epsilons, which is such a filter.
+    relation : {"replace-one", "add-remove"}
+        How neighbouring data sets differ. Sensitivities refer to it.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        The budget.
+    account, relation : str
+        As given.
+    adaptive : bool
+        Whether the guarantee covers privacy parameters that depend on earlier results.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names every problem.
+
+    Notes
+    -----
+    Proved (docs/budget.md): everything that was not refused is (epsilon, delta)-DP together, in the
+    model of real-valued noise, rounding of the account included. Releases of Poisson samples go
+    through dp_accounting, whose rounding is not bounded. Assumed: every release of the data is
+    recorded, with a sensitivity that holds.
+
+    Examples
+    --------
+    >>> from dpnoise import Budget, Gaussian, Laplace
+    >>> budget = Budget(epsilon=3.0, delta=1e-6)
+    >>> budget.spend(Gaussian(4.0), sensitivity=1.0, times=5)
+    >>> budget.spend(Laplace(3.0), sensitivity=1.0)
+    >>> round(budget.epsilon_of(), 5)
+    2.80469
+    """
+
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        account: str = "exact",
+        relation: str = "replace-one",
+    ) -> None:
+        problems = Problems("budget")
+        problems.number("epsilon", epsilon, low=0.0, high=_MAXIMUM_EPSILON)
+        if problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
+            good = delta == 0 or delta >= _MINIMUM_DELTA
+            problems.require(good, "delta", f"0 or at least {_MINIMUM_DELTA:g}", delta)
+        known = isinstance(account, str) and account in ACCOUNTS
+        problems.require(known, "account", " or ".join(map(repr, ACCOUNTS)), account)
+        known = isinstance(relation, str) and relation in _RELATIONS
+        problems.require(known, "relation", " or ".join(map(repr, _RELATIONS)), relation)
+        problems.raise_if_any()
+        self.epsilon, self.delta = float(epsilon), float(delta)
+        self.account, self.relation = account, relation
+        self._ledger = Ledger()
+        self._account: ExactAccount | GaussianFilter | RenyiFilter
+        if self.delta == 0.0 or account == "exact":
+            self._account = ExactAccount(self.epsilon, self.delta, relation)
+        else:
+            kind = GaussianFilter if account == "gaussian-filter" else RenyiFilter
+            self._account = kind(self.epsilon, self.delta)
+        self.adaptive = self.delta == 0.0 or self._account.adaptive
+
+    def __repr__(self) -> str:
+        """The arguments that it was made with."""
+        return (
+            f"Budget(epsilon={self.epsilon!r}, delta={self.delta!r}, account={self.account!r}, "
+            f"relation={self.relation!r})"
+        )
+
+    def spend(
+        self,
+        noise: Any,  # noqa: ANN401  (of any family, or a sequence)
+        sensitivity: float | ArrayLike,
+        times: int = 1,
+        *,
+        sampling: float | None = None,
+    ) -> None:
+        """Record of releases that are about to be made.
+
+        Parameters
+        ----------
+        noise : Noise, KNorm, Staircase2D or sequence of Noise
+            The noise of a number, or the independent noise of each coordinate of a vector. K-norm
+            noise in the l1 norm counts exactly, in other norms and for several coordinates by its
+            pure epsilon, and so does the two-dimensional staircase.
+        sensitivity : float or array_like of float
+            The largest change of the query, non-negative, or of each coordinate; for `KNorm` and
+            `Staircase2D` in their norm. For Gaussian noise it may be the l2 sensitivity of a vector
+            whose coordinates all have this noise.
+        times : int
+            How many such releases, with fresh noise each, from 1 to 1e8.
+        sampling : float, optional
+            For Gaussian noise, of a sum over a Poisson sample: the chance of each record to be in
+            it. The sensitivity is then the largest norm of one record's contribution, for either
+            relation. Needs the extra `accounting`.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range, or the account cannot count such a release.
+        BudgetExceededError
+            If the budget does not allow it. In either case nothing is recorded.
+        ModuleNotFoundError
+            If `sampling` is given without dp_accounting.
+        """
+        problems = Problems("budget")
+        count = read_times(problems, times)
+        if sampling is None:
+            release = read_release(problems, noise, sensitivity)
+        else:
+            release = read_sampled(problems, noise, sensitivity, sampling)
+        what = f"{count} times {noise!r} at sensitivity {sensitivity!r}"
+        self._record(problems, release, count, what)
+
+    def spend_dp(self, epsilon: float, delta: float = 0.0, times: int = 1) -> None:
+        """Record of mechanisms of which only (epsilon, delta)-DP is known.
+
+        Parameters
+        ----------
+        epsilon, delta : float
+            Of one of them: epsilon from 0 to 700, delta in [0, 1), and 0 for a filter.
+        times : int
+            How many, from 1 to 1e8.
+
+        Raises
+        ------
+        ValueError
+            As for `spend`.
+        BudgetExceededError
+            As for `spend`.
+        """
+        problems = Problems("budget")
+        count = read_times(problems, times)
+        if problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
+            release = pure_release(problems, epsilon, delta)
+        else:
+            release = Ledger()
+        self._record(problems, release, count, f"{count} times ({epsilon!r}, {delta!r})-DP")
+
+    def _record(self, problems: Problems, release: Ledger, times: int, what: str) -> None:
+        """Record of a checked release, unless it exceeds the budget."""
+        if not problems.found:
+            reason = self._account.refuse(release)
+            problems.require(not reason, "noise", reason, what)
+        problems.raise_if_any()
+        after = self._ledger.plus(release, times)
+        if not self._account.keeps(after):
+            message = (
+                f"budget: {what}: expected releases within epsilon = {self.epsilon!r}, delta = "
+                f"{self.delta!r} together with what was spent before, got more; nothing was spent"
+            )
+            raise BudgetExceededError(message)
+        self._ledger = after
+
+    def epsilon_of(self, delta: float | None = None) -> float:
+        """An upper bound on the epsilon of everything spent.
+
+        Parameters
+        ----------
+        delta : float, optional
+            In [0, 1); the budget's by default.
+
+        Returns
+        -------
+        float
+            For the exact account within about 1e-7 of the smallest one; infinite if there is none.
+            For a filter it is what its cost stands for: only the budget itself is guaranteed where
+            parameters were chosen adaptively.
+
+        Raises
+        ------
+        ValueError
+            If delta is out of range.
+        """
+        if delta is None:
+            delta = self.delta
+        problems = Problems("budget")
+        problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
+        problems.raise_if_any()
+        return self._account.epsilon_of(self._ledger, float(delta))
+
+    def remaining(self) -> float:
+        """Epsilon of a release without delta that still fits, rounded down.
+
+        For the exact account it is the budget's epsilon less `epsilon_of()`. Releases of other
+        kinds may fit where it is small: `spend` decides.
+        """
+        return max(self._account.pure_left(self._ledger), 0.0)
+
+    def zcdp(self) -> ZCDP:
+        """A concentrated bound (xi, eta) of everything spent, infinite where none is known."""
+        return concentrated(self._ledger, self.delta)
+
+    def rdp(self, orders: ArrayLike) -> Array:
+        """Upper bounds on the Renyi divergences of everything spent.
+
+        Parameters
+        ----------
+        orders : array_like of float
+            Above 1, at most 1e6.
+
+        Returns
+        -------
+        numpy.ndarray or float
+            Of the shape of `orders`, infinite where none is known.
+
+        Raises
+        ------
+        ValueError
+            If an order is out of range.
+        """
+        problems = Problems("budget")
+        checked = floats(problems, "orders", orders, low=1.0, high=1e6, open_low=True)
+        problems.raise_if_any()
+        found = renyi_divergences(self._ledger, np.atleast_1d(checked).ravel())
+        return found.reshape(checked.shape)[()]

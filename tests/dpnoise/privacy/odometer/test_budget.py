@@ -1,0 +1,229 @@
+"""The odometer: known totals, refusals that change nothing, monotone and on the private side."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise import (
+    Budget,
+    BudgetExceededError,
+    Gaussian,
+    Laplace,
+    Staircase,
+    Subbotin,
+    TruncatedLaplace,
+    epsilon_at,
+    vector_profile,
+)
+from dpnoise.noise import KNorm, Staircase2D
+from dpnoise.privacy.odometer.budget import ACCOUNTS
+
+DELTA = 1e-6
+
+
+def test_five_gaussian_and_one_laplace_release():
+    budget = Budget(3.0, DELTA)
+    budget.spend(Gaussian(4.0), 1.0, times=5)
+    budget.spend(Laplace(3.0), 1.0)
+    found = budget.epsilon_of()
+    assert found == pytest.approx(2.8046943, abs=1e-7)
+    noise = [Gaussian(4.0)] * 5 + [Laplace(3.0)]
+    assert vector_profile(noise, np.ones(6), found).upper <= DELTA
+    assert vector_profile(noise, np.ones(6), found * (1 - 1e-6)).lower > DELTA
+
+
+@pytest.mark.parametrize("noise", [Gaussian(3.0), Laplace(0.7), TruncatedLaplace(2.0, 60.0)])
+def test_a_single_release_is_that_of_the_scalar_account(noise):
+    budget = Budget(100.0, DELTA)
+    budget.spend(noise, 1.5)
+    exact = float(epsilon_at(noise, 1.5, DELTA))
+    assert exact * (1 - 1e-9) <= budget.epsilon_of() <= exact * (1 + 1e-7)
+
+
+def test_gaussian_releases_add_up_to_one():
+    """Forty of sigma = 8, in any portions, are one of sigma = 8 / sqrt(40)."""
+    whole, parts = Budget(20.0, DELTA), Budget(20.0, DELTA)
+    whole.spend(Gaussian(8.0), 1.0, times=40)
+    for times in (1, 9, 30):
+        parts.spend(Gaussian(8.0), 1.0, times)
+    exact = float(epsilon_at(Gaussian(8.0 / math.sqrt(40.0)), 1.0, DELTA))
+    assert whole.epsilon_of() == parts.epsilon_of() == pytest.approx(exact, rel=1e-8)
+    assert whole.epsilon_of() >= exact * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_a_release_beyond_the_budget_is_refused_and_changes_nothing(account):
+    budget = Budget(1.0, DELTA, account=account)
+    budget.spend(Gaussian(8.0), 1.0)
+    before, left = budget.epsilon_of(), budget.remaining()
+    with pytest.raises(BudgetExceededError, match=r"1 times Gaussian\(sigma=2.0\).*nothing was"):
+        budget.spend(Gaussian(2.0), 1.0)
+    with pytest.raises(ValueError, match=r"times: expected.*got 0; sensitivity: expected.*got -1"):
+        budget.spend(Gaussian(9.0), -1, times=0)
+    assert (budget.epsilon_of(), budget.remaining()) == (before, left)
+    budget.spend(Gaussian(9.0), 1.0)
+    assert budget.epsilon_of() > before
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_what_remains_can_be_spent_and_not_much_more(account):
+    budget = Budget(2.0, DELTA, account=account)
+    budget.spend(Gaussian(6.0), 1.0)
+    left = budget.remaining()
+    assert left > 0.1
+    budget.spend_dp(left)
+    assert budget.epsilon_of() <= 2.0
+    with pytest.raises(BudgetExceededError):
+        budget.spend_dp(2.5)
+
+
+def test_pure_releases_add_up_without_rounding():
+    """0.1 ten times is more than 1: the double is above the decimal number."""
+    budget = Budget(1.0)
+    assert budget.adaptive
+    budget.spend(Laplace(2.0), 1.0)
+    assert (budget.epsilon_of(), budget.remaining()) == (0.5, 0.5)
+    budget.spend(Laplace(4.0), 1.0, times=2)
+    assert (budget.epsilon_of(), budget.remaining()) == (1.0, 0.0)
+    assert Budget(2.0).epsilon_of() == 0.0
+    with pytest.raises(BudgetExceededError):
+        Budget(1.0).spend_dp(0.1, times=10)
+    Budget(1.0).spend_dp(0.125, times=8)
+    with pytest.raises(BudgetExceededError):
+        Budget(1.0).spend(Gaussian(100.0), 1.0)
+
+
+def test_pure_mechanisms_count_as_randomized_response():
+    """Composed exactly, K losses of epsilon or -epsilon are binomial."""
+    K, epsilon, delta = 30, 0.2, 1e-4
+    budget = Budget(10.0, delta)
+    budget.spend_dp(epsilon, times=K)
+    found = budget.epsilon_of()
+    p = math.exp(epsilon) / (1.0 + math.exp(epsilon))
+    n = np.arange(K + 1)
+    mass = np.array([math.comb(K, k) * p**k * (1 - p) ** (K - k) for k in n])
+    loss = epsilon * (2.0 * n - K)
+
+    def exact(e):
+        return float(np.sum(mass * np.maximum(-np.expm1(e - loss), 0.0)))
+
+    assert exact(found) <= delta < exact(found * (1 - 1e-6))
+    assert found < K * epsilon
+
+
+def test_failures_add_to_delta():
+    budget = Budget(1.0, 1e-5)
+    budget.spend_dp(0.25, 4e-6, times=2)
+    assert budget.epsilon_of(1e-5) <= 0.5
+    assert budget.epsilon_of(7e-6) == math.inf
+    with pytest.raises(BudgetExceededError):
+        budget.spend_dp(0.0, 4e-6)
+    with pytest.raises(ValueError, match="without its own delta"):
+        Budget(1.0, 1e-5, account="renyi-filter").spend_dp(0.1, 1e-7)
+
+
+@pytest.mark.parametrize(
+    ("noise", "size", "same", "per"),
+    [
+        (KNorm(1, 7, 5.0), 1.5, Laplace(5.0), 1.5),
+        (KNorm(math.inf, 1, 5.0), 1.5, Laplace(5.0), 1.5),
+        (KNorm(2, 7, 5.0), 1.5, Staircase(0.3, 1.0, 0.5), 1.0),
+        (Staircase2D(0.3, 1.0, 0.2), 1.0, Staircase(0.3, 1.0, 0.5), 1.0),
+        (Staircase2D(0.15, 1.0, 0.2), 1.5, Staircase(0.3, 1.0, 0.5), 1.0),
+    ],
+)
+def test_noise_of_vectors(noise, size, same, per):
+    one, other = Budget(9.0, DELTA), Budget(9.0, DELTA)
+    one.spend(noise, size, times=3)
+    other.spend(same, per, times=3)
+    one.spend(Gaussian(9.0), 1.0)
+    other.spend(Gaussian(9.0), 1.0)
+    assert one.epsilon_of() == pytest.approx(other.epsilon_of(), rel=1e-9)
+    one.spend(noise, 0.0, times=10**8)
+    assert one.epsilon_of() == pytest.approx(other.epsilon_of(), rel=1e-9)
+
+
+def test_one_coordinate_is_the_worst_case_of_independent_laplace_noise_in_an_l1_ball():
+    """What the exact count of K-norm noise for the l1 norm rests on."""
+    epsilon = np.linspace(0.0, 1.5, 9)
+    for first in (0.1, 0.5, 0.8):
+        both = vector_profile([Laplace(1.0)] * 2, [first, 1.6 - first], epsilon)
+        alone = vector_profile(Laplace(1.0), 1.6, epsilon)
+        assert np.all(both.upper <= alone.upper * (1 + 1e-9))
+    # e^((epsilon - d) / 2) times a quarter of a trapezoid (docs/budget.md).
+    gap = alone.estimate - both.estimate
+    tent = 0.25 * np.minimum(1.6 - epsilon, 2.0 * min(first, 1.6 - first))
+    assert np.allclose(gap, np.exp(0.5 * (epsilon - 1.6)) * tent, atol=1e-9)
+
+
+def test_a_staircase_narrower_than_the_sensitivity():
+    """Alone it counts exactly, beside others by its pure epsilon."""
+    noise, budget = Staircase(0.2, 1.0, 0.4), Budget(9.0, 1e-3)
+    budget.spend(noise, 2.5)
+    alone = budget.epsilon_of()
+    assert alone == pytest.approx(float(epsilon_at(noise, 2.5, 1e-3)), rel=1e-7)
+    budget.spend(Laplace(50.0), 1.0)
+    assert alone <= budget.epsilon_of() <= 0.6 + 0.02
+
+
+def test_vectors_with_different_noise_count_as_that_many_coordinates():
+    one, other = Budget(9.0, DELTA), Budget(9.0, DELTA)
+    one.spend([Gaussian(4.0), Laplace(3.0)], [1.0, 0.5], times=2)
+    for _ in range(2):
+        other.spend(Gaussian(4.0), 1.0)
+        other.spend(Laplace(3.0), 0.5)
+    assert one.epsilon_of() == other.epsilon_of()
+
+
+def test_views_bound_the_exact_account():
+    budget = Budget(9.0, DELTA)
+    budget.spend(Gaussian(4.0), 1.0, times=5)
+    assert budget.zcdp() == (0.0, 5 / 32)
+    assert np.allclose(budget.rdp([1.5, 2.0, 50.0]), np.array([1.5, 2.0, 50.0]) * 5 / 32)
+    budget.spend(Laplace(3.0), 1.0)
+    xi, eta = budget.zcdp()
+    assert xi + eta + 2 * math.sqrt(eta * -math.log(DELTA)) > budget.epsilon_of()
+    assert budget.rdp(2.0) >= 5 / 16
+    budget.spend_dp(0.0, 1e-9)
+    assert budget.rdp(2.0) == math.inf
+    assert budget.zcdp() == (math.inf, math.inf)
+    other = Budget(9.0, DELTA)
+    other.spend(Subbotin(3.0, 5.0), 1.0)
+    assert other.rdp([2.0, 3.0]).tolist() == [math.inf, math.inf]
+    assert other.zcdp() == (math.inf, math.inf)
+    assert Budget(1.0).rdp(2.0) == 0.0
+
+
+@pytest.mark.parametrize("beta", [0.3, 1.0, 20.0])
+def test_the_renyi_divergence_of_laplace_noise(beta):
+    """Mironov (2017), Table II."""
+    budget = Budget(9000.0, DELTA)
+    budget.spend(Laplace(beta), 1.0)
+    for a in (1.001, 2.0, 7.5, 64.0):
+        up, down = (a - 1) / beta, -a / beta
+        terms = a / (2 * a - 1) * math.exp(up) + (a - 1) / (2 * a - 1) * math.exp(down)
+        exact = math.log(terms) / (a - 1)
+        assert exact * (1 - 1e-12) - 1e-13 <= budget.rdp(a) <= exact * (1 + 1e-9) + 1e-12 / (a - 1)
+
+
+def test_every_problem_is_named_at_once():
+    with pytest.raises(ValueError, match=r"budget: epsilon.*delta.*account.*relation"):
+        Budget(-1, 1.0, account="best", relation="swap")
+    with pytest.raises(ValueError, match="delta: expected 0 or at least 1e-300"):
+        Budget(1.0, 1e-310)
+    budget = Budget(1.0, DELTA)
+    with pytest.raises(ValueError, match=r"times.*noise: expected noise of one number, got 'lap"):
+        budget.spend("laplace", 1.0, times=True)
+    with pytest.raises(ValueError, match=r"times.*delta.*got 1"):
+        budget.spend_dp(0.1, 1, times=1.0)
+    with pytest.raises(ValueError, match=r"epsilon of the release.*got 800"):
+        budget.spend_dp(800)
+    with pytest.raises(ValueError, match=r"orders.*got 1"):
+        budget.rdp(1.0)
+    with pytest.raises(ValueError, match=r"delta.*got 1.5"):
+        budget.epsilon_of(1.5)
+    assert budget.epsilon_of() == 0.0
+    assert repr(budget) == (
+        "Budget(epsilon=1.0, delta=1e-06, account='exact', relation='replace-one')"
+    )

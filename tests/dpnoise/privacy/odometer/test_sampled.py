@@ -1,0 +1,52 @@
+"""Releases of Poisson samples by dp_accounting, beside its own accountant and the exact account."""
+
+import math
+
+import pytest
+
+from dpnoise import Budget, FlippedHuber, Gaussian, Laplace
+
+dp_accounting = pytest.importorskip("dp_accounting")
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
+def test_the_peer_finds_the_same_epsilon(relation):
+    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
+    from dp_accounting.privacy_accountant import NeighboringRelation as Relation
+
+    which = Relation.REPLACE_ONE if relation == "replace-one" else Relation.ADD_OR_REMOVE_ONE
+    peer = PLDAccountant(which)
+    event = dp_accounting.PoissonSampledDpEvent(0.05, dp_accounting.GaussianDpEvent(2.0))
+    peer.compose(event, 200)
+    budget = Budget(20.0, 1e-5, relation=relation)
+    budget.spend(Gaussian(6.0), 3.0, times=200, sampling=0.05)
+    assert budget.epsilon_of() == pytest.approx(peer.get_epsilon(1e-5), rel=1e-4)
+
+
+def test_a_sample_of_everything_is_no_sample():
+    whole, sampled = Budget(20.0, 1e-5), Budget(20.0, 1e-5, relation="add-remove")
+    for budget in (whole, sampled):
+        budget.spend(Laplace(4.0), 1.0, times=2)
+        budget.spend_dp(0.1)
+    whole.spend(Gaussian(3.0), 1.0, times=4)
+    sampled.spend(Gaussian(3.0), 1.0, times=4, sampling=1.0)
+    assert whole.epsilon_of() <= sampled.epsilon_of() <= whole.epsilon_of() * (1 + 1e-3)
+    assert sampled.remaining() == pytest.approx(20.0 - sampled.epsilon_of())
+    assert sampled.rdp(2.0) == math.inf
+
+
+def test_what_cannot_be_counted_is_refused():
+    budget = Budget(20.0, 1e-5)
+    with pytest.raises(ValueError, match="noise: expected Gaussian noise beside sampling"):
+        budget.spend(Laplace(4.0), 1.0, sampling=0.1)
+    with pytest.raises(ValueError, match=r"sampling.*got 0.*sensitivity.*got 0"):
+        budget.spend(Gaussian(4.0), 0.0, sampling=0)
+    with pytest.raises(ValueError, match=r"sigma / sensitivity.*got 9.99"):
+        budget.spend(Gaussian(1e-9), 1.0, sampling=0.1)
+    budget.spend(Gaussian(4.0), 1.0, sampling=0.1)
+    before = budget.epsilon_of()
+    with pytest.raises(ValueError, match="beside a sampled release"):
+        budget.spend(FlippedHuber(1.0, 3.0), 1.0)
+    assert budget.epsilon_of() == before
+    with pytest.raises(ValueError, match="no sampled one"):
+        Budget(1.0, 1e-5, account="gaussian-filter").spend(Gaussian(4.0), 1.0, sampling=0.1)
