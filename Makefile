@@ -6,6 +6,7 @@
 # make deep        training in deep learning (Table IV of inid-2024) on scikit-learn's digits, in an
 #                  environment of its own with PyTorch, .venv-deep; a later make reproduce counts it
 # make deep_cifar10  the same at the paper's scale, for a GPU   make test-deep  its tests
+# make deep_gradients, make deep_weights  gradients of its first steps, and other weights, on a CPU
 # make kills       random kills of a small run, which must resume to the same bytes
 #                  (KILLS=24, SEED=the config's)
 # make unlock      after a run that was killed: 'Directory cannot be locked'
@@ -30,7 +31,8 @@ READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report lint bench lock clean deep deep_cifar10 deep_weights test-deep
+.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report lint bench lock clean test-deep \
+    deep deep_cifar10 deep_gradients deep_weights
 .DELETE_ON_ERROR:
 
 # Snakemake and Matplotlib keep caches in the home folder; where that cannot be written, here.
@@ -52,7 +54,7 @@ slurm: $(READY)
 fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
-deep deep_cifar10 deep_weights: $(DEEP_READY)
+deep deep_cifar10 deep_gradients deep_weights: $(DEEP_READY)
 	$(DEEP)/snakemake --cores $(CORES) $@ $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
 	@echo "Read verdicts-$@.md among the results; the next make reproduce counts it in its verdicts.md"
 

@@ -1,10 +1,12 @@
 """Small runs of private training for the tests."""
 
+import math
+
 import numpy as np
 
 from dpnoise_papers.inid_2024.deep.images import Images
 from dpnoise_papers.inid_2024.deep.run import Run, Trial
-from dpnoise_papers.inid_2024.deep_settings import Network
+from dpnoise_papers.inid_2024.deep_settings import Network, PrivateTraining
 
 NETWORK = Network(widths=(4, 8), blocks=1, stride=2, normalisation=2)
 TRIALS = tuple(Trial(("report", k), 0.5) for k in range(3))
@@ -39,3 +41,35 @@ def run(**changes):
         "chunk": 64,
     }
     return Run(**(told | changes))
+
+
+def spent_unit(run):
+    """Scale of the noise for a single query of sensitivity 1 with the budget of all groups.
+
+    (sum (C_m / s_m)^q)^(-1/q), q = 2 for Gaussian and 1 for Laplace noise.
+    """
+    ratios = [clip / scale for clip, scale in zip(run.clips, run.scales, strict=True)]
+    return 1.0 / (math.hypot(*ratios) if run.noise == "gaussian" else math.fsum(ratios))
+
+
+def table(**changes):
+    """Settings of a small Table IV."""
+    told = {
+        "network": NETWORK.model_dump(),
+        "groups": "layer",
+        "clip": 1.0,
+        "rate": 0.25,
+        "epochs": 2,
+        "budgets": [
+            {"noise": "gaussian", "delta": 1e-5, "epsilon": 8.0},
+            {"noise": "laplace", "delta": 0.0, "epsilon": 8.0},
+        ],
+        "schemes": ["iid", "spr", "optimal", "spr-group"],
+        "learning_rates": [0.1, 1.0],
+        "search": 2,
+        "search_epochs": 1,
+        "repetitions": 3,
+        "chunk": 64,
+        "seed": 7,
+    }
+    return PrivateTraining.model_validate(told | changes)

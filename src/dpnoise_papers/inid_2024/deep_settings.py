@@ -129,8 +129,8 @@ class MeasuredGradients(Seeded):
         Of all of them.
     records, steps : int
         How many records there are, and the steps of each.
-    tested : int
-        Images for the accuracy of each record.
+    tested, shaped : int
+        Images for the accuracy of each record, and for the shape of gradients.
     """
 
     cells: Distinct[str]
@@ -138,3 +138,4 @@ class MeasuredGradients(Seeded):
     records: Annotated[int, Field(ge=1, le=100_000)]
     steps: Annotated[int, Field(ge=1, le=100_000)]
     tested: Annotated[int, Field(ge=1, le=1_000_000)]
+    shaped: Annotated[int, Field(ge=2, le=1_000_000)]

@@ -256,9 +256,11 @@ PAPER = Paper(
             caption="Left: the noise that each cell of Table IV needs in one step, beside the "
             "gradient of norm 1 that it should show; Laplace noise with delta = 0 exceeds every "
             "clipped gradient. Right: Laplace noise by what may have been run, over the gradient "
-            "and in units of Gaussian noise at the same epsilon. Hollow markers disagree with the "
-            "printed accuracies, the band is what those of i.i.d. noise leave: noise like that of "
-            "the Gaussian rows, whose epsilon at delta = 0 is above a million.",
+            "and in units of Gaussian noise at the same epsilon; markers for a gradient of entries "
+            "of one size, lines for gradients of every shape. The band is what the printed "
+            "accuracies of i.i.d. noise leave, hollow markers disagree with those of their scheme "
+            "for every shape, if accuracies that differ by more than the Gaussian rows break "
+            "their own order are ordered by noise.",
             table=Table(
                 function="dpnoise_papers.inid_2024.tables.table_4_laplace.table_4_laplace",
                 settings=("table_4",),

@@ -21,11 +21,11 @@ DEEP = (
         extra="deep",
         caption="Table IV on digits instead of CIFAR-10: test accuracy of networks trained "
         "privately, by budget and scheme. Points are means over networks that differ in initial "
-        "weights, batches and noise, bars 99 % intervals, small dots single networks; the "
-        "grey lines are training without clipping and noise, and guessing. I.i.d. noise with "
-        "global clipping, the others with clipping by layer.",
+        "weights, batches and noise, bars 99 % intervals, small dots single networks. Lines are "
+        "training without clipping and noise, and guessing; the panel of Laplace noise has an "
+        "axis of its own. I.i.d. noise with global clipping, the others with clipping by layer.",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_training.table_4_trained",
+            function="dpnoise_papers.inid_2024.tables.table_4_summary.table_4_trained",
             settings=("table_4_digits",),
             reads=("table-4-digits-runs-{part}",),
             parts="table_4_digits.cells",
@@ -43,7 +43,7 @@ DEEP = (
         id="table-4-digits-gains",
         extra="deep",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_training.table_4_gains",
+            function="dpnoise_papers.inid_2024.tables.table_4_summary.table_4_gains",
             reads=("table-4-digits",),
         ),
     ),
@@ -51,7 +51,7 @@ DEEP = (
         id="table-4-digits-groups",
         extra="deep",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_training.groups_of_cells",
+            function="dpnoise_papers.inid_2024.tables.table_4_summary.groups_of_cells",
             reads=("table-4-digits-groups-{part}",),
             parts="table_4_digits.cells",
         ),
@@ -77,10 +77,11 @@ DEEP = (
         extra="deep",
         target="deep_cifar10",
         caption="Table IV: test accuracy of ResNet-20 on CIFAR-10, trained privately, by budget and "
-        "scheme. Points are means over networks, bars two standard errors, small dots single "
-        "networks; the grey lines are training without clipping and noise, and guessing.",
+        "scheme. Points are means over networks, bars 99 % intervals, small dots single networks. "
+        "Lines are training without clipping and noise, and guessing; the panel of Laplace noise "
+        "has an axis of its own.",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_training.table_4_trained",
+            function="dpnoise_papers.inid_2024.tables.table_4_summary.table_4_trained",
             settings=("table_4_cifar10",),
             reads=("table-4-cifar10-runs-{part}",),
             parts="table_4_cifar10.cells",
@@ -102,9 +103,23 @@ DEEP = (
             function="dpnoise_papers.inid_2024.tables.table_4_gradients.measured_gradients",
             settings=("table_4_gradients", "table_4_cifar10"),
             data=("images/cifar10",),
-            makes=("table-4-gradients", "table-4-gradients-groups"),
+            makes=(
+                "table-4-gradients",
+                "table-4-gradients-groups",
+                "table-4-gradients-shapes",
+            ),
             memory=4000,
             minutes=120,
+        ),
+    ),
+    Item(
+        id="table-4-laplace-measured",
+        extra="deep",
+        target="deep_gradients",
+        table=Table(
+            function="dpnoise_papers.inid_2024.tables.table_4_laplace_measured."
+            "table_4_laplace_measured",
+            reads=("table-4-laplace", "table-4-gradients-shapes"),
         ),
     ),
 )

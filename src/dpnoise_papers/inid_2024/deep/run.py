@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -168,20 +167,3 @@ def draw(generators: list[np.random.Generator], run: Run, samples: int, paramete
     indices = np.zeros(present.shape, dtype=np.int64)
     indices[present] = np.concatenate(members)
     return Batch(indices, present, np.stack(noise))
-
-
-def effective_scale(run: Run) -> float:
-    """Scale of the noise for a query of sensitivity 1 to which all groups together amount.
-
-    Parameters
-    ----------
-    run : Run
-        With positive scales.
-
-    Returns
-    -------
-    float
-        (sum (C_m / s_m)^q)^(-1/q), q = 2 for Gaussian and 1 for Laplace noise.
-    """
-    ratios = [clip / scale for clip, scale in zip(run.clips, run.scales, strict=True)]
-    return 1.0 / (math.hypot(*ratios) if run.noise == "gaussian" else math.fsum(ratios))

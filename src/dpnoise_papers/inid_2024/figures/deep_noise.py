@@ -41,8 +41,9 @@ def signal_and_noise(cells: pd.DataFrame, variants: pd.DataFrame) -> Figure:
     """Noise of a step by cell of Table IV, and noise over gradient by variant of Laplace noise.
 
     Left: l2 norms in the mean gradient of a batch; lines are those of a clipped gradient. Right:
-    noise over a flat gradient, in units of that of Gaussian noise at the same epsilon; the band is
-    what the printed accuracies of i.i.d. noise leave, and hollow markers are outside of theirs.
+    noise over a flat gradient, in units of that of Gaussian noise at the same epsilon, on a line
+    that reaches from the smallest to the largest over gradients of all shapes. The band is what the
+    printed accuracies of i.i.d. noise leave; hollow markers are outside of theirs for every shape.
     """
     figure, panels = page(1, 2, height=3.7, width_ratios=[1, 1.05])
     _cells(panels[0, 0], cells)
@@ -58,7 +59,7 @@ def signal_and_noise(cells: pd.DataFrame, variants: pd.DataFrame) -> Figure:
     ]
     handles += [
         Line2D([], [], color=GREY, marker="s", markerfacecolor="none", linestyle="none",
-               label="outside of the printed accuracies"),
+               label="outside of the printed accuracies for every gradient"),
         Line2D([], [], color=GREY, alpha=0.25, linewidth=6, label="left by them to i.i.d. noise"),
     ]  # fmt: skip
     legend_below(figure, handles)
@@ -98,21 +99,25 @@ def _variants(axes: Axes, table: pd.DataFrame) -> None:
     now = table[table["epsilon"] == epsilon]
     names = [name for name in _VARIANTS if name in set(now["variant"])]
     one = now[now["scheme"] == "iid"].iloc[0]
-    beside = one["equivalent_multiplier"] / one["noise_over_gaussian"]
-    ends = one["multiplier_from"] / beside, one["multiplier_to"] / beside
-    if all(np.isfinite(ends)):
-        axes.axvspan(*ends, color=GREY, alpha=0.25, linewidth=0)
+    ends = one["multiplier_from"] / one["multiplier"], one["multiplier_to"] / one["multiplier"]
     axes.axvline(1.0, color=COLOURS["gaussian"], linewidth=1)
     for place, name in enumerate(reversed(names)):
         rows = now[now["variant"] == name]
         for k, (scheme, (marker, _)) in enumerate(_SCHEMES.items()):
             own = rows[rows["scheme"] == scheme]
             y = np.full(len(own), place + _SHIFT * (1.5 - k))
-            fill = "none" if (own["excluded"] == 1).any() else COLOURS["laplace"]
+            fill = "white" if (own["excluded"] == 1).any() else COLOURS["laplace"]
+            if own["clipping"].eq("l1").any():
+                shapes = (own[f"noise_over_gaussian_{end}"] for end in ("minimum", "maximum"))
+                axes.hlines(y, *shapes, color=COLOURS["laplace"], linewidth=0.6)
             axes.plot(own["noise_over_gaussian"], y, marker, color=COLOURS["laplace"],
                       markerfacecolor=fill, markersize=4)  # fmt: skip
     axes.set_yticks(range(len(names)), [_VARIANTS[name] for name in reversed(names)])
     axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    if not np.isnan(ends[0]):  # from 0 and to infinity where printed accuracies leave that
+        axes.axvspan(max(ends[0], low), min(ends[1], high), color=GREY, alpha=0.25, linewidth=0)
+        axes.set_xlim(low, high)
     axes.set_xlabel("noise over flat gradient, Gaussian noise = 1")
     axes.set_title(rf"Laplace noise by variant, $\epsilon = {epsilon:g}$")
     axes.grid(axis="x")

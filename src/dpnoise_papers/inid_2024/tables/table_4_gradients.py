@@ -1,7 +1,8 @@
 """Gradients of Table IV's network as they are, beside the noise that its cells add to them.
 
 ResNet-20 on CIFAR-10 for the first steps of training, which a CPU can do. The noise is that of the
-whole training of 100 epochs, so signal against noise is that of the paper's setting.
+whole training of 100 epochs, so signal against noise is that of the paper's setting. Beside it the
+shape of the gradients before and after these steps: how much clipping in l1 takes away.
 """
 
 from __future__ import annotations
@@ -13,27 +14,34 @@ import numpy as np
 import pandas as pd
 
 from dpnoise_papers.inid_2024.deep.images import cifar10
+from dpnoise_papers.inid_2024.deep.network import initial_parameters, residual_network
 from dpnoise_papers.inid_2024.deep.run import Trial
+from dpnoise_papers.inid_2024.deep.shape import SHAPE_COLUMNS, gradient_shapes
 from dpnoise_papers.inid_2024.deep.training import train
-from dpnoise_papers.inid_2024.tables.table_4_training import cell_run
+from dpnoise_papers.inid_2024.tables.table_4_cells import cell_run
+from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
     from dpnoise_papers.data.images import ImageSet
+    from dpnoise_papers.inid_2024.deep.images import Images
     from dpnoise_papers.inid_2024.deep_settings import MeasuredGradients, PrivateTraining
 
-TOTAL_COLUMNS = [
-    "cell", "steps", "samples", "train_loss", "accuracy", "clipped", "signal", "noise_norm",
-]  # fmt: skip
-COLUMNS = [
-    "cell", "steps", "group", "size", "threshold", "scale", "norm", "clipped", "signal",
+TOTALS = [
+    "cell", "data_note", "steps", "samples", "train_loss", "accuracy", "clipped", "signal",
     "noise_norm",
 ]  # fmt: skip
+GROUPS = [
+    "cell", "data_note", "steps", "group", "size", "threshold", "scale", "norm", "clipped",
+    "signal", "noise_norm",
+]  # fmt: skip
+SHAPES = ["cell", "data_note", "steps", *SHAPE_COLUMNS]
+UNTRAINED = "untrained"
 
 
 def measured_gradients(
     settings: MeasuredGradients, training: PrivateTraining, images: ImageSet | None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Signal and noise in the first steps of some cells.
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Signal, noise and shape of gradients in the first steps of some cells.
 
     Parameters
     ----------
@@ -47,27 +55,51 @@ def measured_gradients(
     Returns
     -------
     totals : pandas.DataFrame
-        `TOTAL_COLUMNS`: for each record, `steps` so far, and root mean squares of the norms of the
-        mean clipped gradient and of the noise in it.
+        `TOTALS`: for each record, `steps` so far, and root mean squares of the norms of the mean
+        clipped gradient and of the noise in it.
     groups : pandas.DataFrame
-        `COLUMNS`: the same by group, with the mean norm of a sample's gradient before clipping.
-        No rows without images.
+        `GROUPS`: the same by group, with the mean norm of a sample's gradient before clipping.
+    shapes : pandas.DataFrame
+        `SHAPES`: `gradient_shapes` of an untrained network and after the last step of each cell.
+        No rows of any table without images.
     """
-    totals, groups = [pd.DataFrame(columns=TOTAL_COLUMNS)], [pd.DataFrame(columns=COLUMNS)]
+    columns = (TOTALS, GROUPS, SHAPES)
     if images is None:
-        return totals[0], groups[0]
+        totals, groups, shapes = (pd.DataFrame(columns=names) for names in columns)
+        return totals, groups, shapes
     data = cifar10(images)
-    # Files may hold one class after the other: images at even distances.
-    even = np.linspace(0, len(data.test) - 1, min(settings.tested, len(data.test))).astype(int)
-    few = replace(data, test=data.test[even], test_labels=data.test_labels[even])
+    few = replace(data, **_even("test", data.test, data.test_labels, settings.tested))
+    some = replace(data, **_even("train", data.train, data.train_labels, settings.shaped))
     trials = (Trial(("measured", 0), settings.learning_rate),)
+    shape = gradient_shapes(training, _untrained(settings, training, data), some)
+    found = [[], [], [shape.assign(cell=UNTRAINED, steps=0)]]
     for name in settings.cells:
         run = cell_run(training, few, name, trials)
         run = replace(run, epochs=settings.records, steps=settings.steps, seed=settings.seed)
-        found = train(run, few)
-        for kept, table in ((totals, found.epochs), (groups, found.groups)):
+        trained = train(run, few)
+        for kept, table in ((found[0], trained.epochs), (found[1], trained.groups)):
             kept.append(table.assign(cell=name, steps=table["epoch"] * settings.steps))
-    return (
-        pd.concat(totals[1:], ignore_index=True)[TOTAL_COLUMNS],
-        pd.concat(groups[1:], ignore_index=True)[COLUMNS],
+        last = {key: value[0] for key, value in trained.parameters.items()}
+        steps = settings.records * settings.steps
+        found[2].append(gradient_shapes(training, last, some).assign(cell=name, steps=steps))
+    totals, groups, shapes = (
+        pd.concat(tables, ignore_index=True).assign(data_note=data.note)[names]
+        for tables, names in zip(found, columns, strict=True)
     )
+    return totals, groups, shapes
+
+
+def _untrained(
+    settings: MeasuredGradients, training: PrivateTraining, data: Images
+) -> dict[str, np.ndarray]:
+    """Initial parameters of the network."""
+    classes = int(data.train_labels.max()) + 1
+    model = residual_network(training.network, data.train.shape[1], classes)
+    drawn = initial_parameters(model, generator(settings.seed, "table-4-gradients", "initial"))
+    return {name: value.numpy() for name, value in drawn.items()}
+
+
+def _even(name: str, images: np.ndarray, labels: np.ndarray, most: int) -> dict[str, np.ndarray]:
+    """Images and labels at even distances: files may hold one class after the other."""
+    even = np.linspace(0, len(images) - 1, min(most, len(images))).astype(int)
+    return {name: images[even], f"{name}_labels": labels[even]}

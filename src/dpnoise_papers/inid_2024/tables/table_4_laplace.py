@@ -5,9 +5,11 @@ lie beside those of Gaussian noise at delta = 1e-5. Each variant says how gradie
 how the noise for a sensitivity of 1 is found and what is counted as sensitivity. For each: the
 noise, what it truly guarantees, and the noise against the gradient beside Gaussian noise.
 
-Accuracy falls as noise rises. So the printed accuracy of a Laplace row bounds its noise by those
-Gaussian rows of the same scheme that are above and below it, and a variant outside is excluded.
-What is inside is possible, no more.
+Which of them the printed accuracies rule out takes an assumption: that of two printed accuracies of
+one scheme that differ by more than `slack`, the lower one had more noise. `slack` is the most by
+which the printed Gaussian accuracies break this order themselves. Noise counts relative to a
+clipped gradient. Clipping in l1 and in l2 leaves norms whose ratio depends on the gradient's shape,
+so a variant is excluded only if it is outside for every shape. What is inside is possible, no more.
 """
 
 from __future__ import annotations
@@ -28,6 +30,11 @@ from dpnoise_papers.inid_2024.deep.laplace import (
     upper_epsilon,
 )
 from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales
+from dpnoise_papers.inid_2024.tables.printed_order import (
+    excluded,
+    largest_inversion,
+    multiplier_range,
+)
 from dpnoise_papers.inid_2024.tables.table_4 import PRINTED_AS, layer_sizes
 
 if TYPE_CHECKING:
@@ -38,11 +45,11 @@ if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.deep.scales import Noise, Scheme
     from dpnoise_papers.inid_2024.learning_settings import DeepLearning
 
-_TIE = 1e-9  # the same noise, but for rounding
 COLUMNS = (
     "variant", "epsilon", "scheme", "clipping", "unit", "noise_l2", "signal_most", "signal_flat",
-    "noise_over_gaussian", "equivalent_multiplier", "multiplier_from", "multiplier_to", "excluded",
-    "printed_accuracy", "epsilon_pure", "delta", "epsilon_lower", "epsilon_upper",
+    "noise_over_gaussian_minimum", "noise_over_gaussian", "noise_over_gaussian_maximum",
+    "multiplier", "slack", "multiplier_from", "multiplier_to", "excluded", "printed_accuracy",
+    "epsilon_pure", "delta", "epsilon_lower", "epsilon_upper",
 )  # fmt: skip
 
 
@@ -77,7 +84,7 @@ VARIANTS = {
 }
 
 
-class _Groups(NamedTuple):
+class Groups(NamedTuple):
     """Groups of a gradient and the noise scale of each, shape (M,)."""
 
     clips: Array
@@ -93,12 +100,13 @@ def table_4_laplace(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.Da
     """Laplace noise of Table IV by variant, scheme and epsilon, beside Gaussian noise.
 
     Columns `COLUMNS`. `noise_l2` and the signals are l2 norms in the mean gradient of a batch, of
-    noise, of the largest and of a flat clipped gradient. `noise_over_gaussian` compares noise
-    over flat signal with that of Gaussian noise at the largest delta and the same epsilon;
-    `equivalent_multiplier` is the Gaussian multiplier with the same ratio, `multiplier_from` to
-    `multiplier_to` the range that the printed accuracies leave to it, and `excluded` is 1 outside,
-    0 inside, NaN where nothing is printed. `epsilon_pure` is the true epsilon with
-    delta = 0; with `delta` it lies between the last two columns.
+    noise, of the largest and of a flat clipped gradient. `noise_over_gaussian` compares noise over
+    a flat gradient with that of Gaussian noise at the largest delta and the same epsilon, whose
+    multiplier is `multiplier`; `_minimum` and `_maximum` are the ends over gradients of all shapes.
+    `multiplier_from` to `multiplier_to` are the Gaussian multipliers that the printed accuracies
+    leave where differences of up to `slack` say nothing; `excluded` is 1 where the variant has
+    more or less for every shape, 0 where not, NaN where nothing is printed. `epsilon_pure` is the
+    true epsilon with delta = 0; with `delta` it lies between the last two columns.
     """
     printed = printed_texts(claims, "table-4", ["noise", "delta", "epsilon", "scheme"])
     sizes, rate, batch = layer_sizes(settings), settings.rate, settings.rate * settings.samples
@@ -112,6 +120,14 @@ def table_4_laplace(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.Da
     delta = max(budget.delta for budget in gaussian)
     small = min(budget.delta for budget in gaussian)
     account = _Account(delta, settings.steps, rate)
+    accuracies = {
+        column: {
+            noise: float(printed.get(("gaussian", *key, column), "nan"))
+            for key, noise in multipliers.items()
+        }
+        for column in PRINTED_AS.values()
+    }
+    slack = largest_inversion(accuracies)
     table = []
     for budget in settings.budgets:
         if budget.noise == "gaussian" or (delta, budget.epsilon) not in multipliers:
@@ -122,22 +138,17 @@ def table_4_laplace(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.Da
             for scheme, column in PRINTED_AS.items():
                 if variant.counted == "parameter" and scheme != "iid":
                     continue
-                accuracies = {
-                    noise: float(printed.get(("gaussian", *key, column), "nan"))
-                    for key, noise in multipliers.items()
-                }
                 accuracy = float(printed.get(("laplace", 0.0, budget.epsilon, column), "nan"))
                 groups = _scales(variant, scheme, sizes, units[variant.unit])
                 peer = _gaussian(scheme, sizes, beside)
-                noise = groups.noise_l2(2.0)
-                most, flat = _signals(groups, variant.clipping)
-                more = noise / flat / peer.noise_l2(1.0) * float(np.linalg.norm(peer.clips))
-                low, high = _range(accuracy, accuracies)
+                more = noise_over_gaussian(groups, peer, variant.clipping)
+                bounds = multiplier_range(accuracy, accuracies[column], slack)
+                ends = beside * more.minimum, beside * more.maximum
                 table.append(
                     [
                         name, budget.epsilon, scheme, variant.clipping, units[variant.unit],
-                        noise / batch, most, flat, more, beside * more, low, high,
-                        _excluded(beside * more, low, high), accuracy,
+                        groups.noise_l2(2.0) / batch, *_signals(groups, variant.clipping), *more,
+                        beside, slack, *bounds, excluded(ends, bounds), accuracy,
                         *account.epsilons(groups, variant.clipping),
                     ]
                 )  # fmt: skip
@@ -167,27 +178,27 @@ def _units(
     }
 
 
-def _scales(variant: Variant, scheme: Scheme, sizes: Array, unit: float) -> _Groups:
+def _scales(variant: Variant, scheme: Scheme, sizes: Array, unit: float) -> Groups:
     """Thresholds and noise of a variant; i.i.d. noise has one group, clipped to 1."""
     sizes = np.array([sizes.sum()]) if scheme == "iid" else sizes
     norm: Noise = "laplace" if variant.clipping == "l1" else "gaussian"
     clips = flat_clips(norm, len(sizes), 1.0)
     if variant.counted == "parameter":
         share = clips / (sizes if norm == "laplace" else np.sqrt(sizes))
-        return _Groups(clips, sizes, unit * share)
+        return Groups(clips, sizes, unit * share)
     counted = clips * np.sqrt(sizes) if variant.counted == "box" else clips
     rule: Noise = "gaussian" if variant.counted == "l2" else "laplace"
-    return _Groups(clips, sizes, group_scales(scheme, rule, counted, sizes, unit))
+    return Groups(clips, sizes, group_scales(scheme, rule, counted, sizes, unit))
 
 
-def _gaussian(scheme: Scheme, sizes: Array, multiplier: float) -> _Groups:
+def _gaussian(scheme: Scheme, sizes: Array, multiplier: float) -> Groups:
     """Thresholds and Gaussian noise of a scheme."""
     sizes = np.array([sizes.sum()]) if scheme == "iid" else sizes
     clips = flat_clips("gaussian", len(sizes), 1.0)
-    return _Groups(clips, sizes, group_scales(scheme, "gaussian", clips, sizes, multiplier))
+    return Groups(clips, sizes, group_scales(scheme, "gaussian", clips, sizes, multiplier))
 
 
-def _signals(groups: _Groups, clipping: str) -> tuple[float, float]:
+def _signals(groups: Groups, clipping: str) -> tuple[float, float]:
     """Largest l2 norm of a clipped gradient, and that of one with equal entries by group."""
     most = float(np.linalg.norm(groups.clips))
     if clipping == "l2":
@@ -195,24 +206,32 @@ def _signals(groups: _Groups, clipping: str) -> tuple[float, float]:
     return most, float(np.linalg.norm(groups.clips / np.sqrt(groups.sizes)))
 
 
-def _range(accuracy: float, gaussian: dict[float, float]) -> tuple[float, float]:
-    """Gaussian multipliers between which printed accuracies place one of Laplace noise.
+class NoiseRatio(NamedTuple):
+    """Laplace noise over a gradient, in units of Gaussian noise over the same gradient.
 
-    `gaussian` holds the printed accuracies by multiplier. They are not quite monotone, and the
-    widest range that agrees with any of them counts.
+    Each over the norm that clipping leaves of it: the smallest over gradients of all shapes, that
+    of a flat one, and the largest.
     """
-    if not any(math.isfinite(accuracy - other) for other in gaussian.values()):
-        return math.nan, math.nan
-    above = [noise for noise, other in gaussian.items() if other > accuracy]
-    below = [noise for noise, other in gaussian.items() if other < accuracy]
-    return min(above, default=0.0), max(below, default=math.inf)
+
+    minimum: float
+    flat: float
+    maximum: float
 
 
-def _excluded(multiplier: float, low: float, high: float) -> float:
-    """Whether a multiplier is outside of a range, NaN for an empty one."""
-    if math.isnan(low):
-        return math.nan
-    return float(not low * (1.0 - _TIE) <= multiplier <= high * (1.0 + _TIE))
+def noise_over_gaussian(groups: Groups, gaussian: Groups, clipping: str) -> NoiseRatio:
+    """Laplace noise beside Gaussian noise, whose gradients are clipped in l2.
+
+    Clipping a gradient g of group m to C_m in l1 multiplies it by min(1, C_m / ||g||_1), clipping
+    to C'_m >= C_m in l2 by min(1, C'_m / ||g||_2). Since ||g||_2 <= ||g||_1 <= sqrt(K_m) ||g||_2
+    the second factor is 1 to sqrt(K_m) C'_m / C_m times the first, and so are the norms of the
+    whole clipped gradients, with the largest of these over the groups.
+    """
+    noise = groups.noise_l2(2.0) / gaussian.noise_l2(1.0)
+    if clipping == "l2":  # the same thresholds: one clipped gradient for both
+        return NoiseRatio(noise, noise, noise)
+    _, flat = _signals(groups, clipping)
+    largest = float(np.max(gaussian.clips * np.sqrt(groups.sizes) / groups.clips))
+    return NoiseRatio(noise, noise * float(np.linalg.norm(gaussian.clips)) / flat, noise * largest)
 
 
 class _Account:
@@ -225,7 +244,7 @@ class _Account:
         self.gauss = cache(lambda m: rdp_epsilon(m, delta, steps, rate, WHOLE_ORDERS))
         self.pure = cache(lambda loss: pure_epsilon(loss, steps, rate))
 
-    def epsilons(self, groups: _Groups, clipping: str) -> tuple[float, float, float, float]:
+    def epsilons(self, groups: Groups, clipping: str) -> tuple[float, float, float, float]:
         """Epsilon with delta = 0, exactly; then delta, and bounds on epsilon with it.
 
         Below l2 clipping Laplace noise has at most the Renyi divergences of Gaussian noise with

@@ -1,9 +1,6 @@
-"""Table IV of inid-2024, trained: accuracy of private networks by noise and scheme.
+"""Training of the cells of Table IV of inid-2024: a search of the learning rate, then networks.
 
-A cell of the table is a budget and a scheme. Its learning rate is the one of a grid, the same for
-all cells, with the highest mean accuracy of a few networks; those reported have other seeds and
-hence other initial weights, batches and noise. The privacy that choosing a learning rate costs is
-not counted, as in the paper. One more cell, 'none', is trained without clipping and noise.
+The grid of learning rates is the same for all cells (`deep.search`).
 """
 
 from __future__ import annotations
@@ -12,32 +9,24 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
-from dpnoise_papers.inid_2024.deep.accounting import noise_unit
 from dpnoise_papers.inid_2024.deep.images import cifar10, digits
-from dpnoise_papers.inid_2024.deep.network import parameter_groups, residual_network
-from dpnoise_papers.inid_2024.deep.run import Run, Trial
-from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales
-from dpnoise_papers.inid_2024.deep.training import EPOCH_COLUMNS, GROUP_COLUMNS, train
+from dpnoise_papers.inid_2024.deep.records import EPOCH_COLUMNS, GROUP_COLUMNS
+from dpnoise_papers.inid_2024.deep.search import best_rate, report_trials, search_trials
+from dpnoise_papers.inid_2024.deep.training import train
+from dpnoise_papers.inid_2024.tables.table_4_cells import cell_run
 
 if TYPE_CHECKING:
     from dpnoise_papers.data.images import ImageSet
     from dpnoise_papers.inid_2024.deep.images import Images
-    from dpnoise_papers.inid_2024.deep.scales import Noise
-    from dpnoise_papers.inid_2024.deep.training import Trained
-    from dpnoise_papers.inid_2024.deep_settings import Cell, PrivateTraining
+    from dpnoise_papers.inid_2024.deep.records import Trained
+    from dpnoise_papers.inid_2024.deep.run import Trial
+    from dpnoise_papers.inid_2024.deep_settings import PrivateTraining
 
-_CELL = ["noise", "delta", "epsilon", "scheme"]
-RUN_COLUMNS = [*_CELL, "data_note", "phase", "repetition", *EPOCH_COLUMNS[1:]]
-GROUPS_COLUMNS = [*_CELL, *GROUP_COLUMNS[2:]]
-SUMMARY_COLUMNS = [
-    *_CELL, "data_note", "repetitions", "learning_rate", "edge", "accuracy", "accuracy_se",
-    "accuracy_sd", "lowest", "highest", "train_loss", "clipped", "signal", "noise_norm",
-]  # fmt: skip
-GAIN_COLUMNS = ["comparison", *_CELL, "other", "gain", "gain_se", "point_seeds"]
-_NO_CLIP = 1e4  # which no gradient of the unclipped cell reached; its column `clipped` says so
+CELL = ["noise", "delta", "epsilon", "scheme"]
+RUN_COLUMNS = [*CELL, "data_note", "phase", "repetition", *EPOCH_COLUMNS[1:]]
+GROUPS_COLUMNS = [*CELL, *GROUP_COLUMNS[2:]]
 
 
 def digits_cell(settings: PrivateTraining, *, part: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -86,12 +75,11 @@ def train_cell(
     names = ["none", 0.0, math.inf]
     if budget is not None:
         names = [budget.noise, budget.delta, budget.epsilon]
-    about: dict[str, Any] = dict(zip(_CELL, [*names, cell.scheme], strict=True))
-    rates = settings.learning_rates
-    tried = tuple(Trial(("search", k), rate) for rate in rates for k in range(settings.search))
+    about: dict[str, Any] = dict(zip(CELL, [*names, cell.scheme], strict=True))
+    tried = search_trials(settings.learning_rates, settings.search)
     search = _trained(settings, data, part, "search", tried)
-    rate = _best_rate(search.epochs, settings.search_epochs, part)
-    kept = tuple(Trial(("report", k), rate) for k in range(settings.repetitions))
+    rate = best_rate(search.epochs, settings.search_epochs, part)
+    kept = report_trials(rate, settings.repetitions)
     report = _trained(settings, data, part, "report", kept)
     runs = pd.concat([search.epochs, report.epochs], ignore_index=True)
     stream = runs.pop("stream").str.split("/")
@@ -103,148 +91,6 @@ def train_cell(
     return runs[RUN_COLUMNS], groups.assign(**about)[GROUPS_COLUMNS]
 
 
-def table_4_trained(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Accuracy of each cell of Table IV over the reported networks.
-
-    Parameters
-    ----------
-    settings : PrivateTraining
-        Of the whole table.
-    parts : dict of str to pandas.DataFrame
-        Runs by cell, of `train_cell`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns noise, delta, epsilon, scheme, data_note (what is not as in the original data),
-        repetitions, learning_rate, edge (which end of the grid it is, if one), accuracy (mean, %),
-        accuracy_se, accuracy_sd, lowest, highest, train_loss, clipped, signal and noise_norm (means
-        over the networks in the last epoch). No rows of a cell that was not trained.
-    """
-    rows = []
-    grid = sorted(settings.learning_rates)
-    for name in settings.cells:
-        runs = parts[name]
-        last = runs[(runs["phase"] == "report") & (runs["epoch"] == settings.epochs)]
-        if last.empty:
-            continue
-        accuracy = last["accuracy"].to_numpy(dtype=float)
-        rate = float(last["learning_rate"].iloc[0])
-        ends = {grid[0]: "lowest", grid[-1]: "highest"} if len(grid) > 1 else {}
-        deviation = float(np.std(accuracy, ddof=1)) if len(accuracy) > 1 else math.nan
-        rows.append(
-            last[[*_CELL, "data_note"]].iloc[0].to_dict()
-            | {
-                "repetitions": len(accuracy),
-                "learning_rate": rate,
-                "edge": ends.get(rate, ""),
-                "accuracy": accuracy.mean(),
-                "accuracy_se": deviation / math.sqrt(len(accuracy)),
-                "accuracy_sd": deviation,
-                "lowest": accuracy.min(),
-                "highest": accuracy.max(),
-            }
-            | last[["train_loss", "clipped", "signal", "noise_norm"]].mean().to_dict()
-        )
-    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
-
-
-def table_4_gains(table: pd.DataFrame) -> pd.DataFrame:
-    """Differences of accuracy between schemes and between noises, beside their standard errors.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From `table_4_trained`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns comparison, noise, delta, epsilon, scheme, other, gain, gain_se and point_seeds:
-        how many seeds of each make one per cent two standard errors. A gain of g needs that over
-        g^2.
-    """
-    found = {tuple(row[name] for name in _CELL): row for row in table.to_dict("records")}
-    rows = []
-    for (noise, delta, epsilon, scheme), row in found.items():
-        others = [
-            ("scheme", other, (noise, delta, epsilon, other))
-            for other in ("spr", "iid", "spr-group")
-            if scheme == "optimal"
-        ]
-        others += [
-            ("noise", f"gaussian, delta = {key[1]:g}", key)
-            for key in found
-            if noise == "laplace" and key[0] == "gaussian" and key[2:] == (epsilon, scheme)
-        ]
-        for comparison, name, key in others:
-            if key not in found:
-                continue
-            other = found[key]
-            variance = row["accuracy_sd"] ** 2 + other["accuracy_sd"] ** 2
-            error = math.hypot(row["accuracy_se"], other["accuracy_se"])
-            gain = row["accuracy"] - other["accuracy"]
-            seeds = max(2, math.ceil(4.0 * variance)) if math.isfinite(variance) else math.nan
-            rows.append([comparison, noise, delta, epsilon, scheme, name, gain, error, seeds])
-    return pd.DataFrame(rows, columns=GAIN_COLUMNS)
-
-
-def groups_of_cells(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Gradients and noise by group in the last epoch of every cell."""
-    last = [table[table["epoch"] == table["epoch"].max()] for table in parts.values() if len(table)]
-    return pd.concat(last, ignore_index=True) if last else pd.DataFrame(columns=GROUPS_COLUMNS)
-
-
-def cell_run(
-    settings: PrivateTraining,
-    data: Images,
-    part: str,
-    trials: tuple[Trial, ...],
-    *,
-    search: bool = False,
-) -> Run:
-    """Settings of the networks of one cell.
-
-    Parameters
-    ----------
-    settings : PrivateTraining
-        Of the whole table.
-    data : Images
-        What is learnt.
-    part : str
-        The cell, one of `settings.cells`.
-    trials : tuple of Trial
-        The networks.
-    search : bool
-        Whether they are trained for `search_epochs`, and may diverge.
-
-    Returns
-    -------
-    Run
-        With the noise of `epochs` in any case.
-    """
-    _, channels, _, _ = data.train.shape
-    model = residual_network(settings.network, channels, int(data.train_labels.max()) + 1)
-    sizes = [group.size for group in parameter_groups(model, settings.groups)]
-    noise, whole, clips, scales = cell_noise(settings, settings.cells[part], sizes)
-    return Run(
-        network=settings.network,
-        groups=settings.groups,
-        whole=whole,
-        noise=noise,
-        clips=clips,
-        scales=scales,
-        rate=settings.rate,
-        epochs=settings.search_epochs if search else settings.epochs,
-        trials=trials,
-        seed=settings.seed,
-        scope=("table-4", data.name, part),
-        chunk=settings.chunk,
-        precision=settings.precision,
-        stop=not search,
-    )
-
-
 def _trained(
     settings: PrivateTraining, data: Images, part: str, phase: str, trials: tuple[Trial, ...]
 ) -> Trained:
@@ -254,51 +100,3 @@ def _trained(
     if settings.checkpoints is not None:
         place = Path(settings.checkpoints) / f"{data.name}-{part}-{phase}.npz"
     return train(run, data, checkpoint=place, device=settings.device)
-
-
-def cell_noise(
-    settings: PrivateTraining, cell: Cell, sizes: list[int]
-) -> tuple[Noise, bool, tuple[float, ...], tuple[float, ...]]:
-    """Noise, whether the gradient is clipped as a whole, thresholds and scales of a cell.
-
-    Parameters
-    ----------
-    settings : PrivateTraining
-        Of the whole table.
-    cell : Cell
-        Budget and scheme.
-    sizes : list of int
-        Numbers of parameters of the groups.
-
-    Returns
-    -------
-    noise : {"gaussian", "laplace"}
-        Its family.
-    whole : bool
-        True for i.i.d. noise.
-    clips, scales : tuple of float
-        Of each clipped group.
-    """
-    if cell.budget is None or cell.scheme == "none":
-        return "gaussian", True, (_NO_CLIP,), (0.0,)
-    noise, whole = cell.budget.noise, cell.scheme == "iid"
-    steps = settings.epochs * max(1, round(1.0 / settings.rate))
-    budget = (cell.budget.epsilon, cell.budget.delta)
-    unit = noise_unit(noise, *budget, steps, settings.rate)
-    sizes = [sum(sizes)] if whole else sizes
-    clips = flat_clips(noise, len(sizes), settings.clip)
-    scales = group_scales(cell.scheme, noise, clips, sizes, unit)
-    return noise, whole, tuple(clips.tolist()), tuple(scales.tolist())
-
-
-def _best_rate(epochs: pd.DataFrame, last: int, part: str) -> float:
-    """Learning rate of the highest mean accuracy, of those at which no network diverged."""
-    diverged = (epochs["samples"] > 0) & ~np.isfinite(epochs["train_loss"])
-    good = epochs[~epochs["learning_rate"].isin(epochs.loc[diverged, "learning_rate"])]
-    if good.empty:
-        tried = sorted(set(epochs["learning_rate"]))
-        message = f"{part}: expected a learning rate with finite losses, got none of {tried}"
-        raise RuntimeError(message)
-    means = good[good["epoch"] == last].groupby("learning_rate")["accuracy"].mean()
-    best = means == means.max()
-    return float(min(means.index[best]))

@@ -18,13 +18,15 @@ from dpnoise_papers.inid_2024.deep.accounting import noise_unit
 from dpnoise_papers.inid_2024.deep.images import digits
 from dpnoise_papers.inid_2024.deep.network import parameter_groups, residual_network
 from dpnoise_papers.inid_2024.deep.public import fisher_traces
-from dpnoise_papers.inid_2024.deep.run import Run, Trial
+from dpnoise_papers.inid_2024.deep.run import Run
 from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales, proportional_clips
+from dpnoise_papers.inid_2024.deep.search import best_rate, report_trials, search_trials
 from dpnoise_papers.inid_2024.deep.training import train
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.inid_2024.deep.images import Images
+    from dpnoise_papers.inid_2024.deep.run import Trial
     from dpnoise_papers.inid_2024.deep.scales import Scheme
     from dpnoise_papers.inid_2024.deep_settings import PrivateTraining
     from dpnoise_papers.inid_2024.learning_settings import PublicWeights
@@ -228,18 +230,14 @@ class _Runs(NamedTuple):
 
     def reported(self) -> tuple[float, pd.DataFrame]:
         """Learning rate of the highest mean accuracy, and the last epoch of fresh networks."""
-        rates = self.study.learning_rates
-        tried = [Trial(("search", k), rate) for rate in rates for k in range(self.study.search)]
-        search = self._trained(tried, stop=False)
-        diverged = search.loc[~np.isfinite(search["train_loss"]), "learning_rate"]
-        good = search[~search["learning_rate"].isin(diverged)]
-        means = good.groupby("learning_rate")["accuracy"].mean()
-        rate = float(means.index[int(means.argmax())])
-        fresh = [Trial(("report", k), rate) for k in range(self.study.repetitions)]
-        return rate, self._trained(fresh, stop=True)
+        tried = search_trials(self.study.learning_rates, self.study.search)
+        last = self.settings.epochs
+        rate = best_rate(self._trained(tried, stop=False), last, self.name)
+        found = self._trained(report_trials(rate, self.study.repetitions), stop=True)
+        return rate, found[found["epoch"] == last]
 
-    def _trained(self, trials: list[Trial], *, stop: bool) -> pd.DataFrame:
-        """Records of the last epoch."""
+    def _trained(self, trials: tuple[Trial, ...], *, stop: bool) -> pd.DataFrame:
+        """Records of all epochs."""
         settings = self.settings
         run = Run(
             network=settings.network,
@@ -250,12 +248,11 @@ class _Runs(NamedTuple):
             scales=tuple(self.scales.tolist()),
             rate=settings.rate,
             epochs=settings.epochs,
-            trials=tuple(trials),
+            trials=trials,
             seed=settings.seed,
             scope=("table-4-weights", self.data.name, self.name),
             chunk=settings.chunk,
             precision=settings.precision,
             stop=stop,
         )
-        epochs = train(run, self.data, device=settings.device).epochs
-        return epochs[epochs["epoch"] == settings.epochs]
+        return train(run, self.data, device=settings.device).epochs

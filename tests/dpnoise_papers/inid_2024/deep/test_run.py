@@ -8,7 +8,7 @@ from scipy import stats
 
 import deep_toys as toys
 from dpnoise_papers.inid_2024.deep.accounting import noise_unit
-from dpnoise_papers.inid_2024.deep.run import Trial, draw, effective_scale
+from dpnoise_papers.inid_2024.deep.run import Trial, draw
 from dpnoise_papers.inid_2024.deep.scales import SCHEMES, flat_clips, group_scales
 
 
@@ -72,7 +72,7 @@ def test_every_scheme_amounts_to_the_noise_that_the_budget_asks_for(noise, schem
     clips = flat_clips(noise, 6, 1.0)
     scales = group_scales(scheme, noise, clips, [9, 40, 40, 80, 160, 5], unit)
     run = toys.run(noise=noise, clips=tuple(clips), scales=tuple(scales))
-    found = effective_scale(run)
+    found = toys.spent_unit(run)
     assert unit * (1 - 1e-15) <= found <= unit * (1 + 1e-12)
 
 

@@ -51,7 +51,7 @@ def test_every_noise_of_the_tables_is_drawn(tables):
 def test_hollow_markers_are_what_the_printed_accuracies_exclude(tables):
     right = signal_and_noise(*tables).axes[1]
     lines = [line for line in right.lines if line.get_marker() != "None" and len(line.get_xdata())]
-    hollow = sum(line.get_markerfacecolor() == "none" for line in lines)
+    hollow = sum(line.get_markerfacecolor() == "white" for line in lines)
     shown = tables[1][tables[1]["variant"].isin(list(_VARIANTS))]
     assert hollow == int((shown["excluded"] == 1).sum())
     assert 0 < hollow < len(lines)

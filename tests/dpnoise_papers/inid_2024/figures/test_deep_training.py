@@ -45,6 +45,19 @@ def test_every_cell_is_drawn_with_the_interval_of_the_verdict(tables):
     assert lengths == pytest.approx(sorted(wide))
 
 
+def test_the_axis_of_each_noise_holds_its_networks_and_the_nearest_guide(tables):
+    figure = accuracy_by_scheme(*tables)
+    gaussian, laplace = figure.axes
+    for axes, guide in ((gaussian, 97.25), (laplace, 10.0)):
+        low, high = axes.get_ylim()
+        heights = [y for line in axes.lines for y in line.get_ydata()]
+        assert guide in heights
+        assert low < min(heights) and max(heights) < high  # noqa: PT018
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {"no clipping, no noise (97.2 %)", "guessing (10 %)"} < set(labels)
+    assert {f"optimal i.n.i.d., {noise} noise" for noise in ("Gaussian", "Laplace")} < set(labels)
+
+
 def test_a_cell_that_was_not_trained_is_left_out(tables):
     table, runs = tables
     accuracy_by_scheme(table.iloc[:3], dict(list(runs.items())[:3]))

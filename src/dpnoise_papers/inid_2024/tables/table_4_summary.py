@@ -1,0 +1,112 @@
+"""Table IV of inid-2024, trained: accuracy of each cell, and differences between cells."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from dpnoise_papers.inid_2024.tables.table_4_training import CELL, GROUPS_COLUMNS
+
+if TYPE_CHECKING:
+    from dpnoise_papers.inid_2024.deep_settings import PrivateTraining
+
+SUMMARY_COLUMNS = [
+    *CELL, "data_note", "repetitions", "learning_rate", "edge", "accuracy", "accuracy_se",
+    "accuracy_sd", "lowest", "highest", "train_loss", "clipped", "signal", "noise_norm",
+]  # fmt: skip
+GAIN_COLUMNS = ["comparison", *CELL, "other", "gain", "gain_se", "point_seeds"]
+
+
+def table_4_trained(settings: PrivateTraining, parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Accuracy of each cell of Table IV over the reported networks.
+
+    Parameters
+    ----------
+    settings : PrivateTraining
+        Of the whole table.
+    parts : dict of str to pandas.DataFrame
+        Runs by cell, of `train_cell`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns noise, delta, epsilon, scheme, data_note (what is not as in the original data),
+        repetitions, learning_rate, edge (which end of the grid it is, if one), accuracy (mean, %),
+        accuracy_se, accuracy_sd, lowest, highest, train_loss, clipped, signal and noise_norm (means
+        over the networks in the last epoch). No rows of a cell that was not trained.
+    """
+    rows = []
+    grid = sorted(settings.learning_rates)
+    for name in settings.cells:
+        runs = parts[name]
+        last = runs[(runs["phase"] == "report") & (runs["epoch"] == settings.epochs)]
+        if last.empty:
+            continue
+        accuracy = last["accuracy"].to_numpy(dtype=float)
+        rate = float(last["learning_rate"].iloc[0])
+        ends = {grid[0]: "lowest", grid[-1]: "highest"} if len(grid) > 1 else {}
+        deviation = float(np.std(accuracy, ddof=1)) if len(accuracy) > 1 else math.nan
+        rows.append(
+            last[[*CELL, "data_note"]].iloc[0].to_dict()
+            | {
+                "repetitions": len(accuracy),
+                "learning_rate": rate,
+                "edge": ends.get(rate, ""),
+                "accuracy": accuracy.mean(),
+                "accuracy_se": deviation / math.sqrt(len(accuracy)),
+                "accuracy_sd": deviation,
+                "lowest": accuracy.min(),
+                "highest": accuracy.max(),
+            }
+            | last[["train_loss", "clipped", "signal", "noise_norm"]].mean().to_dict()
+        )
+    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+
+
+def table_4_gains(table: pd.DataFrame) -> pd.DataFrame:
+    """Differences of accuracy between schemes and between noises, beside their standard errors.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `table_4_trained`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns comparison, noise, delta, epsilon, scheme, other, gain (percentage points), gain_se
+        and point_seeds: the number of networks of each of the two cells with which a gain of one
+        point would be two standard errors. A gain of g points takes 1 / g^2 times as many.
+    """
+    found = {tuple(row[name] for name in CELL): row for row in table.to_dict("records")}
+    rows = []
+    for (noise, delta, epsilon, scheme), row in found.items():
+        others = [
+            ("scheme", other, (noise, delta, epsilon, other))
+            for other in ("spr", "iid", "spr-group")
+            if scheme == "optimal"
+        ]
+        others += [
+            ("noise", f"gaussian, delta = {key[1]:g}", key)
+            for key in found
+            if noise == "laplace" and key[0] == "gaussian" and key[2:] == (epsilon, scheme)
+        ]
+        for comparison, name, key in others:
+            if key not in found:
+                continue
+            other = found[key]
+            variance = row["accuracy_sd"] ** 2 + other["accuracy_sd"] ** 2
+            error = math.hypot(row["accuracy_se"], other["accuracy_se"])
+            gain = row["accuracy"] - other["accuracy"]
+            seeds = max(2, math.ceil(4.0 * variance)) if math.isfinite(variance) else math.nan
+            rows.append([comparison, noise, delta, epsilon, scheme, name, gain, error, seeds])
+    return pd.DataFrame(rows, columns=GAIN_COLUMNS)
+
+
+def groups_of_cells(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Gradients and noise by group in the last epoch of every cell."""
+    last = [table[table["epoch"] == table["epoch"].max()] for table in parts.values() if len(table)]
+    return pd.concat(last, ignore_index=True) if last else pd.DataFrame(columns=GROUPS_COLUMNS)

@@ -1,0 +1,71 @@
+"""Summary of trained cells: standard errors, gains and the networks that they take."""
+
+import math
+
+import pandas as pd
+import pytest
+
+import deep_toys as toys
+
+torch = pytest.importorskip("torch")
+from dpnoise_papers.inid_2024.tables.table_4_summary import (  # noqa: E402
+    groups_of_cells,
+    table_4_gains,
+    table_4_trained,
+)
+from dpnoise_papers.inid_2024.tables.table_4_training import cifar10_cell  # noqa: E402
+
+
+def runs_of(accuracies, noise="gaussian", delta=1e-5, epsilon=8.0, scheme="iid"):
+    """Runs of one cell whose reported networks end with these accuracies."""
+    rows = len(accuracies)
+    return pd.DataFrame({
+        "noise": noise, "delta": delta, "epsilon": epsilon, "scheme": scheme, "phase": "report",
+        "repetition": range(rows), "learning_rate": 1.0, "epoch": 2, "samples": 9, "dropped": 0,
+        "train_loss": 1.0, "accuracy": accuracies, "clipped": 0.5, "signal": 0.1,
+        "noise_norm": 0.3, "data_note": "lossy",
+    })  # fmt: skip
+
+
+def test_standard_errors_are_those_of_the_mean():
+    table = toys.table()
+    parts = {name: runs_of([], scheme="none") for name in table.cells}
+    parts["gaussian-1e-05-8-iid"] = runs_of([80.0, 82.0, 87.0])
+    found = table_4_trained(table, parts)
+    assert len(found) == 1
+    [row] = found.to_dict("records")
+    assert row["accuracy"] == 83.0
+    assert math.isclose(row["accuracy_sd"], math.sqrt(13.0))
+    assert math.isclose(row["accuracy_se"], math.sqrt(13.0 / 3.0))
+    assert (row["lowest"], row["highest"], row["repetitions"]) == (80.0, 87.0, 3)
+    assert row["edge"] == "highest"
+    assert row["data_note"] == "lossy"  # so that no verdict on such data goes without it
+
+
+def test_gains_and_the_seeds_that_tell_them_from_noise():
+    """n seeds of each have a difference with variance (s^2 + t^2) / n."""
+    table = toys.table()
+    cells = {
+        "gaussian-1e-05-8-iid": ([80.0, 82.0], "gaussian", 1e-5, 8.0, "iid"),
+        "gaussian-1e-05-8-optimal": ([84.0, 90.0], "gaussian", 1e-5, 8.0, "optimal"),
+        "laplace-0-8-optimal": ([10.0, 10.0], "laplace", 0.0, 8.0, "optimal"),
+    }
+    parts = {name: runs_of([], scheme="none") for name in table.cells}
+    parts |= {name: runs_of(*told) for name, told in cells.items()}
+    gains = table_4_gains(table_4_trained(table, parts))
+    scheme = gains[gains["comparison"] == "scheme"].iloc[0]
+    assert scheme["gain"] == 6.0
+    assert math.isclose(scheme["gain_se"], math.sqrt((2.0 + 18.0) / 2))
+    assert scheme["point_seeds"] == 80  # 2 sqrt(20 / 80) = 1
+    [noise] = gains[gains["comparison"] == "noise"].to_dict("records")
+    assert noise["gain"] == -77.0
+    assert noise["other"] == "gaussian, delta = 1e-05"
+
+
+def test_without_images_nothing_is_trained():
+    runs, groups = cifar10_cell(toys.table(), None, part="none")
+    assert runs.empty
+    assert groups_of_cells({"none": groups}).empty
+    table = toys.table()
+    assert table_4_trained(table, dict.fromkeys(table.cells, runs)).empty
+    assert table_4_gains(table_4_trained(table, dict.fromkeys(table.cells, runs))).empty
