@@ -8,6 +8,7 @@ neighbours the l1 sensitivity is K times and the l2 sensitivity sqrt(K) times th
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dpnoise.calibration.certify import certified_calibration
@@ -41,6 +42,7 @@ def laplace_scale(epsilon: float, delta: float) -> float:
     return 1.0 / (epsilon - 2.0 * math.log1p(-delta))
 
 
+@lru_cache(maxsize=256)  # a limit of the searches for other families
 def laplace(budget: Budget) -> Calibration:
     """Laplace noise of minimum variance for delta > 0: in closed form for K = 1, else by a root."""
     variance = None

@@ -169,22 +169,47 @@ def trend_path(
         problems.number("penalty", penalty, low=0.0, high=LARGEST)
     check_order(problems, order)
     problems.raise_if_any()
-    mean = float(np.mean(signal))
-    centred = signal - mean
-    difference = difference_operator(graph, order)
-    limit, flat_dual = flat_penalty(graph, centred, order)
-    rows = difference.shape[0]
-    fits: dict[float, TrendFit] = {}
-    for penalty in {float(p) for p in penalties}:
-        if penalty == 0.0:
-            optimum = Optimum(centred, np.zeros(rows), np.ones(rows, dtype=bool), settled=True)
-        elif penalty >= limit:
-            flat = np.zeros(rows, dtype=bool)
-            optimum = Optimum(np.zeros(graph.nodes), flat_dual, flat, settled=True)
-        else:
-            optimum = solve(graph, order, difference, centred, penalty)
-        fits[penalty] = _certified(graph, order, difference, centred, mean, penalty, optimum)
+    trend = Trend(graph, signal, order)
+    fits = {penalty: trend.fit(penalty) for penalty in {float(p) for p in penalties}}
     return [fits[float(p)] for p in penalties]
+
+
+class Trend:
+    """Trend filtering of one signal, checked, at any penalty.
+
+    Attributes
+    ----------
+    flat : float
+        A penalty from which on the solution is constant.
+    """
+
+    def __init__(self, graph: Graph, signal: Array, order: int) -> None:
+        self._graph, self._order = graph, order
+        self._mean = float(np.mean(signal))
+        self._centred = signal - self._mean
+        self._difference = difference_operator(graph, order)
+        self.flat, self._flat_dual = flat_penalty(graph, self._centred, order)
+
+    def fit(self, penalty: float) -> TrendFit:
+        """Solution at a penalty, finite and non-negative; ArithmeticError as for `trend_filter`."""
+        rows, nodes = self._difference.shape
+        if penalty == 0.0:
+            every = np.ones(rows, dtype=bool)
+            optimum = Optimum(self._centred, np.zeros(rows), every, settled=True)
+        elif penalty >= self.flat:
+            none = np.zeros(rows, dtype=bool)
+            optimum = Optimum(np.zeros(nodes), self._flat_dual, none, settled=True)
+        else:
+            optimum = solve(self._graph, self._order, self._difference, self._centred, penalty)
+        return _certified(
+            self._graph,
+            self._order,
+            self._difference,
+            self._centred,
+            self._mean,
+            penalty,
+            optimum,
+        )
 
 
 def _certified(  # noqa: PLR0917

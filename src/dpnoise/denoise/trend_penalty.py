@@ -2,7 +2,9 @@
 
 SURE(lambda) = |y - b|^2 - n sigma^2 + 2 sigma^2 df(b) estimates the risk E |b - E y|^2 from the
 noisy data alone, so that a choice by it costs no privacy. Its minimum is sought on a geometric grid
-of penalties, refined around the best one.
+of penalties, refined around the best one. The grid is gone through from its smallest penalty: the
+residual |y - b|^2 never falls as lambda grows and df is at least 1, which bounds SURE from below at
+all larger penalties, and the grid ends where that bound exceeds what was found.
 """
 
 from __future__ import annotations
@@ -14,8 +16,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.denoise._checks import check_order, node_signal, standard_deviation
-from dpnoise.denoise.largest_penalty import flat_penalty
-from dpnoise.denoise.trend_filtering import TrendFit, difference_operator, trend_path
+from dpnoise.denoise.trend_filtering import Trend, TrendFit, difference_operator, trend_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,8 @@ def choose_by_sure(
         0, 1 or 2.
     penalties : sequence of float, optional
         What to choose from. By default a grid from where no datum moves by more than
-        sigma / 10 to where the solution is flat, refined around the best.
+        sigma / 10 to where the solution is flat, without penalties so large that their
+        residual alone loses, refined around the best.
 
     Returns
     -------
@@ -96,22 +98,36 @@ def choose_by_sure(
         problems.require(len(penalties) > 0, "penalties", "at least one", penalties)
     problems.raise_if_any()
     if penalties is not None:
-        fits = {fit.penalty: fit for fit in trend_path(graph, y, penalties, order=order)}
-        return _choice(fits, sigma)
+        given = {fit.penalty: fit for fit in trend_path(graph, y, penalties, order=order)}
+        return _choice(given, sigma)
     # a datum moves by (D'u)_i, at most lambda times a column sum of |D|
     columns = abs(difference_operator(graph, order)).sum(axis=0)
     smallest = 0.1 * sigma / float(np.max(columns))
-    largest = max(flat_penalty(graph, signal - np.mean(signal), order)[0], smallest)
+    trend = Trend(graph, signal, order)
+    largest = max(trend.flat, smallest)
     count = 1 + max(int(np.ceil(np.log(largest / smallest) / np.log(_COARSE))), 1)
-    grid = np.geomspace(largest, smallest, count)
-    fits = {fit.penalty: fit for fit in trend_path(graph, y, grid, order=order)}
+    fits: dict[float, TrendFit] = {}
+    for penalty in np.geomspace(largest, smallest, count)[::-1].tolist():
+        fits[penalty] = trend.fit(penalty)
+        if _loses_from_here(fits[penalty], sigma, float(_choice(fits, sigma).sure.min())):
+            break
     for _ in range(_REFINEMENTS):
         tried = sorted(fits)
         at = tried.index(_choice(fits, sigma).fit.penalty)
         between = pairwise(tried[max(at - 1, 0) : at + 2])
         fresh = [float(np.sqrt(low * high)) for low, high in between]
-        fits |= {fit.penalty: fit for fit in trend_path(graph, y, fresh, order=order)}
+        fits |= {penalty: trend.fit(penalty) for penalty in fresh}
     return _choice(fits, sigma)
+
+
+def _loses_from_here(fit: TrendFit, sigma: float, best: float) -> bool:
+    """Whether SURE exceeds `best` at the penalty of a fit and all larger ones.
+
+    Their residuals are at least that of the fit, and their degrees of freedom at least 1. Twice the
+    error bound allows for rounding.
+    """
+    distance = max(np.sqrt(fit.residual) - 2.0 * fit.error_bound, 0.0)
+    return bool(distance**2 + sigma * sigma * (2 - fit.fitted.size) > best)
 
 
 def _choice(fits: dict[float, TrendFit], sigma: float) -> TrendChoice:

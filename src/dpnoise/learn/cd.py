@@ -23,6 +23,8 @@ from dpnoise.learn import kernel
 from dpnoise.learn.problem import LOSSES, PENALTIES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
@@ -55,6 +57,7 @@ def descend(
     noise: ArrayLike,
     orders: ArrayLike | None = None,
     iterate: str = "last",
+    ends: Sequence[int] | None = None,
     threads: int = 1,
 ) -> Array:
     """Weights of DP-CD, started at zero, for every (step, clip, repetition).
@@ -73,12 +76,15 @@ def descend(
         The coordinate that each update takes; cyclic if left out.
     iterate : {"last", "averaged"}
         The last iterate or the mean of the iterates after each pass.
+    ends : sequence of int, optional
+        Rising numbers of passes, L at most: the last iterate after each of them instead of the
+        final parameters. All of them together spend what L passes spend.
     threads : int
         Worker threads. The result does not depend on it.
 
     Returns
     -------
-    float64 array, shape (S, C, R, K)
+    float64 array, shape (S, C, R, K), with `ends` (S, C, R, E, K)
         The final parameters. A run that diverges holds inf or nan.
 
     Raises
@@ -105,17 +111,21 @@ def descend(
     unit = np.ascontiguousarray(noise, dtype=float)
     given = None if orders is None else np.asarray(orders, dtype=np.int64)
     _check(problem, taus, levels, unit, given, iterate, threads)
+    seen = np.array(unit.shape[1:2] if ends is None else ends, dtype=np.int64)
+    if ends is not None:
+        _check_ends(seen, unit.shape[1], iterate)
     cyclic = np.arange(problem.coordinates)
     visits = np.ascontiguousarray(np.broadcast_to(cyclic if given is None else given, unit.shape))
 
     squared = problem.loss == "squared"
     start = (-problem.target if squared else np.zeros(problem.size)).astype(np.float32)
-    out = np.empty((len(taus), len(levels), len(unit), problem.coordinates))
+    shape = len(taus), len(levels), len(unit), len(seen), problem.coordinates
+    out = np.empty(shape)
 
     def one(repetition: int) -> None:
         # a repetition is one unit of work, so that its result cannot depend on `threads`
         part = slice(repetition, repetition + 1)
-        result = np.empty((len(taus), len(levels), 1, problem.coordinates))
+        result = np.empty((*shape[:2], 1, *shape[3:]))
         kernel.run(
             LOSSES.index(problem.loss),
             problem.columns,
@@ -128,6 +138,7 @@ def descend(
             PENALTIES.index(problem.penalty),
             problem.strengths,
             iterate == "averaged",
+            seen,
             result,
         )
         out[:, :, part] = result
@@ -138,7 +149,17 @@ def descend(
     else:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(one, range(len(unit))))
-    return out
+    return out[..., 0, :] if ends is None else out
+
+
+def _check_ends(ends: NDArray[np.int64], passes: int, iterate: str) -> None:
+    """Refuse numbers of passes that no run of so many has, or the mean of iterates with them."""
+    problems = Problems("coordinate descent")
+    rising = ends.ndim == 1 and ends.size > 0 and bool(np.all(np.diff(ends) > 0))
+    good = rising and bool(ends[0] >= 1 and ends[-1] <= passes)
+    problems.require(good, "ends", f"rising numbers of passes from 1 to {passes}", ends.tolist())
+    problems.require(iterate == "last", "iterate", "'last' with ends", iterate)
+    problems.raise_if_any()
 
 
 def _check(  # noqa: PLR0917

@@ -117,14 +117,17 @@ def run(  # noqa: PLR0917
     penalty: int,
     strengths: Array,
     averaged: bool,
+    ends: NDArray[np.int64],
     out: Array,
 ) -> None:
-    """Run every (step, clip, repetition) and write the final parameters to `out`.
+    """Run every (step, clip, repetition) and write the parameters after some passes to `out`.
 
     Arguments as for `dpnoise.learn.cd.descend`. `start`, shape (N,), holds the fitted values of
     zero weights: minus the target (squared loss) or zeros (logistic loss). `columns`, shape (K, N),
     `smoothness` and `strengths`, shape (K,), are those of a `Problem`; `out` has shape
-    (S, C, R, K). The unit noise of an update is scaled here by the sensitivity 2 C_i / N.
+    (S, C, R, E, K) for the rising numbers of passes `ends`, shape (E,): the last pass alone where
+    the mean is asked for. The unit noise of an update is scaled here by the sensitivity
+    2 C_i / N.
     """
     size = columns.shape[1]
     coordinates = columns.shape[0]
@@ -136,10 +139,10 @@ def run(  # noqa: PLR0917
             for r in range(noise.shape[0]):
                 fit[:] = start
                 weight[:] = 0.0
-                mean = out[s, c, r]
+                mean = out[s, c, r, -1]
                 mean[:] = 0.0
-                previous, delta = 0, np.float32(0.0)
-                for k in range(noise.shape[1]):
+                previous, delta, end = 0, np.float32(0.0), 0
+                for k in range(ends[-1]):
                     for i in range(coordinates):
                         j = orders[r, k, i]
                         # the noise is scaled to the bound as rounded, not as asked for
@@ -160,5 +163,6 @@ def run(  # noqa: PLR0917
                         previous = j
                     if averaged:
                         mean += weight / noise.shape[1]
-                if not averaged:
-                    mean[:] = weight
+                    elif ends[end] == k + 1:
+                        out[s, c, r, end] = weight
+                        end += 1

@@ -90,7 +90,8 @@ class Problem:
         if self.loss == "squared":
             risk = 0.5 * np.mean((fitted - self.target) ** 2, axis=-1)
         else:
-            risk = np.mean(np.logaddexp(0.0, -self.target * fitted), axis=-1)
+            margin = self.target * fitted  # as np.logaddexp(0, -margin), which is not vectorised
+            risk = np.mean(np.log1p(np.exp(-np.abs(margin))) + np.maximum(-margin, 0.0), axis=-1)
         penalty = {"none": 0.0, "l1": np.abs(w), "l2": 0.5 * w**2}[self.penalty]
         return risk + np.sum(self.strengths * penalty, axis=-1)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
+_ROUNDING = 1e-9
 OVERFLOWS = np.errstate(over="ignore", invalid="ignore")  # a diverged run is a result: inf
 
 
@@ -110,6 +111,30 @@ def run(
     return found
 
 
+def race(
+    errors: Callable[[slice, NDArray[np.bool_]], Array], shape: tuple[int, int], trials: int
+) -> Array:
+    """Errors of every (step, clip, trial), inf from where a combination has lost on.
+
+    `errors` are those of some trials, for the combinations that are marked; the result has the
+    combination with the smallest mean, and its errors, as if all were run. No error is negative
+    (but for rounding), so that a combination has lost when its errors sum to more than those of
+    another one on all trials.
+    """
+    found = np.full((*shape, trials), np.inf)
+    found[..., :1] = errors(slice(1), np.ones(shape, dtype=bool))
+    leader = np.zeros(shape, dtype=bool)
+    leader[smallest_mean(found[..., :1])] = True
+    if trials > 1:
+        found[leader, 1:] = errors(slice(1, trials), leader)[leader]
+    bound = found[leader].sum() * (1.0 + _ROUNDING) + _ROUNDING
+    for trial in range(1, trials):
+        alive = ~leader & (found[..., :trial].sum(axis=-1) <= bound)
+        one = slice(trial, trial + 1)
+        found[alive, one] = errors(one, alive)[alive]
+    return found
+
+
 def smallest_mean(errors: Array) -> tuple[int, ...]:
     """Place of the configuration with the smallest mean over the trials, the last axis."""
     mean = errors.mean(axis=-1)
@@ -141,5 +166,7 @@ def in_threads(
     work: Callable[[_Job], _Result], jobs: Iterable[_Job], threads: int
 ) -> list[_Result]:
     """Results in the order of the jobs, whatever the number of threads."""
+    if threads == 1:
+        return [work(job) for job in jobs]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, jobs))

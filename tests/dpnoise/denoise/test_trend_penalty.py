@@ -31,13 +31,19 @@ def test_the_choice_is_near_the_best_penalty_in_hindsight(order):
 
 
 @orders
-def test_the_grid_reaches_from_no_change_to_the_mean(order):
-    y = TRUTH + 2.0 * np.random.default_rng(2).normal(size=TRUTH.size)
-    choice = choose_by_sure(CITY, y, 2.0, order=order)
-    smallest, flat = trend_path(CITY, y, [choice.penalties[0], choice.penalties[-1]], order=order)
-    assert np.max(np.abs(smallest.fitted - y)) <= 0.2 * (1 + 1e-9)
-    assert flat.degrees_of_freedom == 1
-    assert flat.penalty >= largest_penalty(CITY, y, order=order) * (1 - 1e-9)
+@pytest.mark.parametrize("sigma", [0.2, 2.0, 20.0])
+def test_penalties_beyond_the_grid_lose(order, sigma):
+    y = TRUTH + sigma * np.random.default_rng(2).normal(size=TRUTH.size)
+    choice = choose_by_sure(CITY, y, sigma, order=order)
+    smallest = trend_path(CITY, y, choice.penalties[:1], order=order)[0]
+    assert np.max(np.abs(smallest.fitted - y)) <= 0.1 * sigma * (1 + 1e-9)
+    last = choice.penalties[-1]
+    flat = largest_penalty(CITY, y, order=order)
+    beyond = trend_path(CITY, y, np.geomspace(last, max(flat, last) * 1.1, 8), order=order)
+    assert beyond[-1].degrees_of_freedom == 1
+    assert min(fit.sure(sigma) for fit in beyond) >= np.min(choice.sure)
+    if choice.fit.penalty == last:
+        assert choice.fit.degrees_of_freedom == 1
 
 
 def test_data_without_signal_come_out_nearly_flat():

@@ -113,6 +113,18 @@ def test_results_do_not_depend_on_company_or_threads(loss):
         assert together[s, c, r].tobytes() == alone.tobytes()
 
 
+@losses
+def test_the_path_of_a_run_holds_the_ends_of_shorter_runs(loss):
+    problem = problem_of(loss, "l2")
+    noise = np.random.default_rng(5).normal(size=(2, 6, 3))
+    given = {"steps": [0.5, 1.0], "clips": [0.3, 3.0]}
+    path = descend(problem, noise=noise, ends=[1, 2, 4, 6], **given)
+    assert path.shape == (2, 2, 2, 4, 3)
+    for place, end in enumerate([1, 2, 4, 6]):
+        alone = descend(problem, noise=noise[:, :end], **given)
+        assert path[..., place, :].tobytes() == alone.tobytes()
+
+
 samples = st.lists(
     st.tuples(st.floats(-1e4, 1e4, width=32), st.floats(-1e4, 1e4, width=32)),
     min_size=2,
@@ -226,6 +238,10 @@ BAD = [
     ({"noise": np.zeros((0, 3, 3))}, ["noise:"]),
     ({"noise": np.full((2, 3, 3), np.nan), "clips": [np.nan]}, ["noise: .*NaN", "clips:"]),
     ({"orders": np.full((2, 3, 3), 3), "steps": [np.nan]}, ["orders: .*0 to 2", "steps:"]),
+    ({"ends": [2, 2], "iterate": "averaged"}, ["ends: .*1 to 3", "iterate: .*'last'"]),
+    ({"ends": [0, 1]}, ["ends:"]),
+    ({"ends": [1, 4]}, ["ends:"]),
+    ({"ends": []}, ["ends:"]),
     ({"orders": np.full((2, 3, 2), -1)}, [r"orders: expected shape \(2, 3, 3\)", "0 to 2"]),
 ]
 

@@ -12,6 +12,7 @@ from dpnoise_papers.descent.harness import (
     gain_and_error,
     in_threads,
     mean_and_error,
+    race,
     run,
     smallest_mean,
 )
@@ -25,6 +26,29 @@ def test_means_and_paired_gains():
     gain, spread = gain_and_error(np.array([1.0, 2.0]), np.array([0.0, 1.5]))
     assert (gain, spread) == pytest.approx((0.75, 0.25))
     assert np.isnan(gain_and_error(np.array([1.0, np.inf]), np.array([0.0, 1.5]))).all()
+
+
+@pytest.mark.parametrize("trials", [1, 2, 5])
+@pytest.mark.parametrize("worst", [1.0, np.inf])
+def test_a_race_has_the_winner_of_a_full_run_and_runs_less(trials, worst):
+    rng = np.random.default_rng(trials)
+    for _ in range(50):
+        errors = rng.exponential(size=(4, 3, 1)) + 0.3 * rng.exponential(size=(4, 3, trials))
+        errors[rng.random(errors.shape) < 0.05] *= worst
+        runs = 0
+
+        def some(which, wanted, errors=errors):
+            nonlocal runs
+            runs += np.count_nonzero(wanted) * errors[..., which].shape[-1]
+            return np.where(wanted[..., None], errors[..., which], np.inf)
+
+        found = race(some, (4, 3), trials)
+        place = smallest_mean(errors)
+        if np.isfinite(errors[place]).all():
+            assert smallest_mean(found) == place
+            assert np.array_equal(found[place], errors[place])
+        assert runs <= errors.size
+        assert trials == 1 or worst == np.inf or runs < errors.size
 
 
 def test_means_of_many_configurations_are_those_of_each():

@@ -18,7 +18,9 @@ from threadpoolctl import threadpool_limits
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers.descent.harness import mean_and_error
 from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import account, describe_centre
-from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs, Split, make_split
+from dpnoise_papers.flipped_huber_2023.tables.table_3_race import Contest, run_for_best
+from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
+from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import Split, make_split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,12 +72,20 @@ def sweep(
             "pick": slice(settings.trials, select), "report": slice(select, settings.all_trials),
         },
     }  # fmt: skip
-    runs = run_all(settings, dataset, settings.all_trials, threads)
+    runs = prepared_runs(settings, dataset, settings.all_trials)
+    runs.run(range(settings.trials), threads)
+    contests = [Contest(key, settings.passes) for key in runs.asked]
+    run_for_best(runs, range(settings.trials, select), contests, threads)
+    chosen = {
+        protocol: {key: runs.best(key, runs.passes, phases["pick"]) for key in runs.asked}
+        for protocol, phases in protocols.items()
+    }
+    runs.run_places(range(select, settings.all_trials), chosen["honest"], threads)
     split = make_split(dataset, settings, 0)
     rows: list[dict[str, Any]] = []
     for protocol, phases in protocols.items():
         for mechanism in settings.mechanisms:
-            place = runs.best((mechanism, EXACT), runs.passes, phases["pick"])
+            place = chosen[protocol][mechanism, EXACT]
             passes, step, clip = runs.configuration(place)
             shared = {
                 "dataset": dataset.name,
@@ -96,14 +106,12 @@ def sweep(
     return means(runs, printed), pd.DataFrame(rows, columns=CHOSEN_COLUMNS)
 
 
-def run_all(settings: Table3, dataset: Dataset, trials: int, threads: int) -> Runs:
-    """Run every mechanism of the settings with all configurations."""
+def prepared_runs(settings: Table3, dataset: Dataset, trials: int) -> Runs:
+    """Runs of every mechanism of the settings with all configurations, still to be made."""
     asked: dict[Key, tuple[int, ...]] = {
         (mechanism, EXACT): settings.passes for mechanism in settings.mechanisms
     }
-    runs = Runs(dataset, settings, asked, trials=trials)
-    runs.run(range(trials), threads)
-    return runs
+    return Runs(dataset, settings, asked, trials=trials)
 
 
 def means(runs: Runs, trials: slice) -> pd.DataFrame:

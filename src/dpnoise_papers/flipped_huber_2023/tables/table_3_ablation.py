@@ -8,14 +8,16 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
+from dpnoise_papers.descent.harness import in_threads
 from dpnoise_papers.flipped_huber_2023.settings_table_3 import varied
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import (
     METRICS,
     SWEEP_COLUMNS,
     means,
+    prepared_runs,
     printed_values,
-    run_all,
 )
+from dpnoise_papers.flipped_huber_2023.tables.table_3_race import Contest, run_for_best
 from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
 from dpnoise_papers.parts import together
 
@@ -45,14 +47,19 @@ def variants(
     """
     if dataset is None:
         return pd.DataFrame(columns=COLUMNS)
+    changed = {
+        name: _where_it_matters(varied(settings, ablation, variant), dataset)
+        for name, variant in ablation.variants.items()
+    }
+    distinct: list[Table3] = []  # variants that come to the same here run once
+    for one in changed.values():
+        if one not in distinct:
+            distinct.append(one)
+    done = in_threads(lambda one: _run(one, dataset, ablation.trials), distinct, threads)
     trials = slice(ablation.trials)
-    done: list[tuple[Table3, Runs]] = []  # variants that come to the same here run once
     rows = []
-    for name, variant in ablation.variants.items():
-        changed = _where_it_matters(varied(settings, ablation, variant), dataset)
-        known = [runs for other, runs in done if other == changed]
-        runs = known[0] if known else run_all(changed, dataset, ablation.trials, threads)
-        done.append((changed, runs))
+    for name, one in changed.items():
+        runs = done[distinct.index(one)]
         table = {
             tuple(row[column] for column in SWEEP_COLUMNS[:4]): row
             for row in means(runs, trials).to_dict("records")
@@ -62,6 +69,13 @@ def variants(
             row = table[mechanism, *runs.configuration(place)]
             rows.append({"dataset": dataset.name, "variant": name} | row)
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _run(settings: Table3, dataset: Dataset, trials: int) -> Runs:
+    """Runs of one variant, as far as its best configurations need them."""
+    runs = prepared_runs(settings, dataset, trials)
+    run_for_best(runs, range(trials), [Contest(key, settings.passes) for key in runs.asked])
+    return runs
 
 
 def _where_it_matters(settings: Table3, dataset: Dataset) -> Table3:

@@ -63,14 +63,29 @@ def account(task: Task, mechanism: str, settings: Table3, passes: int) -> Coordi
     ----------
     mechanism : {"gaussian", "flipped-huber", "gaussian-tight"}
     """
+    searched = mechanism == "flipped-huber"  # for the sensitivities; the others ignore them
+    sizes = tuple(task.problem.sensitivities(1.0).tolist()) if searched else None
+    shape = task.problem.coordinates, passes
+    return _account(mechanism, settings.epsilon, task.delta, shape, sizes, settings.xi_grid)
+
+
+@lru_cache(maxsize=1024)  # the same for many configurations and trials
+def _account(  # noqa: PLR0917
+    mechanism: str,
+    epsilon: float,
+    delta: float,
+    shape: tuple[int, int],
+    sensitivities: tuple[float, ...] | None,
+    grid: int,
+) -> CoordinateNoise:
     return coordinate_noise(
         mechanism,
-        epsilon=settings.epsilon,
-        delta=task.delta,
-        coordinates=task.problem.coordinates,
-        passes=passes,
-        sensitivities=task.problem.sensitivities(1.0),
-        grid=settings.xi_grid,
+        epsilon=epsilon,
+        delta=delta,
+        coordinates=shape[0],
+        passes=shape[1],
+        sensitivities=sensitivities,
+        grid=grid,
     )
 
 

@@ -29,8 +29,10 @@ import pandas as pd
 from scipy.special import stdtrit
 from threadpoolctl import threadpool_limits
 
+from dpnoise_papers.descent.harness import in_threads
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import METRICS, printed_values
 from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import describe_centre
+from dpnoise_papers.flipped_huber_2023.tables.table_3_race import Contest, run_for_best
 from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import Runs
 
 if TYPE_CHECKING:
@@ -90,8 +92,18 @@ def replications(
     pilot, audit = size * again.pilot, size * (count - again.audit)
     runs.run(range(pilot), threads)
     runs.thin(pilot, again.keep)
-    runs.run(range(pilot, audit), threads, whole=False)
-    runs.run(range(audit, size * count), threads)
+    contests = [
+        Contest((mechanism, variant.optimum), variant.passes or settings.passes)
+        for variant in again.variants.values()
+        for mechanism in (variant.gaussian, variant.flipped_huber)
+    ]
+    in_threads(
+        lambda first: run_for_best(
+            runs, range(first, first + size), contests, whole=first >= audit
+        ),
+        range(pilot, size * count, size),
+        threads,
+    )
     rows = []
     for replication in range(count):
         trials = slice(size * replication, size * (replication + 1))

@@ -1,4 +1,4 @@
-"""Runs of private coordinate descent for Table III: splits, draws, errors of all configurations.
+"""Runs of private coordinate descent for Table III: draws, and errors of all configurations.
 
 Draws are paired: all mechanisms, steps and clipping levels see the same uniforms through their own
 quantile functions, so that a difference between two mechanisms is not a difference in luck.
@@ -6,129 +6,35 @@ quantile functions, so that a difference between two mechanisms is not a differe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpnoise.learn.cd import coordinate_orders, descend
-from dpnoise.learn.optimum import optimum
-from dpnoise.learn.problem import make_problem
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers import grids
-from dpnoise_papers.descent.harness import (
-    OVERFLOWS,
-    Task,
-    budget_delta,
-    diverged_to_inf,
-    in_threads,
-    run,
-    smallest_mean,
-)
+from dpnoise_papers.descent.harness import in_threads, run, smallest_mean
 from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import release_noise
+from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import Split, make_split
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from numpy.typing import NDArray
+
     from dpnoise._types import Array
     from dpnoise.noise import Noise
     from dpnoise_papers.data.dataset import Dataset
-    from dpnoise_papers.flipped_huber_2023.settings_table_3 import OpenChoices, Table3
+    from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
 
     # A mechanism, and what its NMSE is measured from: 'exact' or passes of the plain descent.
     Key = tuple[str, str | int]
+    Flags = NDArray[np.bool_]
 
 EXACT = "exact"
-GOOD_WINE = 6  # UCI quality at or above which the task 'quality' calls a wine good
 _UNCLIPPED = 1e12
-
-
-@dataclass(frozen=True)
-class Split(Task):
-    """A task on the training part of a data set, with its test part.
-
-    Attributes
-    ----------
-    test_features : float64 array, shape (n, K)
-    test_target : float64 array, shape (n,)
-    """
-
-    test_features: Array
-    test_target: Array
-
-    @OVERFLOWS
-    def test_error(self, weights: Array) -> Array:
-        """Misclassification rate or normalised residual sum of squares on the test part."""
-        fitted = weights @ self.test_features.T
-        if self.problem.loss == "logistic":
-            return np.asarray(np.mean(np.sign(fitted) != self.test_target, axis=-1))
-        squares = np.sum((fitted - self.test_target) ** 2, axis=-1)
-        return diverged_to_inf(squares / np.sum(self.test_target**2))
-
-
-def features_and_target(dataset: Dataset, setting: OpenChoices) -> tuple[Array, Array]:
-    """Return the arrays of the learning task under one choice of what the paper leaves open.
-
-    Parameters
-    ----------
-    setting : OpenChoices
-        `wine_task` matters for wine-quality alone, `california_features` for california alone.
-    """
-    X, y = dataset.features, dataset.target
-    if dataset.name == "california" and setting.california_features == "counts":
-        column = dict(zip(dataset.feature_names, X.T, strict=True))
-        households = column["population"] / column["average_occupancy"]
-        for name in ("average_rooms", "average_bedrooms"):
-            column[name] = column[name] * households
-        column["average_occupancy"] = households
-        X = np.column_stack(list(column.values()))
-    if dataset.name == "wine-quality" and setting.wine_task != "colour":
-        quality = np.asarray(dataset.extra["quality"], dtype=float)
-        if setting.wine_task == "quality":
-            return X, np.where(quality >= GOOD_WINE, 1.0, -1.0)
-        X = np.column_stack([X, quality])
-    return X, y
-
-
-def _scale(how: str, train: Array, test: Array) -> tuple[Array, Array]:
-    """Scale both parts by the statistics of the training part."""
-    shift = train.mean(axis=0) if how in {"standardise", "center"} else 0.0
-    scale = train.std(axis=0) if how == "standardise" else 1.0
-    return (train - shift) / scale, (test - shift) / scale
-
-
-def make_split(dataset: Dataset, settings: Table3, index: int) -> Split:
-    """Split, scale and solve: split number `index` of a data set.
-
-    Parameters
-    ----------
-    index : int
-        Which split; the same one for every mechanism and choice.
-    """
-    task, setting = settings.tasks[dataset.name], settings.setting
-    X, y = features_and_target(dataset, setting)
-    stream = generator(settings.seed, "table-3", dataset.name, "split", index)
-    order = stream.permutation(len(y))
-    cut = round(setting.test_fraction * len(y))
-    test, train = order[:cut], order[cut:]
-    X_train, X_test = _scale(setting.features, X[train], X[test])
-    y_train, y_test = y[train], y[test]
-    if task.loss == "squared":
-        y_train, y_test = _scale(setting.target, y_train, y_test)
-    problem = make_problem(
-        X_train,
-        y_train,
-        loss=task.loss,
-        penalty=task.penalty,
-        strength=task.strength * setting.penalty_scale,
-        intercept=setting.intercept,
-    )
-    if setting.intercept:
-        X_test = np.column_stack([X_test, np.ones(len(X_test))])
-    delta = budget_delta(settings.delta, problem.size)
-    return Split(dataset.name, problem, optimum(problem), delta, X_test, y_test)
 
 
 def _one_distribution(noise: Noise) -> Noise:
@@ -187,21 +93,33 @@ class Runs:
         threads : int
             Every trial writes its own place, so that the result does not depend on it.
         """
-        in_threads(partial(self._run, whole=whole), trials, threads)
+        every = {key: np.ones_like(kept) for key, kept in self.kept.items()}
+        in_threads(partial(self.run_trial, wanted=every if whole else self.kept), trials, threads)
 
-    def _run(self, trial: int, *, whole: bool) -> None:
-        """Run one trial."""
-        number = self.first + trial
-        own = self.settings.setting.split == "per-trial"
-        split = make_split(self.dataset, self.settings, number if own else 0)
+    def run_trial(
+        self, trial: int, wanted: Mapping[Key, Flags], split: Split | None = None
+    ) -> None:
+        """Run one trial with some configurations; what is known of others stays.
+
+        Parameters
+        ----------
+        wanted : mapping
+            Bool arrays as in `kept`, for all keys.
+        split : Split, optional
+            That of the trial by `split_of`, where it is made already.
+        """
+        split = split or self.split_of(trial)
         targets = {where: _target(split, where) for _, where in self.asked}
         for place, passes in enumerate(self.passes):
+            if not any(flags[place].any() for flags in wanted.values()):
+                continue
             shape = passes, split.problem.coordinates
+            number = self.first + trial
             stream = generator(self.settings.seed, "table-3", split.name, "noise", passes, number)
             uniforms = np.maximum(stream.random(shape), 2.0**-54)
             orders = coordinate_orders(self.settings.setting.order, shape, stream)
-            for noise, keys in self._noises(split, passes).items():
-                wanted = np.any([whole | self.kept[key][place] for key in keys], axis=0)
+            for noise, keys in self.noises_of(split, passes).items():
+                chosen = np.any([wanted[key][place] for key in keys], axis=0)
                 errors = run(
                     split.problem,
                     [
@@ -213,13 +131,27 @@ class Runs:
                     noise=noise.ppf(uniforms)[None],
                     orders=orders[None],
                     iterate=self.settings.setting.iterate,
-                    wanted=wanted,
+                    wanted=chosen,
                 )
                 for key, nmse in zip(keys, errors[1:], strict=True):
-                    self.nmse[key][place, ..., trial] = nmse[..., 0]
-                    self.test_error[key[0]][place, ..., trial] = errors[0][..., 0]
+                    self.nmse[key][place, chosen, trial] = nmse[chosen, 0]
+                    self.test_error[key[0]][place, chosen, trial] = errors[0][chosen, 0]
 
-    def _noises(self, split: Split, passes: int) -> dict[Noise, list[Key]]:
+    def run_places(
+        self, trials: Iterable[int], places: Mapping[Key, tuple[int, ...]], threads: int
+    ) -> None:
+        """Run trials with one configuration of each key, at its place of `best`."""
+        wanted = {key: np.zeros_like(kept) for key, kept in self.kept.items()}
+        for key, place in places.items():
+            wanted[key][place] = True
+        in_threads(partial(self.run_trial, wanted=wanted), trials, threads)
+
+    def split_of(self, trial: int) -> Split:
+        """Split of one trial."""
+        own = self.settings.setting.split == "per-trial"
+        return make_split(self.dataset, self.settings, self.first + trial if own else 0)
+
+    def noises_of(self, split: Split, passes: int) -> dict[Noise, list[Key]]:
         """What is asked for with a number of passes, by noise: equal noises run once."""
         found: dict[Noise, list[Key]] = {}
         for key, asked in self.asked.items():

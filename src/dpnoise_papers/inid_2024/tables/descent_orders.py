@@ -120,11 +120,8 @@ def descent_orders(
     def work(job: tuple[str, str]) -> _Done:
         order, scheme = orders[job[0]], ratios[job[1]]
         found = choose(one, scheme, finer, passes=passes, order=order)
-        noise, visits = draw(one, passes, order, range(trials + settings.evaluate), seed)
-        errors = {
-            end: errors_at(one, scheme, found, (noise[:, :end], visits[:, :end])) for end in ends
-        }
-        return _Done(found, errors)
+        draws = draw(one, passes, order, range(trials + settings.evaluate), seed)
+        return _Done(found, errors_at(one, scheme, found, draws, ends))
 
     jobs = [(order, scheme) for order in orders for scheme in SCHEMES]
     done = dict(zip(jobs, in_threads(work, jobs, threads), strict=True))

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.allocation.allocate import allocate
+from dpnoise.learn.cd import descend
 from dpnoise.learn.optimum import optimum
 from dpnoise.learn.problem import make_problem
 from dpnoise_papers import grids
-from dpnoise_papers.descent.harness import Task, budget_delta, run, smallest_mean
+from dpnoise_papers.descent.harness import Task, budget_delta, race, run, smallest_mean
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -104,12 +105,20 @@ def draw(
 
 
 def errors_of(
-    task: Task, ratios: Array, draws: Draws, steps: Array, clips: Array, *, power: float = 0.0
+    task: Task,
+    ratios: Array,
+    draws: Draws,
+    steps: Array,
+    clips: Array,
+    *,
+    power: float = 0.0,
+    wanted: NDArray[np.bool_] | None = None,
 ) -> Array:
     """Relative errors of every step, clipping constant and trial, shape (S, C, trials).
 
     The noise is multiplied by step^`power`: 0 for every scheme of the paper. `ratios` are those of
-    `noise_ratios`, `draws` those of `draw`.
+    `noise_ratios`, `draws` those of `draw`. `wanted`, shape (S, C), marks the combinations to run,
+    by default all; the others get inf.
     """
     noise, orders = draws
     scaled = noise * ratios[orders]  # noise comes by place in the order, ratios by coordinate
@@ -122,6 +131,7 @@ def errors_of(
                 clips=clips,
                 noise=scaled * step**power,
                 orders=orders,
+                wanted=None if wanted is None else wanted[[place]],
             )[0]
             for place, step in enumerate(steps)
         ]
@@ -140,7 +150,7 @@ class Found:
         Whether the coarse grid's best lies on that grid's edge.
     luckiest : float
         The mean over trials of the smallest error of each trial over the refined grid: an oracle
-        minimum, not computable under privacy.
+        minimum, not computable under privacy. NaN unless it was asked for.
     """
 
     step: float
@@ -158,33 +168,60 @@ def choose(
     passes: int,
     order: str | Sequence[int],
     power: float = 0.0,
+    luckiest: bool = False,
 ) -> Found:
     """Step and clipping constant of the smallest mean error over the trials.
 
     The coarse grid is run on the first `coarse_trials`; then `refine` points per axis between the
-    neighbours of its best, on all `trials`.
+    neighbours of its best, on all `trials`. `luckiest` asks for that of `Found`, for which no
+    combination may be left out early.
     """
     noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
+
+    def on(steps: Array, clips: Array, trials: int) -> Array:
+        def errors(some: slice, wanted: NDArray[np.bool_]) -> Array:
+            draws = noise[:trials][some], orders[:trials][some]
+            return errors_of(task, ratios, draws, steps, clips, power=power, wanted=wanted)
+
+        return race(errors, (len(steps), len(clips)), trials)
+
     coarse = grids.values(settings.steps), grids.values(settings.clips)
-    few = noise[: settings.coarse_trials], orders[: settings.coarse_trials]
-    places = smallest_mean(errors_of(task, ratios, few, *coarse, power=power))
+    places = smallest_mean(on(*coarse, settings.coarse_trials))
     edge = any(p in (0, len(g) - 1) for p, g in zip(places, coarse, strict=True))
     steps, clips = (
         g[p] * np.geomspace(g[0] / g[1], g[1] / g[0], settings.refine)
         for p, g in zip(places, coarse, strict=True)
     )
-    errors = errors_of(task, ratios, (noise, orders), steps, clips, power=power)
+    oracle = np.nan
+    if luckiest:
+        errors = errors_of(task, ratios, (noise, orders), steps, clips, power=power)
+        oracle = float(errors.min(axis=(0, 1)).mean())
+    else:
+        errors = on(steps, clips, settings.trials)
     s, c = smallest_mean(errors)
-    luckiest = float(errors.min(axis=(0, 1)).mean())
-    return Found(float(steps[s]), float(clips[c]), errors[s, c], edge, luckiest)
+    return Found(float(steps[s]), float(clips[c]), errors[s, c], edge, oracle)
 
 
 def errors_at(
-    task: Task, ratios: Array, found: Found, draws: Draws, *, power: float = 0.0
-) -> Array:
-    """Relative errors of the chosen configuration on some draws, shape (trials,)."""
-    step, clip = np.array([found.step]), np.array([found.clip])
-    return errors_of(task, ratios, draws, step, clip, power=power)[0, 0]
+    task: Task,
+    ratios: Array,
+    found: Found,
+    draws: Draws,
+    ends: Sequence[int],
+    *,
+    power: float = 0.0,
+) -> dict[int, Array]:
+    """Relative errors of the chosen configuration on some draws, by passes, shape (trials,)."""
+    noise, orders = draws
+    weights = descend(
+        task.problem,
+        steps=[found.step],
+        clips=[found.clip],
+        noise=noise * ratios[orders] * found.step**power,
+        orders=orders,
+        ends=ends,
+    )[0]
+    return {end: task.excess(weights[..., place, :])[0] for place, end in enumerate(ends)}
 
 
 def same(ratios: Array, others: Array) -> bool:

@@ -85,11 +85,8 @@ def _work(task: Task, job: _Job, settings: ImprovedDescent) -> _Done:
     trials = range(settings.trials + settings.evaluate)
     noise, orders = draw(task, passes, order, trials, settings.seed)
     longest = passes == max(settings.passes)
-    ends = [end for end in settings.curve if end < passes] if longest else []
-    path = {
-        end: errors_at(task, ratios, found, (noise[:, :end], orders[:, :end]))
-        for end in [*ends, passes]
-    }
+    ends = sorted(end for end in settings.curve if end < passes) if longest else []
+    path = errors_at(task, ratios, found, (noise, orders), [*ends, passes])
     errors = {("budget", passes): path[passes]}
     if longest:
         start = task.excess(np.zeros(task.problem.coordinates))

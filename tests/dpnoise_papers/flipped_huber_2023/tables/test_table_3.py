@@ -15,13 +15,14 @@ from dpnoise_papers.flipped_huber_2023.tables.table_3 import (
     METRICS,
     NOISE_COLUMNS,
     SWEEP_COLUMNS,
+    prepared_runs,
     printed_values,
-    run_all,
     sweep,
     table_3,
 )
 from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import account
-from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, make_split
+from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT
+from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import make_split
 from dpnoise_papers.result_files import read_table, write_table
 from dpnoise_papers.settings import Grid
 from table_3_toys import LOGISTIC, SQUARED, dataset, settings
@@ -49,7 +50,9 @@ def run_beyond(loss, passes, steps, clips):
 
 
 def runs_of(trials=3, **changes):
-    return run_all(settings(**changes), dataset(), trials, 1)
+    runs = prepared_runs(settings(**changes), dataset(), trials)
+    runs.run(range(trials), 1)
+    return runs
 
 
 @pytest.fixture(scope="module", params=["squared", "logistic"])

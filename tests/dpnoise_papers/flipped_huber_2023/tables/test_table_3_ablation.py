@@ -9,7 +9,7 @@ import pytest
 from dpnoise_papers.data.dataset import Dataset
 from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3Ablation
 from dpnoise_papers.flipped_huber_2023.tables import table_3_ablation as module
-from dpnoise_papers.flipped_huber_2023.tables.table_3 import run_all, sweep
+from dpnoise_papers.flipped_huber_2023.tables.table_3 import prepared_runs, sweep
 from dpnoise_papers.flipped_huber_2023.tables.table_3_ablation import (
     COLUMNS,
     RANKING_COLUMNS,
@@ -50,9 +50,9 @@ def counted(monkeypatch):
 
     def counting(changed, *rest):
         calls.append(changed.setting)
-        return run_all(changed, *rest)
+        return prepared_runs(changed, *rest)
 
-    monkeypatch.setattr(module, "run_all", counting)
+    monkeypatch.setattr(module, "prepared_runs", counting)
     return calls
 
 

@@ -15,7 +15,7 @@ from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import (
     describe_centre,
     release_noise,
 )
-from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import make_split
+from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import make_split
 from table_3_toys import dataset, settings
 
 MECHANISMS = (*BY_ZCDP, "gaussian-dp-cd", "flipped-huber-exact")

@@ -68,7 +68,7 @@ def test_rows_are_what_the_search_and_fresh_trials_give():
     ratios = noise_ratios(task, "optimal", epsilon=1.0, passes=1)
     found = choose(task, ratios, SETTINGS, passes=1, order="cyclic")
     draws = draw(task, 1, "cyclic", range(3, 7), SETTINGS.seed)
-    fresh = errors_at(task, ratios, found, draws)
+    fresh = errors_at(task, ratios, found, draws, [1])[1]
     rows = table[
         (table["features"] == "raw") & (table["scheme"] == "optimal") & (table["passes"] == 1)
         & (table["reading"] == "budget")

@@ -1,0 +1,67 @@
+"""Trials run for their best configuration alone, against full runs."""
+
+import numpy as np
+import pytest
+
+from dpnoise_papers.flipped_huber_2023.tables.table_3_race import Contest, run_for_best
+from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
+from table_3_toys import dataset, settings
+
+KEYS = [("gaussian", EXACT), ("gaussian", 3), ("gaussian-tight", EXACT)]
+CONTESTS = [*(Contest(key, (2, 5)) for key in KEYS), Contest(KEYS[0], (2,))]
+TRIALS = range(1, 5)
+
+
+def runs_of(loss="squared", seed=1, keep=None, **changes):
+    chosen = settings(seed=seed, passes=[2, 5], **changes)
+    runs = Runs(dataset(loss), chosen, dict.fromkeys(KEYS, chosen.passes), trials=5)
+    if keep:
+        runs.run([0], 1)
+        runs.thin(1, keep)
+    return runs
+
+
+def numbers(runs):
+    """Return place and errors of the best, by contest."""
+    found = {}
+    for contest in CONTESTS:
+        place = runs.best(contest.key, contest.passes, slice(1, 5))
+        errors = runs.nmse[contest.key], runs.test_error[contest.key[0]]
+        found[contest] = place, *(one[place][1:].tolist() for one in errors)
+    return found
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("keep", [None, 3.0])
+def test_the_best_and_its_numbers_are_those_of_a_full_run(loss, seed, keep):
+    full = runs_of(loss, seed, keep)
+    full.run(TRIALS, 1, whole=not keep)
+    for threads in (1, 2, 9):
+        runs = runs_of(loss, seed, keep)
+        run_for_best(runs, TRIALS, CONTESTS, threads, whole=not keep)
+        for contest, (place, nmse, error) in numbers(full).items():
+            assert numbers(runs)[contest][:2] == (place, nmse)
+            assert numbers(runs)[contest][2] == pytest.approx(error, rel=1e-12)
+
+
+def test_what_has_lost_is_not_run_again():
+    runs = runs_of()
+    run_for_best(runs, TRIALS, CONTESTS)
+    run = [np.isfinite(runs.nmse[KEYS[2]][..., trial]).sum() for trial in range(5)]
+    assert run[:2] == [0, 12]
+    assert 1 <= run[4] <= run[3] <= run[2] < 12
+
+
+def test_diverged_configurations_lose_and_all_diverged_is_no_error():
+    wide = {"steps": {"low": 1.0, "high": 10.0, "count": 2, "spacing": "log"}}
+    full, runs = runs_of(**wide), runs_of(**wide)
+    for one in (full, runs):
+        one.nmse[KEYS[0]][1] = np.inf
+    full.run(TRIALS, 1)
+    run_for_best(runs, TRIALS, CONTESTS)
+    assert numbers(runs) == numbers(full)
+    none = runs_of()
+    none.run_trial = lambda *_: None
+    run_for_best(none, TRIALS, CONTESTS)
+    assert np.isinf(none.nmse[KEYS[0]]).all()
