@@ -37,6 +37,7 @@ from dpnoise.noise import (
     staircase_2d_gamma,
 )
 from dpnoise.optimality.bounds import minimum_cost
+from dpnoise.optimality.radial_floor import staircase_minimum
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise_papers.balle_wang_2018.as_printed import algorithm_1 as balle_wang_algorithm_1
 from dpnoise_papers.inid_2024.as_printed import algorithm_1 as inid_algorithm_1
@@ -154,6 +155,12 @@ def rounds_of_the_limit():
     assert np.max(few.noise.deltas(1.0)) <= 1e-3
 
 
+def rounds_of_the_radial_floor():
+    """The minimum stays enclosed; fewer rounds leave a wider interval."""
+    low, upper, _ = staircase_minimum(2, 1.0)
+    assert low <= 2.978121175232 <= upper
+
+
 def attempts_of_the_inversion():
     one = vector_profile(FlippedHuber(1.0, 2.0), 1.0, 0.5, copies=3)
     other = lattice_bounds([(FlippedHuber(1.0, 2.0), 1.0, 3)], 0.5)
@@ -265,6 +272,10 @@ CAPS = {
         halvings_of_a_printed_algorithm,
     ),
     "dpnoise.optimality.bounds _bracket range(_ROUNDS)": ((1,), rounds_of_the_limit),
+    "dpnoise.optimality.radial_floor staircase_minimum range(_ROUNDS)": (
+        (0, 1, 3),
+        rounds_of_the_radial_floor,
+    ),
     "dpnoise.calibration.scalar kink_shape range(_STEPS)": (
         (0, 1),
         raises(lambda: scalar.kink_shape(np.array(0.5), np.array(1e-6))),
@@ -402,6 +413,7 @@ ENDS = {
     ),
     "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
     "dpnoise.optimality.bounds _violated while": "one shift less each time",
+    "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
     "dpnoise.optimality.bounds minimum_cost while": (
         "cells double to a bound; the gap is part of the result"
     ),

@@ -22,6 +22,7 @@ USED = [
     "dpnoise.learn.audit.audit",
     "dpnoise.learn.pca.dp_pca",
     "dpnoise.optimality.bounds.minimum_cost",
+    "dpnoise.optimality.floor.floor",
 ]
 WANTED = {"GL06", "GL07", "GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "YD01", "EX01"}
 

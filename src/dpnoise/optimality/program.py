@@ -52,10 +52,22 @@ class LatticeProgram:
 
         The shifts k, in 1, ..., n, are those constrained.
         """
-        rows = [self._differences(k) for k in shifts]
-        counts = [block.shape[0] for block in rows]
-        masses, multipliers = self._run(_stack(rows), counts)
-        return masses, self._bound(_stack(rows), counts, multipliers)
+        rows, counts = self._rows(shifts)
+        masses, multipliers = self._run(rows, counts)
+        return masses, self._bound(rows, counts, multipliers)
+
+    def multipliers(self, shifts: list[int]) -> Array:
+        """Multipliers of the rows of the given shifts, then of their budgets, all >= 0."""
+        return self._run(*self._rows(shifts))[1]
+
+    def bound(self, shifts: list[int], multipliers: Array) -> float:
+        """Lower bound on the cost that any multipliers >= 0 prove."""
+        return self._bound(*self._rows(shifts), multipliers)
+
+    def _rows(self, shifts: list[int]) -> tuple[Any, list[int]]:
+        """Rows of several shifts, and how many each has."""
+        blocks = [self._differences(k) for k in shifts]
+        return _stack(blocks), [block.shape[0] for block in blocks]
 
     def solve_decreasing(self) -> tuple[Array, float]:
         """Minimum of the cost over decreasing masses, as these masses and their cost.

@@ -1,0 +1,88 @@
+"""Certificates that apply to a sensitivity set, each with the bound that it proves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.optimality.certificates import (
+    Blocks,
+    Certificate,
+    Inclusion,
+    Layers,
+    Subsets,
+    exchangeable,
+    inner_radius,
+    subset,
+)
+from dpnoise.optimality.projection import Projection, best_moments
+from dpnoise.optimality.radial_floor import radial_certificate
+from dpnoise.optimality.scalar_floor import scalar_certificate
+from dpnoise.sensitivity.at_most import AtMost
+from dpnoise.sensitivity.balls import L2, LInf
+from dpnoise.sensitivity.product import Product
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+    from dpnoise.sensitivity.base import Sensitivity
+
+_MOST_LAYERS = 4  # sizes of subvectors that are tried for unequal weights
+
+
+def candidates(
+    sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, fine: bool = False
+) -> list[tuple[float, Certificate]]:
+    """Pairs of a bound on sum w_i sigma_i^2 and its certificate, never empty."""
+    problem = (sensitivity, epsilon, delta, weights)
+    found: list[Certificate] = []
+    scalar = scalar_certificate(epsilon, delta, fine=fine)
+    found.append(Projection(best_moments(sensitivity, weights), scalar))
+    if isinstance(sensitivity, Product):
+        parts = zip(sensitivity.blocks, sensitivity.split(weights), strict=True)
+        inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]
+        found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
+    else:
+        found += _exchangeable(*problem)
+    return [(certificate.bound(*problem), certificate) for certificate in found]
+
+
+def _exchangeable(
+    sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+) -> list[Certificate]:
+    """Certificates by the symmetry of the set, for all or the heaviest of the coordinates."""
+    unit = exchangeable(sensitivity, weights)
+    if unit is None:
+        return []
+    sizes = _sizes(unit[1])
+    rows = [_symmetric(subset(unit[0], size), epsilon, delta) for size in sizes]
+    if not sizes or not all(rows):
+        return []
+    parts = tuple(
+        max(row, key=lambda kind: kind.bound(subset(unit[0], size), epsilon, delta, np.ones(size)))
+        for row, size in zip(rows, sizes, strict=True)
+    )
+    return [Layers(tuple(sizes), parts)]
+
+
+def _sizes(weights: Array) -> list[int]:
+    """Numbers of the heaviest coordinates, at the largest falls of the weights."""
+    heavy = np.append(np.sort(weights)[::-1], 0.0)
+    gain = -np.diff(heavy) * np.arange(1, heavy.size)
+    order = np.argsort(gain, kind="stable")[::-1][:_MOST_LAYERS]
+    return [int(place) + 1 for place in order if gain[place] > 0.0]
+
+
+def _symmetric(sensitivity: Sensitivity, epsilon: float, delta: float) -> list[Certificate]:
+    """Certificates for a set with equal weights."""
+    K = sensitivity.dimension
+    if isinstance(sensitivity, L2) and delta == 0.0:
+        return [radial_certificate(K, epsilon)]
+    if isinstance(sensitivity, AtMost):
+        ball = L2(inner_radius(sensitivity), K)
+        cube = LInf(sensitivity.each, sensitivity.m)
+        found: list[Certificate] = [
+            Inclusion(ball, part) for part in _symmetric(ball, epsilon, delta)
+        ]
+        return found + [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta)]
+    return []

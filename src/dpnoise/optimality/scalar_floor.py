@@ -1,0 +1,120 @@
+"""Lower bounds on the variance of one-dimensional additive noise, each with a certificate.
+
+V1(epsilon, delta) is the least E T^2 of additive (epsilon, delta)-DP noise for a query of
+sensitivity 1. A certificate holds what proves a bound V <= V1 for given epsilon and delta; its
+`bound` computes V from that alone, with a margin for rounding. Three kinds:
+
+- delta = 0: V1 itself, the variance of the best staircase (Geng & Viswanath 2016);
+- delta > 0, epsilon <= 8: multipliers of a linear program (`dpnoise.optimality.program`);
+- delta > 0, epsilon > 8: P(|T| >= 1/2) >= 2 (1 - delta) / (1 + e^epsilon), from the event T <= 1/2
+  and a shift by 1. It is far below V1.
+
+Where epsilon is small, shifts by a whole number g of sensitivities are used: they are
+(g epsilon, delta (e^(g epsilon) - 1) / (e^epsilon - 1))-DP (group privacy), so that
+V1(epsilon, delta) >= g^2 V1 at that budget. The loss is of the order of (g epsilon)^2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.noise.staircase import Staircase, staircase_gamma
+from dpnoise.optimality.program import LatticeProgram
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+
+MARGIN = 1e-12  # relative, for the rounding of closed forms
+_LARGEST_EPSILON = 8.0  # of the programs
+_SMALL_EPSILON = 0.1  # below, group privacy makes programs smaller and loses less than 1e-3
+_REACH = 16.0  # the lattice ends at this many 1 / epsilon, or past truncated Laplace noise
+
+
+def group_budget(group: int, epsilon: float, delta: float) -> tuple[float, float]:
+    """Budget (epsilon, delta) of shifts `group` times as long, delta rounded up."""
+    if delta == 0.0:
+        return group * epsilon, 0.0
+    growth = math.expm1(group * epsilon) / math.expm1(epsilon)
+    return group * epsilon, min(1.0, delta * growth * (1.0 + MARGIN) if group > 1 else delta)
+
+
+@dataclass(frozen=True)
+class StaircaseVariance:
+    """Certificate for delta = 0: V1 in closed form."""
+
+    def bound(self, epsilon: float, delta: float) -> float:
+        """Variance of the best staircase, less rounding; 0 if delta is positive."""
+        if delta > 0.0:
+            return 0.0
+        best = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon)))
+        return best.var() * (1.0 - MARGIN)
+
+
+@dataclass(frozen=True)
+class HalfUnitTail:
+    """Certificate for any budget: the mass beyond 1/2."""
+
+    def bound(self, epsilon: float, delta: float) -> float:
+        """Bound (1 - delta) / (2 (1 + e^epsilon)), less rounding."""
+        return 0.5 * (1.0 - delta) / (1.0 + math.exp(min(epsilon, 709.0))) * (1.0 - MARGIN)
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeDual:
+    """Certificate for delta > 0: multipliers of the program on a lattice.
+
+    Parameters
+    ----------
+    group : int
+        The shifts are this many sensitivities long.
+    cells, last : int
+        Lattice points per shift, and the index of the last.
+    multipliers : array of float
+        Of the rows of every shift by 1, ..., `cells` lattice points, then of their budgets.
+    """
+
+    group: int
+    cells: int
+    last: int
+    multipliers: Array
+
+    def bound(self, epsilon: float, delta: float) -> float:
+        """Bound that the multipliers prove."""
+        epsilon, delta = group_budget(self.group, epsilon, delta)
+        program = LatticeProgram(epsilon, delta, 2, self.cells, self.last)
+        value = program.bound(list(range(1, self.cells + 1)), np.abs(self.multipliers))
+        # Rounding to the lattice may have raised the variance by 1 / (4 cells^2).
+        value -= 0.25 / self.cells**2
+        return self.group**2 * value * (1.0 - MARGIN) if value > 0.0 else 0.0
+
+
+ScalarCertificate = StaircaseVariance | HalfUnitTail | LatticeDual
+
+
+@lru_cache(maxsize=256)
+def scalar_certificate(epsilon: float, delta: float, *, fine: bool = False) -> ScalarCertificate:
+    """Certificate of a lower bound on V1; `fine` asks for finer lattices."""
+    if delta == 0.0:
+        return StaircaseVariance()
+    if epsilon > _LARGEST_EPSILON:
+        return HalfUnitTail()
+    group = max(1, math.floor(_SMALL_EPSILON / epsilon))
+    while group > 1 and group_budget(group, epsilon, delta)[1] > 0.1:
+        group //= 2
+    wide, spent = group_budget(group, epsilon, delta)
+    # Peaks of the density become narrow as epsilon grows.
+    cells = min(1 + math.ceil(6.0 * wide), 12 if wide <= 4.0 else 30)
+    if fine:
+        cells = max(cells, min(2 * cells, 24))
+    support = min(_REACH, math.log1p(math.expm1(wide) / (2.0 * spent)))
+    last = math.ceil((support / wide + 2.0) * cells)
+    program = LatticeProgram(wide, spent, 2, cells, last)
+    multipliers = program.multipliers(list(range(1, cells + 1)))
+    found = LatticeDual(group, cells, last, multipliers)
+    tail = HalfUnitTail()
+    return found if found.bound(epsilon, delta) >= tail.bound(epsilon, delta) else tail
