@@ -302,7 +302,7 @@ CAPS = {
         [1, 5],
         halvings_of_what_is_left,
     ),
-    "dpnoise.noise.discrete_gaussian DiscreteGaussian._quantile range(_STEPS)": (
+    "dpnoise.noise.integers IntegerNoise._quantile range(_STEPS)": (
         (0,),
         raises(lambda: DiscreteGaussian(3.0).isf(1e-9)),
     ),
@@ -476,9 +476,10 @@ ENDS = {
     ),
     "dpnoise.learn.optimum _sparse_logistic while": "halves down to 1e-12",
     "dpnoise.noise.discrete_gaussian DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
-    "dpnoise.noise.discrete_gaussian DiscreteGaussian.rvs while": (
-        "more than half of all draws count"
-    ),
+    "dpnoise.noise.integers IntegerNoise.rvs while": "more than half of all draws count",
+    "dpnoise.noise.exact_draws _decided while": "64 more bits each time decide but for 2^-60",
+    "dpnoise.noise.exact_draws _successes while": "at most exp(-1) of the events happen each time",
+    "dpnoise.noise.exact_draws geometric while": "more than half of all draws count",
     "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of brentq": (
         "raises if it does not converge; the result is an epsilon seen to be private"
     ),

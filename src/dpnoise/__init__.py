@@ -14,6 +14,9 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.calibration.calibrate import calibrate
     from dpnoise.calibration.coordinate_noise import coordinate_noise
     from dpnoise.calibration.gaussian import gaussian_sigma
+    from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+    from dpnoise.noise.discrete_laplace import DiscreteLaplace
+    from dpnoise.noise.discrete_staircase import DiscreteStaircase
     from dpnoise.noise.flipped_huber import FlippedHuber
     from dpnoise.noise.gaussian import Gaussian
     from dpnoise.noise.huber import Huber
@@ -38,6 +41,9 @@ _MODULES = {
     "Box": "dpnoise.sensitivity.box",
     "Budget": "dpnoise.privacy.odometer.budget",
     "BudgetExceededError": "dpnoise.privacy.odometer.budget",
+    "DiscreteGaussian": "dpnoise.noise.discrete_gaussian",
+    "DiscreteLaplace": "dpnoise.noise.discrete_laplace",
+    "DiscreteStaircase": "dpnoise.noise.discrete_staircase",
     "FlippedHuber": "dpnoise.noise.flipped_huber",
     "Gaussian": "dpnoise.noise.gaussian",
     "Huber": "dpnoise.noise.huber",
@@ -84,6 +90,9 @@ __all__ = [
     "Box",
     "Budget",
     "BudgetExceededError",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "DiscreteStaircase",
     "FlippedHuber",
     "Gaussian",
     "Huber",

@@ -1,17 +1,21 @@
 """The noise distributions, with the methods of `scipy.stats`.
 
-`FAMILIES` are the continuous ones for one number. Noise on the integers (`DiscreteGaussian`)
+`FAMILIES` are the continuous ones for one number, `INTEGER_FAMILIES` those on the integers. These
 and noise of dependent coordinates (`KNorm`, `Staircase2D`) have the same methods where they
 make sense.
 """
 
 import re
+from typing import Any
 
 from dpnoise.noise.base import Noise, Piece
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.discrete_staircase import DiscreteStaircase
 from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.huber import Huber
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.k_norm import KNorm
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
@@ -30,11 +34,28 @@ _KINDS: tuple[type[Noise], ...] = (
     Subbotin,
     Huber,
 )
-FAMILIES = {re.sub("(?<!^)(?=[A-Z])", "-", kind.__name__).lower(): kind for kind in _KINDS}
+_INTEGER_KINDS: tuple[type[IntegerNoise], ...] = (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DiscreteStaircase,
+)
+
+
+def _named(kinds: tuple[type, ...]) -> dict[str, Any]:
+    """Classes by their names in kebab case."""
+    return {re.sub("(?<!^)(?=[A-Z])", "-", kind.__name__).lower(): kind for kind in kinds}
+
+
+FAMILIES: dict[str, type[Noise]] = _named(_KINDS)
+INTEGER_FAMILIES: dict[str, type[IntegerNoise]] = _named(_INTEGER_KINDS)
 
 __all__ = [
     "FAMILIES",
+    "INTEGER_FAMILIES",
     "DiscreteGaussian",
+    "DiscreteLaplace",
+    "DiscreteStaircase",
+    "IntegerNoise",
     "KNorm",
     "Noise",
     "Piece",

@@ -1,9 +1,7 @@
 """Discrete Gaussian noise: the normal density on the integers only.
 
 Canonne, Kamath & Steinke, "The discrete Gaussian for differential privacy" (NeurIPS 2020):
-P(X = k) proportional to exp(-k^2 / (2 sigma^2)). It is not a `Noise`, since it has neither a
-density nor a Fisher information about a shift, and half an integer of it means nothing; what
-both have goes by the same name.
+P(X = k) proportional to exp(-k^2 / (2 sigma^2)).
 
 The normaliser is a theta function, whose two forms (Poisson summation) converge at once for
 small and for large sigma. Tails are sums of positive terms: directly where few of them count,
@@ -15,24 +13,24 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
-from dpnoise.noise._arrays import draws, points
+from dpnoise.noise.exact_draws import bernoulli_exp, discrete_laplace
 from dpnoise.noise.gaussian import gaussian_magnitude, mills_ratio
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.noise.rational import ZERO
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from dpnoise._types import Array, BoolArray
+    from dpnoise._types import Array, WordArray
 
 _MIN_SIGMA, _MAX_SIGMA = 0.01, 1e12  # beyond, it is 0 or doubles skip integers
 _WIDE = 16.0  # from this sigma on the corrections of Euler and Maclaurin vanish quickly
 _CORRECTIONS = 8
-_STEPS = 100  # from the normal quantile
 # B_2j / (2j)!, by which the derivatives of order 2j - 1 enter.
 _BERNOULLI = special.bernoulli(2 * _CORRECTIONS)[2::2] / special.factorial(
     np.arange(2, 2 * _CORRECTIONS + 1, 2)
@@ -40,7 +38,7 @@ _BERNOULLI = special.bernoulli(2 * _CORRECTIONS)[2::2] / special.factorial(
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian:
+class DiscreteGaussian(IntegerNoise):
     """Discrete Gaussian noise N_Z(0, sigma^2).
 
     Parameters
@@ -115,95 +113,32 @@ class DiscreteGaussian:
                 before, now = now, x * now - n * before
         return total
 
-    def logpmf(self, k: ArrayLike) -> Array:
-        """Log P(X = k), -inf unless `k` is an integer."""
-        k = points(self, "k", k)
-        with np.errstate(over="ignore"):
-            value = -0.5 * (k / self.sigma) ** 2 - self._log_normaliser()
-        return np.where(np.isnan(k) | (k == np.floor(k)), value, -math.inf)[()]
+    def _log_mass(self, k: Array) -> Array:
+        return -0.5 * (k / self.sigma) ** 2 - self._log_normaliser()
 
-    def pmf(self, k: ArrayLike) -> Array:
-        """P(X = k), 0 unless `k` is an integer."""
-        return np.exp(self.logpmf(k))
+    def _near_quantile(self, log_tail: Array) -> Array:
+        """The normal quantile, off by a few integers at most."""
+        level = np.maximum(-np.log(2.0) - log_tail, 0.0)
+        return np.floor(self.sigma * gaussian_magnitude(level))
 
-    def logsf(self, t: ArrayLike) -> Array:
-        """Log P(X > t), which does not underflow where `sf` does."""
-        t = np.floor(points(self, "t", t))
-        # X > t is X >= t + 1, and for t < 0 its complement is X <= t, that is, -X >= -t.
-        tail = self._log_tail(np.where(t < 0, -t, t + 1.0))
-        return np.where(t < 0, np.log1p(-np.exp(tail)), tail)[()]
+    def _exact_draws(self, rng: np.random.Generator, count: int) -> WordArray:
+        """By rejection from the discrete Laplace distribution: Algorithm 3 of the paper."""
+        square, t = Fraction(self.sigma) ** 2, math.floor(self.sigma) + 1
+        y = discrete_laplace(rng, Fraction(t), 2 * count + 16)  # most are accepted
+        misfit = (np.abs(y) - self.sigma**2 / t) / self.sigma
 
-    def sf(self, t: ArrayLike) -> Array:
-        """P(X > t)."""
-        t = np.floor(points(self, "t", t))
-        tail = np.exp(self._log_tail(np.where(t < 0, -t, t + 1.0)))
-        return np.where(t < 0, 1.0 - tail, tail)[()]
+        def exact(i: int) -> Fraction:
+            return (abs(int(y[i])) - square / t) ** 2 / (2 * square)
 
-    def cdf(self, t: ArrayLike) -> Array:
-        """P(X <= t)."""
-        # X <= t is -X > -floor(t) - 1.
-        return self.sf(-np.floor(points(self, "t", t)) - 1.0)
+        return y[bernoulli_exp(rng, 0.5 * misfit**2, exact)]
 
-    def isf(self, p: ArrayLike) -> Array:
-        """The least integer k (as a float) with P(X > k) <= `p`; NaN outside [0, 1]."""
-        p = points(self, "p", p)
-        return self._quantile(np.where(p > 0.5, 1.0 - p, p), p > 0.5)
+    def largest_loss(self, shift: float | Fraction) -> float:  # noqa: ARG002  (any shift)
+        """Infinity: the loss grows with k."""
+        return math.inf
 
-    def ppf(self, p: ArrayLike) -> Array:
-        """The least integer k (as a float) with P(X <= k) >= `p`; NaN outside [0, 1]."""
-        p = points(self, "p", p)
-        return self._quantile(np.where(p < 0.5, p, 1.0 - p), p < 0.5)
-
-    def _quantile(self, tail: Array, negative: BoolArray) -> Array:
-        """K >= 0 with P(X > k) <= tail < P(X >= k), or minus the k with < and <=.
-
-        Both are what the quantiles ask for on their side of 0, where the tail is exact.
-        """
-        outside = np.where(tail == 0, math.inf, math.nan)
-        inside = (tail > 0) & (tail <= 0.5)
-        tail = np.where(inside, tail, 0.5)
-
-        log_tail = np.log(tail)  # the smallest tails are integers of the smallest double
-
-        def beyond(k: Array) -> BoolArray:
-            log_mass = self._log_tail(k + 1.0)
-            return np.where(negative, log_mass < log_tail, log_mass <= log_tail)
-
-        # The normal quantile is off by a few integers at most.
-        k = np.floor(self.sigma * gaussian_magnitude(np.maximum(-np.log(2.0) - log_tail, 0.0)))
-        for _ in range(_STEPS):
-            short, far = ~beyond(k), (k > 0) & beyond(np.maximum(k - 1.0, 0.0))
-            if not (short | far).any():
-                k = np.where(inside, k, outside)
-                return np.where(negative, -k, k)[()] + 0.0  # not -0.0
-            k = k + short - (far & ~short)
-        raise RuntimeError(f"quantile of {self!r}: not found in {_STEPS} steps")
-
-    def rvs(
-        self,
-        size: int | tuple[int, ...] | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> NDArray[np.int64]:
-        """Independent random integers; arguments as for `Noise.rvs`.
-
-        By rejection from the discrete Laplace distribution (Canonne, Kamath & Steinke, algorithm
-        3), with no other error than the rounding of an acceptance probability.
-        """
-        shape, rng = draws(self, size, random_state)
-        result = np.empty(shape, dtype=np.int64)
-        flat, filled = result.reshape(-1), 0
-        width = math.floor(self.sigma) + 1.0
-        while filled < flat.size:
-            count = int(1.6 * (flat.size - filled)) + 16  # most are accepted
-            # The floor of an exponential variate is geometric, a difference of two of those
-            # discrete Laplace.
-            steps = np.floor(width * rng.standard_exponential((2, count)))
-            y = steps[0] - steps[1]
-            misfit = (np.abs(y) - self.sigma**2 / width) / self.sigma
-            y = y[rng.standard_exponential(count) >= 0.5 * misfit**2][: flat.size - filled]
-            flat[filled : filled + y.size] = y
-            filled += y.size
-        return result[()]
+    def zcdp_pair(self, shift: Fraction) -> tuple[Fraction, Fraction]:
+        """(0, D^2 / (2 sigma^2)) for an integer shift D: Proposition 5 of the paper."""
+        return ZERO, (shift / Fraction(self.sigma)) ** 2 / 2
 
     def var(self) -> float:
         """The variance, below sigma^2."""
@@ -215,10 +150,6 @@ class DiscreteGaussian:
         theta, slope = self._wave()
         # sigma^2 times the derivative of log normaliser by log sigma
         return self.sigma**2 * (1.0 + slope / theta)
-
-    def std(self) -> float:
-        """The standard deviation."""
-        return math.sqrt(self.var())
 
     def mean_abs(self) -> float:
         """E|X|."""

@@ -6,22 +6,25 @@ One noise and sensitivity for all coordinates, or any one-dimensional array-like
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpnoise._validation import is_integer
 from dpnoise.noise.base import Noise
+from dpnoise.noise.discrete_staircase import DiscreteStaircase
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.inversion.loss import canonical
+from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._validation import Problems
 
-    Shares = dict[tuple[Noise, float], int]
-    Groups = list[tuple[Noise, int]]
+    Shares = dict[tuple[Noise | IntegerNoise, float], int]
+    Groups = list[tuple[Any, int]]  # of Noise or IntegerStep
 
 _MOST_COPIES, _MOST_LISTED, _MOST_DIFFERENT = 10**8, 10**6, 10**5
 _LONGEST = f"at most {_MOST_LISTED} coordinates one by one (see copies for equal ones)"
@@ -39,7 +42,7 @@ def _listed(value: object) -> list | None:
 
 def read_shares(
     problems: Problems,
-    noise: Noise | Sequence[Noise],
+    noise: Noise | IntegerNoise | Sequence[Noise | IntegerNoise],
     sensitivity: float | ArrayLike,
     copies: int,
 ) -> Shares:
@@ -70,7 +73,8 @@ def read_shares(
     if problems.found:  # of a long list only the first coordinates
         noises = noises[:_FIRST]
     for k, (one, size) in enumerate(zip(noises, sizes, strict=False)):
-        if many and isinstance(one, Noise) and isinstance(size, float) and (one, size) in shares:
+        known = isinstance(one, Noise | IntegerNoise) and isinstance(size, float)
+        if many and known and (one, size) in shares:
             shares[one, size] += 1
             continue
         label = f" of coordinate {k}" if many else ""
@@ -84,29 +88,34 @@ def read_shares(
     return shares
 
 
-def _good_share(problems: Problems, noise: Noise, size: float, label: str) -> bool:
+def _good_share(problems: Problems, noise: object, size: float, label: str) -> bool:
     """Check of one coordinate."""
     good = problems.number(f"sensitivity{label}", size, low=0.0)
-    known = isinstance(noise, Noise)
-    if not problems.require(known, f"noise{label}", "noise of one number", noise) or not good:
+    known = isinstance(noise, Noise | IntegerNoise)
+    problems.require(known, f"noise{label}", "noise of one number", noise)
+    if not isinstance(noise, Noise | IntegerNoise) or not good:
         return False
     if size > 0.0:
-        ratio = float(size) / noise.mean_abs()
-        name = f"sensitivity / E|T|{label}"
+        spread = noise.mean_abs()
+        if isinstance(noise, IntegerNoise):
+            spread = max(spread, 1.0)
+            whole = bool(whole_shift(np.asarray(float(size))))
+            problems.require(whole, f"sensitivity{label}", WHOLE, size)
+        ratio, name = float(size) / spread, f"sensitivity / E|T|{label}"
         problems.number(name, ratio, low=_MIN_RATIO, high=_MAX_RATIO)
     return True
 
 
 def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
-    """Check for staircases that several coordinates or lattices cannot have."""
+    """Check for staircases that several coordinates cannot have."""
     if sum(shares.values()) < 2:
         return
-    lattice = any(not isinstance(n, Staircase) and n.pieces() is None for n, _ in shares)
+    integers = any(isinstance(noise, IntegerNoise) for noise, _ in shares)
     for noise, size in shares:
-        if not isinstance(noise, Staircase):
+        if integers and not (noise.log_concave or isinstance(noise, Staircase | DiscreteStaircase)):
+            problems.add(f"noise: expected log-concave noise beside integers, got {noise!r}")
+        if not isinstance(noise, Staircase | DiscreteStaircase):
             continue
-        if lattice:
-            problems.add(f"noise: expected no staircase beside Subbotin noise, got {noise!r}")
         name = "sensitivity of several coordinates with staircase noise"
         expected = f"at most the width {noise.sensitivity!r} of its steps"
         # Without a tolerance: a shift beyond the width can lose twice the staircase's epsilon.
@@ -115,7 +124,7 @@ def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
 
 def equal_groups(shares: Shares) -> Groups:
     """The different noises in units of the sensitivity, and how many coordinates have each."""
-    groups: dict[tuple[str, ...], tuple[Noise, int]] = {}
+    groups: dict[tuple[str, ...], tuple[Any, int]] = {}
     for (noise, size), count in shares.items():
         key, scaled = canonical(noise, size)
         found, before = groups.get(key, (scaled, 0))

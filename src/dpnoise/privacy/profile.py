@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
-    from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.scalar.shift import Shift
 
 MAX_EPSILON = 1e100
@@ -46,7 +46,7 @@ _ROUNDS = 400
 
 
 def hockey_stick(
-    noise: Noise | DiscreteGaussian, shift: float, epsilon: ArrayLike
+    noise: Noise | IntegerNoise, shift: float, epsilon: ArrayLike
 ) -> tuple[Array, Array]:
     """Log delta for one shift and any real epsilon, and how fast delta falls.
 
@@ -82,7 +82,7 @@ def _evaluate(pair: Shift, epsilon: Array) -> tuple[Array, Array]:
 
 
 def _by_sensitivity(
-    noise: Noise | DiscreteGaussian,
+    noise: Noise | IntegerNoise,
     sensitivity: Array,
     values: Array,
     formula: Callable[[Shift, Array], Array],
@@ -97,7 +97,7 @@ def _by_sensitivity(
 
 
 def log_privacy_profile(
-    noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, epsilon: ArrayLike
+    noise: Noise | IntegerNoise, sensitivity: ArrayLike, epsilon: ArrayLike
 ) -> Array:
     """Log delta(epsilon), which does not underflow where delta does; -inf where delta is 0.
 
@@ -112,14 +112,14 @@ def log_privacy_profile(
 
 
 def privacy_profile(
-    noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, epsilon: ArrayLike
+    noise: Noise | IntegerNoise, sensitivity: ArrayLike, epsilon: ArrayLike
 ) -> Array:
     """The least delta for which adding `noise` to a number is (epsilon, delta)-DP.
 
     Parameters
     ----------
-    noise : Noise or DiscreteGaussian
-        The noise. The discrete Gaussian is for integer-valued queries, whose sensitivity is an
+    noise : Noise or IntegerNoise
+        The noise. Noise on the integers is for integer-valued queries, whose sensitivity is an
         integer below 2^53: others are refused.
     sensitivity : array_like of float
         The largest change of the query between neighbouring data sets (replace-one),
@@ -132,11 +132,11 @@ def privacy_profile(
     -------
     numpy.ndarray or float
         delta, exact for the doubles given: relative error below 1e-12 for noise made of
-        quadratic pieces and for staircase noise, down to the smallest double (below it, see
-        `log_privacy_profile`). 0 is returned only where delta is 0 or underflows. For
-        discrete Gaussian and Subbotin noise (p other than 1 and 2) it is 4e-12 and 4e-11,
-        and on top of it epsilon counts as if it were off by a few units in its last place
-        (Subbotin: p of them). For any other family it is an upper bound
+        quadratic pieces, staircase noise (discrete or not) and discrete Laplace noise, down to the
+        smallest double (below it, see `log_privacy_profile`). 0 is returned only where delta is 0
+        or underflows. For discrete Gaussian and Subbotin noise (p other than 1 and 2) it is 4e-12
+        and 4e-11, and on top of it epsilon counts as if it were off by a few units in its last
+        place (Subbotin: p of them). For any other family it is an upper bound
         (`dpnoise.privacy.scalar.unimodal`).
 
     Raises
@@ -162,12 +162,12 @@ def privacy_profile(
     return np.exp(log_privacy_profile(noise, sensitivity, epsilon))[()]
 
 
-def epsilon_at(noise: Noise | DiscreteGaussian, sensitivity: ArrayLike, delta: ArrayLike) -> Array:
+def epsilon_at(noise: Noise | IntegerNoise, sensitivity: ArrayLike, delta: ArrayLike) -> Array:
     """The least epsilon >= 0 for which adding `noise` is (epsilon, delta)-DP.
 
     Parameters
     ----------
-    noise, sensitivity : Noise or DiscreteGaussian, array_like of float
+    noise, sensitivity : Noise or IntegerNoise, array_like of float
         As for `privacy_profile`.
     delta : array_like of float
         In [0, 1); broadcasts with `sensitivity`. delta = 0 asks for pure DP.

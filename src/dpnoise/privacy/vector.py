@@ -23,12 +23,14 @@ from dpnoise.privacy.coordinates import equal_groups, read_shares, refuse_wide_q
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.grouping import grouped
 from dpnoise.privacy.inversion.inversion import Inversion
-from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.inversion.loss import IntegerStep, coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.composed import composed_bounds
 from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.scalar.integers import IntegerShift
 from dpnoise.privacy.scalar.shift import shifted
+from dpnoise.privacy.scalar.subbotin import SubbotinShift
 from dpnoise.privacy.scalar.unimodal import UnimodalShift
 
 if TYPE_CHECKING:
@@ -38,7 +40,10 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.coordinates import Groups, Shares
+
+    AnyNoise = Noise | IntegerNoise
 
 _MIN_RTOL = 1e-10
 _MOST_EPSILON = 1e99
@@ -86,7 +91,7 @@ def _closed(log_delta: Array, error: Array | float) -> VectorProfile:
     return VectorProfile(log_delta - error, log_delta, np.minimum(log_delta + error, 0.0))
 
 
-def _one(noise: Noise, size: float, epsilon: Array) -> VectorProfile:
+def _one(noise: AnyNoise, size: float, epsilon: Array) -> VectorProfile:
     """The profile of a single coordinate."""
     pair = shifted(noise, size)
     if isinstance(pair, UnimodalShift):
@@ -95,7 +100,7 @@ def _one(noise: Noise, size: float, epsilon: Array) -> VectorProfile:
         )
         return VectorProfile(low, _middle(low, high), high)
     log_delta = log_privacy_profile(noise, size, epsilon)
-    if isinstance(noise, Staircase) or noise.pieces() is not None:
+    if not isinstance(pair, IntegerShift | SubbotinShift):
         return _closed(log_delta, _CLOSED_ERROR)
     # As good as delta at an epsilon off by some units in its last place.
     off = 32.0 * _ULP * (4.0 + getattr(noise, "p", 1.0))
@@ -146,7 +151,11 @@ def _by_lattice(groups: Groups, epsilon: Array) -> VectorProfile:
     count = max(epsilon.size, 1)
     fine = [size for size in sizes if lattice_seconds(len(groups), count, size) <= _SECONDS]
     if fine:
-        found = lattice_bounds([(noise, 1.0, n) for noise, n in groups], epsilon, size=fine[0])
+        shares = [
+            (*noise, n) if isinstance(noise, IntegerStep) else (noise, 1.0, n)
+            for noise, n in groups
+        ]
+        found = lattice_bounds(shares, epsilon, size=fine[0])
         low, high = found.log_lower, found.log_upper
         return VectorProfile(low, _middle(low, high), high)
     most = int(0.5 * _SECONDS / lattice_seconds(1, count, sizes[-1]))
@@ -212,7 +221,7 @@ def profile_of_shares(shares: Shares, epsilon: Array, rtol: float = 1e-7) -> Vec
 
 
 def vector_profile(
-    noise: Noise | Sequence[Noise],
+    noise: AnyNoise | Sequence[AnyNoise],
     sensitivity: float | ArrayLike,
     epsilon: ArrayLike,
     *,
@@ -226,13 +235,13 @@ def vector_profile(
 
     Parameters
     ----------
-    noise : Noise or array_like of Noise, shape (K,)
+    noise : Noise, IntegerNoise or array_like of them, shape (K,)
         Noise of all coordinates, or of each. Beside noise that is neither log-concave nor a
         staircase the bounds are wide (`dpnoise.privacy.lattice.composed`).
     sensitivity : float or array_like of float, shape (K,)
         The largest change of a coordinate, non-negative: of all, or of each. One of 0 drops
         out; others within 1e-9 to 1e6 times E|T|. Several coordinates with staircase noise:
-        at most the width of its steps.
+        at most the width of its steps. An integer for noise on the integers.
     epsilon : array_like of float
         From 0 to 1e99 (1e9 for several coordinates of which one has Subbotin noise with p other
         than 1 and 2). Each value takes time.

@@ -22,7 +22,9 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.rational import as_double_above
+from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -120,21 +122,23 @@ def _finite(problems: Problems, name: str, value: Array) -> Array:
     return value[()]
 
 
-def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
+def zcdp(noise: Noise | IntegerNoise, sensitivity: float = 1.0) -> ZCDP:
     """The concentrated bound of adding `noise` to a scalar query.
 
     Parameters
     ----------
-    noise : Gaussian, Laplace or FlippedHuber
+    noise : Gaussian, Laplace, FlippedHuber or IntegerNoise
         The noise.
     sensitivity : float
-        The sensitivity D of the query, positive.
+        The sensitivity D of the query, positive; an integer for noise on the integers.
 
     Returns
     -------
     ZCDP
         Gaussian: (0, D^2 / (2 sigma^2)), which is exact. Laplace: (D / beta, 0), its pure DP.
-        Flipped Huber: (R_D(alpha), D^2) / (2 gamma^2), Theorem 9. Both parts are the exact
+        Flipped Huber: (R_D(alpha), D^2) / (2 gamma^2), Theorem 9. Discrete Gaussian: as the
+        Gaussian (Canonne, Kamath & Steinke 2020, Proposition 5); discrete Laplace and staircase:
+        pure DP. Both parts are the exact
         values for the doubles given, rounded up: proved for every finite input.
 
     Raises
@@ -151,9 +155,13 @@ def zcdp(noise: Noise, sensitivity: float = 1.0) -> ZCDP:
     ZCDP(xi=0.0, eta=0.125)
     """
     problems = Problems("zCDP")
-    known = isinstance(noise, Noise) and noise.zcdp_pair(Fraction(1)) is not None
-    problems.require(known, "noise", "Gaussian, Laplace or FlippedHuber", noise)
-    problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
+    known = isinstance(noise, Noise | IntegerNoise) and noise.zcdp_pair(Fraction(1)) is not None
+    expected = "Gaussian, Laplace or FlippedHuber noise, or noise on the integers"
+    problems.require(known, "noise", expected, noise)
+    good = problems.number("sensitivity", sensitivity, low=0.0, open_low=True)
+    if good and isinstance(noise, IntegerNoise):
+        whole = bool(whole_shift(np.asarray(float(sensitivity))))
+        problems.require(whole, "sensitivity", WHOLE, sensitivity)
     problems.raise_if_any()
     exact = int if is_integer(sensitivity) else float
     pair = noise.zcdp_pair(Fraction(exact(sensitivity)))

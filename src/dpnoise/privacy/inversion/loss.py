@@ -21,6 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.discrete_staircase import DiscreteStaircase
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.noise.rational import as_double_above
 from dpnoise.noise.staircase import Staircase
 
 if TYPE_CHECKING:
@@ -185,11 +189,47 @@ def coordinate_loss(noise: Noise) -> CoordinateLoss:
     )
 
 
-def canonical(noise: Noise, sensitivity: float) -> tuple[tuple[str, ...], Noise]:
+class IntegerStep(NamedTuple):
+    """Noise on the integers with a sensitivity; as a group of coordinates it is like no other."""
+
+    noise: IntegerNoise
+    size: float
+
+    @property
+    def log_concave(self) -> bool:
+        """Of the noise."""
+        return self.noise.log_concave
+
+    def pieces(self) -> None:
+        """None, as for noise without a density of quadratic pieces."""
+
+    def dispersion(self) -> tuple[tuple[IntegerStep], tuple[()]]:
+        """Not comparable."""
+        return (self,), ()
+
+
+def _as_staircase(noise: IntegerNoise, size: float) -> Staircase | None:
+    """Continuous noise in units of the sensitivity with the same loss, if there is such noise.
+
+    The discrete staircase is a rounded one, and discrete Laplace noise the one with steps of 1.
+    """
+    if isinstance(noise, DiscreteLaplace) and size == 1.0:
+        return Staircase(as_double_above(noise.largest_loss(1)), 1.0, 0.5)
+    return noise.continuous.scaled(1.0 / size) if isinstance(noise, DiscreteStaircase) else None
+
+
+def canonical(
+    noise: Noise | IntegerNoise, sensitivity: float
+) -> tuple[tuple[str, ...], Noise | IntegerStep]:
     """A key that equal distributions share, and noise in units of its positive sensitivity.
 
     The parameters in the key have 15 digits, so that coordinates whose noise is proportional
     to their sensitivity count as copies whatever the rounding.
     """
+    if isinstance(noise, IntegerNoise):
+        same = _as_staircase(noise, sensitivity)
+        if same is None:
+            return (repr(noise), repr(sensitivity)), IntegerStep(noise, sensitivity)
+        noise, sensitivity = same, 1.0
     scaled = noise.scaled(1.0 / sensitivity)
     return (type(scaled).__name__, *(f"{v:.14e}" for v in astuple(scaled))), scaled

@@ -47,6 +47,18 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
+from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.noise.staircase import Staircase
+from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.lattice.discrete import (
+    MOST_VALUES,
+    DiscreteCoordinate,
+    integer_loss,
+    integer_values,
+    listed_loss,
+)
 from dpnoise.privacy.lattice.nodes import UNIT, ShiftedNoise
 from dpnoise.privacy.lattice.plan import NEGLIGIBLE, Coordinate, Plan, make_plan
 from dpnoise.privacy.lattice.sums import (
@@ -56,6 +68,7 @@ from dpnoise.privacy.lattice.sums import (
     rounded_losses,
     sum_weights,
 )
+from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +76,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.privacy.lattice.plan import AnyCoordinate
+
+    AnyNoise = Noise | IntegerNoise
 
 _MIN_SIZE, _MAX_SIZE = 2**10, 2**21
 _MOST_COPIES = 10**7
@@ -110,10 +126,10 @@ def _log_delta(parts: list[RoundedLoss], plan: Plan, epsilon: float, size: int, 
     return float(np.logaddexp(log_finite, infinite)) + side * relative
 
 
-def _bounds(parts: list[Coordinate], epsilon: float, size: int) -> tuple[float, float]:
+def _bounds(parts: list[AnyCoordinate], epsilon: float, size: int) -> tuple[float, float]:
     """The bounds on log delta at one epsilon."""
-    if epsilon >= math.fsum(part.copies * part.source.largest for part in parts):
-        log_delta = log_any_infinite([(part.copies, part.source.log_infinite) for part in parts])
+    if epsilon >= math.fsum(part.copies * part.largest for part in parts):
+        log_delta = log_any_infinite([(part.copies, part.log_infinite) for part in parts])
         if log_delta == -math.inf:
             return log_delta, log_delta
         error = 64.0 * UNIT * (sum(part.copies for part in parts) + abs(log_delta))
@@ -134,35 +150,67 @@ def lattice_seconds(different: int, epsilons: int, size: int) -> float:
     return epsilons * different * (_EACH + _EACH_POINT * size)
 
 
+class _Distinct(NamedTuple):
+    """Different coordinates, with the number of copies of each."""
+
+    continuous: dict[Noise, int]  # in units of the shift
+    steps: dict[Staircase, int]  # likewise
+    integers: dict[tuple[IntegerNoise, float], int]
+
+    @property
+    def number(self) -> int:
+        """How many are different."""
+        return len(self.continuous) + len(self.steps) + len(self.integers)
+
+    def add(self, problems: Problems, k: int, noise: AnyNoise, shift: float, copies: int) -> None:
+        """A coordinate of a shift > 0; what is wrong with it is recorded."""
+        if isinstance(noise, IntegerNoise):
+            whole = bool(whole_shift(np.asarray(shift)))
+            if problems.require(whole, f"shift {k}", WHOLE, shift):
+                values = integer_values(noise, shift)
+                problems.number(f"values of the loss of noise {k}", values, high=MOST_VALUES)
+                self.integers[noise, shift] = self.integers.get((noise, shift), 0) + copies
+            return
+        ratio = noise.mean_abs() / shift
+        within = 1.0 / _FARTHEST <= ratio <= _FARTHEST
+        expected = f"a ratio from {1.0 / _FARTHEST:g} to {_FARTHEST:g}"
+        if not problems.require(within, f"E|T| / shift {k}", expected, ratio):
+            return
+        unit = noise.scaled(1.0 / shift)
+        if isinstance(noise, Staircase) and isinstance(unit, Staircase):
+            name = f"shift {k} with staircase noise"
+            problems.number(name, shift, high=noise.sensitivity)
+            self.steps[unit] = self.steps.get(unit, 0) + copies
+        else:
+            self.continuous[unit] = self.continuous.get(unit, 0) + copies
+
+
 def _checked(
-    shares: Sequence[tuple[Noise, float, int]], epsilon: ArrayLike, size: int
-) -> tuple[dict[Noise, int], Array]:
-    """Checked noise in units of the shift with its copies, and epsilon."""
+    shares: Sequence[tuple[AnyNoise, float, int]], epsilon: ArrayLike, size: int
+) -> tuple[_Distinct, Array]:
+    """Checked coordinates and epsilon."""
     problems = Problems("lattice bounds")
     problems.require(len(shares) > 0, "shares", "at least one (noise, shift, copies)", shares)
-    distinct: dict[Noise, int] = {}
+    distinct = _Distinct({}, {}, {})
     for k, (noise, shift, copies) in enumerate(shares):
-        known = isinstance(noise, Noise) and noise.log_concave
-        problems.require(known, f"noise {k}", "continuous log-concave noise", noise)
+        known = isinstance(noise, Staircase | DiscreteGaussian | DiscreteLaplace)
+        known = known or (isinstance(noise, Noise) and noise.log_concave)
+        expected = "log-concave noise or a continuous staircase"
+        problems.require(known, f"noise {k}", expected, noise)
         good = problems.number(f"shift {k}", shift, low=0.0)
         whole = is_integer(copies) and 1 <= copies <= _MOST_COPIES
         expected = f"a whole number from 1 to {_MOST_COPIES}"
         problems.require(whole, f"copies {k}", expected, copies)
         if known and good and whole and shift > 0:
-            ratio = noise.mean_abs() / float(shift)
-            within = 1.0 / _FARTHEST <= ratio <= _FARTHEST
-            expected = f"a ratio from {1.0 / _FARTHEST:g} to {_FARTHEST:g}"
-            if problems.require(within, f"E|T| / shift {k}", expected, ratio):
-                unit = noise.scaled(1.0 / float(shift))
-                distinct[unit] = distinct.get(unit, 0) + int(copies)
+            distinct.add(problems, k, noise, float(shift), int(copies))
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
     power = is_integer(size) and _MIN_SIZE <= size <= _MAX_SIZE
     power = power and not int(size) & (int(size) - 1)
     expected = f"a power of two from {_MIN_SIZE} to {_MAX_SIZE}"
     problems.require(power, "size", expected, size)
-    if power and distinct:
-        seconds = lattice_seconds(len(distinct), epsilon.size, int(size))
-        work = f"{len(distinct)} different coordinates, {epsilon.size} epsilons, size {size}"
+    if power and distinct.number:
+        seconds = lattice_seconds(distinct.number, epsilon.size, int(size))
+        work = f"{distinct.number} different coordinates, {epsilon.size} epsilons, size {size}"
         expected = f"work of at most {_MOST_SECONDS:g} s"
         problems.require(seconds <= _MOST_SECONDS, work, expected, f"about {seconds:.0f} s")
     problems.raise_if_any()
@@ -170,15 +218,16 @@ def _checked(
 
 
 def lattice_bounds(
-    shares: Sequence[tuple[Noise, float, int]], epsilon: ArrayLike, *, size: int = 2**18
+    shares: Sequence[tuple[AnyNoise, float, int]], epsilon: ArrayLike, *, size: int = 2**18
 ) -> LatticeBounds:
     """Bounds on the privacy profile of independent noise on the coordinates of a query.
 
-    Each coordinate, or group of equal ones, has continuous log-concave noise, a sensitivity >= 0
-    and a number of copies, at most 10^7; `epsilon` is from 0 to 1e9. `size` is the number of
-    lattice points, a power of two. Twice as many make the bounds about four times closer, unless
-    values that several coordinates' losses take with positive probability cannot all be met by one
-    lattice: then twice.
+    Each coordinate, or group of equal ones, has log-concave noise, continuous or on the integers,
+    or a staircase at least as wide as the sensitivity, a sensitivity >= 0 (an integer for noise on
+    the integers) and a number of copies, at most 10^7; `epsilon` is from 0 to 1e9. `size` is the
+    number of lattice points, a power of two. Twice as many make the bounds about four times closer,
+    unless values that several coordinates' losses take with positive probability cannot all be met
+    by one lattice: then twice.
 
     The logarithm of the least delta for which the mechanism is (epsilon, delta)-DP over the box
     |d_i| <= shift_i lies between the bounds, rounding included. A ValueError is raised if an
@@ -186,7 +235,7 @@ def lattice_bounds(
     """
     distinct, epsilon = _checked(shares, epsilon, size)
     lower, upper = np.full(epsilon.shape, -math.inf), np.full(epsilon.shape, -math.inf)
-    sources = [(ShiftedNoise(noise), copies) for noise, copies in distinct.items()]
+    sources = [(ShiftedNoise(noise), copies) for noise, copies in distinct.continuous.items()]
     if any(source.right <= source.left for source, _ in sources):
         # Rounding aside, no noise value leaves the two neighbours possible.
         lower[...] = max(source.log_infinite for source, _ in sources)
@@ -198,8 +247,16 @@ def lattice_bounds(
         upper[...] = 0.0
         if any(not some[0] for some in finite):
             lower[...] = -UNIT
-    elif sources:
-        parts = [Coordinate(source, copies) for source, copies in sources]
+    elif distinct.number:
+        parts: list[AnyCoordinate] = [Coordinate(source, copies) for source, copies in sources]
+        parts += [
+            DiscreteCoordinate(listed_loss(coordinate_loss(noise).atoms), copies)
+            for noise, copies in distinct.steps.items()
+        ]
+        parts += [
+            DiscreteCoordinate(integer_loss(noise, shift), copies)
+            for (noise, shift), copies in distinct.integers.items()
+        ]
         for at, value in np.ndenumerate(epsilon):
             lower[at], upper[at] = _bounds(parts, float(value), int(size))
     return LatticeBounds(lower[()], upper[()])

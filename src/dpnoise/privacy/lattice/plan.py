@@ -9,22 +9,40 @@ takes with positive probability (Laplace noise, the centre of flipped Huber nois
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import optimize
 
+from dpnoise.privacy.lattice.nodes import QUADRATURE, UNIT
+
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.privacy.lattice.nodes import ShiftedNoise
+    from dpnoise.privacy.lattice.discrete import DiscreteCoordinate
+    from dpnoise.privacy.lattice.nodes import Nodes, ShiftedNoise
 
 _MOST_TILT = 30.0  # between neighbouring lattice points
 NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to
 _DEEPEST = 800.0  # -log delta is looked at up to here
+_FINE = 0.125  # step of psi between cuts
 _SKETCH = 4  # nodes between two coarse cuts
 _MOST_ATOMS, _LIGHT = 8, 1e-12  # how many atoms are met, and those too light to matter
 # The lattice may be this much finer to meet them, in so many tries for each.
 _FINER, _TRIES = 0.05, 500
+
+
+class Planned(NamedTuple):
+    """The loss of a coordinate as nodes to be rounded down and up.
+
+    `log_infinite` is the logarithm of the mass that counts as infinite when rounded up, `rounding`
+    bounds the error of the losses, and `error` is that of the masses, relative.
+    """
+
+    below: Nodes
+    above: Nodes
+    log_infinite: float
+    rounding: float
+    error: float
 
 
 class Coordinate:
@@ -38,6 +56,7 @@ class Coordinate:
 
     def __init__(self, source: ShiftedNoise, copies: int, cuts: Array | None = None) -> None:
         self.source, self.copies = source, copies
+        self.largest, self.log_infinite = source.largest, source.log_infinite
         cuts = source.coarse if cuts is None else cuts
         loss = source.loss(cuts)
         self.cuts, self._loss = cuts[np.isfinite(loss)], loss[np.isfinite(loss)]
@@ -65,7 +84,30 @@ class Coordinate:
             self if end == len(self.cuts) else Coordinate(self.source, self.copies, self.cuts[:end])
         )
 
-    def ends(self, tilt: float) -> tuple[float, float]:
+    def span(self, tilt: float) -> tuple[float, float]:
+        """The losses at the ends of what matters."""
+        low, high = self.source.loss(np.array(self._ends(tilt)))
+        return float(low), float(high)
+
+    def planned(self, h: float, tilt: float) -> Planned:
+        """The losses to round, cut at half the lattice points."""
+        source = self.source
+        left, right = self._ends(tilt)
+        cuts = source.cuts(left, right, _FINE)
+        first, last = map(float, source.loss(cuts[[0, -1]]))
+        start, end = math.ceil(2.0 * first / h), math.floor(2.0 * last / h)
+        levels = 0.5 * h * np.arange(float(start), float(end + 1))
+        nodes = source.nodes(np.union1d(cuts, source.crossings(cuts, levels)))
+        rounding = source.rounding(cuts)
+        below = nodes.with_node(last, self.log_last)
+        above = nodes.with_node(first, float(source.noise.logsf(-left)))
+        infinite = self.log_rest
+        if right >= source.flat_from:
+            above, infinite = above.with_node(last, infinite), -math.inf
+        error = QUADRATURE + rounding + 8.0 * UNIT * len(cuts)
+        return Planned(below, above, infinite, rounding, error)
+
+    def _ends(self, tilt: float) -> tuple[float, float]:
         """Noise values with negligible weight to the left, and the last one."""
         weight = self.source.noise.logsf(-self.cuts) + tilt * self._loss
         weight -= self.sketch.log_moment(tilt)[0]
@@ -89,6 +131,9 @@ class Coordinate:
         ]
 
 
+AnyCoordinate: TypeAlias = "Coordinate | DiscreteCoordinate"
+
+
 class Plan(NamedTuple):
     """Tilt, spacing and window of a lattice.
 
@@ -101,17 +146,17 @@ class Plan(NamedTuple):
     h: float
     start: int
     steps: tuple[float, float]
-    parts: list[Coordinate]
+    parts: list[AnyCoordinate]
 
 
-def _cumulant(parts: list[Coordinate], tilt: float) -> tuple[float, float, float]:
+def _cumulant(parts: list[AnyCoordinate], tilt: float) -> tuple[float, float, float]:
     """Log E exp(tilt sum) with its first two derivatives, roughly."""
     moments = np.array([part.sketch.log_moment(tilt) for part in parts])
     total, mean, spread = np.array([part.copies for part in parts], dtype=float) @ moments
     return float(total), float(mean), float(spread)
 
 
-def _saddle(parts: list[Coordinate], epsilon: float) -> float:
+def _saddle(parts: list[AnyCoordinate], epsilon: float) -> float:
     """The tilt at which exp(-c epsilon) M(c) / (c (c + 1)) is least, roughly."""
     _, mean, spread = _cumulant(parts, 0.0)
     scale = max(math.sqrt(spread), abs(mean), 1e-300)
@@ -128,7 +173,7 @@ def _saddle(parts: list[Coordinate], epsilon: float) -> float:
     return math.exp(optimize.brentq(slope, low, high, xtol=1e-3))
 
 
-def _spacing(parts: list[Coordinate], tilt: float, smallest: float) -> float:
+def _spacing(parts: list[AnyCoordinate], tilt: float, smallest: float) -> float:
     """A distance of lattice points, not much above `smallest`, that meets the atoms.
 
     An atom between two points goes down to the next for the lower bound, which costs its
@@ -152,7 +197,7 @@ def _spacing(parts: list[Coordinate], tilt: float, smallest: float) -> float:
     return float(h[np.argmin(lost + 0.125 * (tilt + 1.0) * copies * h * h)])
 
 
-def make_plan(parts: list[Coordinate], epsilon: float, size: int) -> Plan:
+def make_plan(parts: list[AnyCoordinate], epsilon: float, size: int) -> Plan:
     """Choice of tilt, spacing and window for one epsilon and `size` lattice points."""
     log_copies = math.log(sum(part.copies for part in parts))
     log_delta = -_DEEPEST
@@ -164,8 +209,8 @@ def make_plan(parts: list[Coordinate], epsilon: float, size: int) -> Plan:
         total, _, spread = _cumulant(parts, tilt)
         log_delta = min(total - tilt * epsilon - math.log(tilt + 1.0), 0.0)
         log_delta = max(log_delta, *(part.log_rest for part in parts))
-    losses = [part.source.loss(np.array(part.ends(tilt))) for part in parts]
-    widest = max(float(right - left) for left, right in losses)
+    spans = [part.span(tilt) for part in parts]
+    widest = max(right - left for left, right in spans)
     steps = np.geomspace(1.0, 16.0, 9) / (math.sqrt(spread) + 1e-6 * widest)
     rise = np.array([_cumulant(parts, tilt + step)[0] - total for step in steps])
     fall = np.array([_cumulant(parts, tilt - step)[0] - total for step in steps])

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import fft, special
 
-from dpnoise.privacy.lattice.nodes import QUADRATURE, UNIT
+from dpnoise.privacy.lattice.nodes import UNIT
 from dpnoise.privacy.lattice.rounding import Masses, round_down, round_up
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.privacy.lattice.plan import Coordinate, Plan
+    from dpnoise.privacy.lattice.plan import AnyCoordinate, Plan
 
-_FINE = 0.125  # step of psi between cuts
 _TINY = -40.0  # from here on 1 - exp(-exp(x)) is exp(x)
 
 
@@ -29,28 +28,18 @@ class RoundedLoss(NamedTuple):
     error: float  # relative, of the masses
 
 
-def rounded_losses(part: Coordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLoss]:
+def rounded_losses(part: AnyCoordinate, plan: Plan) -> tuple[RoundedLoss, RoundedLoss]:
     """One coordinate's loss rounded down and rounded up, with tilt and spacing of the plan."""
-    source, h, tilt = part.source, plan.h, plan.tilt
-    left, right = part.ends(tilt)
-    cuts = source.cuts(left, right, _FINE)
-    first, last = map(float, source.loss(cuts[[0, -1]]))
-    start, end = math.ceil(2.0 * first / h), math.floor(2.0 * last / h)
-    levels = 0.5 * h * np.arange(float(start), float(end + 1))
-    nodes = source.nodes(np.union1d(cuts, source.crossings(cuts, levels)))
-    rounding = source.rounding(cuts)
-    below = nodes.with_node(last, part.log_last)
-    above, infinite = nodes.with_node(first, float(source.noise.logsf(-left))), part.log_rest
-    if right >= source.flat_from:
-        above, infinite = above.with_node(last, infinite), -math.inf
+    h, tilt = plan.h, plan.tilt
+    below, above, infinite, rounding, error = part.planned(h, tilt)
     log_factor = float(special.logsumexp(below.log_mass + tilt * below.loss))
     down, tolerance = round_down(below, h, tilt, log_factor, rounding)
     up = round_up(above, h, tilt, log_factor)
-    # Rounding of psi, of the weights' exponents, and of the sum of at most so many nodes.
-    exponents = 8.0 * (tilt * (max(abs(first), abs(last)) + h) + abs(log_factor))
-    error = QUADRATURE + rounding + UNIT * (exponents + 8.0 * len(cuts) + 64.0)
+    # Rounding of the weights' exponents, and of their sums, beside that of psi or the masses.
+    size = max(abs(float(below.loss[0])), abs(float(below.loss[-1])))
+    error += UNIT * (8.0 * (tilt * (size + h) + abs(log_factor)) + 64.0)
     return (
-        RoundedLoss(part.copies, source.log_infinite, down, tolerance + rounding, error),
+        RoundedLoss(part.copies, part.log_infinite, down, tolerance + rounding, error),
         RoundedLoss(part.copies, infinite, up, rounding, error),
     )
 

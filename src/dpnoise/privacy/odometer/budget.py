@@ -145,12 +145,13 @@ class Budget:
 
         Parameters
         ----------
-        noise : Noise, KNorm, Staircase2D or sequence of Noise
+        noise : Noise, IntegerNoise, KNorm, Staircase2D or sequence of Noise
             The noise of a number, or the independent noise of each coordinate of a vector. K-norm
             noise in the l1 norm counts exactly, in other norms and for several coordinates by its
             pure epsilon, and so does the two-dimensional staircase.
         sensitivity : float or array_like of float
-            The largest change of the query, non-negative, or of each coordinate; for `KNorm` and
+            The largest change of the query, non-negative, or of each coordinate (an integer for
+            noise on the integers); for `KNorm` and
             `Staircase2D` in their norm. For Gaussian noise it may be the l2 sensitivity of a vector
             whose coordinates all have this noise.
         times : int

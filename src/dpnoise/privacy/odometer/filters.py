@@ -28,6 +28,7 @@ from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
 
 if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
 
 _ROUNDING = 1e-12  # relative, of sums and of the normal quantile
 _LOG_ERROR = 1e-11  # of a log delta
@@ -59,7 +60,7 @@ class _Filter:
         return ""
 
 
-def gaussian_mu(noise: Noise, size: float) -> float:
+def gaussian_mu(noise: Noise | IntegerNoise, size: float) -> float:
     """The smallest known mu for which a coordinate is mu-Gaussian differentially private."""
     if isinstance(noise, Gaussian):
         return size / noise.sigma * (1.0 + _ROUNDING)

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
+from dpnoise.noise.discrete_staircase import DiscreteStaircase
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.k_norm import KNorm
 from dpnoise.noise.laplace import Laplace
@@ -29,6 +30,7 @@ from dpnoise.privacy.coordinates import read_shares
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.coordinates import Shares
 
 _MOST_TIMES = 10**8
@@ -79,11 +81,15 @@ class Ledger:
         Of staircase noise narrower than its sensitivity that account knows nothing; it counts as
         randomized response.
         """
-        if sum(self.shares.values()) < 2:
-            return self.shares
+        return self.shares if sum(self.shares.values()) < 2 else self.narrow
+
+    @property
+    def narrow(self) -> Shares:
+        """The shares with randomized response for each staircase narrower than its sensitivity."""
         result: Shares = {}
         for (noise, size), count in self.shares.items():
-            wide = isinstance(noise, Staircase) and size > noise.sensitivity
+            stairs = noise if isinstance(noise, Staircase | DiscreteStaircase) else None
+            wide = stairs is not None and size > stairs.sensitivity
             share = pure_share(largest_loss(noise, size)) if wide else (noise, size)
             result[share] = result.get(share, 0) + count
         return result
@@ -96,7 +102,7 @@ def _sum(first: dict[Any, int], second: dict[Any, int], times: int) -> dict[Any,
     return result
 
 
-def largest_loss(noise: Noise, size: float) -> Fraction | float:
+def largest_loss(noise: Noise | IntegerNoise, size: float) -> Fraction | float:
     """An upper bound on the loss of one coordinate, also of staircases narrower than its size."""
     if isinstance(noise, Staircase):
         return Fraction(noise.epsilon) * math.ceil(Fraction(size) / Fraction(noise.sensitivity))

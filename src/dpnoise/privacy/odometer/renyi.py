@@ -12,33 +12,39 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import special
 
 from dpnoise.noise.rational import as_double_above
 from dpnoise.noise.staircase import Staircase
-from dpnoise.privacy.coordinates import equal_groups
-from dpnoise.privacy.odometer.ledger import Ledger, largest_loss, pure_share
+from dpnoise.privacy.inversion.loss import IntegerStep, canonical
+from dpnoise.privacy.lattice.discrete import integer_loss
+from dpnoise.privacy.odometer.ledger import Ledger, largest_loss
 from dpnoise.privacy.vector import loss_transform
 from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
 
 _USABLE = 1e-3  # relative error of a transform
 _ROUNDING = 2.0**-46
 
 
-def log_moments(noise: Noise, size: float, c: Array) -> Array:
+def log_moments(noise: Noise | IntegerNoise, size: float, c: Array) -> Array:
     """Upper bounds on log E exp(c loss) of one coordinate, for c > 0 of shape (n,)."""
     exact = noise.zcdp_pair(Fraction(size))
     if exact is not None and exact[0] == 0:  # Gaussian loss: c (c + 1) eta
         return c * (c + 1.0) * as_double_above(exact[1]) * (1.0 + _ROUNDING)
-    if isinstance(noise, Staircase) and size > noise.sensitivity:
-        noise, size = pure_share(largest_loss(noise, size))
-    loss = as_double_above(largest_loss(noise, size))
-    if noise.pieces() is None and not isinstance(noise, Staircase):
+    ((noise, size),) = Ledger({(noise, size): 1}).narrow
+    loss, (_, scaled) = as_double_above(largest_loss(noise, size)), canonical(noise, size)
+    if isinstance(scaled, IntegerStep):  # discrete Laplace noise
+        listed = integer_loss(scaled.noise, size)
+        terms = listed.log_masses + c[:, None] * listed.values
+        return special.logsumexp(terms, axis=1) + _ROUNDING * (1.0 + c * loss)
+    if scaled.pieces() is None and not isinstance(scaled, Staircase):
         return c * loss
-    transform = loss_transform(equal_groups({(noise, size): 1}))
+    transform = loss_transform([(scaled, 1)])
     if transform.infinite > 0.0:
         return np.full(c.shape, math.inf)
     peak = transform.peaks(c)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._extras import imports_of
+from dpnoise.noise.discrete_gaussian import DiscreteGaussian
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double_above
@@ -20,6 +21,7 @@ from dpnoise.privacy.odometer.ledger import Sampled, largest_loss
 
 if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.odometer.ledger import Ledger
 
 _INTERVAL = 1e-4  # of losses
@@ -43,7 +45,7 @@ def sampled_delta(ledger: Ledger, epsilon: float, relation: str) -> float:
 
 
 @lru_cache(maxsize=32)
-def _composed(part: Sampled | tuple[Noise, float], count: int, relation: str) -> Any:  # noqa: ANN401
+def _composed(part: Sampled | tuple[Noise | IntegerNoise, float], count: int, relation: str) -> Any:  # noqa: ANN401
     """The privacy loss distribution of `count` equal releases."""
     with imports_of("accounting"):
         from dp_accounting.pld import common  # noqa: PLC0415
@@ -69,13 +71,17 @@ def _composed(part: Sampled | tuple[Noise, float], count: int, relation: str) ->
     elif isinstance(noise, Laplace):
         scale = math.nextafter(noise.beta / size, 0.0)
         one = pld.from_laplace_mechanism(scale, value_discretization_interval=_INTERVAL)
+    elif isinstance(noise, DiscreteGaussian):
+        one = pld.from_discrete_gaussian_mechanism(
+            noise.sigma, int(size), value_discretization_interval=_INTERVAL
+        )
     elif loss < math.inf:
         known = common.DifferentialPrivacyParameters(as_double_above(loss), 0.0)
         one = pld.from_privacy_parameters(known, value_discretization_interval=_INTERVAL)
     else:
         message = (
-            "budget: noise beside a sampled release: expected Gaussian, Laplace or other noise with"
-            f" a bounded privacy loss, got {noise!r}"
+            "budget: noise beside a sampled release: expected Gaussian, Laplace, DiscreteGaussian"
+            f" or noise with a bounded privacy loss, got {noise!r}"
         )
         raise ValueError(message)
     return one.self_compose(count)

@@ -15,8 +15,12 @@ import numpy as np
 
 from dpnoise.noise.base import Noise
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.discrete_staircase import DiscreteStaircase
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
 from dpnoise.noise.subbotin import Subbotin
+from dpnoise.privacy.scalar.discrete_laplace import DiscreteLaplaceShift
 from dpnoise.privacy.scalar.integers import IntegerShift
 from dpnoise.privacy.scalar.pieces import PieceShift
 from dpnoise.privacy.scalar.staircase import StaircaseShift
@@ -26,7 +30,7 @@ from dpnoise.privacy.scalar.unimodal import UnimodalShift
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpnoise._types import Array
+    from dpnoise._types import Array, BoolArray
     from dpnoise._validation import Problems
 
 # Sensitivity over E|T|, and E|T| itself, as far as doubles carry all intermediate values.
@@ -34,6 +38,7 @@ _MIN_RATIO, _MAX_RATIO = 1e-100, 1e50
 _MIN_SIZE, _MAX_SIZE = 1e-200, 1e200
 _MOST_STEPS = 2.0**50  # integers and their halves are exact
 _MOST_INTEGER = 2.0**53  # from it on, a double stands for several integers
+WHOLE = "integers below 2^53: noise on the integers is for integer-valued queries"
 
 
 class Shift(Protocol):
@@ -73,26 +78,36 @@ class NoShift:
 
 _OWN: dict[type[Noise], Callable[..., Shift]] = {Staircase: StaircaseShift, Subbotin: SubbotinShift}
 
+_INTEGERS: dict[type[IntegerNoise], Callable[..., Shift]] = {
+    DiscreteGaussian: IntegerShift,
+    DiscreteLaplace: DiscreteLaplaceShift,
+    DiscreteStaircase: lambda noise, shift: StaircaseShift(noise.continuous, shift),
+}
+
+
+def whole_shift(sensitivity: Array) -> BoolArray:
+    """Whether noise on the integers is for such sensitivities."""
+    return (sensitivity == np.floor(sensitivity)) & (sensitivity < _MOST_INTEGER)
+
 
 def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
     """Check of noise and of non-negative sensitivities that may be too far from its scale."""
-    expected = "symmetric noise of one number, or the discrete Gaussian"
-    if not isinstance(noise, Noise | DiscreteGaussian):
+    expected = "symmetric noise of one number, or noise on the integers"
+    if not isinstance(noise, Noise | IntegerNoise):
         problems.add(f"noise: expected {expected}, got {noise!r}")
         return
     size = noise.mean_abs()
-    if isinstance(noise, DiscreteGaussian):
+    if isinstance(noise, IntegerNoise):
         size = max(size, 1.0)
-        whole = (sensitivity == np.floor(sensitivity)) & (sensitivity < _MOST_INTEGER)
-        expected = "integers below 2^53: noise on the integers is for integer-valued queries"
+        whole = whole_shift(sensitivity)
         got = sensitivity if sensitivity.ndim == 0 else sensitivity[~whole][:3]
-        problems.require(bool(whole.all()), "sensitivity", expected, got.tolist())
+        problems.require(bool(whole.all()), "sensitivity", WHOLE, got.tolist())
     problems.number("E|T|", size, low=_MIN_SIZE, high=_MAX_SIZE)
     with np.errstate(over="ignore", invalid="ignore"):  # refused below, or already
         ratio = sensitivity[sensitivity > 0.0] / max(size, _MIN_SIZE)
     good = (ratio >= _MIN_RATIO) & (ratio <= _MAX_RATIO)
     span = f"0 or within [{_MIN_RATIO:g}, {_MAX_RATIO:g}]"
-    if isinstance(noise, Staircase):
+    if isinstance(noise, Staircase | DiscreteStaircase):
         steps = float(np.max(sensitivity, initial=0.0)) / noise.sensitivity
         problems.number("sensitivity / step width", steps, low=0.0, high=_MOST_STEPS)
     if ratio.size:
@@ -101,13 +116,13 @@ def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
 
 
 @lru_cache(maxsize=256)
-def shifted(noise: Noise | DiscreteGaussian, shift: float) -> Shift:
+def shifted(noise: Noise | IntegerNoise, shift: float) -> Shift:
     """Noise beside itself shifted, for checked arguments."""
     d = Fraction(shift)
     if not d:
         return NoShift()
-    if isinstance(noise, DiscreteGaussian):
-        return IntegerShift(noise, d)
+    if isinstance(noise, IntegerNoise):
+        return _INTEGERS[type(noise)](noise, d)
     # By a power of 2, which is exact: then all lengths are moderate.
     factor = 2.0 ** -math.frexp(noise.mean_abs())[1]
     noise, d = noise.scaled(factor), d * Fraction(factor)

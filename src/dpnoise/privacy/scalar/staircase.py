@@ -40,7 +40,7 @@ def _split(x: Array) -> tuple[Array, Array]:
     return high, x - high
 
 
-def _product_minus(a: Array, b: Array, c: Array) -> Array:
+def product_minus(a: Array, b: Array, c: Array) -> Array:
     """A b - c with a small relative error, even where they are close (Dekker)."""
     product = a * b
     (a1, a2), (b1, b2) = _split(a), _split(b)
@@ -75,7 +75,7 @@ class StaircaseShift:
         self.largest_loss = as_double_above(math.ceil(d) * Fraction(noise.epsilon))
 
     def _gap(self, n: Array, epsilon: Array) -> Array:
-        return _product_minus(n, np.full_like(n, self._step), epsilon)
+        return product_minus(n, np.full_like(n, self._step), epsilon)
 
     def _first_step(self, epsilon: Array) -> Array:
         """N, the least n with n step > epsilon."""

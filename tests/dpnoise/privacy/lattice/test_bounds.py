@@ -8,13 +8,12 @@ from scipy import integrate, optimize
 from dpnoise import vector_profile
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise import (
-    DiscreteGaussian,
+    DiscreteStaircase,
     FlippedHuber,
     Gaussian,
     Huber,
     Laplace,
     OffsetSymmetricGaussian,
-    Staircase,
     Subbotin,
     TruncatedLaplace,
 )
@@ -325,8 +324,8 @@ def test_an_atom_on_the_lattice_stays():
 
 def test_bad_input_is_refused_once():
     shares = [
-        (Staircase(1.0, 1.0, 0.5), -1.0, 0),
-        (DiscreteGaussian(2.0), math.nan, 2.5),
+        (DiscreteStaircase(1.0, 1, 1), -1.0, 0),
+        ("gaussian", math.nan, 2.5),
         (Gaussian(1e20), 1.0, 1),
     ]
     with pytest.raises(ValueError, match="lattice bounds") as caught:

@@ -1,0 +1,103 @@
+"""Random events and integers with exactly the probabilities that are asked for.
+
+Canonne, Kamath & Steinke, "The discrete Gaussian for differential privacy" (NeurIPS 2020), sample
+from independent fair bits without rounding. An event of probability exp(-x), x rational, is decided
+here by comparing a uniform number with exp(-x): its first 64 bits and doubles decide unless they
+are too close; then more bits and as many decimals as it takes.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpnoise._types import Array, BoolArray, WordArray
+
+_WORD = 64
+_DOUBT = 2.0**-38  # over all rounding of exp(-x), relative and for each unit of 1 + x
+_TINY = 2.0**-50  # over the rounding of a uniform number
+
+
+def _decided(rng: np.random.Generator, word: int, x: Fraction) -> bool:
+    """Whether a uniform number in [0, 1), whose first bits are `word`, is below exp(-x)."""
+    bits = _WORD
+    while True:
+        digits = bits // 3 + 10
+        with decimal.localcontext(prec=digits):
+            exponent = decimal.Decimal(x.numerator) / decimal.Decimal(x.denominator)
+            scaled = (-exponent).exp() * decimal.Decimal(2) ** bits  # each is correctly rounded
+        middle = Fraction(scaled)
+        error = middle * (4 * (1 + x) / Fraction(10) ** (digits - 1))
+        if word + 1 <= middle - error:
+            return True
+        if word >= middle + error:
+            return False
+        word = (word << _WORD) | int(rng.integers(0, 2**_WORD, dtype=np.uint64))
+        bits += _WORD
+
+
+def bernoulli_exp(
+    rng: np.random.Generator, exponent: Array, exact: Callable[[int], Fraction]
+) -> BoolArray:
+    """Independent events of probabilities exp(-x_i), x_i >= 0, of shape (n,).
+
+    `exponent` holds doubles within 2^-40 (1 + x_i) of x_i, and `exact` gives the rational x_i.
+    """
+    words = rng.integers(0, 2**_WORD, size=exponent.shape, dtype=np.uint64)
+    uniform, chance = words.astype(float) * 2.0**-_WORD, np.exp(-exponent)
+    doubt = chance * (_DOUBT * (1.0 + exponent)) + _TINY
+    result = uniform < chance
+    for i in np.flatnonzero(np.abs(uniform - chance) <= doubt):
+        result[i] = _decided(rng, int(words[i]), exact(int(i)))
+    return result
+
+
+def _successes(rng: np.random.Generator, rate: Fraction, count: int) -> WordArray:
+    """Independent integers v >= 0 with P(v >= n) = exp(-n rate), one event after another."""
+    result = np.zeros(count, dtype=np.int64)
+    active = np.arange(count)
+    while active.size:
+        more = bernoulli_exp(rng, np.full(active.size, float(rate)), lambda _: rate)
+        active = active[more]
+        result[active] += 1
+    return result
+
+
+def geometric(rng: np.random.Generator, rate: Fraction, count: int) -> WordArray:
+    """Independent integers v >= 0 with P(v >= n) = exp(-n rate), shape (count,).
+
+    With N about 1 / rate, v = N w + u: w and u are independent, w geometric with rate N rate, and u
+    uniform below N given an event of probability exp(-u rate).
+    """
+    block, step = math.ceil(1 / rate), float(rate)
+    result = np.empty(count, dtype=np.int64)
+    filled = 0
+    while filled < count:
+        u = rng.integers(0, block, size=2 * (count - filled) + 16)
+
+        def exact(i: int, u: WordArray = u) -> Fraction:
+            return int(u[i]) * rate
+
+        u = u[bernoulli_exp(rng, u.astype(float) * step, exact)][: count - filled]
+        result[filled : filled + u.size] = u
+        filled += u.size
+    return result + block * _successes(rng, block * rate, count)
+
+
+def discrete_laplace(rng: np.random.Generator, scale: Fraction, count: int) -> WordArray:
+    """At most `count` independent integers with probabilities as exp(-|k| / scale).
+
+    Algorithm 2 of Canonne, Kamath & Steinke: a geometric size and a fair sign, and 0 with the sign
+    - is rejected.
+    """
+    size = geometric(rng, 1 / scale, count)
+    negative = rng.integers(0, 2, size=size.size).astype(bool)
+    keep = ~(negative & (size == 0))
+    return np.where(negative, -size, size)[keep]

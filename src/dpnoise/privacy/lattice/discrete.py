@@ -1,0 +1,132 @@
+"""Coordinates whose privacy loss is discrete: noise on the integers, and staircases.
+
+Their losses are listed instead of integrated; everything else is as for `lattice.plan.Coordinate`.
+The losses of noise on the integers are multiples of one number, which the lattice then meets, so
+that nothing is lost by rounding them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.privacy.lattice.nodes import UNIT, Nodes
+from dpnoise.privacy.lattice.plan import NEGLIGIBLE, Planned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpnoise._types import Array
+    from dpnoise.noise.integers import IntegerNoise
+
+MOST_VALUES = 2**20  # of the loss of one coordinate
+_DEEPEST = 1e-304  # mass of larger noise values counts as infinite loss
+_MASS_ERROR = 5e-13  # relative, of a probability, beside the rounding of its logarithm
+
+
+class DiscreteLoss(NamedTuple):
+    """Increasing values of a loss with the logarithms of their masses.
+
+    `log_above` is the logarithm of the mass beyond the last value, `largest` bounds the loss, and
+    the values are multiples of `unit`, or of nothing if it is 0.
+    """
+
+    values: Array
+    log_masses: Array
+    log_above: float = -math.inf
+    largest: float = math.inf
+    unit: float = 0.0
+
+
+def integer_values(noise: IntegerNoise, shift: float) -> float:
+    """Number of values that the list of losses of noise on the integers has."""
+    if isinstance(noise, DiscreteLaplace):
+        return shift + 1.0
+    return 2.0 * float(noise.isf(_DEEPEST)) + 1.0 if shift else 0.0
+
+
+def integer_loss(noise: IntegerNoise, shift: float) -> DiscreteLoss:
+    """The loss of noise on the integers under a positive integer shift."""
+    if isinstance(noise, DiscreteLaplace):
+        j = np.arange(shift, -1.0, -1.0)  # k = -j, the ends with all beyond them
+        log_masses = noise.logpmf(j)
+        log_masses[0], log_masses[-1] = noise.logsf(shift - 1.0), noise.logsf(-1.0)
+        values = (shift - 2.0 * j) / noise.beta
+        unit = (1.0 + (shift % 2.0 == 0.0)) / noise.beta
+        largest = float(values[-1]) * (1.0 + 4.0 * UNIT)
+        return DiscreteLoss(values, log_masses, largest=largest, unit=unit)
+    assert isinstance(noise, DiscreteGaussian)  # noqa: S101  (staircases have three values)
+    reach = float(noise.isf(_DEEPEST))
+    k = np.arange(-reach, reach + 1.0)
+    unit = 0.5 * shift / noise.sigma**2
+    log_above = float(noise.logsf(reach))
+    values = (2.0 * k + shift) * unit
+    return DiscreteLoss(
+        values, noise.logpmf(k), log_above, unit=unit * (1.0 + (shift % 2.0 == 0.0))
+    )
+
+
+def listed_loss(atoms: Sequence[tuple[float, float]]) -> DiscreteLoss:
+    """A loss given as values and log masses."""
+    values, log_masses = map(np.array, zip(*sorted(atoms), strict=True))
+    return DiscreteLoss(values, log_masses, largest=float(values[-1]), unit=float(values[-1]))
+
+
+class DiscreteCoordinate:
+    """Copies of a coordinate with a discrete loss; attributes as of `Coordinate`."""
+
+    log_infinite = -math.inf
+
+    def __init__(self, loss: DiscreteLoss, copies: int) -> None:
+        self._loss, self.copies = loss, copies
+        self.smallest, self.largest = float(loss.values[0]), loss.largest
+        self.log_rest = self.log_last = loss.log_above
+        nodes = Nodes(loss.values, loss.log_masses)
+        self.sketch = nodes.with_node(float(loss.values[-1]), self.log_last)
+
+    def narrowed(self, epsilon: float, log_rest: float) -> DiscreteCoordinate:
+        """The coordinate up to a loss beyond which it matters little."""
+        values, log_masses = self._loss.values, self._loss.log_masses
+        terms = np.append(log_masses[1:], self.log_rest)
+        beyond = np.logaddexp.accumulate(terms[::-1])[::-1]
+        rare = np.flatnonzero(beyond + np.minimum(epsilon - values, 0.0) < log_rest)
+        end = max(rare[0], 1) + 1 if len(rare) else len(values)
+        if end >= len(values):
+            return self
+        cut = self._loss._replace(
+            values=values[:end], log_masses=log_masses[:end], log_above=float(beyond[end - 1])
+        )
+        return DiscreteCoordinate(cut, self.copies)
+
+    def _first(self, tilt: float) -> int:
+        """The first value that is not of negligible weight together with all below it."""
+        below = np.logaddexp.accumulate(self._loss.log_masses)
+        weight = below + tilt * self._loss.values - self.sketch.log_moment(tilt)[0]
+        little = np.flatnonzero(weight < -NEGLIGIBLE - math.log(self.copies))
+        return min(int(little[-1]), len(weight) - 2) if len(little) else 0
+
+    def span(self, tilt: float) -> tuple[float, float]:
+        """The losses at the ends of what matters."""
+        values = self._loss.values
+        return float(values[self._first(tilt)]), float(values[-1])
+
+    def atoms(self, tilt: float) -> list[tuple[float, float]]:  # noqa: ARG002  (any tilt)
+        """The number whose multiples all losses are, with all the weight."""
+        return [(self._loss.unit, float(self.copies))] if self._loss.unit > 0.0 else []
+
+    def planned(self, h: float, tilt: float) -> Planned:  # noqa: ARG002  (any spacing)
+        """The losses to round, down and up."""
+        first = self._first(tilt)
+        nodes = Nodes(self._loss.values[first:], self._loss.log_masses[first:])
+        start, last = float(nodes.loss[0]), float(nodes.loss[-1])
+        below = nodes.with_node(last, self.log_last)
+        lost = self._loss.log_masses[:first]
+        above = nodes.with_node(start, float(np.logaddexp.reduce(lost, initial=-math.inf)))
+        rounding = 16.0 * UNIT * max(abs(start), abs(last))
+        deepest = min(-float(np.min(nodes.log_mass)), -math.log(_DEEPEST) + 10.0)
+        error = _MASS_ERROR + 16.0 * UNIT * deepest
+        return Planned(below, above, self.log_rest, rounding, error)

@@ -1,0 +1,140 @@
+"""Several coordinates with noise on the integers, beside convolutions of their losses."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise import Budget, Gaussian, Laplace, Staircase, Subbotin, vector_profile
+from dpnoise.noise import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
+from dpnoise.privacy.lattice.bounds import lattice_bounds
+
+
+def losses(noise, d):
+    """Return the loss in integer units, the unit and the offset, with the masses."""
+    k = np.arange(-300, 301)
+    mass = noise.pmf(k)
+    if isinstance(noise, DiscreteGaussian):
+        return k, d / noise.sigma**2, 0.5 * d * d / noise.sigma**2, mass
+    unit = 1.0 / noise.beta if isinstance(noise, DiscreteLaplace) else noise.epsilon
+    steps = (noise.logpmf(k) - noise.logpmf(k + d)) / unit
+    return np.rint(steps).astype(int), unit, 0.0, mass
+
+
+def convolved(noise, d, copies, epsilon):
+    """Return delta of several coordinates by convolution in doubles."""
+    steps, unit, offset, mass = losses(noise, d)
+    low = steps.min()
+    one = np.bincount(steps - low, mass)
+    total = np.ones(1)
+    for _ in range(copies):
+        total = np.convolve(total, one)
+    loss = (np.arange(total.size) + copies * low) * unit + copies * offset
+    return float(total @ np.maximum(-np.expm1(np.minimum(epsilon - loss, 0.0)), 0.0))
+
+
+CASES = [
+    (DiscreteGaussian(4.0), 1),
+    (DiscreteGaussian(4.0), 3),
+    (DiscreteGaussian(0.7), 2),
+    (DiscreteLaplace(3.0), 1),
+    (DiscreteLaplace(3.0), 2),
+    (DiscreteLaplace(8.0), 5),
+    (DiscreteStaircase(0.7, 5, 2), 5),
+    (DiscreteStaircase(0.7, 5, 2), 3),
+]
+
+
+@pytest.mark.parametrize(("noise", "d"), CASES, ids=repr)
+@pytest.mark.parametrize("copies", [2, 7])
+def test_bounds_hold_and_are_close(noise, d, copies):
+    for epsilon in (0.0, 0.3, 1.0, 2.5):
+        found = vector_profile(noise, d, epsilon, copies=copies)
+        wanted = convolved(noise, d, copies, epsilon)
+        assert found.lower <= wanted * (1 + 1e-11) + 1e-14
+        assert wanted <= found.upper * (1 + 1e-11) + 1e-14
+        assert found.upper <= found.lower * (1 + 1e-8)
+
+
+def test_far_tails_beside_rational_sums():
+    """Two discrete Gaussian coordinates are one sum over the integers, here in logarithms."""
+    sigma, epsilon = 2.0, 12.0
+    noise = DiscreteGaussian(sigma)
+    k = np.arange(-120, 121)
+    total = np.logaddexp.reduce(
+        noise.logpmf(k)[:, None] + noise.logpmf(np.arange(-240, 241) - k[:, None]), axis=0
+    )
+    loss = (np.arange(-240, 241) + 1.0) / sigma**2
+    here = loss > epsilon
+    wanted = np.logaddexp.reduce(total[here] + np.log(-np.expm1(epsilon - loss[here])))
+    found = vector_profile(noise, 1, epsilon, copies=2)
+    assert wanted < -100
+    assert found.log_lower - 1e-9 <= wanted <= found.log_upper + 1e-9
+    assert found.log_upper - found.log_lower < 1e-8
+
+
+def test_wide_discrete_noise_is_close_to_continuous_noise():
+    for copies in (10, 1000):
+        discrete = vector_profile(DiscreteGaussian(300.0), 3, 1.0, copies=copies)
+        smooth = vector_profile(Gaussian(300.0), 3.0, 1.0, copies=copies)
+        assert discrete.upper == pytest.approx(smooth.upper, rel=0.02)
+
+
+def test_mixtures_with_continuous_noise():
+    noise = [DiscreteGaussian(4.0), DiscreteLaplace(3.0), Laplace(2.0), Gaussian(5.0)]
+    sizes = [1, 2, 1.0, 1.0]
+    some = vector_profile(noise, sizes, 1.5)
+    assert 0 < some.lower <= some.upper <= some.lower * (1 + 1e-3)
+    more = vector_profile(
+        [*noise, Staircase(0.5, 1.0, 0.3), Subbotin(3.0, 4.0)], [*sizes, 1, 1], 1.5
+    )
+    assert more.lower > some.upper
+    assert more.upper <= more.lower * (1 + 1e-3)
+
+
+def test_the_lattice_agrees_with_closed_forms():
+    """Staircases through the inversion of transforms and through the lattice."""
+    for noise in (Staircase(0.5, 1.0, 0.3), Staircase(0.4, 2.0, 0.5)):
+        closed = vector_profile(noise, 1.0, 1.0, copies=9)
+        found = lattice_bounds([(noise, 1.0, 9)], 1.0)
+        assert found.log_lower <= closed.log_upper
+        assert closed.log_lower <= found.log_upper
+        assert found.log_upper - found.log_lower < 1e-8
+
+
+def test_several_releases_of_integers():
+    budget = Budget(4.0, 1e-6)
+    budget.spend(DiscreteGaussian(4.0), 1, times=5)
+    budget.spend(DiscreteLaplace(3.0), 1)
+    smooth = Budget(4.0, 1e-6)
+    smooth.spend(Gaussian(4.0), 1.0, times=5)
+    smooth.spend_dp(1 / 3)
+    assert budget.epsilon_of() == pytest.approx(smooth.epsilon_of(), rel=1e-4)
+    assert budget.rdp(8.0) == pytest.approx(smooth.rdp(8.0), rel=1e-9)
+    budget.spend(DiscreteLaplace(30.0), 4)
+    one = (
+        math.log(
+            np.sum(
+                np.exp(
+                    8.0 * DiscreteLaplace(30.0).logpmf(np.arange(-3000, 3001))
+                    - 7.0 * DiscreteLaplace(30.0).logpmf(np.arange(-3000, 3001) + 4)
+                )
+            )
+        )
+        / 7.0
+    )
+    assert budget.rdp(8.0) - smooth.rdp(8.0) == pytest.approx(one, rel=1e-6)
+    budget.spend(DiscreteStaircase(0.05, 2, 1), 5)
+    assert budget.epsilon_of() < 4.0
+    with pytest.raises(ValueError, match="integers below"):
+        budget.spend(DiscreteGaussian(4.0), 1.5)
+
+
+def test_what_is_out_of_reach_is_refused():
+    with pytest.raises(ValueError, match=r"coordinate 1: expected integers.*got 0.5"):
+        vector_profile([DiscreteGaussian(4.0), DiscreteLaplace(2.0)], [1, 0.5], 1.0)
+    with pytest.raises(ValueError, match="values of the loss of noise 0"):
+        vector_profile(DiscreteGaussian(1e6), 1, 1.0, copies=2)
+    with pytest.raises(ValueError, match=r"at most the width 3 of its steps, got 4"):
+        vector_profile(DiscreteStaircase(1.0, 3, 1), 4, 1.0, copies=2)
+    assert 0 < vector_profile(DiscreteGaussian(1e6), 1000, 0.001).upper < 1
