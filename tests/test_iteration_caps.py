@@ -17,9 +17,11 @@ import pytest
 import dpnoise
 import dpnoise_papers
 from dpnoise import (
+    L2,
     Budget,
     allocate,
     calibrate,
+    calibrate_joint,
     epsilon_at,
     gaussian_sigma,
     privacy_profile,
@@ -216,6 +218,14 @@ def repairs_of_trend_filtering():
     assert fit.gap <= LARGEST_GAP
 
 
+def certificates_of_joint_noise():
+    """Without a verified candidate the noise for delta = 0 is returned."""
+    budget = {"epsilon": 1.0, "delta": 1e-6}
+    assert calibrate_joint("generalised-gamma", L2(1.0, of=30), **budget).delta == 0.0
+    with pytest.raises(RuntimeError):
+        calibrate_joint("k-norm", L2(1.0, of=30), epsilon=0.0, delta=1e-6)
+
+
 def steps_of_the_optimum():
     """First-order conditions are checked afterwards."""
     from dpnoise.learn.optimum import optimum, residual
@@ -293,6 +303,10 @@ CAPS = {
         rounds_of_a_scalar_minimum,
     ),
     "dpnoise.denoise.trend_solver polish range(_REPAIRS)": ((0, 1), repairs_of_trend_filtering),
+    "dpnoise.joint.search Search.certified range(_CERTIFICATES)": (
+        (0,),
+        certificates_of_joint_noise,
+    ),
     "dpnoise.learn.optimum _sparse_logistic range(_STEPS)": ((0, 1, 3), steps_of_the_optimum),
     "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of range(_DOUBLINGS)": (
         [1, 2],
@@ -391,6 +405,8 @@ FIXED = {
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
+    "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
+    "dpnoise.joint.search pure_scale while": "a few doubles up",
     "dpnoise.sensitivity.at_most AtMost._accepted while": (
         "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
     ),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.calibration.calibrate import calibrate
     from dpnoise.calibration.coordinate_noise import coordinate_noise
     from dpnoise.calibration.gaussian import gaussian_sigma
+    from dpnoise.joint.calibrate import calibrate_joint
     from dpnoise.noise.discrete_gaussian import DiscreteGaussian
     from dpnoise.noise.discrete_laplace import DiscreteLaplace
     from dpnoise.noise.discrete_staircase import DiscreteStaircase
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.sensitivity.balls import L1, L2, LInf
     from dpnoise.sensitivity.box import Box
     from dpnoise.sensitivity.convert import as_sensitivity
+    from dpnoise.sensitivity.ellipsoid import Ellipsoid, enclosing_ellipsoid
     from dpnoise.sensitivity.neighbours import add_remove, replace_one
     from dpnoise.sensitivity.product import Product
 
@@ -44,6 +46,7 @@ _MODULES = {
     "DiscreteGaussian": "dpnoise.noise.discrete_gaussian",
     "DiscreteLaplace": "dpnoise.noise.discrete_laplace",
     "DiscreteStaircase": "dpnoise.noise.discrete_staircase",
+    "Ellipsoid": "dpnoise.sensitivity.ellipsoid",
     "FlippedHuber": "dpnoise.noise.flipped_huber",
     "Gaussian": "dpnoise.noise.gaussian",
     "Huber": "dpnoise.noise.huber",
@@ -60,7 +63,9 @@ _MODULES = {
     "allocate": "dpnoise.allocation.allocate",
     "as_sensitivity": "dpnoise.sensitivity.convert",
     "calibrate": "dpnoise.calibration.calibrate",
+    "calibrate_joint": "dpnoise.joint.calibrate",
     "coordinate_noise": "dpnoise.calibration.coordinate_noise",
+    "enclosing_ellipsoid": "dpnoise.sensitivity.ellipsoid",
     "epsilon_at": "dpnoise.privacy.profile",
     "gaussian_sigma": "dpnoise.calibration.gaussian",
     "privacy_profile": "dpnoise.privacy.profile",
@@ -93,6 +98,7 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "DiscreteStaircase",
+    "Ellipsoid",
     "FlippedHuber",
     "Gaussian",
     "Huber",
@@ -107,7 +113,9 @@ __all__ = [
     "allocate",
     "as_sensitivity",
     "calibrate",
+    "calibrate_joint",
     "coordinate_noise",
+    "enclosing_ellipsoid",
     "epsilon_at",
     "gaussian_sigma",
     "privacy_profile",

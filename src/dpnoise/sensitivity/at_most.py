@@ -1,7 +1,7 @@
 """Counts of which a person moves at most m: the ball max(|d|_inf / c, |d|_1 / (m c)).
 
 Its volume is (2 c)^K P(U_1 + ... + U_K <= m), U_i uniform on [0, 1]. For a whole number m that
-probability (Irwin-Hall) and the second moment are ratios of integers, computed exactly: with
+probability (Irwin-Hall) and the moments are ratios of integers, computed exactly: with
 
     S = sum over k < m of (-1)^k C(K, k) (m - k)^K,
 
@@ -90,19 +90,21 @@ class AtMost(Sensitivity):
         return L1(self.each, self.of) if self.m == 1 else None
 
     @cached_property
-    def _moments(self) -> tuple[int, Fraction]:
-        """The integer S, and E Z_1^2 / each^2."""
+    def _moments(self) -> tuple[int, Fraction, Fraction]:
+        """The integer S, E|Z_1| / each and E Z_1^2 / each^2."""
         K, m = self.of, self.m
-        volume = square = 0
+        volume = first = square = 0
         whole, part = 1, 1  # C(K, k) and C(K - 1, k), with the sign of (-1)^k
         for k in range(m):
             n = m - k
             near = (n - 1) ** K
             volume += whole * n**K
+            first += part * (n ** (K + 1) - near * (n + K))
             far = 2 * (n ** (K + 2) - near * (n - 1) ** 2)
             square += part * (far - (K + 2) * near * (K + 1 + 2 * (n - 1)))
             whole, part = -whole * (K - k) // (k + 1), -part * (K - 1 - k) // (k + 1)
-        return volume, Fraction(square, (K + 1) * (K + 2) * volume)
+        first_moment = Fraction(first, (K + 1) * volume)
+        return volume, first_moment, Fraction(square, (K + 1) * (K + 2) * volume)
 
     @property
     def dimension(self) -> int:
@@ -137,7 +139,14 @@ class AtMost(Sensitivity):
         """E Z_i^2 for Z uniform in the set, shape (K,)."""
         if self._plain:
             return self._plain.mean_square
-        return np.full(self.of, self.each**2 * float(self._moments[1]))
+        return np.full(self.of, self.each**2 * float(self._moments[2]))
+
+    @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        if self._plain:
+            return self._plain.mean_abs
+        return np.full(self.of, self.each * float(self._moments[1]))
 
     @property
     def extreme_point(self) -> Array:

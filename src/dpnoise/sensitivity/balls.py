@@ -96,6 +96,11 @@ class L1(_Ball):
         return np.full(self.of, 2.0 * self.radius**2 / ((self.of + 1.0) * (self.of + 2.0)))
 
     @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        return np.full(self.of, self.radius / (self.of + 1.0))
+
+    @property
     def extreme_point(self) -> Array:
         """The vertex on the first axis, shape (K,)."""
         return self._first_axis()
@@ -160,6 +165,12 @@ class L2(_Ball):
     def mean_square(self) -> Array:
         """E Z_i^2 for Z uniform in the set, shape (K,)."""
         return np.full(self.of, self.radius**2 / (self.of + 2.0))
+
+    @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        share = math.exp(math.lgamma(0.5 * self.of + 1.0) - math.lgamma(0.5 * self.of + 1.5))
+        return np.full(self.of, self.radius * share / math.sqrt(math.pi))
 
     @property
     def extreme_point(self) -> Array:
@@ -227,6 +238,11 @@ class LInf(_Ball):
     def mean_square(self) -> Array:
         """E Z_i^2 for Z uniform in the set, shape (K,)."""
         return np.full(self.of, self.radius**2 / 3.0)
+
+    @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        return np.full(self.of, 0.5 * self.radius)
 
     @property
     def extreme_point(self) -> Array:

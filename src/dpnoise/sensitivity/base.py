@@ -86,6 +86,11 @@ class Sensitivity(ABC):
 
     @property
     @abstractmethod
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+
+    @property
+    @abstractmethod
     def extreme_point(self) -> Array:
         """One extreme point of the set, shape (K,); its symmetries lead to all the others."""
 

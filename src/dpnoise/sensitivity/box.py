@@ -86,6 +86,11 @@ class Box(Sensitivity):
         return self.box**2 / 3.0
 
     @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        return 0.5 * self.box
+
+    @property
     def extreme_point(self) -> Array:
         """The corner with positive coordinates, shape (K,)."""
         return self.box

@@ -99,6 +99,11 @@ class Product(Sensitivity):
         return self._per_block(lambda block: block.mean_square)
 
     @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        return self._per_block(lambda block: block.mean_abs)
+
+    @property
     def extreme_point(self) -> Array:
         """An extreme point of each block, shape (K,)."""
         return self._per_block(lambda block: block.extreme_point)

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 from scipy.optimize import linprog
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product
+from dpnoise import L1, L2, AtMost, Box, Ellipsoid, LInf, Product
+from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 
 SETS = [
     Box([1.0, 0.25, 3.0]),
@@ -17,6 +18,7 @@ SETS = [
     AtMost(2, of=5, each=1.5),
     AtMost(4, of=5),
     AtMost(1, of=3),
+    Ellipsoid([1.0, 3.0, 0.5]),
     Product(AtMost(2, of=4, each=2.0), L2(3.0, of=2), Box([0.1])),
 ]
 DRAWS = 20_000
@@ -33,6 +35,9 @@ def test_uniform_points_have_the_norm_and_moments_of_the_set(given):
     squares = points.reshape(-1, given.dimension) ** 2
     error = np.std(squares, axis=0) / math.sqrt(DRAWS)
     assert np.all(np.abs(np.mean(squares, axis=0) - given.mean_square) < 5 * error)
+    sizes = np.sqrt(squares)
+    error = np.std(sizes, axis=0) / math.sqrt(DRAWS)
+    assert np.all(np.abs(np.mean(sizes, axis=0) - given.mean_abs) < 5 * error)
 
 
 @every
@@ -46,7 +51,7 @@ def test_volume_is_the_share_of_the_box(given):
 
 @every
 def test_support_function_is_the_dual_norm(given):
-    """a'x <= support(a) norm(x), with equality at the extreme points' best image."""
+    """a'x <= support(a) norm(x); the largest norms are those of extreme points."""
     rng = np.random.default_rng(6)
     a, x = rng.normal(size=(2, 200, given.dimension))
     assert np.all(np.abs(np.sum(a * x, axis=-1)) <= given.support(a) * given.norm(x) * (1 + 1e-12))
@@ -54,7 +59,12 @@ def test_support_function_is_the_dual_norm(given):
     assert math.isclose(given.norm(corner), 1.0, rel_tol=1e-15)
     assert np.all(np.abs(corner) <= given.box)
     assert math.isclose(given.support(np.ones(given.dimension)), given.l1, rel_tol=1e-14)
-    assert math.isclose(given.support(corner), given.l2**2, rel_tol=1e-14)
+    # On the boundary, no point is longer than l2, and the farthest of many is close to it.
+    points = given.sample(4000, random_state=3)
+    ends = points / given.norm(points)[:, None]
+    assert 0.6 * given.l2 < np.max(np.linalg.norm(ends, axis=-1)) <= given.l2 * (1 + 1e-12)
+    assert given.support(corner) >= np.sum(corner**2) * (1 - 1e-14)
+    assert np.linalg.norm(corner) <= given.l2 * (1 + 1e-15)
     # Best images of a sparse point lie on the axes.
     axes = np.eye(given.dimension)
     assert np.allclose(given.support(axes), given.box, rtol=1e-15)
@@ -76,9 +86,10 @@ def test_at_most_one_and_all_coordinates_are_the_l1_and_the_l_infinity_ball(K):
         assert np.allclose(given.norm(x), other.norm(x), rtol=1e-14)
         assert np.allclose(given.support(x), other.support(x), rtol=1e-13)
         assert given.log_volume == other.log_volume
-        volume, square = given._moments  # the general formula too
+        volume, first, square = given._moments  # the general formulas too
         log_volume = K * math.log(4.0) + math.log(volume) - math.lgamma(K + 1)
         assert math.isclose(log_volume, other.log_volume, rel_tol=1e-12, abs_tol=1e-9)
+        assert math.isclose(2.0 * first, other.mean_abs[0], rel_tol=1e-14)
         assert math.isclose(4.0 * square, other.mean_square[0], rel_tol=1e-14)
 
 
@@ -107,6 +118,25 @@ def test_the_norm_of_unequal_boxes_and_zeros():
     assert math.isclose(given.log_volume, math.log(8.0))
     assert np.all(given.sample(10, random_state=0)[:, 1] == 0.0)
     assert given.support([1.0, math.inf, 1.0]) == 3.0
+
+
+@pytest.mark.parametrize("given", SETS, ids=str)
+def test_enclosing_ellipsoid_contains_the_set_and_no_smaller_one_does(given):
+    ellipsoid = enclosing_ellipsoid(given)
+    points = given.sample(2000, random_state=3)
+    ends = np.vstack([points / given.norm(points)[:, None], given.extreme_point])
+    if isinstance(given, Product):
+        ends = ends[-1:]
+    assert np.max(ellipsoid.norm(ends)) <= 1.0
+    corner = ellipsoid.norm(given.extreme_point)
+    assert corner > 1.0 - 1e-12
+    # Nearby axes that still contain the extreme point have a larger sum of squares.
+    size = np.sum(np.square(ellipsoid.axes))
+    if isinstance(given, Box | LInf):
+        for way in np.random.default_rng(2).normal(size=(50, given.dimension)):
+            other = Ellipsoid(ellipsoid.box * np.exp(0.1 * way))
+            fitted = other.scaled(float(other.norm(given.extreme_point)))
+            assert np.sum(np.square(fitted.axes)) > size * (1 - 1e-12)
 
 
 @every
@@ -140,6 +170,8 @@ def test_extreme_sizes(given):
         (lambda: Box([1.0, -1.0, math.nan]), ["lambdas", "-1.0", "nan"]),
         (lambda: Box([[1.0], [1.0, 2.0]]), ["lambdas", "finite numbers"]),
         (lambda: Box([1.0, 1e-200]), ["0 or at least 1e-100", "1e-200"]),
+        (lambda: Ellipsoid([[1.0]]), ["shape of axes", "(1, 1)"]),
+        (lambda: Ellipsoid([0.0, -1.0]), ["axes", "-1.0"]),
         (lambda: L1(0.0, of=0), ["radius", "got 0.0", "of", "got 0"]),
         (lambda: L2(math.inf, of=1.5), ["radius", "inf", "of", "1.5"]),
         (lambda: LInf("1", of=True), ["radius", "'1'", "of", "True"]),

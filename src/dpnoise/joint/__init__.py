@@ -1,0 +1,1 @@
+"""Joint noise: dependent coordinates, shaped by the sensitivity set (docs/joint-noise.md)."""

@@ -1,0 +1,191 @@
+"""Two-sided bounds on delta(epsilon) of radial noise (docs/joint-noise.md has the proofs).
+
+The worst neighbour is an extreme point d of the set, and all of these are alike. With T the layer
+(`dpnoise.joint.base`), Z uniform in D and q(t) the norm at which the log density is epsilon below
+that at norm t,
+
+    delta(epsilon) = P(||T Z + d|| > q(T)) = E g(1 / T, q(T) / T - 1),
+
+g as in `dpnoise.joint.uncovered`. Both arguments fall with T, so that over any cell of T the
+function g lies between two of its values, and delta between two sums over cells. A first pass
+finds out where cells are needed.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from dpnoise._validation import Problems
+from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.uncovered import Uncovered, relative_error
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+
+_FIRST_PASS = 512
+_EDGE = 1e-15  # relative error of the bound as it is computed
+_FEWEST = 2  # cells of the second pass in one of the first
+_CLOSED = 1e-14  # relative error of the closed form
+_TAIL = 1e-300  # mass of T left out on either side, and counted in full above
+
+
+class DeltaBounds(NamedTuple):
+    """Proved bounds lower <= delta <= upper."""
+
+    lower: float
+    upper: float
+
+
+def is_pure(noise: RadialNoise, epsilon: float) -> bool:
+    """Whether the loss is at most epsilon wherever both densities are positive: K-norm noise."""
+    return noise.power == 1.0 and Fraction(epsilon) * Fraction(noise.scale) >= 1
+
+
+class _Layers:
+    """Distribution of v = (T / scale)^p: cells, their masses and the two arguments of g."""
+
+    def __init__(self, noise: RadialNoise, epsilon: float) -> None:
+        self.noise, self.epsilon = noise, epsilon
+        self.pure = is_pure(noise, epsilon)
+        self.whole = float(special.gammainc(noise.shape, noise.edge))
+        self.k = noise.shape + 1.0
+        low = float(special.gammaincinv(self.k, _TAIL))
+        high = float(special.gammainccinv(self.k, _TAIL))
+        self.bounded = noise.edge < math.inf
+        self.low, self.high = min(low, noise.edge), min(high, noise.edge)
+
+    def arguments(self, v: Array) -> tuple[Array, Array, Array]:
+        """The argument a = 1 / T of g, and bounds on the other one, e = q(T) / T - 1."""
+        noise = self.noise
+        radius = noise.scale * v ** (1.0 / noise.power)
+        low = np.full(v.shape, math.inf)
+        if not self.pure:
+            with np.errstate(over="ignore"):
+                low = np.expm1(np.log1p(self.epsilon / v) / noise.power)
+        high = low
+        if self.bounded:
+            with np.errstate(over="ignore"):
+                far = np.expm1(np.log1p(np.maximum(noise.edge - v, 0.0) / v) / noise.power)
+            # The edge is rounded, by less than that relative to the bound.
+            low = np.minimum(low, np.maximum(far - _EDGE * (1.0 + far), 0.0))
+            high = np.minimum(high, far + _EDGE * (1.0 + far))
+        with np.errstate(divide="ignore"):
+            return 1.0 / radius, low, high
+
+    def masses(self, v: Array) -> tuple[Array, Array]:
+        """Masses of the cells between nodes `v`, and a bound on the error of each tail."""
+        below, above = special.gammainc(self.k, v), special.gammaincc(self.k, v)
+        left = below < 0.5
+        mass = np.where(left[1:], np.diff(below), -np.diff(above))
+        straddles = left[:-1] & ~left[1:]
+        mass = np.where(straddles, 1.0 - below[:-1] - above[1:], mass)
+        error = 2.0 * relative_error(self.k) * np.minimum(below, above)
+        return np.maximum(mass, 0.0) / self.whole, error / self.whole
+
+    def atom(self) -> float:
+        """Mass of T at the bound."""
+        if not self.bounded:
+            return 0.0
+        w, k = self.noise.edge, self.noise.shape
+        return math.exp(k * math.log(w) - w - math.lgamma(k + 1.0)) / self.whole
+
+
+class _Sums(NamedTuple):
+    """Bounds on the contribution of each cell, and on the error of their sums by rounding."""
+
+    lower: Array
+    upper: Array
+    error: float
+
+
+def _sums(layers: _Layers, uncovered: Uncovered, v: Array) -> _Sums:
+    """Contributions of the cells between the nodes `v`."""
+    a, low, high = layers.arguments(v)
+    mass, error = layers.masses(v)
+    upper = uncovered.upper(a[:-1], low[1:])
+    lower = uncovered.lower(a[1:], high[:-1])
+    # Summed by parts, an error of the mass beyond a node counts times the jump of g there.
+    jumps = np.abs(np.diff(upper, prepend=0.0, append=0.0))
+    return _Sums(mass * lower, mass * upper, float(np.sum(jumps * error)))
+
+
+def _refined(layers: _Layers, v: Array, first: _Sums, cells: int) -> Array:
+    """Nodes that divide each cell in proportion to the root of its gap."""
+    gap = np.sqrt(np.maximum(first.upper - first.lower, 0.0))
+    count = _FEWEST + np.floor(cells * gap / max(float(np.sum(gap)), 1e-300)).astype(int)
+    part = np.arange(np.sum(count)) - np.repeat(np.cumsum(count) - count, count)
+    root = np.sqrt(v)
+    fine = (np.repeat(root[:-1], count) + part * np.repeat(np.diff(root) / count, count)) ** 2
+    fine = np.append(np.maximum.accumulate(fine), layers.high)
+    return np.minimum(fine, layers.high)
+
+
+def _k_norm_delta(noise: RadialNoise, epsilon: float) -> float:
+    """1 - exp((epsilon - 1 / scale) / 2): delta of K-norm noise for boxes, above it otherwise."""
+    loss = float(1 / Fraction(noise.scale) - Fraction(epsilon))
+    return -math.expm1(-0.5 * max(loss, 0.0))
+
+
+def radial_delta_bounds(noise: RadialNoise, epsilon: float, *, cells: int = 2**14) -> DeltaBounds:
+    """Bounds on delta(epsilon) of radial noise for the sensitivity set that is its ball.
+
+    Parameters
+    ----------
+    noise : RadialNoise
+        The noise.
+    epsilon : float
+        From 0 to 1e4.
+    cells : int, default 2**14
+        The number of cells, from 2**10 to 2**22; the gap falls like its inverse.
+
+    Returns
+    -------
+    DeltaBounds
+        `lower` and `upper`. For `AtMost` with 1 < m < K the lower bound is trivial, 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import L2
+    >>> from dpnoise.joint.profile import radial_delta_bounds
+    >>> from dpnoise.joint.radial import RadialNoise
+    >>> found = radial_delta_bounds(RadialNoise(L2(1.0, of=20), 6.0, power=2.0), 1.0)
+    >>> found.lower <= found.upper < 1.01 * found.lower
+    True
+    """
+    problems = Problems("delta of radial noise")
+    problems.require(isinstance(noise, RadialNoise), "noise", "RadialNoise", noise)
+    problems.number("epsilon", epsilon, low=0.0, high=1e4)
+    problems.number("cells", cells, low=2**10, high=2**22)
+    problems.raise_if_any()
+    uncovered = Uncovered(noise.ball)
+    plain = noise.power == 1.0 and noise.bound == math.inf
+    simple = _k_norm_delta(noise, epsilon) if plain else math.inf
+    if simple == 0.0 or (plain and uncovered.exact and not uncovered.caps):
+        return DeltaBounds(simple * (1.0 - _CLOSED), simple * (1.0 + _CLOSED))
+    layers = _Layers(noise, float(epsilon))
+    rounding = relative_error(layers.k)
+    lower = upper = 0.0
+    if layers.bounded:
+        a, low, high = layers.arguments(np.array([noise.edge]))
+        lower = layers.atom() * float(uncovered.lower(a, high)[0])
+        upper = layers.atom() * float(uncovered.upper(a, low)[0])
+    if layers.low < layers.high:
+        v = np.linspace(math.sqrt(layers.low), math.sqrt(layers.high), _FIRST_PASS + 1) ** 2
+        v[0], v[-1] = layers.low, layers.high
+        v = _refined(layers, v, _sums(layers, uncovered, v), int(cells))
+        sums = _sums(layers, uncovered, v)
+        lower += float(np.sum(sums.lower)) - sums.error
+        upper += float(np.sum(sums.upper)) + sums.error
+    lower = max(0.0, lower * (1.0 - rounding))
+    upper = upper * (1.0 + rounding) + 2.0 * _TAIL / layers.whole
+    return DeltaBounds(lower, min(1.0, upper, simple * (1.0 + _CLOSED)))

@@ -1,0 +1,180 @@
+"""Ellipsoids along the axes: the l2 ball with a unit of its own for each coordinate.
+
+Noise in the norm of an ellipsoid is spherical noise with unequal scales. It protects every set
+within the ellipsoid; `enclosing_ellipsoid` is the one of least sum of squared axes, to which the
+summed variance of such noise is proportional. For a box with sides lambda it has axes
+sqrt(lambda_i sum_j lambda_j): of all t with sum_i (lambda_i / t_i)^2 = 1 these have the least
+sum t_i^2 = (sum lambda_i)^2, by the inequality of Cauchy and Schwarz.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from dpnoise._validation import Problems
+from dpnoise.noise._arrays import floats
+from dpnoise.sensitivity.balls import L2
+from dpnoise.sensitivity.base import LARGEST, SMALLEST, Sensitivity, largest
+from dpnoise.sensitivity.product import Product
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+
+_OUTWARD = 1.0 + 2.0**-48  # an enclosing set errs by more than rounding on the outer side
+
+
+@dataclass(frozen=True)
+class Ellipsoid(Sensitivity):
+    """Sensitivity set {d : sum (d_i / axes_i)^2 <= 1}.
+
+    Parameters
+    ----------
+    axes : array_like of float, shape (K,)
+        The largest change of each coordinate alone: 0, or from 1e-100 to 1e100; at least one
+        positive. A coordinate with 0 never changes and is released without noise.
+
+    Raises
+    ------
+    ValueError
+        If an entry is out of range or none is positive; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import Ellipsoid
+    >>> float(Ellipsoid([1.0, 2.0]).norm([3.0, 8.0]))
+    5.0
+    """
+
+    axes: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check of the axes, stored as a tuple of floats."""
+        problems = Problems("ellipsoid of sensitivities")
+        values = floats(problems, "axes", self.axes, low=0.0, high=LARGEST)
+        if not problems.found:
+            good = values.ndim == 1 and values.size > 0
+            problems.require(good, "shape of axes", "one axis, not empty", values.shape)
+            zero = not np.any(values > 0.0) and values.size > 0
+            problems.require(not zero, "axes", "at least one above 0", self.axes)
+            tiny = values[(values > 0.0) & (values < SMALLEST)]
+            problems.require(not tiny.size, "axes", f"0 or at least {SMALLEST:g}", tiny.tolist())
+        problems.raise_if_any()
+        object.__setattr__(self, "axes", tuple(values.tolist()))
+
+    def _ball(self) -> L2:
+        """The unit ball of the active coordinates."""
+        return L2(1.0, self.active_dimension)
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return len(self.axes)
+
+    @property
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return np.array(self.axes)
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm."""
+        return math.hypot(*self.axes)
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm, the longest axis."""
+        return max(self.axes)
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume, in the active coordinates."""
+        return self._ball().log_volume + math.fsum(np.log(self.box[self.active]))
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        return self.box**2 / (self.active_dimension + 2.0)
+
+    @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        return self.box * self._ball().mean_abs[0]
+
+    @property
+    def extreme_point(self) -> Array:
+        """The end of the longest axis, shape (K,)."""
+        return np.where(np.arange(self.dimension) == np.argmax(self.axes), self.box, 0.0)
+
+    def _norm(self, x: Array) -> Array:
+        """The Euclidean norm of the x_i / axes_i."""
+        ratio = np.full(x.shape, math.inf)
+        np.divide(x, self.box, out=ratio, where=self.box > 0.0)
+        ratio[(x == 0.0) & (self.box == 0.0)] = 0.0
+        most, share = largest(ratio)
+        with np.errstate(invalid="ignore"):  # of infinite entries
+            return np.where(np.isinf(most), math.inf, most * np.linalg.norm(share, axis=-1))
+
+    def _support(self, a: Array) -> Array:
+        """The Euclidean norm of the a_i axes_i."""
+        most, share = largest(np.where(self.box > 0.0, a, 0.0) * self.box)
+        return most * np.linalg.norm(share, axis=-1)
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+        points = np.zeros((*size, self.dimension))
+        points[..., self.active] = self._ball()._sample(size, rng)  # noqa: SLF001  (stretched)
+        return self.box * points
+
+    def _scaled(self, factor: float) -> Self:
+        """The ellipsoid with `factor` times the axes."""
+        return type(self)(tuple((factor * self.box).tolist()))
+
+
+def _axes(sensitivity: Sensitivity) -> Array:
+    """Axes of an ellipsoid around a set."""
+    if isinstance(sensitivity, Product):
+        parts = [_axes(block) for block in sensitivity.blocks]
+        sizes = np.array([np.linalg.norm(part) for part in parts])
+        stretch = np.sqrt(np.sum(sizes) / sizes)
+        return np.concatenate([s * part for s, part in zip(stretch, parts, strict=True)])
+    if isinstance(sensitivity, Ellipsoid):
+        return sensitivity.box
+    sides = sensitivity.box
+    if np.all(sides == sides[0]):  # sets that permutations of the coordinates leave as they are
+        return np.full(sensitivity.dimension, sensitivity.l2)
+    return np.sqrt(sides * math.fsum(sides))
+
+
+def enclosing_ellipsoid(sensitivity: Sensitivity) -> Ellipsoid:
+    """The ellipsoid around a sensitivity set with the least sum of squared axes.
+
+    Parameters
+    ----------
+    sensitivity : Sensitivity
+        The set: a box, a ball, `AtMost`, `Ellipsoid` or a product of these.
+
+    Returns
+    -------
+    Ellipsoid
+        With its axes along the coordinates; it contains the set with a margin for rounding.
+
+    Raises
+    ------
+    ValueError
+        If the argument is not a sensitivity set.
+
+    Examples
+    --------
+    >>> from dpnoise import Box, enclosing_ellipsoid
+    >>> [round(axis, 6) for axis in enclosing_ellipsoid(Box([1.0, 3.0])).axes]
+    [2.0, 3.464102]
+    """
+    problems = Problems("enclosing ellipsoid")
+    known = isinstance(sensitivity, Sensitivity)
+    problems.require(known, "sensitivity", "a sensitivity set such as Box or L2", sensitivity)
+    problems.raise_if_any()
+    return Ellipsoid(tuple((_OUTWARD * _axes(sensitivity)).tolist()))

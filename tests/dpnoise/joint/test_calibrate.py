@@ -1,0 +1,148 @@
+"""Calibrated joint noise: budgets kept, known variances, limits, other families as yardsticks."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise import (
+    L2,
+    AtMost,
+    Box,
+    LInf,
+    Product,
+    calibrate,
+    calibrate_joint,
+    enclosing_ellipsoid,
+    gaussian_sigma,
+)
+from dpnoise.joint.calibrate import JOINT_FAMILIES
+from dpnoise.joint.profile import radial_delta_bounds
+from dpnoise.joint.radial import RadialNoise
+from joint_sets import SETS, simulated_delta
+
+families = pytest.mark.parametrize("family", JOINT_FAMILIES)
+
+
+@families
+@pytest.mark.parametrize("ball", SETS, ids=str)
+def test_the_budget_is_kept_and_nearly_spent(family, ball):
+    epsilon, delta = 0.8, 1e-3
+    found = calibrate_joint(family, ball, epsilon=epsilon, delta=delta)
+    assert 0.0 <= found.delta_lower <= found.delta <= delta
+    assert found.variance.shape == (ball.dimension,)
+    assert math.isclose(found.mean_square, np.mean(found.variance), rel_tol=1e-15)
+    assert np.all((found.variance > 0.0) == ball.active)
+    assert found.noise.rvs(3, random_state=0).shape == (3, ball.dimension)
+    assert found.reference
+    if isinstance(found.noise, RadialNoise):
+        assert radial_delta_bounds(found.noise, epsilon, cells=2**13).lower <= delta
+        shift = ball.extreme_point
+        mean, error = simulated_delta(found.noise, epsilon, shift, draws=40_000, seed=1)
+        assert mean <= delta + 5 * error
+        less = found.noise.scaled(0.99)  # and a little less noise spends more
+        exact = found.delta_lower > 0.0
+        assert not exact or radial_delta_bounds(less, epsilon).upper > delta
+
+
+@pytest.mark.parametrize(("K", "epsilon", "printed"), [(10, 1.0, 44.0), (5, 0.3, 155.6)])
+def test_k_norm_noise_of_the_box_has_the_known_variance(K, epsilon, printed):
+    found = calibrate_joint("k-norm", 1.0, epsilon=epsilon, dimension=K)
+    assert found.delta == 0.0
+    assert math.isclose(found.mean_square, (K + 1) * (K + 2) / (3 * epsilon**2), rel_tol=1e-12)
+    assert round(found.mean_square, 1) == printed
+
+
+def test_k_norm_noise_beats_the_gaussian_up_to_about_fifty_coordinates():
+    sigma = gaussian_sigma(1.0, 1e-6)
+    last = max(
+        K
+        for K in range(30, 70)
+        if calibrate_joint("k-norm", 1.0, epsilon=1.0, dimension=K).mean_square < K * sigma**2
+    )
+    assert 42 <= last <= 56
+
+
+@families
+def test_one_coordinate_is_as_good_as_the_scalar_family(family):
+    scalar = {
+        "k-norm": "laplace",
+        "norm-staircase": "staircase",
+        "truncated-k-norm": "truncated-laplace",
+        "generalised-gamma": "subbotin",
+    }
+    for epsilon, delta in ((1.0, 1e-3), (0.3, 0.05)):
+        found = calibrate_joint(family, 2.0, epsilon=epsilon, delta=delta)
+        other = calibrate(scalar[family], epsilon=epsilon, delta=delta, sensitivity=2.0)
+        # A power of 16 at most, and a scale of at most 4 / epsilon.
+        assert math.isclose(found.mean_square, other.variance, rel_tol=2e-3)
+        assert found.mean_square > 0.999 * other.variance
+
+
+@pytest.mark.parametrize("K", [2, 10, 100, 1000])
+def test_spherical_noise_is_never_worse_than_gaussian_and_k_norm_noise(K):
+    found = calibrate_joint("generalised-gamma", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
+    assert found.mean_square <= (3.0 * gaussian_sigma(1.0, 1e-6)) ** 2
+    plain = calibrate_joint("k-norm", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
+    assert found.mean_square <= plain.mean_square
+    assert plain.mean_square <= 9.0 * (K + 1.0)  # the scale for delta = 0
+
+
+def test_sets_in_one_another_need_less_noise():
+    small = calibrate_joint("k-norm", AtMost(3, of=12), epsilon=1.0)
+    wide = calibrate_joint("k-norm", 1.0, epsilon=1.0, dimension=12)
+    assert small.mean_square < wide.mean_square
+    one = calibrate_joint("k-norm", Box([1.0, 0.5]), epsilon=1.0)
+    assert np.allclose(one.variance, [4.0, 1.0], rtol=1e-14)
+
+
+def test_an_enclosing_ellipsoid_gives_spherical_noise_for_a_box():
+    """Each variance is below that of Gaussian noise allocated by sigma_i^2 ~ lambda_i."""
+    box = Box([1.0, 2.0, 0.0, 4.0])
+    found = calibrate_joint("generalised-gamma", enclosing_ellipsoid(box), epsilon=1.0, delta=1e-6)
+    gaussian = gaussian_sigma(1.0, 1e-6) ** 2 * 7.0 * np.array(box.lambdas)
+    assert np.all(found.variance[box.active] < gaussian[box.active])
+    assert found.variance[2] == 0.0
+    mean, error = simulated_delta(found.noise, 0.1, box.extreme_point, draws=40_000, seed=2)
+    assert mean <= radial_delta_bounds(found.noise, 0.1).upper + 5 * error
+
+
+@pytest.mark.parametrize("delta", [1e-200, 1e-60, 1e-12, 0.3, 0.95])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 5.0, 900.0])
+def test_far_budgets(epsilon, delta):
+    if epsilon == 0.0 and delta < 1e-90:  # beyond the sizes that are allowed
+        return
+    for family in ("k-norm", "truncated-k-norm"):
+        for ball in (LInf(1.0, of=2), L2(1.0, of=20)):
+            found = calibrate_joint(family, ball, epsilon=epsilon, delta=delta)
+            assert found.delta <= delta
+            limit = RadialNoise(ball, 1.0 / epsilon).var()[0] if epsilon > 0 else math.inf
+            assert found.mean_square <= limit * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: calibrate_joint("gauss", [], epsilon=-1, delta=2),
+         ["family", "'gauss'", "shape of lambdas", "epsilon", "-1", "delta", "2"]),
+        (lambda: calibrate_joint("k-norm", Box([1.0]), epsilon=0.0, dimension=2),
+         ["dimension", "got 2", "epsilon: expected more than 0"]),
+        (lambda: calibrate_joint("truncated-k-norm", 0.0, epsilon=1.0),
+         ["sensitivity", "got 0.0", "delta: expected more than 0 for truncated-k-norm"]),
+        (lambda: calibrate_joint("norm-staircase", 1.0, epsilon=1e-8, dimension=20_000),
+         ["10000 coordinates", "20000", "epsilon", "1e-08"]),
+        (lambda: calibrate_joint(None, "x", epsilon="1", delta=math.nan),
+         ["family", "None", "'x'", "'1'", "nan"]),
+    ],
+)  # fmt: skip
+def test_bad_input_names_every_problem(call, words):
+    with pytest.raises(ValueError, match="calibration of joint noise") as error:
+        call()
+    assert all(word in str(error.value) for word in words)
+
+
+def test_products_of_blocks():
+    ball = Product(L2(1.0, of=3), AtMost(2, of=4))
+    found = calibrate_joint("generalised-gamma", ball, epsilon=1.0, delta=1e-5)
+    assert found.delta <= 1e-5
+    assert found.mean_square <= calibrate_joint("k-norm", ball, epsilon=1.0).mean_square

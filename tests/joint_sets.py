@@ -1,0 +1,38 @@
+"""Sensitivity sets and a simulated delta for the tests of joint noise."""
+
+import math
+
+import numpy as np
+
+from dpnoise import L1, L2, AtMost, Box, Ellipsoid, LInf, Product
+
+SETS = [
+    LInf(1.0, of=1),
+    LInf(1.0, of=3),
+    Box([2.0, 0.0, 0.5]),
+    L1(0.7, of=4),
+    L2(1.0, of=3),
+    L2(2.0, of=30),
+    Ellipsoid([1.0, 0.2]),
+    AtMost(3, of=8),
+    Product(L2(1.0, of=3), LInf(2.0, of=2), L2(1.0, of=3)),
+    Product(AtMost(2, of=5), L2(0.5, of=2)),
+]
+
+
+def simulated_delta(noise, epsilon, shift, *, draws, seed, proposal=None):
+    """Mean and standard error of (1 - e^(epsilon - loss))_+, from the densities alone.
+
+    Draws are from the noise itself or, weighted, from a proposal with heavier tails.
+    """
+    source = proposal or noise
+    x = source.rvs(draws, random_state=seed)
+    log_density = noise.logpdf(x)
+    inside = np.isfinite(log_density)
+    x, log_density = x[inside], log_density[inside]
+    loss = log_density - noise.logpdf(x + shift)
+    value = np.maximum(-np.expm1(np.minimum(epsilon - loss, 0.0)), 0.0)
+    if proposal:
+        value = value * np.exp(log_density - proposal.logpdf(x))
+    value = np.append(value, np.zeros(draws - value.size))
+    return float(np.mean(value)), float(np.std(value)) / math.sqrt(draws)
