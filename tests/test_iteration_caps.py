@@ -151,6 +151,15 @@ def halvings_of_what_is_left():
     budget.spend_dp(budget.remaining())
 
 
+def doublings_of_an_integer_scale():
+    """Noise that was seen to be private, or none."""
+    try:
+        found = calibrate("discrete-gaussian", epsilon=20.0, delta=1e-6)
+    except RuntimeError:
+        return
+    assert privacy_profile(found.noise, 1, 20.0) <= 1e-6
+
+
 def rounds_of_the_limit():
     few = minimum_cost(1.0, 1e-3, cells=6)
     assert 0.0 < few.lower <= few.upper
@@ -308,6 +317,10 @@ CAPS = {
         certificates_of_joint_noise,
     ),
     "dpnoise.learn.optimum _sparse_logistic range(_STEPS)": ((0, 1, 3), steps_of_the_optimum),
+    "dpnoise.calibration.integers _smallest_scale range(_DOUBLINGS)": (
+        [1, 2],
+        doublings_of_an_integer_scale,
+    ),
     "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of range(_DOUBLINGS)": (
         [1, 2],
         doublings_of_an_odometer,
@@ -496,6 +509,9 @@ ENDS = {
     "dpnoise.noise.exact_draws _decided while": "64 more bits each time decide but for 2^-60",
     "dpnoise.noise.exact_draws _successes while": "at most exp(-1) of the events happen each time",
     "dpnoise.noise.exact_draws geometric while": "more than half of all draws count",
+    "dpnoise.calibration.integers _smallest_scale brentq": (
+        "raises if it does not converge; the result is a scale seen to be private"
+    ),
     "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of brentq": (
         "raises if it does not converge; the result is an epsilon seen to be private"
     ),

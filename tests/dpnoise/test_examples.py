@@ -22,7 +22,7 @@ def test_examples_in_docstrings_run(name):
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("page", ["estimators", "denoising", "budget"])
+@pytest.mark.parametrize("page", ["estimators", "denoising", "budget", "integers"])
 def test_examples_on_pages_run(page):
     found = doctest.testfile(str(ROOT / "docs" / f"{page}.md"), module_relative=False)
     assert found.attempted > 0

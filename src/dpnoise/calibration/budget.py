@@ -10,6 +10,7 @@ from dpnoise._validation import is_integer
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
 
 MINIMUM_DELTA = 1e-300  # below it only delta = 0 can be vouched for
 _MAXIMUM_EPSILON = 1e4
@@ -64,7 +65,7 @@ class Calibration:
 
     Attributes
     ----------
-    noise : Noise
+    noise : Noise or IntegerNoise
         The noise to add to each coordinate, independently.
     delta : float
         A certified upper bound on the delta of the noise at the budget's epsilon, at most the
@@ -87,7 +88,7 @@ class Calibration:
         (`dpnoise.calibration.cross_check`).
     """
 
-    noise: Noise
+    noise: Noise | IntegerNoise
     delta: float
     variance: float
     method: str

@@ -12,8 +12,10 @@ from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from dpnoise._validation import Problems, is_integer
-from dpnoise.calibration import closed_forms
+from dpnoise.calibration import closed_forms, integers
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
 from dpnoise.calibration.cross_check import cross_checked
 from dpnoise.calibration.grid import BOX, RESOLUTION, check_grid, grid_optimum
@@ -21,21 +23,29 @@ from dpnoise.calibration.scalar import scalar_optimum
 from dpnoise.calibration.scale_family import pure_optimum, scale_optimum
 from dpnoise.calibration.sufficient import sufficient_optimum
 from dpnoise.calibration.vector import vector_optimum
-from dpnoise.noise import FAMILIES
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
+from dpnoise.noise import discrete_staircase as staircase_limits
+from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.discrete_staircase import DiscreteStaircase
 from dpnoise.noise.flipped_huber import FlippedHuber
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.huber import Huber
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
 from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.noise.subbotin import Subbotin
 from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise.calibration.grid import Box
     from dpnoise.noise.base import Noise
+
+    Kind = type[Noise | IntegerNoise]
 
 
 class _Calibrator(NamedTuple):
@@ -54,7 +64,7 @@ def _searched(kind: type[Noise], budget: Budget) -> Calibration:
     return search(kind, budget)
 
 
-_CALIBRATORS: dict[type[Noise], _Calibrator] = {
+_CALIBRATORS: dict[Kind, _Calibrator] = {
     Gaussian: _Calibrator(closed_forms.gaussian),
     Laplace: _Calibrator(closed_forms.laplace, partial(pure_optimum, Laplace(1.0))),
     FlippedHuber: _Calibrator(
@@ -73,6 +83,13 @@ _CALIBRATORS: dict[type[Noise], _Calibrator] = {
         scalar_only=True,
     ),
     Huber: _Calibrator(partial(vector_optimum, Huber), closed_forms.pure_huber),
+    DiscreteGaussian: _Calibrator(integers.discrete_gaussian),
+    DiscreteLaplace: _Calibrator(integers.discrete_laplace, integers.pure_discrete_laplace),
+    DiscreteStaircase: _Calibrator(
+        integers.discrete_staircase,
+        integers.discrete_staircase,
+        shares=(staircase_limits.MIN_EPSILON, staircase_limits.MAX_EPSILON),
+    ),
 }
 # Smaller budgets need noise beyond the range of `vector_profile`.
 _MINIMUM_BUDGET = 1e-7
@@ -81,11 +98,11 @@ _MAXIMUM_DELTA = 1.0 - 1e-6
 _MAXIMUM_DIMENSION = 10**8
 
 
-def _calibrator(kind: type[Noise]) -> _Calibrator | None:
+def _calibrator(kind: Kind) -> _Calibrator | None:
     """How a family is calibrated; None if it has several parameters and no entry."""
     if kind in _CALIBRATORS or len(fields(kind)) != 1:
         return _CALIBRATORS.get(kind)
-    unit: Noise = kind(1.0)  # type: ignore[call-arg] # the scale
+    unit: Noise = kind(1.0)  # type: ignore[call-arg, assignment] # the scale
     bounded = unit.largest_loss(1.0) < math.inf
     return _Calibrator(
         partial(scale_optimum, unit), partial(pure_optimum, unit) if bounded else None
@@ -96,23 +113,27 @@ class _Family(NamedTuple):
     """A family that can be calibrated, by its name and its class."""
 
     name: str
-    kind: type[Noise]
+    kind: Kind
     calibrator: _Calibrator
 
 
 def _read_family(problems: Problems, family: object) -> _Family:
     """A registered family; any other one is recorded as a problem."""
-    for name, kind in FAMILIES.items():
+    families: dict[str, Kind] = {**FAMILIES, **INTEGER_FAMILIES}
+    for name, kind in families.items():
         calibrator = _calibrator(kind)
         if calibrator and (family is kind or (isinstance(family, str) and family == name)):
             return _Family(name, kind, calibrator)
-    problems.add(f"family: expected one of {', '.join(FAMILIES)} or its class, got {family!r}")
+    problems.add(f"family: expected one of {', '.join(families)} or its class, got {family!r}")
     return _Family("gaussian", Gaussian, _CALIBRATORS[Gaussian])
 
 
 def _check_request(problems: Problems, family: _Family, budget: Budget, method: str) -> None:
     """Record what a family cannot do."""
     name, calibrator = family.name, family.calibrator
+    if issubclass(family.kind, IntegerNoise):
+        whole = bool(whole_shift(np.asarray(budget.sensitivity)))
+        problems.require(whole, "sensitivity", WHOLE, budget.sensitivity)
     if budget.delta == 0.0 and calibrator.pure is None:
         problems.add(
             f"delta: expected more than 0 for {name}, whose privacy loss is unbounded, got 0"
@@ -146,7 +167,7 @@ def _check_request(problems: Problems, family: _Family, budget: Budget, method: 
 
 
 def calibrate(
-    family: str | type[Noise],
+    family: str | Kind,
     *,
     epsilon: float,
     delta: float = 0.0,
@@ -165,17 +186,17 @@ def calibrate(
     Parameters
     ----------
     family : str or type
-        One of `dpnoise.noise.FAMILIES`, by name or by class.
+        One of `dpnoise.noise.FAMILIES` or `INTEGER_FAMILIES`, by name or by class.
     epsilon : float
         Non-negative, at most 1e4; 0 only together with a positive delta.
     delta : float
         0, or from 1e-300 to below 1. If it is positive, it or epsilon is at least 1e-7 K. With
-        delta = 0 only families with a bounded privacy loss can be calibrated: Laplace,
-        staircase, Huber, Subbotin (which then is Laplace). Staircase noise makes no use of
-        delta. In several coordinates a delta above 1 - 1e-6 counts as that, unless the noise is
-        Gaussian.
+        delta = 0 only families with a bounded privacy loss can be calibrated: Laplace and
+        staircase (discrete or not), Huber, Subbotin (which then is Laplace). Staircase noise makes
+        no use of delta. In several coordinates a delta above 1 - 1e-6 counts as that, unless the
+        noise is Gaussian.
     sensitivity : float
-        In the units of the query, from 1e-100 to 1e100.
+        In the units of the query, from 1e-100 to 1e100; for noise on the integers an integer.
     dimension : int
         K, at least 1, with delta > 0 at most 1e8; for Subbotin noise with delta > 0 it must be 1.
     method : {"exact", "grid", "sufficient"}
@@ -265,7 +286,7 @@ def _found(
     if budget.dimension > 1 and kind is not Gaussian:
         budget = budget._replace(delta=min(budget.delta, _MAXIMUM_DELTA))
     if method == "grid":
-        return grid_optimum(kind, budget, box, resolution)
+        return grid_optimum(kind, budget, box, resolution)  # type: ignore[arg-type]  # it has it
     if method == "sufficient":
         return sufficient_optimum(budget)
     if budget.delta == 0.0 and calibrator.pure:

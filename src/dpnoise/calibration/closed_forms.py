@@ -27,11 +27,15 @@ _NEARLY_LAPLACE = 1e-5  # an alpha at which the variance is within 1e-10 of the 
 UNIT_LAPLACE = Laplace(1.0)
 
 
-def gaussian(budget: Budget) -> Calibration:
-    """Gaussian noise of minimum variance for delta > 0, by the l2 sensitivity."""
+def gaussian_scale(budget: Budget) -> float:
+    """Minimum sigma of Gaussian noise for delta > 0, by the l2 sensitivity."""
     length = math.nextafter(budget.sensitivity * math.sqrt(budget.dimension), math.inf)
-    sigma = gaussian_sigma(budget.epsilon, budget.tight.delta, length)
-    return certified_calibration(Gaussian(float(sigma)), budget)
+    return float(gaussian_sigma(budget.epsilon, budget.tight.delta, length))
+
+
+def gaussian(budget: Budget) -> Calibration:
+    """Gaussian noise of minimum variance for delta > 0."""
+    return certified_calibration(Gaussian(gaussian_scale(budget)), budget)
 
 
 def laplace_scale(epsilon: float, delta: float) -> float:

@@ -10,6 +10,7 @@ Here delta is bounded from both sides again, from the density and the tail of th
   noise delta is the largest value of f(t) = SF(t) - e^epsilon SF(t + d), which rises while the
   loss log g(t) - log g(t + d) is below epsilon and falls beyond. With the crossing in [a, b],
   f(a) <= delta <= f(a) + (b - a) g(a).
+- "sum over the integers", for one coordinate with noise on the integers; none for several.
 - "lattice", for several coordinates: `lattice_bounds` of `dpnoise.privacy.lattice.bounds`, a
   quadrature of the density and a discrete convolution.
 
@@ -33,6 +34,7 @@ import numpy as np
 
 from dpnoise.calibration.certify import PURE
 from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
@@ -46,6 +48,7 @@ MAXIMUM_COORDINATES = 10**5  # beyond, the bounds of the lattice are too far apa
 _SIZE = 2**14  # lattice points: a gap of about 1e-5
 _POINTS, _ROUNDS, _DOUBLINGS = 65, 11, 200
 # Errors of log SF and of log g: absolute, and relative to what they are made of.
+_MOST_INTEGERS = 1e6
 _ERROR, _ROUNDING = 4e-12, 2.0**-47
 _MINIMUM_LOG = math.log(5e-324)
 
@@ -133,6 +136,32 @@ def density_ratio(noise: Noise, shift: float, copies: int, epsilon: float) -> Ac
     return pure_account(copies * seen, epsilon)
 
 
+def _sums(
+    noise: IntegerNoise, shift: float, copies: int, epsilon: float, *, pure: bool
+) -> Account | None:
+    """The same from the probabilities of integers: their ratios, or for one coordinate their sum.
+
+    Of very wide noise only the million integers on either side of 0 are added up.
+    """
+    if pure:
+        k = np.unique(np.linspace(-2.0 * shift, 2.0 * shift, 2001).round())
+        here, there = noise.logpmf(k), noise.logpmf(k + shift)
+        slack = _ROUNDING * (1.0 + np.abs(here) + np.abs(there))
+        return pure_account(copies * float(np.max(here - there - slack)), epsilon)
+    if copies > 1:
+        return None
+    reach = min(float(noise.isf(1e-304)), _MOST_INTEGERS)
+    k = np.arange(-reach, reach + 1.0)
+    here, there = noise.logpmf(k), noise.logpmf(k + shift)
+    gain = -np.expm1(np.minimum(epsilon + there - here, 0.0))
+    doubt = _ROUNDING * (1.0 + epsilon + np.abs(here) + np.abs(there))
+    sizes = np.exp(here)
+    lower = float(np.sum(sizes * np.maximum(gain - doubt, 0.0)))
+    upper = float(np.sum(sizes * (gain + doubt))) + 2.0 * float(noise.sf(reach))
+    logs = (math.log(x) if x > 0.0 else -math.inf for x in (lower, min(upper, 1.0)))
+    return Account("sum over the integers", *logs)
+
+
 def pure_account(total: float, epsilon: float) -> Account:
     """What a lower bound on a sum of largest losses says of (epsilon, 0)-DP."""
     log_delta = -math.inf if total <= epsilon else _MINIMUM_LOG
@@ -148,19 +177,19 @@ def lattice(shares: Sequence[tuple[Noise, float, int]], epsilon: float) -> Accou
     return Account("lattice", float(found.log_lower), float(found.log_upper))
 
 
-def second_account(noise: Noise, budget: Budget, first: str) -> Account | None:
+def second_account(noise: Noise | IntegerNoise, budget: Budget, first: str) -> Account | None:
     """Bounds on log delta by another method than the first, None where that is too dear.
 
     `first` is the account that certified the noise, as in `dpnoise.calibration.certify`.
     """
     epsilon, shift, dimension = budget.epsilon, budget.sensitivity, budget.dimension
+    if isinstance(noise, IntegerNoise):
+        return _sums(noise, shift, dimension, epsilon, pure=first == PURE)
     if first == PURE:
         return density_ratio(noise, shift, dimension, epsilon)
     if not noise.log_concave:
         return None
-    if dimension == 1:
-        return half_lines(noise, shift, epsilon)
-    if isinstance(noise, Gaussian):
+    if dimension == 1 or isinstance(noise, Gaussian):
         return half_lines(noise, shift * math.sqrt(dimension), epsilon)
     if dimension > MAXIMUM_COORDINATES or noise.pieces() is None:
         return None

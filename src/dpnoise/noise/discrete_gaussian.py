@@ -28,7 +28,7 @@ from dpnoise.noise.rational import ZERO
 if TYPE_CHECKING:
     from dpnoise._types import Array, WordArray
 
-_MIN_SIGMA, _MAX_SIGMA = 0.01, 1e12  # beyond, it is 0 or doubles skip integers
+MIN_SIGMA, MAX_SIGMA = 0.01, 1e12  # beyond, it is 0 or doubles skip integers
 _WIDE = 16.0  # from this sigma on the corrections of Euler and Maclaurin vanish quickly
 _CORRECTIONS = 8
 # B_2j / (2j)!, by which the derivatives of order 2j - 1 enter.
@@ -58,7 +58,7 @@ class DiscreteGaussian(IntegerNoise):
     def __post_init__(self) -> None:
         """Check of the parameter, stored as a float."""
         problems = Problems("discrete Gaussian noise")
-        problems.number("sigma", self.sigma, low=_MIN_SIGMA, high=_MAX_SIGMA)
+        problems.number("sigma", self.sigma, low=MIN_SIGMA, high=MAX_SIGMA)
         problems.raise_if_any()
         object.__setattr__(self, "sigma", float(self.sigma))
 

@@ -1,0 +1,162 @@
+"""Noise of minimum variance on the integers.
+
+Discrete Gaussian and discrete Laplace noise have one scale: a root of log delta under the exact
+profile of one coordinate, or the upper bound for several (`dpnoise.privacy.lattice`). Without
+delta, and for the discrete staircase always, the scale is in closed form.
+
+Integer noise cannot be scaled, so that every candidate is certified itself, and the smallest scale
+that was seen to be private is returned. For discrete Laplace noise delta falls with the scale: wide
+noise is narrow noise plus independent noise. For the discrete Gaussian it does not: at epsilon = 5,
+delta is 8e-5 for sigma = 0.72, and 1.6e-4 for sigma = 0.8 (sensitivity 1). Losses are multiples of
+D / sigma^2 there, up to an offset, and delta dips where one of them is epsilon, for K coordinates
+
+    sigma^2 = D (2 n + K D) / (2 epsilon),  n an integer.
+
+So these sigmas are tried from the smallest one on, unless they are so many that delta is smooth.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from scipy import optimize
+
+from dpnoise.calibration import closed_forms
+from dpnoise.calibration.budget import Calibration
+from dpnoise.calibration.certify import PURE, SCALAR, VECTOR
+from dpnoise.calibration.delta_bounds import equal_share
+from dpnoise.noise.discrete_gaussian import MAX_SIGMA, MIN_SIGMA, DiscreteGaussian
+from dpnoise.noise.discrete_laplace import MAX_BETA, MIN_BETA, DiscreteLaplace
+from dpnoise.noise.discrete_staircase import DiscreteStaircase, best_r
+from dpnoise.privacy.vector import vector_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dpnoise.calibration.budget import Budget
+    from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.vector import VectorProfile
+
+_STEP, _DOUBLINGS = 0.02, 12  # of the logarithm of a scale; together beyond any range
+_CLOSE = 1e-12, 1e-8  # relative, of the scale, for one coordinate and for several
+_MOST_DIPS = 400, 16  # for one coordinate and for several
+_CLIP = 700.0  # of log delta, for the search
+
+
+def _profile(noise: IntegerNoise, budget: Budget) -> VectorProfile:
+    size = int(budget.sensitivity)
+    return vector_profile(noise, size, budget.epsilon, copies=budget.dimension)
+
+
+def _found(noise: IntegerNoise, budget: Budget) -> Calibration:
+    """Noise with its certified delta; RuntimeError if that is more than the budget's."""
+    loss = noise.largest_loss(Fraction(budget.sensitivity))
+    if budget.dimension * loss <= Fraction(budget.epsilon):
+        delta, account = 0.0, PURE
+    else:
+        delta = float(_profile(noise, budget).upper)
+        account = SCALAR if budget.dimension == 1 else VECTOR
+    if delta > budget.delta:
+        raise RuntimeError(f"calibration: {noise!r} could not be verified for {budget!r}")
+    variance = noise.var()
+    return Calibration(noise, delta, variance, "exact", True, variance, (account,))
+
+
+def _smallest_scale(
+    make: Callable[[float], IntegerNoise], limits: tuple[float, float], start: float, budget: Budget
+) -> float:
+    """The smallest scale that is seen to be private, infinite if there is none."""
+    bar, (low, high) = math.log(budget.delta), map(math.log, limits)
+    private = math.inf
+
+    def excess(x: float) -> float:
+        nonlocal private
+        scale = min(max(math.exp(x), limits[0]), limits[1])
+        found = _profile(make(scale), budget)
+        if found.upper <= budget.delta:
+            private = min(private, scale)
+            return max(min(float(found.log_upper) - bar, 0.0), -_CLIP)
+        return min(float(found.log_upper) - bar, _CLIP)
+
+    here = min(max(math.log(start), low), high)
+    side = 1.0 if excess(here) > 0.0 else -1.0
+    before, step = here, _STEP
+    for _ in range(_DOUBLINGS):
+        before, here = here, min(max(here + side * step, low), high)
+        step *= 2.0
+        if here == before or side * excess(here) <= 0.0:
+            break
+    if here != before and private < math.inf:
+        close = _CLOSE[budget.dimension > 1]
+        left, right = min(before, here), max(before, here)
+        if excess(left) > 0.0 >= excess(right):
+            root = float(optimize.brentq(excess, left, right, xtol=close, rtol=close))
+            excess(root + 2.0 * close)
+    return private
+
+
+def _by_scale(
+    make: Callable[[float], IntegerNoise], limits: tuple[float, float], start: float, budget: Budget
+) -> Calibration:
+    """Noise of the smallest private scale."""
+    scale = _smallest_scale(make, limits, start, budget)
+    if scale == math.inf:
+        message = (
+            f"calibration: no {type(make(limits[1])).__name__} noise up to a scale of"
+            f" {limits[1]:g} was found for {budget!r}"
+        )
+        raise RuntimeError(message)
+    return _found(make(scale), budget)
+
+
+def discrete_gaussian(budget: Budget) -> Calibration:
+    """Discrete Gaussian noise for delta > 0, sought from the continuous sigma and below."""
+    start = closed_forms.gaussian_scale(budget)
+    found = _by_scale(DiscreteGaussian, (MIN_SIGMA, MAX_SIGMA), start, budget)
+    before = MIN_SIGMA
+    for sigma in _dips(budget, found.noise.sigma):  # type: ignore[union-attr]
+        if _profile(DiscreteGaussian(sigma), budget).upper <= budget.delta:
+            return _by_scale(DiscreteGaussian, (before, sigma), sigma, budget)
+        before = sigma
+    return found
+
+
+def _dips(budget: Budget, sigma: float) -> Iterator[float]:
+    """Where delta may dip below `sigma`, from the smallest on; nothing where it is smooth."""
+    size, total = budget.sensitivity, budget.dimension * budget.sensitivity
+    if budget.epsilon == 0.0:
+        return
+    first = math.floor(-0.5 * total) + 1
+    last = math.ceil(budget.epsilon * sigma * (sigma / size) - 0.5 * total)
+    if last - first > _MOST_DIPS[budget.dimension > 1]:
+        return
+    for n in range(first, last):
+        dip = math.sqrt(0.5 * size * (2 * n + total) / budget.epsilon)
+        if MIN_SIGMA < dip < sigma:
+            yield dip
+
+
+def discrete_laplace(budget: Budget) -> Calibration:
+    """Discrete Laplace noise for delta > 0, sought from the continuous scale."""
+    beta = closed_forms.laplace(budget).noise.mean_abs()
+    found = _by_scale(DiscreteLaplace, (MIN_BETA, MAX_BETA), beta, budget)
+    if not budget.allows_pure:
+        return found
+    pure = pure_discrete_laplace(budget)
+    return found if found.variance < pure.variance else pure
+
+
+def pure_discrete_laplace(budget: Budget) -> Calibration:
+    """(epsilon, 0)-DP discrete Laplace noise: beta = K sensitivity / epsilon, rounded up."""
+    exact = budget.dimension * Fraction(budget.sensitivity) / Fraction(budget.epsilon)
+    beta = float(exact)
+    beta = math.nextafter(beta, math.inf) if Fraction(beta) < exact else beta
+    return _found(DiscreteLaplace(max(beta, MIN_BETA)), budget)
+
+
+def discrete_staircase(budget: Budget) -> Calibration:
+    """Discrete staircase noise, epsilon / K for each coordinate, delta unused."""
+    share, size = equal_share(budget.epsilon, budget.dimension), int(budget.sensitivity)
+    return _found(DiscreteStaircase(share, size, best_r(share, size)), budget)
