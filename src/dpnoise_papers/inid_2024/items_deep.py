@@ -108,7 +108,7 @@ DEEP = (
                 "table-4-gradients-groups",
                 "table-4-gradients-shapes",
             ),
-            memory=4000,
+            memory=6000,
             minutes=120,
         ),
     ),

@@ -68,8 +68,9 @@ def measured_gradients(
         totals, groups, shapes = (pd.DataFrame(columns=names) for names in columns)
         return totals, groups, shapes
     data = cifar10(images)
-    few = replace(data, **_even("test", data.test, data.test_labels, settings.tested))
-    some = replace(data, **_even("train", data.train, data.train_labels, settings.shaped))
+    tested, shaped = _even(len(data.test), settings.tested), _even(len(data.train), settings.shaped)
+    few = replace(data, test=data.test[tested], test_labels=data.test_labels[tested])
+    some = replace(data, train=data.train[shaped], train_labels=data.train_labels[shaped])
     trials = (Trial(("measured", 0), settings.learning_rate),)
     shape = gradient_shapes(training, _untrained(settings, training, data), some)
     found = [[], [], [shape.assign(cell=UNTRAINED, steps=0)]]
@@ -99,7 +100,6 @@ def _untrained(
     return {name: value.numpy() for name, value in drawn.items()}
 
 
-def _even(name: str, images: np.ndarray, labels: np.ndarray, most: int) -> dict[str, np.ndarray]:
-    """Images and labels at even distances: files may hold one class after the other."""
-    even = np.linspace(0, len(images) - 1, min(most, len(images))).astype(int)
-    return {name: images[even], f"{name}_labels": labels[even]}
+def _even(images: int, most: int) -> np.ndarray:
+    """Indices at even distances, at most so many: files may hold one class after the other."""
+    return np.linspace(0, images - 1, min(most, images)).astype(int)
