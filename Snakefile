@@ -22,6 +22,7 @@ pathvars:
 
 
 include: "workflow/rules/cluster.smk"
+include: "workflow/rules/times.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/items.smk"
 include: "workflow/rules/verdicts.smk"
@@ -52,6 +53,12 @@ if workflow.is_main_process:
     remember_digests()
 if STRAYS and workflow.is_main_process:
     logger.warning(warning(STRAYS))
+
+
+onstart:
+    look_at_cluster()
+    if not ON_CLUSTER:
+        tell_time_left()
 
 
 onsuccess:

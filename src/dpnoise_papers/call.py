@@ -9,13 +9,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpnoise_papers import result_files
+from dpnoise_papers import progress, result_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pandas as pd
 
+PROCESSOR_TIME = " s of processor time"
 UNFINISHED = "The step began, and did not end: killed, out of memory, or still running.\n"
 
 
@@ -27,6 +28,7 @@ def logged(path: str) -> Iterator[list[str]]:
     """
     lines: list[str] = []
     result_files.write_text(UNFINISHED, path)
+    progress.name_job("/".join(Path(path).with_suffix("").parts[-2:]))
     try:
         yield lines
     except BaseException:

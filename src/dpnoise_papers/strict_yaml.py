@@ -9,6 +9,7 @@ once. Anchors, aliases and merge keys work; a merged key may be overridden.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,7 +29,8 @@ _CORE = (  # the core schema of YAML 1.2; what matches none is text
     ("float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")),
     ("float", re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
 )
-_LONG = 100_000  # characters, from which on the parser in C is worth other words for mistakes
+_LONG = 100_000  # characters, from which on mistakes are not worth the slow parser's words
+_DEEP = 5_000  # levels: the parser in C recurses without a limit, until the stack is used up
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]+")
 
@@ -56,8 +58,7 @@ def read_yaml(path: str | os.PathLike[str]) -> object:
 def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
     """Content of YAML text, such as a setting on the command line; errors as in `read_yaml`."""
     try:
-        loader = _LOADER(text) if len(text) > _LONG else yaml.SafeLoader(text)
-        root = loader.get_single_node()
+        loader, root = _parsed(text)
         if root is None:
             return None
         mistakes = list(_mistakes(loader, root, (), set()))
@@ -75,6 +76,26 @@ def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
         raise YamlError(f"{source}: nested too deeply") from None
     listed = "; ".join(f"line {line + 1}: {problem}" for line, problem in sorted(mistakes))
     raise YamlError(f"{source}, {listed}")
+
+
+def _parsed(text: str) -> tuple[yaml.SafeLoader, yaml.Node | None]:
+    """Loader and root of a text; by the slow parser where it has the better words for a mistake."""
+    if _depth(text) < _DEEP:
+        try:
+            loader = _LOADER(text)
+            return loader, loader.get_single_node()
+        except yaml.YAMLError:
+            if len(text) > _LONG:
+                raise
+    loader = yaml.SafeLoader(text)
+    return loader, loader.get_single_node()
+
+
+def _depth(text: str) -> int:
+    """Upper bound on how deeply a text nests: by brackets, and by what its lines begin with."""
+    brackets = (1 if one in "[{" else -1 for one in re.sub(r"[^][{}]", "", text))
+    beginnings = map(len, re.findall(r"^[ ?-]+", text, flags=re.MULTILINE))
+    return max(accumulate(brackets), default=0) + 2 * max(beginnings, default=0)
 
 
 def read_typed(path: str | os.PathLike[str], kind: type[Kind]) -> Kind:

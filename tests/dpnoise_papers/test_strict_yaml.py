@@ -79,6 +79,8 @@ def test_anchors_and_merge_keys_work_and_may_be_overridden(read):
         (b"a: !!python/object/apply:os.system [ls]\n", "line 1: could not determine a constructor"),
         (b"? [1, 2]\n: a\n", "line 1: expected a word or a number as a key"),
         (b"[" * 5000, "nested too deeply"),
+        (b"[" * 100_001, "nested too deeply"),
+        (b"- " * 70_000 + b"a", "nested too deeply"),
     ],
 )
 def test_what_is_not_yaml_is_refused_with_its_line(read, content, message):

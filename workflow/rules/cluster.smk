@@ -5,7 +5,12 @@ from snakemake.jobs import GroupJob
 from snakemake.logging import logger
 
 from dpnoise_papers.cluster.costs import measured
-from dpnoise_papers.cluster.slurm import ClusterError, Request, check_requests, status_command
+from dpnoise_papers.cluster.slurm import (
+    ClusterError,
+    Request,
+    check_requests,
+    status_command,
+)
 from dpnoise_papers.cluster.submissions import COLLECTED, group_names, submissions
 
 # Snakemake is told a number of submissions (--jobs) where there is a cluster, and only there.
@@ -46,7 +51,8 @@ def requests(dag):
 setattr(GroupJob, "rule", property(lambda group: next(iter(group.jobs)).rule))
 
 
-onstart:
+def look_at_cluster():
+    """Refuse what the cluster cannot run; ask squeue where sacct does not answer."""
     settings = workflow.executor_settings
     if hasattr(settings, "status_command"):  # of the SLURM plugin
         try:
@@ -55,7 +61,5 @@ onstart:
         except ClusterError as error:
             raise WorkflowError(str(error))
         if settings.status_command != answers == "squeue":
-            logger.info(
-                "SLURM: sacct does not answer, states of jobs come from squeue"
-            )
+            logger.info("SLURM: sacct does not answer, states of jobs come from squeue")
             settings.status_command = answers

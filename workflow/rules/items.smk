@@ -15,11 +15,12 @@ for step in steps(SETTINGS, PAPERS, "table"):
             f"<benchmarks>/{step.stem}.tsv"
         wildcard_constraints:
             part="|".join(step.parts) or "none",
+        priority: priority(step, KNOWN_SECONDS)
         group:
             submission_of(step.rule)
         conda:
             "../envs/dpnoise.yaml"
-        threads: step.declared.threads
+        threads: own_threads(step.declared.threads)
         resources:
             **step.resources,
             mem_mb=growing(step.declared.memory),

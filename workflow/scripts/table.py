@@ -1,7 +1,9 @@
 """Make the result tables of one item: read its inputs, call its function, write."""
 
+import time
+
 from dpnoise_papers import result_files
-from dpnoise_papers.call import logged, read_statuses, read_tables, resolve
+from dpnoise_papers.call import PROCESSOR_TIME, logged, read_statuses, read_tables, resolve
 from dpnoise_papers.config import typed
 from dpnoise_papers.optional import DIGEST
 
@@ -28,3 +30,4 @@ with logged(snakemake.log[0]) as log:
     for table, path in zip(made, snakemake.output, strict=True):
         result_files.write_table(table, path)
         log.append(f"{path}: {len(table)} rows")
+    log.append(f"{time.process_time():.1f}{PROCESSOR_TIME}")

@@ -11,6 +11,13 @@ import csv
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpnoise_papers.call import PROCESSOR_TIME
+from dpnoise_papers.item import PART
+
+if TYPE_CHECKING:
+    from dpnoise_papers.steps import Step
 
 SECONDS = "benchmarks/seconds.csv"
 _START = 1.5  # core-seconds of an interpreter and its imports
@@ -42,6 +49,15 @@ def core_seconds(
     return min(took, _START) + max(0.0, took - _START) * points / then
 
 
+def priority(step: Step, known: Mapping[str, tuple[float, float]]) -> int:
+    """Priority of a step's jobs: the core-seconds of the longest, so that none is left to the end.
+
+    `known` is what `measured` gives.
+    """
+    names = [step.stem.replace(PART, part) for part in step.parts or [""]]
+    return round(max(known.get(name, (0.0, 0.0))[0] for name in names))
+
+
 def points(settings: object) -> float:
     """Number of points of a sweep: the product over its grids, lists and repetitions.
 
@@ -64,20 +80,34 @@ def points(settings: object) -> float:
 def write_measured(
     folder: str | Path, known: Mapping[str, float], path: str | Path = SECONDS
 ) -> int:
-    """Write the file of `measured` from the benchmark files of a run; return its number of rows.
+    """Write the file of `measured` from the benchmark files of a run; return the number of jobs.
+
+    Jobs that the run did not make keep their rows.
 
     `known` are the points of each job by its name. Seconds are those of the processor, which do
-    not depend on what else the machine did. ValueError if the folder has none of the jobs.
+    not depend on what else the machine did: those that the job's log ends with, beside which
+    Snakemake's, taken every 30 s, are too few. ValueError if the folder has none of the jobs.
     """
-    rows = []
+    rows: dict[str, str] = {}
     for job in sorted(known):
         found = Path(folder) / f"{job}.tsv"
         if found.is_file():
             with found.open(encoding="utf-8", newline="") as lines:
                 row = next(csv.DictReader(lines, delimiter="\t"))
-            took = max(float(row["cpu_time"]), _START)
-            rows.append(f"{job},{took:.1f},{known[job]:g}")
+            took = max(_logged_seconds(folder, job), float(row["cpu_time"]), _START)
+            rows[job] = f"{job},{took:.1f},{known[job]:g}"
     if not rows:
         raise ValueError(f"submissions: no benchmark files of a run in {folder}")
-    Path(path).write_text("\n".join(["job,core_seconds,points", *rows, ""]), encoding="utf-8")
+    before = {job: f"{job},{took:.1f},{many:g}" for job, (took, many) in measured(path).items()}
+    every = {job: row for job, row in (before | rows).items() if job in known}
+    text = "\n".join(["job,core_seconds,points", *(every[job] for job in sorted(every)), ""])
+    Path(path).write_text(text, encoding="utf-8")
     return len(rows)
+
+
+def _logged_seconds(folder: str | Path, job: str) -> float:
+    """Processor time that the log of a job, beside the folder of benchmarks, ends with; else 0."""
+    log = Path(folder).parent / f"{job}.log"
+    text = log.read_text(encoding="utf-8") if log.is_file() else ""
+    line = text.rstrip().rpartition("\n")[2]
+    return float(line.removesuffix(PROCESSOR_TIME)) if line.endswith(PROCESSOR_TIME) else 0.0

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from dpnoise.learn.cd import descend
+from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -163,10 +164,14 @@ def gain_and_error(errors: Array, others: Array) -> tuple[Array | float, Array |
 
 
 def in_threads(
-    work: Callable[[_Job], _Result], jobs: Iterable[_Job], threads: int
+    work: Callable[[_Job], _Result], jobs: Collection[_Job], threads: int, what: str = ""
 ) -> list[_Result]:
-    """Results in the order of the jobs, whatever the number of threads."""
+    """Results in the order of the jobs, whatever the number of threads.
+
+    The progress of long ones is told, as so many of `what`.
+    """
     if threads == 1:
-        return [work(job) for job in jobs]
+        return [work(job) for job in (counted(jobs, what) if what else jobs)]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, jobs))
+        results = [pool.submit(work, job) for job in jobs]
+        return [one.result() for one in (counted(results, what) if what else results)]

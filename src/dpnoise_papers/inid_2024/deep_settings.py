@@ -6,10 +6,10 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from dpnoise_papers.inid_2024.deep.scales import Scheme
 from dpnoise_papers.inid_2024.learning_settings import TrainingBudget
 from dpnoise_papers.settings import Distinct, Folder, Section, Seeded
 
+Scheme = Literal["iid", "spr", "optimal", "spr-group", "weighted"]
 GroupBy = Literal["tensor", "module", "layer"]
 Device = Literal["cpu", "cuda"]
 Precision = Literal["float32", "bfloat16"]

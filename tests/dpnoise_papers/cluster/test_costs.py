@@ -1,6 +1,20 @@
+from pathlib import Path
+
 import pytest
 
-from dpnoise_papers.cluster.costs import core_seconds, measured, points, write_measured
+from dpnoise_papers.call import PROCESSOR_TIME
+from dpnoise_papers.cluster.costs import (
+    core_seconds,
+    measured,
+    points,
+    priority,
+    write_measured,
+)
+from dpnoise_papers.config import load
+from dpnoise_papers.papers import papers
+from dpnoise_papers.steps import steps
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_points_multiply_over_grids_lists_and_repetitions():
@@ -32,6 +46,30 @@ def test_measured_seconds_are_read_as_written(tmp_path):
         "p/a-table": (12.3, 100.0),
         "p/b-part-table": (1.5, 1.0),  # no job takes less than its start
     }
+
+
+def test_the_time_in_the_log_counts_and_other_jobs_keep_theirs(tmp_path):
+    folder = tmp_path / "benchmarks" / "p"
+    folder.mkdir(parents=True)
+    (folder / "a-table.tsv").write_text("s\tcpu_time\n99\t14.0\n")
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "a-table.log").write_text(f"3 rows\n36.5{PROCESSOR_TIME}\n")
+    out = tmp_path / "out.csv"
+    out.write_text("job,core_seconds,points\np/b-table,7.0,2\np/gone-table,9.0,2\n")
+    known = {"p/a-table": 100.0, "p/b-table": 2.0}
+    assert write_measured(tmp_path / "benchmarks", known, out) == 1
+    assert measured(out) == {"p/a-table": (36.5, 100.0), "p/b-table": (7.0, 2.0)}
+
+
+def test_the_priority_is_the_time_of_the_longest_part():
+    step = next(
+        step
+        for step in steps(load(ROOT / "config.yaml"), papers(), "table")
+        if step.rule == "balle_wang_2018_figure_6_hours_table"
+    )
+    known = {f"balle-wang-2018/figure-6-hours-{hour}-table": (hour, 1.0) for hour in (8.0, 12, 20)}
+    assert priority(step, known) == 20
+    assert priority(step, {}) == 0
 
 
 def test_a_folder_without_benchmarks_is_refused(tmp_path):

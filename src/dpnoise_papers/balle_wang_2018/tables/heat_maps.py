@@ -30,6 +30,7 @@ from dpnoise.denoise.trend_penalty import choose_by_sure
 from dpnoise.denoise.wavelets import WaveletBasis
 from dpnoise_papers.balle_wang_2018.tables.heat_map_data import completed
 from dpnoise_papers.data.city.trips import l2_sensitivity
+from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def heat_maps(
     normals = [stream.standard_normal(truth.size) for stream in streams]
     maps = {"junction": np.arange(truth.size), "x": city.x, "y": city.y, "truth": truth}
     rows = []
-    for method in settings.methods:
+    for method in counted(settings.methods, "methods"):
         sigma = _sigma(method, epsilon, delta, sensitivity)
         releases = (_Release(truth + sigma * normal, sigma, graph, wavelets) for normal in normals)
         found = [release.estimate(method) for release in releases]
@@ -125,7 +126,7 @@ def heat_map_errors(
     truth = city.counts[hour]
     graph, wavelets = _basis(city, seed)
     rows = []
-    for epsilon in settings.epsilons:
+    for epsilon in counted(settings.epsilons, "epsilons"):
         errors = np.empty((repetitions, len(methods)))
         sigmas = [_sigma(method, epsilon, delta, sensitivity) for method in methods]
         for repetition in range(repetitions):

@@ -19,6 +19,7 @@ from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise_papers.grids import describe
+from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
     from dpnoise.noise import Noise
@@ -36,9 +37,9 @@ def limit(settings: Limit) -> pd.DataFrame:
     or less, else 0), noise and status: 'ok', 'infimum' where the family only approaches the value,
     or why it has none, with NaN for the numbers.
     """
-    budgets = product(settings.costs, sorted(settings.deltas), sorted(settings.epsilons))
+    budgets = list(product(settings.costs, sorted(settings.deltas), sorted(settings.epsilons)))
     rows = []
-    for cost, delta, epsilon in budgets:
+    for cost, delta, epsilon in counted(budgets, "budgets"):
         bounds = minimum_cost(epsilon, delta, cost=cost, gap=settings.gap)
         here = (cost, delta, epsilon, bounds.lower, bounds.upper, bounds.cells)
         for mechanism in settings.mechanisms:

@@ -55,7 +55,9 @@ def variants(
     for one in changed.values():
         if one not in distinct:
             distinct.append(one)
-    done = in_threads(lambda one: _run(one, dataset, ablation.trials), distinct, threads)
+    done = in_threads(
+        lambda one: _run(one, dataset, ablation.trials), distinct, threads, "variants"
+    )
     trials = slice(ablation.trials)
     rows = []
     for name, one in changed.items():

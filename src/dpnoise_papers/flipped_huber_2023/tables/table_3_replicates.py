@@ -103,6 +103,7 @@ def replications(
         ),
         range(pilot, size * count, size),
         threads,
+        "replications",
     )
     rows = []
     for replication in range(count):

@@ -20,7 +20,7 @@ from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import Split, make_
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -85,7 +85,7 @@ class Runs:
         self.test_error = {mechanism: np.full(shape, np.inf) for mechanism, _ in self.asked}
         self.noises: dict[tuple[str, int], Noise] = {}
 
-    def run(self, trials: Iterable[int], threads: int, *, whole: bool = True) -> None:
+    def run(self, trials: Collection[int], threads: int, *, whole: bool = True) -> None:
         """Run trials with all configurations, or with those that are kept.
 
         Parameters
@@ -94,7 +94,8 @@ class Runs:
             Every trial writes its own place, so that the result does not depend on it.
         """
         every = {key: np.ones_like(kept) for key, kept in self.kept.items()}
-        in_threads(partial(self.run_trial, wanted=every if whole else self.kept), trials, threads)
+        work = partial(self.run_trial, wanted=every if whole else self.kept)
+        in_threads(work, trials, threads, "trials")
 
     def run_trial(
         self, trial: int, wanted: Mapping[Key, Flags], split: Split | None = None
@@ -138,7 +139,7 @@ class Runs:
                     self.test_error[key[0]][place, chosen, trial] = errors[0][chosen, 0]
 
     def run_places(
-        self, trials: Iterable[int], places: Mapping[Key, tuple[int, ...]], threads: int
+        self, trials: Collection[int], places: Mapping[Key, tuple[int, ...]], threads: int
     ) -> None:
         """Run trials with one configuration of each key, at its place of `best`."""
         wanted = {key: np.zeros_like(kept) for key, kept in self.kept.items()}

@@ -11,6 +11,7 @@ searches both come out larger.
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ from dpnoise_papers.flipped_huber_2023.tables.minimum_variances import (
     UNRESTRICTED,
     minimum_variances,
 )
+from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,13 +48,8 @@ def vector_variances(settings: VectorVariances) -> pd.DataFrame:
     parameters and the paper's box (which the paper states for one dimension only), where both are
     asked for.
     """
-    rows = [
-        row
-        for dimension in settings.dimensions
-        for delta in settings.deltas
-        for epsilon in settings.epsilons
-        for row in _rows(settings, dimension, delta, epsilon)
-    ]
+    budgets = list(product(settings.dimensions, settings.deltas, settings.epsilons))
+    rows = [row for budget in counted(budgets, "budgets") for row in _rows(settings, *budget)]
     return _over_search_spaces(pd.DataFrame(rows, columns=COLUMNS))
 
 
@@ -86,20 +83,20 @@ def gain_by_dimension(settings: Gain) -> pd.DataFrame:
     Laplace centre), alpha, gamma (of the noise, sensitivity 1) and attained.
     """
     rows = []
-    for epsilon, delta in settings.budgets:
-        for dimension in settings.dimensions:
-            found, gaussian, laplace = (
-                calibrate(name, epsilon=epsilon, delta=delta, dimension=dimension)
-                for name in ("flipped-huber", "gaussian", "laplace")
-            )
-            variance = found.variance if found.attained else found.infimum
-            both = {"gaussian": gaussian.variance, "laplace": laplace.variance}
-            better = min(both, key=both.__getitem__)
-            share = found.noise.centre_mass() if isinstance(found.noise, FlippedHuber) else np.nan
-            gain = 10.0 * math.log10(both[better] / variance)
-            shape = [getattr(found.noise, name, np.nan) for name in ("alpha", "gamma")]
-            rows.append((dimension, epsilon, delta, variance, *both.values(), gain, better, share,
-                         *shape, int(found.attained)))  # fmt: skip
+    cases = list(product(settings.budgets, settings.dimensions))
+    for (epsilon, delta), dimension in counted(cases, "calibrations"):
+        found, gaussian, laplace = (
+            calibrate(name, epsilon=epsilon, delta=delta, dimension=dimension)
+            for name in ("flipped-huber", "gaussian", "laplace")
+        )
+        variance = found.variance if found.attained else found.infimum
+        both = {"gaussian": gaussian.variance, "laplace": laplace.variance}
+        better = min(both, key=both.__getitem__)
+        share = found.noise.centre_mass() if isinstance(found.noise, FlippedHuber) else np.nan
+        gain = 10.0 * math.log10(both[better] / variance)
+        shape = [getattr(found.noise, name, np.nan) for name in ("alpha", "gamma")]
+        rows.append((dimension, epsilon, delta, variance, *both.values(), gain, better, share,
+                     *shape, int(found.attained)))  # fmt: skip
     columns = ["dimension", "epsilon", "delta", "flipped_huber", "gaussian", "laplace", "gain_db",
                "better", "laplace_share", "alpha", "gamma", "attained"]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)

@@ -19,6 +19,7 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.allocation.closed_forms import closed_form_scales
 from dpnoise.noise._arrays import floats
+from dpnoise_papers.inid_2024.deep_settings import Scheme
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 Noise = Literal["gaussian", "laplace"]
-Scheme = Literal["iid", "spr", "optimal", "spr-group", "weighted"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 _POWER = {"gaussian": 2.0, "laplace": 1.0}  # q: the norm of clipping, and of the account
 _MINIMUM, _MAXIMUM = 1e-50, 1e50

@@ -124,7 +124,7 @@ def descent_orders(
         return _Done(found, errors_at(one, scheme, found, draws, ends))
 
     jobs = [(order, scheme) for order in orders for scheme in SCHEMES]
-    done = dict(zip(jobs, in_threads(work, jobs, threads), strict=True))
+    done = dict(zip(jobs, in_threads(work, jobs, threads, "searches"), strict=True))
     parts = {"printed": slice(trials), "fresh": slice(trials, None)}
     rows = []
     for (order, scheme), (found, errors) in done.items():

@@ -175,7 +175,7 @@ def weights_and_variants(
         draws = draw(one, passes, "cyclic", fresh, settings.seed)
         return found, errors_at(one, ratios, found, draws, [passes], power=power)[passes]
 
-    results = in_threads(work, distinct, threads)
+    results = in_threads(work, distinct, threads, "searches")
 
     def result(variant: Variant) -> tuple[Found, Array]:
         return next(r for other, r in zip(distinct, results, strict=True) if _same(variant, other))

@@ -114,7 +114,9 @@ def improved_descent(
         return pd.DataFrame(columns=COLUMNS)
     tasks: dict[str, Task] = {how: make_task(dataset, settings, how) for how in settings.features}
     jobs = _jobs(tasks, settings)
-    results = in_threads(lambda job: _work(tasks[job.features], job, settings), jobs, threads)
+    results = in_threads(
+        lambda job: _work(tasks[job.features], job, settings), jobs, threads, "searches"
+    )
     done = {
         (job.features, job.order, job.passes, scheme): result
         for job, result in zip(jobs, results, strict=True)

@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from dpnoise.learn.second_moment import dominant, symmetric
 from dpnoise_papers.inid_2024.tables.pca_losses import printed_sensitivities
 from dpnoise_papers.inid_2024.tables.pca_variants import VARIANTS, Row, rows
+from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def dp_pca_table(settings: Pca, model: str = "product", subspaces: int = 1) -> p
     ]
     results = np.empty((trials, len(mechanisms), 2))
     with threadpool_limits(1):
-        for trial in range(trials):
+        for trial in counted(range(trials), "trials"):
             scope = settings.seed, "dp-pca", model, trial
             X = _draw_samples(
                 model, generator(*scope, "data"), samples=settings.samples, features=features,
