@@ -317,7 +317,7 @@ CAPS = {
         certificates_of_joint_noise,
     ),
     "dpnoise.learn.optimum _sparse_logistic range(_STEPS)": ((0, 1, 3), steps_of_the_optimum),
-    "dpnoise.calibration.integers _smallest_scale range(_DOUBLINGS)": (
+    "dpnoise.calibration.integers smallest_scale range(_DOUBLINGS)": (
         [1, 2],
         doublings_of_an_integer_scale,
     ),
@@ -509,7 +509,7 @@ ENDS = {
     "dpnoise.noise.exact_draws _decided while": "64 more bits each time decide but for 2^-60",
     "dpnoise.noise.exact_draws _successes while": "at most exp(-1) of the events happen each time",
     "dpnoise.noise.exact_draws geometric while": "more than half of all draws count",
-    "dpnoise.calibration.integers _smallest_scale brentq": (
+    "dpnoise.calibration.integers smallest_scale brentq": (
         "raises if it does not converge; the result is a scale seen to be private"
     ),
     "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of brentq": (

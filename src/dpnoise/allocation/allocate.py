@@ -28,6 +28,7 @@ from dpnoise.allocation.groups import (
     make_groups,
     tail_slope,
 )
+from dpnoise.allocation.integers import INTEGERS, check_integers, integer_scales
 from dpnoise.calibration.cross_check import require_agreement
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.gaussian import Gaussian
@@ -81,8 +82,10 @@ def allocate(
     sensitivities : array_like of float, shape (K,)
         lambda_i, in the units of the coordinates: 0, or from 1e-100 to 1e100. A coordinate of
         sensitivity 0 gets scale 0, no noise, and does not count in K.
-    noise : {"gaussian", "laplace"}, Noise or sequence of Noise
-        A scale is the sigma of Gaussian noise, the beta of Laplace noise. With other noise, for
+    noise : {"gaussian", "laplace"}, Noise or sequence of Noise, or one of the names below
+        A scale is the sigma of Gaussian noise, the beta of Laplace noise. "discrete-gaussian" and
+        "discrete-laplace" are for integers, and so are their sensitivities; the proportions are
+        those of continuous noise (`dpnoise.allocation.integers`). With other noise, for
         all coordinates or one for each, coordinate i gets `noise_i.scaled(scale_i)`; it must be
         log-concave with unbounded support.
     scheme : {"optimal", "spr", "iid"}
@@ -135,6 +138,20 @@ def allocate(
     >>> allocate([1.0, 4.0], epsilon=1.0, delta=1e-6).round(3)
     array([ 9.447, 18.893])
     """
+    if isinstance(noise, str) and noise in INTEGERS:
+        check_integers(sensitivities, noise)
+        smooth = allocate(
+            sensitivities,
+            noise=noise.removeprefix("discrete-"),
+            scheme=scheme,
+            epsilon=epsilon,
+            delta=delta,
+            p=p,
+            weights=weights,
+            compositions=compositions,
+        )
+        sizes = np.asarray(sensitivities, dtype=float)
+        return integer_scales(noise, sizes, smooth, (epsilon, delta), compositions)
     problems = Problems("allocation")
     lambdas = read_lambdas(problems, sensitivities)
     noises = read_noise(problems, noise, lambdas.size or None)

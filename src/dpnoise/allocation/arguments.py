@@ -28,7 +28,10 @@ _NAMES = {"gaussian": Gaussian(1.0), "laplace": Laplace(1.0)}
 
 def read_noise(problems: Problems, noise: Any, size: int | None) -> list[Noise]:  # noqa: ANN401
     """The noise of all coordinates, or of each; what is wrong with it is recorded."""
-    expected = "'gaussian', 'laplace', log-concave noise or a sequence of it"
+    expected = (
+        "'gaussian', 'laplace', 'discrete-gaussian', 'discrete-laplace', log-concave noise or a"
+        " sequence of it"
+    )
     if isinstance(noise, str):
         problems.require(noise in _NAMES, "noise", expected, noise)
         return [_NAMES.get(noise, Gaussian(1.0))]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dpnoise.privacy.vector import VectorProfile
 
 _STEP, _DOUBLINGS = 0.02, 12  # of the logarithm of a scale; together beyond any range
-_CLOSE = 1e-12, 1e-8  # relative, of the scale, for one coordinate and for several
+CLOSE = 1e-12, 1e-8  # relative, of the scale, for one coordinate and for several
 _MOST_DIPS = 400, 16  # for one coordinate and for several
 _CLIP = 700.0  # of log delta, for the search
 
@@ -64,18 +64,25 @@ def _found(noise: IntegerNoise, budget: Budget) -> Calibration:
     return Calibration(noise, delta, variance, "exact", True, variance, (account,))
 
 
-def _smallest_scale(
-    make: Callable[[float], IntegerNoise], limits: tuple[float, float], start: float, budget: Budget
+def smallest_scale(
+    profile: Callable[[float], VectorProfile],
+    limits: tuple[float, float],
+    start: float,
+    delta: float,
+    close: float,
 ) -> float:
-    """The smallest scale that is seen to be private, infinite if there is none."""
-    bar, (low, high) = math.log(budget.delta), map(math.log, limits)
+    """The smallest scale between limits that is seen to be private, infinite if there is none.
+
+    `profile` is that of a scale, and `close` the relative tolerance.
+    """
+    bar, (low, high) = math.log(delta), map(math.log, limits)
     private = math.inf
 
     def excess(x: float) -> float:
         nonlocal private
         scale = min(max(math.exp(x), limits[0]), limits[1])
-        found = _profile(make(scale), budget)
-        if found.upper <= budget.delta:
+        found = profile(scale)
+        if found.upper <= delta:
             private = min(private, scale)
             return max(min(float(found.log_upper) - bar, 0.0), -_CLIP)
         return min(float(found.log_upper) - bar, _CLIP)
@@ -89,7 +96,6 @@ def _smallest_scale(
         if here == before or side * excess(here) <= 0.0:
             break
     if here != before and private < math.inf:
-        close = _CLOSE[budget.dimension > 1]
         left, right = min(before, here), max(before, here)
         if excess(left) > 0.0 >= excess(right):
             root = float(optimize.brentq(excess, left, right, xtol=close, rtol=close))
@@ -101,7 +107,10 @@ def _by_scale(
     make: Callable[[float], IntegerNoise], limits: tuple[float, float], start: float, budget: Budget
 ) -> Calibration:
     """Noise of the smallest private scale."""
-    scale = _smallest_scale(make, limits, start, budget)
+    close = CLOSE[budget.dimension > 1]
+    scale = smallest_scale(
+        lambda scale: _profile(make(scale), budget), limits, start, budget.delta, close
+    )
     if scale == math.inf:
         message = (
             f"calibration: no {type(make(limits[1])).__name__} noise up to a scale of"

@@ -102,10 +102,10 @@ def test_bad_requests_are_refused_by_name():
 
 
 def test_noise_that_is_not_verified_is_not_handed_out(monkeypatch):
-    monkeypatch.setattr(integers, "_smallest_scale", lambda *_: 1.0)
+    monkeypatch.setattr(integers, "smallest_scale", lambda *_: 1.0)
     with pytest.raises(RuntimeError, match="could not be verified"):
         calibrate("discrete-gaussian", epsilon=1.0, delta=1e-6)
-    monkeypatch.setattr(integers, "_smallest_scale", lambda *_: math.inf)
+    monkeypatch.setattr(integers, "smallest_scale", lambda *_: math.inf)
     with pytest.raises(RuntimeError, match="no DiscreteGaussian noise up to a scale of 1e"):
         calibrate("discrete-gaussian", epsilon=1.0, delta=1e-6)
 
@@ -123,7 +123,7 @@ def test_the_second_account_finds_a_planted_fault(family, monkeypatch):
         return integers.Calibration(noise, budget.delta, 1.0, "exact", True, 1.0, (account,))
 
     monkeypatch.setattr(integers, "_found", halved)
-    monkeypatch.setattr(integers, "_smallest_scale", lambda *_: 4.23)
+    monkeypatch.setattr(integers, "smallest_scale", lambda *_: 4.23)
     delta = 1e-6 if family == "discrete-gaussian" else 0.0
     with pytest.raises(RuntimeError, match="accounts disagree"):
         calibrate(family, epsilon=1.0, delta=delta, sensitivity=1)
