@@ -350,6 +350,10 @@ CAPS = {
 
 # --- Fixed numbers of steps, each of which shrinks the error by a known factor, and what tests it.
 FIXED = {
+    "dpnoise.mechanisms.blocks _plan range(_GRIDS)": "more plans to choose from",
+    "dpnoise.mechanisms.blocks gaussian_mu range(_ROUNDS)": (
+        "the private end of an interval, after any number of rounds; test_blocks"
+    ),
     "dpnoise_papers.review.pictures _palette range(RARE)": "as many colours as a palette gets",
     "dpnoise.privacy.scalar.unimodal UnimodalShift._bounds range(_ROUNDS)": (
         "cells left undecided count in full in the upper bound"
@@ -420,6 +424,7 @@ FIXED = {
 ENDS = {
     "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
     "dpnoise.joint.search pure_scale while": "a few doubles up",
+    "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
     "dpnoise.sensitivity.at_most AtMost._accepted while": (
         "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
     ),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.calibration.coordinate_noise import coordinate_noise
     from dpnoise.calibration.gaussian import gaussian_sigma
     from dpnoise.joint.calibrate import calibrate_joint
+    from dpnoise.mechanisms.compare import best, compare
     from dpnoise.noise.discrete_gaussian import DiscreteGaussian
     from dpnoise.noise.discrete_laplace import DiscreteLaplace
     from dpnoise.noise.discrete_staircase import DiscreteStaircase
@@ -62,8 +63,10 @@ _MODULES = {
     "add_remove": "dpnoise.sensitivity.neighbours",
     "allocate": "dpnoise.allocation.allocate",
     "as_sensitivity": "dpnoise.sensitivity.convert",
+    "best": "dpnoise.mechanisms.compare",
     "calibrate": "dpnoise.calibration.calibrate",
     "calibrate_joint": "dpnoise.joint.calibrate",
+    "compare": "dpnoise.mechanisms.compare",
     "coordinate_noise": "dpnoise.calibration.coordinate_noise",
     "enclosing_ellipsoid": "dpnoise.sensitivity.ellipsoid",
     "epsilon_at": "dpnoise.privacy.profile",
@@ -112,8 +115,10 @@ __all__ = [
     "add_remove",
     "allocate",
     "as_sensitivity",
+    "best",
     "calibrate",
     "calibrate_joint",
+    "compare",
     "coordinate_noise",
     "enclosing_ellipsoid",
     "epsilon_at",

@@ -12,7 +12,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import optimize
 
 from dpnoise.privacy.lattice.nodes import QUADRATURE, UNIT
 
@@ -170,7 +169,9 @@ def _saddle(parts: list[AnyCoordinate], epsilon: float) -> float:
         return math.exp(low)
     if slope(high) < 0:
         return math.exp(high)
-    return math.exp(optimize.brentq(slope, low, high, xtol=1e-3))
+    from scipy.optimize import brentq  # noqa: PLC0415 - 0.1 s
+
+    return math.exp(brentq(slope, low, high, xtol=1e-3))
 
 
 def _spacing(parts: list[AnyCoordinate], tilt: float, smallest: float) -> float:

@@ -1,0 +1,1 @@
+"""Every noise mechanism for a sensitivity set, side by side: `compare` and `best`."""

@@ -1,0 +1,185 @@
+"""Every mechanism for a sensitivity set, and the best of them: the public `compare` and `best`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dpnoise.mechanisms.registry import METHODS
+from dpnoise.mechanisms.request import Request, read_request
+from dpnoise.mechanisms.table import Comparison, Mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dpnoise.sensitivity.base import Sensitivity
+
+_SLOW = "to save time, as it takes long or gains little; exhaustive=True includes it"
+_TIE = 1e-4  # relative difference of errors that count as equal
+
+
+def _compared(request: Request, exhaustive: bool) -> Comparison:
+    """Every mechanism that applies; RuntimeError if there is none."""
+    rows, left_out = [], {}
+    for method in METHODS:
+        if not exhaustive and method.slow(request):
+            left_out[method.name] = _SLOW
+            continue
+        try:
+            found = method.find(request)
+        except (ValueError, RuntimeError, ArithmeticError) as error:
+            left_out[method.name] = str(error)
+            continue
+        if found is None:
+            continue
+        row = Mechanism(method.name, found.noise, found.delta, method.reference, request)
+        if found.delta <= request.delta and math.isfinite(row.mean_variance):
+            rows.append(row)
+        else:
+            left_out[method.name] = f"not certified: delta {found.delta:g}"
+    if not rows:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        message = (
+            f"noise for {request.sensitivity!r}: no mechanism reaches epsilon="
+            f"{request.epsilon!r}, delta={request.delta!r} ({reasons})"
+        )
+        raise RuntimeError(message)
+    return Comparison(tuple(_ranked(rows)), left_out, request)
+
+
+def _ranked(rows: list[Mechanism]) -> list[Mechanism]:
+    """Rows by their error, those that are within 1e-4 of the first of them by their delta."""
+    groups: list[list[Mechanism]] = []
+    for row in sorted(rows, key=lambda row: row.error):
+        if groups and row.error <= (1.0 + _TIE) * groups[-1][0].error:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [row for group in groups for row in sorted(group, key=lambda row: row.delta)]
+
+
+def compare(
+    sensitivity: float | ArrayLike | Sensitivity,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    error: str = "variance",
+    weights: ArrayLike | None = None,
+    exhaustive: bool = True,
+) -> Comparison:
+    """Table of every mechanism for a sensitivity set, best first.
+
+    Parameters
+    ----------
+    sensitivity : float, array_like of shape (K,), or Sensitivity
+        What one person can change: a number for a query with one value, a vector for the box
+        |d_i| <= lambda_i, or a set such as `L2(1.0, of=10)`; at most 1e6 coordinates.
+    epsilon : float
+        Non-negative, at most 1e4.
+    delta : float
+        0, or from 1e-300 to below 1; positive if epsilon is 0.
+    error : {"variance", "mean-abs", "half-width"}
+        The order of the table: the mean over the coordinates of the variance, of E|X_i|, or of
+        the half-width of the interval that holds 95 % of the noise of one coordinate. Gaussian and
+        Laplace scales are allocated to make it small, all other noise is of minimum variance.
+        Among errors within 1e-4 of each other the smaller delta comes first.
+    weights : array_like of float, shape (K,), optional
+        Of the coordinates in all means, from 1e-100 to 1e100; ones by default.
+    exhaustive : bool, default True
+        Whether to include mechanisms that take a second or more, or gain next to nothing. Which
+        these are depends on the request alone; those left out are named in `left_out`.
+
+    Returns
+    -------
+    Comparison
+        Rows with `name`, `noise`, `variance`, `std`, `mean_abs`, `half_width`, `delta`, `floor`,
+        `ratio` and `reference`, best first; `str` is the table as text, `plot(ax)` draws it.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names every problem.
+    RuntimeError
+        If no mechanism reaches the budget; the message says why, for each.
+
+    Notes
+    -----
+    Proved: each row keeps (epsilon, delta) for the set, in the model of real-valued noise, and
+    its variance is exact. Coordinates that cannot change are released without noise and count in
+    the means with 0.
+
+    References
+    ----------
+    Hardt & Talwar, "On the geometry of differential privacy" (STOC 2010); the others are named in
+    the rows.
+
+    Examples
+    --------
+    >>> from dpnoise import compare
+    >>> table = compare([1.0, 0.5, 0.1], epsilon=1.0, exhaustive=False)
+    >>> table[0].error <= table["Laplace"].error
+    True
+    """
+    return _compared(read_request(sensitivity, epsilon, delta, error, weights), exhaustive)
+
+
+def best(
+    sensitivity: float | ArrayLike | Sensitivity,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    error: str = "variance",
+    weights: ArrayLike | None = None,
+    exhaustive: bool = False,
+) -> Mechanism:
+    """Noise of minimum error for a sensitivity set among all mechanisms of the package.
+
+    Parameters
+    ----------
+    sensitivity : float, array_like of shape (K,), or Sensitivity
+        What one person can change: a number for a query with one value, a vector for the box
+        |d_i| <= lambda_i, or a set such as `L2(1.0, of=10)`; at most 1e6 coordinates.
+    epsilon : float
+        Non-negative, at most 1e4.
+    delta : float
+        0, or from 1e-300 to below 1; positive if epsilon is 0.
+    error : {"variance", "mean-abs", "half-width"}
+        What is to be small, as for `compare`.
+    weights : array_like of float, shape (K,), optional
+        Of the coordinates in all means, from 1e-100 to 1e100; ones by default.
+    exhaustive : bool, default False
+        Whether to include mechanisms that take a second or more, as `compare` does.
+
+    Returns
+    -------
+    Mechanism
+        With attributes noise, variance (per coordinate), delta (certified), floor (no additive
+        noise has a smaller mean variance), reference, name and left_out;
+        `noise.rvs(size, random_state)` draws vectors, shape (*size, K).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names every problem.
+    RuntimeError
+        If no mechanism reaches the budget; the message says why, for each.
+
+    References
+    ----------
+    Hardt & Talwar, "On the geometry of differential privacy" (STOC 2010); `reference` names that
+    of the mechanism found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpnoise import best
+    >>> found = best(np.ones(10), epsilon=1.0)
+    >>> found.delta, found.variance < 44.0
+    (0.0, True)
+    >>> found.noise.rvs(random_state=1).shape
+    (10,)
+    """
+    request = read_request(sensitivity, epsilon, delta, error, weights)
+    table = _compared(request, exhaustive)
+    return replace(table[0], left_out=table.left_out)

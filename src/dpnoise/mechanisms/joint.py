@@ -1,0 +1,90 @@
+"""Mechanisms with joint noise: in the norm of the set, or in that of an ellipsoid around it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.joint.calibrate import calibrate_joint
+from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.search import pure_scale
+from dpnoise.mechanisms.independent import gaussian
+from dpnoise.mechanisms.method import Found
+from dpnoise.sensitivity.balls import L2
+from dpnoise.sensitivity.ellipsoid import Ellipsoid, enclosing_ellipsoid
+
+if TYPE_CHECKING:
+    from dpnoise.mechanisms.request import Request
+    from dpnoise.sensitivity.base import Sensitivity
+
+_SHARE = 0.4  # of the Gaussian's variance: with less, K-norm noise is not beaten by an ellipsoid's
+
+
+def k_norm_noise(ball: Sensitivity, epsilon: float) -> RadialNoise:
+    """K-norm noise that is epsilon-DP for a set."""
+    return RadialNoise(ball, pure_scale(epsilon))
+
+
+def k_norm(request: Request) -> Found | None:
+    """K-norm noise with delta = 0."""
+    if request.epsilon == 0.0:
+        return None
+    return Found(k_norm_noise(request.sensitivity, request.epsilon), 0.0)
+
+
+def hardly_gains(K: int, epsilon: float) -> bool:
+    """Whether the staircase in a norm has less than 1e-4 of variance below K-norm noise.
+
+    By a rule that fits what was seen for K from 1 to 1000 (tests/dpnoise/mechanisms/test_joint.py).
+    """
+    return K >= 5 and epsilon <= min((K + 1.0) / 6.0, 1.2 * math.sqrt(K))
+
+
+def norm_staircase(request: Request) -> Found | None:
+    """Staircase noise in the norm of the set, with delta = 0."""
+    if request.epsilon == 0.0:
+        return None
+    return _calibrated("norm-staircase", request.sensitivity, request)
+
+
+def in_norm(family: str, request: Request) -> Found | None:
+    """Noise of a family that spends delta, in the norm of the set."""
+    if request.delta == 0.0:
+        return None
+    return _calibrated(family, request.sensitivity, request)
+
+
+def staircase_hardly_gains(request: Request) -> bool:
+    """Whether the search for a staircase is not worth its time."""
+    return hardly_gains(request.sensitivity.active_dimension, request.epsilon)
+
+
+def in_ellipsoid(family: str, request: Request) -> Found | None:
+    """Noise of a family that spends delta, in the norm of an ellipsoid around the set."""
+    round_already = isinstance(request.sensitivity, L2 | Ellipsoid)
+    if request.delta == 0.0 or round_already or request.sensitivity.active_dimension == 1:
+        return None
+    return _calibrated(family, enclosing_ellipsoid(request.sensitivity), request)
+
+
+def _calibrated(family: str, ball: Sensitivity, request: Request) -> Found:
+    """Joint noise calibrated for a set."""
+    found = calibrate_joint(family, ball, epsilon=request.epsilon, delta=request.delta)
+    return Found(found.noise, found.delta)
+
+
+def spends_delta(request: Request) -> bool:
+    """Whether a search in two parameters would be made: with any positive delta."""
+    return request.delta > 0.0
+
+
+def is_unlikely(request: Request) -> bool:
+    """Whether noise without delta is so good that an ellipsoid's has hardly a chance."""
+    normal = gaussian(request)
+    if normal is None or request.epsilon == 0.0:
+        return False
+    K = request.sensitivity.active_dimension
+    square = (K + 1.0) * (K + 2.0) * request.sensitivity.mean_square / request.epsilon**2
+    return request.mean(square) < _SHARE * request.mean(np.asarray(normal.noise.var()))

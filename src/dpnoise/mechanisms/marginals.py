@@ -1,0 +1,67 @@
+"""Mean absolute error and half-width of each coordinate of vector noise.
+
+Half-widths of joint noise are estimated from a sample with a fixed seed, `DRAWS` values for each
+kind of coordinate: to about 0.5 %. All else has closed forms.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.joint.base import JointNoise
+from dpnoise.mechanisms.parts import parts_of
+from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+    from dpnoise.mechanisms.vector_noise import VectorNoise
+
+DRAWS = 2**18
+_SEED = 20231
+_MOST_ENTRIES = 2**23  # of one sample
+
+
+def _kinds(noise: JointNoise) -> Array:
+    """For each coordinate the number of its kind, -1 if it never changes.
+
+    In units of their standard deviations, coordinates of boxes are distributed alike, and those
+    of any other factor among themselves.
+    """
+    parts = parts_of(noise.ball)
+    kind = np.where(parts.sizes == 1, 0, np.arange(parts.sizes.size) + 1)
+    kinds = np.full(noise.dimension, -1)
+    kinds[parts.indices(np.arange(parts.sizes.size))] = np.repeat(kind, parts.sizes)
+    return kinds
+
+
+def _half_width(noise: JointNoise, level: float) -> Array:
+    """The quantile of |X_i| at a level."""
+    sigma = np.sqrt(noise.var())
+    kinds = np.where(sigma > 0.0, _kinds(noise), -1)
+    width = np.zeros(sigma.size)
+    fewest = min(int(np.sum(kinds == kind)) for kind in set(kinds.tolist()) - {-1})
+    rows = min(-(-DRAWS // fewest), max(_MOST_ENTRIES // noise.dimension, 2**8))
+    x = np.abs(noise.rvs(rows, _SEED))
+    for kind in set(kinds.tolist()) - {-1}:
+        some = np.flatnonzero(kinds == kind)
+        ratio = x[:, some] / sigma[some]
+        width[some] = sigma[some] * float(np.quantile(ratio, level))
+    return width
+
+
+def marginals(noise: VectorNoise, level: float = 0.95) -> tuple[Array, Array]:
+    """E|X_i| and the h_i with P(|X_i| <= h_i) = level, each of shape (K,)."""
+    if isinstance(noise, IndependentNoise):
+        return noise.mean_abs(), noise.half_width(level)
+    if isinstance(noise, JointNoise):
+        return noise.mean_abs(), _half_width(noise, level)
+    if isinstance(noise, BlockNoise):
+        mean = np.zeros(noise.dimension)
+        width = np.zeros(noise.dimension)
+        for indices, part in noise.blocks:
+            mean[indices], width[indices] = marginals(part, level)
+        return mean, width
+    message = f"marginals: expected noise of vectors, got {noise!r}"
+    raise TypeError(message)

@@ -1,0 +1,122 @@
+"""What is asked of every mechanism: a sensitivity set, a budget, an error and weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise._validation import Problems
+from dpnoise.calibration.budget import check_budget
+from dpnoise.mechanisms.floor import mean_floor
+from dpnoise.mechanisms.parts import parts_of
+from dpnoise.noise._arrays import floats
+from dpnoise.sensitivity.base import LARGEST, SMALLEST
+from dpnoise.sensitivity.convert import as_sensitivity
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dpnoise._types import Array
+    from dpnoise.mechanisms.parts import Parts
+    from dpnoise.sensitivity.base import Sensitivity
+
+ERRORS = ("variance", "mean-abs", "half-width")
+_LARGEST_RATIO = 1e100  # of two sensitivities, whose squares are added
+_MOST_COORDINATES = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A checked request for noise.
+
+    Attributes
+    ----------
+    sensitivity : Sensitivity
+        The set of differences between neighbouring answers.
+    epsilon, delta : float
+        The budget.
+    error : str
+        What is to be small, one of `ERRORS`.
+    weights : numpy.ndarray, shape (K,)
+        Of the coordinates in that error.
+    """
+
+    sensitivity: Sensitivity
+    epsilon: float
+    delta: float
+    error: str
+    weights: Array
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return self.sensitivity.dimension
+
+    @property
+    def power(self) -> float:
+        """The power p of the scales in the error: it is sum w_i s_i^p for noise of one shape."""
+        return 2.0 if self.error == "variance" else 1.0
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The parts of the set that move independently of each other."""
+        return parts_of(self.sensitivity)
+
+    @cached_property
+    def unit(self) -> float:
+        """A length in which the sensitivities are moderate: the largest one."""
+        return float(np.max(self.sensitivity.box))
+
+    @cached_property
+    def floor(self) -> float:
+        """Proved lower bound on the mean variance of any additive noise."""
+        return mean_floor(self)
+
+    def mean(self, values: Array) -> float:
+        """The weighted mean over all coordinates."""
+        return float(np.sum(self.weights * values) / np.sum(self.weights))
+
+
+def read_request(
+    sensitivity: float | ArrayLike | Sensitivity,
+    epsilon: float,
+    delta: float,
+    error: str,
+    weights: ArrayLike | None,
+) -> Request:
+    """A checked request; one ValueError names everything that is wrong with it."""
+    problems = Problems("noise for a sensitivity set")
+    ball = None
+    try:
+        ball = as_sensitivity(sensitivity)
+    except ValueError as wrong:
+        problems.add(str(wrong))
+    check_budget(problems, epsilon, delta, 1.0, 1)
+    if not problems.found:
+        both = epsilon == 0 and delta == 0
+        problems.require(not both, "epsilon, delta", "one above 0", (epsilon, delta))
+    known = isinstance(error, str) and error in ERRORS
+    problems.require(known, "error", f"one of {', '.join(ERRORS)}", error)
+    values = np.ones(1)
+    if weights is not None:
+        values = floats(problems, "weights", weights, low=SMALLEST, high=LARGEST)
+    if ball is not None:
+        if weights is not None:
+            good = values.shape == (ball.dimension,)
+            problems.require(good, "shape of weights", f"({ball.dimension},)", values.shape)
+        good = ball.dimension <= _MOST_COORDINATES
+        problems.require(good, "dimension", f"at most {_MOST_COORDINATES:g}", ball.dimension)
+    if ball is not None and not problems.found:
+        sizes = ball.box[ball.active]
+        ratio = math.log10(float(np.max(sizes))) - math.log10(float(np.min(sizes)))
+        expected = f"a ratio of at most {_LARGEST_RATIO:g} between the largest and the smallest"
+        good = ratio <= math.log10(_LARGEST_RATIO)
+        problems.require(good, "sensitivity", expected, f"1e{ratio:.0f}")
+    problems.raise_if_any()
+    assert ball is not None  # noqa: S101  (or refused)
+    values = np.broadcast_to(values / np.max(values), (ball.dimension,))
+    return Request(ball, float(epsilon), float(delta), error, values)

@@ -1,0 +1,34 @@
+"""Entries of the registry with joint noise."""
+
+import numpy as np
+import pytest
+
+from dpnoise import L2, Box, LInf
+from dpnoise.joint.search import best_gamma
+from dpnoise.joint.staircase import staircase_layer_moment
+from dpnoise.mechanisms.joint import hardly_gains, in_ellipsoid, is_unlikely
+from dpnoise.mechanisms.request import read_request
+
+
+@pytest.mark.parametrize("K", [5, 7, 10, 20, 50, 100, 300, 1000])
+def test_where_the_staircase_is_left_out_it_gains_less_than_1e_4(K):
+    epsilon = 0.999 * min((K + 1.0) / 6.0, 1.2 * np.sqrt(K))
+    assert hardly_gains(K, epsilon)
+    assert not hardly_gains(K, 1.1 * epsilon)
+    k_norm = (K + 1.0) * (K + 2.0) / epsilon**2
+    assert staircase_layer_moment(K, epsilon, best_gamma(K, epsilon), 2) > (1.0 - 1e-4) * k_norm
+
+
+@pytest.mark.parametrize("K", [2, 5, 10, 20, 40, 80])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 5.0])
+def test_where_the_ellipsoid_is_left_out_it_loses(K, epsilon):
+    request = read_request(LInf(1.0, of=K), epsilon, 1e-6, "variance", None)
+    if is_unlikely(request):
+        found = in_ellipsoid("k-norm", request)
+        assert request.mean(found.noise.var()) > (K + 1) * (K + 2) / (3 * epsilon**2)
+
+
+def test_an_ellipsoid_is_no_other_mechanism_for_a_ball_or_one_coordinate():
+    for ball in (L2(1.0, of=3), Box((1.0, 0.0))):
+        request = read_request(ball, 1.0, 1e-6, "variance", None)
+        assert in_ellipsoid("k-norm", request) is None

@@ -1,0 +1,55 @@
+"""Tables of docs/best.md against what the functions return."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpnoise import Box, LInf, gaussian_sigma
+from dpnoise.mechanisms.compare import best, compare
+
+PAGE = (Path(__file__).parents[3] / "docs" / "best.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_ten_numbers_is_what_compare_prints():
+    table = compare(LInf(1.0, of=10), epsilon=1.0, delta=1e-6)
+    assert not table.left_out
+    for line in str(table).splitlines()[2:-1]:
+        name, *numbers = re.split(r"  +", line)
+        row = next(text for text in PAGE.splitlines() if text.startswith(f"    {name}  "))
+        printed = re.split(r"  +", row.strip())
+        assert printed[0] == name
+        assert printed[-1] == numbers[-1]
+        assert [float(x) for x in printed[1:-2]] == pytest.approx(
+            [float(x) for x in numbers[:-2]], rel=2e-3
+        )
+    assert f"below {table.floor:.3g}" in PAGE
+
+
+def test_the_crossings_of_k_norm_and_gaussian_noise():
+    rows = re.findall(r"^\| ([\d.]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", PAGE, re.MULTILINE)
+    assert len(rows) == 5
+    K = np.arange(1, 400)
+    for epsilon, *printed in rows:
+        for delta, crossing in zip((1e-4, 1e-6, 1e-8, 1e-10), printed, strict=True):
+            normal = float(gaussian_sigma(float(epsilon), delta)) ** 2 * K
+            k_norm = (K + 1) * (K + 2) / (3.0 * float(epsilon) ** 2)
+            assert K[normal < k_norm][0] == int(crossing)
+
+
+def test_the_example_of_blocks():
+    ball = Box((1.0,) * 5 + (0.01,) * 500)
+    table = compare(ball, epsilon=1.0, delta=1e-6, exhaustive=False)
+    for name, printed in (("blocks", "2.99"), ("Gaussian", "3.53"), ("K-norm", "855")):
+        assert f"{table[name].mean_variance:.3g}" == printed
+        assert f"{printed} with" in PAGE
+
+
+@pytest.mark.parametrize(("K", "gain"), [(50, 14), (1000, 0.7)])
+def test_the_gain_of_the_l2_ball_around_the_box(K, gain):
+    found = best(LInf(1.0, of=K), epsilon=1.0, delta=1e-6)
+    normal = float(gaussian_sigma(1.0, 1e-6)) ** 2 * K
+    assert found.name == "K-norm of an ellipsoid"
+    assert 100.0 * (1.0 - found.mean_variance / normal) == pytest.approx(gain, abs=0.5)
+    assert f"{gain} % of" in PAGE or f"{gain} % at" in PAGE

@@ -1,0 +1,136 @@
+"""`best` for random sets: certified, above the floor, no worse than others, by samples private."""
+
+import numpy as np
+
+from dpnoise.allocation.allocate import allocate
+from dpnoise.calibration.calibrate import calibrate
+from dpnoise.mechanisms.compare import best, compare
+from dpnoise.noise import KNorm
+from dpnoise.sensitivity.at_most import AtMost
+from dpnoise.sensitivity.balls import L1, L2, LInf
+from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.product import Product
+from sampled_delta import SHIFTS, loss, sampled_delta
+
+_DIMENSIONS = [1, 1, 2, 2, 3, 5, 8, 12, 20, 50]
+_TIE = 1.0 + 1.01e-4  # errors closer than that count as equal
+_ERRORS = 6.0  # standard errors of a sample
+_DRAWS = 2000
+
+
+def _box(draws, K):
+    """Return a box: equal, of few different sides, or spread over orders of magnitude."""
+    kind = draws.pick(["equal", "few", "spread", "power"])
+    if kind == "equal":
+        return LInf(draws.size(), of=K)
+    if kind == "few":
+        sides = draws.rng.choice([0.01, 1.0, 1.0, 10.0], size=K)
+    elif kind == "spread":
+        sides = 10.0 ** draws.rng.uniform(-3.0, 1.0, size=K)
+    else:
+        sides = (1.0 + np.arange(K)) ** -draws.pick([0.5, 1.0, 2.0])
+    if K > 1 and draws.chance(0.2):
+        sides[int(draws.rng.integers(K))] = 0.0
+    return Box(tuple(sides.tolist()))
+
+
+def a_set(draws, *, product=True):
+    """Return a random sensitivity set."""
+    K = draws.pick(_DIMENSIONS)
+    kind = draws.pick(["box", "box", "l1", "l2", "counts", *["product"] * product])
+    if kind == "l1":
+        return L1(draws.size(), of=K)
+    if kind == "l2":
+        return L2(draws.size(), of=K)
+    if kind == "counts":
+        return AtMost(int(draws.rng.integers(1, K + 1)), of=K, each=draws.size())
+    if kind == "product":
+        return Product(a_set(draws, product=False), a_set(draws, product=False))
+    return _box(draws, K)
+
+
+def a_budget(draws):
+    """Return epsilon and delta."""
+    epsilon = (
+        draws.pick([0.1, 0.3, 1.0, 3.0, 10.0]) if draws.chance(0.5) else draws.between(0.03, 20)
+    )
+    delta = 0.0 if draws.chance(0.3) else draws.between(1e-10, 0.1)
+    return epsilon, delta
+
+
+def differences(draws, ball):
+    """Return points on the boundary of a set: extreme, with random signs, and at random."""
+    signs = 2.0 * draws.rng.integers(0, 2, ball.dimension) - 1.0
+    inner = ball.sample(random_state=draws.rng)
+    # Within rounding of the boundary, on the inner side.
+    return [
+        ball.extreme_point * signs * (1.0 - 1e-12),
+        inner / float(ball.norm(inner)) * (1.0 - 1e-12),
+    ]
+
+
+def private_by_samples(draws, report, row):
+    """Require that samples do not contradict a row's delta at its epsilon."""
+    noise, epsilon = row.noise, row.request.epsilon
+    for d in differences(draws, row.request.sensitivity):
+        if row.delta == 0.0:
+            x = np.concatenate([noise.rvs(_DRAWS, draws.rng) - t * d for t in SHIFTS])
+            most = float(np.max(loss(noise, x, d)))
+            ok = most <= epsilon * (1.0 + 1e-9) + 1e-9
+            report.require(ok, f"{row.name}: loss {most!r} at {d.tolist()}")
+            continue
+        estimate, error = sampled_delta(noise, d, epsilon, draws.rng, draws=_DRAWS)
+        low = estimate - _ERRORS * error
+        ok = low <= row.delta * (1.0 + 1e-9)
+        report.require(ok, f"{row.name}: delta above {low!r} by samples at {d.tolist()}")
+
+
+def _peers(draws, row):
+    """Yield mean variances that the package reaches for the same request by other functions."""
+    request = row.request
+    sides, budget = request.sensitivity.box, {"epsilon": request.epsilon, "delta": request.delta}
+    noise = "gaussian" if request.delta > 0.0 else "laplace"
+    scheme = draws.pick(["iid", "spr", "optimal"])
+    scales = allocate(sides, noise=noise, scheme=scheme, **budget)
+    yield (1.0 if noise == "gaussian" else 2.0) * float(np.mean(scales**2))
+    K = int(np.count_nonzero(sides))
+    staircase = calibrate("staircase", dimension=K, **budget)
+    yield staircase.variance * float(np.mean(sides**2))
+    if isinstance(request.sensitivity, L1 | L2 | LInf):
+        norm = {L1: 1, L2: 2, LInf: np.inf}[type(request.sensitivity)]
+        yield KNorm(norm, K, float(sides[0]) / request.epsilon).var()
+
+
+def check_best(draws, report):
+    """What `best` finds quickly."""
+    ball, (epsilon, delta) = a_set(draws), a_budget(draws)
+    table = report.call(compare, ball, epsilon=epsilon, delta=delta, exhaustive=False)
+    row = report.call(best, ball, epsilon=epsilon, delta=delta)
+    report.about(row.name, copies=ball.dimension)
+    report.require(row.delta <= delta, f"delta {row.delta!r}")
+    report.require(row.floor <= row.mean_variance * (1.0 + 1e-9), f"below the floor {row.floor!r}")
+    for other in table:
+        better = f"{other.name} has {other.mean_variance!r}, {row.name} {row.mean_variance!r}"
+        report.require(row.mean_variance <= other.mean_variance * _TIE, better)
+        report.require(other.delta <= delta, f"delta of {other.name} is {other.delta!r}")
+    for variance in _peers(draws, row):
+        report.require(row.mean_variance <= variance * _TIE, f"variance above {variance!r}")
+    private_by_samples(draws, report, row)
+    private_by_samples(draws, report, draws.pick(table.rows))
+
+
+def check_exhaustive(draws, report):
+    """The exhaustive search: never worse than the quick one, each row by samples private."""
+    ball, (epsilon, delta) = a_set(draws, product=False), a_budget(draws)
+    quick = best(ball, epsilon=epsilon, delta=delta)
+    table = report.call(compare, ball, epsilon=epsilon, delta=delta)
+    report.about(table[0].name, copies=ball.dimension)
+    ok = table[0].mean_variance <= quick.mean_variance * _TIE
+    report.require(ok, f"worse than {quick.mean_variance!r}, {quick.name}, found quickly")
+    report.require(table.floor <= table[0].mean_variance * (1.0 + 1e-9), "below the floor")
+    for row in table:
+        report.require(row.delta <= delta, f"delta of {row.name} is {row.delta!r}")
+        private_by_samples(draws, report, row)
+
+
+CHECKS = {"best-quick": (check_best, 2.0), "best-exhaustive": (check_exhaustive, 1.0)}
