@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 _FIRST_PASS = 512
+_FARTHEST = 1e300
 _EDGE = 1e-15  # relative error of the bound as it is computed
+_ESTIMATE = 512  # cells of an estimate
 _FEWEST = 2  # cells of the second pass in one of the first
 _CLOSED = 1e-14  # relative error of the closed form
 _TAIL = 1e-300  # mass of T left out on either side, and counted in full above
@@ -71,6 +73,7 @@ class _Layers:
         if self.bounded:
             with np.errstate(over="ignore"):
                 far = np.expm1(np.log1p(np.maximum(noise.edge - v, 0.0) / v) / noise.power)
+            far = np.minimum(far, _FARTHEST)
             # The edge is rounded, by less than that relative to the bound.
             low = np.minimum(low, np.maximum(far - _EDGE * (1.0 + far), 0.0))
             high = np.minimum(high, far + _EDGE * (1.0 + far))
@@ -123,6 +126,31 @@ def _refined(layers: _Layers, v: Array, first: _Sums, cells: int) -> Array:
     fine = (np.repeat(root[:-1], count) + part * np.repeat(np.diff(root) / count, count)) ** 2
     fine = np.append(np.maximum.accumulate(fine), layers.high)
     return np.minimum(fine, layers.high)
+
+
+def _nodes(layers: _Layers, uncovered: Uncovered, cells: int) -> Array:
+    """Nodes of about as many cells as asked for, close where the bounds need it."""
+    v = np.linspace(math.sqrt(layers.low), math.sqrt(layers.high), _FIRST_PASS + 1) ** 2
+    v[0], v[-1] = layers.low, layers.high
+    return _refined(layers, v, _sums(layers, uncovered, v), cells)
+
+
+def radial_delta_estimate(noise: RadialNoise, epsilon: float) -> float:
+    """About delta(epsilon), or an upper bound where that is what is known: for searches."""
+    if noise.power == 1.0 and noise.bound == math.inf:
+        simple = _k_norm_delta(noise, epsilon)
+        if simple == 0.0 or not Uncovered(noise.ball).caps:
+            return simple
+    layers, uncovered = _Layers(noise, epsilon), Uncovered(noise.ball)
+    total = 0.0
+    if layers.bounded:
+        a, e, _ = layers.arguments(np.array([noise.edge]))
+        total = layers.atom() * float(uncovered.about(a, e)[0])
+    if layers.low < layers.high:
+        v = _nodes(layers, uncovered, _ESTIMATE)
+        a, e, _ = layers.arguments(0.5 * (v[:-1] + v[1:]))
+        total += float(np.sum(uncovered.about(a, e) * layers.masses(v)[0]))
+    return min(total, 1.0)
 
 
 def _k_norm_delta(noise: RadialNoise, epsilon: float) -> float:
@@ -180,9 +208,7 @@ def radial_delta_bounds(noise: RadialNoise, epsilon: float, *, cells: int = 2**1
         lower = layers.atom() * float(uncovered.lower(a, high)[0])
         upper = layers.atom() * float(uncovered.upper(a, low)[0])
     if layers.low < layers.high:
-        v = np.linspace(math.sqrt(layers.low), math.sqrt(layers.high), _FIRST_PASS + 1) ** 2
-        v[0], v[-1] = layers.low, layers.high
-        v = _refined(layers, v, _sums(layers, uncovered, v), int(cells))
+        v = _nodes(layers, uncovered, int(cells))
         sums = _sums(layers, uncovered, v)
         lower += float(np.sum(sums.lower)) - sums.error
         upper += float(np.sum(sums.upper)) + sums.error

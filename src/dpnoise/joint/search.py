@@ -1,7 +1,7 @@
 """Scale, bound and power of joint noise: searches, whose results are certified afterwards.
 
-A search reads the mean of the bounds on delta at few cells. What it finds is verified at many, and
-enlarged by what their gap needs: delta falls as the noise is stretched (docs/joint-noise.md).
+A search goes by an estimate of delta. What it finds is verified by the proved bounds, and enlarged
+by what their gap needs: delta falls as the noise is stretched (docs/joint-noise.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.calibration.equal_variance import increasing_root
-from dpnoise.joint.profile import radial_delta_bounds
+from dpnoise.joint.profile import radial_delta_bounds, radial_delta_estimate
 from dpnoise.joint.radial import LARGEST_POWER, RadialNoise
 from dpnoise.joint.staircase import NormStaircase, staircase_layer_moment
 
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.sensitivity.base import Sensitivity
 
-_FEW, _MANY = 2**11, 2**16  # cells of a search and of a certificate
+_CELLS = 2**16  # of a certificate
 _FAR = 30.0  # of log delta - target: other values only say 'far'
 _EVEN = 1e-7  # a log delta this close to the budget's is on it
 _PROBE = 1e-3  # step for the slope of log delta
+_COLD, _WARM = 0.25, 0.05  # first steps of log scale from a guess and from a neighbour's root
 _CERTIFICATES = 8
 _LOG_FAR = 600.0  # logarithm of a bound that nothing reaches
 _WIDEST = 4.0  # epsilon times the scale of truncated noise
@@ -43,8 +44,7 @@ class Search:
 
     def spare(self, noise: RadialNoise) -> float:
         """About the budget's log delta less that of the noise."""
-        lower, upper = radial_delta_bounds(noise, self.epsilon, cells=_FEW)
-        about = 0.5 * (lower + upper) if lower > 0.0 else upper
+        about = radial_delta_estimate(noise, self.epsilon)
         return self.log_delta - math.log(about) if about > 0.0 else _FAR
 
     def root(self, curve: Callable[[float], RadialNoise], start: float, step: float) -> float:
@@ -68,7 +68,7 @@ class Search:
         slope = max((self.spare(curve(x + _PROBE)) - self.spare(curve(x))) / _PROBE, 1e-3)
         for _ in range(_CERTIFICATES):
             noise = curve(x)
-            lower, upper = radial_delta_bounds(noise, self.epsilon, cells=_MANY)
+            lower, upper = radial_delta_bounds(noise, self.epsilon, cells=_CELLS)
             if upper <= self.delta:
                 return noise, lower, upper
             x += 1.01 * (math.log(upper) - self.log_delta) / slope + 1e-9
@@ -81,10 +81,12 @@ class Search:
 
     def scale(self, power: float, start: float | None = None) -> float:
         """The logarithm of the scale that a power needs."""
+        step = _WARM
         if start is None:  # a loss of epsilon from the typical norm outwards
             K = self.ball.active_dimension
+            step = _COLD
             start = math.log(K / max(self.epsilon, 1e-3)) - math.log(K / power) / power
-        return self.root(self.scales(power), start, 0.25)
+        return self.root(self.scales(power), start, step)
 
     def bounds(self, scale: float) -> Callable[[float], RadialNoise]:
         """Truncated K-norm noise of a scale, by the logarithm of its bound."""
@@ -93,7 +95,7 @@ class Search:
     def bound(self, scale: float) -> float:
         """The logarithm of the bound that truncated K-norm noise of a scale needs."""
         K = self.ball.active_dimension
-        return self.root(self.bounds(scale), math.log(scale * (K + 1.0) + 1.0), 0.25)
+        return self.root(self.bounds(scale), math.log(scale * (K + 1.0) + 1.0), _COLD)
 
 
 def pure_scale(epsilon: float) -> float:
@@ -112,9 +114,10 @@ def minimum(function: Callable[[float], float], grid: Array) -> float:
     values = [cached(float(x)) for x in grid]
     best = int(np.argmin(values))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    found = minimize_scalar(
-        cached, bounds=(float(low), float(high)), method="bounded", options={"xatol": _CLOSE}
-    )
+    with np.errstate(invalid="ignore"):  # infinite where nothing was found
+        found = minimize_scalar(
+            cached, bounds=(float(low), float(high)), method="bounded", options={"xatol": _CLOSE}
+        )
     return float(found.x) if found.fun < values[best] else float(grid[best])
 
 

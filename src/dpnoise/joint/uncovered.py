@@ -97,8 +97,12 @@ class Uncovered:
         """A lower bound on g, 0 where only an upper one is known."""
         return self._bound(a, e, -1.0) if self.exact else np.zeros(np.broadcast(a, e).shape)
 
+    def about(self, a: Array, e: Array) -> Array:
+        """The function whose upper bound `upper` is, without care for rounding."""
+        return self._bound(a, e, 0.0)
+
     def _bound(self, a: Array, e: Array, side: float) -> Array:
-        """A bound on the side given by its sign."""
+        """A bound on the side given by its sign, or with 0 the value in between."""
         wild = np.broadcast_to(~(np.asarray(a) < _WILD), np.broadcast(a, e).shape)
         a, e = np.minimum(a, _WILD) * (1.0 + side * _ROUNDING), e * (1.0 - side * _ROUNDING)
         a, e = np.broadcast_arrays(a, e)
@@ -108,7 +112,7 @@ class Uncovered:
             log_cover = log_cover + n * np.log1p(-_cap(a, e, c, K, side))
         g = -np.expm1(log_cover) * (1.0 + side * 1e-12) + side * _UNDERFLOW
         g = np.where(c > 0.0, np.clip(g, 0.0, 1.0), 0.0)
-        return np.where(wild, max(side, 0.0), g)  # between 0 and 1 where nothing is computed
+        return np.where(wild, 0.5 + 0.5 * side, g)  # between 0 and 1 where nothing is computed
 
 
 def _cap(a: Array, e: Array, c: Array, K: int, side: float) -> Array:
@@ -121,6 +125,8 @@ def _cap(a: Array, e: Array, c: Array, K: int, side: float) -> Array:
         growth = np.exp(K * np.log1p(e))
         inner = np.where(under > 0.0, under * growth, 0.0)
         wide = outer - inner + side * relative_error(K) * (outer + inner)
+        if side == 0.0:
+            return np.clip(np.nan_to_num(wide), 0.0, 1.0 - 2.0**-53)
         # Close to each other: I(x) - I(y) is between (x - y) times the extremes of the density.
         step = c * (a + e) * (2.0 + e) / (4.0 * a * (1.0 + e))
         ends = np.stack([_log_beta_density(b, x), _log_beta_density(b, y)])

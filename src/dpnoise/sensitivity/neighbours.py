@@ -7,8 +7,9 @@ moves the answer by v or -v; replacing one person by another moves it by v - v',
 - V of vectors without negative entries, 0 among them (counts, histograms): v - v' lies in 2 V too,
   but no coordinate moves by more than it does when somebody is added. With D = conv(V, -V):
   box and l-infinity ball remain as they are; from the l2 ball of radius r it is that of
-  sqrt(2) r, since |v - v'|^2 = |v|^2 + |v'|^2 - 2 v'v; from at most m of K counts (the l1 ball
-  being m = 1) it is at most min(2 m, K) of K, since |v - v'|_1 <= 2 m c and |v - v'|_inf <= c.
+  sqrt(2) r, since |v - v'|^2 = |v|^2 + |v'|^2 - 2 v'v, and so for ellipsoids; from at most m of K
+  counts (the l1 ball being m = 1) it is at most min(2 m, K) of K, since |v - v'|_1 <= 2 m c and
+  |v - v'|_inf <= c.
   Conversely v = v - 0 is among the differences, so that nothing is gained by adding or removing.
 """
 
@@ -21,6 +22,7 @@ from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 
 _KINDS = ("symmetric", "nonnegative")
@@ -42,7 +44,7 @@ def _of_nonnegative(added: Sensitivity) -> Sensitivity:
         return Product(*map(_of_nonnegative, added.blocks))
     if isinstance(added, Box | LInf) or added.dimension == 1:
         return added
-    if isinstance(added, L2):
+    if isinstance(added, L2 | Ellipsoid):
         return added.scaled(math.nextafter(math.sqrt(2.0), 2.0))
     if isinstance(added, L1):
         added = AtMost(1, added.of, added.radius)

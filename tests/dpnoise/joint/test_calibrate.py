@@ -85,7 +85,7 @@ def test_spherical_noise_is_never_worse_than_gaussian_and_k_norm_noise(K):
     assert found.mean_square <= (3.0 * gaussian_sigma(1.0, 1e-6)) ** 2
     plain = calibrate_joint("k-norm", L2(3.0, of=K), epsilon=1.0, delta=1e-6)
     assert found.mean_square <= plain.mean_square
-    assert plain.mean_square <= 9.0 * (K + 1.0)  # the scale for delta = 0
+    assert plain.mean_square <= 9.0 * (K + 1.0) * (1 + 1e-12)  # the scale for delta = 0
 
 
 def test_sets_in_one_another_need_less_noise():
@@ -107,8 +107,10 @@ def test_an_enclosing_ellipsoid_gives_spherical_noise_for_a_box():
     assert mean <= radial_delta_bounds(found.noise, 0.1).upper + 5 * error
 
 
-@pytest.mark.parametrize("delta", [1e-200, 1e-60, 1e-12, 0.3, 0.95])
-@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 5.0, 900.0])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(0.0, 1e-6), (0.0, 0.95), (1e-9, 1e-12), (1e-9, 0.3), (5.0, 1e-200), (900.0, 1e-12)],
+)
 def test_far_budgets(epsilon, delta):
     if epsilon == 0.0 and delta < 1e-90:  # beyond the sizes that are allowed
         return

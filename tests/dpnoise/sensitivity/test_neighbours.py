@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product, add_remove, replace_one
+from dpnoise import L1, L2, AtMost, Box, Ellipsoid, LInf, Product, add_remove, replace_one
 
 SETS = [
     Box([1.0, 2.0, 0.0]),
@@ -13,6 +13,7 @@ SETS = [
     L1(2.0),
     L2(1.0, of=4),
     L2(3.0),
+    Ellipsoid([1.0, 2.0, 0.5]),
     LInf(1.0, of=3),
     AtMost(2, of=6, each=0.5),
     AtMost(4, of=6),
@@ -27,7 +28,7 @@ def test_replacements_of_nonnegative_contributions_are_inside(given):
     wide = replace_one(given, contributions="nonnegative")
     v = np.abs(given.sample(400, random_state=2))
     corner = np.abs(given.extreme_point)
-    if not isinstance(given, Product | Box):
+    if not isinstance(given, Product | Box | Ellipsoid):
         v = np.concatenate([v, [rng.permutation(corner) for _ in range(50)], 0 * v[:1]])
     differences = (v[:, None] - v[None]).reshape(-1, given.dimension)
     assert np.max(wide.norm(differences)) <= 1.0 + 1e-15
