@@ -452,6 +452,9 @@ ENDS = {
         "cells double to a bound; the gap is part of the result"
     ),
     "dpnoise.optimality.program LatticeProgram._run linprog": "raises unless solved",
+    "dpnoise.optimality.radial_program _solved linprog": (
+        "what it returns is only a place to look; the bound is computed from it"
+    ),
     "dpnoise_papers.data.city.roads two_core while": "fewer edges each time",
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
         "a random walk, almost surely finite"

@@ -18,6 +18,7 @@ from dpnoise.optimality.certificates import (
 )
 from dpnoise.optimality.projection import Projection, best_moments
 from dpnoise.optimality.radial_floor import radial_certificate
+from dpnoise.optimality.radial_program import FAST, FINE, radial_test
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L2, LInf
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity
 
 _MOST_LAYERS = 4  # sizes of subvectors that are tried for unequal weights
+_LARGEST_EPSILON, _MOST_DIMENSIONS = 8.0, 100_000  # of radial tests
 
 
 def candidates(
@@ -43,20 +45,22 @@ def candidates(
         inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]
         found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
     else:
-        found += _exchangeable(*problem)
+        found += _exchangeable(*problem, fine=fine)
     return [(certificate.bound(*problem), certificate) for certificate in found]
 
 
 def _exchangeable(
-    sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+    sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, fine: bool
 ) -> list[Certificate]:
     """Certificates by the symmetry of the set, for all or the heaviest of the coordinates."""
     unit = exchangeable(sensitivity, weights)
     if unit is None:
         return []
     sizes = _sizes(unit[1])
-    rows = [_symmetric(subset(unit[0], size), epsilon, delta) for size in sizes]
-    if not sizes or not all(rows):
+    rows = [_symmetric(subset(unit[0], size), epsilon, delta, fine) for size in sizes]
+    sizes = [size for size, row in zip(sizes, rows, strict=True) if row]
+    rows = [row for row in rows if row]
+    if not sizes:
         return []
     parts = tuple(
         max(row, key=lambda kind: kind.bound(subset(unit[0], size), epsilon, delta, np.ones(size)))
@@ -73,16 +77,21 @@ def _sizes(weights: Array) -> list[int]:
     return [int(place) + 1 for place in order if gain[place] > 0.0]
 
 
-def _symmetric(sensitivity: Sensitivity, epsilon: float, delta: float) -> list[Certificate]:
+def _symmetric(
+    sensitivity: Sensitivity, epsilon: float, delta: float, fine: bool
+) -> list[Certificate]:
     """Certificates for a set with equal weights."""
     K = sensitivity.dimension
     if isinstance(sensitivity, L2) and delta == 0.0:
         return [radial_certificate(K, epsilon)]
+    if isinstance(sensitivity, L2) and 2 <= K <= _MOST_DIMENSIONS and epsilon <= _LARGEST_EPSILON:
+        test = radial_test(K, epsilon, delta, FINE if fine else FAST)
+        return [test] if test else []
     if isinstance(sensitivity, AtMost):
         ball = L2(inner_radius(sensitivity), K)
         cube = LInf(sensitivity.each, sensitivity.m)
         found: list[Certificate] = [
-            Inclusion(ball, part) for part in _symmetric(ball, epsilon, delta)
+            Inclusion(ball, part) for part in _symmetric(ball, epsilon, delta, fine)
         ]
-        return found + [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta)]
+        return found + [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta, fine)]
     return []
