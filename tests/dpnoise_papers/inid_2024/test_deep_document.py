@@ -27,6 +27,22 @@ TRIED = {
     "size-thresholds": ("by size", "equal"),
     "fisher-thresholds": ("by Fisher weights", "equal"),
 }
+# Rows of the document on variants of Laplace noise.
+VARIANTS = {
+    "stated": "as stated: l1 clipping, delta = 0",
+    "partition": "batches as a partition of each epoch",
+    "renyi": "l1, Renyi at delta = 1e-5 called 0",
+    "renyi-small-delta": "l1, Renyi at delta = 4e-10",
+    "one-step": "l1, eps = 8 for each step",
+    "by-parameter": "l1, each parameter by itself",
+    "l2-clipped-box": "l2 clipping, all parameters counted",
+    "l2-clipped": "l2, threshold counted as if l1, delta = 0",
+    "l2-clipped-renyi": "the same, Renyi at delta = 1e-5",
+    "l2-clipped-renyi-small-delta": "the same, Renyi at delta = 4e-10",
+    "l2-clipped-one-step": "l2, eps = 8 for each step",
+    "l2-clipped-gaussian-multiplier": "l2, beta = sigma of the Gaussian row",
+    "l2-clipped-gaussian-variance": "l2, the variance of the Gaussian row",
+}
 ADDED = {
     "fisher-weights": "| optimal for these weights | |",
     "spr-group": "| equal (`iid`, `spr-group`) | 0 |",
@@ -62,6 +78,31 @@ def stated(pattern):
     expression = re.escape(pattern).replace(re.escape("#"), r"(-?[\d.]*\d)")
     [match] = re.finditer(expression, TEXT)
     return [float(one) for one in match.groups()]
+
+
+def test_variants_of_laplace_noise_are_those_of_the_run():
+    path = ROOT / "results" / "inid-2024" / "table-4-laplace.csv"
+    if not path.is_file():
+        pytest.skip("no run in results/")
+    table = read_table(path).set_index(["variant", "epsilon", "scheme"])
+    assert list(dict.fromkeys(table.index.get_level_values("variant"))) == list(VARIANTS)
+    for variant, head in VARIANTS.items():
+        row = table.loc[(variant, 8.0, "iid")]
+        [line] = [line for line in TEXT.splitlines() if line.startswith(f"| {head} |")]
+        _, _, ratio, pure, bounds, outside, _ = (cell.strip() for cell in line.split("|"))
+        ends = [float(one) for one in ratio.split(" to ")]
+        found = [row[f"noise_over_gaussian_{end}"] for end in ("minimum", "maximum")]
+        assert [ends[0], ends[-1]] == pytest.approx(found, rel=0.05)
+        assert float(pure) == pytest.approx(row["epsilon_pure"], rel=0.05)
+        assert {"yes": 1.0, "no": 0.0}[outside] == row["excluded"]
+        found = row[["epsilon_lower", "epsilon_upper"]].tolist()
+        if " to " in bounds:
+            ends = [float(one) for one in bounds.split(" to ")]
+            assert ends == pytest.approx(found, rel=0.05)
+        elif bounds.startswith("above"):
+            assert float(bounds.split()[1]) <= found[0]
+        else:
+            assert float(bounds.split()[2]) >= found[1]
 
 
 def test_what_was_tried_is_what_the_run_found():
