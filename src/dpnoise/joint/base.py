@@ -15,10 +15,13 @@ from dpnoise.noise._arrays import draws
 from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
     from dpnoise._validation import Problems
+    from dpnoise.noise.base import Noise
 
 
 def check_ball(problems: Problems, ball: object) -> None:
@@ -53,6 +56,13 @@ class JointNoise(ABC):
     @abstractmethod
     def scaled(self, factor: float) -> Self:
         """The distribution of `factor` X, for a positive factor."""
+
+    def dominating(self, size: float) -> tuple[Noise, float] | Fraction | None:  # noqa: ARG002
+        """What dominates this noise for the set `size` times its ball, None if that is not known.
+
+        Noise of one number with its sensitivity, or a pure epsilon.
+        """
+        return None
 
     @property
     def dimension(self) -> int:

@@ -23,6 +23,7 @@ from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.joint.base import JointNoise, check_ball
+from dpnoise.noise.laplace import Laplace
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -91,6 +92,11 @@ class RadialNoise(JointNoise):
         """The largest (r / scale)^power."""
         with np.errstate(over="ignore"):
             return float(np.float64(self.bound / self.scale) ** self.power)
+
+    def dominating(self, size: float) -> tuple[Laplace, float] | None:
+        """Laplace noise for K-norm noise (docs/joint-noise.md, section 4)."""
+        plain = self.power == 1.0 and self.bound == math.inf
+        return (Laplace(self.scale), size) if plain else None
 
     def _log_radial(self, r: Array) -> Array:
         """The log density at norm `r`."""

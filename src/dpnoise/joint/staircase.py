@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -84,6 +85,10 @@ class NormStaircase(JointNoise):
     ball: Sensitivity
     epsilon: float
     gamma: float
+
+    def dominating(self, size: float) -> Fraction:
+        """The pure epsilon, that of a step for each one crossed."""
+        return Fraction(self.epsilon) * math.ceil(Fraction(size))
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as floats."""

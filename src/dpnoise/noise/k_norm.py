@@ -18,6 +18,7 @@ from scipy import special
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import draws, points
+from dpnoise.noise.laplace import Laplace
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -68,6 +69,14 @@ class KNorm:
         problems.number("factor", factor, low=0.0, open_low=True)
         problems.raise_if_any()
         return type(self)(self.norm, self.dimension, factor * self.scale)
+
+    def dominating(self, size: float) -> tuple[Laplace, float]:
+        """Noise of one number and its sensitivity that dominate this noise at a sensitivity.
+
+        docs/joint-noise.md, section 4, for any norm; for the l1 and the l-infinity norm they are
+        exactly as private.
+        """
+        return Laplace(self.scale), size
 
     def _log_ball(self) -> float:
         """The logarithm of the volume of the unit ball."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,6 +105,10 @@ class Staircase2D:
     def dimension(self) -> int:
         """The number of coordinates, 2."""
         return 2
+
+    def dominating(self, size: float) -> Fraction:
+        """The pure epsilon at an l1 sensitivity: that of a shell for each one crossed."""
+        return Fraction(self.epsilon) * math.ceil(Fraction(size) / Fraction(self.sensitivity))
 
     @property
     def _fall(self) -> tuple[float, float]:

@@ -145,15 +145,15 @@ class Budget:
 
         Parameters
         ----------
-        noise : Noise, IntegerNoise, KNorm, Staircase2D or sequence of Noise
-            The noise of a number, or the independent noise of each coordinate of a vector. K-norm
-            noise in the l1 norm counts exactly, in other norms and for several coordinates by its
-            pure epsilon, and so does the two-dimensional staircase.
+        noise : Noise, IntegerNoise, KNorm, Staircase2D, JointNoise or sequence of Noise
+            The noise of a number, or the independent noise of each coordinate of a vector, or their
+            joint noise. K-norm noise counts as Laplace noise of one number, which is exact for
+            boxes and l1 balls, and staircases in a norm by their pure epsilon.
         sensitivity : float or array_like of float
             The largest change of the query, non-negative, or of each coordinate (an integer for
-            noise on the integers); for `KNorm` and
-            `Staircase2D` in their norm. For Gaussian noise it may be the l2 sensitivity of a vector
-            whose coordinates all have this noise.
+            noise on the integers). For `KNorm` and `Staircase2D` in their norm, for `JointNoise`
+            its set, or a number by which that is multiplied. For Gaussian noise it may be the l2
+            sensitivity of a vector whose coordinates all have this noise.
         times : int
             How many such releases, with fresh noise each, from 1 to 1e8.
         sampling : float, optional

@@ -6,8 +6,8 @@ response, which dominates it (Kairouz, Oh & Viswanath, "The composition theorem 
 privacy", ICML 2015): the loss is epsilon or -epsilon. Staircase noise with gamma = 1/2 and steps
 as wide as the sensitivity has this loss.
 
-K-norm noise in the l1 norm is independent Laplace noise. For neighbours in an l1 ball its worst
-case is one coordinate that moves by the whole radius (docs/budget.md), so that it counts exactly.
+Noise of dependent coordinates says itself by which noise of one number, or pure epsilon, it is
+dominated: K-norm noise by Laplace noise.
 """
 
 from __future__ import annotations
@@ -20,11 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpnoise._validation import is_integer
 from dpnoise.noise.discrete_staircase import DiscreteStaircase
 from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.k_norm import KNorm
-from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double_above
 from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, Staircase
-from dpnoise.noise.staircase_2d import Staircase2D
 from dpnoise.privacy.coordinates import read_shares
 
 if TYPE_CHECKING:
@@ -130,22 +127,19 @@ def read_times(problems: Problems, times: object) -> int:
 
 
 def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401
-    """One release of a number, or of a vector with independent or K-norm noise."""
-    if not isinstance(noise, KNorm | Staircase2D):
+    """One release of a number, or of a vector with independent or joint noise."""
+    if isinstance(noise, type) or not hasattr(noise, "dominating"):
         return Ledger(read_shares(problems, noise, sensitivity, 1))
+    if sensitivity is getattr(noise, "ball", None) or sensitivity == getattr(noise, "ball", None):
+        sensitivity = 1.0
     if not problems.number("sensitivity", sensitivity, low=0.0) or sensitivity == 0:
         return Ledger()
-    size = float(sensitivity)
-    if isinstance(noise, Staircase2D):
-        return pure_release(problems, largest_loss(_profile_of(noise), size))
-    if noise.norm == 1.0 or noise.dimension == 1:
-        return Ledger(read_shares(problems, Laplace(noise.scale), size, 1))
-    return pure_release(problems, Fraction(size) / Fraction(noise.scale))
-
-
-def _profile_of(noise: Staircase2D) -> Staircase:
-    """Noise of one number that falls as the norm of the two-dimensional staircase does."""
-    return Staircase(noise.epsilon, noise.sensitivity, noise.gamma)
+    found = noise.dominating(float(sensitivity))
+    if isinstance(found, Fraction):
+        return pure_release(problems, found)
+    expected = "K-norm or staircase noise (else `spend_dp` with its epsilon and delta)"
+    problems.require(found is not None, "noise", expected, noise)
+    return Ledger(read_shares(problems, *found, 1)) if found else Ledger()
 
 
 def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: object) -> Ledger:

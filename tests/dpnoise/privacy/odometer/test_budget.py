@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 
 from dpnoise import (
+    L2,
     Budget,
     BudgetExceededError,
     Gaussian,
     Laplace,
+    LInf,
     Staircase,
     Subbotin,
     TruncatedLaplace,
     epsilon_at,
     vector_profile,
 )
+from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.staircase import NormStaircase
 from dpnoise.noise import KNorm, Staircase2D
 from dpnoise.privacy.odometer.budget import ACCOUNTS
 
@@ -128,7 +132,7 @@ def test_failures_add_to_delta():
     [
         (KNorm(1, 7, 5.0), 1.5, Laplace(5.0), 1.5),
         (KNorm(math.inf, 1, 5.0), 1.5, Laplace(5.0), 1.5),
-        (KNorm(2, 7, 5.0), 1.5, Staircase(0.3, 1.0, 0.5), 1.0),
+        (KNorm(2, 7, 5.0), 1.5, Laplace(5.0), 1.5),
         (Staircase2D(0.3, 1.0, 0.2), 1.0, Staircase(0.3, 1.0, 0.5), 1.0),
         (Staircase2D(0.15, 1.0, 0.2), 1.5, Staircase(0.3, 1.0, 0.5), 1.0),
     ],
@@ -145,16 +149,30 @@ def test_noise_of_vectors(noise, size, same, per):
 
 
 def test_one_coordinate_is_the_worst_case_of_independent_laplace_noise_in_an_l1_ball():
-    """What the exact count of K-norm noise for the l1 norm rests on."""
+    """K-norm noise for the l1 norm, beside the exact account of its coordinates."""
     epsilon = np.linspace(0.0, 1.5, 9)
+    alone = vector_profile(Laplace(1.0), 1.6, epsilon)
     for first in (0.1, 0.5, 0.8):
         both = vector_profile([Laplace(1.0)] * 2, [first, 1.6 - first], epsilon)
-        alone = vector_profile(Laplace(1.0), 1.6, epsilon)
         assert np.all(both.upper <= alone.upper * (1 + 1e-9))
-    # e^((epsilon - d) / 2) times a quarter of a trapezoid (docs/budget.md).
-    gap = alone.estimate - both.estimate
-    tent = 0.25 * np.minimum(1.6 - epsilon, 2.0 * min(first, 1.6 - first))
-    assert np.allclose(gap, np.exp(0.5 * (epsilon - 1.6)) * tent, atol=1e-9)
+
+
+def test_joint_noise_for_a_sensitivity_set():
+    laplace, joint = Budget(9.0, DELTA), Budget(9.0, DELTA)
+    laplace.spend(Laplace(5.0), 1.0, times=3)
+    joint.spend(RadialNoise(LInf(2.0, of=4), scale=5.0), LInf(2.0, of=4), times=2)
+    joint.spend(RadialNoise(L2(2.0, of=4), scale=5.0), 1.0)
+    assert joint.epsilon_of() == laplace.epsilon_of()
+    stairs = NormStaircase(L2(1.0, of=2), epsilon=0.3, gamma=0.4)
+    joint.spend(stairs, 2.0)
+    laplace.spend_dp(0.6)
+    assert joint.epsilon_of() == laplace.epsilon_of()
+    for wrong in (L2(1.0, of=4), "all"):
+        with pytest.raises(ValueError, match="sensitivity: expected a finite number"):
+            joint.spend(RadialNoise(LInf(2.0, of=4), scale=5.0), wrong)
+    with pytest.raises(ValueError, match=r"expected K-norm or staircase noise .else `spend_dp`"):
+        joint.spend(RadialNoise(L2(2.0, of=4), scale=5.0, power=2.0), 1.0)
+    assert joint.epsilon_of() == laplace.epsilon_of()
 
 
 def test_a_staircase_narrower_than_the_sensitivity():
