@@ -44,7 +44,7 @@ class JointCalibration:
     delta : float
         A certified upper bound on the delta of the noise at epsilon, at most the budget's.
     delta_lower : float
-        A lower bound on the same delta, 0 where only the upper one is known.
+        A lower bound on the same delta.
     sensitivity : Sensitivity
         The sensitivity set.
     """

@@ -174,7 +174,7 @@ def radial_delta_bounds(noise: RadialNoise, epsilon: float, *, cells: int = 2**1
     Returns
     -------
     DeltaBounds
-        `lower` and `upper`. For `AtMost` with 1 < m < K the lower bound is trivial, 0.
+        `lower` and `upper`; apart by a factor for `AtMost` with 1 < m < K, where g is only bounded.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def radial_delta_bounds(noise: RadialNoise, epsilon: float, *, cells: int = 2**1
     uncovered = Uncovered(noise.ball)
     plain = noise.power == 1.0 and noise.bound == math.inf
     simple = _k_norm_delta(noise, epsilon) if plain else math.inf
-    if simple == 0.0 or (plain and uncovered.exact and not uncovered.caps):
+    if simple == 0.0 or (plain and set(uncovered.polytopes) <= {0.5} and not uncovered.caps):
         return DeltaBounds(simple * (1.0 - _CLOSED), simple * (1.0 + _CLOSED))
     layers = _Layers(noise, float(epsilon))
     rounding = relative_error(layers.k)

@@ -5,6 +5,7 @@ outside (1 + e) D - a d. It is 0 if e >= a, rises with a and falls with e. With 
 
 - every D contains a copy of itself, scaled by 1 - c / 2, in the intersection, so that
   g <= 1 - (1 - c / 2)^K; for boxes and l1 balls the copy is the intersection: equality;
+- for any polytope, g >= 1 - (1 - rho c)^K with rho the share of D under the facets that d lies in;
 - l2 balls and ellipsoids: the intersection is two caps,
   g = I((2 + a + e) c / (4 a)) - (1 + e)^K I((2 + e - a) c / (4 a (1 + e))), with I(x) the
   incomplete beta function with both parameters (K + 1) / 2, regularised; where both terms are
@@ -57,10 +58,17 @@ def _blocks(ball: Sensitivity) -> Iterator[Sensitivity]:
         yield ball
 
 
-def _has_copies(block: Sensitivity) -> bool:
-    """Whether the intersection is a scaled copy of the set itself."""
-    small = isinstance(block, AtMost) and block.m in (1, block.of)
-    return small or isinstance(block, L1 | LInf | Box) or block.active_dimension == 1
+def _facet_share(block: Sensitivity) -> float:
+    """The share of a set under the facets that an extreme point lies in, 0 if it is not known.
+
+    It is 1 / 2 if the intersection is a scaled copy of the set.
+    """
+    if isinstance(block, AtMost) and block.m < block.of:
+        box = block.box_share  # m of its 2 K facets, and one in 2^m of the others
+        return 0.5 * box * block.m / block.of + (1.0 - box) * 0.5**block.m
+    return (
+        0.5 if isinstance(block, L1 | LInf | Box | AtMost) or block.active_dimension == 1 else 0.0
+    )
 
 
 @dataclass(frozen=True)
@@ -79,23 +87,22 @@ class Uncovered:
         )
 
     @cached_property
-    def copies(self) -> int:
-        """The number of coordinates in all other blocks."""
-        return self.ball.active_dimension - sum(K * n for K, n in self.caps.items())
-
-    @cached_property
-    def exact(self) -> bool:
-        """Whether g itself is computed, and not a function above it."""
-        blocks = _blocks(self.ball)
-        return all(_has_copies(block) or isinstance(block, L2 | Ellipsoid) for block in blocks)
+    def polytopes(self) -> Counter[float]:
+        """The numbers of coordinates of all other blocks, by their share under the facets of d."""
+        found: Counter[float] = Counter()
+        for block in _blocks(self.ball):
+            K = block.active_dimension
+            if not isinstance(block, L2 | Ellipsoid) or K == 1:
+                found[_facet_share(block)] += K
+        return found
 
     def upper(self, a: Array, e: Array) -> Array:
         """An upper bound on g, for `a` and `e` that may be off by some units in the last place."""
         return self._bound(a, e, 1.0)
 
     def lower(self, a: Array, e: Array) -> Array:
-        """A lower bound on g, 0 where only an upper one is known."""
-        return self._bound(a, e, -1.0) if self.exact else np.zeros(np.broadcast(a, e).shape)
+        """A lower bound on g, likewise."""
+        return self._bound(a, e, -1.0)
 
     def about(self, a: Array, e: Array) -> Array:
         """The function whose upper bound `upper` is, without care for rounding."""
@@ -107,7 +114,10 @@ class Uncovered:
         a, e = np.minimum(a, _WILD) * (1.0 + side * _ROUNDING), e * (1.0 - side * _ROUNDING)
         a, e = np.broadcast_arrays(a, e)
         c = np.maximum(a - e, 0.0)
-        log_cover = self.copies * np.log1p(-np.minimum(0.5 * c, 1.0 - 2.0**-53))
+        log_cover = np.zeros(c.shape)
+        for share, K in self.polytopes.items():
+            rate = share if side < 0.0 else 0.5
+            log_cover = log_cover + K * np.log1p(-np.minimum(rate * c, 1.0 - 2.0**-53))
         for K, n in self.caps.items():
             log_cover = log_cover + n * np.log1p(-_cap(a, e, c, K, side))
         g = -np.expm1(log_cover) * (1.0 + side * 1e-12) + side * _UNDERFLOW

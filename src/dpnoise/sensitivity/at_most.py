@@ -106,6 +106,18 @@ class AtMost(Sensitivity):
         first_moment = Fraction(first, (K + 1) * volume)
         return volume, first_moment, Fraction(square, (K + 1) * (K + 2) * volume)
 
+    @cached_property
+    def box_share(self) -> float:
+        """The share of the set where the largest |x_i| decides the norm, not the sum.
+
+        Its 2 K cones stand on faces |x_i| = each, of volume (2 each)^(K - 1) times the Irwin-Hall
+        probability of K - 1 coordinates with a sum of at most m - 1.
+        """
+        if self.m in (1, self.of):
+            return float(self.m == self.of)
+        faces = AtMost(self.m - 1, self.of - 1)._moments[0]  # noqa: SLF001  (of the same class)
+        return float(Fraction(self.of * faces, self._moments[0]))
+
     @property
     def dimension(self) -> int:
         """The number K of coordinates."""

@@ -41,7 +41,7 @@ def test_the_budget_is_kept_and_nearly_spent(family, ball):
         mean, error = simulated_delta(found.noise, epsilon, shift, draws=40_000, seed=1)
         assert mean <= delta + 5 * error
         less = found.noise.scaled(0.99)  # and a little less noise spends more
-        exact = found.delta_lower > 0.0
+        exact = found.delta_lower > 0.9 * found.delta
         assert not exact or radial_delta_bounds(less, epsilon).upper > delta
 
 

@@ -93,6 +93,15 @@ def test_at_most_one_and_all_coordinates_are_the_l1_and_the_l_infinity_ball(K):
         assert math.isclose(4.0 * square, other.mean_square[0], rel_tol=1e-14)
 
 
+@pytest.mark.parametrize(("m", "of"), [(1, 3), (3, 3), (2, 5), (6, 9)])
+def test_share_of_the_box_in_at_most_m_coordinates(m, of):
+    """The norm of a uniform point is that of its largest entry; 5 standard errors."""
+    given = AtMost(m, of=of, each=2.0)
+    points = np.abs(given.sample(20_000, random_state=1))
+    share = np.mean(np.max(points, axis=-1) >= np.sum(points, axis=-1) / m)
+    assert abs(share - given.box_share) <= 5 * math.sqrt(0.25 / 20_000)
+
+
 def test_moments_of_at_most_m_counts_by_convolution():
     """The density of a sum of uniforms on a fine grid, at K = 6, m = 3."""
     n, K, m = 4000, 6, 3
