@@ -153,10 +153,13 @@ def radial_delta_estimate(noise: RadialNoise, epsilon: float) -> float:
     return min(total, 1.0)
 
 
-def _k_norm_delta(noise: RadialNoise, epsilon: float) -> float:
-    """1 - exp((epsilon - 1 / scale) / 2): delta of K-norm noise for boxes, above it otherwise."""
+def _k_norm_delta(noise: RadialNoise, epsilon: float, share: float = 0.5) -> float:
+    """1 - exp(share (epsilon - 1 / scale)): E g if g is 1 - (1 - share c)^K, for K-norm noise.
+
+    It bounds delta of every set with the share 1 / 2, and is that of boxes and l1 balls.
+    """
     loss = float(1 / Fraction(noise.scale) - Fraction(epsilon))
-    return -math.expm1(-0.5 * max(loss, 0.0))
+    return -math.expm1(-share * max(loss, 0.0))
 
 
 def radial_delta_bounds(noise: RadialNoise, epsilon: float, *, cells: int = 2**14) -> DeltaBounds:
@@ -198,8 +201,9 @@ def radial_delta_bounds(noise: RadialNoise, epsilon: float, *, cells: int = 2**1
     uncovered = Uncovered(noise.ball)
     plain = noise.power == 1.0 and noise.bound == math.inf
     simple = _k_norm_delta(noise, epsilon) if plain else math.inf
-    if simple == 0.0 or (plain and set(uncovered.polytopes) <= {0.5} and not uncovered.caps):
-        return DeltaBounds(simple * (1.0 - _CLOSED), simple * (1.0 + _CLOSED))
+    if simple == 0.0 or (plain and not uncovered.caps):
+        below = _k_norm_delta(noise, epsilon, min(uncovered.polytopes, default=0.5))
+        return DeltaBounds(below * (1.0 - _CLOSED), simple * (1.0 + _CLOSED))
     layers = _Layers(noise, float(epsilon))
     rounding = relative_error(layers.k)
     lower = upper = 0.0

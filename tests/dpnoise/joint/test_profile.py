@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from dpnoise import L1, L2, LInf, Subbotin, TruncatedLaplace, privacy_profile
+from dpnoise import L1, L2, AtMost, LInf, Subbotin, TruncatedLaplace, privacy_profile
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.search import Search
@@ -39,6 +39,11 @@ def test_k_norm_noise_has_the_laplace_profile_in_boxes_and_l1_balls(K, loss):
         far = RadialNoise(ball, 1.0 / loss, 1.0, 1e6)
         lower, upper = radial_delta_bounds(far, epsilon)
         assert lower <= delta <= upper <= 1.01 * lower
+    some = AtMost(max(1, K // 2), of=K)
+    lower, upper = radial_delta_bounds(RadialNoise(some, 1.0 / loss), epsilon)
+    assert lower <= delta * (1 + 1e-13)
+    assert math.isclose(upper, delta, rel_tol=1e-13)
+    assert (lower > 0.0) == (loss > epsilon)
     # No norm needs more.
     assert radial_delta_bounds(RadialNoise(L2(1.0, of=K), 1.0 / loss), epsilon).upper <= delta * (
         1 + 1e-13
