@@ -19,6 +19,7 @@ import dpnoise_papers
 from dpnoise import (
     L2,
     Budget,
+    LInf,
     allocate,
     calibrate,
     calibrate_joint,
@@ -39,6 +40,7 @@ from dpnoise.noise import (
     staircase_2d_gamma,
 )
 from dpnoise.optimality.bounds import minimum_cost
+from dpnoise.optimality.product_test import ProductTest
 from dpnoise.optimality.radial_floor import staircase_minimum
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise_papers.balle_wang_2018.as_printed import algorithm_1 as balle_wang_algorithm_1
@@ -172,6 +174,12 @@ def rounds_of_the_radial_floor():
     assert low <= 2.978121175232 <= upper
 
 
+def halvings_of_the_product_test():
+    """Lam stays on the side where the integral is at most 1: a smaller bound."""
+    ones = np.full(10, 0.1)
+    assert ProductTest(1, 4e-5).bound(LInf(1.0, 10), 0.3, 0.0, ones) <= 327.0
+
+
 def attempts_of_the_inversion():
     one = vector_profile(FlippedHuber(1.0, 2.0), 1.0, 0.5, copies=3)
     other = lattice_bounds([(FlippedHuber(1.0, 2.0), 1.0, 3)], 0.5)
@@ -291,6 +299,10 @@ CAPS = {
         halvings_of_a_printed_algorithm,
     ),
     "dpnoise.optimality.bounds _bracket range(_ROUNDS)": ((1,), rounds_of_the_limit),
+    "dpnoise.optimality.product_test _largest_lam range(_HALVINGS)": (
+        (0, 5),
+        halvings_of_the_product_test,
+    ),
     "dpnoise.optimality.radial_floor staircase_minimum range(_ROUNDS)": (
         (0, 1, 3),
         rounds_of_the_radial_floor,
@@ -448,6 +460,7 @@ ENDS = {
     "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
     "dpnoise.optimality.bounds _violated while": "one shift less each time",
     "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
+    "dpnoise.optimality.radial_program radial_test while": "halves an integer down to 1",
     "dpnoise.optimality.bounds minimum_cost while": (
         "cells double to a bound; the gap is part of the result"
     ),

@@ -16,6 +16,7 @@ from dpnoise.optimality.certificates import (
     inner_radius,
     subset,
 )
+from dpnoise.optimality.product_test import product_test
 from dpnoise.optimality.projection import Projection, best_moments
 from dpnoise.optimality.radial_floor import radial_certificate
 from dpnoise.optimality.radial_program import FAST, FINE, radial_test
@@ -82,6 +83,9 @@ def _symmetric(
 ) -> list[Certificate]:
     """Certificates for a set with equal weights."""
     K = sensitivity.dimension
+    if isinstance(sensitivity, LInf):
+        product = product_test(K, epsilon, delta) if K > 1 else None
+        return [product] if product else []
     if isinstance(sensitivity, L2) and delta == 0.0:
         return [radial_certificate(K, epsilon)]
     if isinstance(sensitivity, L2) and 2 <= K <= _MOST_DIMENSIONS and epsilon <= _LARGEST_EPSILON:

@@ -84,7 +84,7 @@ def _improved(
     noise has little mass and a margin costs almost nothing.
     """
     count, s = start.heights.shape[0], start.thresholds
-    radii = start.spacing * np.arange(count)
+    radii = np.asarray(start.spacing * np.arange(count), dtype=float)
     rows, r = _conditions(K, epsilon, radii, s)
     margin, best, highest = np.zeros(r.size), None, 0.0
     for _ in range(programs):
@@ -114,9 +114,9 @@ def _solved(delta: float, probability: Array, rows: Array, right: Array) -> Arra
     count, unit, scale = rows.shape[1], min(1.0 / delta, 1e4), float(right[-1])
     n = count // probability.size
     # Unknown: heights in `unit`s, their largest sum W, and c; the condition of each r, then W.
-    condition = [sparse.csr_array(-unit * rows), None, np.ones((right.size, 1))]
+    condition: Any = [sparse.csr_array(-unit * rows), None, np.ones((right.size, 1))]
     sums = sparse.kron(sparse.eye_array(n), np.ones((1, probability.size)))
-    largest = [sums, -np.ones((n, 1)), None]
+    largest: Any = [sums, -np.ones((n, 1)), None]
     matrix: Any = sparse.csr_array(sparse.block_array([condition, largest]))
     # Heights that are not needed are avoided: they only cost accuracy of the certificate.
     cost = np.zeros(count + 2)

@@ -100,9 +100,8 @@ def shell_heights(spacing: float, heights: Array, shells: int) -> tuple[Array, A
     edges = spacing / shells * np.arange(count + 1)
     places = (np.arange(count) + 0.5) / shells
     heights = np.concatenate([heights[:-1], np.zeros((1, heights.shape[1]))])
-    return edges, np.stack(
-        [np.interp(places, np.arange(len(heights)), row) for row in heights.T], 1
-    )
+    rows = [np.interp(places, np.arange(len(heights)), row) for row in heights.T]
+    return np.asarray(edges, dtype=float), np.stack(rows, axis=1)
 
 
 def intervals(edges: Array) -> Array:
