@@ -366,7 +366,6 @@ def test_certainty_and_nothing():
         ),
         ((FlippedHuber(1.0, 1.0), 1.0, 1e300), {"copies": 3}, ["epsilon", "1e+99", "1e+300"]),
         (([Laplace(1.0)] * 2, np.ones((2, 2)), 0.1), {}, ["sensitivity of coordinate 0"]),
-        (([Staircase(1.0, 1.0, 0.5), Subbotin(1.5, 1.0)], [1.0, 1.0], 0.1), {}, ["Subbotin"]),
     ],
 )
 def test_bad_input_is_refused_once(arguments, options, expected):

@@ -139,7 +139,7 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
         return pure_release(problems, found)
     expected = "K-norm or staircase noise (else `spend_dp` with its epsilon and delta)"
     problems.require(found is not None, "noise", expected, noise)
-    return Ledger(read_shares(problems, *found, 1)) if found else Ledger()
+    return Ledger(read_shares(problems, found[0], found[1], 1)) if found else Ledger()
 
 
 def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: object) -> Ledger:
