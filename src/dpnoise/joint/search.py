@@ -32,7 +32,7 @@ _COLD, _WARM = 0.25, 0.05  # first steps of log scale from a guess and from a ne
 _CERTIFICATES = 8
 _LOG_FAR = 600.0  # logarithm of a bound that nothing reaches
 _WIDEST = 4.0  # epsilon times the scale of truncated noise
-_CLOSE = 1e-4  # of log scale and log power at a minimum, where the variance is flat
+_CLOSE = 5e-4  # of log scale and log power at a minimum, where the variance is flat
 
 
 class Search:
