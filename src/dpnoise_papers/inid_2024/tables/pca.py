@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numba import njit
 from scipy import special
 from threadpoolctl import threadpool_limits
 
@@ -72,14 +73,23 @@ def _draw_samples(
 
 def _clipped_moment(X: Array, diagonal: float, off_diagonal: float) -> Array:
     """Sum over samples of x x' with entries clipped, on and off the diagonal."""
-    columns = np.ascontiguousarray(X.T)
-    matrix = np.zeros((len(columns), len(columns)))
-    for i, column in enumerate(columns):
-        products = column * columns[i:]
-        np.clip(products[0], -diagonal, diagonal, out=products[0])
-        np.clip(products[1:], -off_diagonal, off_diagonal, out=products[1:])
-        matrix[i, i:] = products.sum(axis=1)
-    return symmetric(matrix)
+    bounds = np.full((X.shape[1], X.shape[1]), off_diagonal)
+    np.fill_diagonal(bounds, diagonal)
+    return symmetric(_clipped_sums(np.ascontiguousarray(X.T), bounds))
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def _clipped_sums(columns: Array, bounds: Array) -> Array:
+    """Upper triangle of the sums of clipped products of the columns, shape (features, samples)."""
+    features, samples = columns.shape
+    sums = np.zeros((features, features))
+    for i in range(features):
+        for j in range(i, features):
+            left, right, bound, total = columns[i], columns[j], bounds[i, j], 0.0
+            for n in range(samples):
+                total += min(max(left[n] * right[n], -bound), bound)
+            sums[i, j] = total
+    return sums
 
 
 def _unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
@@ -101,15 +111,16 @@ def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array
     known: dict[
         tuple[object, ...], tuple[float, float]
     ] = {}  # two variants can have the same noise
+    mirrored = {family: symmetric(noise) for family, noise in unit.items()}
     for place, row in enumerate(mechanisms):
         magnitude = row.variant in _BY_MAGNITUDE
         same = row.noise, row.diagonal, row.off_diagonal, row.clipped, magnitude
         if same in known:
             results[place] = known[same]
             continue
-        noise = unit[row.noise] * row.off_diagonal
+        noise = mirrored[row.noise] * row.off_diagonal
         noise[places, places] = unit[row.noise].diagonal() * row.diagonal
-        noisy = (clipped if row.clipped else moment) + symmetric(noise)
+        noisy = (clipped if row.clipped else moment) + noise
         if magnitude:
             values, vectors = np.linalg.eigh(noisy)
             found = vectors[:, np.argsort(-np.abs(values), kind="stable")[:rank]]
