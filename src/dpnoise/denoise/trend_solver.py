@@ -79,6 +79,7 @@ def interior_point(difference: sparse.csr_array, y: Array, penalty: float) -> Op
     settings.max_threads = 1
     settings.direct_solve_method = "qdldl"
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
+    settings.presolve_enable = False  # no bound is infinite
     settings.iterative_refinement_enable = False  # a third of the time, and polished later
     solution = clarabel.DefaultSolver(
         hessian,
