@@ -34,28 +34,33 @@ def measured(path: str | Path = SECONDS) -> dict[str, tuple[float, float]]:
 
 
 def core_seconds(
-    job: str, points: float, known: Mapping[str, tuple[float, float]], *, guess: float
+    job: str, points: float, known: Mapping[str, tuple[float, float]], *, guessed: float
 ) -> float:
     """Core-seconds of a job with so many points, from what is `known` by `measured`.
 
-    A job that was never measured takes the `guess`.
+    A job that was never measured takes the `guessed` ones.
 
     Examples
     --------
-    >>> core_seconds("p/figure-1", 200.0, {"p/figure-1": (11.5, 100.0)}, guess=10.0)
+    >>> core_seconds("p/figure-1", 200.0, {"p/figure-1": (11.5, 100.0)}, guessed=10.0)
     21.5
     """
-    took, then = known.get(job, (guess, points))
+    took, then = known.get(job, (guessed, points))
     return min(took, _START) + max(0.0, took - _START) * points / then
 
 
 def priority(step: Step, known: Mapping[str, tuple[float, float]]) -> int:
     """Priority of a step's jobs: the core-seconds of the longest, so that none is left to the end.
 
-    `known` is what `measured` gives.
+    `known` is what `measured` gives; jobs that were never measured are guessed.
     """
     names = [step.stem.replace(PART, part) for part in step.parts or [""]]
-    return round(max(known.get(name, (0.0, 0.0))[0] for name in names))
+    return round(max(known.get(name, (guess(step), 1.0))[0] for name in names))
+
+
+def guess(step: Step) -> float:
+    """Core-seconds of a job that was never measured: a thirtieth of what it may take."""
+    return 2.0 * step.declared.minutes
 
 
 def points(settings: object) -> float:

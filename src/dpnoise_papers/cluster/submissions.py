@@ -20,7 +20,7 @@ from graphlib import CycleError, TopologicalSorter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.cluster.costs import core_seconds, points
+from dpnoise_papers.cluster.costs import core_seconds, guess, points
 from dpnoise_papers.item import PART, Table
 from dpnoise_papers.steps import Step, steps
 
@@ -162,7 +162,6 @@ def _job(step: Step, part: str, known: Known) -> Job:
     many = points(settings)
     name = step.stem.replace(PART, part)
     threads = step.declared.threads if isinstance(step.declared, Table) else 1
-    guess = 2.0 * step.declared.minutes  # a thirtieth of what it may take
     return Job(
         step=step,
         part=part,
@@ -170,7 +169,7 @@ def _job(step: Step, part: str, known: Known) -> Job:
         makes=_of_part(step.outputs, part),
         threads=threads,
         points=many,
-        core_seconds=core_seconds(name, many, known, guess=guess),
+        core_seconds=core_seconds(name, many, known, guessed=guess(step)),
     )
 
 

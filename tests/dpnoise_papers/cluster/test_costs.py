@@ -29,7 +29,9 @@ def test_settings_without_points_count_once():
 
 def test_seconds_grow_with_the_points_but_for_the_start():
     known = {"p/a-table": (11.5, 100.0)}
-    took = [core_seconds("p/a-table", many, known, guess=1.0) for many in (0.0, 100.0, 200.0, 1e5)]
+    took = [
+        core_seconds("p/a-table", many, known, guessed=1.0) for many in (0.0, 100.0, 200.0, 1e5)
+    ]
     start = took[0]
     assert took[1] == 11.5
     assert took[2] - start == pytest.approx(2 * (took[1] - start))
@@ -67,9 +69,10 @@ def test_the_priority_is_the_time_of_the_longest_part():
         for step in steps(load(ROOT / "config.yaml"), papers(), "table")
         if step.rule == "balle_wang_2018_figure_6_hours_table"
     )
-    known = {f"balle-wang-2018/figure-6-hours-{hour}-table": (hour, 1.0) for hour in (8.0, 12, 20)}
+    known = {f"balle-wang-2018/figure-6-hours-{hour}-table": (hour, 1.0) for hour in (8, 12, 20)}
+    assert priority(step, known) == 40  # of the fourth hour, which is guessed
+    known["balle-wang-2018/figure-6-hours-16-table"] = 3.0, 1.0
     assert priority(step, known) == 20
-    assert priority(step, {}) == 0
 
 
 def test_a_folder_without_benchmarks_is_refused(tmp_path):
@@ -82,4 +85,4 @@ def test_nothing_is_known_without_a_file(tmp_path):
 
 
 def test_what_was_never_measured_is_guessed():
-    assert core_seconds("p/b-table", 1e6, {}, guess=7.0) == 7.0
+    assert core_seconds("p/b-table", 1e6, {}, guessed=7.0) == 7.0
