@@ -434,6 +434,7 @@ FIXED = {
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
+    "dpnoise.mechanisms.independent staircase while": "a few doubles down",
     "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
     "dpnoise.joint.search pure_scale while": "a few doubles up",
     "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",

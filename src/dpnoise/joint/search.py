@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.calibration.equal_variance import increasing_root
 from dpnoise.joint.profile import radial_delta_bounds, radial_delta_estimate
 from dpnoise.joint.radial import LARGEST_POWER, RadialNoise
 from dpnoise.joint.staircase import NormStaircase, staircase_layer_moment
@@ -49,6 +48,9 @@ class Search:
 
     def root(self, curve: Callable[[float], RadialNoise], start: float, step: float) -> float:
         """Where noise on a curve has about the budget's delta."""
+        from dpnoise.calibration.equal_variance import (  # noqa: PLC0415 - 0.1 s
+            increasing_root,
+        )
 
         def spare(x: float) -> float:
             try:

@@ -14,6 +14,8 @@ The other families are calibrated for the box around the set, with scales propor
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +27,7 @@ from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.staircase import Staircase, staircase_gamma
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -61,18 +64,27 @@ def laplace(request: Request) -> Found | None:
     return Found(IndependentNoise(Laplace(1.0), scales), 0.0)
 
 
-def calibrated(family: str, request: Request) -> Found | None:
-    """Noise of a family, calibrated for the box around the set; None without delta.
-
-    With delta = 0 only the staircase is no worse than Laplace noise.
-    """
-    from dpnoise.calibration.calibrate import calibrate  # noqa: PLC0415 - 0.3 s
-
+def staircase(request: Request) -> Found | None:
+    """Staircase noise, an equal share of epsilon for each coordinate, with delta = 0."""
+    if request.epsilon == 0.0:
+        return None
     sides = request.sensitivity.box
     K = int(np.count_nonzero(sides))
-    needs = request.epsilon if family == "staircase" else request.delta
-    if needs == 0.0 or (family == "subbotin" and K > 1):
+    share = request.epsilon / K
+    while Fraction(share) * K > Fraction(request.epsilon):
+        share = math.nextafter(share, 0.0)
+    noise = Staircase(share, 1.0, float(staircase_gamma(share)))
+    return Found(IndependentNoise(noise, sides), 0.0)
+
+
+def calibrated(family: str, request: Request) -> Found | None:
+    """Noise of a family, calibrated for the box around the set; None without delta."""
+    sides = request.sensitivity.box
+    K = int(np.count_nonzero(sides))
+    if request.delta == 0.0 or (family == "subbotin" and K > 1):
         return None
+    from dpnoise.calibration.calibrate import calibrate  # noqa: PLC0415 - 0.2 s
+
     found = calibrate(family, epsilon=request.epsilon, delta=request.delta, dimension=K)
     assert isinstance(found.noise, Noise)  # noqa: S101  (no noise on the integers among them)
     return Found(IndependentNoise(found.noise, sides), found.delta)
@@ -81,14 +93,13 @@ def calibrated(family: str, request: Request) -> Found | None:
 def is_searched(family: str, request: Request) -> bool:
     """Whether the calibration of a family takes tenths of a second."""
     several = request.sensitivity.active_dimension > 1
-    return family != "staircase" and several != (family == "subbotin")
+    return several != (family == "subbotin")
 
 
 FAMILIES = {
     "laplace": ("Laplace, delta used", "Dwork, McSherry, Nissim & Smith 2006"),
     "flipped-huber": ("flipped Huber", "Muthukrishnan & Kalyani 2023"),
     "offset-symmetric-gaussian": ("offset symmetric Gaussian", "Sadeghi & Korki 2022"),
-    "staircase": ("staircase per coordinate", "Geng & Viswanath 2016"),
     "truncated-laplace": ("truncated Laplace", "Geng, Ding, Guo & Kumar 2020"),
     "subbotin": ("Subbotin", "Liu 2019"),
     "huber": ("Huber", "Muthukrishnan & Kalyani 2023"),

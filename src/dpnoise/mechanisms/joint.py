@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.joint.calibrate import calibrate_joint
+from dpnoise._validation import Problems
 from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.search import pure_scale
+from dpnoise.joint.search import pure_scale, staircase
+from dpnoise.joint.staircase import check_steps
 from dpnoise.mechanisms.independent import gaussian
 from dpnoise.mechanisms.method import Found
 from dpnoise.sensitivity.balls import L2
@@ -46,7 +47,10 @@ def norm_staircase(request: Request) -> Found | None:
     """Staircase noise in the norm of the set, with delta = 0."""
     if request.epsilon == 0.0:
         return None
-    return _calibrated("norm-staircase", request.sensitivity, request)
+    problems = Problems("staircase noise in the norm")
+    check_steps(problems, request.sensitivity.active_dimension, request.epsilon)
+    problems.raise_if_any()
+    return Found(staircase(request.sensitivity, request.epsilon), 0.0)
 
 
 def in_norm(family: str, request: Request) -> Found | None:
@@ -71,6 +75,8 @@ def in_ellipsoid(family: str, request: Request) -> Found | None:
 
 def _calibrated(family: str, ball: Sensitivity, request: Request) -> Found:
     """Joint noise calibrated for a set."""
+    from dpnoise.joint.calibrate import calibrate_joint  # noqa: PLC0415 - not without delta
+
     found = calibrate_joint(family, ball, epsilon=request.epsilon, delta=request.delta)
     return Found(found.noise, found.delta)
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from dpnoise.mechanisms.blocks import blocks
-from dpnoise.mechanisms.independent import FAMILIES, calibrated, gaussian, is_searched, laplace
+from dpnoise.mechanisms.independent import (
+    FAMILIES,
+    calibrated,
+    gaussian,
+    is_searched,
+    laplace,
+    staircase,
+)
 from dpnoise.mechanisms.joint import (
     in_ellipsoid,
     in_norm,
@@ -29,6 +36,7 @@ METHODS = (
     Method("blocks", _HARDT, blocks),
     Method("Gaussian", "Balle & Wang 2018", gaussian),
     Method("Laplace", "Dwork, McSherry, Nissim & Smith 2006", laplace),
+    Method("staircase per coordinate", "Geng & Viswanath 2016", staircase),
     Method("K-norm, delta used", _HARDT, partial(in_norm, "k-norm")),
     Method("truncated K-norm", _GENG, partial(in_norm, "truncated-k-norm"), spends_delta),
     Method("generalised gamma", _RADIAL, partial(in_norm, "generalised-gamma"), spends_delta),

@@ -1,10 +1,12 @@
 """Mechanisms with independent coordinates against closed forms and `allocate`."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product, allocate, gaussian_sigma
-from dpnoise.mechanisms.independent import calibrated, gaussian, laplace
+from dpnoise import L1, L2, AtMost, Box, LInf, Product, allocate, calibrate, gaussian_sigma
+from dpnoise.mechanisms.independent import calibrated, gaussian, laplace, staircase
 from dpnoise.mechanisms.request import read_request
 from sampled_delta import loss
 
@@ -63,7 +65,7 @@ def test_laplace_noise_keeps_epsilon_for_differences_at_random():
         assert abs(loss(noise, x, one)) <= 1.0 + 1e-9
 
 
-@pytest.mark.parametrize("family", ["flipped-huber", "staircase", "truncated-laplace", "huber"])
+@pytest.mark.parametrize("family", ["flipped-huber", "truncated-laplace", "huber"])
 def test_a_family_scales_with_the_sides_of_the_box(family):
     one = calibrated(family, request(Box((2.0, 0.0))))
     unit = calibrated(family, request(1.0))
@@ -75,4 +77,12 @@ def test_a_family_scales_with_the_sides_of_the_box(family):
 def test_what_needs_delta_does_not_apply_without_it():
     assert gaussian(request(1.0, delta=0.0)) is None
     assert calibrated("flipped-huber", request(1.0, delta=0.0)) is None
-    assert calibrated("staircase", request(1.0, delta=0.0)).delta == 0.0
+
+
+@pytest.mark.parametrize("K", [1, 3, 10, 49])
+def test_the_staircase_per_coordinate_is_that_of_calibrate(K):
+    found = staircase(request(LInf(2.0, of=K)))
+    best = calibrate("staircase", epsilon=1.0, dimension=K, sensitivity=2.0)
+    assert found.delta == 0.0
+    assert found.noise.var() == pytest.approx(np.full(K, best.variance), rel=1e-12)
+    assert Fraction(found.noise.unit.epsilon) * K <= 1
