@@ -74,7 +74,7 @@ class ProductTest:
 def _mean_variance(K: int, epsilon: float, delta: float, kappa: Array) -> Array:
     """Bounds on the mean variance for the unit cube, for each kappa."""
     patterns = delta * 2.0 ** min(K, 1023)
-    kept = math.exp(-epsilon) * (1.0 - patterns)
+    kept = math.exp(-epsilon) * max(0.0, 1.0 - patterns)
     more = 1.0 + kappa * (2.0 / 3.0)
     lam = (_largest_lam(kappa) - 1.0) / more
     outside = np.exp(-kappa * more * K * np.maximum(lam, 0.0))
