@@ -40,6 +40,7 @@ from dpnoise.noise import (
     staircase_2d_gamma,
 )
 from dpnoise.optimality.bounds import minimum_cost
+from dpnoise.optimality.cube_search import cube_transport
 from dpnoise.optimality.product_test import ProductTest
 from dpnoise.optimality.radial_floor import staircase_minimum
 from dpnoise.privacy.lattice.bounds import lattice_bounds
@@ -180,6 +181,12 @@ def halvings_of_the_product_test():
     assert ProductTest(1, 4e-5).bound(LInf(1.0, 10), 0.3, 0.0, ones) <= 327.0
 
 
+def halvings_of_the_transport():
+    """Nothing is claimed that the certificate does not prove."""
+    found = cube_transport(2, 1.0)
+    assert found is None or found.bound(LInf(1.0, 2), 1.0, 0.0, np.full(2, 0.5)) < 4.0
+
+
 def attempts_of_the_inversion():
     one = vector_profile(FlippedHuber(1.0, 2.0), 1.0, 0.5, copies=3)
     other = lattice_bounds([(FlippedHuber(1.0, 2.0), 1.0, 3)], 0.5)
@@ -299,6 +306,18 @@ CAPS = {
         halvings_of_a_printed_algorithm,
     ),
     "dpnoise.optimality.bounds _bracket range(_ROUNDS)": ((1,), rounds_of_the_limit),
+    "dpnoise.optimality.cube_transport largest_lam range(_HALVINGS)": (
+        (0, 5),
+        halvings_of_the_transport,
+    ),
+    "dpnoise.optimality.cube_search _chain range(_MOST_LINKS)": (
+        (1, 9),
+        halvings_of_the_transport,
+    ),
+    "dpnoise.optimality.cube_search cube_transport range(_BISECTIONS)": (
+        (1, 4),
+        halvings_of_the_transport,
+    ),
     "dpnoise.optimality.product_test _largest_lam range(_HALVINGS)": (
         (0, 5),
         halvings_of_the_product_test,

@@ -16,6 +16,7 @@ from dpnoise.optimality.certificates import (
     inner_radius,
     subset,
 )
+from dpnoise.optimality.cube_search import cube_transport
 from dpnoise.optimality.product_test import product_test
 from dpnoise.optimality.projection import Projection, best_moments
 from dpnoise.optimality.radial_floor import radial_certificate
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity
 
 _MOST_LAYERS = 4  # sizes of subvectors that are tried for unequal weights
+_MOST_TRANSPORTED = 50  # coordinates
 _LARGEST_EPSILON, _MOST_DIMENSIONS = 8.0, 100_000  # of radial tests
 
 
@@ -84,8 +86,7 @@ def _symmetric(
     """Certificates for a set with equal weights."""
     K = sensitivity.dimension
     if isinstance(sensitivity, LInf):
-        product = product_test(K, epsilon, delta) if K > 1 else None
-        return [product] if product else []
+        return _cube(K, epsilon, delta, fine)
     if isinstance(sensitivity, L2) and delta == 0.0:
         return [radial_certificate(K, epsilon)]
     if isinstance(sensitivity, L2) and 2 <= K <= _MOST_DIMENSIONS and epsilon <= _LARGEST_EPSILON:
@@ -99,3 +100,15 @@ def _symmetric(
         ]
         return found + [Subsets(cube, part) for part in _symmetric(cube, epsilon, delta, fine)]
     return []
+
+
+def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]:
+    """Certificates for a cube with equal weights."""
+    if K == 1:
+        return []
+    product = product_test(K, epsilon, delta)
+    found: list[Certificate] = [product] if product else []
+    if fine and delta == 0.0 and K <= _MOST_TRANSPORTED:
+        transport = cube_transport(K, epsilon)
+        found += [transport] if transport else []
+    return found

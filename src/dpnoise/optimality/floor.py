@@ -100,7 +100,8 @@ def floor(
         Weights w_i >= 0 of the variances, one of them positive; by default 1 / K each, for
         the mean variance per coordinate.
     method : {"fast", "program"}, optional
-        "fast" takes well under a second; "program" adds bounds that take seconds.
+        "fast" takes well under a second; "program" adds bounds that take seconds, for a cube at
+        delta = 0 up to half a minute.
 
     Returns
     -------
