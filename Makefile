@@ -17,8 +17,11 @@
 #                  the last make reproduce; make findings  words of the causes alone, without a run
 # make report      report.html: every printed number with its verdict beside its figure, in one
 #                  file that opens without network; provenance.html: rules, code and times
+# make verify      a random tenth of the claims without noise, recomputed by independent paths
+#                  (quadrature, Arb, searches) in at most 5 minutes; RUN=, CONFIG=, SEED=, SHARE=0.1
 # make lint        style, types, layers and docstrings     make bench   speed beside a peer
-# make clean       nothing but the sources and the downloads
+# make clean       nothing but the sources, the downloads, .venv, .venv-deep and checkpoints/ (of
+#                  training for hours on a GPU); remove these three by hand
 #
 # CORES=4 sets the number of cores (default: all); PYTHON=python3.12 the interpreter.
 
@@ -31,7 +34,7 @@ READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report lint bench lock clean test-deep \
+.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report verify lint bench lock clean test-deep \
     deep deep_cifar10 deep_gradients deep_weights
 .DELETE_ON_ERROR:
 
@@ -85,6 +88,9 @@ report: reproduce
 	$(BIN)/snakemake $(OWN)report.html --cores 1 $(SETTINGS)
 	$(BIN)/snakemake --cores 1 $(SETTINGS) --report $(OWN)provenance.html --report-metadata workflow/report/metadata.yaml
 	@echo "Open $(OWN)report.html; rules, code and times are in $(OWN)provenance.html"
+
+verify: $(READY)
+	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE))
 
 lint: $(READY)
 	$(BIN)/ruff check .

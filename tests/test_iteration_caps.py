@@ -385,6 +385,9 @@ FIXED = {
     "dpnoise.mechanisms.blocks gaussian_mu range(_ROUNDS)": (
         "the private end of an interval, after any number of rounds; test_blocks"
     ),
+    "dpnoise_papers.verify.allocation _minimised range(_SECTIONS)": (
+        "golden sections to below rounding; a miss shows as a disagreement"
+    ),
     "dpnoise_papers.review.pictures _palette range(RARE)": "as many colours as a palette gets",
     "dpnoise.privacy.scalar.unimodal UnimodalShift._bounds range(_ROUNDS)": (
         "cells left undecided count in full in the upper bound"
@@ -454,6 +457,56 @@ FIXED = {
 # --- Loops and solvers that end by themselves.
 ENDS = {
     "dpnoise.mechanisms.independent staircase while": "a few doubles down",
+    "dpnoise_papers.verify.allocation minimum_cost brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.densities Density.crossing brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.gaussian epsilon_at brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.gaussian log_delta while": (
+        "doubles the precision up to a cap, then raises"
+    ),
+    "dpnoise_papers.verify.gaussian sigma brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.lattice _tilted minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.minima _hinted minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.minima minimum minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.minima minimum_in_box minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.minima minimum_in_box.variance brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.minima scale_that_spends brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.paths.accounts composed_epsilon brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.paths.accounts pure_step brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.paths.accounts renyi_multiplier brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.paths.scalar_noise _at_variance brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.paths.scalar_noise _bound minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.paths.vector_noise _factor brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.stairs box_error minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.stairs minimum_moment minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.stairs split_error minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
     "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
     "dpnoise.joint.search pure_scale while": "a few doubles up",
     "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
@@ -567,6 +620,7 @@ ENDS = {
 
 # Places with several loops of one kind.
 SEVERAL = {
+    "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 2,
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,

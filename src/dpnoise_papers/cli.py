@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpnoise._extras import imports_of
+from dpnoise_papers import commands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,26 +67,10 @@ def _parser() -> argparse.ArgumentParser:
         "--ignore", action="append", default=[], metavar="PATTERN", help="files not to compare"
     )
     same.set_defaults(command=_compare)
-    _add_submissions(groups.add_parser("submissions", help="a run on a cluster, on paper"))
+    commands.add_submissions(groups.add_parser("submissions", help="a run on a cluster, on paper"))
+    commands.add_verify(groups.add_parser("verify", help="claims recomputed independently"))
+    commands.add_costs(groups.add_parser("costs", help="table of time, memory and disk by item"))
     return parser
-
-
-def _add_submissions(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command on submissions."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="config files over config.yaml")
-    parser.add_argument("--nodes", type=_whole, nargs="+", default=[1, 2, 4, 8], metavar="N")
-    parser.add_argument("--cores", type=_whole, default=8, help="of each node [%(default)s]")
-    parser.add_argument(
-        "--measured", metavar="FOLDER", help="write benchmarks/seconds.csv from a run's benchmarks"
-    )
-    parser.set_defaults(command=_submissions)
-
-
-def _whole(text: str) -> int:
-    """Whole number above 0 of an option."""
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
-    return int(text)
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
@@ -273,28 +258,3 @@ def _compare(arguments: argparse.Namespace) -> int:
     same, differing, ignored = counts
     print(f"{sum(counts)} files: {same} with the same bytes, {differing} not, {ignored} ignored")
     return DIFFERENT if found.differing else OK
-
-
-def _submissions(arguments: argparse.Namespace) -> int:
-    """Show which jobs share a submission, and the wall time of a run."""
-    from dpnoise_papers.cluster.costs import measured, write_measured
-    from dpnoise_papers.cluster.submissions import jobs, submissions
-    from dpnoise_papers.cluster.wall_time import wall_time
-    from dpnoise_papers.config import load
-    from dpnoise_papers.papers import papers
-
-    config = load("config.yaml", *arguments.files)
-    if arguments.measured:
-        points = {job.name: job.points for job in jobs(config, papers(), {})}
-        print(f"{write_measured(arguments.measured, points)} jobs in benchmarks/seconds.csv")
-    planned = submissions(config, papers(), measured())
-    for one in planned:
-        longest = max(one.jobs, key=lambda job: job.core_seconds)
-        what = f"{len(one.jobs):>3} jobs {one.core_seconds:>9.0f} core-s"
-        print(f"{one.name}  wave {one.wave}  {what}, most of it {longest.name}")
-    count = sum(len(one.jobs) for one in planned)
-    print(f"{count} jobs in {len(planned)} submissions, and one that collects their results")
-    for nodes in arguments.nodes:
-        minutes = wall_time(planned, nodes, arguments.cores) / 60
-        print(f"{nodes:>4} nodes of {arguments.cores} cores: {minutes:.1f} minutes")
-    return OK

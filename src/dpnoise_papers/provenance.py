@@ -18,6 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpnoise_papers.config import settings_digest
 from dpnoise_papers.item import PART
 from dpnoise_papers.steps import steps
 
@@ -66,6 +67,12 @@ def origins(config: Section, papers: Iterable[Paper]) -> dict[str, Origin]:
         return found._replace(data=sorted(set(found.data)))
 
     return {path: origin(path) for path in made}
+
+
+def told(origin: Origin) -> dict[str, Any]:
+    """Origin of a file as provenance.json has it, with a digest of its settings."""
+    settings = settings_digest(origin.settings)
+    return {"item": origin.item, "settings": settings, "data": origin.data}
 
 
 def _settings(step: Step, part: str) -> dict[str, Any]:
@@ -120,9 +127,9 @@ def run_stamp() -> dict[str, Any]:
     }
 
 
-def files_made(paths: Iterable[str], told: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Digest (sha256) of each file beside what is told of it, by path."""
-    pairs = zip(map(Path, paths), told, strict=True)
+def files_made(paths: Iterable[str], about: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Digest (sha256) of each file beside what is told about it, by path."""
+    pairs = zip(map(Path, paths), about, strict=True)
     return {
         str(path): {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), **one}
         for path, one in pairs

@@ -2,15 +2,11 @@
 
 from pathlib import Path
 
-from dpnoise_papers.config import settings_digest
-from dpnoise_papers.provenance import Origin, origins, revision
+from dpnoise_papers.provenance import Origin, origins, revision, told
 
 DEFAULT = {path for paper in PAPERS for path in target(SETTINGS, paper)}
-ORIGINS = {
-    path: origin
-    for path, origin in origins(SETTINGS, PAPERS).items()
-    if path in DEFAULT  # not of optional items
-}
+EVERY = origins(SETTINGS, PAPERS)
+ORIGINS = {path: origin for path, origin in EVERY.items() if path in DEFAULT}
 for name in ("datasets.csv", "verdicts.csv", "verdicts.md"):
     ORIGINS[f"<results>/{name}"] = Origin(Path(name).stem, {}, DATASETS)
 
@@ -39,13 +35,13 @@ rule provenance:
         seed=SETTINGS.seed,
         settings_changed=CHANGED,
         strays=lambda w: STRAYS,
-        files=[
-            {
-                "item": origin.item,
-                "settings": settings_digest(origin.settings),
-                "data": origin.data,
-            }
-            for origin in ORIGINS.values()
-        ],
+        files=[told(origin) for origin in ORIGINS.values()],
+        # As for the verdicts: optional tables that count, which this run does not make.
+        optional=lambda w: {
+            f"{PLACES['results']}/{path}": told(EVERY[f"<results>/{path}"])
+            | {"sha256": state["content"]}
+            for path, state in standing(OPTIONAL, PLACES["results"]).items()
+            if state["content"]
+        },
     script:
         "../scripts/provenance.py"

@@ -15,6 +15,6 @@ with logged(snakemake.log[0]) as log:
         name: {key: one[key] for key in ("status", "fingerprint")} for name, one in statuses.items()
     }
     record["strays"] = params.strays
-    record["files"] = files_made(given.files, params.files)
+    record["files"] = files_made(given.files, params.files) | params.optional
     write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", snakemake.output[0])
     log.append(f"{len(given.files)} files")

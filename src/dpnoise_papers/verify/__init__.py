@@ -1,0 +1,1 @@
+"""Recomputation of results by independent paths: `make verify`."""

@@ -1,0 +1,71 @@
+"""Gaussian noise in ball arithmetic (Arb): every rounding error is enclosed."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+from flint import arb, ctx
+from scipy import optimize
+
+_BITS = 160, 2**14
+_EXCESS = 1e-12  # relative: a root is proved to lie within it
+_SMALL = 2.0**-60
+
+
+def log_delta(mu: float, epsilon: float) -> float:
+    """Logarithm of the delta of Gaussian noise with sensitivity / sigma = mu."""
+    before, bits = ctx.prec, _BITS[0]
+    try:
+        while bits <= _BITS[1]:
+            ctx.prec = bits
+            ball = _delta(arb(mu), arb(epsilon))
+            if ball > 0:
+                value = ball.log()
+                if float(value.rad()) <= _SMALL * max(1.0, abs(float(value.mid()))):
+                    return float(value.mid())
+            bits *= 2
+    finally:
+        ctx.prec = before
+    raise ArithmeticError(f"no delta to {_BITS[1]} bits: mu={mu!r}, epsilon={epsilon!r}")
+
+
+def _delta(mu: arb, epsilon: arb) -> arb:
+    """Ball that holds Q(epsilon/mu - mu/2) - e^epsilon Q(epsilon/mu + mu/2)."""
+    near, far, root = epsilon / mu - mu / 2, epsilon / mu + mu / 2, arb(2).sqrt()
+    return ((near / root).erfc() - epsilon.exp() * (far / root).erfc()) / 2
+
+
+@cache
+def sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
+    """Minimum sigma that keeps (epsilon, delta), proved to a relative 1e-12."""
+    target = math.log(delta)
+
+    def excess(log_mu: float) -> float:
+        return log_delta(math.exp(log_mu), epsilon) - target
+
+    guess = math.log(max(delta, 1e-3 * math.sqrt(epsilon))) if epsilon else math.log(delta)
+    ends = [guess, guess]
+    for end, way in ((0, -1.0), (1, 1.0)):
+        for stride in (1.0, 2.0, 4.0, 8.0, 16.0):
+            if way * excess(ends[end]) >= 0.0:
+                break
+            ends[end] += way * stride
+    root = math.exp(optimize.brentq(excess, *ends, xtol=1e-15, rtol=1e-15))
+    apart = [log_delta(root * (1.0 + way * _EXCESS), epsilon) - target for way in (-1.0, 1.0)]
+    if not apart[0] <= 0.0 <= apart[1]:
+        raise ArithmeticError(f"sigma is not proved: epsilon={epsilon!r}, delta={delta!r}")
+    return sensitivity / root
+
+
+def epsilon_at(mu: float, delta: float) -> float:
+    """Epsilon >= 0 at which Gaussian noise with sensitivity / sigma = mu has this delta."""
+    target = math.log(delta)
+
+    def excess(epsilon: float) -> float:
+        return log_delta(mu, epsilon) - target
+
+    if excess(0.0) <= 0.0:
+        return 0.0
+    top = 0.5 * mu * mu + mu * math.sqrt(2.0 * math.log(1.0 / delta))
+    return float(optimize.brentq(excess, 0.0, top, xtol=1e-14, rtol=1e-14))

@@ -1,0 +1,160 @@
+"""Paths of one-dimensional noise: densities, losses, profiles and minimum variances."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+from scipy import optimize, special
+
+from dpnoise_papers.verify import densities
+from dpnoise_papers.verify.minima import minimum
+from dpnoise_papers.verify.model import Answer, Path, Paths, Row
+from dpnoise_papers.verify.variances import Budget, found, hint, minimum_variance
+
+_FLAT = 1e-5  # a minimum is flat: where it is, is known to the root of what it is
+_WIDE = 2e-5  # the search behind the table ends so much above a minimum at a jump of the tail
+
+
+def _variance(row: Row) -> float:
+    """Minimum variance of a mechanism for one budget."""
+    settings = row.settings[0]
+    method = "exact" if row["method"] == "infimum" else row["method"]
+    place = row.number("epsilon"), settings.delta, settings.sensitivity
+    box = settings.box if method == "box" else None
+    return minimum_variance(row["mechanism"], method, Budget(*place), box, hint(row))
+
+
+def _ratio(row: Row) -> Answer:
+    """Minimum variances of flipped Huber noise and another mechanism, in decibels."""
+    settings = row.settings[0]
+    place = row.number("epsilon"), row.number("delta"), settings.sensitivity
+    ours, theirs = (
+        minimum_variance(name, "exact", Budget(*place))
+        for name in ("flipped-huber", settings.against)
+    )
+    # a difference of logarithms: the class of both variances, in decibels
+    return Answer(10.0 * math.log10(ours / theirs), atol=10.0 * 2.0 * 8.4e-7 / math.log(10.0))
+
+
+def _flipped(row: Row) -> densities.Density:
+    """Flipped Huber density with gamma = 1."""
+    return densities.flipped_huber(row.number("ratio"), 1.0)
+
+
+def _normalised_information(row: Row) -> float:
+    """Variance times Fisher information."""
+    ends = {"gaussian": densities.gaussian(1.0), "laplace": densities.laplace(1.0)}
+    noise = ends[row["mechanism"]] if row["mechanism"] in ends else _flipped(row)
+    return noise.variance * noise.fisher_information
+
+
+def _loss(row: Row) -> Answer:
+    """Centred loss from the definition of the density."""
+    noise = densities.flipped_huber(row.number("alpha"), row.number("gamma"))
+    t, d = row.number("t"), row.number("d")
+    # The difference of two exponents cancels where the loss is 0.
+    return Answer(float(noise.loss(t - 0.5 * d, d)), atol=1e-9)
+
+
+def _bound(row: Row) -> Answer:
+    """Smallest affine function of slope d / gamma^2 above the centred loss, by search."""
+    noise = densities.flipped_huber(row.number("alpha"), row.number("gamma"))
+    d, slope = row.number("d"), row.number("d") / row.number("gamma") ** 2
+    edge = row.number("alpha") + d
+
+    def below(t: float) -> float:
+        return slope * t - float(noise.loss(t - 0.5 * d, d))
+
+    grid = np.linspace(-edge, edge, 401)
+    k = int(np.argmin([below(t) for t in grid]))
+    ends = grid[max(k - 1, 0)], grid[min(k + 1, 400)]
+    best = optimize.minimize_scalar(below, bounds=ends, method="bounded", options={"xatol": 1e-12})
+    height = -min(float(best.fun), below(0.5 * d))
+    return Answer(slope * row.number("t") + height, atol=1e-9)
+
+
+@cache
+def _at_variance(family: str, scale: float, variance: float) -> densities.Density:
+    """Noise of a scale whose variance, by quadrature, is the one asked for."""
+    if family == "gaussian":
+        return densities.gaussian(math.sqrt(variance))
+    build = {"flipped-huber": densities.flipped_huber,
+             "offset-symmetric-gaussian": densities.offset_symmetric_gaussian}[family]  # fmt: skip
+    shape = optimize.brentq(
+        lambda x: build(x * scale, scale).variance - variance, 1e-9, 1e3, xtol=1e-15, rtol=1e-14
+    )
+    return build(shape * scale, scale)
+
+
+def _delta(row: Row) -> float:
+    """Privacy profile by quadrature."""
+    settings = row.settings[0]
+    noise = _at_variance(row["mechanism"], settings.scale, settings.variance)
+    return noise.delta(settings.sensitivity, row.number("epsilon"))
+
+
+def _identified(row: Row, over: float = 1.0) -> Answer:
+    """Probability, over a number, of an answer that only one of two neighbours can give."""
+    best = found("truncated-laplace", Budget(row.number("epsilon"), row.number("delta")))
+    noise = densities.truncated_laplace(best.scale, best.shape * best.scale)
+    return Answer(noise.tail(noise.bound - 1.0) / over, rtol=_FLAT)
+
+
+def _sufficient_over_exact(row: Row) -> Answer:
+    """Minimum variance under P(loss >= epsilon) <= delta over that under the exact condition."""
+    name, epsilon, delta = row["mechanism"], row.number("epsilon"), row.number("delta")
+    exact = minimum_variance(name, "exact", Budget(epsilon, delta))
+    if name == "laplace":  # the limit at which the loss reaches epsilon
+        return Answer(densities.laplace(1.0 / epsilon).variance / exact)
+    best = minimum(name, lambda noise: noise.loss_tail(1.0, epsilon), delta)
+    return Answer(best.variance / exact, rtol=_WIDE)
+
+
+def _huber_mass(row: Row) -> float:
+    """Mass of the density of the slides, piece by piece."""
+    alpha = row.number("alpha")
+    phi = math.exp(-0.5 * alpha**2) / math.sqrt(2.0 * math.pi)
+    tau = 1.0 / (1.0 + alpha / (2.0 * (phi - alpha * 0.5 * special.erfc(alpha / math.sqrt(2.0)))))
+    factor = 1.0 if row["reading"] == "printed" else 1.0 / math.sqrt(2.0 * math.pi)
+
+    def density(t: np.ndarray) -> np.ndarray:
+        centre = np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+        return (1.0 - tau) * np.where(
+            t <= alpha, centre, factor * np.exp(alpha * (0.5 * alpha - t))
+        )
+
+    t, weights = densities.panels([0.0, alpha, alpha + 40.0 / alpha])
+    return 2.0 * float(weights @ density(t))
+
+
+_SEARCH = "search over all parameters, profiles by quadrature"
+_INFORMATION = {
+    "variance_over_gamma2": Path(lambda row: _flipped(row).variance, "quadrature"),
+    "fisher_information_times_gamma2": Path(
+        lambda row: _flipped(row).fisher_information, "quadrature"
+    ),
+    "nfi": Path(_normalised_information, "quadrature"),
+}
+PATHS: Paths = {
+    "flipped-huber-2023/figure-2.csv": _INFORMATION,
+    "flipped-huber-slides/normalised-fisher-information.csv": _INFORMATION,
+    "flipped-huber-2023/figure-3a.csv": {"variance": Path(_variance, _SEARCH)},
+    "flipped-huber-slides/variances.csv": {"variance": Path(_variance, _SEARCH)},
+    "flipped-huber-2023/figure-3b.csv": {"ratio_db": Path(_ratio, _SEARCH)},
+    "flipped-huber-2023/figure-3c.csv": {"ratio_db": Path(_ratio, _SEARCH)},
+    "flipped-huber-slides/ratio-laplace.csv": {"ratio_db": Path(_ratio, _SEARCH)},
+    "flipped-huber-slides/ratio-staircase.csv": {"ratio_db": Path(_ratio, _SEARCH)},
+    "flipped-huber-2023/figure-5.csv": {
+        "loss": Path(_loss, "the density's definition"),
+        "bound": Path(_bound, "search over t"),
+    },
+    "flipped-huber-2023/figure-6.csv": {"delta": Path(_delta, "quadrature")},
+    "flipped-huber-2023/identification.csv": {
+        "probability": Path(_identified, _SEARCH),
+        "over_delta": Path(lambda row: _identified(row, row.number("delta")), _SEARCH),
+    },
+    "flipped-huber-2023/remark-1.csv": {"ratio": Path(_sufficient_over_exact, _SEARCH)},
+    "flipped-huber-slides/huber-mass.csv": {"mass": Path(_huber_mass, "quadrature")},
+}

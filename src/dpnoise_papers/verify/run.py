@@ -1,0 +1,202 @@
+"""Recomputation of a random part of the deterministic claims of a run, and the report on it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpnoise_papers.claims.published import read_published
+from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.config import load
+from dpnoise_papers.item import PART
+from dpnoise_papers.papers import papers
+from dpnoise_papers.run_settings import places
+from dpnoise_papers.seeds import generator
+from dpnoise_papers.verify.model import Answer, NoPathError, Row
+from dpnoise_papers.verify.paths import SLOW, all_paths
+from dpnoise_papers.verify.reasons import why_not
+from dpnoise_papers.verify.sample import Cell, cells, deterministic, has_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from dpnoise_papers.claims.model import Claim
+
+ROWS = 2  # of one selection, beside the deciding one
+_WITH = {
+    "balle-wang-2018/algorithm-1-sizes.csv": ("balle-wang-2018/algorithm-1.csv",),
+    "flipped-huber-2023/figure-4-dimensions.csv": (
+        "flipped-huber-2023/figure-4a.csv",
+        "flipped-huber-2023/figure-4b.csv",
+    ),
+}
+_GIVEN = "printed_accuracy"
+
+
+class Checked(NamedTuple):
+    """A cell, its answer (None where there is none, for the `reason`), and seconds."""
+
+    cell: Cell
+    value: float
+    answer: Answer | None
+    reason: str
+    seconds: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether cell and answer agree."""
+        return self.answer is not None and self.answer.agrees(self.value)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Outcome of a verification."""
+
+    seed: int
+    claims: int
+    covered: int
+    drawn: Mapping[str, Sequence[Cell]]
+    checked: Mapping[Cell, Checked]
+    without: Mapping[str, int]
+    seconds: float
+
+    @property
+    def disagreements(self) -> list[Checked]:
+        """Cells on which table and answer disagree."""
+        return [one for one in self.checked.values() if one.answer and not one.agrees]
+
+    @property
+    def unchecked(self) -> list[Checked]:
+        """Cells without an answer."""
+        return [one for one in self.checked.values() if one.answer is None]
+
+    def lines(self) -> list[str]:
+        """Report in words."""
+        bad = {one.cell for one in self.disagreements}
+        agreeing = sum(not bad & set(some) for some in self.drawn.values())
+        share = self.covered / self.claims if self.claims else 0.0
+        told = [
+            (
+                f"seed {self.seed}: {len(self.drawn)} of {self.claims} deterministic claims drawn, "
+                f"{len(self.checked)} cells, {self.seconds:.0f} s"
+            ),
+            f"independent path: {self.covered} of {self.claims} claims ({share:.0%})",
+        ]
+        told += [f"  without one: {count:>3}  {words}" for words, count in self.without.items()]
+        told += [f"not checked: {_place(one.cell)}: {one.reason}" for one in self.unchecked]
+        for one in self.disagreements:
+            if one.answer:
+                told.append(
+                    f"DISAGREES: {_place(one.cell)}: {one.value:.10g} in the table, "
+                    f"{one.answer.value:.10g} recomputed"
+                )
+        told.append(f"{agreeing} of {len(self.drawn)} claims agree")
+        return told
+
+
+def verify(
+    *files: str,
+    folder: str = "",
+    share: float = 0.1,
+    seed: int,
+    cores: int = 2,
+    limit: float = 280.0,
+) -> Report:
+    """Recompute a random `share` of the deterministic claims of a run.
+
+    `files` are config files over config.yaml and `folder` the folder of the run, as for the
+    pipeline. What has not begun after `limit` seconds is left out, which the report says.
+    ValueError if there is no run.
+    """
+    began = time.monotonic()
+    config = load("config.yaml", *files, overrides={"folder": folder} if folder else None)
+    results = places(config)["results"]
+    claims = read_published("published").claims
+    tables = read_tables((claim.result for claim in claims if claim.result), results)
+    if not tables:
+        raise ValueError(f"verify: no results in {results}/: a run (make reproduce) comes first")
+    paths = all_paths()
+    known = deterministic(claims, tables)
+    covered = [claim for claim in known if has_path(claim, paths)]
+    rng = generator(seed, "verify")
+    count = min(len(covered), ceil(share * len(known)))
+    drawn = [covered[k] for k in sorted(rng.permutation(len(covered))[:count])]
+    by_claim = {claim.id: cells(claim, tables[claim.result], rng, ROWS) for claim in drawn}
+    wanted = list(dict.fromkeys(cell for some in by_claim.values() for cell in some))
+    settings = _settings(config)
+    given = _printed(claims)
+    wanted.sort(key=lambda cell: cell.result in SLOW)  # which time may not be enough for
+    jobs = [(cell, _row(cell, tables, settings, given)) for cell in wanted]
+    checked = _all(jobs, cores, began + limit)
+    without = Counter(why_not(claim) for claim in known if claim not in covered)
+    spent = time.monotonic() - began
+    return Report(seed, len(known), len(covered), by_claim, checked, dict(without), spent)
+
+
+def _all(jobs: Sequence[tuple[Cell, Row]], cores: int, deadline: float) -> dict[Cell, Checked]:
+    """Answers to all cells, on several cores."""
+    with ProcessPoolExecutor(cores) as pool:
+        found = (
+            list(pool.map(_one, *zip(*jobs, strict=True), [deadline] * len(jobs))) if jobs else []
+        )
+    return {one.cell: one for one in found}
+
+
+def _one(cell: Cell, row: Row, deadline: float) -> Checked:
+    """Answer to one cell."""
+    began, value = time.monotonic(), row.number(cell.column)
+    if began > deadline:
+        return Checked(cell, value, None, "no time was left", 0.0)
+    path = all_paths()[cell.result][cell.column]
+    try:
+        answer = path.answer(row)
+    except NoPathError as error:
+        return Checked(cell, value, None, str(error), time.monotonic() - began)
+    return Checked(cell, value, answer, "", time.monotonic() - began)
+
+
+def _row(
+    cell: Cell,
+    tables: Mapping[str, pd.DataFrame],
+    settings: Mapping[str, tuple[Any, ...]],
+    given: Mapping[str, str],
+) -> Row:
+    """Row of a cell with what stands behind it."""
+    others = {name: tables[name] for name in _WITH.get(cell.result, ()) if name in tables}
+    told = given if cell.column == _GIVEN else {}
+    cells_of = tables[cell.result].loc[cell.place].to_dict()
+    return Row(cells_of, settings.get(cell.result, ()), others, told)
+
+
+def _settings(config: Any) -> dict[str, tuple[Any, ...]]:  # noqa: ANN401
+    """Typed settings of the item behind each table."""
+    return {
+        f"{paper.id}/{name}.csv": tuple(
+            getattr(getattr(config, paper.module), section) for section in item.table.settings
+        )
+        for paper in papers()
+        for item in paper.items
+        if item.table
+        for name in item.tables
+        if PART not in name
+    }
+
+
+def _printed(claims: Sequence[Claim]) -> dict[str, str]:
+    """Printed accuracies of Table IV by their selections."""
+    return {
+        ";".join(map(str, claim.select)): claim.printed.text
+        for claim in claims
+        if claim.printed and claim.item == "table-4" and claim.column == "accuracy"
+    }
+
+
+def _place(cell: Cell) -> str:
+    """Place of a cell in words; rows count from 2, after the header."""
+    return f"results/{cell.result}, line {cell.place + 2}, {cell.column}"
