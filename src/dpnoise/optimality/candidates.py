@@ -59,7 +59,8 @@ def _exchangeable(
     unit = exchangeable(sensitivity, weights)
     if unit is None:
         return []
-    sizes = _sizes(unit[1])
+    # One program per size: in a hurry, only the size that counts most.
+    sizes = _sizes(unit[1])[: None if fine or delta == 0.0 else 1]
     rows = [_symmetric(subset(unit[0], size), epsilon, delta, fine) for size in sizes]
     sizes = [size for size, row in zip(sizes, rows, strict=True) if row]
     rows = [row for row in rows if row]

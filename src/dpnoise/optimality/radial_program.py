@@ -27,22 +27,22 @@ from dpnoise.optimality.scalar_floor import group_budget
 if TYPE_CHECKING:
     from dpnoise._types import Array
 
-_WIDEST_SHELL = 0.12
 _SMALL_EPSILON = 0.1  # below, shifts of several radii
 _PRICE = 1e-5  # of a height times its probability
 _POINTS = 3  # radii between two nodes at which the program asks for its condition
 
 
 class Effort(NamedTuple):
-    """Numbers of nodes, thresholds, shells per node, and programs in a row."""
+    """Numbers of nodes, thresholds, shells per node, programs in a row; the widest shell."""
 
     nodes: int
     thresholds: int
     shells: int
     programs: int
+    widest: float = 0.12
 
 
-FAST, FINE = Effort(40, 8, 16, 2), Effort(80, 14, 48, 4)
+FAST, FINE = Effort(40, 8, 16, 2, 0.3), Effort(80, 14, 48, 4)
 
 
 @lru_cache(maxsize=64)
@@ -57,7 +57,7 @@ def radial_test(
     radii, s = _grid(dimension, wide, spent, effort.nodes, effort.thresholds)
     empty = np.zeros((effort.nodes, effort.thresholds))
     # Heights change by e^epsilon per radius; shifts are 1.
-    shells = max(effort.shells * math.ceil(wide), math.ceil(radii[1] / _WIDEST_SHELL))
+    shells = max(effort.shells * math.ceil(wide), math.ceil(radii[1] / effort.widest))
     start = RadialTest(group, float(radii[1]), s, empty, shells)
     return _improved(dimension, wide, spent, start, effort.programs)
 
@@ -137,7 +137,7 @@ def _solved(delta: float, probability: Array, rows: Array, right: Array) -> Arra
 def _conditions(K: int, epsilon: float, radii: Array, s: Array) -> tuple[Array, Array]:
     """Rows E psi(r U) - e^epsilon E psi(r U + d) of each unit height, and the radii r."""
     n = radii.size
-    shells = max(2, math.ceil(16 * (radii[1] - radii[0])))
+    shells = min(max(2, math.ceil(16 * (radii[1] - radii[0]))), 32)
     edges, hats = shell_heights(float(radii[1]), np.eye(n), shells)  # each node's hat on the shells
     all_radii = intervals(edges)
     middle = 0.5 * (all_radii[:-1] + all_radii[1:])
