@@ -11,6 +11,7 @@ from dpnoise._validation import Problems
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.search import pure_scale, staircase
 from dpnoise.joint.staircase import check_steps
+from dpnoise.joint.uncovered import Uncovered
 from dpnoise.mechanisms.independent import gaussian
 from dpnoise.mechanisms.method import Found
 from dpnoise.sensitivity.balls import L2
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from dpnoise.mechanisms.request import Request
     from dpnoise.sensitivity.base import Sensitivity
 
+_LITTLE = 0.999e-4  # relative gain in variance that is not worth a delta
 _SHARE = 0.4  # of the Gaussian's variance: with less, K-norm noise is not beaten by an ellipsoid's
 
 
@@ -84,6 +86,18 @@ def _calibrated(family: str, ball: Sensitivity, request: Request) -> Found:
 def spends_delta(request: Request) -> bool:
     """Whether a search in two parameters would be made: with any positive delta."""
     return request.delta > 0.0
+
+
+def delta_hardly_gains(request: Request) -> bool:
+    """Whether delta takes less than 1e-4 off the variance of K-norm noise, by a bound.
+
+    For polytopes delta >= 1 - exp(share (epsilon - 1 / scale)), docs/joint-noise.md.
+    """
+    uncovered = Uncovered(request.sensitivity)
+    if request.delta == 0.0 or uncovered.caps:
+        return False
+    most = -math.log1p(-request.delta) / min(uncovered.polytopes, default=0.5)
+    return 2.0 * most < _LITTLE * request.epsilon
 
 
 def is_unlikely(request: Request) -> bool:

@@ -14,6 +14,7 @@ from dpnoise.mechanisms.independent import (
     staircase,
 )
 from dpnoise.mechanisms.joint import (
+    delta_hardly_gains,
     in_ellipsoid,
     in_norm,
     is_unlikely,
@@ -37,7 +38,7 @@ METHODS = (
     Method("Gaussian", "Balle & Wang 2018", gaussian),
     Method("Laplace", "Dwork, McSherry, Nissim & Smith 2006", laplace),
     Method("staircase per coordinate", "Geng & Viswanath 2016", staircase),
-    Method("K-norm, delta used", _HARDT, partial(in_norm, "k-norm")),
+    Method("K-norm, delta used", _HARDT, partial(in_norm, "k-norm"), delta_hardly_gains),
     Method("truncated K-norm", _GENG, partial(in_norm, "truncated-k-norm"), spends_delta),
     Method("generalised gamma", _RADIAL, partial(in_norm, "generalised-gamma"), spends_delta),
     Method("K-norm of an ellipsoid", _HARDT, partial(in_ellipsoid, "k-norm"), is_unlikely),

@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 
-from dpnoise import L2, Box, LInf
+from dpnoise import L1, L2, AtMost, Box, LInf
 from dpnoise.joint.search import best_gamma
 from dpnoise.joint.staircase import staircase_layer_moment
-from dpnoise.mechanisms.joint import hardly_gains, in_ellipsoid, is_unlikely
+from dpnoise.mechanisms.joint import (
+    delta_hardly_gains,
+    hardly_gains,
+    in_ellipsoid,
+    in_norm,
+    is_unlikely,
+    k_norm,
+)
 from dpnoise.mechanisms.request import read_request
 
 
@@ -26,6 +33,21 @@ def test_where_the_ellipsoid_is_left_out_it_loses(K, epsilon):
     if is_unlikely(request):
         found = in_ellipsoid("k-norm", request)
         assert request.mean(found.noise.var()) > (K + 1) * (K + 2) / (3 * epsilon**2)
+
+
+@pytest.mark.parametrize("ball", [1.0, LInf(1.0, of=9), AtMost(3, of=7), L1(1.0, of=5)])
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 3e-6, 2e-5, 1e-4, 1e-2])
+def test_where_delta_is_not_used_it_gains_less_than_1e_4(ball, delta):
+    request = read_request(ball, 1.0, delta, "variance", None)
+    gain = 1.0 - np.sum(in_norm("k-norm", request).noise.var()) / np.sum(
+        k_norm(request).noise.var()
+    )
+    assert gain < 1e-4 or not delta_hardly_gains(request)
+    assert delta_hardly_gains(request) == (delta < 1e-5 * (2.5 if ball != AtMost(3, of=7) else 1.0))
+
+
+def test_in_l2_balls_delta_is_always_used():
+    assert not delta_hardly_gains(read_request(L2(1.0, of=9), 1.0, 1e-9, "variance", None))
 
 
 def test_an_ellipsoid_is_no_other_mechanism_for_a_ball_or_one_coordinate():
