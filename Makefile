@@ -19,6 +19,7 @@
 #                  file that opens without network; provenance.html: rules, code and times
 # make verify      a random tenth of the claims without noise, recomputed by independent paths
 #                  (quadrature, Arb, searches) in at most 5 minutes; RUN=, CONFIG=, SEED=, SHARE=0.1
+# make crate       ro-crate-metadata.json (RO-Crate 1.1) of the last run; RUN=, CONFIG=
 # make lint        style, types, layers and docstrings     make bench   speed beside a peer
 # make clean       nothing but the sources, the downloads, .venv, .venv-deep and checkpoints/ (of
 #                  training for hours on a GPU); remove these three by hand
@@ -34,7 +35,7 @@ READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report verify lint bench lock clean test-deep \
+.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report verify crate lint bench lock clean test-deep \
     deep deep_cifar10 deep_gradients deep_weights
 .DELETE_ON_ERROR:
 
@@ -91,6 +92,9 @@ report: reproduce
 
 verify: $(READY)
 	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE))
+
+crate: $(READY)
+	$(BIN)/dpnoise-papers crate $(CONFIG) $(if $(RUN),--folder runs/$(RUN))
 
 lint: $(READY)
 	$(BIN)/ruff check .

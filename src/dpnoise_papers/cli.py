@@ -70,6 +70,10 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_submissions(groups.add_parser("submissions", help="a run on a cluster, on paper"))
     commands.add_verify(groups.add_parser("verify", help="claims recomputed independently"))
     commands.add_costs(groups.add_parser("costs", help="table of time, memory and disk by item"))
+    commands.add_standards(
+        groups.add_parser("codecheck", help="codecheck.yml from the items"),
+        groups.add_parser("crate", help="RO-Crate of a run, from its provenance.json"),
+    )
     return parser
 
 

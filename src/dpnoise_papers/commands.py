@@ -103,3 +103,32 @@ def _costs(arguments: argparse.Namespace) -> int:
     count = write_costs(arguments.document, arguments.benchmarks, load("config.yaml"), papers())
     print(f"{count} items in {arguments.document}")
     return 0
+
+
+def add_standards(codecheck: argparse.ArgumentParser, crate: argparse.ArgumentParser) -> None:
+    """Add the options of `codecheck` and `crate`."""
+    codecheck.add_argument("document", metavar="FILE", help="to write")
+    codecheck.set_defaults(command=_codecheck)
+    crate.add_argument("files", nargs="*", metavar="FILE", help="config files over config.yaml")
+    crate.add_argument("--folder", default="", help="folder of the run [that of the config]")
+    crate.set_defaults(command=_crate)
+
+
+def _codecheck(arguments: argparse.Namespace) -> int:
+    """Write the manifest of CODECHECK."""
+    from dpnoise_papers.papers import papers
+    from dpnoise_papers.result_files import write_text
+    from dpnoise_papers.review.standards import codecheck
+
+    write_text(codecheck(papers()), arguments.document)
+    return 0
+
+
+def _crate(arguments: argparse.Namespace) -> int:
+    """Write the RO-Crate of a run."""
+    from dpnoise_papers.config import load
+    from dpnoise_papers.review.standards import write_crate
+
+    overrides = {"folder": arguments.folder} if arguments.folder else None
+    print(write_crate(load("config.yaml", *arguments.files, overrides=overrides)))
+    return 0

@@ -117,7 +117,7 @@ def minimum(
         lambda shape: variance(shape, account)[0], bounds=ends, method="bounded", options=options
     )
     shapes = [float(found.x), *ends]
-    if hint is not None:
+    if hint is not None and math.log(hint) <= FAMILIES[family].shapes[1]:
         near = math.log(hint) - _SIX_DIGITS, math.log(hint) + _SIX_DIGITS
         close = optimize.minimize_scalar(
             lambda shape: variance(shape, spent)[0], bounds=near, method="bounded", options=_FEW
