@@ -16,7 +16,7 @@ PAGES = [
 ]
 MODULES = [
     f"dpnoise.{folder}.{path.stem}"
-    for folder in ("noise", "privacy", "privacy.odometer", "learn", "denoise")
+    for folder in ("noise", "privacy", "privacy.odometer", "mechanisms", "learn", "denoise")
     for path in sorted((ROOT / "src" / "dpnoise" / folder.replace(".", "/")).glob("*.py"))
     if ">>>" in path.read_text()
 ]
