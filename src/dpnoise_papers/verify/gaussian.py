@@ -51,7 +51,7 @@ def sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
             if way * excess(ends[end]) >= 0.0:
                 break
             ends[end] += way * stride
-    root = math.exp(optimize.brentq(excess, *ends, xtol=1e-15, rtol=1e-15))
+    root = math.exp(optimize.brentq(excess, ends[0], ends[1], xtol=1e-15, rtol=1e-15))
     apart = [log_delta(root * (1.0 + way * _EXCESS), epsilon) - target for way in (-1.0, 1.0)]
     if not apart[0] <= 0.0 <= apart[1]:
         raise ArithmeticError(f"sigma is not proved: epsilon={epsilon!r}, delta={delta!r}")
