@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
-    from dpnoise.noise.base import Noise
-    from dpnoise.noise.integers import IntegerNoise
 
 MINIMUM_DELTA = 1e-300  # below it only delta = 0 can be vouched for
 _MAXIMUM_EPSILON = 1e4
@@ -88,7 +86,7 @@ class Calibration:
         (`dpnoise.calibration.cross_check`).
     """
 
-    noise: Noise | IntegerNoise
+    noise: Any  # Noise, or IntegerNoise: of the family that was asked for
     delta: float
     variance: float
     method: str

@@ -125,7 +125,7 @@ def discrete_gaussian(budget: Budget) -> Calibration:
     start = closed_forms.gaussian_scale(budget)
     found = _by_scale(DiscreteGaussian, (MIN_SIGMA, MAX_SIGMA), start, budget)
     before = MIN_SIGMA
-    for sigma in _dips(budget, found.noise.sigma):  # type: ignore[union-attr]
+    for sigma in _dips(budget, found.noise.sigma):
         if _profile(DiscreteGaussian(sigma), budget).upper <= budget.delta:
             return _by_scale(DiscreteGaussian, (before, sigma), sigma, budget)
         before = sigma
