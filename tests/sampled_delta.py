@@ -2,7 +2,7 @@
 
 For a difference d the privacy loss at x is L = log f(x) - log f(x + d), and
 delta(epsilon) >= E (1 - e^(epsilon - L))_+. Draws come from a mixture of the noise and its shifts
-by -t d, in whose far parts the loss is large; as the noise itself is one of n components, no
+by t d, in whose far parts the loss is large; as the noise itself is one of n components, no
 weight exceeds n.
 """
 
@@ -25,8 +25,8 @@ def sampled_delta(noise, d, epsilon, rng, *, draws=20_000, shifts=SHIFTS):
     """Return an estimate of delta at a difference `d`, and its standard error."""
     logs, terms = [], []
     for t in shifts:
-        x = noise.rvs(draws, rng) - t * d
-        logs = np.stack([noise.logpdf(x + s * d) for s in shifts])
+        x = noise.rvs(draws, rng) + t * d
+        logs = np.stack([noise.logpdf(x - s * d) for s in shifts])
         mixture = special.logsumexp(logs, axis=0) - math.log(len(shifts))
         gain = -np.expm1(np.minimum(epsilon - loss(noise, x, d), 0.0))
         terms.append(np.exp(logs[0] - mixture) * gain)

@@ -74,7 +74,7 @@ def private_by_samples(draws, report, row):
     noise, epsilon = row.noise, row.request.epsilon
     for d in differences(draws, row.request.sensitivity):
         if row.delta == 0.0:
-            x = np.concatenate([noise.rvs(_DRAWS, draws.rng) - t * d for t in SHIFTS])
+            x = np.concatenate([noise.rvs(_DRAWS, draws.rng) + t * d for t in SHIFTS])
             most = float(np.max(loss(noise, x, d)))
             ok = most <= epsilon * (1.0 + 1e-9) + 1e-9
             report.require(ok, f"{row.name}: loss {most!r} at {d.tolist()}")

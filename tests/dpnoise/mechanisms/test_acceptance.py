@@ -1,0 +1,34 @@
+"""`best` for random sets and budgets; `make fuzz` does the same for as long as one likes."""
+
+import numpy as np
+
+from dpnoise import L2, Gaussian
+from dpnoise.mechanisms.vector_noise import IndependentNoise
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from fuzz.checks_best import CHECKS
+from fuzz.runner import run
+from sampled_delta import loss, sampled_delta
+
+
+def test_what_best_returns_is_private_above_the_floor_and_not_beaten():
+    report = run({"best-quick": CHECKS["best-quick"]}, seed=15, cases=16)
+    assert report.violations == []
+    assert report.sets.total() == 16
+
+
+def test_samples_find_the_delta_of_gaussian_noise():
+    noise, d = IndependentNoise(Gaussian(3.0), np.ones(4)), np.array([1.0, -1.0, 0.5, 0.0])
+    for epsilon in (0.5, 1.0, 3.0):
+        exact = float(np.exp(gaussian_log_delta(np.linalg.norm(d) / 3.0, epsilon)))
+        estimate, error = sampled_delta(noise, d, epsilon, np.random.default_rng(4))
+        assert abs(estimate - exact) < 5.0 * error < 0.3 * exact
+
+
+def test_samples_contradict_noise_that_is_too_small():
+    """With 10 % less noise the account refutes the delta; the check would have found it."""
+    sigma = 0.9 * 4.2246788893287555  # for epsilon = 1, delta = 1e-6
+    noise, ball = IndependentNoise(Gaussian(sigma), np.ones(6)), L2(1.0, of=6)
+    rng = np.random.default_rng(8)
+    estimate, error = sampled_delta(noise, ball.extreme_point, 1.0, rng, draws=4000)
+    assert estimate - 6.0 * error > 1e-6
+    assert np.max(loss(noise, noise.rvs(10_000, rng), ball.extreme_point)) > 0.5
