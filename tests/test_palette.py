@@ -34,6 +34,7 @@ TOGETHER = {
     "noise": ("gaussian", "laplace", "flipped-huber", "offset-symmetric-gaussian", "staircase",
               "truncated-laplace", "subbotin"),
     "huber": ("gaussian", "laplace", "huber"),
+    "joint": ("gaussian", "laplace", "flipped-huber", "joint"),
     "two coordinates": ("laplace", "staircase", "k-norm"),
     "releases": ("gaussian", "classical-gaussian", "laplace", "james-stein", "soft-threshold",
                  "flipped-huber", "truncated-laplace"),

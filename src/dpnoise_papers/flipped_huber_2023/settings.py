@@ -14,6 +14,7 @@ from dpnoise_papers.flipped_huber_2023.settings_table_3 import (
 )
 from dpnoise_papers.flipped_huber_2023.settings_variances import (
     Gain,
+    JointNoise,
     Limit,
     MinimumVariances,
     Remark,
@@ -218,6 +219,7 @@ class Settings(Section):
     identification: Remark
     theorem_8_search: Theorem8Search
     gain: Gain
+    joint_noise: JointNoise
     figure_5: LossAndBound
     figure_6: ProfilesAtOneVariance
     figure_7: LossesAtOneScale
@@ -236,6 +238,12 @@ class Settings(Section):
             raise ValueError("figure_4a, figure_4b: expected one dimension in each")
         if (set(one.deltas), set(one.epsilons)) != (set(two.deltas), set(two.epsilons)):
             raise ValueError("figure_4a, figure_4b: expected the same deltas and epsilons")
+        return self
+
+    @model_validator(mode="after")
+    def _budgets_of_joint_noise_are_those_of_gain(self) -> Settings:
+        if unknown := set(self.joint_noise.budgets) - set(self.gain.budgets):
+            raise ValueError(f"joint_noise.budgets: expected budgets of gain, got {unknown}")
         return self
 
     @model_validator(mode="after")

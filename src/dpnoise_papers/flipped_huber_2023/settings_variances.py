@@ -174,6 +174,12 @@ class Gain(Section):
         return self
 
 
+class JointNoise(Section):
+    """Joint noise by dimension; `budgets` (epsilon, delta) are some of those of `gain`."""
+
+    budgets: Distinct[tuple[Epsilon, Delta]]
+
+
 class Remark(Section):
     """Budgets of one sentence of the paper: several epsilons at one delta."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dpnoise_papers.inid_2024.descent_items import DESCENT
 from dpnoise_papers.inid_2024.items_deep import DEEP
+from dpnoise_papers.inid_2024.items_joint import JOINT
 from dpnoise_papers.inid_2024.items_weights import WEIGHTS
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
@@ -271,6 +272,7 @@ PAPER = Paper(
                 reads=("table-4", "table-4-laplace"),
             ),
         ),
+        *JOINT,
         *DEEP,
         *WEIGHTS,
         *DESCENT,

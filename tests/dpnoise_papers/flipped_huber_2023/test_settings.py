@@ -128,3 +128,9 @@ def test_a_mistake_is_refused_with_what_was_expected(model, good, bad, words):
 def test_the_two_panels_of_figure_4_can_be_compared(changes, words):
     with pytest.raises(ConfigError, match=f"figure_4a, figure_4b: expected {words}"):
         load("config.yaml", overrides={"flipped_huber_2023": {"figure_4a": changes}})
+
+
+def test_budgets_of_joint_noise_are_those_of_gain():
+    changes = {"joint_noise": {"budgets": [[0.7, 1e-6]]}}
+    with pytest.raises(ConfigError, match=r"joint_noise\.budgets: expected budgets of gain"):
+        load("config.yaml", overrides={"flipped_huber_2023": changes})

@@ -1,0 +1,71 @@
+"""Joint noise beside flipped Huber noise, drawn and as a page."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import figure_checks
+from dpnoise_papers import style
+from dpnoise_papers.flipped_huber_2023.figures.joint_noise import joint_noise, joint_rows
+
+BUDGETS = [(0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-6)]
+
+
+@pytest.fixture(scope="module")
+def table():
+    ratios = {"gaussian": 9.0, "laplace": 20.0, "flipped-huber": 8.0, "joint": 2.0}
+    rows = [
+        (K, e, d, name, ratio * K**1.5, K**1.2) for e, d in BUDGETS for K in (1, 10, 1000)
+        for name, ratio in ratios.items()
+    ]  # fmt: skip
+    return pd.DataFrame(
+        rows, columns=["dimension", "epsilon", "delta", "mechanism", "variance", "floor"]
+    )
+
+
+def test_each_budget_has_a_panel_with_every_mechanism_and_the_floor(table):
+    figure = figure_checks.drawn(joint_noise(table))
+    assert len(figure.axes) == len(BUDGETS)
+    for axes, (epsilon, _) in zip(figure.axes, BUDGETS, strict=True):
+        drawn = {line.get_label(): line for line in axes.get_lines()}
+        assert set(drawn) == {"floor*", "Gaussian", "Laplace", "flipped Huber", "joint*"}
+        rows = table[(table["epsilon"] == epsilon) & (table["mechanism"] == "joint")]
+        assert np.allclose(drawn["joint*"].get_ydata(), rows["variance"] / rows["dimension"])
+        assert np.allclose(drawn["floor*"].get_ydata(), rows["dimension"] ** 0.2)
+    assert style.OURS in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert figure_checks.wrong_looks(figure) == []
+    assert figure_checks.clipped_texts(figure) == []
+
+
+def test_one_budget_is_enough(table):
+    figure = joint_noise(table[table["epsilon"] == 1.0])
+    assert len(figure.axes) == 1
+
+
+def test_the_page_has_one_row_for_each_budget_at_the_delta_of_the_paper():
+    same = {"item": "table-2", "dimension": 20, "epsilon": 0.4, "joint": "K-norm",
+            "joint_error": 962.5, "floor": 250.0, "joint_over_floor": 3.85}  # fmt: skip
+    rows = [
+        same | {"delta": delta, "mechanism": name, "method": method, "variance": variance}
+        for delta in (1e-8, 1e-6)
+        for name, method, variance in (
+            ("gaussian", "exact", 2979.0), ("laplace", "pure", 5000.0),
+            ("flipped-huber", "exact", 1925.0), ("flipped-huber", "box", 7777.0),
+        )
+    ]  # fmt: skip
+    (page,) = joint_rows(pd.DataFrame(rows))
+    assert "Beyond the paper, and no verdict on it" in page
+    (line,) = [line for line in page.splitlines() if line.startswith("| Table II")]
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells == ["Table II", "20", "0.4", "2979", "5000", "1925", "962.5", "K-norm", "250",
+                     "2.00", "3.85"]  # fmt: skip
+    assert "7777" not in page
+
+
+def test_a_mechanism_that_was_not_run_leaves_a_gap():
+    row = {"item": "figure-4a", "dimension": 3, "epsilon": 1.0, "delta": 1e-8, "joint": "K-norm",
+           "joint_error": 6.7, "floor": 5.7, "joint_over_floor": 1.2, "mechanism": "gaussian",
+           "method": "exact", "variance": 78.0}  # fmt: skip
+    (page,) = joint_rows(pd.DataFrame([row]))
+    (line,) = [line for line in page.splitlines() if line.startswith("| Figure 4a")]
+    assert [cell.strip() for cell in line.split("|")].count("-") == 2  # Laplace, flipped Huber
