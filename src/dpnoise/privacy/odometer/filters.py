@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.integers import IntegerNoise
 
 _ROUNDING = 1e-12  # relative, of sums and of the normal quantile
+_SMALL_LOSS = 1.0  # below, of a loss or of mu, what exceeds 1 / 2 is what counts
 _LOG_ERROR = 1e-11  # of a log delta
 _ORDERS = 1.0 + np.geomspace(1e-3, 1e6, 2000)
 _MINIMUM_MU, _MAXIMUM_MU = 1e-90, 1e40  # of Gaussian profiles; a smaller one counts as this
@@ -67,7 +68,11 @@ def gaussian_mu(noise: Noise | IntegerNoise, size: float) -> float:
     loss = as_double_above(largest_loss(noise, size))
     if loss == math.inf:
         return math.inf
-    return -2.0 * float(special.ndtri_exp(special.log_expit(-loss))) * (1.0 + _ROUNDING)
+    if loss < _SMALL_LOSS:  # 1 / (1 + e^loss) would round to 1 / 2
+        mu = 2.0 * math.sqrt(2.0) * float(special.erfinv(math.tanh(0.5 * loss)))
+    else:
+        mu = -2.0 * float(special.ndtri_exp(special.log_expit(-loss)))
+    return mu * (1.0 + _ROUNDING)
 
 
 def _total_mu(ledger: Ledger) -> float:
@@ -102,7 +107,9 @@ class GaussianFilter(_Filter):
             log_delta = float(log_privacy_profile(Gaussian(1.0), size, self.epsilon))
             fits = log_delta <= math.log(self.delta) - _LOG_ERROR
             low, high = (middle, high) if fits else (low, middle)
-        return max(float(special.log_ndtr(0.5 * low) - special.log_ndtr(-0.5 * low)), 0.0)
+        if low < _SMALL_LOSS:
+            return 2.0 * math.atanh(math.erf(low / math.sqrt(8.0))) * (1.0 - _ROUNDING)
+        return float(special.log_ndtr(0.5 * low) - special.log_ndtr(-0.5 * low))
 
 
 def _conversion(order: float, delta: float) -> float:

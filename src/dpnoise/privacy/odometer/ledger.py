@@ -23,6 +23,7 @@ from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.rational import as_double_above
 from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.coordinates import read_shares
+from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
@@ -115,7 +116,8 @@ def pure_release(problems: Problems, epsilon: Fraction | float, delta: float = 0
     """One release that is (epsilon, delta)-private, and no more is known."""
     if not problems.number("epsilon of the release", epsilon, low=0.0, high=MAX_EPSILON):
         return Ledger()
-    return Ledger({pure_share(epsilon): 1} if epsilon > 0 else {}, Fraction(delta))
+    failure = Fraction(as_double_above(delta))
+    return Ledger({pure_share(epsilon): 1} if epsilon > 0 else {}, failure)
 
 
 def read_times(problems: Problems, times: object) -> int:
@@ -130,7 +132,7 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
     """One release of a number, or of a vector with independent or joint noise."""
     if isinstance(noise, type) or not hasattr(noise, "dominating"):
         return Ledger(read_shares(problems, noise, sensitivity, 1))
-    if sensitivity is getattr(noise, "ball", None) or sensitivity == getattr(noise, "ball", None):
+    if isinstance(sensitivity, Sensitivity) and sensitivity == getattr(noise, "ball", None):
         sensitivity = 1.0
     if not problems.number("sensitivity", sensitivity, low=0.0) or sensitivity == 0:
         return Ledger()

@@ -157,6 +157,15 @@ def test_one_coordinate_is_the_worst_case_of_independent_laplace_noise_in_an_l1_
         assert np.all(both.upper <= alone.upper * (1 + 1e-9))
 
 
+def test_numbers_of_numpy_count_as_numbers():
+    budget = Budget(np.float32(1.0), np.float32(1e-6))
+    budget.spend_dp(np.float32(0.5), np.float32(1e-7), np.int32(2))
+    assert budget.epsilon_of() == pytest.approx(1.0, rel=1e-4)
+    noise = RadialNoise(LInf(1.0, of=2), scale=5.0)
+    with pytest.raises(ValueError, match="sensitivity: expected a finite number"):
+        budget.spend(noise, np.ones(2))
+
+
 def test_joint_noise_for_a_sensitivity_set():
     laplace, joint = Budget(9.0, DELTA), Budget(9.0, DELTA)
     laplace.spend(Laplace(5.0), 1.0, times=3)

@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -52,6 +53,22 @@ def test_pure_releases_are_dominated_by_their_gaussian():
         corner = 1.0 / (1.0 + math.exp(epsilon))
         touch = stats.norm.cdf(stats.norm.isf(corner) - mu)
         assert touch == pytest.approx(corner, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-20, 1e-17, 1e-12, 1e-9, 1e-3, 0.999])
+def test_a_small_pure_release_costs_what_it_should(epsilon):
+    """Also where e^epsilon is 1 in double precision: tiny releases are not free."""
+    with mpmath.workdps(60):
+        exact = mpmath.sqrt(8) * mpmath.erfinv(mpmath.tanh(mpmath.mpf(epsilon) / 2))
+        assert exact < gaussian_mu(Laplace(1.0), epsilon) < exact * (1 + mpmath.mpf(4e-12))
+
+
+def test_many_tiny_releases_exceed_a_tiny_budget():
+    budget = Budget(1e-15, 1e-30, account="gaussian-filter")
+    with pytest.raises(BudgetExceededError):
+        budget.spend_dp(1e-17, times=10**8)
+    budget.spend_dp(budget.remaining())
+    assert 0.0 < budget.epsilon_of() <= 1e-15
 
 
 def test_the_order_is_the_best_one_for_gaussian_noise():
