@@ -114,6 +114,8 @@ def lower_values(K: int, growth: float, edges: Array, y: Array, s: Array) -> Arr
     """Lower bounds of r^2 + E psi(r U) - e^epsilon E psi(r U + d) on each of `intervals`."""
     r = intervals(edges)
     left, right = r[:-1], r[1:]
+    # One more shell, from which |r U + d| may come back to the last one.
+    edges, y = r[: edges.size + 1], np.pad(y, ((0, 1), (0, 0)))
     first = np.zeros(left.size)
     inside = first_coordinate_cdf(K, (1.0 - s**2) / (2.0 * right[: len(y), None]) - s)
     first[: len(y)] = np.sum(y * inside, axis=1)
@@ -127,9 +129,9 @@ def lower_values(K: int, growth: float, edges: Array, y: Array, s: Array) -> Arr
         if a == 0.0:
             second[i] = math.inf  # shells too wide
             continue
-        # At r = a, |r U + d| is between |a - 1| and the cut, which is below b.
+        # |r U + d| is below b at r = b, hence below b + (b - a) at r = a; and at least |a - 1|.
         start = max(0, int(np.searchsorted(edges, abs(a - 1.0), side="right")) - 1)
-        stop = min(int(np.searchsorted(edges, b)), edges.size - 1)
+        stop = min(int(np.searchsorted(edges, b + (b - a))), edges.size - 1)
         if stop <= start:
             continue
         at = edges[start : stop + 1]

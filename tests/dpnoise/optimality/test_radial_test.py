@@ -120,3 +120,34 @@ def test_more_effort_is_not_worse_by_much():
     better = radial_test(10, 1.0, 1e-6)
     budget = (L2(1.0, 10), 1.0, 1e-6, ones)
     assert coarse is None or coarse.bound(*budget) <= better.bound(*budget)
+
+
+def pointwise(problem, r):
+    """What `lower_values` of a problem bounds, at one radius."""
+    K, growth, edges, y, s = problem
+    shell = np.searchsorted(edges, r, side="right") - 1
+    found = r * r
+    below = first_coordinate_cdf(K, 0.5 * (edges**2 - 1.0) / r - 0.5 * r)
+    for heights, t in zip(y.T, s, strict=True):
+        if shell < len(y):
+            found += heights[shell] * first_coordinate_cdf(K, (1 - t * t) / (2 * r) - t)
+        if r > t:
+            cut = first_coordinate_cdf(K, -t - (1 - t * t) / (2 * r))
+            found -= growth * np.sum(np.diff(np.minimum(below, cut)) * heights)
+    return found
+
+
+@pytest.mark.parametrize("K", [2, 3, 20])
+@pytest.mark.parametrize("width", [0.02, 0.1, 0.3])
+def test_intervals_are_bounded_for_any_thresholds_and_widths_of_shells(K, width):
+    """Also for thresholds far below the width of a shell, and for shells that end below 2."""
+    rng = np.random.default_rng(K)
+    for shells in (3, 8, 20) * 5:
+        s = 10.0 ** rng.uniform(-3, -0.05, 2)
+        edges = width * np.arange(shells + 1)
+        y = rng.uniform(size=(shells, 2)) * rng.integers(0, 2, (shells, 2))
+        growth, r = math.exp(rng.uniform(0, 3)), intervals(edges)
+        problem = (K, growth, edges, y, s)
+        for low, a, b in zip(lower_values(*problem), r[:-1], r[1:], strict=True):
+            exact = [pointwise(problem, x) for x in np.linspace(a, b, 7)[1:-1]]
+            assert low <= min(exact) + 1e-9 or low == -math.inf
