@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _HALVINGS = 60
 _MOST_DIMENSIONS = 10_000
+_LARGEST_POWER = 1024  # of 2, from which on it has no double
 _WIDEST_STEP = 2.0  # of group times epsilon
 
 
@@ -73,7 +74,9 @@ class ProductTest:
 
 def _mean_variance(K: int, epsilon: float, delta: float, kappa: Array) -> Array:
     """Bounds on the mean variance for the unit cube, for each kappa."""
-    patterns = delta * 2.0 ** min(K, 1023)
+    patterns = 0.0  # of signs, times delta
+    if delta > 0.0:  # where 2^K has no double, nothing is proved
+        patterns = delta * 2.0**K if K < _LARGEST_POWER else math.inf
     kept = math.exp(-epsilon) * max(0.0, 1.0 - patterns)
     more = 1.0 + kappa * (2.0 / 3.0)
     lam = (_largest_lam(kappa) - 1.0) / more

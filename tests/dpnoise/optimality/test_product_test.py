@@ -81,3 +81,13 @@ def test_applies_to_cubes_with_equal_weights_and_scales():
     assert test.bound(L2(1.0, 6), 0.2, 0.0, np.ones(6)) == 0.0
     assert test.bound(LInf(1.0, 6), 0.2, 0.0, np.arange(1.0, 7.0)) == 0.0
     assert ProductTest(1, 0.0).bound(LInf(1.0, 6), 0.2, 0.0, np.ones(6)) == 0.0
+
+
+@pytest.mark.parametrize("K", [1000, 1023, 1024, 10_000])
+def test_the_smallest_delta_proves_nothing_where_there_are_more_patterns_of_signs(K):
+    """Also where their number 2^K has no double: Gaussian noise is below what delta = 0 proves."""
+    pure, approximate = product_test(K, 1.0, 0.0), product_test(K, 1.0, 5e-324)
+    assert (approximate is None) == (K >= 1024)
+    ball, weights = LInf(1.0, of=K), np.full(K, 1.0 / K)
+    found = pure.bound(ball, 1.0, 5e-324, weights)
+    assert found == 0.0 if K >= 1024 else found > 0.0
