@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _MOST_LAYERS = 4  # sizes of subvectors that are tried for unequal weights
 _MOST_TRANSPORTED = 50  # coordinates
+_FEWER = 8  # coordinates than the product test could take for this delta
 _LARGEST_EPSILON, _MOST_DIMENSIONS = 8.0, 100_000  # of radial tests
 
 
@@ -109,7 +111,22 @@ def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]
         return []
     product = product_test(K, epsilon, delta)
     found: list[Certificate] = [product] if product else []
+    if delta > 0.0 and (size := _tested(K, epsilon, delta)) < K:
+        inner = product_test(size, epsilon, delta)
+        found += [Subsets(LInf(1.0, size), inner)] if inner else []
     if fine and delta == 0.0 and K <= _MOST_TRANSPORTED:
         transport = cube_transport(K, epsilon)
         found += [transport] if transport else []
     return found
+
+
+def _tested(K: int, epsilon: float, delta: float) -> int:
+    """Number of a cube's K coordinates whose product test is highest; it pays 2^k delta for k."""
+    most = min(K, max(2, int(math.log2(1.0 / delta))))
+    sizes = range(max(2, most - _FEWER), most + 1)
+
+    def height(size: int) -> float:
+        test = product_test(size, epsilon, delta)
+        return test.bound(LInf(1.0, size), epsilon, delta, np.ones(1)) if test else 0.0
+
+    return max(sizes, key=height)

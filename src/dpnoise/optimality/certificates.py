@@ -144,15 +144,15 @@ class Inclusion:
 
 @dataclass(frozen=True)
 class Subsets:
-    """Certificate for at most m of K coordinates: any m of them may move all at once.
+    """Certificate for at most m of K coordinates, or for a cube: any k <= m may move at once.
 
-    Averaged over all subsets of m coordinates, sum sigma_i^2 is K / m times the floor of a cube
-    of m coordinates.
+    Averaged over all subsets of k coordinates, sum sigma_i^2 is K / k times the floor of a cube
+    of k coordinates.
 
     Parameters
     ----------
     inner : LInf
-        The cube of m coordinates.
+        The cube of k coordinates.
     part : Certificate
         For that cube with equal weights.
     """
@@ -168,11 +168,15 @@ class Subsets:
     def bound(
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
-        """Sum of the weights over m, times the bound for the cube; 0 for unequal weights."""
+        """Sum of the weights over k, times the bound for the cube; 0 for unequal weights."""
         K = sensitivity.dimension
-        if not isinstance(sensitivity, AtMost) or self.inner.of != sensitivity.m:
+        if isinstance(sensitivity, AtMost):
+            most, side = sensitivity.m, sensitivity.each
+        elif isinstance(sensitivity, LInf):
+            most, side = K, sensitivity.radius
+        else:
             return 0.0
-        if self.inner.radius > sensitivity.each or not np.all(weights == weights[0]):
+        if self.inner.of > most or self.inner.radius > side or not np.all(weights == weights[0]):
             return 0.0
         share = float(weights[0]) * K / self.inner.of
         return share * self.part.bound(self.inner, epsilon, delta, np.ones(self.inner.of))

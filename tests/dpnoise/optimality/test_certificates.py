@@ -91,6 +91,8 @@ def test_cubes_of_subsets_need_equal_weights_and_the_right_size():
     assert Subsets(LInf(1.0, 4), Constant()).bound(outer, 1.0, 0.0, np.ones(12)) == 0.0
     assert Subsets(LInf(1.1, 3), Constant()).bound(outer, 1.0, 0.0, np.ones(12)) == 0.0
     assert Subsets(LInf(1.0, 3), Constant()).bound(outer, 1.0, 0.0, np.arange(12.0)) == 0.0
+    assert Subsets(LInf(1.0, 3), Constant()).bound(LInf(1.0, 12), 1.0, 0.0, np.ones(12)) == 12.0
+    assert Subsets(LInf(1.0, 13), Constant()).bound(LInf(1.0, 12), 1.0, 0.0, np.ones(12)) == 0.0
 
 
 def test_every_candidate_is_named_and_true_of_the_same_problem():
