@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 _SMALL_EPSILON = 0.1  # below, shifts of several radii
+_SMALLEST_DELTA = 1e-14  # looked at: tests for a larger one prove almost as much
 _PRICE = 1e-5  # of a height times its probability
 _POINTS = 3  # radii between two nodes at which the program asks for its condition
 
@@ -50,6 +51,7 @@ def radial_test(
     dimension: int, epsilon: float, delta: float, effort: Effort = FAST
 ) -> RadialTest | None:
     """Certificate for the l2 ball of radius 1 in K >= 2 dimensions, or None."""
+    delta = max(delta, _SMALLEST_DELTA)
     group = max(1, math.floor(_SMALL_EPSILON / epsilon))
     while group > 1 and group_budget(group, epsilon, delta)[1] > 0.05:
         group //= 2

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MARGIN = 1e-12  # relative, for the rounding of closed forms
 _LARGEST_EPSILON = 8.0  # of the programs
 _SMALL_EPSILON = 0.1  # below, group privacy makes programs smaller and loses less than 1e-3
+_SMALLEST_DELTA = 1e-14  # of the programs: a solver takes no smaller one, a larger one weakens
 _REACH = 16.0  # the lattice ends at this many 1 / epsilon, or past truncated Laplace noise
 
 
@@ -86,6 +87,7 @@ class LatticeDual:
     def bound(self, epsilon: float, delta: float) -> float:
         """Bound that the multipliers prove."""
         epsilon, delta = group_budget(self.group, epsilon, delta)
+        delta = max(delta, _SMALLEST_DELTA)
         program = LatticeProgram(epsilon, delta, 2, self.cells, self.last)
         value = program.bound(list(range(1, self.cells + 1)), np.abs(self.multipliers))
         # Rounding to the lattice may have raised the variance by 1 / (4 cells^2).
@@ -107,6 +109,7 @@ def scalar_certificate(epsilon: float, delta: float, *, fine: bool = False) -> S
     while group > 1 and group_budget(group, epsilon, delta)[1] > 0.1:
         group //= 2
     wide, spent = group_budget(group, epsilon, delta)
+    spent = max(spent, _SMALLEST_DELTA)
     # Peaks of the density become narrow as epsilon grows.
     cells = min(1 + math.ceil(6.0 * wide), 12 if wide <= 4.0 else 30)
     if fine:

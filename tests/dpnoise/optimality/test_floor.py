@@ -106,6 +106,17 @@ def test_floor_falls_with_epsilon_and_with_delta(sensitivity):
     assert all(later < earlier for earlier, later in pairwise(values))
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0])
+@pytest.mark.parametrize("sensitivity", [1.0, L2(1.0, of=3), AtMost(2, of=5)])
+def test_the_smallest_deltas_have_a_floor(sensitivity, epsilon):
+    """No linear program is asked for numbers that its solver does not take."""
+    pure = floor(sensitivity, epsilon=epsilon).value
+    for delta in (1e-16, 1e-40, 1e-300, 5e-324):
+        found = floor(sensitivity, epsilon=epsilon, delta=delta)
+        assert 0.05 * pure <= found.value <= pure
+        assert found.verify() >= found.value
+
+
 def test_sets_within_one_another_have_floors_in_that_order():
     K = 6
     # At delta = 0 the bounds of l1, l2 and the cube are close to the optima, which are ordered.
