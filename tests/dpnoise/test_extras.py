@@ -9,8 +9,15 @@ import pytest
 import dpnoise
 
 LIBRARY = Path(dpnoise.__file__).parent
-THIRD = ("numba", "sklearn", "clarabel")
+THIRD = ("numba", "sklearn", "clarabel", "click", "rich")
 NEEDS = {
+    "cli.allocate": "cli",
+    "cli.best": "cli",
+    "cli.calibrate": "cli",
+    "cli.options": "cli",
+    "cli.output": "cli",
+    "cli.profile": "cli",
+    "cli.program": "cli",
     "learn.cd": "learn",
     "learn.decomposition": "learn",
     "learn.estimators": "learn",

@@ -1,0 +1,1 @@
+"""The command `dpnoise`: noise and its privacy from a shell."""

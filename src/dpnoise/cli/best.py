@@ -1,0 +1,151 @@
+"""The commands `dpnoise best` and `dpnoise compare`: which noise for a sensitivity set."""
+# ruff: noqa: PLC0415  (the library is imported when a command runs)
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpnoise._extras import imports_of
+
+with imports_of("cli"):
+    import click
+
+from dpnoise.cli.names import ERRORS, require_name
+from dpnoise.cli.options import (
+    Name,
+    budget_options,
+    json_option,
+    plot_option,
+    read_budget,
+    read_sensitivity,
+    sensitivity_options,
+)
+from dpnoise.cli.output import Answer, lower, show, stated, upper
+
+if TYPE_CHECKING:
+    from dpnoise.mechanisms.table import Mechanism
+    from dpnoise.sensitivity.base import Sensitivity
+
+_error_option = click.option(
+    "--error",
+    type=Name(ERRORS),
+    default=ERRORS[0],
+    show_default=True,
+    help="What is to be small, averaged over the coordinates.",
+)
+
+
+def _read(name: str, given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]]:
+    """The set and the other arguments of `best` and `compare`; ValueError names every problem."""
+    from dpnoise._validation import Problems
+
+    problems = Problems(name)
+    ball = read_sensitivity(problems, given)
+    read_budget(problems, given["epsilon"], given["delta"], given["relation"])
+    require_name(problems, "error", given["error"], ERRORS)
+    problems.raise_if_any()
+    assert ball is not None  # noqa: S101  (or refused)
+    return ball, {name: given[name] for name in ("epsilon", "delta", "error")}
+
+
+def _asked(ball: Sensitivity, given: dict[str, Any]) -> dict[str, Any]:
+    """The request as data."""
+    names = ("epsilon", "delta", "error", "relation")
+    return {"sensitivity": ball, "dimension": ball.dimension, **{k: given[k] for k in names}}
+
+
+def _row(found: Mechanism) -> dict[str, Any]:
+    """A mechanism as data."""
+    names = (
+        *("name", "reference", "noise", "delta", "variance", "mean_variance"),
+        *("std", "mean_abs", "half_width", "floor", "ratio"),
+    )
+    return {name: getattr(found, name) for name in names}
+
+
+def _left_out(reasons: dict[str, str]) -> list[str]:
+    """Notes on mechanisms that are not in the answer, by the reason."""
+    notes = []
+    for reason in dict.fromkeys(reasons.values()):
+        names = ", ".join(name for name, why in reasons.items() if why == reason)
+        notes.append(f"left out: {names} ({reason.replace('exhaustive=True', '--exhaustive')})")
+    return notes
+
+
+@click.command()
+@sensitivity_options
+@budget_options
+@_error_option
+@click.option("--exhaustive", is_flag=True, help="Also mechanisms that take a second or more.")
+@json_option
+def best(as_json: bool, exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
+    """Noise of minimum error for a sensitivity.
+
+    Example: dpnoise best --at-most 3 --of 12 --epsilon 1 --delta 1e-6
+    """
+    ball, arguments = _read("best", given)
+    from dpnoise.mechanisms.compare import best as find
+
+    found = find(ball, exhaustive=exhaustive, **arguments)
+    more = ", exhaustive=True" if exhaustive else ""
+    call = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    rows = [
+        ("mechanism", f"{found.name} ({found.reference})"),
+        ("noise", repr(found.noise)),
+        ("standard deviation", f"{found.std:.4g}"),
+        ("variance", f"{found.mean_variance:.4g}, mean over {ball.dimension} coordinates"),
+        ("95 % within", f"{found.half_width:.4g}, each coordinate by itself"),
+        ("delta", f"at most {upper(found.delta)}, certified"),
+        ("floor", f"no additive noise has a mean variance below {lower(found.floor)}"),
+        ("relation", stated(given["relation"])),
+        ("in Python", f"best({ball!r}, {call}{more})"),
+    ]
+    title = f"noise of minimum {found.request.error} for {ball!r}"
+    data = {"request": _asked(ball, given), **_row(found), "left_out": found.left_out}
+    show(Answer(title, ("", ""), rows, _left_out(found.left_out), data), as_json=as_json)
+
+
+@click.command()
+@sensitivity_options
+@budget_options
+@_error_option
+@click.option("--exhaustive/--quick", default=True, help="Whether to run the slow searches.")
+@plot_option
+@json_option
+def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> None:  # noqa: ANN401
+    """Every mechanism for a sensitivity, best first.
+
+    Example: dpnoise compare --l2 1 --of 10 --epsilon 1 --delta 1e-6 --quick
+    """
+    ball, arguments = _read("compare", given)
+    from dpnoise.cli.plot import save
+    from dpnoise.mechanisms.compare import compare as find
+
+    table = find(ball, exhaustive=exhaustive, **arguments)
+    if plot:
+        save(plot, table.plot)
+    header = ("mechanism", "std", "mean |error|", "95 % within", "variance", "delta", "by")
+    rows = [
+        (
+            row.name,
+            *(f"{x:.4g}" for x in (row.std, row.mean_abs, row.half_width, row.mean_variance)),
+            upper(row.delta, 3),
+            row.reference,
+        )
+        for row in table
+    ]
+    notes = [
+        "errors are means over the coordinates; delta is a certified upper bound",
+        f"floor: no additive noise has a mean variance below {lower(table.floor)}",
+        stated(given["relation"]),
+        *_left_out(table.left_out),
+    ]
+    budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
+    title = f"noise for {ball!r}, {budget}: best {given['error']} first"
+    data = {
+        "request": _asked(ball, given),
+        "mechanisms": [_row(row) for row in table],
+        "floor": table.floor,
+        "left_out": table.left_out,
+    }
+    show(Answer(title, header, rows, notes, data), as_json=as_json)

@@ -1,0 +1,70 @@
+"""The command `dpnoise calibrate`: noise of one family for a budget."""
+# ruff: noqa: PLC0415  (the library is imported when a command runs)
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dpnoise._extras import imports_of
+
+with imports_of("cli"):
+    import click
+
+from dpnoise.cli.names import FAMILIES, METHODS, require_name
+from dpnoise.cli.options import Name, Number, Whole, budget_options, json_option, read_budget
+from dpnoise.cli.output import Answer, show, stated, upper
+
+
+@click.command()
+@click.argument("family", type=Name(FAMILIES))
+@budget_options
+@click.option("--sensitivity", type=Number(), metavar="S", help="Largest change of a coordinate.")
+@click.option("--dimension", type=Whole(), default=1, metavar="K", help="Number of coordinates.")
+@click.option("--method", type=Name(METHODS), default="exact", show_default=True)
+@json_option
+def calibrate(as_json: bool, family: str, relation: str, **given: Any) -> None:  # noqa: ANN401
+    """Noise of minimum variance in one family.
+
+    Example: dpnoise calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1
+    """
+    from dpnoise._validation import Problems
+    from dpnoise.calibration.calibrate import calibrate as find
+    from dpnoise.sensitivity.base import LARGEST, SMALLEST
+
+    problems = Problems("calibrate")
+    require_name(problems, "family", family, FAMILIES)
+    read_budget(problems, given["epsilon"], given["delta"], relation)
+    size, dimension = given["sensitivity"], given["dimension"]
+    if size is None:
+        problems.add("--sensitivity: expected a positive number, got nothing")
+    elif isinstance(size, str) and "," in size:
+        problems.add(
+            "--sensitivity: expected one number for all coordinates, "
+            f"got {size!r}; dpnoise best and allocate take different ones"
+        )
+    else:
+        problems.number("--sensitivity", size, low=SMALLEST, high=LARGEST)
+    if isinstance(dimension, str) or dimension < 1:
+        problems.add(f"--dimension: expected a whole number of at least 1, got {dimension!r}")
+    require_name(problems, "method", given["method"], METHODS)
+    problems.raise_if_any()
+    found = find(family, **given)
+    call = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    rows = [
+        ("noise", repr(found.noise)),
+        ("standard deviation", f"{math.sqrt(found.variance):.6g}, of each coordinate"),
+        ("variance", f"{found.variance:.6g}, of each coordinate"),
+        ("delta", f"at most {upper(found.delta)}, certified by {', '.join(found.certified_by)}"),
+        ("relation", stated(relation)),
+        ("in Python", f"calibrate({family!r}, {call})"),
+    ]
+    if not found.attained:
+        limit = f"none of this family has minimum variance; its limit has {found.infimum:.6g}"
+        rows.insert(3, ("limit", limit))
+    budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
+    title = f"{family} noise for sensitivity {size!r}, dimension {dimension}, {budget}"
+    names = ("noise", "delta", "variance", "method", "attained", "infimum", "certified_by")
+    request = {"family": family, "relation": relation, **given}
+    data = {"request": request, **{name: getattr(found, name) for name in names}}
+    show(Answer(title, ("", ""), rows, [], data), as_json=as_json)

@@ -1,0 +1,176 @@
+"""Options that several commands share, and the budget and sensitivity that they state.
+
+Values that are no numbers pass through as text, so that one message names every problem.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from dpnoise._extras import imports_of
+
+with imports_of("cli"):
+    import click
+
+from dpnoise.cli.names import RELATIONS, require_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpnoise._validation import Problems
+    from dpnoise.sensitivity.base import Sensitivity
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+_SETS = ("sensitivity", "at_most", "l1", "l2", "linf")
+_LARGE_DELTA, _SMALL_EPSILON = 0.1, 1e-3  # the two together are nearly always a mistake
+
+
+class Number(click.ParamType):
+    """A number, or the text that is none."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, ARG002
+        """The float that a text stands for."""
+        try:
+            return float(value)
+        except ValueError:
+            return value
+
+
+class Whole(click.ParamType):
+    """A whole number, or the text that is none."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, ARG002
+        """The integer that a text stands for."""
+        try:
+            return int(value)
+        except ValueError:
+            return value
+
+
+class Name(click.Choice[str]):
+    """One of several names for completion; other text passes through."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, ARG002
+        """The text itself."""
+        return value
+
+
+def _all(*decorators: Decorator) -> Decorator:
+    """Several options as one decorator, in their order on the page of help."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+sensitivity_options = _all(
+    click.option(
+        "--sensitivity",
+        metavar="S[,S...]",
+        help="Largest change of one number, or of each coordinate: 1.0 or 1,2,0.5.",
+    ),
+    click.option("--at-most", type=Whole(), metavar="M", help="At most M of K coordinates change."),
+    click.option("--of", type=Whole(), metavar="K", help="Number of coordinates."),
+    click.option(
+        "--each", type=Number(), metavar="C", help="With --at-most: each by at most C (1)."
+    ),
+    click.option("--l1", type=Number(), metavar="R", help="Largest l1 norm of the change."),
+    click.option("--l2", type=Number(), metavar="R", help="Largest l2 norm of the change."),
+    click.option("--linf", type=Number(), metavar="R", help="Largest change of any coordinate."),
+)
+relation_option = click.option(
+    "--relation",
+    type=Name(RELATIONS),
+    default=RELATIONS[0],
+    show_default=True,
+    help="Neighbouring data sets that the sensitivity, and so the guarantee, is for.",
+)
+budget_options = _all(
+    click.option("--epsilon", type=Number(), metavar="E", help="From 0 to 1e4."),
+    click.option("--delta", type=Number(), default=0.0, metavar="D", help="Below 1; 0 by default."),
+    relation_option,
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON with exact numbers.")
+plot_option = click.option("--plot", metavar="FILE", help="Draw a figure: .png, .svg or .pdf.")
+
+
+def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str) -> None:  # noqa: ANN401
+    """Record of what is wrong with a budget and with the relation that it is for."""
+    from dpnoise.calibration.budget import check_budget  # noqa: PLC0415
+
+    if epsilon is None:
+        problems.add("--epsilon: expected a number in [0, 10000], got nothing")
+    check_budget(problems, 1.0 if epsilon is None else epsilon, delta, 1.0, 1)
+    if isinstance(epsilon, float) and isinstance(delta, float):
+        large = delta >= _LARGE_DELTA and epsilon <= _SMALL_EPSILON
+        if 0.0 < epsilon < 1.0 <= delta < math.inf or (epsilon > 0.0 and large):
+            zero = "" if delta >= 1.0 else " (if not, --epsilon 0 is nearly the same)"
+            problems.add(
+                f"epsilon {epsilon:g} and delta {delta:g} look swapped; "
+                f"did you mean --epsilon {delta:g} --delta {epsilon:g}?{zero}"
+            )
+    require_name(problems, "relation", relation, RELATIONS)
+
+
+def read_numbers(problems: Problems, option: str, text: str) -> list[float] | None:
+    """Numbers with commas between; None if some are not, which is recorded."""
+    parts = [part.strip() for part in text.split(",")]
+    values = [Number().convert(part, None, None) for part in parts]
+    bad = [value for value in values if isinstance(value, str) or not math.isfinite(value)]
+    expected = "finite numbers with commas between, such as 1,2,0.5"
+    good = problems.require(not bad, option, expected, text)
+    return values if good else None
+
+
+def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity | None:
+    """The set that the options state; None if they state none, which is recorded."""
+    kinds = [kind for kind in _SETS if given[kind] is not None]
+    flags = [f"--{kind.replace('_', '-')}" for kind in kinds]
+    if len(kinds) != 1:
+        problems.add(
+            "sensitivity: expected one of --sensitivity S, --at-most M --of K, --l1 R --of K, "
+            f"--l2 R --of K, --linf R --of K, got {' and '.join(flags) or 'none'}"
+        )
+        return None
+    kind, before = kinds[0], len(problems.found)
+    value, of, each = given[kind], given["of"], given["each"]
+    if kind == "sensitivity" and of is not None:
+        problems.add(
+            f"--of: expected no --of beside --sensitivity, got {of!r}; --linf {value} --of {of} "
+            "is for coordinates that all change by at most as much"
+        )
+    if kind != "sensitivity" and of is None:
+        problems.add(f"--of: expected the number of coordinates beside {flags[0]}, got nothing")
+    if kind != "at_most" and each is not None:
+        problems.add(f"--each: expected no --each beside {flags[0]}, got {each!r}")
+    numbers = read_numbers(problems, "--sensitivity", value) if kind == "sensitivity" else None
+    if len(problems.found) > before:
+        return None
+    try:
+        return _set(kind, numbers or [], value, of, 1.0 if each is None else each)
+    except ValueError as error:
+        problems.add(str(error))
+        return None
+
+
+def _set(kind: str, numbers: list[float], value: Any, of: Any, each: Any) -> Sensitivity:  # noqa: ANN401
+    """The sensitivity set of one kind; ValueError if something is out of range."""
+    from dpnoise.sensitivity.at_most import AtMost  # noqa: PLC0415
+    from dpnoise.sensitivity.balls import L1, L2, LInf  # noqa: PLC0415
+    from dpnoise.sensitivity.convert import as_sensitivity  # noqa: PLC0415
+
+    if kind == "sensitivity":
+        return as_sensitivity(numbers[0] if len(numbers) == 1 else numbers)
+    if kind == "at_most":
+        return AtMost(value, of, each)
+    balls: dict[str, Callable[..., Sensitivity]] = {"l1": L1, "l2": L2, "linf": LInf}
+    return balls[kind](value, of)

@@ -1,0 +1,195 @@
+"""The command `dpnoise profile`: the privacy that given noise provides."""
+# ruff: noqa: PLC0415  (the library is imported when a command runs)
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Any
+
+from dpnoise._extras import imports_of
+
+with imports_of("cli"):
+    import click
+
+from dpnoise.cli.names import FAMILIES, RELATIONS, require_name, suggestion
+from dpnoise.cli.options import (
+    Name,
+    Number,
+    Whole,
+    json_option,
+    plot_option,
+    read_numbers,
+    relation_option,
+)
+from dpnoise.cli.output import Answer, lower, show, stated, upper
+
+if TYPE_CHECKING:
+    from dpnoise._validation import Problems
+    from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
+
+_EPSILONS = "0.1,0.3,1,3,10"
+_TOP = 1e4  # largest epsilon that is found from delta
+_CURVE = 60  # points of a figure
+_LOWEST = 1e-20  # delta in a figure
+_MOST_EPSILONS = 1000
+
+
+def _read_noise(
+    problems: Problems, family: str, parameters: tuple[str, ...]
+) -> Noise | IntegerNoise | None:
+    """The noise with parameters stated as name=value; None if it cannot be had."""
+    from dpnoise.noise import FAMILIES as CONTINUOUS
+    from dpnoise.noise import INTEGER_FAMILIES
+
+    if not require_name(problems, "family", family, FAMILIES):
+        return None
+    kind: Any = {**CONTINUOUS, **INTEGER_FAMILIES}[family]
+    known = {field.name: field.default is MISSING for field in fields(kind) if field.init}
+    values: dict[str, Any] = {}
+    before = len(problems.found)
+    for text in parameters:
+        name, sign, value = text.partition("=")
+        if name not in known or not sign or name in values:
+            expected = " ".join(f"{one}=NUMBER" for one in known)
+            hint = suggestion(name, known) if sign and name not in known else ""
+            problems.add(f"parameters of {family}: expected {expected}, got {text!r}{hint}")
+            continue
+        whole = family in INTEGER_FAMILIES and value.lstrip("-").isdigit()
+        values[name] = int(value) if whole else Number().convert(value, None, None)
+    missing = [name for name, required in known.items() if required and name not in values]
+    if missing and len(problems.found) == before:
+        expected = " ".join(f"{one}=NUMBER" for one in missing)
+        problems.add(f"parameters of {family}: expected {expected}, got nothing")
+    if len(problems.found) > before:
+        return None
+    try:
+        noise: Noise | IntegerNoise = kind(**values)
+    except ValueError as error:
+        problems.add(str(error))
+        return None
+    return noise
+
+
+@click.command()
+@click.argument("family", type=Name(FAMILIES))
+@click.argument("parameters", nargs=-1, metavar="[NAME=NUMBER]...")
+@click.option("--sensitivity", type=Number(), metavar="S", help="Largest change of a coordinate.")
+@click.option(
+    "--copies",
+    type=Whole(),
+    default=1,
+    metavar="K",
+    help="Number of coordinates, or of queries, that have this noise and sensitivity.",
+)
+@click.option("--epsilon", metavar="E[,E...]", help=f"Where to give delta; {_EPSILONS} by default.")
+@click.option("--delta", type=Number(), metavar="D", help="Where to give epsilon instead.")
+@relation_option
+@plot_option
+@json_option
+def profile(
+    *,
+    as_json: bool,
+    family: str,
+    parameters: tuple[str, ...],
+    sensitivity: Any,  # noqa: ANN401
+    copies: Any,  # noqa: ANN401
+    epsilon: str | None,
+    delta: Any,  # noqa: ANN401
+    relation: str,
+    plot: str | None,
+) -> None:
+    """Privacy that given noise provides: delta at epsilon, or epsilon at delta.
+
+    Example: dpnoise profile gaussian sigma=3 --sensitivity 1 --copies 5 --delta 1e-6
+    """
+    from dpnoise._validation import Problems
+
+    problems = Problems("profile")
+    noise = _read_noise(problems, family, parameters)
+    if sensitivity is None:
+        problems.add("--sensitivity: expected a positive number, got nothing")
+    else:
+        problems.number("--sensitivity", sensitivity, low=0.0, open_low=True)
+    if isinstance(copies, str) or copies < 1:
+        problems.add(f"--copies: expected a whole number of at least 1, got {copies!r}")
+    if epsilon is not None and delta is not None:
+        problems.add(f"expected --epsilon or --delta, got both: {epsilon} and {delta}")
+    epsilons = read_numbers(problems, "--epsilon", _EPSILONS if epsilon is None else epsilon) or []
+    few = len(epsilons) <= _MOST_EPSILONS
+    problems.require(few, "--epsilon", f"at most {_MOST_EPSILONS} values", len(epsilons))
+    bad = [value for value in epsilons if not 0.0 <= value <= _TOP]
+    problems.require(not bad, "--epsilon", f"numbers in [0, {_TOP:g}]", bad)
+    if delta is not None:
+        problems.number("--delta", delta, low=0.0, high=1.0, open_high=True)
+    require_name(problems, "relation", relation, RELATIONS)
+    problems.raise_if_any()
+    assert noise is not None  # noqa: S101  (or refused)
+    if delta is not None:
+        epsilons = [_epsilon_of(noise, sensitivity, copies, delta, relation)]
+    from dpnoise.privacy.vector import vector_profile
+
+    found = vector_profile(noise, sensitivity, epsilons, copies=copies)
+    deltas = found.upper.tolist()
+    if delta is not None:
+        deltas = [min(deltas[0], delta)]  # both are proved bounds
+    if plot:
+        _draw(plot, noise, sensitivity, copies, max(epsilons))
+    rows = [
+        (upper(e, 6) if delta is not None else repr(e), upper(high, 6), lower(low, 6))
+        for e, high, low in zip(epsilons, deltas, found.lower.tolist(), strict=True)
+    ]
+    title = f"{noise!r}, sensitivity {sensitivity!r}, copies {copies}"
+    header = ("epsilon", "delta at most", "delta at least")
+    request = {"noise": noise, "sensitivity": sensitivity, "copies": copies, "relation": relation}
+    data = {"request": {**request, "delta": delta}, "epsilon": epsilons, "delta": deltas}
+    data["delta_at_least"] = found.lower
+    show(Answer(title, header, rows, [stated(relation)], data), as_json=as_json)
+
+
+def _epsilon_of(
+    noise: Noise | IntegerNoise, sensitivity: float, copies: int, delta: float, relation: str
+) -> float:
+    """An epsilon at which all copies keep delta; ValueError if there is none up to 1e4."""
+    from dpnoise.privacy.odometer.budget import Budget
+    from dpnoise.privacy.profile import epsilon_at
+
+    if copies == 1:
+        found = float(epsilon_at(noise, sensitivity, delta))
+    else:
+        budget = Budget(_TOP, delta, relation=relation)
+        budget.spend(noise, sensitivity, times=copies)
+        found = float(budget.epsilon_of())
+    if not found <= _TOP:
+        message = (
+            f"profile: delta: expected one that {noise!r} keeps at sensitivity {sensitivity:g} "
+            f"for some epsilon up to {_TOP:g}, got {delta!r}"
+        )
+        raise ValueError(message)
+    return found
+
+
+def _draw(
+    path: str, noise: Noise | IntegerNoise, sensitivity: float, copies: int, most: float
+) -> None:
+    """A figure of the upper bound on delta from epsilon = 0 on."""
+    import numpy as np
+
+    from dpnoise.cli.plot import save
+    from dpnoise.privacy.vector import vector_profile
+
+    grid = np.linspace(0.0, most if most > 0.0 else 1.0, _CURVE)
+    delta = vector_profile(noise, sensitivity, grid, copies=copies).upper
+
+    def curve(ax: Any) -> None:  # noqa: ANN401
+        some = delta > 0.0
+        ax.plot(grid[some], delta[some], color="k")
+        if some.any():
+            ax.set_yscale("log")
+            low, high = 0.5 * float(delta[some].min()), 0.5 * float(delta.max())
+            ax.set_ylim(bottom=min(max(_LOWEST, low), high))
+        ax.set_xlabel("epsilon")
+        ax.set_ylabel("delta, upper bound")
+        ax.set_title(f"{noise!r}, sensitivity {sensitivity:g}, copies {copies}", fontsize="medium")
+
+    save(path, curve)

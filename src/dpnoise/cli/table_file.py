@@ -1,0 +1,105 @@
+"""A CSV file of sensitivities: one column, or names beside them; every bad row is named."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from dpnoise._validation import Problems
+
+_TITLE = re.compile(r"[^\W\d_][\w ()/|-]*")  # of a column, not a mistyped number
+_HOLES = {"", "-", "na", "n/a", "nan", "none", "null", "missing"}
+_EXPECTED = "one column of sensitivities, or two with names before them"
+_COLUMNS = 2
+
+
+class Rows(NamedTuple):
+    """The names and sensitivities of a file, in its order."""
+
+    names: list[str]
+    values: list[float]
+
+
+def read_rows(problems: Problems, path: str) -> Rows:
+    """The rows of a file; what is wrong with them is recorded, with their lines."""
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        problems.add(f"{path}: expected a CSV file in UTF-8, got {error}")
+        return Rows([], [])
+    filled = [k for k, (_, cells) in enumerate(lines) if any(cells)]
+    lines = lines[: filled[-1] + 1] if filled else []
+    header = lines.pop(0)[1] if lines and _is_header(lines[0][1]) else []
+    if not lines:
+        problems.add(f"{path}: expected {_EXPECTED}, got no rows")
+    _check(problems, path, lines, len(header))
+    if problems.found:
+        return Rows([], [])
+    names = [
+        cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in enumerate(lines, 1)
+    ]
+    return Rows(names, [float(cells[-1]) for _, cells in lines])
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether the first row names the columns."""
+    last = cells[-1] if cells else ""
+    word = last.lower() not in _HOLES | {"inf", "infinity"}
+    return 1 <= len(cells) <= _COLUMNS and word and bool(_TITLE.fullmatch(last))
+
+
+def _check(problems: Problems, path: str, lines: list[tuple[int, list[str]]], width: int) -> None:
+    """Record of every bad row; `width` columns have a header, 0 if there is none."""
+    doubtful = width == 0 and lines and all(_has_decimal_comma(cells) for _, cells in lines)
+    width = width or next((len(cells) for _, cells in lines if any(cells)), 1)
+    if doubtful:
+        problems.add(
+            f"{path}: expected decimal points, or a header above two columns of whole numbers, "
+            f"got {','.join(lines[0][1])!r} in line {lines[0][0]}"
+        )
+    lines_of: dict[str, int] = {}
+    bad: dict[str, list[str]] = {}
+    for number, cells in lines:
+        expected = _expected(cells, width)
+        if not expected and width == _COLUMNS:
+            first = lines_of.setdefault(cells[0], number)
+            expected = f"each name once ({cells[0]!r} is in line {first})" * (first != number)
+        if expected:
+            bad.setdefault(expected, []).append(f"line {number}: {','.join(cells)!r}")
+    for expected, rows in bad.items():
+        problems.add(f"{path}: expected {expected}, got {', '.join(rows)}")
+
+
+def _has_decimal_comma(cells: list[str]) -> bool:
+    """Whether two cells may be one number with a decimal comma."""
+    return len(cells) == _COLUMNS and all(cell.isdigit() for cell in cells)
+
+
+def _expected(cells: list[str], width: int) -> str:
+    """What was expected of a row that is bad by itself; empty if it is not."""
+    if not any(cells) or cells[-1].lower() in _HOLES:
+        return "a sensitivity in every row"
+    if len(cells) != width or width > _COLUMNS:
+        return _EXPECTED
+    if width == _COLUMNS and re.search(r"[;\t]", cells[0]):
+        return "commas between columns and decimal points"
+    value = _number(cells[-1])
+    if value is None:
+        return "numbers with a decimal point"
+    if not 0.0 <= value < math.inf:
+        return "finite sensitivities of at least 0"
+    return "" if cells[0] else "a name in every row"
+
+
+def _number(text: str) -> float | None:
+    """The number that a cell holds, if it is one."""
+    try:
+        return float(text) if "_" not in text else None
+    except ValueError:
+        return None

@@ -1,0 +1,71 @@
+"""`dpnoise best` and `compare` give what the functions give."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpnoise import L1, L2, AtMost, Box, LInf
+from dpnoise.cli.program import program
+from dpnoise.mechanisms.compare import best, compare
+
+SETS = [
+    ("--sensitivity 1.5", LInf(1.5)),
+    ("--sensitivity 1,2,0.5", Box((1.0, 2.0, 0.5))),
+    ("--at-most 3 --of 12", AtMost(3, 12)),
+    ("--at-most 3 --of 12 --each 2.5", AtMost(3, 12, 2.5)),
+    ("--l1 2 --of 3", L1(2.0, 3)),
+    ("--l2 2 --of 3", L2(2.0, 3)),
+    ("--linf 2 --of 3", LInf(2.0, 3)),
+]
+
+
+def data(text):
+    done = CliRunner().invoke(program, [*text.split(), "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("options", "ball"), SETS)
+def test_best_in_json_is_exact(options, ball):
+    answer = data(f"best {options} --epsilon 0.7 --delta 1e-5 --relation add-remove")
+    found = best(ball, epsilon=0.7, delta=1e-5)
+    assert (answer["name"], answer["delta"]) == (found.name, found.delta)
+    assert np.array_equal(answer["variance"], found.variance)
+    assert answer["floor"] == found.floor
+    assert answer["request"]["sensitivity"]["kind"] == type(ball).__name__
+    assert answer["request"]["dimension"] == ball.dimension
+    assert answer["request"]["relation"] == "add-remove"
+
+
+def test_compare_has_the_rows_of_the_function():
+    answer = data("compare --sensitivity 1,2 --epsilon 1 --error mean-abs --quick")
+    table = compare([1.0, 2.0], epsilon=1.0, error="mean-abs", exhaustive=False)
+    assert [row["name"] for row in answer["mechanisms"]] == [row.name for row in table]
+    assert [row["mean_abs"] for row in answer["mechanisms"]] == [row.mean_abs for row in table]
+    assert answer["left_out"] == table.left_out
+
+
+def test_the_python_call_gives_the_same_noise():
+    done = CliRunner().invoke(program, ["best", "--l2", "2", "--of", "3", "--epsilon", "1"])
+    call = next(line for line in done.stdout.splitlines() if line.startswith("in Python"))
+    found = eval(call.removeprefix("in Python"), {"best": best, "L2": L2})  # noqa: S307
+    assert f"{found.noise!r}" in done.stdout
+
+
+def test_a_figure_is_written(tmp_path):
+    path = tmp_path / "compare.svg"
+    words = ["compare", "--sensitivity", "1", "--epsilon", "1", "--quick", "--plot", str(path)]
+    assert CliRunner().invoke(program, words).exit_code == 0
+    assert "floor" in path.read_text() or path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("path", ["folder/that/is/not/there.svg", "figure.xyz"])
+def test_a_figure_that_cannot_be_written_leaves_no_answer(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["compare", "--sensitivity", "1", "--epsilon", "1", "--quick", "--plot", path]
+    done = CliRunner().invoke(program, words)
+    assert done.exit_code == 2
+    assert not done.stdout
+    assert done.stderr.startswith("dpnoise: ")
