@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _EPSILONS = "0.1,0.3,1,3,10"
 _TOP = 1e4  # largest epsilon that is found from delta
 _CURVE = 60  # points of a figure
-_LOWEST = 1e-20  # delta in a figure
+_LOWEST = 1e-20  # delta in a figure, if its largest is not below
 _MOST_EPSILONS = 1000
 
 
@@ -178,16 +178,18 @@ def _draw(
     from dpnoise.cli.plot import save
     from dpnoise.privacy.vector import vector_profile
 
-    grid = np.linspace(0.0, most if most > 0.0 else 1.0, _CURVE)
+    coarse = np.linspace(0.0, most if most > 0.0 else 1.0, _CURVE)
+    seen = vector_profile(noise, sensitivity, coarse, copies=copies).upper >= _LOWEST
+    last = min(max(int(np.count_nonzero(seen)), 1), _CURVE - 1)
+    grid = np.linspace(0.0, coarse[last], _CURVE)  # to where delta ends
     delta = vector_profile(noise, sensitivity, grid, copies=copies).upper
 
     def curve(ax: Any) -> None:  # noqa: ANN401
-        some = delta > 0.0
+        top = float(delta.max())
+        some = delta >= min(_LOWEST, top)
         ax.plot(grid[some], delta[some], color="k")
-        if some.any():
+        if top > 0.0:
             ax.set_yscale("log")
-            low, high = 0.5 * float(delta[some].min()), 0.5 * float(delta.max())
-            ax.set_ylim(bottom=min(max(_LOWEST, low), high))
         ax.set_xlabel("epsilon")
         ax.set_ylabel("delta, upper bound")
         ax.set_title(f"{noise!r}, sensitivity {sensitivity:g}, copies {copies}", fontsize="medium")
