@@ -17,6 +17,7 @@ V1(epsilon, delta) >= g^2 V1 at that budget. The loss is of the order of (g epsi
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ MARGIN = 1e-12  # relative, for the rounding of closed forms
 _LARGEST_EPSILON = 8.0  # of the programs
 _SMALL_EPSILON = 0.1  # below, group privacy makes programs smaller and loses less than 1e-3
 _SMALLEST_DELTA = 1e-14  # of the programs: a solver takes no smaller one, a larger one weakens
+_LARGER = 1.0, 3.0, 30.0, 1000.0  # factors of delta
 _REACH = 16.0  # the lattice ends at this many 1 / epsilon, or past truncated Laplace noise
 
 
@@ -116,8 +118,13 @@ def scalar_certificate(epsilon: float, delta: float, *, fine: bool = False) -> S
         cells = max(cells, min(2 * cells, 24))
     support = min(_REACH, math.log1p(math.expm1(wide) / (2.0 * spent)))
     last = math.ceil((support / wide + 2.0) * cells)
-    program = LatticeProgram(wide, spent, 2, cells, last)
-    multipliers = program.multipliers(list(range(1, cells + 1)))
-    found = LatticeDual(group, cells, last, multipliers)
     tail = HalfUnitTail()
-    return found if found.bound(epsilon, delta) >= tail.bound(epsilon, delta) else tail
+    # The solver may fail at one delta; multipliers for a larger one prove a little less.
+    for more in _LARGER:
+        program = LatticeProgram(wide, more * spent, 2, cells, last)
+        with suppress(RuntimeError):
+            multipliers = program.multipliers(list(range(1, cells + 1)))
+            found = LatticeDual(group, cells, last, multipliers)
+            if found.bound(epsilon, delta) >= tail.bound(epsilon, delta):
+                return found
+    return tail

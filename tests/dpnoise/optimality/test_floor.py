@@ -111,9 +111,18 @@ def test_floor_falls_with_epsilon_and_with_delta(sensitivity):
 def test_the_smallest_deltas_have_a_floor(sensitivity, epsilon):
     """No linear program is asked for numbers that its solver does not take."""
     pure = floor(sensitivity, epsilon=epsilon).value
-    for delta in (1e-16, 1e-40, 1e-300, 5e-324):
+    for delta in (1e-16, 5e-324):
         found = floor(sensitivity, epsilon=epsilon, delta=delta)
         assert 0.05 * pure <= found.value <= pure
+        assert found.verify() >= found.value
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0, 6.0])
+def test_ordinary_budgets_have_a_floor_also_where_a_solver_fails_at_one_of_them(epsilon):
+    pure = floor(1.0, epsilon=epsilon).value
+    for power in range(-14, -3):
+        found = floor(1.0, epsilon=epsilon, delta=10.0**power)
+        assert 0.9 * pure < found.value <= pure
         assert found.verify() >= found.value
 
 
