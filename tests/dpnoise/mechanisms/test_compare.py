@@ -56,7 +56,12 @@ def test_an_exhaustive_search_leaves_nothing_out_and_is_never_worse():
         assert table[0].error <= quick.error * (1.0 + 1e-4)
         names = {row.name for row in table}
         assert {"flipped Huber", "truncated K-norm", "Gaussian", "Laplace"} <= names
-        assert table.rows[0].name == best(ball, epsilon=1.0, delta=1e-3, exhaustive=True).name
+
+
+def test_the_best_of_an_exhaustive_search_is_the_first_of_the_table():
+    found = best(1.0, epsilon=1.0, delta=1e-3, exhaustive=True)
+    assert not found.left_out
+    assert found.name == compare(1.0, epsilon=1.0, delta=1e-3)[0].name
 
 
 def test_errors_decide_the_order():
