@@ -122,7 +122,7 @@ def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]
 
 def _tested(K: int, epsilon: float, delta: float) -> int:
     """Number of a cube's K coordinates whose product test is highest; it pays 2^k delta for k."""
-    most = min(K, max(2, int(math.log2(1.0 / delta))))
+    most = min(K, max(2, int(-math.log2(delta))))
     sizes = range(max(2, most - _FEWER), most + 1)
 
     def height(size: int) -> float:
