@@ -252,7 +252,7 @@ class Budget:
         For the exact account it is the budget's epsilon less `epsilon_of()`. Releases of other
         kinds may fit where it is small: `spend` decides.
         """
-        return max(self._account.pure_left(self._ledger), 0.0)
+        return max(0.0, self._account.pure_left(self._ledger))  # not -0.0
 
     def zcdp(self) -> ZCDP:
         """A concentrated bound (xi, eta) of everything spent, infinite where none is known."""

@@ -157,6 +157,12 @@ def test_one_coordinate_is_the_worst_case_of_independent_laplace_noise_in_an_l1_
         assert np.all(both.upper <= alone.upper * (1 + 1e-9))
 
 
+def test_a_budget_that_is_spent_exactly_has_zero_left():
+    budget = Budget(1.0)
+    budget.spend_dp(0.5, times=2)
+    assert str(budget.remaining()) == "0.0"
+
+
 def test_numbers_of_numpy_count_as_numbers():
     budget = Budget(np.float32(1.0), np.float32(1e-6))
     budget.spend_dp(np.float32(0.5), np.float32(1e-7), np.int32(2))
