@@ -25,7 +25,7 @@ _UNDER = 1.0 - 1e-5  # a hint has six digits
 _STRIDES = (0.02, 0.2, 1.0, 4.0, 12.0, 30.0, 60.0)  # of log scale, around a guess
 _CLOSE: Any = {"xatol": 1e-9, "maxiter": 100}
 _FEW: Any = {"xatol": 1e-10, "maxiter": 8}
-_SIX_DIGITS = 2e-6  # relative, of a shape
+_SIX_DIGITS = 1.1e-5  # relative, of a shape: a ratio of two numbers of six digits
 _ROUGH: Any = {"xatol": 1e-4, "maxiter": 15}
 
 

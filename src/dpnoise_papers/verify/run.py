@@ -106,7 +106,7 @@ def verify(
     share: float = 0.1,
     seed: int,
     cores: int = 2,
-    limit: float = 280.0,
+    limit: float = 200.0,
 ) -> Report:
     """Recompute a random `share` of the deterministic claims of a run.
 
