@@ -111,22 +111,17 @@ def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]
         return []
     product = product_test(K, epsilon, delta)
     found: list[Certificate] = [product] if product else []
-    if delta > 0.0 and (size := _tested(K, epsilon, delta)) < K:
-        inner = product_test(size, epsilon, delta)
-        found += [Subsets(LInf(1.0, size), inner)] if inner else []
+    if delta > 0.0:
+        found += _smaller_cubes(K, epsilon, delta)
     if fine and delta == 0.0 and K <= _MOST_TRANSPORTED:
         transport = cube_transport(K, epsilon)
         found += [transport] if transport else []
     return found
 
 
-def _tested(K: int, epsilon: float, delta: float) -> int:
-    """Number of a cube's K coordinates whose product test is highest; it pays 2^k delta for k."""
+def _smaller_cubes(K: int, epsilon: float, delta: float) -> list[Certificate]:
+    """Product tests of fewer than K coordinates of a cube: a test of k of them pays 2^k delta."""
     most = min(K, max(2, int(-math.log2(delta))))
-    sizes = range(max(2, most - _FEWER), most + 1)
-
-    def height(size: int) -> float:
-        test = product_test(size, epsilon, delta)
-        return test.bound(LInf(1.0, size), epsilon, delta, np.ones(1)) if test else 0.0
-
-    return max(sizes, key=height)
+    sizes = range(max(2, most - _FEWER), min(most, K - 1) + 1)
+    tests = [(size, product_test(size, epsilon, delta)) for size in sizes]
+    return [Subsets(LInf(1.0, size), test) for size, test in tests if test]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.noise._arrays import draws, points
+from dpnoise.noise._arrays import draws, floats, points
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,6 +39,19 @@ def check_dimension(problems: Problems, name: str, value: object) -> bool:
     good = is_integer(value) and 1 <= value <= MOST_COORDINATES
     expected = f"an integer from 1 to {MOST_COORDINATES:g}"
     return problems.require(good, name, expected, value)
+
+
+def read_sizes(problems: Problems, name: str, value: ArrayLike) -> tuple[float, ...]:
+    """Sizes of a set along the axes, 0 or from 1e-100 to 1e100, not all 0; problems recorded."""
+    values = floats(problems, name, value, low=0.0, high=LARGEST)
+    if not problems.found:
+        good = values.ndim == 1 and values.size > 0
+        problems.require(good, f"shape of {name}", "one axis, not empty", values.shape)
+        zero = not np.any(values > 0.0) and values.size > 0
+        problems.require(not zero, name, "at least one above 0", value)
+        tiny = values[(values > 0.0) & (values < SMALLEST)]
+        problems.require(not tiny.size, name, f"0 or at least {SMALLEST:g}", tiny.tolist())
+    return tuple(values.ravel().tolist())
 
 
 def largest(x: Array) -> tuple[Array, Array]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
-from dpnoise.sensitivity.base import LARGEST, SMALLEST, Sensitivity
+from dpnoise.sensitivity.base import Sensitivity, read_sizes
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -44,16 +43,9 @@ class Box(Sensitivity):
     def __post_init__(self) -> None:
         """Check of the entries, stored as a tuple of floats."""
         problems = Problems("box of sensitivities")
-        values = floats(problems, "lambdas", self.lambdas, low=0.0, high=LARGEST)
-        if not problems.found:
-            good = values.ndim == 1 and values.size > 0
-            problems.require(good, "shape of lambdas", "one axis, not empty", values.shape)
-            zero = not np.any(values > 0.0) and values.size > 0
-            problems.require(not zero, "lambdas", "at least one above 0", self.lambdas)
-            tiny = values[(values > 0.0) & (values < SMALLEST)]
-            problems.require(not tiny.size, "lambdas", f"0 or at least {SMALLEST:g}", tiny.tolist())
+        sizes = read_sizes(problems, "lambdas", self.lambdas)
         problems.raise_if_any()
-        object.__setattr__(self, "lambdas", tuple(values.tolist()))
+        object.__setattr__(self, "lambdas", sizes)
 
     @property
     def dimension(self) -> int:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise._arrays import floats
 from dpnoise.sensitivity.balls import L2
-from dpnoise.sensitivity.base import LARGEST, SMALLEST, Sensitivity, largest
+from dpnoise.sensitivity.base import Sensitivity, largest, read_sizes
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
@@ -54,16 +53,9 @@ class Ellipsoid(Sensitivity):
     def __post_init__(self) -> None:
         """Check of the axes, stored as a tuple of floats."""
         problems = Problems("ellipsoid of sensitivities")
-        values = floats(problems, "axes", self.axes, low=0.0, high=LARGEST)
-        if not problems.found:
-            good = values.ndim == 1 and values.size > 0
-            problems.require(good, "shape of axes", "one axis, not empty", values.shape)
-            zero = not np.any(values > 0.0) and values.size > 0
-            problems.require(not zero, "axes", "at least one above 0", self.axes)
-            tiny = values[(values > 0.0) & (values < SMALLEST)]
-            problems.require(not tiny.size, "axes", f"0 or at least {SMALLEST:g}", tiny.tolist())
+        sizes = read_sizes(problems, "axes", self.axes)
         problems.raise_if_any()
-        object.__setattr__(self, "axes", tuple(values.tolist()))
+        object.__setattr__(self, "axes", sizes)
 
     def _ball(self) -> L2:
         """The unit ball of the active coordinates."""

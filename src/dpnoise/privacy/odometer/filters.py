@@ -15,6 +15,7 @@ stays below a limit fixed in advance. Proofs are in docs/budget.md.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +39,7 @@ _MINIMUM_MU, _MAXIMUM_MU = 1e-90, 1e40  # of Gaussian profiles; a smaller one co
 _HALVINGS = 60  # of mu of what is left
 
 
-class _Filter:
+class _Filter(ABC):
     """What both filters share."""
 
     adaptive = True
@@ -46,9 +47,9 @@ class _Filter:
     def __init__(self, epsilon: float, delta: float) -> None:
         self.epsilon, self.delta = epsilon, delta
 
+    @abstractmethod
     def epsilon_of(self, ledger: Ledger, delta: float) -> float:
         """An epsilon for the cost of everything at a delta."""
-        raise NotImplementedError
 
     def keeps(self, ledger: Ledger) -> bool:
         """Whether everything is within the budget."""
