@@ -1,0 +1,1 @@
+"""Statistical lower bounds on the privacy loss of a sampler."""

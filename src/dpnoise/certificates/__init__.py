@@ -1,0 +1,1 @@
+"""Certificates of privacy: files that say what was proved, and their verification."""

@@ -1,0 +1,1 @@
+"""Release of query answers with noise whose draws are exact."""
