@@ -64,7 +64,7 @@ deep deep_cifar10 deep_gradients deep_weights: $(DEEP_READY)
 
 test-deep: $(DEEP_READY)
 	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \
-	    tests/dpnoise_papers/inid_2024/deep $(wildcard tests/dpnoise_papers/inid_2024/*/test_table_4*.py)
+	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4
 
 kills: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m kills --kills $(KILLS) $(if $(SEED),--seed $(SEED))

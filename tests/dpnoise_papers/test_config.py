@@ -22,7 +22,7 @@ from dpnoise_papers.config import (
     validate,
 )
 from dpnoise_papers.papers import MODULES
-from dpnoise_papers.run_settings import places
+from dpnoise_papers.run.settings import places
 from dpnoise_papers.settings import Section
 
 ROOT = Path(__file__).parents[2]

@@ -9,9 +9,9 @@ from dpnoise_papers.code_inputs import code_digest, remember_digests
 from dpnoise_papers.optional import optional_tables, standing, targets
 from dpnoise_papers.papers import papers
 from dpnoise_papers.data.copies import check_mirror
-from dpnoise_papers.run_settings import load_run, places
-from dpnoise_papers.surroundings import lock_notice, refusal
-from dpnoise_papers.strays import stray_files, warning
+from dpnoise_papers.run.settings import load_run, places
+from dpnoise_papers.run.surroundings import lock_notice, refusal
+from dpnoise_papers.run.strays import stray_files, warning
 from dpnoise_papers.steps import PUBLISHED, named_results, steps, target
 
 if workflow.is_main_process and refusal():

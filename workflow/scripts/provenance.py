@@ -3,8 +3,8 @@
 import json
 
 from dpnoise_papers.call import logged, read_statuses
-from dpnoise_papers.provenance import files_made, run_stamp
 from dpnoise_papers.result_files import write_text
+from dpnoise_papers.run.provenance import files_made, run_stamp
 
 given, params = snakemake.input, snakemake.params
 with logged(snakemake.log[0]) as log:

@@ -34,7 +34,7 @@ def markdown(
     its evidence and the claims that it explains; then one table per item, and below it what was
     found where a claim is not reproduced. `readme` says where the README and the snapshot in docs/
     differ from this run, as `summary.differences` and `findings.differences` return it; `changed`
-    are the settings that are not the papers', as `dpnoise_papers.run_settings.settings_changed`
+    are the settings that are not the papers', as `dpnoise_papers.run.settings.settings_changed`
     returns them.
     """
     lines = [

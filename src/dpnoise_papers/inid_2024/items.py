@@ -240,7 +240,7 @@ PAPER = Paper(
         Item(
             id="table-4",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.table_4.table_4",
+                function="dpnoise_papers.inid_2024.table_4.noise.table_4",
                 settings=("table_4",),
                 claims=True,
             ),
@@ -248,7 +248,7 @@ PAPER = Paper(
         Item(
             id="table-4-accounting",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.table_4_accounting.table_4_accounting",
+                function="dpnoise_papers.inid_2024.table_4.accounting.table_4_accounting",
                 settings=("table_4",),
             ),
         ),
@@ -263,7 +263,7 @@ PAPER = Paper(
             "for every shape, if accuracies that differ by more than the Gaussian rows break "
             "their own order are ordered by noise.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.table_4_laplace.table_4_laplace",
+                function="dpnoise_papers.inid_2024.table_4.laplace.table_4_laplace",
                 settings=("table_4",),
                 claims=True,
             ),

@@ -9,7 +9,7 @@ DEEP = (
         id="table-4-digits-runs",
         extra="deep",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_training.digits_cell",
+            function="dpnoise_papers.inid_2024.table_4.training.digits_cell",
             settings=("table_4_digits",),
             parts="table_4_digits.cells",
             for_each=True,
@@ -25,7 +25,7 @@ DEEP = (
         "training without clipping and noise, and guessing; the panel of Laplace noise has an "
         "axis of its own. I.i.d. noise with global clipping, the others with clipping by layer.",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_summary.table_4_trained",
+            function="dpnoise_papers.inid_2024.table_4.summary.table_4_trained",
             settings=("table_4_digits",),
             reads=("table-4-digits-runs-{part}",),
             parts="table_4_digits.cells",
@@ -43,7 +43,7 @@ DEEP = (
         id="table-4-digits-gains",
         extra="deep",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_summary.table_4_gains",
+            function="dpnoise_papers.inid_2024.table_4.summary.table_4_gains",
             reads=("table-4-digits",),
         ),
     ),
@@ -51,7 +51,7 @@ DEEP = (
         id="table-4-digits-groups",
         extra="deep",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_summary.groups_of_cells",
+            function="dpnoise_papers.inid_2024.table_4.summary.groups_of_cells",
             reads=("table-4-digits-groups-{part}",),
             parts="table_4_digits.cells",
         ),
@@ -61,7 +61,7 @@ DEEP = (
         extra="deep",
         target="deep_cifar10",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_training.cifar10_cell",
+            function="dpnoise_papers.inid_2024.table_4.training.cifar10_cell",
             settings=("table_4_cifar10",),
             data=("images/cifar10",),
             parts="table_4_cifar10.cells",
@@ -81,7 +81,7 @@ DEEP = (
         "Lines are training without clipping and noise, and guessing; the panel of Laplace noise "
         "has an axis of its own.",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_summary.table_4_trained",
+            function="dpnoise_papers.inid_2024.table_4.summary.table_4_trained",
             settings=("table_4_cifar10",),
             reads=("table-4-cifar10-runs-{part}",),
             parts="table_4_cifar10.cells",
@@ -100,7 +100,7 @@ DEEP = (
         extra="deep",
         target="deep_gradients",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_gradients.measured_gradients",
+            function="dpnoise_papers.inid_2024.table_4.gradients.measured_gradients",
             settings=("table_4_gradients", "table_4_cifar10"),
             data=("images/cifar10",),
             makes=(
@@ -117,8 +117,7 @@ DEEP = (
         extra="deep",
         target="deep_gradients",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.table_4_laplace_measured."
-            "table_4_laplace_measured",
+            function="dpnoise_papers.inid_2024.table_4.laplace_measured.table_4_laplace_measured",
             reads=("table-4-laplace", "table-4-gradients-shapes"),
         ),
     ),

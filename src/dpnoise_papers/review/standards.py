@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from dpnoise_papers.result_files import write_text
-from dpnoise_papers.run_settings import places
+from dpnoise_papers.run.settings import places
 
 if TYPE_CHECKING:
     from dpnoise_papers.item import Paper

@@ -14,7 +14,7 @@ from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.config import load
 from dpnoise_papers.item import PART
 from dpnoise_papers.papers import papers
-from dpnoise_papers.run_settings import places
+from dpnoise_papers.run.settings import places
 from dpnoise_papers.seeds import generator
 from dpnoise_papers.verify.model import Answer, NoPathError, Row
 from dpnoise_papers.verify.paths import SLOW, all_paths

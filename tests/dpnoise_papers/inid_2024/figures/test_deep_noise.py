@@ -7,8 +7,8 @@ import pytest
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.inid_2024.figures.deep_noise import _VARIANTS, signal_and_noise
 from dpnoise_papers.inid_2024.learning_settings import DeepLearning
-from dpnoise_papers.inid_2024.tables.table_4 import table_4
-from dpnoise_papers.inid_2024.tables.table_4_laplace import VARIANTS, table_4_laplace
+from dpnoise_papers.inid_2024.table_4.laplace import VARIANTS, table_4_laplace
+from dpnoise_papers.inid_2024.table_4.noise import table_4
 
 CLAIMS = Path(__file__).parents[4] / "published" / "inid-2024.csv"
 

@@ -7,8 +7,8 @@ import pytest
 
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.inid_2024.learning_settings import DeepLearning
-from dpnoise_papers.inid_2024.tables.table_4_laplace import table_4_laplace
-from dpnoise_papers.inid_2024.tables.table_4_laplace_measured import (
+from dpnoise_papers.inid_2024.table_4.laplace import table_4_laplace
+from dpnoise_papers.inid_2024.table_4.laplace_measured import (
     COLUMNS,
     table_4_laplace_measured,
 )

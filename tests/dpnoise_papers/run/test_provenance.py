@@ -11,7 +11,7 @@ from dpnoise_papers.config import load, settings_digest
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 from dpnoise_papers.optional import targets
 from dpnoise_papers.papers import papers
-from dpnoise_papers.provenance import (
+from dpnoise_papers.run.provenance import (
     files_made,
     origins,
     revision,

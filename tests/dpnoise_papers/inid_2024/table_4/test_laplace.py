@@ -8,8 +8,7 @@ import pytest
 
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.inid_2024.learning_settings import DeepLearning
-from dpnoise_papers.inid_2024.tables.table_4 import PRINTED_AS
-from dpnoise_papers.inid_2024.tables.table_4_laplace import (
+from dpnoise_papers.inid_2024.table_4.laplace import (
     COLUMNS,
     VARIANTS,
     _gaussian,
@@ -17,6 +16,7 @@ from dpnoise_papers.inid_2024.tables.table_4_laplace import (
     noise_over_gaussian,
     table_4_laplace,
 )
+from dpnoise_papers.inid_2024.table_4.noise import PRINTED_AS
 
 CLAIMS = Path(__file__).parents[4] / "published" / "inid-2024.csv"
 SIZES = np.array([30.0, 30.0, 1000.0])

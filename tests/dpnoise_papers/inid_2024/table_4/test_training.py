@@ -9,8 +9,8 @@ import deep_toys as toys
 
 torch = pytest.importorskip("torch")
 from dpnoise_papers.inid_2024.deep.training import train  # noqa: E402
-from dpnoise_papers.inid_2024.tables import table_4_training  # noqa: E402
-from dpnoise_papers.inid_2024.tables.table_4_training import (  # noqa: E402
+from dpnoise_papers.inid_2024.table_4 import training  # noqa: E402
+from dpnoise_papers.inid_2024.table_4.training import (  # noqa: E402
     GROUPS_COLUMNS,
     RUN_COLUMNS,
     train_cell,
@@ -62,7 +62,7 @@ def test_cells_resume_from_their_checkpoints(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return train(*told, **more)
 
-    monkeypatch.setattr(table_4_training, "train", dies)
+    monkeypatch.setattr(training, "train", dies)
     with pytest.raises(KeyboardInterrupt):
         train_cell(table, DATA, "gaussian-1e-05-8-spr")
     assert [path.name for path in (tmp_path / "states").iterdir()] == [

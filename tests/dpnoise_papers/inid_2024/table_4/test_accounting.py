@@ -4,7 +4,7 @@ import pytest
 
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise_papers.inid_2024.learning_settings import DeepLearning
-from dpnoise_papers.inid_2024.tables.table_4_accounting import COLUMNS, table_4_accounting
+from dpnoise_papers.inid_2024.table_4.accounting import COLUMNS, table_4_accounting
 
 
 def budgets(*, rate, epochs):

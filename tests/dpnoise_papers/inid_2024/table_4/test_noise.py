@@ -8,7 +8,7 @@ import pytest
 
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.inid_2024.learning_settings import DeepLearning
-from dpnoise_papers.inid_2024.tables.table_4 import COLUMNS, PRINTED_AS, layer_sizes, table_4
+from dpnoise_papers.inid_2024.table_4.noise import COLUMNS, PRINTED_AS, layer_sizes, table_4
 
 SETTINGS = DeepLearning(
     samples=1000,

@@ -2,7 +2,7 @@
 
 import os
 
-from dpnoise_papers.surroundings import lock_notice, refusal
+from dpnoise_papers.run.surroundings import lock_notice, refusal
 
 
 def test_a_folder_that_cannot_be_written_is_refused_with_its_name(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import deep_toys as toys
 
 torch = pytest.importorskip("torch")
 from dpnoise_papers.inid_2024.deep.accounting import noise_unit  # noqa: E402
-from dpnoise_papers.inid_2024.tables.table_4_cells import cell_noise, cell_run  # noqa: E402
+from dpnoise_papers.inid_2024.table_4.cells import cell_noise, cell_run  # noqa: E402
 
 SIZES = [44, 152, 152, 304, 592, 90]
 

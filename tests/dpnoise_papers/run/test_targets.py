@@ -1,6 +1,6 @@
 import pytest
 
-from dpnoise_papers.targets import nearest, unknown_targets
+from dpnoise_papers.run.targets import nearest, unknown_targets
 
 NAMES = [
     "flipped_huber_2023", "verdicts", "results/verdicts.md", "results/verdicts.csv",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpnoise_papers.inid_2024.tables.table_4_training import CELL, GROUPS_COLUMNS
+from dpnoise_papers.inid_2024.table_4.training import CELL, GROUPS_COLUMNS
 
 if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.deep_settings import PrivateTraining

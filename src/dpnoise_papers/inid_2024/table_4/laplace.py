@@ -30,12 +30,12 @@ from dpnoise_papers.inid_2024.deep.laplace import (
     upper_epsilon,
 )
 from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales
+from dpnoise_papers.inid_2024.table_4.noise import PRINTED_AS, layer_sizes
 from dpnoise_papers.inid_2024.tables.printed_order import (
     excluded,
     largest_inversion,
     multiplier_range,
 )
-from dpnoise_papers.inid_2024.tables.table_4 import PRINTED_AS, layer_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ import deep_toys as toys
 torch = pytest.importorskip("torch")
 from dpnoise_papers.data.images import ImageSet  # noqa: E402
 from dpnoise_papers.inid_2024.deep_settings import MeasuredGradients  # noqa: E402
-from dpnoise_papers.inid_2024.tables.table_4_cells import cell_noise  # noqa: E402
-from dpnoise_papers.inid_2024.tables.table_4_gradients import UNTRAINED, measured_gradients  # noqa: E402
+from dpnoise_papers.inid_2024.table_4.cells import cell_noise  # noqa: E402
+from dpnoise_papers.inid_2024.table_4.gradients import UNTRAINED, measured_gradients  # noqa: E402
 
 MEASURED = MeasuredGradients(
     cells=("none", "gaussian-1e-05-8-iid", "gaussian-1e-05-8-optimal"),

@@ -8,12 +8,12 @@ import pytest
 import deep_toys as toys
 
 torch = pytest.importorskip("torch")
-from dpnoise_papers.inid_2024.tables.table_4_summary import (  # noqa: E402
+from dpnoise_papers.inid_2024.table_4.summary import (  # noqa: E402
     groups_of_cells,
     table_4_gains,
     table_4_trained,
 )
-from dpnoise_papers.inid_2024.tables.table_4_training import cifar10_cell  # noqa: E402
+from dpnoise_papers.inid_2024.table_4.training import cifar10_cell  # noqa: E402
 
 
 def runs_of(accuracies, noise="gaussian", delta=1e-5, epsilon=8.0, scheme="iid"):

@@ -18,7 +18,7 @@ from dpnoise_papers.inid_2024.deep.network import initial_parameters, residual_n
 from dpnoise_papers.inid_2024.deep.run import Trial
 from dpnoise_papers.inid_2024.deep.shape import SHAPE_COLUMNS, gradient_shapes
 from dpnoise_papers.inid_2024.deep.training import train
-from dpnoise_papers.inid_2024.tables.table_4_cells import cell_run
+from dpnoise_papers.inid_2024.table_4.cells import cell_run
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:

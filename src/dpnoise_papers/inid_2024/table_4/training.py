@@ -15,7 +15,7 @@ from dpnoise_papers.inid_2024.deep.images import cifar10, digits
 from dpnoise_papers.inid_2024.deep.records import EPOCH_COLUMNS, GROUP_COLUMNS
 from dpnoise_papers.inid_2024.deep.search import best_rate, report_trials, search_trials
 from dpnoise_papers.inid_2024.deep.training import train
-from dpnoise_papers.inid_2024.tables.table_4_cells import cell_run
+from dpnoise_papers.inid_2024.table_4.cells import cell_run
 
 if TYPE_CHECKING:
     from dpnoise_papers.data.images import ImageSet

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from deep_toys import NETWORK, images  # noqa: E402
 from dpnoise_papers.inid_2024.deep_settings import PrivateTraining  # noqa: E402
 from dpnoise_papers.inid_2024.learning_settings import PublicWeights  # noqa: E402
-from dpnoise_papers.inid_2024.tables.table_4_weights import (  # noqa: E402
+from dpnoise_papers.inid_2024.table_4.weights import (  # noqa: E402
     CHOICES,
     COLUMNS,
     _noise,

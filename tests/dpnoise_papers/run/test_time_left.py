@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from dpnoise_papers.time_left import TimeLeft, in_words
+from dpnoise_papers.run.time_left import TimeLeft, in_words
 
 
 class Run:

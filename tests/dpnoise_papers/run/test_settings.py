@@ -3,7 +3,7 @@
 import pytest
 
 from dpnoise_papers.config import ConfigError, load
-from dpnoise_papers.run_settings import load_run, places, settings_changed
+from dpnoise_papers.run.settings import load_run, places, settings_changed
 
 OTHER = {"inid_2024": {"figure_2": {"dimensions": [1, 2]}}}
 

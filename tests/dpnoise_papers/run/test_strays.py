@@ -2,7 +2,7 @@
 
 import re
 
-from dpnoise_papers.strays import stray_files, warning
+from dpnoise_papers.run.strays import stray_files, warning
 
 
 def test_what_no_rule_makes_is_found_at_any_depth_hidden_files_included(tmp_path, monkeypatch):
