@@ -19,6 +19,7 @@
 #                  file that opens without network; provenance.html: rules, code and times
 # make verify      a random tenth of the claims without noise, recomputed by independent paths
 #                  (quadrature, Arb, searches) in at most 5 minutes; RUN=, CONFIG=, SEED=, SHARE=0.1
+# make docs        the documentation as a site, site/index.html, without warnings or not at all
 # make crate       ro-crate-metadata.json (RO-Crate 1.1) of the last run; RUN=, CONFIG=
 # make lint        style, types, layers and docstrings     make bench   speed beside a peer
 # make clean       nothing but the sources, the downloads, .venv, .venv-deep and checkpoints/ (of
@@ -35,7 +36,7 @@ READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report verify crate lint bench lock clean test-deep \
+.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report verify docs crate lint bench lock clean test-deep \
     deep deep_cifar10 deep_gradients deep_weights
 .DELETE_ON_ERROR:
 
@@ -93,6 +94,11 @@ report: reproduce
 verify: $(READY)
 	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE))
 
+docs: $(READY)
+	rm -rf docs/api
+	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs site
+	@echo "Open site/index.html"
+
 crate: $(READY)
 	$(BIN)/dpnoise-papers crate $(CONFIG) $(if $(RUN),--folder runs/$(RUN))
 
@@ -135,4 +141,4 @@ lock:
 	uv pip compile pyproject.toml --extra dev --extra deep -c requirements.lock $(LOCK) -o requirements-deep.lock
 
 clean:
-	rm -rf results figures quick logs report.html provenance.html data/prepared .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf results figures quick logs site docs/api report.html provenance.html data/prepared .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,34 +1,34 @@
-"""Documents: every path, module and target that they name exists."""
+"""Documents: every path, module, target, command and link that they name exists."""
 
 import importlib
 import re
-from pathlib import Path
+import shlex
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "config.yaml", "Makefile")),
-    *sorted((ROOT / "docs").glob("*.md")),
-    *(ROOT / folder / "README.md" for folder in ("data", "published", "benchmarks")),
-]
+from document_pages import DOCUMENTS, PAGES, ROOT, commands, name
+
 FILE = re.compile(
     r"(?<![\w/.-])((?:src|tests|workflow|docs|published|profiles|benchmarks)/[\w./-]+\.\w+)\b"
 )
 NAME = re.compile(r"\b(dpnoise(?:_papers)?(?:\.\w+)+)\b")
+MAKE = re.compile(r"(?:`|^ {4}|&& )make ((?:[\w./-]+)(?: [\w./-]+)*)", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+MADE = re.findall(r"^([\w -]+):(?!=)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+TARGETS = {".venv/ready", ".venv-deep/ready", *" ".join(MADE).split()}
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_file_that_is_named_exists(document):
     named = FILE.findall(document.read_text(encoding="utf-8"))
     missing = [name for name in named if not list(ROOT.glob(name))]
     assert not missing
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_module_or_function_that_is_named_exists(document):
-    for name in set(NAME.findall(document.read_text(encoding="utf-8"))):
-        parts = name.split(".")
+    for one in set(NAME.findall(document.read_text(encoding="utf-8"))):
+        parts = one.split(".")
         for depth in range(len(parts), 0, -1):
             try:
                 found = importlib.import_module(".".join(parts[:depth]))
@@ -37,3 +37,42 @@ def test_every_module_or_function_that_is_named_exists(document):
             for part in parts[depth:]:
                 found = getattr(found, part)
             break
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_target_of_make_that_is_named_exists(document):
+    for words in MAKE.findall(document.read_text(encoding="utf-8")):
+        assert words.split()[0] in TARGETS, words
+
+
+def anchors(path):
+    """Anchors of the headings of a page, as a repository's browser makes them."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_leads_somewhere(page):
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        if not link.startswith(("http:", "https:")):
+            file, _, anchor = link.partition("#")
+            target = (page.parent / file).resolve() if file else page
+            assert target.exists(), link
+            if anchor and target.suffix == ".md":
+                assert anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_command_is_one_that_a_test_runs_or_a_file_shown(page):
+    """tests/dpnoise/cli/test_page.py runs those of dpnoise."""
+    for command, _ in commands(page):
+        assert shlex.split(command)[0] in {"dpnoise", "cat", "pip"}, command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_python_is_marked_as_such(page):
+    """Only what is marked is run, by tests/dpnoise/test_examples.py."""
+    text = re.sub(
+        r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    assert not re.findall(r"^(?: {4})?(?:import|from) \w+.*", text, re.MULTILINE)

@@ -15,6 +15,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from document_pages import PAGES
+
 ROOT = Path(__file__).parents[1]
 STRICT = ("src", "workflow")
 FILES = sorted(
@@ -166,7 +168,6 @@ def test_listed_exceptions_exist_and_say_what_happens_without_a_seed():
         assert "default_rng(" in ast.unparse(found)
 
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PRIVATE = sorted((ROOT / "src" / "dpnoise" / "learn").glob("*.py"))
 
 

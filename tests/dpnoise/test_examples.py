@@ -3,17 +3,14 @@
 import doctest
 import importlib
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGES = [
-    path.relative_to(ROOT).as_posix()
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-    if ">>>" in path.read_text(encoding="utf-8")
-]
+from document_pages import PAGES, ROOT, blocks, name
+
+WITH_PROMPT = [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8")]
+WITH_PYTHON = [path for path in PAGES if blocks(path, "python")]
 MODULES = [
     f"dpnoise.{folder}.{path.stem}"
     for folder in ("noise", "privacy", "privacy.odometer", "mechanisms", "learn", "denoise")
@@ -29,11 +26,24 @@ def test_examples_in_docstrings_run(name):
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_examples_on_pages_run(page):
-    text = re.sub("(?m)^```.*$", "", (ROOT / page).read_text(encoding="utf-8"))
+def data():
+    """What the pages call `X`, `y` and `counts`: your data."""
     features = np.random.default_rng(0).uniform(-1.0, 1.0, (200, 3))
     classes = np.where(features[:, 0] > 0.0, "yes", "no")
-    data = {"X": features, "y": classes, "counts": np.arange(12)}
-    examples = doctest.DocTestParser().get_doctest(text, data, page, page, 0)
+    return {"X": features, "y": classes, "counts": np.arange(12)}
+
+
+@pytest.mark.parametrize("page", WITH_PROMPT, ids=name)
+def test_examples_on_pages_run(page):
+    text = re.sub("(?m)^```.*$", "", page.read_text(encoding="utf-8"))
+    examples = doctest.DocTestParser().get_doctest(text, data(), name(page), name(page), 0)
     assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=name)
+def test_python_without_prompt_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    known = data()
+    for block in blocks(page, "python"):
+        if ">>>" not in block:
+            exec(compile(block, name(page), "exec"), known)  # noqa: S102 - our own pages

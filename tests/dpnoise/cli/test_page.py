@@ -1,41 +1,34 @@
-"""Every example of docs/command-line.md gives what the page says; '...' stands for anything."""
+"""Every command on a page of the documents gives what the page says; '...' stands for anything."""
 
-import re
+import shlex
 from doctest import ELLIPSIS, OutputChecker
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from document_pages import PAGES, ROOT, commands, name
 from dpnoise.cli.program import program
 
-PAGE = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-EXAMPLES = [
-    example
-    for block in BLOCKS
-    for example in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
-]
+CONSOLES = {name(page): found for page in PAGES if (found := commands(page))}
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", CONSOLES)
+def test_commands_print_what_the_page_says(page, tmp_path, monkeypatch):
+    """In order, in one folder, with the files that the page shows."""
     monkeypatch.chdir(tmp_path)
-    for command, text in EXAMPLES:
-        if command.startswith("cat "):
-            (tmp_path / command.removeprefix("cat ")).write_text(text)
+    for command, printed in CONSOLES[page]:
+        words = shlex.split(command)
+        if words[0] == "cat" and not (tmp_path / words[1]).exists():
+            (tmp_path / words[1]).write_text(printed)
+        if words[0] != "dpnoise":
+            continue
+        done = CliRunner().invoke(program, words[1:])
+        assert done.exit_code == (2 if printed.startswith("dpnoise: ") else 0), done.output
+        assert OutputChecker().check_output(printed, done.output, ELLIPSIS), done.output
+        assert not (done.stdout and done.stderr)
 
 
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    ("command", "printed"), [e for e in EXAMPLES if e[0].startswith("dpnoise ")]
-)
-def test_an_example_prints_what_the_page_says(command, printed):
-    done = CliRunner().invoke(program, command.split()[1:])
-    assert done.exit_code == (2 if printed.startswith("dpnoise: ") else 0)
-    assert OutputChecker().check_output(printed, done.output, ELLIPSIS), done.output
-    assert not (done.stdout and done.stderr)
-
-
-def test_the_page_has_an_example_of_every_command():
-    assert {command.split()[1] for command, _ in EXAMPLES} >= set(program.commands)
+def test_a_page_has_an_example_of_every_command():
+    page = (ROOT / "docs" / "command-line.md").relative_to(ROOT).as_posix()
+    shown = {shlex.split(command)[1] for command, _ in CONSOLES[page] if " " in command}
+    assert shown >= set(program.commands)

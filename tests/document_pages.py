@@ -1,0 +1,35 @@
+"""The documents that people read: README, guides and every page of docs/, with their examples."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+GENERATED = ROOT / "docs" / "api"
+PAGES = [
+    ROOT / "README.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if GENERATED not in path.parents),
+]
+DOCUMENTS = [
+    *PAGES,
+    *(ROOT / name for name in ("CONTRIBUTING.md", "config.yaml", "Makefile")),
+    *(ROOT / folder / "README.md" for folder in ("data", "published", "benchmarks")),
+]
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+
+def name(path):
+    """Path of a document as the tests call it."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(path, language):
+    """Texts of the fenced blocks of a document in one language."""
+    return [
+        text for kind, text in _FENCE.findall(path.read_text(encoding="utf-8")) if kind == language
+    ]
+
+
+def commands(path):
+    """Commands of the consoles of a document, each with what it prints."""
+    return [found for block in blocks(path, "console") for found in _COMMAND.findall(block)]
