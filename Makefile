@@ -13,7 +13,7 @@
 # make slurm       the pipeline through a SLURM cluster of two nodes on this machine (as root, with
 #                  Debian's slurm-wlm and munge); WHOLE=1: all of make quick, else some of it
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
-# make readme      the numbers of 'What came out' in README.md, the findings and images in docs/, from
+# make readme      the numbers of README.md and docs/what-came-out.md, the findings and images in docs/, from
 #                  the last make reproduce; make findings  words of the causes alone, without a run
 # make report      report.html: every printed number with its verdict beside its figure, in one
 #                  file that opens without network; provenance.html: rules, code and times
@@ -78,7 +78,7 @@ quick: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config.quick.yaml
 
 readme: reproduce
-	$(BIN)/python -m dpnoise_papers.claims.summary README.md published/what-came-out.md results
+	$(BIN)/python -m dpnoise_papers.claims.summary results README.md docs/what-came-out.md
 	$(BIN)/python -m dpnoise_papers.claims.findings docs published results figures
 
 findings: $(READY)

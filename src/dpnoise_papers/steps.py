@@ -121,18 +121,18 @@ def target(config: Section, paper: Paper, name: str = "") -> list[str]:
 
 
 def named_results(
-    config: Section, papers: tuple[Paper, ...], readme: list[str], name: str = ""
+    config: Section, papers: tuple[Paper, ...], templates: list[str], name: str = ""
 ) -> list[str]:
-    """Every result table that a claim, a cause or the README names, without optional ones.
+    """Every result table that a claim, a cause or a document names, without optional ones.
 
-    `readme` holds the paths of the README and of its template, or nothing. With the `name` of a
+    `templates` holds the paths of the templates of documents. With the `name` of a
     target of optional items: the tables that claims about its tables, and their causes, name,
     without those of other targets. ValueError if no item makes one of the tables.
     """
     from dpnoise_papers.claims.published import about, read_published  # noqa: PLC0415  # heavy
     from dpnoise_papers.claims.references import named_tables  # noqa: PLC0415
 
-    texts = [Path(one).read_text(encoding="utf-8") for one in readme[1:]]
+    texts = [Path(one).read_text(encoding="utf-8") for one in templates]
     published, optional = read_published(PUBLISHED), optional_tables(config, papers)
     own = {path for path, table in optional.items() if table.target == name}
     tables = named_tables(about(published, own) if name else published, *texts)

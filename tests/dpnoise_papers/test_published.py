@@ -1,10 +1,13 @@
 """What stands in `published/`: prose that quotes the tables and contradicts none."""
 
+import csv
+import re
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
+from dpnoise_papers.claims.documents import templates
 from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import NotRunError, read_tables
@@ -16,9 +19,10 @@ from dpnoise_papers.papers import papers
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-TEMPLATE = (ROOT / "published" / "what-came-out.md").read_text(encoding="utf-8")
-# Numbers of the README that stand in no table and are not settings or printed.
+TEMPLATES = {
+    name: (ROOT / path).read_text(encoding="utf-8") for name, path in templates(ROOT).items()
+}
+# Numbers of the accounts that stand in no table and are not settings or printed.
 GIVEN = {
     "1 %": "how near 'within' is, and the excess that the shares of Algorithm 1 count",
     "0.1": "an epsilon of Figure 6", "10": "an epsilon of Figure 6",
@@ -39,11 +43,12 @@ def test_every_number_of_a_cause_is_a_reference_or_accounted_for(cause):
     references(text)  # raises if one is malformed
 
 
-def test_every_number_of_the_readme_is_a_reference_or_accounted_for():
+@pytest.mark.parametrize("document", TEMPLATES)
+def test_every_number_of_an_account_is_a_reference_or_accounted_for(document):
     printed = (value for claim in CLAIMS.values() for value in (claim.printed, claim.corrected))
     known = {value.text for value in printed if value} | set(GIVEN)
-    assert loose_numbers(TEMPLATE, known) == []
-    assert differences(README, TEMPLATE) == []
+    assert loose_numbers(TEMPLATES[document], known) == []
+    assert differences(ROOT / document, TEMPLATES[document]) == []
 
 
 def test_no_two_rows_of_what_is_printed_judge_the_same_thing():
@@ -70,7 +75,7 @@ def tables():
     if not (RESULTS / "verdicts.csv").is_file():
         pytest.skip("no run at paper scale in results/")
     states = standing(optional_tables(load("config.yaml"), papers()), RESULTS)
-    named = [*named_tables(PUBLISHED, TEMPLATE), "verdicts.csv"]
+    named = [*named_tables(PUBLISHED, *TEMPLATES.values()), "verdicts.csv"]
     return read_tables([path for path in named if not states.get(path, {}).get("reason")], RESULTS)
 
 
@@ -91,5 +96,15 @@ def test_what_does_not_hold_in_the_run_has_a_cause(tables):
     assert list(verdicts["id"][open_]) == []
 
 
-def test_the_numbers_of_the_readme_are_those_of_the_run(tables):
-    assert differences(README, TEMPLATE, tables) == []
+@pytest.mark.parametrize("document", TEMPLATES)
+def test_the_numbers_of_an_account_are_those_of_the_run(document, tables):
+    assert differences(ROOT / document, TEMPLATES[document], tables) == []
+
+
+def test_the_readme_says_how_long_a_run_takes():
+    with (ROOT / "benchmarks" / "seconds.csv").open(encoding="utf-8") as rows:
+        seconds = sum(float(row["core_seconds"]) for row in csv.DictReader(rows))
+    words = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    (said,) = re.findall(r"about (\d+) minutes on two idle cores \((\d+) core-minutes\)", words)
+    assert int(said[1]) == round(seconds / 60)
+    assert abs(int(said[0]) - seconds / 120) <= 1.5

@@ -12,7 +12,7 @@ from cluster import Cluster, UnavailableError
 
 from pipeline_copy import copy_into
 
-MORE = ("benchmarks", "README.md")  # measured times, and what the verdicts read
+MORE = ("benchmarks", "README.md", "docs")  # measured times, and what the verdicts read
 
 
 @pytest.fixture(scope="session")

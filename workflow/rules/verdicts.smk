@@ -1,23 +1,22 @@
 # Every printed number, ordering and statement against our results: the tables that the claims and
-# the causes in published/ name, the README and the snapshot in docs/.
+# the causes in published/ name, the documents and the snapshot in docs/.
 
 from pathlib import Path
 
+from dpnoise_papers.claims.documents import templates
+
 CLAIMS = sorted(str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md")
-README = [
-    name
-    for name in ("README.md", f"{PUBLISHED}/what-came-out.md")
-    if Path(name).is_file()
-]
-README = README if len(README) == 2 else []
+DOCUMENTS = templates()
+ACCOUNTS = list(DOCUMENTS.values())
 SNAPSHOT = sorted(str(path) for path in Path("docs/snapshot").glob("*.csv"))
 
 
 rule verdicts:
     input:
         published=CLAIMS,
-        tables=lambda w: named_results(SETTINGS, PAPERS, README),
-        readme=README,
+        tables=lambda w: named_results(SETTINGS, PAPERS, ACCOUNTS),
+        documents=list(DOCUMENTS),
+        templates=ACCOUNTS,
         snapshot=SNAPSHOT,
     output:
         table="<results>/verdicts.csv",

@@ -16,16 +16,18 @@ given, params = snakemake.input, snakemake.params
 table, page = map(Path, snakemake.output)
 with logged(snakemake.log[0]) as log:
     published = read_published(Path(given.published[0]).parent)
-    texts = [Path(name).read_text(encoding="utf-8") for name in given.get("readme", ())]
+    texts = [Path(name).read_text(encoding="utf-8") for name in given.get("templates", ())]
     reasons = {path: state["reason"] for path, state in params.optional.items()}
-    named = [path for path in named_tables(published, *texts[1:]) if not reasons.get(path)]
+    named = [path for path in named_tables(published, *texts) if not reasons.get(path)]
     results = read_tables(named, table.parent)
     verdicts = judge(published.claims, results, reasons)
     write_table(verdicts, table)
     log.append(verdicts["verdict"].value_counts(sort=False).to_string())
     stale = []
-    if texts and not params.changed:  # numbers of the documents are those of the papers' settings
-        stale += differences(*texts, results | {VERDICTS: read_table(table)})
+    if not params.changed:  # numbers of the documents are those of the papers' settings
+        judged = results | {VERDICTS: read_table(table)}
+        for document, text in zip(given.get("documents", ()), texts, strict=True):
+            stale += differences(document, text, judged)
     if given.get("snapshot") and not params.changed:
         run = findings.snapshot(published, results, verdicts)
         kept = findings.read_snapshot(Path(given.snapshot[0]).parent)

@@ -38,6 +38,7 @@ IMAGES = {
     "figure-2": "flipped-huber-2023/figure-2",
     "gain": "flipped-huber-2023/gain",
     "heat-map": "balle-wang-2018/figure-2",
+    "joint-noise": "flipped-huber-2023/joint-noise",
     "limit": "flipped-huber-2023/limit",
     "spr-or-optimal": "inid-2024/spr-or-optimal",
     "table-3": "flipped-huber-2023/table-3",

@@ -1,9 +1,10 @@
-"""The README's account of what came out: a template whose numbers are read from a run.
+"""Accounts of what came out in the documents: templates whose numbers are read from a run.
 
-    python -m dpnoise_papers.claims.summary README.md published/what-came-out.md results
+    python -m dpnoise_papers.claims.summary results README.md docs/what-came-out.md
 
-writes the numbers of the run in `results` into the README, between two marks; the tests
-refuse a README whose words are not the template's or whose numbers are not the run's.
+writes the numbers of the run in `results` into each document, between two marks of which the first
+names the template; the tests refuse a document whose words are not those of its template or whose
+numbers are not those of the run.
 """
 
 from __future__ import annotations
@@ -14,60 +15,54 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpnoise_papers.claims.documents import account
 from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import NOT_RUN, REFERENCE, references, render
+from dpnoise_papers.result_files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
 
-BEGIN = "<!-- from published/what-came-out.md -->"
-END = "<!-- end -->"
-
-
-def block(readme: str) -> str:
-    """What stands between the two marks; ValueError if they are not there once."""
-    parts = re.split(f"{re.escape(BEGIN)}\n(.*?){re.escape(END)}", readme, flags=re.DOTALL)
-    if len(parts) != 3:
-        message = f"expected {BEGIN} and {END} once, found {len(parts) // 2} pairs"
-        raise ValueError(message)
-    return parts[1]
-
 
 def differences(
-    readme: str, template: str, tables: Mapping[str, pd.DataFrame] | None = None
+    document: str | Path, template: str, tables: Mapping[str, pd.DataFrame] | None = None
 ) -> list[str]:
-    """Where a README is not what its template says, one line for each number that differs.
+    """Where a document is not what the text of its template says, one line for each number.
 
     One line if the words differ; without `tables` only words are compared. What has no value in
     this run is not compared.
     """
+    given = account(document)
     words = [re.escape(part) for part in REFERENCE.sub("\0", _plain(template)).split("\0")]
-    match = re.fullmatch(r"([^\s|]+?)".join(words), _plain(block(readme)))
+    match = re.fullmatch(r"([^\s|]+?)".join(words), _plain(given.text))
     if not match:
-        return ["the words of README.md are not those of published/what-came-out.md"]
+        return [f"the words of {document} are not those of {given.template}"]
     if tables is None:
         return []
     shown = [render(f"{{{part.text}}}", tables) for part in references(template)]
     return [
-        f"README.md says {said}, the run {value}: {part.text}"
+        f"{document} says {said}, the run {value}: {part.text}"
         for said, value, part in zip(match.groups(), shown, references(template), strict=True)
         if value not in (said, NOT_RUN)
     ]
 
 
-def update(readme: Path, template: Path, results: Path) -> None:
-    """Write the numbers of the run in `results` into a README; ValueError if the run lacks one."""
-    text = template.read_text(encoding="utf-8")
+def update(document: Path, root: Path, results: Path) -> None:
+    """Write the numbers of the run in `results` into a document whose template lies below `root`.
+
+    ValueError if the run lacks one of them; then nothing is written.
+    """
+    given = account(document)
+    text = (root / given.template).read_text(encoding="utf-8")
     tables = read_tables({part.table for part in references(text)}, results)
     filled = render(text, tables)
     if NOT_RUN in filled:
-        message = f"not all tables that {template} names are in {results}"
+        message = f"not all tables that {given.template} names are in {results}"
         raise ValueError(message)
-    page = readme.read_text(encoding="utf-8")
-    old, new = (f"{BEGIN}\n{part}{END}" for part in (block(page), _filled(filled)))
-    readme.write_text(page.replace(old, new), encoding="utf-8")
+    page, end = document.read_text(encoding="utf-8"), given.start + len(given.text)
+    write_text(page[: given.start] + _filled(filled).rstrip() + "\n" + page[end:], document)
 
 
 def _plain(text: str) -> str:
@@ -91,4 +86,6 @@ def _filled(text: str) -> str:
 
 
 if __name__ == "__main__":
-    update(*map(Path, sys.argv[1:4]))
+    results, *documents = map(Path, sys.argv[1:])
+    for document in documents:
+        update(document, Path(), results)
