@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.noise.discrete_staircase import DiscreteStaircase
     from dpnoise.noise.flipped_huber import FlippedHuber
     from dpnoise.noise.gaussian import Gaussian
+    from dpnoise.noise.histogram import Histogram
     from dpnoise.noise.huber import Huber
     from dpnoise.noise.laplace import Laplace
     from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
@@ -50,6 +51,7 @@ _MODULES = {
     "Ellipsoid": "dpnoise.sensitivity.ellipsoid",
     "FlippedHuber": "dpnoise.noise.flipped_huber",
     "Gaussian": "dpnoise.noise.gaussian",
+    "Histogram": "dpnoise.noise.histogram",
     "Huber": "dpnoise.noise.huber",
     "L1": "dpnoise.sensitivity.balls",
     "L2": "dpnoise.sensitivity.balls",
@@ -104,6 +106,7 @@ __all__ = [
     "Ellipsoid",
     "FlippedHuber",
     "Gaussian",
+    "Histogram",
     "Huber",
     "LInf",
     "Laplace",

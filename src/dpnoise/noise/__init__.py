@@ -1,8 +1,8 @@
 """The noise distributions, with the methods of `scipy.stats`.
 
 `FAMILIES` are the continuous ones for one number, `INTEGER_FAMILIES` those on the integers. These
-and noise of dependent coordinates (`KNorm`, `Staircase2D`) have the same methods where they
-make sense.
+a histogram (`Histogram`) and noise of dependent coordinates (`KNorm`, `Staircase2D`) have the same
+methods where they make sense.
 """
 
 import re
@@ -14,6 +14,7 @@ from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.discrete_staircase import DiscreteStaircase
 from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
 from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.huber import Huber
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.k_norm import KNorm
@@ -55,6 +56,7 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "DiscreteStaircase",
+    "Histogram",
     "IntegerNoise",
     "KNorm",
     "Noise",

@@ -6,6 +6,7 @@ One noise and sensitivity for all coordinates, or any one-dimensional array-like
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +14,11 @@ import numpy as np
 from dpnoise._validation import is_integer
 from dpnoise.noise.base import Noise
 from dpnoise.noise.discrete_staircase import DiscreteStaircase
+from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.inversion.loss import canonical
+from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, cells_of
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
@@ -107,13 +110,20 @@ def _good_share(problems: Problems, noise: object, size: float, label: str) -> b
 
 
 def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
-    """Check for staircases that several coordinates cannot have."""
+    """Check for staircases and histograms that several coordinates cannot have."""
+    for noise, size in shares:
+        if isinstance(noise, Histogram):
+            cells = float(cells_of(noise, Fraction(size)))
+            problems.number("sensitivity / width of a cell", cells, high=float(MOST_SHIFTS))
     if sum(shares.values()) < 2:
         return
     integers = any(isinstance(noise, IntegerNoise) for noise, _ in shares)
+    histograms = any(isinstance(noise, Histogram) for noise, _ in shares)
     for noise, size in shares:
-        if integers and not (noise.log_concave or isinstance(noise, Staircase | DiscreteStaircase)):
-            problems.add(f"noise: expected log-concave noise beside integers, got {noise!r}")
+        listed = isinstance(noise, Staircase | DiscreteStaircase | Histogram)
+        if (integers or histograms) and not (noise.log_concave or listed):
+            kind = "integers" if integers else "a histogram"
+            problems.add(f"noise: expected log-concave noise beside {kind}, got {noise!r}")
         if not isinstance(noise, Staircase | DiscreteStaircase):
             continue
         name = "sensitivity of several coordinates with staircase noise"

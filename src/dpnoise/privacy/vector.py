@@ -18,6 +18,7 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.coordinates import equal_groups, read_shares, refuse_wide_queries
 from dpnoise.privacy.gaussian import gaussian_log_delta
@@ -28,6 +29,7 @@ from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.composed import composed_bounds
 from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.scalar.histogram import HistogramShift
 from dpnoise.privacy.scalar.integers import IntegerShift
 from dpnoise.privacy.scalar.shift import shifted
 from dpnoise.privacy.scalar.subbotin import SubbotinShift
@@ -94,7 +96,7 @@ def _closed(log_delta: Array, error: Array | float) -> VectorProfile:
 def _one(noise: AnyNoise, size: float, epsilon: Array) -> VectorProfile:
     """The profile of a single coordinate."""
     pair = shifted(noise, size)
-    if isinstance(pair, UnimodalShift):
+    if isinstance(pair, UnimodalShift | HistogramShift):
         low, high = (
             log_delta.reshape(epsilon.shape)[()] for log_delta in pair.log_bounds(epsilon.ravel())
         )
@@ -124,10 +126,13 @@ def loss_transform(groups: Groups) -> LossTransform:
 
 def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
     """The profile of several coordinates."""
-    if not all(noise.log_concave or isinstance(noise, Staircase) for noise, _ in groups):
+    listed = any(isinstance(noise, Histogram) for noise, _ in groups)
+    known = all(noise.log_concave or isinstance(noise, Staircase) for noise, _ in groups)
+    if not listed and not known:
         low, high = composed_bounds(groups, epsilon)
         return VectorProfile(low[()], _middle(low, high), high[()])
-    if any(not isinstance(noise, Staircase) and noise.pieces() is None for noise, _ in groups):
+    rough = any(n.pieces() is None and not isinstance(n, Staircase) for n, _ in groups)
+    if listed or rough:
         return _by_lattice(groups, epsilon)
     if len(groups) > _MOST_DIFFERENT:
         # Gaussian losses add up to one.
@@ -236,8 +241,8 @@ def vector_profile(
     Parameters
     ----------
     noise : Noise, IntegerNoise or array_like of them, shape (K,)
-        Noise of all coordinates, or of each. Beside noise that is neither log-concave nor a
-        staircase the bounds are wide (`dpnoise.privacy.lattice.composed`).
+        Noise of all coordinates, or of each. Beside noise that is neither log-concave, a
+        staircase nor a histogram the bounds are wide (`dpnoise.privacy.lattice.composed`).
     sensitivity : float or array_like of float, shape (K,)
         The largest change of a coordinate, non-negative: of all, or of each. One of 0 drops
         out; others within 1e-9 to 1e6 times E|T|. Several coordinates with staircase noise:
@@ -263,7 +268,9 @@ def vector_profile(
         They are within `rtol` of each other where rounding (about 1e-12 for each coordinate)
         and time allow: many different coordinates whose losses have atoms (all different
         Laplace noises, say) may end in wider, valid bounds, and so does Subbotin noise with p
-        other than 1 and 2, which goes through `lattice_bounds` (relative gap about 1e-6).
+        other than 1 and 2, which goes through `lattice_bounds` (relative gap about 1e-6), and a
+        histogram; of one that is not unimodal the upper bound is that of a loss no less private
+        (`dpnoise.privacy.scalar.histogram`).
 
     Raises
     ------

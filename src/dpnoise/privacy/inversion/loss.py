@@ -15,7 +15,8 @@ Gaussian. Staircase noise has a loss of three values.
 from __future__ import annotations
 
 import math
-from dataclasses import astuple
+from dataclasses import astuple, replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,8 +24,9 @@ import numpy as np
 
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.discrete_staircase import DiscreteStaircase
+from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.noise.staircase import Staircase
 
 if TYPE_CHECKING:
@@ -218,6 +220,16 @@ def _as_staircase(noise: IntegerNoise, size: float) -> Staircase | None:
     return noise.continuous.scaled(1.0 / size) if isinstance(noise, DiscreteStaircase) else None
 
 
+def in_units(noise: Histogram, sensitivity: float) -> Histogram:
+    """The noise in units of a sensitivity, with its own rounded down."""
+    exact = Fraction(noise.sensitivity) / Fraction(sensitivity)
+    near = as_double(exact)
+    # Never 1, unless it is exactly that.
+    if near > exact or (near == 1.0 and exact != 1):
+        near = math.nextafter(near, 0.0)
+    return replace(noise, sensitivity=near)
+
+
 def canonical(
     noise: Noise | IntegerNoise, sensitivity: float
 ) -> tuple[tuple[str, ...], Noise | IntegerStep]:
@@ -231,5 +243,8 @@ def canonical(
         if same is None:
             return (repr(noise), repr(sensitivity)), IntegerStep(noise, sensitivity)
         noise, sensitivity = same, 1.0
+    if isinstance(noise, Histogram):
+        found = in_units(noise, sensitivity)
+        return (repr(astuple(found)),), found
     scaled = noise.scaled(1.0 / sensitivity)
     return (type(scaled).__name__, *(f"{v:.14e}" for v in astuple(scaled))), scaled

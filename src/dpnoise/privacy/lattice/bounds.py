@@ -49,12 +49,14 @@ from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
-from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.inversion.loss import coordinate_loss, in_units
 from dpnoise.privacy.lattice.discrete import (
     MOST_VALUES,
     DiscreteCoordinate,
+    histogram_losses,
     integer_loss,
     integer_values,
     listed_loss,
@@ -156,11 +158,13 @@ class _Distinct(NamedTuple):
     continuous: dict[Noise, int]  # in units of the shift
     steps: dict[Staircase, int]  # likewise
     integers: dict[tuple[IntegerNoise, float], int]
+    histograms: dict[Histogram, int]  # as noise in units of the shift
 
     @property
     def number(self) -> int:
         """How many are different."""
-        return len(self.continuous) + len(self.steps) + len(self.integers)
+        listed = len(self.steps) + len(self.integers) + len(self.histograms)
+        return len(self.continuous) + listed
 
     def add(self, problems: Problems, k: int, noise: AnyNoise, shift: float, copies: int) -> None:
         """A coordinate of a shift > 0; what is wrong with it is recorded."""
@@ -170,6 +174,10 @@ class _Distinct(NamedTuple):
                 values = integer_values(noise, shift)
                 problems.number(f"values of the loss of noise {k}", values, high=MOST_VALUES)
                 self.integers[noise, shift] = self.integers.get((noise, shift), 0) + copies
+            return
+        if isinstance(noise, Histogram):
+            rounded = in_units(noise, shift)
+            self.histograms[rounded] = self.histograms.get(rounded, 0) + copies
             return
         ratio = noise.mean_abs() / shift
         within = 1.0 / _FARTHEST <= ratio <= _FARTHEST
@@ -191,11 +199,11 @@ def _checked(
     """Checked coordinates and epsilon."""
     problems = Problems("lattice bounds")
     problems.require(len(shares) > 0, "shares", "at least one (noise, shift, copies)", shares)
-    distinct = _Distinct({}, {}, {})
+    distinct = _Distinct({}, {}, {}, {})
     for k, (noise, shift, copies) in enumerate(shares):
-        known = isinstance(noise, Staircase | DiscreteGaussian | DiscreteLaplace)
+        known = isinstance(noise, Staircase | DiscreteGaussian | DiscreteLaplace | Histogram)
         known = known or (isinstance(noise, Noise) and noise.log_concave)
-        expected = "log-concave noise or a continuous staircase"
+        expected = "log-concave noise, a continuous staircase or a histogram"
         problems.require(known, f"noise {k}", expected, noise)
         good = problems.number(f"shift {k}", shift, low=0.0)
         whole = is_integer(copies) and 1 <= copies <= _MOST_COPIES
@@ -222,16 +230,16 @@ def lattice_bounds(
 ) -> LatticeBounds:
     """Bounds on the privacy profile of independent noise on the coordinates of a query.
 
-    Each coordinate, or group of equal ones, has log-concave noise, continuous or on the integers,
-    or a staircase at least as wide as the sensitivity, a sensitivity >= 0 (an integer for noise on
-    the integers) and a number of copies, at most 10^7; `epsilon` is from 0 to 1e9. `size` is the
-    number of lattice points, a power of two. Twice as many make the bounds about four times closer,
-    unless values that several coordinates' losses take with positive probability cannot all be met
-    by one lattice: then twice.
+    Each coordinate, or group of equal ones, has log-concave noise, continuous or on the integers, a
+    histogram or a staircase at least as wide as the sensitivity, a sensitivity >= 0 (an integer for
+    noise on the integers) and a number of copies, at most 10^7; `epsilon` is from 0 to 1e9. `size`
+    is the number of lattice points, a power of two. Twice as many make the bounds about four times
+    closer, unless values that several coordinates' losses take with positive probability cannot all
+    be met by one lattice: then twice.
 
     The logarithm of the least delta for which the mechanism is (epsilon, delta)-DP over the box
     |d_i| <= shift_i lies between the bounds, rounding included. A ValueError is raised if an
-    argument is out of range, noise is not log-concave, or it would take more than about 10 s.
+    argument is out of range, noise is of no such kind, or it would take more than about 10 s.
     """
     distinct, epsilon = _checked(shares, epsilon, size)
     lower, upper = np.full(epsilon.shape, -math.inf), np.full(epsilon.shape, -math.inf)
@@ -257,6 +265,20 @@ def lattice_bounds(
             DiscreteCoordinate(integer_loss(noise, shift), copies)
             for (noise, shift), copies in distinct.integers.items()
         ]
+        pairs = [
+            (*histogram_losses(noise), copies) for noise, copies in distinct.histograms.items()
+        ]
+        for low, high, _ in pairs:
+            if not low.values.size:  # no noise value leaves the two neighbours possible
+                lower[...] = -UNIT
+            if not high.values.size:
+                upper[...] = 0.0
+                return LatticeBounds(lower[()], upper[()])
+        below = parts + [DiscreteCoordinate(low, copies) for low, _, copies in pairs]
+        above = parts + [DiscreteCoordinate(high, copies) for _, high, copies in pairs]
+        same = all(low is high for low, high, _ in pairs)
         for at, value in np.ndenumerate(epsilon):
-            lower[at], upper[at] = _bounds(parts, float(value), int(size))
+            lower[at], upper[at] = _bounds(below, float(value), int(size))
+            if not same:
+                upper[at] = _bounds(above, float(value), int(size))[1]
     return LatticeBounds(lower[()], upper[()])

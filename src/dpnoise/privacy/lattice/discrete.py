@@ -1,4 +1,4 @@
-"""Coordinates whose privacy loss is discrete: noise on the integers, and staircases.
+"""Coordinates whose privacy loss is discrete: noise on the integers, staircases and histograms.
 
 Their losses are listed instead of integrated; everything else is as for `lattice.plan.Coordinate`.
 The losses of noise on the integers are multiples of one number, which the lattice then meets, so
@@ -8,6 +8,7 @@ that nothing is lost by rounding them.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,24 +16,34 @@ import numpy as np
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.privacy.lattice.nodes import UNIT, Nodes
-from dpnoise.privacy.lattice.plan import NEGLIGIBLE, Planned
+from dpnoise.privacy.lattice.plan import MOST_ATOMS, NEGLIGIBLE, Planned
+from dpnoise.privacy.scalar.histogram import (
+    Losses,
+    cells_of,
+    dominating_loss,
+    losses,
+    worst_shifts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
+    from dpnoise.noise.histogram import Histogram
     from dpnoise.noise.integers import IntegerNoise
 
 MOST_VALUES = 2**20  # of the loss of one coordinate
 _DEEPEST = 1e-304  # mass of larger noise values counts as infinite loss
+_SCALE_ERROR = Fraction(1, 2**50)  # more than that of a sensitivity in units of another
 _MASS_ERROR = 5e-13  # relative, of a probability, beside the rounding of its logarithm
 
 
 class DiscreteLoss(NamedTuple):
     """Increasing values of a loss with the logarithms of their masses.
 
-    `log_above` is the logarithm of the mass beyond the last value, `largest` bounds the loss, and
-    the values are multiples of `unit`, or of nothing if it is 0.
+    `log_above` is the logarithm of the mass beyond the last value, `largest` bounds the loss, the
+    values are multiples of `unit`, or of nothing if it is 0, and off by at most `slack` beside
+    their rounding. `log_infinite` is the logarithm of a further mass, of infinite loss.
     """
 
     values: Array
@@ -40,6 +51,8 @@ class DiscreteLoss(NamedTuple):
     log_above: float = -math.inf
     largest: float = math.inf
     unit: float = 0.0
+    slack: float = 0.0
+    log_infinite: float = -math.inf
 
 
 def integer_values(noise: IntegerNoise, shift: float) -> float:
@@ -76,22 +89,61 @@ def listed_loss(atoms: Sequence[tuple[float, float]]) -> DiscreteLoss:
     return DiscreteLoss(values, log_masses, largest=float(values[-1]), unit=float(values[-1]))
 
 
+def histogram_losses(noise: Histogram) -> tuple[DiscreteLoss, DiscreteLoss]:
+    """A loss no worse and one no better than the worst ones of shifts of up to 1.
+
+    The sensitivity of the noise is rounded down (`inversion.loss.canonical`), unless it is 1.
+    """
+    cells = cells_of(noise, Fraction(1))
+    parts = [losses(noise, shift) for shift in worst_shifts(noise, cells)]
+    above = _listed(parts[0] if len(parts) == 1 else dominating_loss(parts))
+    if len(parts) == 1 and noise.sensitivity == 1.0:
+        return above, above
+    parts[-1] = losses(noise, cells * (1 - _SCALE_ERROR))
+    return _listed(max(parts, key=Losses.divergence)), above
+
+
+def _listed(found: Losses) -> DiscreteLoss:
+    """Losses in order, those that are equal up to rounding once.
+
+    Masses that are too small count as of infinite loss.
+    """
+    if not found.values.size:
+        return DiscreteLoss(found.values, found.masses, log_infinite=0.0)
+    order = np.argsort(found.values)
+    values = found.values[order]
+    label = np.concatenate([[0], np.cumsum(np.diff(values) > found.slack)])
+    masses = np.bincount(label, found.masses[order])
+    ends = np.append(np.flatnonzero(np.diff(label)), values.size - 1)
+    wide = float(np.max(values[ends] - values[np.append(0, ends[:-1] + 1)]))
+    values, slack = values[ends], found.slack + wide
+    some = masses >= _DEEPEST
+    infinite = found.infinite + float(np.sum(masses[~some]))
+    values, masses = values[some], masses[some]
+    return DiscreteLoss(
+        values,
+        np.log(masses),
+        largest=float(np.max(values, initial=0.0)) + 2.0 * slack,
+        slack=slack,
+        log_infinite=math.log(infinite) if infinite > 0.0 else -math.inf,
+    )
+
+
 class DiscreteCoordinate:
     """Copies of a coordinate with a discrete loss; attributes as of `Coordinate`."""
-
-    log_infinite = -math.inf
 
     def __init__(self, loss: DiscreteLoss, copies: int) -> None:
         self._loss, self.copies = loss, copies
         self.smallest, self.largest = float(loss.values[0]), loss.largest
-        self.log_rest = self.log_last = loss.log_above
+        self.log_infinite, self.log_last = loss.log_infinite, loss.log_above
+        self.log_rest = float(np.logaddexp(loss.log_infinite, loss.log_above))
         nodes = Nodes(loss.values, loss.log_masses)
         self.sketch = nodes.with_node(float(loss.values[-1]), self.log_last)
 
     def narrowed(self, epsilon: float, log_rest: float) -> DiscreteCoordinate:
         """The coordinate up to a loss beyond which it matters little."""
         values, log_masses = self._loss.values, self._loss.log_masses
-        terms = np.append(log_masses[1:], self.log_rest)
+        terms = np.append(log_masses[1:], self.log_last)
         beyond = np.logaddexp.accumulate(terms[::-1])[::-1]
         rare = np.flatnonzero(beyond + np.minimum(epsilon - values, 0.0) < log_rest)
         end = max(rare[0], 1) + 1 if len(rare) else len(values)
@@ -114,9 +166,15 @@ class DiscreteCoordinate:
         values = self._loss.values
         return float(values[self._first(tilt)]), float(values[-1])
 
-    def atoms(self, tilt: float) -> list[tuple[float, float]]:  # noqa: ARG002  (any tilt)
-        """The number whose multiples all losses are, with all the weight."""
-        return [(self._loss.unit, float(self.copies))] if self._loss.unit > 0.0 else []
+    def atoms(self, tilt: float) -> list[tuple[float, float]]:
+        """The number whose multiples all losses are, with all weight, or the heaviest losses."""
+        if self._loss.unit > 0.0:
+            return [(self._loss.unit, float(self.copies))]
+        weight = self._loss.log_masses + tilt * self._loss.values - self.sketch.log_moment(tilt)[0]
+        heaviest = np.argsort(weight)[::-1][:MOST_ATOMS]
+        return [
+            (abs(float(self._loss.values[k])), self.copies * math.exp(weight[k])) for k in heaviest
+        ]
 
     def planned(self, h: float, tilt: float) -> Planned:  # noqa: ARG002  (any spacing)
         """The losses to round, down and up."""
@@ -126,7 +184,7 @@ class DiscreteCoordinate:
         below = nodes.with_node(last, self.log_last)
         lost = self._loss.log_masses[:first]
         above = nodes.with_node(start, float(np.logaddexp.reduce(lost, initial=-math.inf)))
-        rounding = 16.0 * UNIT * max(abs(start), abs(last))
+        rounding = 16.0 * UNIT * max(abs(start), abs(last)) + self._loss.slack
         deepest = min(-float(np.min(nodes.log_mass)), -math.log(_DEEPEST) + 10.0)
         error = _MASS_ERROR + 16.0 * UNIT * deepest
         return Planned(below, above, self.log_rest, rounding, error)

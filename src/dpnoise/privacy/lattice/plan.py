@@ -25,7 +25,7 @@ NEGLIGIBLE = 42.0  # e^-42 is below the rounding of what it is added to
 _DEEPEST = 800.0  # -log delta is looked at up to here
 _FINE = 0.125  # step of psi between cuts
 _SKETCH = 4  # nodes between two coarse cuts
-_MOST_ATOMS, _LIGHT = 8, 1e-12  # how many atoms are met, and those too light to matter
+MOST_ATOMS, _LIGHT = 8, 1e-12  # how many atoms are met, and those too light to matter
 # The lattice may be this much finer to meet them, in so many tries for each.
 _FINER, _TRIES = 0.05, 500
 
@@ -121,7 +121,7 @@ class Coordinate:
         weight = np.exp(log_mass + tilt * loss - self.sketch.log_moment(tilt)[0])
         first, count = np.unique(label, return_index=True, return_counts=True)[1:]
         total = np.where(count > 1, np.bincount(label, weight), 0.0)
-        heavy = [k for k in np.argsort(-total)[:_MOST_ATOMS] if total[k] > _LIGHT]
+        heavy = [k for k in np.argsort(-total)[:MOST_ATOMS] if total[k] > _LIGHT]
         # Close by, the loss is rounded to the same: the heaviest node is in the flat stretch.
         at = [first[k] + np.argmax(weight[first[k] : first[k] + count[k]]) for k in heavy]
         return [

@@ -17,10 +17,12 @@ from dpnoise.noise.base import Noise
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.discrete_staircase import DiscreteStaircase
+from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
 from dpnoise.noise.subbotin import Subbotin
 from dpnoise.privacy.scalar.discrete_laplace import DiscreteLaplaceShift
+from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, HistogramShift, cells_of
 from dpnoise.privacy.scalar.integers import IntegerShift
 from dpnoise.privacy.scalar.pieces import PieceShift
 from dpnoise.privacy.scalar.staircase import StaircaseShift
@@ -76,7 +78,11 @@ class NoShift:
         return np.full_like(epsilon, -math.inf), np.full_like(epsilon, -math.inf)
 
 
-_OWN: dict[type[Noise], Callable[..., Shift]] = {Staircase: StaircaseShift, Subbotin: SubbotinShift}
+_OWN: dict[type[Noise], Callable[..., Shift]] = {
+    Staircase: StaircaseShift,
+    Subbotin: SubbotinShift,
+    Histogram: HistogramShift,
+}
 
 _INTEGERS: dict[type[IntegerNoise], Callable[..., Shift]] = {
     DiscreteGaussian: IntegerShift,
@@ -110,6 +116,9 @@ def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
     if isinstance(noise, Staircase | DiscreteStaircase):
         steps = float(np.max(sensitivity, initial=0.0)) / noise.sensitivity
         problems.number("sensitivity / step width", steps, low=0.0, high=_MOST_STEPS)
+    if isinstance(noise, Histogram) and not problems.found:
+        cells = float(cells_of(noise, Fraction(float(np.max(sensitivity, initial=0.0)))))
+        problems.number("sensitivity / width of a cell", cells, high=float(MOST_SHIFTS))
     if ratio.size:
         bad = ratio[~good] if not good.all() else ratio
         problems.require(bool(good.all()), "sensitivity / E|T|", span, float(bad[0]))
