@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.allocation.allocate import allocate
+    from dpnoise.auditing.families import audit_families
+    from dpnoise.auditing.mechanism import audit_mechanism
+    from dpnoise.auditing.noise import audit_noise
+    from dpnoise.auditing.sampler import audit_sampler
     from dpnoise.calibration.calibrate import calibrate
     from dpnoise.calibration.coordinate_noise import coordinate_noise
     from dpnoise.calibration.gaussian import gaussian_sigma
@@ -65,6 +69,10 @@ _MODULES = {
     "add_remove": "dpnoise.sensitivity.neighbours",
     "allocate": "dpnoise.allocation.allocate",
     "as_sensitivity": "dpnoise.sensitivity.convert",
+    "audit_families": "dpnoise.auditing.families",
+    "audit_mechanism": "dpnoise.auditing.mechanism",
+    "audit_noise": "dpnoise.auditing.noise",
+    "audit_sampler": "dpnoise.auditing.sampler",
     "best": "dpnoise.mechanisms.compare",
     "calibrate": "dpnoise.calibration.calibrate",
     "calibrate_joint": "dpnoise.joint.calibrate",
@@ -118,6 +126,10 @@ __all__ = [
     "add_remove",
     "allocate",
     "as_sensitivity",
+    "audit_families",
+    "audit_mechanism",
+    "audit_noise",
+    "audit_sampler",
     "best",
     "calibrate",
     "calibrate_joint",

@@ -18,7 +18,6 @@ USED = [
     "dpnoise.denoise.shrinkage.james_stein",
     "dpnoise.denoise.thresholds.soft_threshold",
     "dpnoise.denoise.trend_filtering.trend_filter",
-    "dpnoise.learn.audit.audit",
     "dpnoise.learn.pca.dp_pca",
     "dpnoise.optimality.bounds.minimum_cost",
     "dpnoise.optimality.floor.floor",

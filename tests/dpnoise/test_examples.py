@@ -13,7 +13,15 @@ WITH_PROMPT = [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8
 WITH_PYTHON = [path for path in PAGES if blocks(path, "python")]
 MODULES = [
     f"dpnoise.{folder}.{path.stem}"
-    for folder in ("noise", "privacy", "privacy.odometer", "mechanisms", "learn", "denoise")
+    for folder in (
+        "noise",
+        "privacy",
+        "privacy.odometer",
+        "mechanisms",
+        "learn",
+        "denoise",
+        "auditing",
+    )
     for path in sorted((ROOT / "src" / "dpnoise" / folder.replace(".", "/")).glob("*.py"))
     if ">>>" in path.read_text()
 ]

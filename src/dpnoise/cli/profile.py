@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._extras import imports_of
@@ -11,7 +10,8 @@ from dpnoise._extras import imports_of
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.names import FAMILIES, RELATIONS, require_name, suggestion
+from dpnoise.cli.names import FAMILIES, RELATIONS, require_name
+from dpnoise.cli.noise_words import read_noise
 from dpnoise.cli.options import (
     Name,
     Number,
@@ -24,7 +24,6 @@ from dpnoise.cli.options import (
 from dpnoise.cli.output import Answer, lower, show, stated, upper
 
 if TYPE_CHECKING:
-    from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
 
@@ -33,42 +32,6 @@ _TOP = 1e4  # largest epsilon that is found from delta
 _CURVE = 60  # points of a figure
 _LOWEST = 1e-20  # delta in a figure, if its largest is not below
 _MOST_EPSILONS = 1000
-
-
-def _read_noise(
-    problems: Problems, family: str, parameters: tuple[str, ...]
-) -> Noise | IntegerNoise | None:
-    """The noise with parameters stated as name=value; None if it cannot be had."""
-    from dpnoise.noise import FAMILIES as CONTINUOUS
-    from dpnoise.noise import INTEGER_FAMILIES
-
-    if not require_name(problems, "family", family, FAMILIES):
-        return None
-    kind: Any = {**CONTINUOUS, **INTEGER_FAMILIES}[family]
-    known = {field.name: field.default is MISSING for field in fields(kind) if field.init}
-    values: dict[str, Any] = {}
-    before = len(problems.found)
-    for text in parameters:
-        name, sign, value = text.partition("=")
-        if name not in known or not sign or name in values:
-            expected = " ".join(f"{one}=NUMBER" for one in known)
-            hint = suggestion(name, known) if sign and name not in known else ""
-            problems.add(f"parameters of {family}: expected {expected}, got {text!r}{hint}")
-            continue
-        whole = family in INTEGER_FAMILIES and value.lstrip("-").isdigit()
-        values[name] = int(value) if whole else Number().convert(value, None, None)
-    missing = [name for name, required in known.items() if required and name not in values]
-    if missing and len(problems.found) == before:
-        expected = " ".join(f"{one}=NUMBER" for one in missing)
-        problems.add(f"parameters of {family}: expected {expected}, got nothing")
-    if len(problems.found) > before:
-        return None
-    try:
-        noise: Noise | IntegerNoise = kind(**values)
-    except ValueError as error:
-        problems.add(str(error))
-        return None
-    return noise
 
 
 @click.command()
@@ -106,7 +69,7 @@ def profile(
     from dpnoise._validation import Problems
 
     problems = Problems("profile")
-    noise = _read_noise(problems, family, parameters)
+    noise = read_noise(problems, family, parameters)
     if sensitivity is None:
         problems.add("--sensitivity: expected a positive number, got nothing")
     else:

@@ -17,6 +17,7 @@ with imports_of("cli"):
     import click
 
 from dpnoise.cli.allocate import allocate
+from dpnoise.cli.audit import audit
 from dpnoise.cli.best import best, compare
 from dpnoise.cli.calibrate import calibrate
 from dpnoise.cli.profile import profile
@@ -29,7 +30,7 @@ REFUSED = 2
 
 
 class Program(click.Group):
-    """A group whose commands end with exit code 0 or 2."""
+    """A group whose commands end with exit code 0 or 2, or 1 where one says so (`audit`)."""
 
     def main(  # type: ignore[override]  # never returns
         self,
@@ -41,7 +42,7 @@ class Program(click.Group):
         given = list(sys.argv[1:] if args is None else args)
         extra["standalone_mode"] = False
         try:
-            super().main(given, prog_name, **extra)
+            code = super().main(given, prog_name, **extra)
         except click.Abort:
             _refuse("interrupted", given)
         except click.ClickException as error:
@@ -50,7 +51,7 @@ class Program(click.Group):
             _refuse(f"{error.format_message()} ({path} --help)", given)
         except (ValueError, ArithmeticError, RuntimeError, ImportError, OSError) as error:
             _refuse(str(error), given)
-        sys.exit(0)
+        sys.exit(code if isinstance(code, int) else 0)
 
 
 def _refuse(message: str, arguments: list[str]) -> NoReturn:
@@ -70,5 +71,5 @@ def program(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (best, compare, calibrate, profile, allocate):
+for _command in (best, compare, calibrate, profile, allocate, audit):
     program.add_command(_command)

@@ -26,12 +26,8 @@ class Rows(NamedTuple):
 
 def read_rows(problems: Problems, path: str) -> Rows:
     """The rows of a file; what is wrong with them is recorded, with their lines."""
-    try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        problems.add(f"{path}: expected a CSV file in UTF-8, got {error}")
+    lines = read_lines(problems, path)
+    if lines is None:
         return Rows([], [])
     filled = [k for k, (_, cells) in enumerate(lines) if any(cells)]
     lines = lines[: filled[-1] + 1] if filled else []
@@ -45,6 +41,17 @@ def read_rows(problems: Problems, path: str) -> Rows:
         cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in enumerate(lines, 1)
     ]
     return Rows(names, [float(cells[-1]) for _, cells in lines])
+
+
+def read_lines(problems: Problems, path: str) -> list[tuple[int, list[str]]] | None:
+    """Cells of a CSV file by line number; None, with a problem recorded, if it is none."""
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            return [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        problems.add(f"{path}: expected a CSV file in UTF-8, got {error}")
+        return None
 
 
 def _is_header(cells: list[str]) -> bool:
@@ -89,7 +96,7 @@ def _expected(cells: list[str], width: int) -> str:
         return _EXPECTED
     if width == _COLUMNS and re.search(r"[;\t]", cells[0]):
         return "commas between columns and decimal points"
-    value = _number(cells[-1])
+    value = number(cells[-1])
     if value is None:
         return "numbers with a decimal point"
     if not 0.0 <= value < math.inf:
@@ -97,7 +104,7 @@ def _expected(cells: list[str], width: int) -> str:
     return "" if cells[0] else "a name in every row"
 
 
-def _number(text: str) -> float | None:
+def number(text: str) -> float | None:
     """The number that a cell holds, if it is one."""
     try:
         return float(text) if "_" not in text else None

@@ -1,0 +1,209 @@
+"""Audit of any sampler, by its outputs on two neighbouring inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpnoise._validation import Problems, is_integer
+from dpnoise.auditing.audit import FEWEST, Plan, choosing_size, chosen, judged
+from dpnoise.auditing.claim import budget_claim
+from dpnoise.auditing.event import thresholds as events_at
+from dpnoise.auditing.statistics import discriminating, of_callable
+from dpnoise.noise._arrays import draws, floats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from dpnoise._types import Array
+    from dpnoise.auditing.audit import Audit, Draw
+
+    Sampler = Callable[[int, np.random.Generator], ArrayLike]
+    Seed = int | np.random.Generator
+
+SIZE, MOST = 1_000_000, 2**40
+MOST_THRESHOLDS = 10_000
+
+
+def audit_sampler(
+    first: Sampler | ArrayLike,
+    second: Sampler | ArrayLike,
+    *,
+    delta: float = 0.0,
+    epsilon: float | None = None,
+    confidence: float = 0.99,
+    size: int | None = None,
+    statistic: Callable[[Array], ArrayLike] | None = None,
+    thresholds: ArrayLike | None = None,
+    seed: Seed = 0,
+) -> Audit:
+    """Lower bound on the epsilon of a sampler, from outputs on two neighbouring inputs.
+
+    Parameters
+    ----------
+    first, second : callable or array_like, shape (n,) or (n, d)
+        The mechanism on either input: a function of (number of outputs, generator) that returns
+        independent outputs, or such outputs, of which as many are used as both have. NaN is a value
+        of its own, for what is not published.
+    delta : float
+        In [0, 1]: the bound is on epsilon beside this delta.
+    epsilon : float, optional
+        From 0 to 700: the claim of (epsilon, delta)-DP, to be contradicted or not.
+    confidence : float
+        In (0, 1), of all bounds of the result together. A true claim is contradicted with a
+        probability of at most 1 - confidence.
+    size : int, optional
+        How many outputs functions give on each input, from 4 to 2^40; a million by default.
+    statistic : callable, optional
+        Public, fixed before the outputs are seen: from outputs of shape (n, d) to numbers of shape
+        (n,). Where both densities are known, their log-likelihood ratio tells most. By default the
+        outputs and a linear discriminant of them, chosen on the outputs that choose the events.
+    thresholds : array_like, optional
+        Thresholds of `statistic`, at most 10,000, fixed before the outputs are seen. All outputs
+        then judge the events 'at least' and 'at most' each of them, corrected for their number. By
+        default a part of the outputs (a quarter, half of fewer than 20,000, at most four million)
+        chooses one to three events, and the others judge them, corrected for that number.
+    seed : int or numpy.random.Generator
+        Of the generator of functions.
+
+    Returns
+    -------
+    Audit
+        The bound, the verdict and the events with their frequencies.
+
+    Raises
+    ------
+    ValueError
+        Naming everything that is wrong with the arguments.
+
+    References
+    ----------
+    Jagielski, Ullman & Oprea, "Auditing differentially private machine learning", NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from dpnoise import audit_sampler
+    >>> def zero(size, generator):
+    ...     return generator.laplace(0.0, 1.0, size)
+    >>> def one(size, generator):
+    ...     return generator.laplace(1.0, 1.0, size)
+    >>> found = audit_sampler(zero, one, size=100_000)
+    >>> 0.9 < found.epsilon <= 1.0
+    True
+    >>> audit_sampler(zero, one, epsilon=0.8, size=100_000).contradicted
+    True
+    """
+    problems = Problems("audit")
+    problems.number("delta", delta, low=0.0, high=1.0)
+    problems.number("confidence", confidence, low=0.0, high=1.0, open_low=True, open_high=True)
+    if epsilon is not None:
+        problems.number("epsilon", epsilon, low=0.0, high=700.0)
+    levels = None
+    if thresholds is not None:
+        problems.require(statistic is not None, "statistic", "one beside thresholds", statistic)
+        levels = floats(problems, "thresholds", thresholds)
+        good = levels.ndim == 1 and 1 <= levels.size <= MOST_THRESHOLDS
+        problems.require(good, "thresholds", f"1 to {MOST_THRESHOLDS} numbers", levels.shape)
+    if statistic is not None:
+        problems.require(callable(statistic), "statistic", "a function of outputs", statistic)
+    draw, total = _read_outputs(problems, first, second, size, seed)
+    problems.raise_if_any()
+    claim = None if epsilon is None else budget_claim(epsilon, delta)
+    plan = Plan(delta, claim, confidence)
+    if statistic is not None and levels is not None:
+        return judged(draw, total, of_callable(statistic), events_at(levels), plan)
+    choosing = choosing_size(total)
+    runs = draw(choosing)
+    statistics = discriminating(runs) if statistic is None else of_callable(statistic)
+    events = chosen(runs, statistics, plan)
+    return judged(draw, total - choosing, statistics, events, plan)
+
+
+def read_generator(problems: Problems, seed: object) -> np.random.Generator:
+    """The generator of an audit; a seed that is none is recorded."""
+    known = isinstance(seed, np.random.Generator) or (is_integer(seed) and seed >= 0)
+    expected = "a non-negative integer or a numpy.random.Generator"
+    problems.require(known, "seed", expected, seed)
+    return draws("audit", 0, seed if known else 0)[1]  # type: ignore[arg-type]  # checked
+
+
+def read_size(problems: Problems, size: object) -> int:
+    """How many outputs are drawn on each input; what is wrong with it is recorded."""
+    if is_integer(size) and FEWEST <= size <= MOST:
+        return int(size)
+    problems.add(f"size: expected a whole number from {FEWEST} to 2^40, got {size!r}")
+    return FEWEST
+
+
+def as_rows(outputs: Any, size: int | None = None) -> Array:  # noqa: ANN401
+    """Outputs as float64, shape (n, d), d >= 1; ValueError if they are not that, or not `size`."""
+    found = np.asarray(outputs)
+    rows = found[:, None] if found.ndim == 1 else found
+    good = rows.ndim == 2 and rows.shape[1] > 0 and rows.dtype.kind in "biuf"
+    if not good or (size is not None and len(rows) != size):
+        number = "n" if size is None else size
+        message = (
+            f"expected numbers of shape ({number},) or ({number}, d), got {found.dtype} of shape "
+            f"{found.shape}"
+        )
+        raise ValueError(message)
+    return rows.astype(np.float64)
+
+
+def _read_outputs(
+    problems: Problems,
+    first: Any,  # noqa: ANN401
+    second: Any,  # noqa: ANN401
+    size: int | None,
+    seed: Seed,
+) -> tuple[Draw, int]:
+    """Source of outputs on both inputs, and how many there are; problems are recorded."""
+    rng = read_generator(problems, seed)
+    if callable(first) and callable(second):
+
+        def drawn(count: int) -> tuple[Array, Array]:
+            one = _named("first", first(count, rng), count)
+            other = _named("second", second(count, rng), count)
+            _require_alike(one, other)
+            return one, other
+
+        return drawn, read_size(problems, SIZE if size is None else size)
+    problems.require(size is None, "size", "none beside outputs", size)
+    found = []
+    for name, outputs in (("first", first), ("second", second)):
+        try:
+            found.append(as_rows(outputs))
+        except ValueError as error:
+            problems.add(f"{name}: {error}; or functions for both")
+    if len(found) < 2:
+        return lambda _: (np.zeros((0, 1)), np.zeros((0, 1))), 0
+    one, other = found
+    expected = f"at least {FEWEST} outputs of as many numbers each"
+    alike = one.shape[1] == other.shape[1] and min(len(one), len(other)) >= FEWEST
+    problems.require(alike, "first, second", expected, (one.shape, other.shape))
+    place = 0
+
+    def taken(count: int) -> tuple[Array, Array]:
+        nonlocal place
+        start, place = place, place + count
+        return one[start:place], other[start:place]
+
+    return taken, min(len(one), len(other))
+
+
+def _named(name: str, outputs: object, size: int) -> Array:
+    """Outputs of a function as rows; ValueError with its name if they are not."""
+    try:
+        return as_rows(outputs, size)
+    except ValueError as error:
+        raise ValueError(f"audit: {name}: {error}") from error
+
+
+def _require_alike(first: Array, second: Array) -> None:
+    """ValueError unless outputs have as many numbers on both inputs."""
+    if first.shape != second.shape:
+        message = f"audit: second: expected outputs of shape {first.shape}, got {second.shape}"
+        raise ValueError(message)

@@ -1,0 +1,100 @@
+"""The command that audits noise, files of outputs and all families."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpnoise.cli.program import program
+
+
+def audit(words):
+    return CliRunner().invoke(program, ["audit", *words.split()])
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng([2026, 5])
+    for name, place in (("first.csv", 0.0), ("second.csv", 1.0)):
+        np.savetxt(name, rng.laplace(place, 1.0, (4000, 1)), header="answer", comments="")
+
+
+def test_noise_of_a_family_stands_the_audit_and_too_little_of_it_does_not():
+    good = audit("gaussian sigma=4.3 --sensitivity 1 --epsilon 1 --delta 1e-6 --size 50000")
+    assert good.exit_code == 0
+    assert "not contradicted" in good.stdout
+    bad = audit("gaussian sigma=3.8 --sensitivity 1 --epsilon 1 --delta 1e-6 --size 5000")
+    assert bad.exit_code == 1
+    assert "gaussian  contradicted" in bad.stdout
+    for done in (good, bad):
+        assert "is not proved" in done.stdout
+
+
+@pytest.mark.usefixtures("files")
+def test_two_files_of_outputs_have_a_bound_and_with_a_claim_a_verdict():
+    done = audit("--outputs first.csv second.csv --json")
+    found = json.loads(done.stdout)["audits"]["outputs"]
+    assert done.exit_code == 0
+    assert 0.5 < found["epsilon"] < 1.0
+    assert audit("--outputs first.csv second.csv --epsilon 0.5").exit_code == 1
+    assert audit("--outputs first.csv second.csv --epsilon 0.5 --delta 0.5").exit_code == 0
+    assert audit("--outputs second.csv first.csv --epsilon 1").exit_code == 0
+
+
+def test_all_families_share_one_rate_of_false_alarms():
+    found = json.loads(audit("--families --size 2000 --false-alarm 0.1 --json").stdout)
+    audits = found["audits"].values()
+    assert all(one["confidence"] == 1.0 - 0.1 / len(audits) for one in audits)
+    assert not found["proves_privacy"]
+    assert not any(one["contradicted"] for one in audits)
+
+
+def test_the_seed_decides_the_draws():
+    words = "laplace beta=1 --sensitivity 1 --size 1000 --json --seed "
+    one, again, other = (json.loads(audit(words + seed).stdout)["audits"] for seed in "112")
+    assert one == again != other
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("1,2\n3\n", ["expected 2 number(s)", "line 2: '3'"]),
+        ("1\n\n2\n", ["line 2: ''"]),
+        ("1\nx\ny\nz\nw\n", ["line 2: 'x'", "and 1 more"]),
+        ("", ["got no rows"]),
+        ("head\n", ["got no rows"]),
+        ("1;5\n2;5\n", ["line 2: '2;5'"]),
+        ("1\n2\n3\n", ["at least 4 outputs"]),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_what_is_wrong_with_a_file_is_named_with_its_line(tmp_path, text, parts):
+    (tmp_path / "bad.csv").write_text(text)
+    done = audit("--outputs first.csv bad.csv")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert all(part in done.stderr for part in parts), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("", ["FAMILY, --outputs, --families", "got none"]),
+        ("gaussian sigma=1 --families", ["got family and families"]),
+        ("--families --sensitivity 2", ["sensitivity: expected none"]),
+        ("--outputs no.csv no.csv --seed 1 --size 5", ["size: expected none", "no.csv", "seed"]),
+        ("gausian sigma=1", ["did you mean 'gaussian'?", "--sensitivity: expected"]),
+        ("gaussian sgima=1 --sensitivity 1", ["did you mean 'sigma'?"]),
+        ("laplace beta=1 --sensitivity x --epsilon y", ["'x'", "'y'"]),
+        ("laplace beta=1 --sensitivity 1 --size 1 --seed -1", ["size", "seed"]),
+        ("laplace beta=1 --sensitivity 1 --false-alarm 1", ["--false-alarm", "got 1.0"]),
+        ("discrete-laplace beta=1 --sensitivity 1.5", ["integer", "1.5"]),
+        ("--families --delta 0", ["delta"]),
+    ],
+)
+def test_a_mistake_is_one_message_and_no_answer(words, parts):
+    done = audit(words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert all(part in done.stderr for part in parts), done.stderr
