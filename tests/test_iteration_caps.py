@@ -381,6 +381,7 @@ CAPS = {
 
 # --- Fixed numbers of steps, each of which shrinks the error by a known factor, and what tests it.
 FIXED = {
+    "dpnoise.certificates.checker exp range(1, BITS // 8)": "the rest of the series is added",
     "dpnoise.mechanisms.blocks _plan range(_GRIDS)": "more plans to choose from",
     "dpnoise.mechanisms.blocks gaussian_mu range(_ROUNDS)": (
         "the private end of an interval, after any number of rounds; test_blocks"
@@ -456,6 +457,7 @@ FIXED = {
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
+    "dpnoise.certificates.checker mills while": "each term is below half the one before",
     "dpnoise.mechanisms.independent staircase while": "a few doubles down",
     "dpnoise_papers.verify.allocation minimum_cost brentq": "raises where it does not converge",
     "dpnoise_papers.verify.densities Density.crossing brentq": (

@@ -18,6 +18,9 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.calibration.calibrate import calibrate
     from dpnoise.calibration.coordinate_noise import coordinate_noise
     from dpnoise.calibration.gaussian import gaussian_sigma
+    from dpnoise.certificates.certificate import Certificate, CertificateError
+    from dpnoise.certificates.certify import certify
+    from dpnoise.certificates.verify import verify
     from dpnoise.joint.calibrate import calibrate_joint
     from dpnoise.mechanisms.compare import best, compare
     from dpnoise.noise.discrete_gaussian import DiscreteGaussian
@@ -49,6 +52,8 @@ _MODULES = {
     "Box": "dpnoise.sensitivity.box",
     "Budget": "dpnoise.privacy.odometer.budget",
     "BudgetExceededError": "dpnoise.privacy.odometer.budget",
+    "Certificate": "dpnoise.certificates.certificate",
+    "CertificateError": "dpnoise.certificates.certificate",
     "DiscreteGaussian": "dpnoise.noise.discrete_gaussian",
     "DiscreteLaplace": "dpnoise.noise.discrete_laplace",
     "DiscreteStaircase": "dpnoise.noise.discrete_staircase",
@@ -76,6 +81,7 @@ _MODULES = {
     "best": "dpnoise.mechanisms.compare",
     "calibrate": "dpnoise.calibration.calibrate",
     "calibrate_joint": "dpnoise.joint.calibrate",
+    "certify": "dpnoise.certificates.certify",
     "compare": "dpnoise.mechanisms.compare",
     "coordinate_noise": "dpnoise.calibration.coordinate_noise",
     "enclosing_ellipsoid": "dpnoise.sensitivity.ellipsoid",
@@ -84,6 +90,7 @@ _MODULES = {
     "privacy_profile": "dpnoise.privacy.profile",
     "replace_one": "dpnoise.sensitivity.neighbours",
     "vector_profile": "dpnoise.privacy.vector",
+    "verify": "dpnoise.certificates.verify",
     "zcdp": "dpnoise.privacy.zcdp",
 }
 
@@ -108,6 +115,8 @@ __all__ = [
     "Box",
     "Budget",
     "BudgetExceededError",
+    "Certificate",
+    "CertificateError",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "DiscreteStaircase",
@@ -133,6 +142,7 @@ __all__ = [
     "best",
     "calibrate",
     "calibrate_joint",
+    "certify",
     "compare",
     "coordinate_noise",
     "enclosing_ellipsoid",
@@ -141,5 +151,6 @@ __all__ = [
     "privacy_profile",
     "replace_one",
     "vector_profile",
+    "verify",
     "zcdp",
 ]

@@ -21,6 +21,7 @@ MODULES = [
         "learn",
         "denoise",
         "auditing",
+        "certificates",
     )
     for path in sorted((ROOT / "src" / "dpnoise" / folder.replace(".", "/")).glob("*.py"))
     if ">>>" in path.read_text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
@@ -84,6 +84,8 @@ class Calibration:
         The accounts that vouch for `delta`: first the one whose upper bound it is, then, if it
         is cheap enough, one by another method whose bounds do not contradict it
         (`dpnoise.calibration.cross_check`).
+    budget : Budget, optional
+        What was asked for.
     """
 
     noise: Any  # Noise, or IntegerNoise: of the family that was asked for
@@ -93,3 +95,4 @@ class Calibration:
     attained: bool
     infimum: float
     certified_by: tuple[str, ...] = ()
+    budget: Budget | None = field(default=None, repr=False, compare=False)

@@ -211,7 +211,7 @@ def require_agreement(what: str, first: str, delta: float, second: Account | Non
 
 
 def cross_checked(found: Calibration, budget: Budget) -> Calibration:
-    """A calibration with the name of a second account that does not contradict it.
+    """A calibration with its budget and a second account that does not contradict it.
 
     RuntimeError if the second account contradicts the first.
     """
@@ -219,4 +219,4 @@ def cross_checked(found: Calibration, budget: Budget) -> Calibration:
     second = second_account(found.noise, budget, first)
     require_agreement(f"calibration: {found.noise!r} for {budget!r}", first, found.delta, second)
     names = (first,) if second is None else (first, second.name)
-    return replace(found, certified_by=names)
+    return replace(found, certified_by=names, budget=budget)

@@ -100,7 +100,7 @@ def _sum(first: dict[Any, int], second: dict[Any, int], times: int) -> dict[Any,
     return result
 
 
-def largest_loss(noise: Noise | IntegerNoise, size: float) -> Fraction | float:
+def largest_loss(noise: Noise | IntegerNoise, size: float | Fraction) -> Fraction | float:
     """An upper bound on the loss of one coordinate, also of staircases narrower than its size."""
     if isinstance(noise, Staircase):
         return Fraction(noise.epsilon) * math.ceil(Fraction(size) / Fraction(noise.sensitivity))

@@ -1,0 +1,244 @@
+"""Bounds on delta of independent noise for a sensitivity set, by the accounts of the package.
+
+A coordinate counts by its noise and by the largest change in units of its scale. Of Gaussian noise
+only the largest l2 norm of the scaled differences counts. For other noise the box around the set is
+taken, which is no smaller, and one difference of the set for the lower bound. Where the loss is at
+most proportional to the change, the set itself gives the largest loss.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
+from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
+from dpnoise.certificates.sizes import largest_power_sum, root_above, sides
+from dpnoise.mechanisms.vector_noise import IndependentNoise
+from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.rational import as_double, as_double_above
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.odometer.ledger import largest_loss
+from dpnoise.privacy.vector import vector_profile
+from dpnoise.sensitivity.balls import LInf
+from dpnoise.sensitivity.box import Box
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dpnoise.certificates.sizes import Weights
+    from dpnoise.noise.base import Noise
+    from dpnoise.sensitivity.base import Sensitivity
+
+    AnyNoise = Noise | IntegerNoise
+    Independent = AnyNoise | IndependentNoise | tuple[AnyNoise, ...]
+
+GAUSSIAN, DOMINATED, RESPONSE = "Gaussian profile", "dominating Laplace noise", "largest loss"
+_ERROR = 1e-11  # relative, of the Gaussian profile and of closed forms
+_MIN_MU, _MAX_MU = 1e-300, 1e150
+
+
+class Bounds(NamedTuple):
+    """Proved bounds lower <= delta <= upper, and the account that gave the upper one."""
+
+    lower: float
+    upper: float
+    account: str
+
+
+def one_coordinates(noise: Independent, ball: Sensitivity) -> Iterator[tuple[AnyNoise, Fraction]]:
+    """The noise of each coordinate that can change and its largest change over the scale."""
+    K = ball.dimension
+    changes = sides(ball)
+    each = [changes] * K if isinstance(changes, Fraction) else changes
+    for k, change in enumerate(each):
+        if change == 0:
+            continue
+        if isinstance(noise, IndependentNoise):
+            scale = Fraction(float(noise.scales[k]))
+            if scale == 0:
+                message = f"noise: expected some for coordinate {k}, which can change, got none"
+                raise ValueError(message)
+            yield noise.unit, change / scale
+        else:
+            yield (noise[k] if isinstance(noise, tuple) else noise), change
+
+
+def shares_of(noise: Independent, ball: Sensitivity) -> dict[tuple[AnyNoise, Fraction], int]:
+    """How many coordinates there are of each noise and largest change."""
+    changes = sides(ball)
+    if not isinstance(noise, tuple | IndependentNoise) and isinstance(changes, Fraction):
+        return {(noise, changes): ball.dimension}
+    found: dict[tuple[AnyNoise, Fraction], int] = {}
+    for share in one_coordinates(noise, ball):
+        found[share] = found.get(share, 0) + 1
+    return found
+
+
+def weights_of(noise: Independent, ball: Sensitivity, name: str) -> Weights:
+    """One over the scale `name` of each coordinate, 0 of those that cannot change."""
+    if not isinstance(noise, tuple | IndependentNoise):
+        return 1 / Fraction(getattr(noise, name))
+    changes = sides(ball)
+    each = [changes] * ball.dimension if isinstance(changes, Fraction) else changes
+    shares = one_coordinates(noise, ball)
+    found = []
+    for change in each:
+        one, ratio = next(shares) if change else (None, Fraction(0))
+        found.append(ratio / (change * Fraction(getattr(one, name))) if change else Fraction(0))
+    return found
+
+
+def families_of(noise: Independent) -> set[type]:
+    """The classes of the coordinates' noise."""
+    if isinstance(noise, IndependentNoise):
+        return {type(noise.unit)}
+    return {type(one) for one in noise} if isinstance(noise, tuple) else {type(noise)}
+
+
+def squared_mu(noise: Independent, ball: Sensitivity) -> Fraction:
+    """The largest squared l2 norm of a difference in units of Gaussian noise, rounded up."""
+    return largest_power_sum(ball, weights_of(noise, ball, "sigma"), 2)
+
+
+def gaussian_delta(square: Fraction, epsilon: float) -> tuple[float, float]:
+    """Bounds on delta of Gaussian noise by its squared mu, for any real epsilon."""
+    mu = min(max(as_double_above(root_above(square)), _MIN_MU), _MAX_MU)
+    log_delta = float(gaussian_log_delta(mu, abs(epsilon)))
+    error = _ERROR + 2.0**-50 * (10.0 - 3.0 * log_delta)
+    low, high = math.exp(log_delta - error), min(math.exp(log_delta + error), 1.0)
+    if mu in (_MIN_MU, _MAX_MU):
+        low = 0.0
+    if epsilon < 0.0:  # 1 - delta(-x) = e^-x (1 - delta(x))
+        fall = math.exp(epsilon)
+        low, high = (1.0 - fall * (1.0 - x) for x in (low, high))
+        low, high = low * (1.0 - _ERROR), min(high * (1.0 + _ERROR), 1.0)
+    return low, max(high, 5e-324)
+
+
+def response_delta(loss: Fraction | float, epsilon: float) -> float:
+    """Upper bound on delta of whatever is private with a largest loss, by randomized response.
+
+    (1 - exp(epsilon - loss)) / (1 + exp(-loss)): Kairouz, Oh & Viswanath (ICML 2015).
+    """
+    if loss <= epsilon:
+        return 0.0
+    if loss == math.inf:
+        return 1.0
+    gap = as_double(Fraction(loss) - Fraction(epsilon))
+    return min(-math.expm1(-gap) / (1.0 + math.exp(-as_double(loss))) * (1.0 + _ERROR), 1.0)
+
+
+def dominated_delta(loss: Fraction | float, epsilon: float) -> float:
+    """Upper bound on delta where Laplace noise with a largest loss dominates."""
+    if loss <= epsilon:
+        return 0.0
+    if loss == math.inf:
+        return 1.0
+    gap = as_double(Fraction(loss) - Fraction(epsilon))
+    return min(-math.expm1(-0.5 * gap) * (1.0 + _ERROR), 1.0)
+
+
+def pure_loss(noise: Independent, ball: Sensitivity) -> Fraction | float:
+    """The largest privacy loss of all coordinates together, rounded up."""
+    kinds = families_of(noise)
+    if len(kinds) == 1 and kinds <= {Laplace, DiscreteLaplace}:  # proportional to the change
+        return largest_power_sum(ball, weights_of(noise, ball, "beta"), 1)
+    total: Fraction | float = Fraction(0)
+    for (one, size), count in shares_of(noise, ball).items():
+        loss = largest_loss(one, size)
+        total = math.inf if loss == math.inf else total + count * Fraction(loss)
+    return total
+
+
+def _profile(noise: Independent, ball: Sensitivity, epsilon: float) -> tuple[float, float]:
+    """Lower and upper bounds by the exact profile of a difference and of the box."""
+    shares = shares_of(noise, ball)
+    upper = _upper(shares, epsilon)
+    if isinstance(ball, Box | LInf):
+        return _lower(shares, epsilon), upper
+    box, point = ball.box, ball.extreme_point
+    inner: dict[tuple[AnyNoise, Fraction], int] = {}
+    every = one_coordinates(noise, ball)
+    for k in np.flatnonzero(box > 0.0):
+        one, ratio = next(every)
+        if point[k] > 0.0:
+            key = one, ratio * Fraction(float(point[k])) / Fraction(float(box[k]))
+            inner[key] = inner.get(key, 0) + 1
+    return _lower(inner, epsilon), upper
+
+
+def _doubles(shares: dict[tuple[AnyNoise, Fraction], int], *, up: bool) -> list[tuple]:
+    """Noise, size as a double on one side, and how many."""
+    found = []
+    for (noise, size), count in shares.items():
+        above = as_double_above(size)
+        below = above if above == size else math.nextafter(above, 0.0)
+        if isinstance(noise, IntegerNoise) and size.denominator != 1:
+            message = f"sensitivity: expected integers for noise on the integers, got {size}"
+            raise ValueError(message)
+        found.append((noise, above if up else below, count))
+    return found
+
+
+def _vector(shares: list[tuple], epsilon: float) -> tuple[float, float]:
+    if len(shares) == 1:
+        ((noise, size, copies),) = shares
+        found = vector_profile(noise, size, epsilon, copies=copies)
+    else:
+        noises = [noise for noise, _, n in shares for _ in range(n)]
+        sizes = [size for _, size, n in shares for _ in range(n)]
+        found = vector_profile(noises, sizes, epsilon)
+    return float(found.lower), float(found.upper)
+
+
+def _lower(shares: dict[tuple[AnyNoise, Fraction], int], epsilon: float) -> float:
+    try:
+        return _vector(_doubles(shares, up=False), epsilon)[0]
+    except ValueError:  # beyond the range of the profile
+        return 0.0
+
+
+def _upper(shares: dict[tuple[AnyNoise, Fraction], int], epsilon: float) -> float:
+    try:
+        return _vector(_doubles(shares, up=True), epsilon)[1]
+    except ValueError:
+        return 1.0
+
+
+def _composed(noise: Independent, ball: Sensitivity, epsilon: float) -> float:
+    """Upper bound by basic composition; 1 for noise that it is not made for."""
+    shares = _doubles(shares_of(noise, ball), up=True)
+    if not all(one.log_concave and not isinstance(one, IntegerNoise) for one, _, _ in shares):
+        return 1.0
+    if len(shares) == 1:
+        ((one, size, count),) = shares
+        log_delta = composed_log_delta(one, size, epsilon, count)
+    else:
+        log_delta = shared_log_delta(shares, epsilon)
+    return max(math.exp(log_delta), 5e-324) if log_delta > -math.inf else 0.0
+
+
+def independent_bounds(noise: Independent, ball: Sensitivity, epsilon: float) -> Bounds:
+    """Bounds for independent noise on the coordinates, any set and epsilon >= 0."""
+    if families_of(noise) == {Gaussian}:
+        low, high = gaussian_delta(squared_mu(noise, ball), epsilon)
+        return Bounds(low, high, GAUSSIAN)
+    loss = pure_loss(noise, ball)
+    if loss <= epsilon:
+        return Bounds(0.0, 0.0, PURE)
+    lower, upper = _profile(noise, ball, epsilon)
+    one = ball.active_dimension == 1
+    found = [(upper, SCALAR if one else VECTOR), (response_delta(loss, epsilon), RESPONSE)]
+    if families_of(noise) == {Laplace}:
+        found.append((dominated_delta(loss, epsilon), DOMINATED))
+    if not one:
+        found.append((_composed(noise, ball, epsilon), COMPOSED))
+    best, account = min(found, key=lambda pair: pair[0])
+    return Bounds(min(lower, best), best, account)

@@ -1,0 +1,187 @@
+"""The public `certify`: what is known of noise and a sensitivity set, as a certificate."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dpnoise._validation import Problems
+from dpnoise.calibration.budget import Calibration
+from dpnoise.certificates.account import account_bounds
+from dpnoise.certificates.certificate import Certificate, check_claim
+from dpnoise.certificates.checker import enclosure
+from dpnoise.certificates.codec import plain
+from dpnoise.joint.calibrate import JointCalibration
+from dpnoise.mechanisms.table import Mechanism
+from dpnoise.noise.rational import as_double_above
+from dpnoise.sensitivity.convert import as_sensitivity
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dpnoise.sensitivity.base import Sensitivity
+
+CHECKER = "independent checker"
+_ROUNDING = Fraction(1, 2**30)  # another processor rounds the account otherwise
+
+
+class Claim(NamedTuple):
+    """Noise, set and budget of which bounds are wanted."""
+
+    noise: Any
+    sensitivity: Sensitivity
+    epsilon: float
+    delta: float | None
+
+
+def _claim_of(found: Any) -> Claim | None:  # noqa: ANN401
+    """The claim of a result of the package; None for anything else."""
+    if isinstance(found, Mechanism):
+        request = found.request
+        return Claim(found.noise, request.sensitivity, request.epsilon, request.delta)
+    if isinstance(found, JointCalibration):
+        return Claim(found.noise, found.sensitivity, found.epsilon, found.delta)
+    if isinstance(found, Calibration) and found.budget is not None:
+        budget = found.budget
+        ball = as_sensitivity(budget.sensitivity, budget.dimension)
+        return Claim(found.noise, ball, budget.epsilon, budget.delta)
+    return None
+
+
+class Derived(NamedTuple):
+    """Bounds on delta that were proved, and by what."""
+
+    lower: Fraction
+    upper: Fraction
+    certified_by: tuple[str, ...]
+    rounds: bool  # whether doubles were rounded on the way, differently on other processors
+
+    def stated(self, delta: float | None) -> tuple[Fraction, Fraction]:
+        """Bounds for a certificate, with slack for the rounding of other processors.
+
+        The upper bound is not above `delta` if that is proved.
+        """
+        slack = _ROUNDING if self.rounds else Fraction(0)
+        upper = min(as_double_above(self.upper * (1 + slack)), 1.0)
+        if delta is not None and self.upper <= delta:
+            upper = min(upper, delta)
+        lower = -as_double_above(-self.lower * (1 - slack))
+        return Fraction(max(lower, 0.0)), Fraction(upper)
+
+
+def derive(noise: Any, sensitivity: Sensitivity, epsilon: float) -> Derived:  # noqa: ANN401
+    """Bounds by the accounts of the package and by the independent checker, where it has some.
+
+    RuntimeError if the two contradict each other; ValueError if the noise cannot have the set.
+    """
+    account = account_bounds(noise, sensitivity, epsilon)
+    lower, upper = Fraction(account.lower), Fraction(account.upper)
+    try:
+        found, exact = enclosure(plain(noise), plain(sensitivity), Fraction(epsilon))
+    except NotImplementedError:
+        return Derived(lower, upper, (account.account,), upper > 0)
+    if found.lo > upper or lower > found.hi:
+        message = (
+            f"certificate: two accounts contradict each other for {noise!r}, {sensitivity!r} at "
+            f"epsilon = {epsilon!r}: delta in [{account.lower!r}, {account.upper!r}] and in "
+            f"[{float(found.lo)!r}, {float(found.hi)!r}]"
+        )
+        raise RuntimeError(message)
+    names = (account.account, CHECKER)
+    if exact:
+        return Derived(max(lower, found.lo), min(upper, found.hi), names, rounds=False)
+    if found.hi <= upper:
+        return Derived(lower, found.hi, names, rounds=upper > 0)
+    return Derived(lower, upper, names[:1], rounds=True)
+
+
+def certify(
+    noise: Any,  # noqa: ANN401
+    sensitivity: float | ArrayLike | Sensitivity | None = None,
+    epsilon: float | None = None,
+    *,
+    delta: float | None = None,
+    relation: str = "replace-one",
+) -> Certificate:
+    """Certificate of the privacy of noise, to be written to a file and verified by others.
+
+    Parameters
+    ----------
+    noise : object
+        Noise of one number, added independently to each coordinate; a sequence of these, one for
+        each coordinate; noise for a vector, as `best` and `calibrate_joint` return it. Or the
+        result of `calibrate`, `calibrate_joint` or `best` itself, which states all the rest.
+    sensitivity : float, array_like of shape (K,), or Sensitivity
+        The differences between the answers on neighbouring data sets: a number for each
+        coordinate, one number, or a set.
+    epsilon : float
+        From 0 to 1e4.
+    delta : float, optional
+        What is wanted, as a bound that must be proved; by default the smallest that is.
+    relation : {"replace-one", "add-remove"}
+        The neighbouring data sets that the sensitivity was measured for.
+
+    Returns
+    -------
+    Certificate
+        With attributes lower, upper (exact bounds on delta), `to_json()`, `write(path)`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or delta is given and not proved; every problem is named.
+    RuntimeError
+        If two accounts contradict each other.
+
+    Notes
+    -----
+    Proved, in the model of real-valued noise with exactly the parameters stated: delta of the
+    noise at epsilon is at most `upper`, as far as `certified_by` are proved (docs/certificates.md).
+    The neighbouring data sets are a premise: nobody can verify from the file that the sensitivity
+    is that of the query.
+
+    Examples
+    --------
+    >>> from dpnoise import Gaussian, certify
+    >>> certificate = certify(Gaussian(4.0), 1.0, 1.0)
+    >>> certificate.lower <= certificate.upper < 2e-5
+    True
+    """
+    problems = Problems("certificate")
+    claim = _claim_of(noise)
+    if claim is not None:
+        given = [
+            name
+            for name, value in (("sensitivity", sensitivity), ("epsilon", epsilon))
+            if value is not None
+        ]
+        if given:
+            problems.add(f"{', '.join(given)}: expected none beside a result that states them")
+        sensitivity, epsilon = claim.sensitivity, claim.epsilon
+        noise, delta = claim.noise, claim.delta if delta is None else delta
+    ball = None
+    try:
+        ball = as_sensitivity(sensitivity)  # type: ignore[arg-type]  # None is refused there
+    except ValueError as error:
+        problems.add(str(error))
+    if isinstance(noise, list | np.ndarray):
+        noise = tuple(noise)
+    good = problems.number("epsilon", epsilon, low=0.0, high=1e4)
+    exact = Fraction(float(epsilon)) if good else None  # type: ignore[arg-type]
+    check_claim(problems, noise=noise, sensitivity=ball, relation=relation, epsilon=exact)
+    if delta is not None:
+        problems.number("delta", delta, low=0.0, high=1.0)
+    problems.raise_if_any()
+    assert ball is not None  # noqa: S101  (or refused)
+    assert exact is not None  # noqa: S101
+    derived = derive(noise, ball, float(exact))
+    lower, upper = derived.stated(delta)
+    if delta is not None and upper > delta:
+        message = f"certificate: delta: expected at least {float(upper)!r}, all that is proved of "
+        raise ValueError(f"{message}{noise!r}, got {delta!r}")
+    return Certificate(
+        noise, ball, relation, exact, lower, upper, derived.certified_by, version("dpnoise")
+    )

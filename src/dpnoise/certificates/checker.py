@@ -1,0 +1,300 @@
+"""Independent checker of certificates: this file, the standard library and rational arithmetic.
+
+    python checker.py certificate.json ...
+
+Exit code 0: verified. 1: refused, as damaged, newer, or not proved. 2: no such file. 3: not covered
+by this checker. It shares nothing with the package; docs/certificates.md has the mathematics.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+BITS, MOST, ZERO = 320, 10**5, Fraction(0)
+PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
+HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
+ERRORS = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; truncated-laplace: beta bound;
+    staircase: sensitivity epsilon gamma; norm-staircase: ball epsilon gamma; box: lambdas;
+    radial: ball bound power scale; l1: radius of; l2: radius of; linf: radius of; ellipsoid: axes;
+    at-most: each m of; product: blocks; independent: scales unit; delta: lower upper;
+    certificate: certified_by delta digest dimension epsilon format format_version noise
+    package_version relation sensitivity"""  # what is understood; of noise first its scale
+FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
+TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
+Found = tuple["Interval", bool]
+
+
+class Interval:
+    """The numbers lo <= x <= hi; ends of more than 320 binary digits are rounded outward."""
+
+    def __init__(self, lo: Fraction | int, hi: Fraction | int | None = None) -> None:
+        self.lo, self.hi = rounded(Fraction(lo), 0), rounded(Fraction(lo if hi is None else hi), 1)
+
+    def __add__(self, other: Interval) -> Interval:
+        return Interval(self.lo + other.lo, self.hi + other.hi)
+
+    def __sub__(self, other: Interval) -> Interval:
+        return Interval(self.lo - other.hi, self.hi - other.lo)
+
+    def __mul__(self, other: Interval) -> Interval:
+        ends = [x * y for x in (self.lo, self.hi) for y in (other.lo, other.hi)]
+        return Interval(min(ends), max(ends))
+
+    def __truediv__(self, other: Interval) -> Interval:  # by positive numbers
+        return self * Interval(1 / other.hi, 1 / other.lo)
+
+
+def rounded(x: Fraction, up: int) -> Fraction:
+    """A number of 320 binary digits, not below (up = 1) or not above (up = 0) `x`."""
+    n, d = x.numerator, x.denominator
+    if max(n.bit_length(), d.bit_length()) <= BITS:
+        return x
+    shift = BITS - n.bit_length() + d.bit_length()
+    q = (n << max(shift, 0)) // (d << max(-shift, 0)) + up
+    return Fraction(q << max(-shift, 0), 1 << max(shift, 0))
+
+
+def root(x: Interval) -> Interval:
+    """The square roots, by integer roots of x 4^s; exact where they are rational."""
+
+    def end(n: int, d: int, up: int) -> Fraction:
+        s = BITS + max(0, d.bit_length() - n.bit_length())
+        q = math.isqrt((n << 2 * s) // d)
+        return Fraction(q + up * (q * q * d != n << 2 * s), 1 << s)
+
+    return Interval(end(*x.lo.as_integer_ratio(), 0), end(*x.hi.as_integer_ratio(), 1))
+
+
+def exp(x: Fraction) -> Interval:
+    """The exponential: the series at x / 2^k, whose rest is below 2 |term|, squared k times."""
+    if x < -(10**5):
+        return Interval(0, exp(Fraction(-(10**5))).hi)
+    k = math.ceil(abs(x)).bit_length() + 8
+    r, total, term = Interval(x / 2**k), Interval(0), Interval(1)
+    for n in range(1, BITS // 8):  # |r| <= 2^-8
+        total, term = total + term, term * r / Interval(n)
+    rest = 2 * max(abs(term.lo), abs(term.hi))
+    value = total + Interval(-rest, rest)
+    for _ in range(k):
+        value = value * value
+    return value
+
+
+def mills(x: Fraction) -> Interval:
+    """Tail over density m(x) of the normal distribution, x >= 0: 1 / (x + 1 / (x + 2 / (x + ...))).
+
+    Below 4 it is sqrt(pi / 2) exp(x^2 / 2) - (x + x^3 / 3 + x^5 / 15 + ...).
+    """
+    if x >= 4:
+        n = 64 + math.ceil(BITS**2 / (16 * x * x))
+        tail = Interval(0, n / x)
+        for k in range(n - 1, -1, -1):
+            tail = Interval(max(k, 1)) / (Interval(x) + tail)
+        return tail
+    total, term, n = Interval(0), Interval(x), 0
+    while n < 40 or term.hi > Fraction(1, 1 << BITS):  # from n = 16 on each term is below half
+        total, n = total + term, n + 1
+        term = term * Interval(x * x) / Interval(2 * n + 1)
+    return root(Interval(*HALF_PI)) * exp(x * x / 2) - total - Interval(0, 2 * term.hi)
+
+
+def gaussian(square: Interval, epsilon: Fraction) -> Interval:
+    """Delta by the squared mu, with which it rises, from m(a - h) and m(a + h)."""
+    ends = []
+    for mu in (root(square).lo, root(square).hi):
+        a, h = epsilon / mu, mu / 2
+        phi = exp(-((a - h) ** 2) / 2) / root(Interval(*HALF_PI) * Interval(4))
+        near, far = mills(abs(a - h)), mills(a + h)
+        ends.append(phi * (near - far) if a >= h else Interval(1) - phi * (near + far))
+    return Interval(ends[0].lo, ends[1].hi)
+
+
+def truncated(d: Fraction, bound: Fraction, epsilon: Fraction) -> Interval:
+    """P(T > min(t, bound - d)) - e^epsilon P(T > t + d), the loss being above epsilon from t on."""
+
+    def tail(x: Fraction) -> Interval:
+        if x < 0:
+            return Interval(1) - (tail(-x) if x > -bound else Interval(0))
+        inside = exp(-x) * (Interval(1) - exp(x - bound)) / Interval(2)
+        return inside / (Interval(1) - exp(-bound)) if x < bound else Interval(0)
+
+    if epsilon >= d:  # infinite losses only
+        return tail(bound - d)
+    t = (epsilon - d) / 2
+    return tail(min(t, bound - d)) - exp(epsilon) * tail(t + d)
+
+
+def staircase(d: Fraction, e: Fraction, gamma: Fraction, epsilon: Fraction) -> Interval:
+    """(1 - exp(epsilon - e)) P(loss = e), for a shift of at most one step and epsilon < e."""
+    b, one = exp(-e), Interval(1)
+    near = Interval(min(d, 2 * gamma)) * (one - b) + Interval(d) * b
+    return near / (Interval(2 * gamma) + b * Interval(2 - 2 * gamma)) * (one - exp(epsilon - e))
+
+
+def of_loss(loss: Fraction, epsilon: Fraction, *, laplace: bool, exact: bool = False) -> Found:
+    """Delta of Laplace noise, or of randomized response, with a largest loss: an upper bound."""
+    if loss <= epsilon:
+        return Interval(0), True
+    found = Interval(1) - exp((epsilon - loss) / (2 if laplace else 1))
+    found = found if laplace else found / (Interval(1) + exp(-loss))
+    return Interval(found.lo if exact else 0, found.hi), exact
+
+
+def number(text: Any) -> Fraction:
+    """A number as text in lowest terms, not negative."""
+    good = isinstance(text, str) and text and set(text) <= set("0123456789/")
+    if not good or str(Fraction(text)) != text:
+        raise ValueError(f"number: expected a fraction in lowest terms, got {str(text)[:40]!r}")
+    return Fraction(text)
+
+
+def kind_of(data: Any, kind: str = "") -> str:
+    """The kind of an object, which has the keys of that kind and no others."""
+    kind = kind or data["kind"]
+    if kind not in FIELDS:
+        raise NotImplementedError(kind)
+    good = all(type(value) is TYPES.get(key, type(value)) for key, value in data.items())
+    good = good and 0 < number(data.get("gamma", "1/2")) < 1
+    if not good or set(data) - {"kind"} != set(FIELDS[kind]):
+        raise ValueError(f"{kind}: expected {FIELDS[kind]}, got {str(data)[:80]}")
+    return kind
+
+
+def factors(data: Any) -> list[tuple[list[Fraction], int, bool]]:
+    """A set as a product of {|d_i| <= s_i, sum |d_i| / s_i <= m} and (True) of ellipsoids."""
+    kind = kind_of(data)
+    if kind == "product":
+        return [factor for block in data["blocks"] for factor in factors(block)]
+    value = data[{"box": "lambdas", "ellipsoid": "axes", "at-most": "each"}.get(kind, "radius")]
+    one_by_one, K = isinstance(value, list), min(data.get("of", 0), MOST + 1)
+    sides = [number(x) for x in value] if one_by_one else [number(value)] * K
+    m = data["m"] if kind == "at-most" else 1 if kind == "l1" else len(sides)
+    if not 1 <= m <= len(sides) or max(sides) == 0:
+        raise ValueError(f"sensitivity: expected a set that is more than 0, got {kind}")
+    return [(sides, m, kind in ("l2", "ellipsoid"))]
+
+
+def largest_sum(ball: Any, weights: list[Fraction], power: int) -> Interval:
+    """The largest sum of (w_i |d_i|)^power, power 1 or 2."""
+    total, rest = Interval(0), iter(weights)
+    for sides, m, is_round in ball:
+        values = sorted((side * next(rest)) ** (2 if is_round else power) for side in sides)
+        count = 1 if is_round and power == 2 else m
+        part = sum((Interval(value) for value in values[-count:]), Interval(0))
+        total += root(part) if is_round and power == 1 else part
+    return total
+
+
+def inverse(values: list[Fraction], ball: Any) -> list[Fraction]:
+    """One over each value, 0 for coordinates that cannot change."""
+    changes = [side for sides, _, _ in ball for side in sides]
+    if len(values) != len(changes) or any(v == 0 < x for v, x in zip(values, changes, strict=True)):
+        raise ValueError("noise: expected some for each coordinate that can change")
+    return [1 / value if value else ZERO for value in values]
+
+
+def size(ball: Any, unit: Any) -> Fraction:
+    """The largest norm of a difference where `unit` is the unit ball: 1 of the set itself."""
+    parts, found = [ball] if len(unit) == 1 else [[factor] for factor in ball], ZERO
+    if [len(x[0]) for x in unit] != [sum(len(x[0]) for x in part) for part in parts]:
+        raise NotImplementedError("noise in the norm of a product with other blocks")
+    for (sides, m, is_round), part in zip(unit, parts, strict=True):
+        weights, changes = inverse(sides, part), [x for some, _, _ in part for x in some]
+        total = largest_sum(part, weights, 2 if is_round else 1)
+        wide = [w * x for w, x in zip(weights, changes, strict=True)]
+        found = max(found, *wide, root(total).hi if is_round else total.hi / m)
+    return found
+
+
+def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa: C901, PLR0911
+    """Bounds on delta, and whether the lower one is proved; NotImplementedError for other noise."""
+    ball = factors(sensitivity)
+    sides = [side for some, _, _ in ball for side in some]
+    if epsilon > 10**4 or len(sides) > MOST:
+        raise NotImplementedError(f"epsilon above 1e4, more than {MOST} coordinates")
+    kind = "list" if isinstance(noise, list) else kind_of(noise)
+    if kind in ("radial", "norm-staircase"):
+        norm = size(ball, factors(noise["ball"]))
+        if kind == "norm-staircase":
+            return of_loss(number(noise["epsilon"]) * math.ceil(norm), epsilon, laplace=False)
+        if (noise["power"], noise["bound"]) == ("1", "infinity"):
+            return of_loss(norm / number(noise["scale"]), epsilon, laplace=True)
+        raise NotImplementedError("radial noise other than K-norm noise")
+    unit = noise["unit"] if kind == "independent" else noise
+    units = unit if kind == "list" else [unit] * len(sides)
+    scales = noise["scales"] if kind == "independent" else ["1"] * len(sides)
+    kinds = {kind_of(one) for one in units}
+    kind, alone = min(kinds), sum(side > 0 for side in sides) == 1
+    if len(kinds) > 1 or (kind == "truncated-laplace" and not alone):
+        raise NotImplementedError(f"coordinates with noise of kind {kinds}")
+    if kind.startswith("discrete") and any(x.denominator > 1 for x in sides):
+        raise ValueError("sensitivity: expected integers for noise on the integers")
+    own = [number(one[FIELDS[kind][0]]) for one in units]
+    weights = inverse([number(x) * y for x, y in zip(scales, own, strict=True)], ball)
+    if kind == "gaussian":
+        return gaussian(largest_sum(ball, weights, 2), epsilon), True
+    changes = [(w * x, one) for w, x, one in zip(weights, sides, units, strict=True) if x]
+    change, one = changes[0]
+    if kind == "truncated-laplace":
+        return truncated(change, number(one["bound"]) / number(one["beta"]), epsilon), True
+    if kind.endswith("laplace"):
+        loss, plain = largest_sum(ball, weights, 1).hi, kind == "laplace"
+        return of_loss(loss, epsilon, laplace=plain, exact=plain and alone)
+    loss = sum((number(x["epsilon"]) * math.ceil(d) for d, x in changes), ZERO)
+    if not alone or change > 1 or loss <= epsilon:
+        return of_loss(loss, epsilon, laplace=False)
+    return staircase(change, loss, number(one["gamma"]), epsilon), True
+
+
+def check(data: bytes) -> str:
+    """What is verified, in words; an error if nothing is."""
+    content = json.loads(data, parse_constant=number)
+    if json.dumps(content, indent=1).encode() != data:
+        raise ValueError("content: expected JSON as dpnoise writes it, each key once")
+    if (content["format"], repr(content["format_version"])) != ("dpnoise certificate", "1"):
+        raise ValueError("format: expected a dpnoise certificate of version 1")
+    kind_of(content, "certificate")
+    kind_of(content["delta"], "delta")
+    rest = {key: value for key, value in content.items() if key != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()
+    if content["digest"] != "sha256:" + hashlib.sha256(text).hexdigest():
+        raise ValueError("digest: expected that of the content, which was changed")
+    lower, upper = number(content["delta"]["lower"]), number(content["delta"]["upper"])
+    epsilon, relation = number(content["epsilon"]), content["relation"]
+    found, exact = enclosure(content["noise"], content["sensitivity"], epsilon)
+    K = sum(len(sides) for sides, _, _ in factors(content["sensitivity"]))
+    good = relation in ("replace-one", "add-remove") and repr(content["dimension"]) == repr(K)
+    if not good or not lower <= upper <= 1:
+        raise ValueError("relation, dimension, delta: expected others, or lower <= upper <= 1")
+    if found.hi <= upper and lower <= (found.lo if exact else found.hi):
+        return f"delta <= {float(upper)!r} at epsilon = {float(epsilon)!r}, {relation}"
+    message = f"delta: not proved; found [{float(found.lo):.17g}, {float(found.hi):.17g}]"
+    raise (ValueError if exact or lower > found.hi else NotImplementedError)(message)
+
+
+def main(paths: list[str]) -> int:
+    """One line for each file; the largest exit code."""
+    codes = [0 if paths else 2]
+    for path in paths:
+        try:
+            code, message = 0, f"verified: {check(Path(path).read_bytes())}"
+        except OSError as error:
+            code, message = 2, f"not read: {error}"
+        except NotImplementedError as error:
+            code, message = 3, f"not covered by this checker: {error}"
+        except ERRORS as error:
+            code, message = 1, f"refused: {error!r}"
+        codes.append(code)
+        sys.stdout.write(f"{path}: {message}\n")
+    return max(codes)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

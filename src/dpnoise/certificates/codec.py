@@ -1,0 +1,185 @@
+"""Noise and sensitivity sets as plain data and back, for every family and set of the package.
+
+An object is its kind, the class in kebab case, and its parameters by name: doubles as fractions,
+counts as integers. `IndependentNoise` and `BlockNoise` have arrays, and are written by hand.
+Whatever is read is written again and compared, so that each object has one form only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpnoise._validation import is_integer
+from dpnoise.certificates.exact_text import double_of, text_of
+from dpnoise.joint.base import JointNoise
+from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.staircase import NormStaircase
+from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, KNorm, Staircase2D
+from dpnoise.noise.base import Noise
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.sensitivity.at_most import AtMost
+from dpnoise.sensitivity.balls import L1, L2, LInf
+from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.ellipsoid import Ellipsoid
+from dpnoise.sensitivity.product import Product
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpnoise.sensitivity.base import Sensitivity
+
+SETS: dict[str, type[Sensitivity]] = {
+    "l1": L1,
+    "l2": L2,
+    "linf": LInf,
+    "box": Box,
+    "at-most": AtMost,
+    "ellipsoid": Ellipsoid,
+    "product": Product,
+}
+VECTOR_FAMILIES: dict[str, type] = {
+    "radial": RadialNoise,
+    "norm-staircase": NormStaircase,
+    "k-norm": KNorm,
+    "staircase-2d": Staircase2D,
+}
+_INDEPENDENT, _BLOCKS = "independent", "blocks"
+
+
+def _families() -> dict[str, type]:
+    """Every family that is described by its parameters alone, those of users among them."""
+    return {**FAMILIES, **INTEGER_FAMILIES, **VECTOR_FAMILIES}
+
+
+def _kind_of(value: object) -> str | None:
+    """The name of the class of a noise or a set, None for anything else."""
+    known = {**_families(), **SETS}
+    return next((name for name, kind in known.items() if type(value) is kind), None)
+
+
+def is_known(value: object) -> bool:
+    """Whether a noise or a set can be written."""
+    if isinstance(value, tuple):
+        return len(value) > 0 and all(isinstance(one, Noise | IntegerNoise) for one in value)
+    if isinstance(value, BlockNoise):
+        return all(is_known(noise) for _, noise in value.blocks)
+    return isinstance(value, IndependentNoise) or _kind_of(value) is not None
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401
+    """A noise, a set or a parameter as data of JSON."""
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    if isinstance(value, np.ndarray):
+        return [plain(part) for part in value.tolist()]
+    if isinstance(value, IndependentNoise):
+        return {"kind": _INDEPENDENT, "unit": plain(value.unit), "scales": plain(value.scales)}
+    if isinstance(value, BlockNoise):
+        parts = [{"coordinates": plain(i), "noise": plain(noise)} for i, noise in value.blocks]
+        return {"kind": _BLOCKS, "blocks": parts, "dimension": value.dimension}
+    kind = _kind_of(value)
+    if kind is not None:
+        names = [field.name for field in fields(value) if field.init or kind == "product"]
+        return {"kind": kind, **{name: plain(getattr(value, name)) for name in names}}
+    return value if is_integer(value) else text_of(value)
+
+
+def _require_keys(data: dict[str, Any], names: set[str]) -> None:
+    wanted = {"kind", *names}
+    if set(data) != wanted:
+        message = f"expected the keys {', '.join(sorted(wanted))}, got {', '.join(sorted(data))}"
+        raise ValueError(message)
+
+
+def _parameter(value: Any) -> Any:  # noqa: ANN401
+    """A parameter of a noise or a set from data."""
+    if isinstance(value, dict):
+        return set_of(value)
+    if isinstance(value, list):
+        return tuple(_parameter(part) for part in value)
+    return value if is_integer(value) else double_of(value)
+
+
+def _built(kind: Callable[..., Any], data: dict[str, Any]) -> Any:  # noqa: ANN401
+    """An object of a class from its parameters."""
+    known = {field.name for field in fields(kind) if field.init}  # type: ignore[arg-type]
+    _require_keys(data, known)
+    return kind(**{name: _parameter(data[name]) for name in known})
+
+
+def set_of(data: Any) -> Sensitivity:  # noqa: ANN401
+    """A sensitivity set from data; ValueError if it states none."""
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if not isinstance(kind, str) or kind not in SETS:
+        message = f"expected a set of kind {', '.join(SETS)}, got {str(data)[:80]}"
+        raise ValueError(message)
+    if kind == "product":
+        _require_keys(data, {"blocks"})
+        if not isinstance(data["blocks"], list):
+            message = f"expected a list of blocks, got {str(data['blocks'])[:80]}"
+            raise ValueError(message)
+        return Product(*(set_of(block) for block in data["blocks"]))
+    return _built(SETS[kind], data)
+
+
+def noise_of(data: Any) -> Any:  # noqa: ANN401
+    """Noise from data, a tuple where each coordinate has its own; ValueError if it states none."""
+    if isinstance(data, list):
+        return tuple(_number_noise(one) for one in data)
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if kind == _INDEPENDENT:
+        return _independent(data)
+    if kind == _BLOCKS:
+        return _blocks(data)
+    known = _families()
+    if not isinstance(kind, str) or kind not in known:
+        names = ", ".join([*known, _INDEPENDENT, _BLOCKS])
+        message = f"expected noise of kind {names}, got {str(data)[:80]}"
+        raise ValueError(message)
+    return _built(known[kind], data)
+
+
+def _number_noise(data: Any) -> Noise | IntegerNoise:  # noqa: ANN401
+    """Noise of one number."""
+    noise = noise_of(data)
+    if not isinstance(noise, Noise | IntegerNoise):
+        message = f"expected noise of one number, got {str(data)[:80]}"
+        raise ValueError(message)  # noqa: TRY004  (of a file, not of an argument)
+    return noise
+
+
+def _independent(data: dict[str, Any]) -> IndependentNoise:
+    _require_keys(data, {"unit", "scales"})
+    unit, scales = _number_noise(data["unit"]), data["scales"]
+    values = [double_of(x) for x in scales] if isinstance(scales, list) else []
+    if isinstance(unit, IntegerNoise) or not values or not all(0.0 <= x < np.inf for x in values):
+        message = "expected continuous noise and finite scales of at least 0, got others"
+        raise ValueError(message)
+    return IndependentNoise(unit, np.array(values))
+
+
+def _blocks(data: dict[str, Any]) -> BlockNoise:
+    _require_keys(data, {"blocks", "dimension"})
+    dimension, parts = data["dimension"], data["blocks"]
+    blocks = []
+    for part in parts if isinstance(parts, list) else []:
+        good = isinstance(part, dict) and set(part) == {"coordinates", "noise"}
+        at = part["coordinates"] if good else None
+        if not isinstance(at, list) or not all(is_integer(i) for i in at):
+            message = f"expected a block with coordinates and noise, got {str(part)[:80]}"
+            raise ValueError(message)
+        noise = noise_of(part["noise"])
+        if not isinstance(noise, IndependentNoise | JointNoise) or noise.dimension != len(at):
+            message = f"expected noise for {len(at)} coordinates, got {noise!r}"
+            raise ValueError(message)
+        blocks.append((np.array(at, dtype=np.intp), noise))
+    every = [int(i) for at, _ in blocks for i in at]
+    good = is_integer(dimension) and len(blocks) > 0 and len(set(every)) == len(every)
+    if not good or not all(0 <= i < dimension for i in every):
+        message = "expected blocks of different coordinates below their dimension, got others"
+        raise ValueError(message)
+    return BlockNoise(tuple(blocks), dimension)

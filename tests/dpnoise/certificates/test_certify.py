@@ -1,0 +1,135 @@
+"""`certify` and `verify`: claims of results, planted faults, and what is refused."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpnoise import (
+    L1,
+    L2,
+    AtMost,
+    Box,
+    CertificateError,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    LInf,
+    allocate,
+    best,
+    calibrate,
+    calibrate_joint,
+    certify,
+    privacy_profile,
+    vector_profile,
+    verify,
+)
+from dpnoise.mechanisms.vector_noise import IndependentNoise
+
+FOUND = {
+    "gaussian": (lambda: calibrate("gaussian", epsilon=1.0, delta=1e-6, dimension=5), 1e-6),
+    "laplace": (lambda: calibrate("laplace", epsilon=0.3, sensitivity=7.0, dimension=3), 0.0),
+    "laplace with delta": (lambda: calibrate("laplace", epsilon=1.0, delta=1e-9), 1e-9),
+    "staircase": (lambda: calibrate("staircase", epsilon=1.0, dimension=3), 0.0),
+    "flipped Huber": (lambda: calibrate("flipped-huber", epsilon=1.0, delta=1e-5), 1e-5),
+    "truncated": (lambda: calibrate("truncated-laplace", epsilon=1.0, delta=1e-6), 1e-6),
+    "integers": (lambda: calibrate("discrete-gaussian", epsilon=1.0, delta=1e-6), 1e-6),
+    "K-norm": (lambda: calibrate_joint("k-norm", L2(1.0, of=3), epsilon=0.3), 0.0),
+    "radial": (
+        lambda: calibrate_joint("truncated-k-norm", AtMost(2, of=4), epsilon=1.0, delta=1e-3),
+        1e-3,
+    ),
+    "box": (lambda: best([1.0, 0.1, 0.01], epsilon=1.0, delta=1e-6), 1e-6),
+    "at most": (lambda: best(AtMost(3, of=12), epsilon=1.0, delta=1e-6), 1e-6),
+    "ball": (lambda: best(L2(1.0, of=40), epsilon=1.0, delta=1e-6), 1e-6),
+}
+
+
+@pytest.mark.parametrize(("search", "delta"), FOUND.values(), ids=FOUND)
+def test_results_are_certified_within_their_budget(search, delta):
+    found = search()
+    certificate = certify(found)
+    assert certificate.upper <= delta
+    assert certificate.noise is found.noise
+    verify(certificate)
+
+
+def test_the_bounds_hold_the_profile():
+    for epsilon in (0.0, 0.1, 1.0, 3.0):
+        found = certify(Laplace(0.7), 1.0, epsilon)
+        delta = float(privacy_profile(Laplace(0.7), 1.0, epsilon))
+        assert float(found.lower) <= delta * (1.0 + 1e-12)
+        assert delta * (1.0 - 1e-12) <= float(found.upper)
+        assert found.upper - found.lower <= 1e-15 * found.upper
+
+
+def test_the_set_counts_and_not_only_the_box_around_it():
+    inside, around = (certify(Laplace(1.0), ball, 0.5) for ball in (L1(1.0, of=4), LInf(1.0, of=4)))
+    assert inside.upper < around.lower
+    assert inside.upper == pytest.approx(certify(Laplace(1.0), 1.0, 0.5).upper, rel=1e-8)
+    mixed = certify(IndependentNoise(Gaussian(1.0), np.array([3.0, 1.5])), AtMost(1, of=2), 1.0)
+    assert mixed.upper == pytest.approx(certify(Gaussian(1.5), 1.0, 1.0).upper, rel=1e-14)
+
+
+def test_one_noise_for_each_coordinate():
+    scales = allocate([1.0, 0.5, 0.1], epsilon=1.0, delta=1e-6)
+    found = certify([Gaussian(s) for s in scales], [1.0, 0.5, 0.1], 1.0)
+    assert float(found.upper) == pytest.approx(1e-6, rel=1e-9)
+    noises = [Gaussian(2.0), Laplace(1.0)]
+    seen = vector_profile(noises, [1.0, 0.5], 1.0)
+    assert float(certify(noises, [1.0, 0.5], 1.0).upper) == pytest.approx(float(seen.upper))
+
+
+def planted(certificate, **changes):
+    return verify(replace(certificate, **changes))
+
+
+def test_planted_faults_are_found():
+    tight = certify(Gaussian(4.0), 1.0, 1.0)
+    verify(tight)
+    faults = [
+        {"noise": Gaussian(float(np.nextafter(4.0, 0.0)))},
+        {"sensitivity": LInf(2.0, of=1)},
+        {"epsilon": Fraction(float(np.nextafter(1.0, 0.0)))},
+        {"upper": tight.upper / 2, "lower": Fraction(0)},
+        {"lower": tight.upper},
+        {"sensitivity": Box([1.0, 1e-3])},
+    ]
+    for fault in faults:
+        with pytest.raises(CertificateError, match="derived again"):
+            planted(tight, **fault)
+
+
+def test_more_noise_does_not_refute_the_upper_bound():
+    certificate = certify(Gaussian(4.0), 1.0, 1.0)
+    assert planted(certificate, noise=Gaussian(5.0), lower=Fraction(0)).upper < certificate.upper
+
+
+def test_a_wanted_delta_is_stated_or_refused():
+    assert certify(Gaussian(4.0), 1.0, 1.0, delta=0.1).upper < 1e-5
+    with pytest.raises(ValueError, match="delta: expected at least"):
+        certify(Gaussian(4.0), 1.0, 1.0, delta=1e-9)
+
+
+def test_every_problem_with_the_arguments_is_named():
+    with pytest.raises(ValueError, match=r"epsilon.*relation.*noise.*delta"):
+        certify(3.0, 1.0, -1.0, relation="x", delta=2.0)
+    with pytest.raises(ValueError, match=r"noise: expected for 2 coordinates, .* got 3"):
+        certify([Gaussian(1.0)] * 3, [1.0, 2.0], 1.0)
+    with pytest.raises(ValueError, match="sensitivity, epsilon: expected none beside a result"):
+        certify(calibrate("laplace", epsilon=1.0), 1.0, 1.0)
+    with pytest.raises(ValueError, match="integer"):
+        certify(DiscreteLaplace(3.0), 0.5, 1.0)
+    with pytest.raises(ValueError, match="expected some for coordinate 1"):
+        certify(IndependentNoise(Laplace(1.0), np.array([1.0, 0.0])), [1.0, 1.0], 1.0)
+    with pytest.raises(ValueError, match="a certificate or a path"):
+        verify(3)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e-9, 1.0, 1e9, 1e100])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1.0, 1e4])
+def test_extreme_claims_are_bounded(size, epsilon):
+    for noise in (Gaussian(size), Laplace(size)):
+        found = verify(certify(noise, 1.0, epsilon))
+        assert 0 <= found.lower <= found.upper <= 1
