@@ -179,7 +179,7 @@ def _read(problems: Problems, content: dict[str, Any]) -> dict[str, Any]:
         missing, extra = sorted(_FIELDS - set(content)), sorted(set(content) - _FIELDS)
         problems.add(f"keys: expected {sorted(_FIELDS)}, got {missing} missing, {extra} too many")
     good = content.get(DIGEST) == digest_of(content)
-    problems.require(good, DIGEST, f"{digest_of(content)} for this content", content.get(DIGEST))
+    problems.require(good, DIGEST, "that of the content (was it changed?)", content.get(DIGEST))
     bounds = content.get("delta")
     if not isinstance(bounds, dict) or set(bounds) != {"lower", "upper"}:
         problems.add(f"delta: expected an object with lower and upper, got {str(bounds)[:80]}")

@@ -18,7 +18,7 @@ from dpnoise.joint.base import JointNoise
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, KNorm, Staircase2D
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram, KNorm, Staircase2D
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.at_most import AtMost
@@ -41,7 +41,8 @@ SETS: dict[str, type[Sensitivity]] = {
     "ellipsoid": Ellipsoid,
     "product": Product,
 }
-VECTOR_FAMILIES: dict[str, type] = {
+OTHER_FAMILIES: dict[str, type] = {
+    "histogram": Histogram,
     "radial": RadialNoise,
     "norm-staircase": NormStaircase,
     "k-norm": KNorm,
@@ -52,7 +53,7 @@ _INDEPENDENT, _BLOCKS = "independent", "blocks"
 
 def _families() -> dict[str, type]:
     """Every family that is described by its parameters alone, those of users among them."""
-    return {**FAMILIES, **INTEGER_FAMILIES, **VECTOR_FAMILIES}
+    return {**FAMILIES, **INTEGER_FAMILIES, **OTHER_FAMILIES}
 
 
 def _kind_of(value: object) -> str | None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dpnoise._validation import Problems
 from dpnoise.certificates.certificate import Certificate, CertificateError
-from dpnoise.certificates.certify import CHECKER, derive
+from dpnoise.certificates.certify import derive
+from dpnoise.certificates.checker import ERRORS, check
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -27,17 +28,15 @@ class Verification:
         The bounds on delta that were found, within those that are stated.
     certified_by : tuple of str
         The accounts that found them.
+    independent : bool
+        Whether the independent checker confirmed the claim as well; it does not cover all noise.
     """
 
     certificate: Certificate
     lower: Fraction
     upper: Fraction
     certified_by: tuple[str, ...]
-
-    @property
-    def independent(self) -> bool:
-        """Whether the independent checker covers the certificate."""
-        return CHECKER in self.certified_by
+    independent: bool
 
 
 def verify(certificate: Certificate | str | os.PathLike[str]) -> Verification:
@@ -92,5 +91,18 @@ def verify(certificate: Certificate | str | os.PathLike[str]) -> Verification:
     if same and certificate.certified_by != found.certified_by:
         names = list(certificate.certified_by)
         problems.add(f"certified_by: expected {list(found.certified_by)}, got {names}")
+    independent = _independently(problems, certificate)
     problems.raise_if_any(CertificateError)
-    return Verification(certificate, found.lower, found.upper, found.certified_by)
+    return Verification(certificate, found.lower, found.upper, found.certified_by, independent)
+
+
+def _independently(problems: Problems, certificate: Certificate) -> bool:
+    """Whether the independent checker confirms the text; that it refuses it is recorded."""
+    try:
+        check(certificate.to_json().encode())
+    except NotImplementedError:
+        return False
+    except ERRORS as error:
+        problems.add(f"independent checker: {error}")
+        return False
+    return True

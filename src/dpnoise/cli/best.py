@@ -14,6 +14,7 @@ from dpnoise.cli.names import ERRORS, require_name
 from dpnoise.cli.options import (
     Name,
     budget_options,
+    certificate_option,
     json_option,
     plot_option,
     read_budget,
@@ -77,8 +78,9 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
 @budget_options
 @_error_option
 @click.option("--exhaustive", is_flag=True, help="Also mechanisms that take a second or more.")
+@certificate_option
 @json_option
-def best(as_json: bool, exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
+def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any) -> None:  # noqa: ANN401
     """Noise of minimum error for a sensitivity.
 
     Example: dpnoise best --at-most 3 --of 12 --epsilon 1 --delta 1e-6
@@ -87,6 +89,10 @@ def best(as_json: bool, exhaustive: bool, **given: Any) -> None:  # noqa: ANN401
     from dpnoise.mechanisms.compare import best as find
 
     found = find(ball, exhaustive=exhaustive, **arguments)
+    if certificate:
+        from dpnoise.certificates.certify import certify
+
+        certify(found, relation=given["relation"]).write(certificate)
     more = ", exhaustive=True" if exhaustive else ""
     call = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
     rows = [

@@ -12,7 +12,15 @@ with imports_of("cli"):
     import click
 
 from dpnoise.cli.names import FAMILIES, METHODS, require_name
-from dpnoise.cli.options import Name, Number, Whole, budget_options, json_option, read_budget
+from dpnoise.cli.options import (
+    Name,
+    Number,
+    Whole,
+    budget_options,
+    certificate_option,
+    json_option,
+    read_budget,
+)
 from dpnoise.cli.output import Answer, show, stated, upper
 
 
@@ -22,8 +30,15 @@ from dpnoise.cli.output import Answer, show, stated, upper
 @click.option("--sensitivity", type=Number(), metavar="S", help="Largest change of a coordinate.")
 @click.option("--dimension", type=Whole(), default=1, metavar="K", help="Number of coordinates.")
 @click.option("--method", type=Name(METHODS), default="exact", show_default=True)
+@certificate_option
 @json_option
-def calibrate(as_json: bool, family: str, relation: str, **given: Any) -> None:  # noqa: ANN401
+def calibrate(
+    as_json: bool,
+    family: str,
+    relation: str,
+    certificate: str | None,
+    **given: Any,  # noqa: ANN401
+) -> None:
     """Noise of minimum variance in one family.
 
     Example: dpnoise calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1
@@ -50,6 +65,10 @@ def calibrate(as_json: bool, family: str, relation: str, **given: Any) -> None: 
     require_name(problems, "method", given["method"], METHODS)
     problems.raise_if_any()
     found = find(family, **given)
+    if certificate:
+        from dpnoise.certificates.certify import certify
+
+        certify(found, relation=relation).write(certificate)
     call = ", ".join(f"{name}={value!r}" for name, value in given.items())
     rows = [
         ("noise", repr(found.noise)),

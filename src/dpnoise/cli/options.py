@@ -100,6 +100,9 @@ budget_options = _all(
     relation_option,
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON with exact numbers.")
+certificate_option = click.option(
+    "--certificate", metavar="FILE", help="Write a certificate, which dpnoise verify confirms."
+)
 plot_option = click.option("--plot", metavar="FILE", help="Draw a figure: .png, .svg or .pdf.")
 
 

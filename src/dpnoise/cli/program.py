@@ -21,6 +21,7 @@ from dpnoise.cli.audit import audit
 from dpnoise.cli.best import best, compare
 from dpnoise.cli.calibrate import calibrate
 from dpnoise.cli.profile import profile
+from dpnoise.cli.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ REFUSED = 2
 
 
 class Program(click.Group):
-    """A group whose commands end with exit code 0 or 2, or 1 where one says so (`audit`)."""
+    """A group whose commands end with exit code 0 or 2, or 1 where one says so (audit, verify)."""
 
     def main(  # type: ignore[override]  # never returns
         self,
@@ -71,5 +72,5 @@ def program(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (best, compare, calibrate, profile, allocate, audit):
+for _command in (best, compare, calibrate, profile, allocate, audit, verify):
     program.add_command(_command)

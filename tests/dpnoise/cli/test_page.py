@@ -23,7 +23,8 @@ def test_commands_print_what_the_page_says(page, tmp_path, monkeypatch):
         if words[0] != "dpnoise":
             continue
         done = CliRunner().invoke(program, words[1:])
-        code = 2 if printed.startswith("dpnoise: ") else int("  contradicted" in printed)
+        refuted = "  contradicted" in printed or "  refused: " in printed
+        code = 2 if printed.startswith("dpnoise: ") else int(refuted)
         assert done.exit_code == code, done.output
         assert OutputChecker().check_output(printed, done.output, ELLIPSIS), done.output
         assert not (done.stdout and done.stderr)

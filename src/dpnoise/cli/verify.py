@@ -1,0 +1,91 @@
+"""The command `dpnoise verify`: claims of certificates, derived again from their inputs alone."""
+# ruff: noqa: PLC0415  (the library is imported when a command runs)
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpnoise._extras import imports_of
+
+with imports_of("cli"):
+    import click
+
+from dpnoise.cli.options import json_option
+from dpnoise.cli.output import Answer, lower, show, upper
+
+if TYPE_CHECKING:
+    from dpnoise.certificates.verify import Verification
+
+REFUSED = 1  # exit code
+_NO_SIGNATURE = (
+    "a digest shows damage and is no signature: confirmed is that the noise protects the stated "
+    "sensitivity, not who wrote the file, nor that a query has that sensitivity"
+)
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@json_option
+def verify(as_json: bool, files: tuple[str, ...]) -> None:
+    """Certificates: is delta what they say?
+
+    Delta is derived again from the noise, the sensitivity and epsilon, by the accounts of the
+    package and where it can by the independent checker. The exit code is 0 if every certificate
+    holds, 1 if one is refused, 2 if a file cannot be read.
+
+    Example: dpnoise verify certificate.json
+    """
+    from dpnoise._validation import Problems
+
+    problems = Problems("verify")
+    for name in files:
+        try:
+            Path(name).open("rb").close()
+        except OSError as error:
+            problems.add(f"{name}: expected a file to read, got {error.strerror}")
+    problems.raise_if_any()
+    found = {name: _verified(name) for name in files}
+    held = sum(one["holds"] for one in found.values())
+    title = f"certificates that hold: {held} of {len(found)}"
+    rows = [(name, one["verdict"]) for name, one in found.items()]
+    data = {"files": [{"file": name, **one} for name, one in found.items()]}
+    show(Answer(title, ("", ""), rows, [_NO_SIGNATURE], data), as_json=as_json)
+    if held < len(found):
+        click.get_current_context().exit(REFUSED)
+
+
+def _verified(name: str) -> dict[str, Any]:
+    """What is known of one file."""
+    from dpnoise.certificates.certificate import CertificateError
+    from dpnoise.certificates.verify import verify as derive_again
+
+    try:
+        return _confirmed(derive_again(name))
+    except CertificateError as error:
+        return {"holds": False, "verdict": f"refused: {error}", "problem": str(error)}
+
+
+def _confirmed(found: Verification) -> dict[str, Any]:
+    """A certificate that holds."""
+    one = found.certificate
+    epsilon = float(one.epsilon)
+    by = " and ".join(found.certified_by)
+    also = "" if found.independent else ", not covered by the independent checker"
+    verdict = (
+        f"holds: delta at most {upper(float(one.upper))} and at least {lower(float(one.lower))} at "
+        f"epsilon = {epsilon!r} for {one.sensitivity!r}, {one.relation}; by {by}"
+    )
+    return {
+        "holds": True,
+        "verdict": verdict + also,
+        "noise": one.noise,
+        "sensitivity": one.sensitivity,
+        "relation": one.relation,
+        "epsilon": epsilon,
+        "delta": {"lower": str(one.lower), "upper": str(one.upper)},
+        "derived": {"lower": str(found.lower), "upper": str(found.upper)},
+        "certified_by": list(found.certified_by),
+        "independent": found.independent,
+        "package_version": one.package_version,
+    }

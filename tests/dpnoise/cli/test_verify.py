@@ -1,0 +1,74 @@
+"""`dpnoise verify`, and the certificates that `best` and `calibrate` write."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dpnoise import Certificate, Gaussian, certify, verify
+from dpnoise.cli.program import program
+
+
+def run(*words):
+    done = CliRunner().invoke(program, list(map(str, words)))
+    assert not (done.stdout and done.stderr)
+    return done
+
+
+@pytest.fixture
+def path(tmp_path):
+    certify(Gaussian(4.0), 1.0, 1.0).write(tmp_path / "noise.json")
+    return tmp_path / "noise.json"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "best --sensitivity 1,0.1 --epsilon 1",
+        "best --l2 1 --of 3 --epsilon 1 --delta 1e-6 --relation add-remove",
+        "calibrate laplace --epsilon 1 --sensitivity 2 --dimension 3",
+        "calibrate flipped-huber --epsilon 1 --delta 1e-6 --sensitivity 1",
+    ],
+)
+def test_commands_write_certificates_that_hold(words, tmp_path):
+    path = tmp_path / "found.json"
+    assert run(*words.split(), "--certificate", path).exit_code == 0
+    found = verify(path).certificate
+    assert found.relation == ("add-remove" if "add-remove" in words else "replace-one")
+    assert found.upper <= (1e-6 if "--delta" in words else 0.0)
+    assert run("verify", path).exit_code == 0
+
+
+def test_json_states_the_exact_bounds(path):
+    done = run("verify", path, "--json")
+    ((one,), certificate) = json.loads(done.stdout)["files"], Certificate.read(path)
+    assert done.exit_code == 0
+    assert one["holds"] is one["independent"] is True
+    assert one["delta"]["upper"] == str(certificate.upper)
+    assert one["noise"] == {"kind": "Gaussian", "sigma": 4.0}
+
+
+def test_one_refused_file_is_exit_code_1(path):
+    bad = path.with_name("bad.json")
+    bad.write_text(path.read_text().replace("replace-one", "add-remove"))
+    done = run("verify", path, bad)
+    assert done.exit_code == 1
+    assert "certificates that hold: 1 of 2" in done.stdout
+    assert "refused: certificate: digest: expected" in done.stdout
+    answer = json.loads(run("verify", path, bad, "--json").stdout)["files"]
+    assert [one["holds"] for one in answer] == [True, False]
+
+
+def test_files_that_cannot_be_read_are_named_all_at_once(path, tmp_path):
+    done = run("verify", path, tmp_path / "none.json", tmp_path)
+    assert done.exit_code == 2
+    assert not done.stdout
+    assert "none.json: expected a file to read" in done.stderr
+    assert f"{tmp_path}: expected a file to read" in done.stderr
+
+
+def test_a_certificate_that_cannot_be_written_is_no_answer(tmp_path):
+    target = tmp_path / "none" / "noise.json"
+    done = run("best", "--sensitivity", 1, "--epsilon", 1, "--certificate", target)
+    assert done.exit_code == 2
+    assert not done.stdout
