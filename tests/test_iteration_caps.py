@@ -535,14 +535,13 @@ ENDS = {
     "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
     "dpnoise.optimality.bounds _violated while": "one shift less each time",
     "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
-    "dpnoise.optimality.radial_program radial_test while": "halves an integer down to 1",
+    "dpnoise.optimality.radial_search radial_test while": "halves an integer down to 1",
+    "dpnoise.optimality.radial_search _Design.caps while": "two nodes more each time, to the last",
+    "dpnoise.optimality.radial_search _highest.value while": "halves an interval to a share of it",
     "dpnoise.optimality.bounds minimum_cost while": (
         "cells double to a bound; the gap is part of the result"
     ),
     "dpnoise.optimality.program LatticeProgram._run linprog": "raises unless solved",
-    "dpnoise.optimality.radial_program _solved linprog": (
-        "what it returns is only a place to look; the bound is computed from it"
-    ),
     "dpnoise_papers.data.city.roads two_core while": "fewer edges each time",
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
         "a random walk, almost surely finite"

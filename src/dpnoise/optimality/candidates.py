@@ -21,7 +21,7 @@ from dpnoise.optimality.cube_search import cube_transport
 from dpnoise.optimality.product_test import product_test
 from dpnoise.optimality.projection import Projection, best_moments
 from dpnoise.optimality.radial_floor import radial_certificate
-from dpnoise.optimality.radial_program import FAST, FINE, radial_test
+from dpnoise.optimality.radial_search import FAST, FINE, radial_test
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L2, LInf

@@ -1,4 +1,4 @@
-"""Lower bound on the variance of (epsilon, delta)-DP noise for the l2 ball, from radial tests.
+"""Lower bound on the variance of (epsilon, delta)-DP noise for the l2 ball, from a radial test.
 
 Averaging over rotations makes the noise T radial. For a shift d of length 1 and a function
 0 <= psi <= W, E psi(T) <= e^epsilon E psi(T + d) + delta W. So if for all r >= 0, with U uniform on
@@ -6,20 +6,21 @@ the unit sphere,
 
     r^2 + E psi(r U) - e^epsilon E psi(r U + d) >= c,
 
-then E |T|^2 >= c - delta W (docs/floor.md, section 6). Here
+then E |T|^2 >= c - delta W (docs/floor.md, section 6). Here psi is W on a set A of caps of spheres,
 
-    psi(x) = sum_l y_l(|x|) [|x - d| - |x| > s_l],  0 < s_l < 1,  y_l >= 0,
+    A = {x : |x| <= r_n, cos(x, d) < -1 + s(|x|)},
 
-with y_l constant on shells. With F the distribution function of the first coordinate of U,
+and 0 elsewhere; s is linear between nodes 0 = r_0 < ... < r_n. In A a point of norm r is more than
+g(r) = sqrt((r + 1)^2 - 2 r s(r)) away from d, and g rises if on every piece s = alpha + beta r the
+function (1 - 2 beta) r + 1 - alpha, linear in r, is positive at both ends. With q(r) the
+largest norm in A of a point that is r away from d, and F the distribution function of 1 + U_1,
 
-    E psi(r U) = sum_l y_l(r) F(-s_l + (1 - s_l^2) / (2 r)),
-    E psi(r U + d) = sum_l E y_l(R) [R < r - s_l],  R = |r U + d|,
-    P(R < b) = F((b^2 - 1) / (2 r) - r / 2).
+    P(r U in A)     = F(s(r))                            for r <= r_n,
+    P(r U + d in A) = F((q + 1 - r) (q - 1 + r) / (2 r))  for 1 <= r <= r_n + 1, q = q(r),
 
-Intervals [a, b] of r, as wide as a shell, cover all r: on each the left side is bounded below on
-the whole, not at points. -s_l + (1 - s_l^2) / (2 r) falls with r. At a fixed U, |r U + d| moves by
-at most b - a, that is to a neighbouring shell, and R < r - s_l means
-U_1 < -s_l - (1 - s_l^2) / (2 r), which is largest at b.
+and 0 elsewhere. On a cell of r the first is least where s is, at one of the ends. For r <= g(r_n)
+the deficit q + 1 - r is 2 q s(q) / (q + 1 + g(q)), which rises with q and with s: the second is at
+most what the largest q, the largest s and the least r give.
 """
 
 from __future__ import annotations
@@ -38,44 +39,53 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.sensitivity.base import Sensitivity
 
-_ROUNDING = 1e-11  # relative, of each probability (incomplete beta function)
+_MARGIN = 1e-13  # of q and of differences, relative to 1 + r
 
 
-def first_coordinate_cdf(dimension: int, t: Array) -> Array:
-    """P(U_1 <= t) for U uniform on the unit sphere of K >= 2 dimensions."""
+def sphere_cdf(dimension: int, x: Array) -> Array:
+    """F(x) = P(1 + U_1 <= x) for U uniform on the unit sphere of K >= 2 dimensions."""
     half = 0.5 * (dimension - 1)
-    return np.asarray(betainc(half, half, 0.5 + 0.5 * np.clip(t, -1.0, 1.0)))
+    return np.asarray(betainc(half, half, np.clip(0.5 * x, 0.0, 1.0)))
+
+
+def rounding(dimension: int) -> float:
+    """Relative error allowed for F, its argument being off by some units in the last place."""
+    return 1e-11 + 1e-13 * dimension
 
 
 @dataclass(frozen=True, eq=False)
 class RadialTest:
-    """Certificate for the l2 ball at delta > 0: a test function.
+    """Certificate for the l2 ball at delta > 0: the set A and the height W of the test.
 
     Parameters
     ----------
     group : int
         The shift is this many radii long (group privacy); lengths are in units of it.
+    height : float
+        W > 0.
     spacing : float
-        Distance of the nodes 0, spacing, 2 spacing, ...; y_l is linear between them before it is
-        made constant on shells.
-    thresholds : array of float, shape (l,)
-        Each s_l, in (0, 1).
-    heights : array of float, shape (n, l)
-        The values y_l at the nodes, >= 0; the last row does not count.
-    shells : int
-        Shells per node.
+        Distance of the nodes 0, spacing, 2 spacing, ...
+    caps : array of float, shape (n + 1,)
+        s at the nodes: in [0, 2], rising so slowly that g rises.
+    cells : int
+        Cells of r per node.
     """
 
     group: int
+    height: float
     spacing: float
-    thresholds: Array
-    heights: Array
-    shells: int
+    caps: Array
+    cells: int
 
     @property
     def method(self) -> str:
         """Kind of the bound."""
         return "radial test"
+
+    @property
+    def end(self) -> float:
+        """The largest |x| in A."""
+        return self.spacing * (len(self.caps) - 1)
 
     def bound(
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
@@ -86,60 +96,64 @@ class RadialTest:
             return 0.0
         epsilon, delta = group_budget(self.group, epsilon, delta)
         K = sensitivity.dimension
-        edges, y = shell_heights(self.spacing, np.abs(self.heights), self.shells)
-        s = np.clip(self.thresholds, 1e-12, 1.0 - 1e-12)
-        low = float(np.min(lower_values(K, math.exp(epsilon), edges, y, s)))
-        value = min(low, edges[-1] ** 2) - delta * float(np.max(np.sum(y, axis=1))) * (1 + 1e-12)
         total = float(np.sum(weights)) / K * (self.group * sensitivity.radius) ** 2
-        return max(0.0, value) * total * (1.0 - 1e-12)
+        return max(0.0, self.value(K, epsilon, delta)) * total * (1.0 - 1e-12)
+
+    def value(self, K: int, epsilon: float, delta: float) -> float:
+        """Lower bound c - delta W on E |T|^2 for the unit ball; -inf if A is refused."""
+        if not (self.height > 0.0 and self.end >= 1.0 and self.spacing / self.cells < 1.0):
+            return -math.inf
+        if not rises(self.spacing, np.asarray(self.caps, dtype=float)):
+            return -math.inf
+        _, low = lower_values(K, math.exp(epsilon), self)
+        # Beyond the last cell psi does not count: |T|^2 itself is above c.
+        c = min(float(np.min(low)), (self.end + 1.0) ** 2 * (1.0 - 1e-12))
+        return c - delta * self.height * (1.0 + 1e-12)
 
 
-def shell_heights(spacing: float, heights: Array, shells: int) -> tuple[Array, Array]:
-    """Edges of equally wide shells, shape (m + 1,), and the heights on them, shape (m, l)."""
-    count = (len(heights) - 1) * shells
-    edges = spacing / shells * np.arange(count + 1)
-    places = (np.arange(count) + 0.5) / shells
-    heights = np.concatenate([heights[:-1], np.zeros((1, heights.shape[1]))])
-    rows = [np.interp(places, np.arange(len(heights)), row) for row in heights.T]
-    return np.asarray(edges, dtype=float), np.stack(rows, axis=1)
+def rises(spacing: float, caps: Array) -> bool:
+    """Whether g rises and s lies in [0, 2]."""
+    r = spacing * np.arange(caps.size)
+    slope = np.diff(caps) / spacing
+    origin = caps[:-1] - slope * r[:-1]
+    ends = [(1.0 - 2.0 * slope) * at + 1.0 - origin for at in (r[:-1], r[1:])]
+    inside = np.min(caps) >= 0.0 and np.max(caps) <= 2.0
+    return bool(inside and np.min(ends) > 1e-9)
 
 
-def intervals(edges: Array) -> Array:
-    """The shells and, beyond them, as many more as the shift can come back from."""
-    width = edges[-1] / (edges.size - 1)
-    return width * np.arange(edges.size + math.ceil(1.0 / width) + 1)
+def distance(r: Array, caps: Array) -> Array:
+    """Distance g from d of the points of norm r on the boundary of A."""
+    return np.sqrt((r + 1.0) ** 2 - 2.0 * r * caps)
 
 
-def lower_values(K: int, growth: float, edges: Array, y: Array, s: Array) -> Array:
-    """Lower bounds of r^2 + E psi(r U) - e^epsilon E psi(r U + d) on each of `intervals`."""
-    r = intervals(edges)
-    left, right = r[:-1], r[1:]
-    # One more shell, from which |r U + d| may come back to the last one.
-    edges, y = r[: edges.size + 1], np.pad(y, ((0, 1), (0, 0)))
-    first = np.zeros(left.size)
-    inside = first_coordinate_cdf(K, (1.0 - s**2) / (2.0 * right[: len(y), None]) - s)
-    first[: len(y)] = np.sum(y * inside, axis=1)
-    second = np.zeros(left.size)
-    padded = np.pad(y, ((1, 1), (0, 0)))
-    above = np.maximum(padded[1:-1], padded[2:])
-    highest = np.maximum(above, padded[:-2])
-    # For r <= 1/2 no shift leads inwards.
-    for i in np.nonzero(right > 0.5)[0]:
-        a, b = left[i], right[i]
-        if a == 0.0:
-            second[i] = math.inf  # shells too wide
-            continue
-        # |r U + d| is below b at r = b, hence below b + (b - a) at r = a; and at least |a - 1|.
-        start = max(0, int(np.searchsorted(edges, abs(a - 1.0), side="right")) - 1)
-        stop = min(int(np.searchsorted(edges, b + (b - a))), edges.size - 1)
-        if stop <= start:
-            continue
-        at = edges[start : stop + 1]
-        below = first_coordinate_cdf(K, 0.5 * (at * at - 1.0) / a - 0.5 * a)
-        cut = first_coordinate_cdf(K, -s - (1.0 - s**2) / (2.0 * b))
-        share = np.diff(np.minimum(below[:, None], cut), axis=0)
-        # |r U + d| rises with r >= 1, and the highest neighbour is the next one.
-        top = above if a >= 1.0 else highest
-        second[i] = float(np.sum(share * top[start:stop]))
-    slack = _ROUNDING * (left**2 + first + growth * second)
-    return np.asarray(left**2 + first - growth * second - slack)
+def lower_values(K: int, growth: float, test: RadialTest) -> tuple[Array, Array]:
+    """Left ends of the cells up to r_n + 1, and lower bounds of the left side on each of them."""
+    end, width = test.end, test.spacing / test.cells
+    inside = (len(test.caps) - 1) * test.cells
+    r: Array = np.arange(inside + math.ceil(1.0 / width) + 2, dtype=float) * width
+    caps = np.interp(r[: inside + 1], test.spacing * np.arange(len(test.caps)), test.caps)
+    a, b = r[:-1], r[1:]
+    low = a * a * (1.0 - 1e-14)
+    low[:inside] += (
+        test.height * (1.0 - rounding(K)) * sphere_cdf(K, np.minimum(caps[:-1], caps[1:]))
+    )
+    # Points that come into A from |x - d| in [a, b], b > 1.
+    g = np.maximum.accumulate(distance(r[: inside + 1], caps))  # but for rounding it rises anyway
+    come = np.nonzero(b > 1.0)[0]
+    a, b = a[come], b[come]
+    # Ends of cells around q(a) and q(b).
+    first = np.searchsorted(g, a - _MARGIN * (1.0 + a)) - 1
+    last = np.minimum(np.searchsorted(g, b + _MARGIN * (1.0 + b)), inside)
+    first = np.clip(first, 0, last)
+    both = np.stack([first, last + 1], axis=1).ravel()
+    most = np.maximum.reduceat(np.append(caps, 0.0), both)[::2]
+    q = r[last]
+    left = 2.0 * q * most / (q + 1.0 + distance(q, most))
+    # At the end of A q is r_n: there the deficit falls as r grows.
+    near = g[-1]
+    beyond = a > near
+    left[beyond] = np.maximum(end + 1.0 - a[beyond] + _MARGIN * (1.0 + end), 0.0)
+    opposite = q - 1.0 + np.where(beyond, a, np.minimum(b, near))
+    lost = sphere_cdf(K, left * opposite / (2.0 * a))
+    low[come] -= growth * test.height * (1.0 + rounding(K)) * lost
+    return r[:-1], np.asarray(low)
