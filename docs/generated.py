@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import re
 from pathlib import Path
 
 import dpnoise
+from dpnoise_papers.claims.findings import IMAGES
+from dpnoise_papers.papers import papers
 
 DOCS = Path(__file__).parent
+FIGURES = DOCS.parent / "figures"
 _GROUPS = {  # subpackage of dpnoise: title of its part of the reference
     "mechanisms": "Which noise?",
     "sensitivity": "Sensitivity sets",
@@ -47,7 +51,43 @@ def reference() -> str:
     return text
 
 
+def _picture(name: str) -> str:
+    """Where the picture of a figure is, as seen from docs/api: the last run's, else one in docs."""
+    kept = {figure: short for short, figure in IMAGES.items()}
+    found = {
+        f"../../figures/{name}.png": FIGURES / f"{name}.png",
+        f"../snapshot/{name}.png": DOCS / "snapshot" / f"{name}.png",
+    }
+    if name in kept:
+        found[f"../images/{kept[name]}.png"] = DOCS / "images" / f"{kept[name]}.png"
+    return next((link for link, path in found.items() if path.is_file()), "")
+
+
+def gallery() -> str:
+    """Page of the figures of each paper, with their captions."""
+    text = (
+        "# Gallery\n\nFigures recomputed from the papers, and our own beside them. Without a run "
+        "(`make reproduce`) only those that the repository keeps are here.\n"
+    )
+    for paper in papers():
+        shown = [(item, _picture(f"{paper.id}/{item.id}")) for item in paper.items if item.figure]
+        parts = [
+            f"\n### {item.id}\n\n![{paper.id}, {item.id}]({link})\n\n{_plain(item.caption)}\n"
+            for item, link in shown
+            if link
+        ]
+        if parts:
+            text += f"\n## {paper.id}\n" + "".join(parts)
+    return text
+
+
+def _plain(text: str) -> str:
+    """Text without markup, for Markdown."""
+    return re.sub(r"([|*_<\\])", r"\\\1", text)
+
+
 def write() -> None:
     """Write the pages."""
     (DOCS / "api").mkdir(exist_ok=True)
-    (DOCS / "api" / "index.md").write_text(reference(), encoding="utf-8")
+    for name, text in {"index": reference(), "gallery": gallery()}.items():
+        (DOCS / "api" / f"{name}.md").write_text(text, encoding="utf-8")

@@ -43,6 +43,7 @@ IMAGES = {
     "spr-or-optimal": "inid-2024/spr-or-optimal",
     "table-3": "flipped-huber-2023/table-3",
     "table-4-laplace": "inid-2024/table-4-laplace",
+    "which-noise": "flipped-huber-2023/which-noise",
 }
 WIDTH = 1100  # pixels of a figure
 _COLOURS = 128

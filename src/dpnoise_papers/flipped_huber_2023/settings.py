@@ -36,6 +36,7 @@ from dpnoise_papers.settings import (
     Trials,
     within,
 )
+from dpnoise_papers.which_noise.settings import WhichNoise
 
 
 def _odd(points: int) -> int:
@@ -220,6 +221,7 @@ class Settings(Section):
     theorem_8_search: Theorem8Search
     gain: Gain
     joint_noise: JointNoise
+    which_noise: WhichNoise
     figure_5: LossAndBound
     figure_6: ProfilesAtOneVariance
     figure_7: LossesAtOneScale

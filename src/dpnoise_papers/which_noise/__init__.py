@@ -1,0 +1,1 @@
+"""Which noise when: every mechanism over (K, epsilon, delta) as a table, a map and a page."""

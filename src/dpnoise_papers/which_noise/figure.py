@@ -1,0 +1,84 @@
+"""Map of the best mechanism over the number of coordinates and epsilon, a panel for each delta."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from dpnoise_papers.style import GREY, TEXT, house_style, legend_below, page, power_of_ten
+from dpnoise_papers.which_noise.names import CELLS, PLAIN_NOISE, SETS, colour
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NEAR = 1.05  # times the best variance: a dot
+_LABELLED = 2  # every second value of an axis
+
+
+@house_style()
+def which_noise(table: pd.DataFrame) -> Figure:
+    """Cells coloured by the mechanism of least variance; a dot where plain noise is close.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `dpnoise_papers.which_noise.table.which_noise` returns it.
+    """
+    sets = [name for name in SETS if (table["set"] == name).any()]
+    deltas = sorted(table["delta"].unique())
+    best = table.drop_duplicates(["set", "dimension", "epsilon", "delta"])
+    names = [name for name in CELLS if (best["mechanism"] == name).any()]
+    figure, panels = page(len(sets), len(deltas), height=0.8 + 1.9 * len(sets))
+    for i, name in enumerate(sets):
+        for j, delta in enumerate(deltas):
+            axes, here = panels[i, j], table[(table["set"] == name) & (table["delta"] == delta)]
+            _cells(axes, here, names)
+            axes.tick_params(labelleft=j == 0)
+            if i == 0:
+                zero = r"$\delta = 0$"
+                axes.set_title(rf"$\delta = {power_of_ten(delta)}$" if delta else zero)
+            if i == len(sets) - 1:
+                axes.set_xlabel("K")
+        panels[i, 0].set_ylabel(f"{SETS[name]}\n" + r"$\epsilon$")
+    cells = [Patch(facecolor=colour(name), edgecolor=GREY, label=name) for name in names]
+    near = {"marker": ".", "linestyle": "none", "markersize": 4, "color": "white"}
+    label = "Laplace or Gaussian within 5 %"
+    legend_below(figure, [*cells, Line2D([], [], label=label, markeredgecolor="black", **near)])
+    return figure
+
+
+def _cells(axes: Axes, table: pd.DataFrame, names: list[str]) -> None:
+    """One panel: K along, epsilon up."""
+    found = table.drop_duplicates(["dimension", "epsilon"])
+    best = found.pivot_table(index="epsilon", columns="dimension", values="variance")
+    codes = found.assign(code=found["mechanism"].map(names.index))
+    codes = codes.pivot_table(index="epsilon", columns="dimension", values="code")
+    axes.imshow(
+        codes.to_numpy(),
+        cmap=ListedColormap([colour(name) for name in names]),
+        vmin=-0.5,
+        vmax=len(names) - 0.5,
+        origin="lower",
+        aspect="auto",
+        interpolation="nearest",
+    )
+    plain = table[table["mechanism"].isin(PLAIN_NOISE)]
+    plain = plain.pivot_table(
+        index="epsilon", columns="dimension", values="variance", aggfunc="min"
+    )
+    rows, columns = np.nonzero((plain <= NEAR * best).to_numpy())
+    axes.plot(
+        columns, rows, ".", color="white", markersize=4, markeredgecolor="black", linestyle="none",
+        markeredgewidth=0.5,
+    )  # fmt: skip
+    axes.set_xticks(range(0, codes.shape[1], _LABELLED))
+    axes.set_xticklabels([f"{K:g}" for K in codes.columns[::_LABELLED]], rotation=90, size=TEXT)
+    axes.set_yticks(range(0, codes.shape[0], _LABELLED))
+    axes.set_yticklabels([f"{epsilon:g}" for epsilon in codes.index[::_LABELLED]])
+    axes.tick_params(length=2)

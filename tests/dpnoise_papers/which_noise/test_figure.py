@@ -1,0 +1,43 @@
+"""The map of the best mechanism, drawn."""
+
+import numpy as np
+
+import figure_checks
+from dpnoise.mechanisms.registry import METHODS
+from dpnoise_papers.style import COLOURS
+from dpnoise_papers.which_noise.figure import which_noise
+from dpnoise_papers.which_noise.names import CELLS
+from which_noise_toys import MECHANISMS, toy
+
+
+def test_each_set_and_delta_has_a_panel_with_the_best_mechanism_in_each_cell():
+    table = toy(deltas=(0.0, 1e-9, 1e-6))
+    figure = figure_checks.drawn(which_noise(table))
+    assert len(figure.axes) == 2 * 3
+    assert [axes.get_title(loc="left") for axes in figure.axes[:3]] == [
+        r"$\delta = 0$", r"$\delta = 10^{-9}$", r"$\delta = 10^{-6}$",
+    ]  # fmt: skip
+    axes = figure.axes[2]
+    names = sorted(MECHANISMS, key=[*CELLS].index)
+    shown = axes.images[0].get_array()
+    here = table[(table["set"] == "all") & (table["delta"] == 1e-6)]
+    best = here.drop_duplicates(["dimension", "epsilon"]).pivot_table(
+        index="epsilon", columns="dimension", values="mechanism", aggfunc="first"
+    )
+    assert (np.array(names)[shown.astype(int)] == best.to_numpy()).all()
+    assert figure_checks.clipped_texts(figure) == []
+
+
+def test_a_dot_marks_cells_where_plain_noise_is_close():
+    table = toy()
+    figure = which_noise(table)
+    here = table[(table["set"] == "all") & (table["delta"] == 0)]
+    best = here.drop_duplicates(["dimension", "epsilon"])
+    count = best["mechanism"].isin(["Laplace", "Gaussian"]).sum()  # the next has 1.5 times as much
+    assert len(figure.axes[0].lines[0].get_xdata()) == count > 0
+
+
+def test_every_mechanism_has_a_colour_of_its_own():
+    assert {method.name for method in METHODS} <= set(CELLS)
+    assert len(set(CELLS.values())) == len(CELLS)
+    assert CELLS["Laplace"] == COLOURS["laplace"]

@@ -1,0 +1,47 @@
+"""The pictures of the noise families in docs/images/noise are those that docs/pictures.py draws."""
+
+import re
+import runpy
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from document_pages import ROOT
+
+FOLDER = ROOT / "docs" / "images" / "noise"
+MADE = runpy.run_path(str(ROOT / "docs" / "pictures.py"))
+
+
+def numbers(svg):
+    """Every coordinate of every path, in points."""
+    paths = re.findall(r'\bd="([^"]*)"', svg)
+    return np.array([float(x) for path in paths for x in re.findall(r"-?\d+\.?\d*", path)])
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return {name: MADE["svg"](figure).decode() for name, figure in MADE["pictures"]().items()}
+
+
+def test_there_is_a_picture_of_every_page_and_no_other(drawn):
+    kept = {path.stem for path in FOLDER.glob("*.svg")}
+    assert kept == set(drawn) == {path.stem for path in (ROOT / "docs" / "noise").glob("*.md")}
+
+
+def test_pictures_are_not_stale(drawn):
+    for name, svg in drawn.items():
+        kept, made = numbers((FOLDER / f"{name}.svg").read_text()), numbers(svg)
+        assert kept.shape == made.shape, name
+        assert np.allclose(kept, made, atol=0.01), name
+
+
+def test_pictures_are_small():
+    for path in FOLDER.glob("*.svg"):
+        assert path.stat().st_size <= 60_000
+        ET.parse(path)  # noqa: S314 - our own
+
+
+def test_all_noise_of_a_picture_has_one_variance():
+    for name, noise in MADE["continuous"]().items():
+        assert noise.std() == pytest.approx(MADE["STD"], rel=1e-8), name
