@@ -134,9 +134,9 @@ def lower_values(K: int, growth: float, test: RadialTest) -> tuple[Array, Array]
     caps = np.interp(r[: inside + 1], test.spacing * np.arange(len(test.caps)), test.caps)
     a, b = r[:-1], r[1:]
     low = a * a * (1.0 - 1e-14)
-    low[:inside] += (
-        test.height * (1.0 - rounding(K)) * sphere_cdf(K, np.minimum(caps[:-1], caps[1:]))
-    )
+    error = _MARGIN * float(np.max(test.caps))  # of s between nodes
+    stay = sphere_cdf(K, np.minimum(caps[:-1], caps[1:]) - error)
+    low[:inside] += test.height * (1.0 - rounding(K)) * stay
     # Points that come into A from |x - d| in [a, b], b > 1.
     g = np.maximum.accumulate(distance(r[: inside + 1], caps))  # but for rounding it rises anyway
     come = np.nonzero(b > 1.0)[0]
@@ -146,7 +146,7 @@ def lower_values(K: int, growth: float, test: RadialTest) -> tuple[Array, Array]
     last = np.minimum(np.searchsorted(g, b + _MARGIN * (1.0 + b)), inside)
     first = np.clip(first, 0, last)
     both = np.stack([first, last + 1], axis=1).ravel()
-    most = np.maximum.reduceat(np.append(caps, 0.0), both)[::2]
+    most = np.maximum.reduceat(np.append(caps, 0.0), both)[::2] + error
     q = r[last]
     left = 2.0 * q * most / (q + 1.0 + distance(q, most))
     # At the end of A q is r_n: there the deficit falls as r grows.

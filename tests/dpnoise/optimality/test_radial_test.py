@@ -5,10 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 
 from dpnoise import L1, L2, gaussian_sigma
 from dpnoise.optimality.radial_search import radial_test
-from dpnoise.optimality.radial_test import RadialTest, distance, lower_values, rises, sphere_cdf
+from dpnoise.optimality.radial_test import (
+    RadialTest,
+    distance,
+    lower_values,
+    rises,
+    rounding,
+    sphere_cdf,
+)
 
 
 def upper(K, epsilon, delta):
@@ -111,3 +119,15 @@ def test_certificate_scales_and_applies_to_equal_weights_and_balls_only():
     # A looser budget is not proved by the same test to the same bound.
     assert test.bound(L2(1.0, 4), 1.2, 1e-5, np.ones(4)) < once
     assert test.bound(L2(1.0, 4), 1.0, 1e-2, np.ones(4)) < once
+
+
+@pytest.mark.parametrize("K", [2, 5, 100, 3000, 100_000])
+def test_rounding_covers_the_error_of_the_distribution(K):
+    rng, b = np.random.default_rng(K), arb(K - 1) / 2
+    around = 1.0 + rng.uniform(-6, 6, 8) / math.sqrt(K)
+    for x in (10.0 ** rng.uniform(-3, 0, 6)).tolist() + np.clip(around, 0.01, 1.99).tolist():
+        with ctx.workprec(3000):
+            exact = (arb(x) / 2).beta_lower(b, b, True)  # regularised
+            error = abs(float(arb(float(sphere_cdf(K, np.array(x)))) - exact))
+            # Ten times less, for the error of the argument.
+            assert error <= 0.1 * rounding(K) * float(exact) + 1e-300
