@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.noise.staircase import Staircase
     from dpnoise.noise.subbotin import Subbotin
     from dpnoise.noise.truncated_laplace import TruncatedLaplace
+    from dpnoise.privacy.loss_distribution import loss_distribution
     from dpnoise.privacy.odometer.budget import Budget, BudgetExceededError
     from dpnoise.privacy.profile import epsilon_at, privacy_profile
     from dpnoise.privacy.vector import vector_profile
@@ -87,6 +88,7 @@ _MODULES = {
     "enclosing_ellipsoid": "dpnoise.sensitivity.ellipsoid",
     "epsilon_at": "dpnoise.privacy.profile",
     "gaussian_sigma": "dpnoise.calibration.gaussian",
+    "loss_distribution": "dpnoise.privacy.loss_distribution",
     "privacy_profile": "dpnoise.privacy.profile",
     "replace_one": "dpnoise.sensitivity.neighbours",
     "vector_profile": "dpnoise.privacy.vector",
@@ -148,6 +150,7 @@ __all__ = [
     "enclosing_ellipsoid",
     "epsilon_at",
     "gaussian_sigma",
+    "loss_distribution",
     "privacy_profile",
     "replace_one",
     "vector_profile",

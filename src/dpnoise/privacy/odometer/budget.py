@@ -18,6 +18,7 @@ from dpnoise.privacy.odometer.ledger import (
     read_times,
 )
 from dpnoise.privacy.odometer.renyi import concentrated, renyi_divergences
+from dpnoise.privacy.odometer.sampled import read_distribution
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -82,10 +83,9 @@ class Budget:
 
     Notes
     -----
-    Proved (docs/budget.md): everything that was not refused is (epsilon, delta)-DP together, in the
-    model of real-valued noise, rounding of the account included. Releases of Poisson samples go
-    through dp_accounting, whose rounding is not bounded. Assumed: every release of the data is
-    recorded, with a sensitivity that holds.
+    Proved (docs/budget.md): everything not refused is (epsilon, delta)-DP together, in the model of
+    real-valued noise, rounding included. Poisson samples go through dp_accounting, whose rounding
+    is not bounded. Assumed: every release is recorded, with a sensitivity that holds.
 
     Examples
     --------
@@ -198,11 +198,28 @@ class Budget:
         """
         problems = Problems("budget")
         count = read_times(problems, times)
-        if problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
-            release = pure_release(problems, epsilon, delta)
-        else:
-            release = Ledger()
+        good = problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
+        release = pure_release(problems, epsilon, delta) if good else Ledger()
         self._record(problems, release, count, f"{count} times ({epsilon!r}, {delta!r})-DP")
+
+    def spend_distribution(self, distribution: Any, times: int = 1) -> None:  # noqa: ANN401
+        """Record of mechanisms whose privacy loss distribution is known, as dp_accounting has it.
+
+        Parameters
+        ----------
+        distribution : dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
+            Of one of them, pessimistic, on multiples of 1e-4 (see `dpnoise.loss_distribution`).
+        times : int
+            How many, from 1 to 1e8.
+
+        Raises
+        ------
+        ValueError, BudgetExceededError, ModuleNotFoundError
+            As for `spend`.
+        """
+        problems = Problems("budget")
+        release = read_distribution(problems, distribution)
+        self._record(problems, release, read_times(problems, times), f"{times} distributions")
 
     def _record(self, problems: Problems, release: Ledger, times: int, what: str) -> None:
         """Record of a checked release, unless it exceeds the budget."""
@@ -212,11 +229,10 @@ class Budget:
         problems.raise_if_any()
         after = self._ledger.plus(release, times)
         if not self._account.keeps(after):
-            message = (
+            raise BudgetExceededError(
                 f"budget: {what}: expected releases within epsilon = {self.epsilon!r}, delta = "
                 f"{self.delta!r} together with what was spent before, got more; nothing was spent"
             )
-            raise BudgetExceededError(message)
         self._ledger = after
 
     def epsilon_of(self, delta: float | None = None) -> float:

@@ -41,18 +41,25 @@ class Sampled(NamedTuple):
     rate: float
 
 
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A release whose privacy loss distribution is known in the form of dp_accounting."""
+
+    distribution: Any
+
+
 @dataclass(frozen=True)
 class Ledger:
     """Everything released so far.
 
-    `shares` are coordinates, noise and sensitivity, with how many there are, `sampled` releases of
-    Poisson samples with their number, and `failure` is the sum of the probabilities with which a
-    release may break what is said of it.
+    `shares` are coordinates, noise and sensitivity, with how many there are; `sampled` are releases
+    of Poisson samples, and those given by their privacy loss distribution, with their number;
+    `failure` is the sum of the probabilities with which a release may break what is said of it.
     """
 
     shares: Shares = field(default_factory=dict)
     failure: Fraction = Fraction(0)
-    sampled: dict[Sampled, int] = field(default_factory=dict)
+    sampled: dict[Sampled | Given, int] = field(default_factory=dict)
 
     def plus(self, other: Ledger, times: int) -> Ledger:
         """The ledger with `times` releases of another one."""

@@ -4,7 +4,16 @@ import math
 
 import pytest
 
-from dpnoise import Budget, FlippedHuber, Gaussian, Laplace
+from dpnoise import (
+    Budget,
+    BudgetExceededError,
+    DiscreteLaplace,
+    FlippedHuber,
+    Gaussian,
+    Laplace,
+    TruncatedLaplace,
+)
+from dpnoise.privacy.loss_distribution import loss_distribution
 
 dp_accounting = pytest.importorskip("dp_accounting")
 
@@ -35,6 +44,39 @@ def test_a_sample_of_everything_is_no_sample():
     assert sampled.rdp(2.0) == math.inf
 
 
+def test_other_noise_beside_a_sample_of_everything_is_counted_as_exactly():
+    for noise in (FlippedHuber(1.0, 3.0), TruncatedLaplace(2.0, 60.0), DiscreteLaplace(3.0)):
+        whole, sampled = Budget(20.0, 1e-5), Budget(20.0, 1e-5, relation="add-remove")
+        for budget in (whole, sampled):
+            budget.spend(noise, 1, times=2)
+        whole.spend(Gaussian(3.0), 1.0)
+        sampled.spend(Gaussian(3.0), 1.0, sampling=1.0)
+        assert whole.epsilon_of() <= sampled.epsilon_of() * (1 + 1e-9)
+        assert sampled.epsilon_of() <= whole.epsilon_of() * (1 + 1e-3)
+
+
+def test_a_distribution_goes_to_dp_accounting_and_back():
+    direct, back = Budget(20.0, 1e-6), Budget(20.0, 1e-6)
+    direct.spend(FlippedHuber(0.5, 3.0), 1.0, times=6)
+    there = loss_distribution(FlippedHuber(0.5, 3.0), 1.0)
+    back.spend_distribution(there.self_compose(2), times=3)
+    assert back.epsilon_of() == pytest.approx(direct.epsilon_of(), rel=1e-6)
+    assert back.epsilon_of() == pytest.approx(
+        there.self_compose(6).get_epsilon_for_delta(1e-6), rel=1e-6
+    )
+
+
+def test_a_distribution_of_another_kind_is_refused():
+    budget = Budget(1.0, 1e-6)
+    coarse = loss_distribution(Gaussian(4.0), 1.0, interval=1e-2)
+    for wrong in (coarse, 0.3):
+        with pytest.raises(ValueError, match=r"distribution: expected a pessimistic.*0.0001"):
+            budget.spend_distribution(wrong)
+    with pytest.raises(BudgetExceededError, match="2 distributions"):
+        budget.spend_distribution(loss_distribution(Gaussian(4.0), 1.0), times=2)
+    assert budget.epsilon_of() == 0.0
+
+
 def test_what_cannot_be_counted_is_refused():
     budget = Budget(20.0, 1e-5)
     with pytest.raises(ValueError, match="noise: expected Gaussian noise beside sampling"):
@@ -45,8 +87,8 @@ def test_what_cannot_be_counted_is_refused():
         budget.spend(Gaussian(1e-9), 1.0, sampling=0.1)
     budget.spend(Gaussian(4.0), 1.0, sampling=0.1)
     before = budget.epsilon_of()
-    with pytest.raises(ValueError, match="beside a sampled release"):
-        budget.spend(FlippedHuber(1.0, 3.0), 1.0)
+    with pytest.raises(ValueError, match="losses reach beyond"):
+        budget.spend(Gaussian(1e-3), 1.0)
     assert budget.epsilon_of() == before
     with pytest.raises(ValueError, match="no sampled one"):
         Budget(1.0, 1e-5, account="gaussian-filter").spend(Gaussian(4.0), 1.0, sampling=0.1)
