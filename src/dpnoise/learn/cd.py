@@ -56,6 +56,7 @@ def descend(
     clips: ArrayLike,
     noise: ArrayLike,
     orders: ArrayLike | None = None,
+    wanted: ArrayLike | None = None,
     iterate: str = "last",
     ends: Sequence[int] | None = None,
     threads: int = 1,
@@ -74,6 +75,8 @@ def descend(
         their comparison paired. Zeros give plain (clipped) coordinate descent.
     orders : array_like of int, shape (R, L, K), optional
         The coordinate that each update takes; cyclic if left out.
+    wanted : array_like of bool, shape (S, C), optional
+        The combinations of step and clipping level to run, by default all.
     iterate : {"last", "averaged"}
         The last iterate or the mean of the iterates after each pass.
     ends : sequence of int, optional
@@ -85,7 +88,7 @@ def descend(
     Returns
     -------
     float64 array, shape (S, C, R, K), with `ends` (S, C, R, E, K)
-        The final parameters. A run that diverges holds inf or nan.
+        The final parameters. A run that diverges holds inf or nan; what is not wanted holds nan.
 
     Raises
     ------
@@ -110,7 +113,8 @@ def descend(
     taus, levels = (np.atleast_1d(np.asarray(grid, dtype=float)) for grid in (steps, clips))
     unit = np.ascontiguousarray(noise, dtype=float)
     given = None if orders is None else np.asarray(orders, dtype=np.int64)
-    _check(problem, taus, levels, unit, given, iterate, threads)
+    run = np.ones((taus.size, levels.size), dtype=bool) if wanted is None else np.asarray(wanted)
+    _check(problem, taus, levels, unit, given, run, iterate, threads)
     seen = np.array(unit.shape[1:2] if ends is None else ends, dtype=np.int64)
     if ends is not None:
         _check_ends(seen, unit.shape[1], iterate)
@@ -120,18 +124,19 @@ def descend(
     squared = problem.loss == "squared"
     start = (-problem.target if squared else np.zeros(problem.size)).astype(np.float32)
     shape = len(taus), len(levels), len(unit), len(seen), problem.coordinates
-    out = np.empty(shape)
+    out = np.full(shape, np.nan)
 
     def one(repetition: int) -> None:
         # a repetition is one unit of work, so that its result cannot depend on `threads`
         part = slice(repetition, repetition + 1)
-        result = np.empty((*shape[:2], 1, *shape[3:]))
+        result = np.full((*shape[:2], 1, *shape[3:]), np.nan)
         kernel.run(
             LOSSES.index(problem.loss),
             problem.columns,
             start,
             taus,
             levels,
+            run,
             unit[part],
             visits[part],
             problem.smoothness,
@@ -168,6 +173,7 @@ def _check(  # noqa: PLR0917
     clips: Array,
     noise: Array,
     orders: NDArray[np.int64] | None,
+    wanted: NDArray[np.bool_],
     iterate: str,
     threads: int,
 ) -> None:
@@ -186,6 +192,10 @@ def _check(  # noqa: PLR0917
         )
         inside = bool(np.all((orders >= 0) & (orders < last)))
         problems.require(inside, "orders", f"coordinates 0 to {last - 1}", "others")
+    flags = wanted.dtype == np.bool_ and wanted.shape == (steps.size, clips.size)
+    problems.require(
+        flags, "wanted", f"bool of shape {steps.size, clips.size}", (wanted.dtype, wanted.shape)
+    )
     problems.require(iterate in ITERATES, "iterate", f"one of {', '.join(ITERATES)}", iterate)
     problems.require(threads >= 1, "threads", "at least 1", threads)
     problems.raise_if_any()

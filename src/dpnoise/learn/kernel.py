@@ -111,6 +111,7 @@ def run(  # noqa: PLR0917
     start: Floats,
     steps: Array,
     clips: Array,
+    wanted: NDArray[np.bool_],
     noise: Array,
     orders: NDArray[np.int64],
     smoothness: Array,
@@ -120,7 +121,7 @@ def run(  # noqa: PLR0917
     ends: NDArray[np.int64],
     out: Array,
 ) -> None:
-    """Run every (step, clip, repetition) and write the parameters after some passes to `out`.
+    """Run the wanted (step, clip), every repetition; write parameters after some passes to `out`.
 
     Arguments as for `dpnoise.learn.cd.descend`. `start`, shape (N,), holds the fitted values of
     zero weights: minus the target (squared loss) or zeros (logistic loss). `columns`, shape (K, N),
@@ -136,6 +137,8 @@ def run(  # noqa: PLR0917
     weight = np.empty(coordinates)
     for s in range(steps.shape[0]):
         for c in range(clips.shape[0]):
+            if not wanted[s, c]:
+                continue
             for r in range(noise.shape[0]):
                 fit[:] = start
                 weight[:] = 0.0

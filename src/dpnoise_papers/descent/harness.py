@@ -96,43 +96,56 @@ def run(
     """
     wanted = np.ones((len(steps), len(clips)), dtype=bool) if wanted is None else wanted
     found = tuple(np.full((*wanted.shape, len(noise)), np.inf) for _ in measures)
-    for place, step in enumerate(steps):
+    if not wanted.any():
+        return found
+    weights = descend(
+        problem,
+        steps=steps,
+        clips=clips,
+        noise=noise,
+        orders=orders,
+        wanted=wanted,
+        iterate=iterate,
+    )
+    for place in np.flatnonzero(wanted.any(axis=1)):  # a measure holds N numbers for each weight
         kept = wanted[place]
-        if kept.any():
-            weights = descend(
-                problem,
-                steps=[step],
-                clips=clips[kept],
-                noise=noise,
-                orders=orders,
-                iterate=iterate,
-            )[0]
-            for errors, measure in zip(found, measures, strict=True):
-                errors[place, kept] = measure(weights)
+        for errors, measure in zip(found, measures, strict=True):
+            errors[place, kept] = measure(weights[place, kept])
     return found
 
 
 def race(
-    errors: Callable[[slice, NDArray[np.bool_]], Array], shape: tuple[int, int], trials: int
+    errors: Callable[[list[int], NDArray[np.bool_]], Array], shape: tuple[int, int], trials: int
 ) -> Array:
     """Errors of every (step, clip, trial), inf from where a combination has lost on.
 
     `errors` are those of some trials, for the combinations that are marked; the result has the
     combination with the smallest mean, and its errors, as if all were run. No error is negative
     (but for rounding), so that a combination has lost when its errors sum to more than those of
-    another one on all trials.
+    another one on all trials. After each trial the combination with the smallest sum is run on
+    all, which lowers the bound for the others; the trial on which the best one errs most is next.
     """
     found = np.full((*shape, trials), np.inf)
-    found[..., :1] = errors(slice(1), np.ones(shape, dtype=bool))
-    leader = np.zeros(shape, dtype=bool)
-    leader[smallest_mean(found[..., :1])] = True
-    if trials > 1:
-        found[leader, 1:] = errors(slice(1, trials), leader)[leader]
-    bound = found[leader].sum() * (1.0 + _ROUNDING) + _ROUNDING
-    for trial in range(1, trials):
-        alive = ~leader & (found[..., :trial].sum(axis=-1) <= bound)
-        one = slice(trial, trial + 1)
-        found[alive, one] = errors(one, alive)[alive]
+    complete = np.zeros(shape, dtype=bool)
+
+    def run(some: list[int], wanted: NDArray[np.bool_]) -> None:
+        if some and wanted.any():
+            found[np.ix_(*map(range, shape), some)] = np.where(
+                wanted[..., None], errors(some, wanted), found[..., some]
+            )
+
+    alive, left = ~complete, list(range(trials))
+    while left:
+        trial, left = left[0], left[1:]
+        run([trial], alive & ~complete)
+        partial = found[..., [one for one in range(trials) if one not in left]].sum(axis=-1)
+        waiting = np.where(complete, np.inf, partial)
+        leader = (waiting == waiting.min()) & np.isfinite(waiting)
+        run(left, leader)
+        complete |= leader
+        best = found[smallest_mean(found)]
+        left.sort(key=lambda one, best=best: -best[one])
+        alive = partial <= best.sum() * (1.0 + _ROUNDING) + _ROUNDING
     return found
 
 

@@ -127,12 +127,12 @@ class Table3Replicates(Section):
     Attributes
     ----------
     pilot : int
-        How many of the first run the whole grid of configurations.
+        How many of the first start from the whole grid of configurations.
     audit : int
-        How many of the last run the whole grid again.
+        How many of the last start from the whole grid again.
     keep : float
-        A configuration is left out between them if its error in the pilot exceeds this multiple of
-        the smallest.
+        A configuration is left out between them, and given up in the pilot, if its error there
+        exceeds this multiple of the smallest.
     variants : dict
         With one called 'chosen'.
     """

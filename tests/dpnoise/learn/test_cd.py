@@ -111,6 +111,10 @@ def test_results_do_not_depend_on_company_or_threads(loss):
     for (s, step), (c, clip), r in product(enumerate(steps), enumerate(clips), range(4)):
         alone = descend(problem, steps=[step], clips=[clip], noise=noise[r : r + 1])
         assert together[s, c, r].tobytes() == alone.tobytes()
+    wanted = np.array([[True, False], [False, False], [True, True]])
+    part = descend(problem, steps=steps, clips=clips, noise=noise, wanted=wanted)
+    assert part[wanted].tobytes() == together[wanted].tobytes()
+    assert np.isnan(part[~wanted]).all()
 
 
 @losses
@@ -242,6 +246,8 @@ BAD = [
     ({"ends": [0, 1]}, ["ends:"]),
     ({"ends": [1, 4]}, ["ends:"]),
     ({"ends": []}, ["ends:"]),
+    ({"wanted": [[True, False]], "iterate": "best"}, ["wanted: .*bool of shape", "iterate:"]),
+    ({"wanted": [[1]]}, ["wanted:"]),
     ({"orders": np.full((2, 3, 2), -1)}, [r"orders: expected shape \(2, 3, 3\)", "0 to 2"]),
 ]
 

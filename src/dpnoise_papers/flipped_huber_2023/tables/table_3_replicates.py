@@ -8,10 +8,12 @@ A variant says which noise stands for the Gaussian and for the flipped Huber row
 of passes are tried and what NMSE is measured from: the exact minimum, or where the descent
 without noise or clipping (step 1 / M_i) is after some passes.
 
-Most of the grid can never win. The first replications, the pilot, run all of it; the later ones
-run the combinations whose NMSE, averaged over the better half of the pilot's trials, is at most
-`keep` times the pilot's smallest mean. The last `audit` replications run all of it again, and say
-whether something that was left out would have won.
+Most of the grid can never win. The first replications, the pilot, start from all of it and give a
+combination up when its NMSE on some trials sums to more than `keep` times that of another one on
+all. The later replications start from the combinations whose NMSE, averaged over the better half
+of the pilot's trials, is at most `keep` times the mean of the pilot's smallest means. The last
+`audit` replications start from all of it again, and say whether something that was left out would
+have won. In each replication a combination is given up once it has lost (`table_3_race`).
 
 Two replications of one mechanism differ by seeds alone. So the share of pairs of replications
 whose ratio of NMSE is at least the printed Gaussian's over flipped Huber's is the probability
@@ -89,26 +91,25 @@ def replications(
             tried.update(variant.passes or settings.passes)
     # trials that the table itself has not seen
     runs = Runs(dataset, settings, asked, trials=size * count, first=settings.all_trials)
-    pilot, audit = size * again.pilot, size * (count - again.audit)
-    runs.run(range(pilot), threads)
-    runs.thin(pilot, again.keep)
     contests = [
         Contest((mechanism, variant.optimum), variant.passes or settings.passes)
         for variant in again.variants.values()
         for mechanism in (variant.gaussian, variant.flipped_huber)
     ]
-    in_threads(
-        lambda first: run_for_best(
-            runs, range(first, first + size), contests, whole=first >= audit
-        ),
-        range(pilot, size * count, size),
-        threads,
-        "replications",
-    )
+    each = [slice(first, first + size) for first in range(0, size * count, size)]
+    pilot, audited = each[: again.pilot], each[count - again.audit :]
+
+    def work(trials: slice) -> None:
+        whole, slack = trials in (*pilot, *audited), again.keep if trials in pilot else 1.0
+        numbers = range(trials.start, trials.stop)
+        run_for_best(runs, numbers, contests, whole=whole, slack=slack)
+
+    in_threads(work, pilot, threads, "replications of the pilot")
+    runs.thin(pilot, again.keep)
+    in_threads(work, each[again.pilot :], threads, "replications")
     rows = []
-    for replication in range(count):
-        trials = slice(size * replication, size * (replication + 1))
-        audited = replication >= count - again.audit
+    for replication, trials in enumerate(each):
+        whole = trials in audited
         for name, variant in again.variants.items():
             noises = (variant.gaussian, variant.flipped_huber)
             for row, mechanism in zip(ROWS, noises, strict=True):
@@ -118,8 +119,8 @@ def replications(
                 rows.append([
                     dataset.name, name, row, replication, runs.nmse[key][place][trials].mean(),
                     runs.test_error[mechanism][place][trials].mean(), passes, step, clip,
-                    describe_centre(runs.noises[mechanism, passes]), int(audited),
-                    int(audited and not runs.kept[key][place]),
+                    describe_centre(runs.noises[mechanism, passes]), int(whole),
+                    int(whole and not runs.kept[key][place]),
                 ])  # fmt: skip
     return pd.DataFrame(rows, columns=RUNS_COLUMNS)
 

@@ -6,8 +6,9 @@ quantile functions, so that a difference between two mechanisms is not a differe
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import Split, make_
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,6 +36,24 @@ if TYPE_CHECKING:
 
 EXACT = "exact"
 _UNCLIPPED = 1e12
+
+
+class Updates(NamedTuple):
+    """Unit noise of some updates and their coordinates, both of shape (1, L, K), and who asks."""
+
+    noise: Array
+    orders: NDArray[np.int64]
+    keys: list[Key]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial: its split, what each NMSE is measured from, and its draws by passes."""
+
+    place: int
+    split: Split
+    targets: dict[str | int, Array]
+    drawn: dict[int, list[Updates]] = field(default_factory=dict)
 
 
 def _one_distribution(noise: Noise) -> Noise:
@@ -94,49 +113,45 @@ class Runs:
             Every trial writes its own place, so that the result does not depend on it.
         """
         every = {key: np.ones_like(kept) for key, kept in self.kept.items()}
-        work = partial(self.run_trial, wanted=every if whole else self.kept)
-        in_threads(work, trials, threads, "trials")
+        self._run_all(trials, every if whole else self.kept, threads)
 
-    def run_trial(
-        self, trial: int, wanted: Mapping[Key, Flags], split: Split | None = None
-    ) -> None:
-        """Run one trial with some configurations; what is known of others stays.
+    def _run_all(self, trials: Collection[int], wanted: Mapping[Key, Flags], threads: int) -> None:
+        in_threads(lambda one: self.run_trial(self.trial(one), wanted), trials, threads, "trials")
+
+    def run_trial(self, trial: Trial, wanted: Mapping[Key, Flags]) -> None:
+        """Run one trial with some configurations, but for those that it has run already.
 
         Parameters
         ----------
         wanted : mapping
             Bool arrays as in `kept`, for all keys.
-        split : Split, optional
-            That of the trial by `split_of`, where it is made already.
         """
-        split = split or self.split_of(trial)
-        targets = {where: _target(split, where) for _, where in self.asked}
+        split, column = trial.split, trial.place
         for place, passes in enumerate(self.passes):
             if not any(flags[place].any() for flags in wanted.values()):
                 continue
-            shape = passes, split.problem.coordinates
-            number = self.first + trial
-            stream = generator(self.settings.seed, "table-3", split.name, "noise", passes, number)
-            uniforms = np.maximum(stream.random(shape), 2.0**-54)
-            orders = coordinate_orders(self.settings.setting.order, shape, stream)
-            for noise, keys in self.noises_of(split, passes).items():
-                chosen = np.any([wanted[key][place] for key in keys], axis=0)
+            for noise, orders, keys in self.noises_of(trial, passes):
+                new = [
+                    wanted[key][place] & ~np.isfinite(self.nmse[key][place, ..., column])
+                    for key in keys
+                ]
+                chosen = np.any(new, axis=0)
                 errors = run(
                     split.problem,
                     [
                         lambda weights: split.test_error(weights[:, 0])[:, None],
-                        *(partial(split.nmse, target=targets[where]) for _, where in keys),
+                        *(partial(split.nmse, target=trial.targets[where]) for _, where in keys),
                     ],
                     steps=self.steps,
                     clips=self.clips,
-                    noise=noise.ppf(uniforms)[None],
-                    orders=orders[None],
+                    noise=noise,
+                    orders=orders,
                     iterate=self.settings.setting.iterate,
                     wanted=chosen,
                 )
                 for key, nmse in zip(keys, errors[1:], strict=True):
-                    self.nmse[key][place, chosen, trial] = nmse[chosen, 0]
-                    self.test_error[key[0]][place, chosen, trial] = errors[0][chosen, 0]
+                    self.nmse[key][place, chosen, column] = nmse[chosen, 0]
+                    self.test_error[key[0]][place, chosen, column] = errors[0][chosen, 0]
 
     def run_places(
         self, trials: Collection[int], places: Mapping[Key, tuple[int, ...]], threads: int
@@ -145,42 +160,61 @@ class Runs:
         wanted = {key: np.zeros_like(kept) for key, kept in self.kept.items()}
         for key, place in places.items():
             wanted[key][place] = True
-        in_threads(partial(self.run_trial, wanted=wanted), trials, threads)
+        self._run_all(trials, wanted, threads)
 
-    def split_of(self, trial: int) -> Split:
-        """Split of one trial."""
+    def trial(self, place: int) -> Trial:
+        """Trial at a place of the last axis of the errors."""
         own = self.settings.setting.split == "per-trial"
-        return make_split(self.dataset, self.settings, self.first + trial if own else 0)
+        split = make_split(self.dataset, self.settings, self.first + place if own else 0)
+        targets = {where: _target(split, where) for where in {where for _, where in self.asked}}
+        return Trial(place, split, targets)
 
-    def noises_of(self, split: Split, passes: int) -> dict[Noise, list[Key]]:
+    def noises_of(self, trial: Trial, passes: int) -> list[Updates]:
         """What is asked for with a number of passes, by noise: equal noises run once."""
-        found: dict[Noise, list[Key]] = {}
-        for key, asked in self.asked.items():
-            if passes in asked:
-                noise = _one_distribution(release_noise(split, key[0], self.settings, passes))
-                self.noises[key[0], passes] = noise
-                found.setdefault(noise, []).append(key)
-        return found
+        if passes not in trial.drawn:
+            found: dict[Noise, list[Key]] = {}
+            asking = [key for key, asked in self.asked.items() if passes in asked]
+            for mechanism in dict.fromkeys(mechanism for mechanism, _ in asking):
+                noise = release_noise(trial.split, mechanism, self.settings, passes)
+                self.noises[mechanism, passes] = one = _one_distribution(noise)
+                keys = [key for key in asking if key[0] == mechanism]
+                found.setdefault(one, []).extend(keys)
+            uniforms, orders = self._draw(trial, passes)
+            trial.drawn[passes] = [
+                Updates(noise.ppf(uniforms)[None], orders[None], keys)
+                for noise, keys in found.items()
+            ]
+        return trial.drawn[passes]
+
+    def _draw(self, trial: Trial, passes: int) -> tuple[Array, NDArray[np.int64]]:
+        """Uniforms and the order of coordinates, both of shape (L, K)."""
+        shape, number = (passes, trial.split.problem.coordinates), self.first + trial.place
+        name = trial.split.name
+        stream = generator(self.settings.seed, "table-3", name, "noise", passes, number)
+        uniforms = np.maximum(stream.random(shape), 2.0**-54)
+        return uniforms, coordinate_orders(self.settings.setting.order, shape, stream)
 
     def configuration(self, place: tuple[int, ...]) -> tuple[int, float, float]:
         """Return passes, step and clipping level at a place of `best`."""
         p, s, c = place
         return self.passes[p], float(self.steps[s]), float(self.clips[c])
 
-    def thin(self, trials: int, keep: float) -> None:
-        """Keep the configurations that may win, by the first trials.
+    def thin(self, pilot: Sequence[slice], keep: float) -> None:
+        """Keep the configurations that may win, by the first replications.
 
         Parameters
         ----------
-        trials : int
-            A configuration is judged by its mean NMSE over the better half of them.
+        pilot : list of slice
+            Their trials. A configuration is judged by its mean NMSE over the better half of all,
+            inf where it was not run.
         keep : float
-            It is kept up to this multiple of the smallest mean over all of them.
+            It is kept up to this multiple of the mean of the smallest means of each replication.
         """
         for key, nmse in self.nmse.items():
-            pilot = np.sort(nmse[..., :trials], axis=-1)
-            better = pilot[..., : (trials + 1) // 2].mean(axis=-1)
-            self.kept[key] = better <= keep * pilot.mean(axis=-1).min()
+            values = np.sort(nmse[..., : pilot[-1].stop], axis=-1)
+            better = values[..., : (values.shape[-1] + 1) // 2].mean(axis=-1)
+            smallest = np.mean([nmse[..., trials].mean(axis=-1).min() for trials in pilot])
+            self.kept[key] = better <= keep * smallest
 
     def best(self, key: Key, passes: Iterable[int], trials: slice) -> tuple[int, ...]:
         """Return the configuration with the smallest mean NMSE.

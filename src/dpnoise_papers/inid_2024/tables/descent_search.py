@@ -179,7 +179,7 @@ def choose(
     noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
 
     def on(steps: Array, clips: Array, trials: int) -> Array:
-        def errors(some: slice, wanted: NDArray[np.bool_]) -> Array:
+        def errors(some: list[int], wanted: NDArray[np.bool_]) -> Array:
             draws = noise[:trials][some], orders[:trials][some]
             return errors_of(task, ratios, draws, steps, clips, power=power, wanted=wanted)
 
