@@ -8,6 +8,7 @@ loop is added to `CAPS` (with a check that runs into it), `FIXED` or `ENDS` (wit
 import ast
 import math
 from collections import Counter
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 
@@ -266,6 +267,29 @@ def steps_of_the_optimum():
     assert residual(problem, weights) <= 1e-7
 
 
+def refinements_of_a_draw():
+    """A number of bits that never decides is refused, not guessed."""
+    from dpnoise.releases.refining import Uniform
+
+    with pytest.raises(RuntimeError, match="not known well enough"):
+        Uniform(0, _zeros()).exceeds(Gaussian(1.0), Fraction(10**6))
+
+
+def refinements_of_a_vector():
+    from dpnoise.joint.radial import RadialNoise
+    from dpnoise.releases.vectors import rounded_vectors
+
+    with pytest.raises(RuntimeError, match="not decided"):
+        rounded_vectors(np.zeros((1, 2)), RadialNoise(L2(1.0, of=2), 1.0), np.ones(2), _zeros())
+
+
+def _zeros():
+    """A source of bits that are all 0, which no comparison of a vector survives."""
+    from dpnoise.releases.entropy import Entropy
+
+    return Entropy(bytes)
+
+
 CAPS = {
     # place: (values of the cap to try, what is then asserted)
     "dpnoise.allocation.descent Descent._rounds range(_ROUNDS)": ((0, 1), rounds_of_the_descent),
@@ -372,6 +396,15 @@ CAPS = {
         (1,),
         attempts_of_the_inversion,
     ),
+    "dpnoise.releases.refining Uniform.exceeds range(_REFINEMENTS)": (
+        (0, 1),
+        refinements_of_a_draw,
+    ),
+    "dpnoise.releases.vectors _Column._decided range(_REFINEMENTS)": (
+        (0,),
+        refinements_of_a_vector,
+    ),
+    "dpnoise.releases.vectors _exactly range(_REFINEMENTS)": ((0,), refinements_of_a_vector),
     "dpnoise.privacy.profile _solve range(_ROUNDS)": ((0, 1, 2, 5), rounds_of_the_inverse),
     "dpnoise.privacy.scalar.subbotin SubbotinShift._crossing range(_STEPS)": (
         (0, 1),
@@ -458,6 +491,19 @@ FIXED = {
 # --- Loops and solvers that end by themselves.
 ENDS = {
     "dpnoise.certificates.checker mills while": "each term is below half the one before",
+    "dpnoise.releases.entropy Entropy.integers while": (
+        "a rejection sampler: ends with probability 1"
+    ),
+    "dpnoise.releases.layers _Stairs._exactly while": (
+        "terms fall like a geometric series, whose rest is bounded; an interval halves"
+    ),
+    "dpnoise.releases.refining steps while": (
+        "a point that doubles, or falls to 0, which is always reached; an interval halves"
+    ),
+    "dpnoise.releases.sums integer_draws while": "each pass draws most of what is missing",
+    "dpnoise.releases.vectors _Column.__init__ while": (
+        "a rejection sampler: ends with probability 1"
+    ),
     "dpnoise.mechanisms.independent staircase while": "a few doubles down",
     "dpnoise_papers.descent.harness race while": "one trial fewer in each round",
     "dpnoise_papers.flipped_huber_2023.tables.table_3_race run_for_best while": (
@@ -629,6 +675,8 @@ SEVERAL = {
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 2,
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
+    "dpnoise.releases.layers _Stairs._exactly while": 2,
+    "dpnoise.releases.refining steps while": 3,
 }
 
 

@@ -29,6 +29,7 @@ ENTROPY = {
     "src/dpnoise/noise/_arrays.py": "draws",
     "src/dpnoise/learn/seeding.py": "noise_generator",
 }
+SYSTEM = "src/dpnoise/releases/entropy.py"  # releases come from the operating system alone
 SEEDS = "src/dpnoise_papers/seeds.py"
 TYPES = {"Generator", "SeedSequence", "default_rng"}
 SOURCES = {"random", "secrets", "uuid", "numpy.random"}  # modules that draw
@@ -113,7 +114,8 @@ def named(node, context):
     name = dotted(node, context.names)
     allowed = TYPES if context.strict else TYPES | {"get_state"}
     old = name.startswith("numpy.random.") and name.split(".")[2] not in allowed
-    return [name] if old or name in {"os.urandom", "os.getrandom"} else []
+    system = name in {"os.urandom", "os.getrandom"} and not context.system
+    return [name] if old or system else []
 
 
 def hypothetical(node, _):
@@ -149,8 +151,9 @@ def complaints(source, path):
     functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
     free = [f for f in functions if f.name == ENTROPY.get(path)]
     listed = {id(node) for f in (functions if path == SEEDS else free) for node in ast.walk(f)}
+    strict = path.split("/")[0] in STRICT
     context = SimpleNamespace(
-        names=aliases(tree), strict=path.split("/")[0] in STRICT, listed=listed
+        names=aliases(tree), strict=strict, listed=listed, system=path == SYSTEM
     )
     rules = (imported, named, hypothetical, called)
     return [c for node in ast.walk(tree) for rule in rules for c in rule(node, context)]

@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.privacy.profile import epsilon_at, privacy_profile
     from dpnoise.privacy.vector import vector_profile
     from dpnoise.privacy.zcdp import zcdp
+    from dpnoise.releases.release import release
     from dpnoise.sensitivity.at_most import AtMost
     from dpnoise.sensitivity.balls import L1, L2, LInf
     from dpnoise.sensitivity.box import Box
@@ -90,6 +91,7 @@ _MODULES = {
     "gaussian_sigma": "dpnoise.calibration.gaussian",
     "loss_distribution": "dpnoise.privacy.loss_distribution",
     "privacy_profile": "dpnoise.privacy.profile",
+    "release": "dpnoise.releases.release",
     "replace_one": "dpnoise.sensitivity.neighbours",
     "vector_profile": "dpnoise.privacy.vector",
     "verify": "dpnoise.certificates.verify",
@@ -152,6 +154,7 @@ __all__ = [
     "gaussian_sigma",
     "loss_distribution",
     "privacy_profile",
+    "release",
     "replace_one",
     "vector_profile",
     "verify",

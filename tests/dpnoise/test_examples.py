@@ -11,6 +11,7 @@ from document_pages import PAGES, ROOT, blocks, name
 
 WITH_PROMPT = [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8")]
 WITH_PYTHON = [path for path in PAGES if blocks(path, "python")]
+FOLDERS = ("noise", "privacy", "privacy.odometer", "mechanisms", "learn", "denoise", "releases")
 MODULES = [
     f"dpnoise.{folder}.{path.stem}"
     for folder in (
@@ -22,6 +23,7 @@ MODULES = [
         "denoise",
         "auditing",
         "certificates",
+        "releases",
     )
     for path in sorted((ROOT / "src" / "dpnoise" / folder.replace(".", "/")).glob("*.py"))
     if ">>>" in path.read_text()

@@ -9,7 +9,7 @@ import pytest
 import dpnoise
 
 LIBRARY = Path(dpnoise.__file__).parent
-THIRD = ("numba", "sklearn", "clarabel", "click", "rich")
+THIRD = ("numba", "sklearn", "clarabel", "click", "rich", "flint")
 NEEDS = {
     "cli.allocate": "cli",
     "cli.best": "cli",
@@ -27,6 +27,18 @@ NEEDS = {
     "denoise.trend_filtering": "denoise",
     "denoise.trend_penalty": "denoise",
     "denoise.trend_solver": "denoise",
+    **dict.fromkeys(
+        (
+            "releases.continuous",
+            "releases.layers",
+            "releases.numbers",
+            "releases.refining",
+            "releases.table",
+            "releases.tails",
+            "releases.vectors",
+        ),
+        "release",
+    ),
 }
 # Imports every module of the library with the optional packages blocked; prints the errors.
 CODE = """

@@ -1,0 +1,99 @@
+"""Released values of noise with a density: the distribution, exact ties, extremes, precision."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise import Gaussian, Histogram, Laplace, Staircase, Subbotin, TruncatedLaplace
+from dpnoise.releases import continuous
+from dpnoise.releases.continuous import rounded_sums
+from dpnoise.releases.refining import Uniform, steps
+from dpnoise.releases.table import table_of
+from exact_release import NOISES, entropy, seeded
+
+COUNT = 40_000
+
+
+def by_both_ways(monkeypatch, noise, value, step, count=300):
+    """The same bits through the table and through balls alone."""
+    values, ones, width = np.full(count, value), np.ones(count), np.full(count, step)
+    fast = rounded_sums(values, noise, ones, width, entropy(5))
+    monkeypatch.setattr(continuous, "_FEW", count)
+    return fast, rounded_sums(values, noise, ones, width, entropy(5))
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+@pytest.mark.parametrize("place", [0.0, 0.5, 1 / 3])
+def test_cells_have_their_probabilities(noise, place):
+    grid = 2.0 ** np.round(np.log2(noise.mean_abs() / 3.0))
+    value = place * grid
+    found = seeded(11)(np.full(COUNT, value), noise, grid=grid) / grid
+    edges = np.arange(-14.5, 15.0)
+    chance = np.diff(noise.cdf(np.concatenate([[-np.inf], edges * grid - value, [np.inf]])))
+    counts = np.bincount(np.clip(found + 15, 0, 30).astype(int), minlength=chance.size)
+    some = chance * COUNT > 5.0
+    expected = np.append(chance[some], max(chance[~some].sum(), 1e-12)) * COUNT
+    seen = np.append(counts[some], counts[~some].sum())
+    excess = np.sum((seen - expected)[:-1] ** 2 / expected[:-1])
+    assert stats.chi2.sf(excess, some.sum() - 1) > 1e-4
+    assert abs(seen[-1] - expected[-1]) <= 5.0 * np.sqrt(expected[-1]) + 1.0
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+def test_the_table_decides_as_balls_do(noise, monkeypatch):
+    grid = 2.0 ** np.floor(np.log2(noise.mean_abs())) / 2**10
+    for value in (0.0, 0.5 * grid, 0.3):  # on the grid, on its ties, between
+        fast, slow = by_both_ways(monkeypatch, noise, value, grid)
+        np.testing.assert_array_equal(fast, slow)
+        monkeypatch.undo()
+
+
+def test_the_table_leaves_little_to_balls():
+    words = entropy(3).words(COUNT)
+    _, decided = table_of(Laplace(1.0)).steps(words, np.full(COUNT, 4.0), np.full(COUNT, 0.25))
+    assert np.mean(decided) > 0.99
+
+
+@pytest.mark.parametrize("scale", [1e-280, 1e280])
+def test_extremes_of_scale(scale, monkeypatch):
+    step = 2.0 ** np.floor(np.log2(scale)) / 2**10
+    fast, slow = by_both_ways(monkeypatch, Gaussian(scale), 0.25 * scale, step)
+    np.testing.assert_array_equal(fast, slow)
+    assert np.std(fast / scale) == pytest.approx(1.0, abs=0.2)
+
+
+def test_a_density_that_rises_needs_no_table():
+    noise = Histogram(1.0, 1, (0.1, 0.9), 0.0)
+    found = seeded(6)(np.zeros(2000), noise, grid=1.0)
+    assert np.mean(found == 0.0) == pytest.approx(0.1 / 1.9, abs=0.02)
+
+
+def test_far_tails_are_drawn_from_more_bits():
+    """A uniform number below 2^-64 leaves |T| open: its next bits decide."""
+    found = steps(Laplace(1.0), Uniform(0, entropy(1)), Fraction(1), Fraction(1, 2))
+    assert 44 <= found <= 60
+    bounded = steps(TruncatedLaplace(1.0, 3.0), Uniform(0, entropy(1)), Fraction(1, 8), Fraction(0))
+    assert bounded == 23  # just below the bound
+
+
+def test_ends_of_steps_and_of_the_support():
+    for noise in (Staircase(2.0, 1.0, 0.5), TruncatedLaplace(1.0, 2.0), Subbotin(1000.0, 1.0)):
+        found = seeded(2)(np.zeros(2000), noise, grid=0.5)
+        assert np.max(np.abs(found)) <= noise.bound + 0.25
+    assert set(np.abs(found)) == {0.0, 0.5, 1.0}
+
+
+def test_a_value_on_a_tie_goes_either_way():
+    """value = half a grid step and next to no noise: 0 or one step, each half of the time."""
+    found = seeded(4)(np.full(2000, 0.5), Laplace(2.0**-20), grid=1.0)
+    assert set(found) == {0.0, 1.0}
+    assert 900 < np.sum(found) < 1100
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0.0, 0.0), (1.0, 1.0), (1e-300, 0.0)])
+def test_a_value_next_to_a_tie_is_not_rounded_onto_it(value, expected):
+    value = float(np.nextafter(0.5, value)) if value in {0.0, 1.0} else value
+    for count in (20, 2000):  # by balls, by the table
+        assert set(seeded(4)(np.full(count, value), Laplace(2.0**-80), grid=1.0)) == {expected}

@@ -1,0 +1,113 @@
+"""What `release` takes, returns and refuses; noise on the integers; the source of bits."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise import (
+    AtMost,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DiscreteStaircase,
+    Gaussian,
+    Laplace,
+    best,
+    release,
+)
+from dpnoise.noise.base import Noise
+from exact_release import entropy, seeded
+
+
+class Unknown(Laplace):
+    """A family without an exact sampler: its parent's would be another distribution."""
+
+
+@pytest.mark.parametrize(
+    "noise", [DiscreteLaplace(2.0), DiscreteGaussian(3.0), DiscreteStaircase(1.0, 3, 1)], ids=repr
+)
+def test_integers_have_their_probabilities(noise):
+    found = seeded(3)(np.full(40_000, 7), noise)
+    assert found.dtype == np.int64
+    k = np.arange(-6, 7)
+    seen = np.array([np.sum(found == 7 + i) for i in k])
+    chance = noise.pmf(k)
+    everything = np.append(seen, 40_000 - seen.sum()), np.append(chance, 1.0 - chance.sum())
+    assert stats.chisquare(everything[0], everything[1] * 40_000).pvalue > 1e-4
+
+
+def test_shapes_and_types():
+    assert isinstance(release(3.0, Gaussian(1.0)), float)
+    assert release([[1, 2], [3, 4]], Laplace(1.0)).shape == (2, 2)
+    assert release([1, 2], [Laplace(1.0), Gaussian(1.0)]).shape == (2,)
+    assert release([1, 2], [DiscreteLaplace(1.0), DiscreteGaussian(1.0)]).dtype == np.int64
+    assert release([], Laplace(1.0)).shape == (0,)
+
+
+def test_what_best_finds_can_be_released():
+    for sensitivity in (AtMost(3, of=12), [1.0, 0.5, 0.0], [1.0, 1.0, 1.0, 1e-3, 1e-3], 1.0):
+        for delta in (0.0, 1e-6):
+            noise = best(sensitivity, epsilon=1.0, delta=delta).noise
+            assert release(np.ones(noise.dimension), noise).shape == (noise.dimension,)
+
+
+def test_coordinates_without_noise_stay_as_they_are():
+    noise = best([1.0, 0.0], epsilon=1.0).noise
+    assert release([1.0, 0.1], noise)[1] == 0.1
+
+
+def test_independent_noise_keeps_its_scales():
+    noise = best([1.0, 1e-4], epsilon=1.0, delta=1e-6, error="half-width").noise
+    found = seeded(5)(np.zeros((4000, 2)), noise)
+    np.testing.assert_allclose(np.mean(np.abs(found), axis=0), noise.mean_abs(), rtol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("values", "noise", "message"),
+    [
+        ([1.0, np.nan, np.inf], Laplace(1.0), r"finite numbers .* got \[nan, inf\]"),
+        ([1e300], Laplace(1.0), "2\\^52 steps of the grid"),
+        (2**60 + 1, Laplace(1e5), "doubles hold exactly"),
+        ([1.5], DiscreteLaplace(1.0), "integers up to 2\\^62"),
+        ([1.0], "laplace", "noise with an exact sampler"),
+        ([1.0], Laplace, "noise with an exact sampler"),
+        ([1.0], Unknown(1.0), "noise with an exact sampler"),
+        ([1.0], [Laplace(1.0), "none"], "noise of coordinate 2"),
+        ([1, 2], [Laplace(1.0), DiscreteLaplace(1.0)], "in all coordinates or in none"),
+        ([1.0, 2.0], [Laplace(1.0)] * 3, "a last axis of length 3"),
+        (["a"], Laplace(1.0), "real numbers"),
+        ([[1], [1, 2]], Laplace(1.0), "real numbers"),
+        ([1.0], Laplace(1e-300), "from 1e-290 to 1e\\+290"),
+    ],
+)
+def test_mistakes_are_refused(values, noise, message):
+    with pytest.raises(ValueError, match=message):
+        release(values, noise)
+
+
+@pytest.mark.parametrize("grid", [0.3, 0.0, -1.0, np.nan, 2.0**-60, "fine"])
+def test_grids_are_powers_of_two(grid):
+    with pytest.raises(ValueError, match="grid"):
+        release(1.0, Laplace(1.0), grid=grid)
+
+
+def test_all_problems_are_named_at_once():
+    with pytest.raises(ValueError, match=r"values.*grid"):
+        release(np.nan, Laplace(1.0), grid=0.3)
+
+
+def test_no_family_falls_back_to_its_ordinary_sampler(monkeypatch):
+    monkeypatch.setattr(Noise, "rvs", None)
+    assert np.isfinite(release(1.0, Laplace(1.0)))
+
+
+def test_integers_of_the_source_have_no_bias():
+    found = entropy(1).integers(0, 3, 30_000)
+    assert stats.chisquare(np.bincount(found)).pvalue > 1e-4
+    assert entropy(1).integers(5, 6, 3).tolist() == [5, 5, 5]
+    assert entropy(1).integers(0, 2**64, dtype=np.uint64) < 2**64
+
+
+def test_two_releases_differ():
+    assert not np.array_equal(
+        release(np.zeros(20), Gaussian(1.0)), release(np.zeros(20), Gaussian(1.0))
+    )

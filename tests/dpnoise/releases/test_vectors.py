@@ -1,0 +1,87 @@
+"""Released vectors of joint noise: distributions, and doubles against balls from the same bits."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise import L1, L2, AtMost, Box, Ellipsoid, LInf, Product
+from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.staircase import NormStaircase
+from dpnoise.noise import KNorm, Staircase2D
+from dpnoise.releases import vectors
+from dpnoise.releases.layers import as_joint
+from exact_release import entropy, seeded
+
+RADIAL = [
+    RadialNoise(AtMost(3, of=12), 1.0),
+    RadialNoise(LInf(2.0, of=10), 1.0),
+    RadialNoise(L1(2.0, of=5), 0.7, power=1.3),
+    RadialNoise(L2(1.0, of=7), 1.0, power=2.0),
+    RadialNoise(Ellipsoid([1.0, 2.0, 0.0, 3.0]), 1.0),
+    RadialNoise(Product(AtMost(2, of=5), L2(2.0, of=3)), 1.0),
+    RadialNoise(LInf(1.0, of=3), 1.0, bound=9.0),
+    RadialNoise(LInf(1.0, of=3), 1.0, bound=0.5),
+    RadialNoise(LInf(1.0), 1.0, bound=0.01),
+]
+STAIRS = [NormStaircase(Box([1.0, 3.0]), 3.0, 0.4), Staircase2D(1.0, 1.5, 0.4)]
+ALL = [*RADIAL, *STAIRS, KNorm(math.inf, 3, 2.0), KNorm(2.0, 4, 0.1), KNorm(1.0, 2, 1.0)]
+
+
+def sample(noise, rows=20_000, value=0.3):
+    """Noise from a release of one value."""
+    active = np.broadcast_to(noise.mean_abs(), (noise.dimension,)) > 0.0
+    values = np.where(active, value, 0.1)
+    found = seeded(9)(np.tile(values, (rows, 1)), noise) - values
+    assert np.all(found[:, ~active] == 0.0)
+    return found
+
+
+@pytest.mark.parametrize("noise", ALL, ids=repr)
+def test_moments_of_coordinates(noise):
+    x = sample(noise)
+    size = np.broadcast_to(noise.mean_abs(), (noise.dimension,))
+    some = size > 0.0
+    ratio = np.abs(x[:, some]) / size[some]
+    error = 5.0 * np.std(ratio, axis=0) / math.sqrt(x.shape[0]) + 1e-3
+    assert np.all(np.abs(np.mean(ratio, axis=0) - 1.0) < error)
+    signed = np.mean(x[:, some] / size[some], axis=0)
+    assert np.all(np.abs(signed) < 8.0 / math.sqrt(x.shape[0]))
+
+
+@pytest.mark.parametrize("noise", RADIAL, ids=repr)
+def test_the_norm_of_radial_noise(noise):
+    r = noise.ball.norm(sample(noise))
+    law = stats.gamma(noise.shape)
+    v = np.minimum((r / noise.scale) ** noise.power, noise.edge)
+    assert stats.kstest(law.cdf(v) / law.cdf(noise.edge), "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("noise", STAIRS, ids=repr)
+def test_the_norm_of_a_staircase(noise):
+    joint = as_joint(noise)
+    r, other = (joint.ball.norm(x) for x in (sample(noise), joint.rvs(20_000, random_state=3)))
+    assert stats.ks_2samp(r, other).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("noise", ALL, ids=repr)
+def test_doubles_decide_as_balls_do(noise, monkeypatch):
+    values = np.full((40, noise.dimension), 0.3)
+    step = np.full(noise.dimension, 2.0**-10)
+    fast = vectors.rounded_vectors(values, noise, step, entropy(8))
+    monkeypatch.setattr(vectors, "_ERROR", math.inf)
+    slow = vectors.rounded_vectors(values, noise, step, entropy(8))
+    np.testing.assert_array_equal(fast, slow)
+
+
+def test_a_staircase_with_many_steps_in_balls(monkeypatch):
+    noise = NormStaircase(LInf(1.0, of=2), 0.05, 0.5)
+    monkeypatch.setattr(vectors, "_ERROR", math.inf)
+    found = vectors.rounded_vectors(np.zeros((5, 2)), noise, np.ones(2), entropy(3))
+    assert np.all(np.isfinite(found))
+
+
+def test_unknown_norms_are_refused():
+    with pytest.raises(ValueError, match="power 1 beside a bound"):
+        seeded(1)([1.0, 2.0], RadialNoise(LInf(1.0, of=2), 1.0, power=1.5, bound=4.0))
