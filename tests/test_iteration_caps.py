@@ -30,6 +30,8 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.calibration import budget, certify, cross_check, scalar, scalar_search
+from dpnoise.calibration.cover.ordered import OneShape
+from dpnoise.calibration.cover.search import cover
 from dpnoise.calibration.equal_variance import increasing_root
 from dpnoise.noise import (
     DiscreteGaussian,
@@ -124,6 +126,19 @@ def search_in_several_dimensions():
     epsilon, delta, dimension = 1.0, 1e-4, 2
     less = calibrate("offset-symmetric-gaussian", epsilon=epsilon, delta=delta, dimension=dimension)
     assert vector_profile(less.noise, 1.0, epsilon, copies=dimension).upper <= delta
+
+
+def steps_of_a_better_member():
+    """A larger variance of a member is as good a start: the bound stays below the optimum."""
+    least = calibrate("laplace", epsilon=1.0, delta=1e-3).variance
+    proved = cover(OneShape(Laplace), budget.Budget(1.0, 1e-3, 1.0, 1), 1.5 * least, 1e-2, 50)
+    assert proved.variance < least
+
+
+def steps_back_of_a_staircase():
+    """Certified, or (epsilon, 0)-DP noise."""
+    found = calibrate("staircase", epsilon=1.0, delta=1e-6, dimension=7)
+    assert vector_profile(found.noise, 1.0, 1.0, copies=7).upper <= 1e-6
 
 
 def steps_of_gaussian_calibration():
@@ -308,6 +323,14 @@ CAPS = {
     "dpnoise.calibration.certify _enlarged range(_IMPROVEMENTS)": (
         (0, 1),
         improvements_of_a_certificate,
+    ),
+    "dpnoise.calibration.cover.search _Search.improved range(_STEPS)": (
+        (0, 1),
+        steps_of_a_better_member,
+    ),
+    "dpnoise.calibration.staircase_search staircase_optimum range(_STEPS)": (
+        (1, 2),
+        steps_back_of_a_staircase,
     ),
     "dpnoise.calibration.equal_variance increasing_root range(_BRACKETS)": (
         (0, 1),
@@ -571,6 +594,14 @@ ENDS = {
     "dpnoise.calibration.scale_family pure_scale while": "one or two doubles up",
     "dpnoise.calibration.equal_variance EqualVarianceSearch._refined minimize_scalar": (
         "a place to look; only what is solved for there is kept"
+    ),
+    "dpnoise.calibration.cover.search _lowered while": (
+        "removes an interval, or doubles a step up to 1 and returns 0"
+    ),
+    "dpnoise.calibration.cover.staircase _epsilon brentq": "raises if it does not converge",
+    "dpnoise.calibration.staircase_search _Search.epsilon brentq": "raises, and is certified after",
+    "dpnoise.calibration.staircase_search _Search.gamma minimize_scalar": (
+        "any gamma will do, and is certified after"
     ),
     "dpnoise.calibration.equal_variance increasing_root brentq": "raises if it does not converge",
     "dpnoise.calibration.grid _coarse_to_fine while": "halves an integer",

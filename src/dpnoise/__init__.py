@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.calibration.calibrate import calibrate
     from dpnoise.calibration.coordinate_noise import coordinate_noise
     from dpnoise.calibration.gaussian import gaussian_sigma
+    from dpnoise.calibration.variance_bound import variance_bound
     from dpnoise.certificates.certificate import Certificate, CertificateError
     from dpnoise.certificates.certify import certify
     from dpnoise.certificates.verify import verify
@@ -93,6 +94,7 @@ _MODULES = {
     "privacy_profile": "dpnoise.privacy.profile",
     "release": "dpnoise.releases.release",
     "replace_one": "dpnoise.sensitivity.neighbours",
+    "variance_bound": "dpnoise.calibration.variance_bound",
     "vector_profile": "dpnoise.privacy.vector",
     "verify": "dpnoise.certificates.verify",
     "zcdp": "dpnoise.privacy.zcdp",
@@ -156,6 +158,7 @@ __all__ = [
     "privacy_profile",
     "release",
     "replace_one",
+    "variance_bound",
     "vector_profile",
     "verify",
     "zcdp",

@@ -86,6 +86,9 @@ class Calibration:
         (`dpnoise.calibration.cross_check`).
     budget : Budget, optional
         What was asked for.
+    optimal_within : float, optional
+        With a global certificate: no noise of the family keeps the budget with a variance below
+        `variance` times 1 - optimal_within. None where it was not asked for.
     """
 
     noise: Any  # Noise, or IntegerNoise: of the family that was asked for
@@ -96,3 +99,4 @@ class Calibration:
     infimum: float
     certified_by: tuple[str, ...] = ()
     budget: Budget | None = field(default=None, repr=False, compare=False)
+    optimal_within: float | None = None

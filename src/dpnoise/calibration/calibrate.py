@@ -1,169 +1,27 @@
 """Noise of minimum variance for a privacy budget: the public `calibrate`.
 
-Each family is calibrated by the methods of `_CALIBRATORS`; a registered family with a scale as its
-only parameter needs no entry there. Whatever is found is certified, and enlarged if need be, in
-`dpnoise.calibration.certify`, and checked by another account in `dpnoise.calibration.cross_check`.
+Each family is calibrated by the methods of `dpnoise.calibration.registry`. Whatever is found is
+certified, and enlarged if need be, in `dpnoise.calibration.certify`, and checked by another account
+in `dpnoise.calibration.cross_check`. On request `dpnoise.calibration.certificate` proves how far
+above the least variance of the family it is.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import fields
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.calibration import closed_forms, integers
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
+from dpnoise.calibration.certificate import certified_optimum, check_certificate
 from dpnoise.calibration.cross_check import cross_checked
 from dpnoise.calibration.grid import BOX, RESOLUTION, check_grid, grid_optimum
-from dpnoise.calibration.scalar import scalar_optimum
-from dpnoise.calibration.scale_family import pure_optimum, scale_optimum
+from dpnoise.calibration.registry import MAXIMUM_DELTA, Family, check_request, read_family
 from dpnoise.calibration.sufficient import sufficient_optimum
-from dpnoise.calibration.vector import vector_optimum
-from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
-from dpnoise.noise import discrete_staircase as staircase_limits
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.flipped_huber import FlippedHuber
 from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
-from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, Staircase
-from dpnoise.noise.subbotin import Subbotin
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dpnoise.calibration.grid import Box
-    from dpnoise.noise.base import Noise
-
-    Kind = type[Noise | IntegerNoise]
-
-
-class _Calibrator(NamedTuple):
-    """How a family is calibrated, for delta > 0 and for delta = 0 (None: its loss is unbounded)."""
-
-    exact: Callable[[Budget], Calibration]
-    pure: Callable[[Budget], Calibration] | None = None
-    methods: tuple[str, ...] = ("exact",)
-    shares: tuple[float, float] | None = None  # range of epsilon / K, if delta is never used
-    scalar_only: bool = False  # whether delta > 0 is for one coordinate only
-
-
-def _searched(kind: type[Noise], budget: Budget) -> Calibration:
-    """Noise found by the search for one coordinate or by that for several."""
-    search = scalar_optimum if budget.dimension == 1 else vector_optimum
-    return search(kind, budget)
-
-
-_CALIBRATORS: dict[Kind, _Calibrator] = {
-    Gaussian: _Calibrator(closed_forms.gaussian),
-    Laplace: _Calibrator(closed_forms.laplace, partial(pure_optimum, Laplace(1.0))),
-    FlippedHuber: _Calibrator(
-        partial(_searched, FlippedHuber), methods=("exact", "grid", "sufficient")
-    ),
-    OffsetSymmetricGaussian: _Calibrator(
-        partial(_searched, OffsetSymmetricGaussian), methods=("exact", "grid")
-    ),
-    Staircase: _Calibrator(
-        closed_forms.staircase, closed_forms.staircase, shares=(MIN_EPSILON, MAX_EPSILON)
-    ),
-    TruncatedLaplace: _Calibrator(partial(_searched, TruncatedLaplace)),
-    Subbotin: _Calibrator(  # with delta = 0 only p = 1, Laplace noise by another name
-        partial(vector_optimum, Subbotin),
-        partial(pure_optimum, Subbotin(1.0, 1.0)),
-        scalar_only=True,
-    ),
-    Huber: _Calibrator(partial(vector_optimum, Huber), closed_forms.pure_huber),
-    DiscreteGaussian: _Calibrator(integers.discrete_gaussian),
-    DiscreteLaplace: _Calibrator(integers.discrete_laplace, integers.pure_discrete_laplace),
-    DiscreteStaircase: _Calibrator(
-        integers.discrete_staircase,
-        integers.discrete_staircase,
-        shares=(staircase_limits.MIN_EPSILON, staircase_limits.MAX_EPSILON),
-    ),
-}
-# Smaller budgets need noise beyond the range of `vector_profile`.
-_MINIMUM_BUDGET = 1e-7
-# In several coordinates the accounts tell no larger delta from 1.
-_MAXIMUM_DELTA = 1.0 - 1e-6
-_MAXIMUM_DIMENSION = 10**8
-
-
-def _calibrator(kind: Kind) -> _Calibrator | None:
-    """How a family is calibrated; None if it has several parameters and no entry."""
-    if kind in _CALIBRATORS or len(fields(kind)) != 1:
-        return _CALIBRATORS.get(kind)
-    unit: Noise = kind(1.0)  # type: ignore[call-arg, assignment] # the scale
-    bounded = unit.largest_loss(1.0) < math.inf
-    return _Calibrator(
-        partial(scale_optimum, unit), partial(pure_optimum, unit) if bounded else None
-    )
-
-
-class _Family(NamedTuple):
-    """A family that can be calibrated, by its name and its class."""
-
-    name: str
-    kind: Kind
-    calibrator: _Calibrator
-
-
-def _read_family(problems: Problems, family: object) -> _Family:
-    """A registered family; any other one is recorded as a problem."""
-    families: dict[str, Kind] = {**FAMILIES, **INTEGER_FAMILIES}
-    for name, kind in families.items():
-        calibrator = _calibrator(kind)
-        if calibrator and (family is kind or (isinstance(family, str) and family == name)):
-            return _Family(name, kind, calibrator)
-    problems.add(f"family: expected one of {', '.join(families)} or its class, got {family!r}")
-    return _Family("gaussian", Gaussian, _CALIBRATORS[Gaussian])
-
-
-def _check_request(problems: Problems, family: _Family, budget: Budget, method: str) -> None:
-    """Record what a family cannot do."""
-    name, calibrator = family.name, family.calibrator
-    if issubclass(family.kind, IntegerNoise):
-        whole = bool(whole_shift(np.asarray(budget.sensitivity)))
-        problems.require(whole, "sensitivity", WHOLE, budget.sensitivity)
-    if budget.delta == 0.0 and calibrator.pure is None:
-        problems.add(
-            f"delta: expected more than 0 for {name}, whose privacy loss is unbounded, got 0"
-        )
-    pure = budget.delta == 0.0 or calibrator.shares is not None
-    if budget.epsilon == 0.0 and pure:
-        reason = name if calibrator.shares else f"{name} with delta = 0"
-        problems.add(f"epsilon: expected more than 0 for {reason}, got 0")
-    elif not pure and max(budget.epsilon, budget.delta) < _MINIMUM_BUDGET * budget.dimension:
-        problems.add(
-            f"epsilon, delta: expected one of at least {_MINIMUM_BUDGET:g} times the dimension, "
-            f"got {budget.epsilon!r}, {budget.delta!r}"
-        )
-    if not pure and budget.dimension > _MAXIMUM_DIMENSION:
-        expected = f"at most {_MAXIMUM_DIMENSION:g} for {name} with delta > 0"
-        problems.add(f"dimension: expected {expected}, got {budget.dimension}")
-    if budget.delta == 0.0 and budget.epsilon > 0.0 and not budget.allows_pure:
-        problems.add(
-            "epsilon: expected a scale K / epsilon below 1e150 with delta = 0, whose variance "
-            f"has a double, got {budget.epsilon!r}"
-        )
-    if budget.epsilon == 0.0 and method == "sufficient":
-        problems.add("epsilon: expected more than 0 for Theorem 8, got 0")
-    if calibrator.scalar_only and budget.dimension > 1 and budget.delta > 0.0:
-        problems.add(f"dimension: expected 1 for {name} with delta > 0, got {budget.dimension}")
-    if calibrator.shares and budget.epsilon > 0.0:
-        low, high = calibrator.shares
-        problems.number(
-            "epsilon / dimension", budget.epsilon / budget.dimension, low=low, high=high
-        )
+    from dpnoise.calibration.registry import Kind
 
 
 def calibrate(
@@ -176,6 +34,7 @@ def calibrate(
     method: str = "exact",
     box: Box | None = None,
     resolution: tuple[int, int] | None = None,
+    certificate: str | None = None,
 ) -> Calibration:
     """Noise of minimum variance that keeps a privacy budget.
 
@@ -192,9 +51,9 @@ def calibrate(
     delta : float
         0, or from 1e-300 to below 1. If it is positive, it or epsilon is at least 1e-7 K. With
         delta = 0 only families with a bounded privacy loss can be calibrated: Laplace and
-        staircase (discrete or not), Huber, Subbotin (which then is Laplace). Staircase noise makes
-        no use of delta. In several coordinates a delta above 1 - 1e-6 counts as that, unless the
-        noise is Gaussian.
+        staircase (discrete or not), Huber, Subbotin (which then is Laplace). Staircase noise on
+        the integers makes no use of delta. In several coordinates a delta above 1 - 1e-6 counts
+        as that, unless the noise is Gaussian.
     sensitivity : float
         In the units of the query, from 1e-100 to 1e100; for noise on the integers an integer.
     dimension : int
@@ -211,11 +70,16 @@ def calibrate(
         For "grid": how many equidistant values of each; (1500, 500) by default, at most (200000,
         1000000) for one coordinate and (3000, 3000) for several, where each line takes
         milliseconds.
+    certificate : {"global"}, optional
+        For "exact" and a positive delta: proof that no noise of the family has a variance that is
+        less by more than the share `Calibration.optimal_within`, about 1e-3, in seconds
+        (`variance_bound`). Noise on the integers has none.
 
     Returns
     -------
     Calibration
-        With attributes noise, delta, variance, method, attained, infimum and certified_by.
+        With attributes noise, delta, variance, method, attained, infimum, certified_by and
+        optimal_within.
 
     Raises
     ------
@@ -233,7 +97,8 @@ def calibrate(
     every call: an account of another kind does not contradict it (`certified_by` has its name),
     unless that is too dear (K above 100,000, Subbotin noise in several coordinates).
 
-    Tested, not proved: that no noise of the family has less variance. Against dense scans of the
+    Tested, and proved only with `certificate="global"`: that no noise of the family has less
+    variance. Against dense scans of the
     shapes under the same account, "exact" is within 5e-9 for flipped Huber, offset symmetric
     Gaussian and truncated Laplace noise with K = 1, within 1e-8 for Subbotin and Huber noise
     with K = 1, and within 1e-7 for K > 1; where the family has a Gaussian, Laplace or pure
@@ -252,7 +117,7 @@ def calibrate(
     ('vector profile', 'lattice')
     """
     problems = Problems("calibration")
-    known = _read_family(problems, family)
+    known = read_family(problems, family)
     named, name = not problems.found, method if isinstance(method, str) else ""
     check_budget(problems, epsilon, delta, sensitivity, dimension)
     if named:
@@ -262,7 +127,8 @@ def calibrate(
         problems.require(name in methods, "method", expected, method)
         if good:
             budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
-            _check_request(problems, known, budget, name)
+            check_request(problems, known, budget, name)
+    check_certificate(problems, certificate, known.kind if named else None, name, delta)
     check_grid(problems, name, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
     problems.raise_if_any()
     try:
@@ -275,16 +141,18 @@ def calibrate(
             f"the accounts reach ({error})"
         )
         raise RuntimeError(message) from error
-    return cross_checked(found, budget)
+    if certificate is None:
+        return cross_checked(found, budget)
+    return cross_checked(certified_optimum(known.kind, budget, found), budget)
 
 
 def _found(
-    family: _Family, budget: Budget, method: str, box: Box, resolution: tuple[int, int]
+    family: Family, budget: Budget, method: str, box: Box, resolution: tuple[int, int]
 ) -> Calibration:
     """Noise that a method finds, certified once."""
     kind, calibrator = family.kind, family.calibrator
     if budget.dimension > 1 and kind is not Gaussian:
-        budget = budget._replace(delta=min(budget.delta, _MAXIMUM_DELTA))
+        budget = budget._replace(delta=min(budget.delta, MAXIMUM_DELTA))
     if method == "grid":
         return grid_optimum(kind, budget, box, resolution)  # type: ignore[arg-type]  # it has it
     if method == "sufficient":

@@ -11,8 +11,8 @@ Here delta is bounded from both sides again, from the density and the tail of th
   loss log g(t) - log g(t + d) is below epsilon and falls beyond. With the crossing in [a, b],
   f(a) <= delta <= f(a) + (b - a) g(a).
 - "sum over the integers", for one coordinate with noise on the integers; none for several.
-- "lattice", for several coordinates: `lattice_bounds` of `dpnoise.privacy.lattice.bounds`, a
-  quadrature of the density and a discrete convolution.
+- "lattice", for several coordinates and for staircase noise: `lattice_bounds` of
+  `dpnoise.privacy.lattice.bounds`, a quadrature of the density and a discrete convolution.
 
 Both accounts share `noise.logpdf` and `noise.logsf` only in so far as the first takes values from
 them (Subbotin noise: the incomplete gamma function of SciPy), the worst neighbour of log-concave
@@ -187,11 +187,10 @@ def second_account(noise: Noise | IntegerNoise, budget: Budget, first: str) -> A
         return _sums(noise, shift, dimension, epsilon, pure=first == PURE)
     if first == PURE:
         return density_ratio(noise, shift, dimension, epsilon)
-    if not noise.log_concave:
-        return None
-    if dimension == 1 or isinstance(noise, Gaussian):
+    if noise.log_concave and (dimension == 1 or isinstance(noise, Gaussian)):
         return half_lines(noise, shift * math.sqrt(dimension), epsilon)
-    if dimension > MAXIMUM_COORDINATES or noise.pieces() is None:
+    known = isinstance(noise, Staircase) or (noise.log_concave and noise.pieces() is not None)
+    if dimension > MAXIMUM_COORDINATES or not known:
         return None
     return lattice([(noise, shift, dimension)], epsilon)
 

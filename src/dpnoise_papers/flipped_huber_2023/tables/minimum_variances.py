@@ -72,7 +72,7 @@ def minimum_variances(
 
     @cache
     def calibrated(family: str, method: str) -> Calibration:
-        pure = method == "pure"
+        pure = method == "pure" or family == "staircase"  # the papers' is (epsilon, 0)-DP
         return calibrate(
             family,
             epsilon=epsilon,

@@ -1,0 +1,108 @@
+"""Staircase noise of minimum variance for a positive delta.
+
+With steps as wide as the sensitivity each coordinate has the losses -e, 0 and e, e the epsilon of
+the staircase. A share epsilon / K for each coordinate makes the noise (epsilon, 0)-DP and leaves
+delta unused; in many coordinates, where losses cancel, a far larger e keeps (epsilon, delta). At a
+fixed gamma delta rises with e and the variance falls (docs/variance-bound.md, section 4), so that
+the budget determines e. What is left is the variance as a function of gamma: it is scanned, and its
+two least local minima are refined.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.calibration.budget import Calibration
+from dpnoise.calibration.certify import certified
+from dpnoise.calibration.closed_forms import staircase as pure_staircase
+from dpnoise.calibration.delta_bounds import equal_share
+from dpnoise.noise.staircase import MAX_EPSILON, Staircase
+
+if TYPE_CHECKING:
+    from dpnoise.calibration.budget import Budget
+
+_FLOOR = -30.0  # of log delta less its target
+_NEAREST = 1e-13  # of e / share - 1, where the search starts
+_ROUGH, _FINE = 1e-5, 1e-12  # errors of log (e - share)
+_CLOSE = 1e-5  # error of log gamma, where the variance is flat
+_LOG_ODDS = np.linspace(-30.0, 15.0, 31)  # of gamma
+_FOLLOWED = 2
+_BACK, _STEPS = 1e-13, 30  # relative steps of e towards the private side, each twice the last
+
+
+class _Search:
+    """One budget for sensitivity 1."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget, self.target = budget, math.log(budget.delta)
+        self.share = equal_share(budget.epsilon, budget.dimension)
+        self.ends = math.log(_NEAREST * self.share), math.log(MAX_EPSILON - self.share)
+
+    def epsilon(self, gamma: float, error: float) -> float:
+        """The epsilon of a staircase that spends delta, about."""
+        from scipy.optimize import brentq  # noqa: PLC0415 - 0.1 s, for searches only
+
+        @cache
+        def excess(x: float) -> float:
+            noise = Staircase(min(self.share + math.exp(x), MAX_EPSILON), 1.0, gamma)
+            delta, _ = certified(noise, self.budget)
+            return max(math.log(delta) - self.target, _FLOOR) if delta > 0.0 else _FLOOR
+
+        low, high = self.ends
+        if excess(low) >= 0.0:
+            return self.share
+        if excess(high) <= 0.0:
+            return MAX_EPSILON
+        return self.share + math.exp(brentq(excess, low, high, xtol=error, rtol=1e-15))
+
+    def log_variance(self, log_gamma: float, error: float = _ROUGH) -> float:
+        """The logarithm of the variance that the budget needs."""
+        gamma = math.exp(log_gamma)
+        return math.log(Staircase(self.epsilon(gamma, error), 1.0, gamma).var())
+
+    def gamma(self) -> float:
+        """The gamma of minimum variance."""
+        from scipy.optimize import minimize_scalar  # noqa: PLC0415
+
+        odds = np.exp(_LOG_ODDS)
+        grid = np.log(odds / (1.0 + odds))
+        values = np.array([self.log_variance(x) for x in grid.tolist()])
+        beside = np.concatenate([[np.inf], values, [np.inf]])
+        places = np.flatnonzero((values <= beside[:-2]) & (values <= beside[2:]))
+        minima = places[np.argsort(values[places])][:_FOLLOWED].tolist()
+        found = [(float(values[k]), float(grid[k])) for k in minima]
+        for k in minima:
+            ends = float(grid[max(k - 1, 0)]), float(grid[min(k + 1, len(grid) - 1)])
+            near = minimize_scalar(
+                lambda x: self.log_variance(x, _FINE),
+                bounds=ends,
+                method="bounded",
+                options={"xatol": _CLOSE},
+            )
+            found.append((float(near.fun), float(near.x)))
+        return math.exp(min(found)[1])
+
+
+def staircase_optimum(budget: Budget) -> Calibration:
+    """Staircase noise of minimum variance, with delta used where that gains anything.
+
+    Certified; (epsilon, 0)-DP noise where none of less variance is.
+    """
+    pure = pure_staircase(budget)
+    search = _Search(budget.unit)
+    gamma = search.gamma()
+    epsilon, step = search.epsilon(gamma, _FINE), _BACK
+    for _ in range(_STEPS):
+        noise = Staircase(epsilon * (1.0 - step), budget.sensitivity, gamma)
+        delta, account = certified(noise, budget)
+        if noise.epsilon <= search.share or delta <= budget.delta:
+            break
+        step *= 2.0
+    variance = noise.var()
+    if delta > budget.delta or variance >= pure.variance:
+        return pure
+    return Calibration(noise, delta, variance, "exact", True, variance, (account,))

@@ -1,0 +1,37 @@
+"""Staircase noise with delta used: certified, and not to be beaten by other staircases."""
+
+import numpy as np
+import pytest
+
+from dpnoise import Staircase, calibrate, vector_profile
+from dpnoise.privacy.lattice.bounds import lattice_bounds
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "dimension"),
+    [(1.0, 1e-6, 1), (3.0, 0.3, 1), (1.0, 1e-6, 20), (1.0, 1e-6, 100), (10.0, 1e-3, 3)],
+)
+def test_certified_and_better_than_a_share_of_epsilon_each(epsilon, delta, dimension):
+    budget = {"epsilon": epsilon, "dimension": dimension, "sensitivity": 2.0}
+    found = calibrate("staircase", delta=delta, **budget)
+    assert isinstance(found.noise, Staircase)
+    assert found.noise.sensitivity == 2.0
+    assert found.delta <= delta
+    assert found.certified_by[1:] == ("lattice",)
+    bounds = lattice_bounds([(found.noise, 2.0, dimension)], epsilon)
+    assert np.exp(bounds.log_lower) <= delta
+    assert found.variance < calibrate("staircase", **budget).variance
+    rng = np.random.default_rng(dimension)
+    for _ in range(40):  # a search elsewhere
+        e = found.noise.epsilon * float(rng.uniform(0.99, 1.5))
+        other = Staircase(e, 2.0, float(rng.uniform(1e-3, 0.999)))
+        private = vector_profile(other, 2.0, epsilon, copies=dimension).upper <= delta
+        assert other.var() >= found.variance * (1.0 - 1e-7) or not private, other
+
+
+def test_a_delta_too_small_to_be_used_leaves_the_pure_staircase():
+    for dimension in (1, 30):
+        pure = calibrate("staircase", epsilon=1.0, dimension=dimension)
+        found = calibrate("staircase", epsilon=1.0, delta=1e-250, dimension=dimension)
+        assert found.variance <= pure.variance
+        assert found.variance == pytest.approx(pure.variance, rel=1e-6)
