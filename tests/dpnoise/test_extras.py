@@ -18,6 +18,7 @@ NEEDS = {
     "cli.output": "cli",
     "cli.profile": "cli",
     "cli.program": "cli",
+    "cli.release": "cli",
     "learn.cd": "learn",
     "learn.decomposition": "learn",
     "learn.estimators": "learn",

@@ -21,6 +21,7 @@ from dpnoise.cli.audit import audit
 from dpnoise.cli.best import best, compare
 from dpnoise.cli.calibrate import calibrate
 from dpnoise.cli.profile import profile
+from dpnoise.cli.release import release
 from dpnoise.cli.verify import verify
 
 if TYPE_CHECKING:
@@ -72,5 +73,5 @@ def program(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (best, compare, calibrate, profile, allocate, audit, verify):
+for _command in (best, compare, calibrate, profile, allocate, release, audit, verify):
     program.add_command(_command)

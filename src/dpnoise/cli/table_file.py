@@ -1,4 +1,4 @@
-"""A CSV file of sensitivities: one column, or names beside them; every bad row is named."""
+"""A CSV file of numbers: one column, or names beside them; every bad row is named."""
 
 from __future__ import annotations
 
@@ -13,18 +13,32 @@ if TYPE_CHECKING:
 
 _TITLE = re.compile(r"[^\W\d_][\w ()/|-]*")  # of a column, not a mistyped number
 _HOLES = {"", "-", "na", "n/a", "nan", "none", "null", "missing"}
-_EXPECTED = "one column of sensitivities, or two with names before them"
 _COLUMNS = 2
 
 
+class Kind(NamedTuple):
+    """What the numbers of a file are, in the plural, and whether they may be negative."""
+
+    name: str
+    signed: bool = False
+
+    @property
+    def columns(self) -> str:
+        """The columns that are expected."""
+        return f"one column of {self.name}, or two with names before them"
+
+
+SENSITIVITIES, VALUES = Kind("sensitivities"), Kind("values", signed=True)
+
+
 class Rows(NamedTuple):
-    """The names and sensitivities of a file, in its order."""
+    """The names and numbers of a file, in its order."""
 
     names: list[str]
     values: list[float]
 
 
-def read_rows(problems: Problems, path: str) -> Rows:
+def read_rows(problems: Problems, path: str, kind: Kind = SENSITIVITIES) -> Rows:
     """The rows of a file; what is wrong with them is recorded, with their lines."""
     lines = read_lines(problems, path)
     if lines is None:
@@ -33,8 +47,8 @@ def read_rows(problems: Problems, path: str) -> Rows:
     lines = lines[: filled[-1] + 1] if filled else []
     header = lines.pop(0)[1] if lines and _is_header(lines[0][1]) else []
     if not lines:
-        problems.add(f"{path}: expected {_EXPECTED}, got no rows")
-    _check(problems, path, lines, len(header))
+        problems.add(f"{path}: expected {kind.columns}, got no rows")
+    _check(problems, path, lines, len(header), kind)
     if problems.found:
         return Rows([], [])
     names = [
@@ -61,7 +75,9 @@ def _is_header(cells: list[str]) -> bool:
     return 1 <= len(cells) <= _COLUMNS and word and bool(_TITLE.fullmatch(last))
 
 
-def _check(problems: Problems, path: str, lines: list[tuple[int, list[str]]], width: int) -> None:
+def _check(
+    problems: Problems, path: str, lines: list[tuple[int, list[str]]], width: int, kind: Kind
+) -> None:
     """Record of every bad row; `width` columns have a header, 0 if there is none."""
     doubtful = width == 0 and lines and all(_has_decimal_comma(cells) for _, cells in lines)
     width = width or next((len(cells) for _, cells in lines if any(cells)), 1)
@@ -73,7 +89,7 @@ def _check(problems: Problems, path: str, lines: list[tuple[int, list[str]]], wi
     lines_of: dict[str, int] = {}
     bad: dict[str, list[str]] = {}
     for number, cells in lines:
-        expected = _expected(cells, width)
+        expected = _expected(cells, width, kind)
         if not expected and width == _COLUMNS:
             first = lines_of.setdefault(cells[0], number)
             expected = f"each name once ({cells[0]!r} is in line {first})" * (first != number)
@@ -88,19 +104,19 @@ def _has_decimal_comma(cells: list[str]) -> bool:
     return len(cells) == _COLUMNS and all(cell.isdigit() for cell in cells)
 
 
-def _expected(cells: list[str], width: int) -> str:
+def _expected(cells: list[str], width: int, kind: Kind) -> str:
     """What was expected of a row that is bad by itself; empty if it is not."""
     if not any(cells) or cells[-1].lower() in _HOLES:
-        return "a sensitivity in every row"
+        return "a number in every row" if kind.signed else "a sensitivity in every row"
     if len(cells) != width or width > _COLUMNS:
-        return _EXPECTED
+        return kind.columns
     if width == _COLUMNS and re.search(r"[;\t]", cells[0]):
         return "commas between columns and decimal points"
     value = number(cells[-1])
     if value is None:
         return "numbers with a decimal point"
-    if not 0.0 <= value < math.inf:
-        return "finite sensitivities of at least 0"
+    if not math.isfinite(value) or (value < 0.0 and not kind.signed):
+        return f"finite {kind.name}" + " of at least 0" * (not kind.signed)
     return "" if cells[0] else "a name in every row"
 
 
