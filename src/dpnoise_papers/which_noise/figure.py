@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import ListedColormap
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NEAR = 1.05  # times the best variance: a dot
+DOT: Any = {
+    "marker": ".", "linestyle": "none", "markersize": 4, "color": "white",
+    "markeredgecolor": "black", "markeredgewidth": 0.5,
+}  # fmt: skip
 _LABELLED = 2  # every second value of an axis
 
 
@@ -47,9 +51,8 @@ def which_noise(table: pd.DataFrame) -> Figure:
                 axes.set_xlabel("K")
         panels[i, 0].set_ylabel(f"{SETS[name]}\n" + r"$\epsilon$")
     cells = [Patch(facecolor=colour(name), edgecolor=GREY, label=name) for name in names]
-    near = {"marker": ".", "linestyle": "none", "markersize": 4, "color": "white"}
-    label = "Laplace or Gaussian within 5 %"
-    legend_below(figure, [*cells, Line2D([], [], label=label, markeredgecolor="black", **near)])
+    dot = Line2D([], [], label="Laplace or Gaussian within 5 %", **DOT)
+    legend_below(figure, [*cells, dot])
     return figure
 
 
@@ -73,10 +76,7 @@ def _cells(axes: Axes, table: pd.DataFrame, names: list[str]) -> None:
         index="epsilon", columns="dimension", values="variance", aggfunc="min"
     )
     rows, columns = np.nonzero((plain <= NEAR * best).to_numpy())
-    axes.plot(
-        columns, rows, ".", color="white", markersize=4, markeredgecolor="black", linestyle="none",
-        markeredgewidth=0.5,
-    )  # fmt: skip
+    axes.plot(columns, rows, **DOT)
     axes.set_xticks(range(0, codes.shape[1], _LABELLED))
     axes.set_xticklabels([f"{K:g}" for K in codes.columns[::_LABELLED]], rotation=90, size=TEXT)
     axes.set_yticks(range(0, codes.shape[0], _LABELLED))

@@ -43,11 +43,11 @@ def less(x: float) -> str:
 
 def point(rows: pd.DataFrame) -> dict[str, Any]:
     """What the page shows at one point of the grid, best mechanism first."""
+    columns = [rows[name].tolist() for name in ("mechanism", "variance", "certified")]
     shown = [
-        [row.mechanism, row.variance, nearest(row.variance), nearest(row.variance**0.5),
-         more(row.certified)]
-        for row in rows.itertuples()
-    ]  # fmt: skip
+        [name, variance, nearest(variance), nearest(variance**0.5), more(certified)]
+        for name, variance, certified in zip(*columns, strict=True)
+    ]
     floor = float(rows["floor"].iloc[0])
     return {"floor": [floor, less(floor), less(floor**0.5)], "rows": shown}
 

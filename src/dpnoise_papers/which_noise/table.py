@@ -48,8 +48,8 @@ def which_noise(settings: WhichNoise) -> pd.DataFrame:
     ]
     rows = []
     for name, K, epsilon, delta in counted(cases, "budgets"):
-        budget = {"epsilon": epsilon, "delta": delta}
-        for row in compare(sensitivity_of(name, K), **budget, exhaustive=False):
+        sensitivity = sensitivity_of(name, K)
+        for row in compare(sensitivity, epsilon=epsilon, delta=delta, exhaustive=False):
             bounds = upper(row.delta, DIGITS), lower(row.floor, DIGITS)
             rows.append((name, K, epsilon, delta, row.name, row.mean_variance, *bounds))
     return pd.DataFrame(rows, columns=COLUMNS)
