@@ -18,7 +18,9 @@ USED = [
     "dpnoise.denoise.shrinkage.james_stein",
     "dpnoise.denoise.thresholds.soft_threshold",
     "dpnoise.denoise.trend_filtering.trend_filter",
+    "dpnoise.learn.grid_search.grid_search_price",
     "dpnoise.learn.pca.dp_pca",
+    "dpnoise.learn.pipelines.leaking_steps",
     "dpnoise.optimality.bounds.minimum_cost",
     "dpnoise.optimality.floor.floor",
 ]

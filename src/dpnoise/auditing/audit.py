@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.auditing.claim import Claim
-    from dpnoise.auditing.event import Event, Score
+    from dpnoise.auditing.event import Counts, Event, Score
     from dpnoise.auditing.statistics import Statistics
 
     Pair = tuple[Array, Array]
@@ -125,12 +125,12 @@ def chosen(runs: Pair, statistics: Statistics, plan: Plan) -> list[Event]:
     """The events that prove most, by outputs that do not judge."""
     size = len(runs[0])
 
-    def bounds(hits: Array, false_hits: Array) -> Pair:
+    def bounds(hits: Counts, false_hits: Counts) -> Pair:
         low, _ = clopper_pearson(hits, size, plan.confidence)
         _, high = clopper_pearson(false_hits, size, plan.confidence)
         return low, high
 
-    def for_epsilon(hits: Array, false_hits: Array) -> Array:
+    def for_epsilon(hits: Counts, false_hits: Counts) -> Array:
         low, high = bounds(hits, false_hits)
         return (low - plan.delta) / high
 
@@ -138,11 +138,11 @@ def chosen(runs: Pair, statistics: Statistics, plan: Plan) -> list[Event]:
     claim = plan.claim
     if claim is not None:
 
-        def excess(hits: Array, false_hits: Array) -> Array:
+        def excess(hits: Counts, false_hits: Counts) -> Array:
             low, high = bounds(hits, false_hits)
             return low - claim.most(high)
 
-        def significance(hits: Array, false_hits: Array) -> Array:
+        def significance(hits: Counts, false_hits: Counts) -> Array:
             p, q, one = hits / size, false_hits / size, 1.0 / size
             most = claim.most(q)
             slope = (claim.most(np.minimum(q + one, 1.0)) - most) / one

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
 
-    Score = Callable[[Array, Array], Array]
+    Counts = NDArray[np.int64]
+    Score = Callable[[Counts, Counts], Array]
 
 _THRESHOLDS = 200  # for each statistic and direction, evenly, and as many towards either end
 
@@ -54,7 +55,7 @@ class _Candidates(NamedTuple):
     sign: float
     exact: bool
     levels: Array
-    hits: tuple[NDArray[np.int64], NDArray[np.int64]]
+    hits: tuple[Counts, Counts]
 
 
 def thresholds(levels: Array) -> list[Event]:
@@ -111,7 +112,7 @@ def _places(size: int) -> NDArray[np.intp]:
     return np.unique(np.concatenate([even, steps, size - 1 - steps])).astype(np.intp)
 
 
-def _hits(ordered: Array, levels: Array, *, exact: bool) -> NDArray[np.int64]:
+def _hits(ordered: Array, levels: Array, *, exact: bool) -> Counts:
     """Frequency of ordered values that are at least, or exactly, each level."""
     left = np.searchsorted(ordered, levels, side="left")
     end = np.searchsorted(ordered, levels, side="right") if exact else len(ordered)

@@ -67,9 +67,17 @@ def audit_families(
     rng = read_generator(problems, seed)
     problems.raise_if_any()
     noise = _calibrated(epsilon, delta)
-    shared = {"false_alarm": false_alarm, "audits": len(noise), "size": size, "seed": rng}
     return {
-        name: audit_noise(one, sensitivity, epsilon=epsilon, delta=delta, **shared)
+        name: audit_noise(
+            one,
+            sensitivity,
+            epsilon=epsilon,
+            delta=delta,
+            false_alarm=false_alarm,
+            audits=len(noise),
+            size=size,
+            seed=rng,
+        )
         for name, (one, sensitivity) in noise.items()
     }
 

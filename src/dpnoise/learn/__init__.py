@@ -1,1 +1,63 @@
-"""Learning under differential privacy: problems, optima, coordinate descent, estimators, audit."""
+"""Learning under differential privacy, with a scikit-learn interface; for the papers, its parts.
+
+The public names are imported on first use (extra `learn`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what type checkers and editors see
+    from dpnoise.learn.decomposition import DPPCA
+    from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
+    from dpnoise.learn.grid_search import GridSearchPrice, grid_search_price
+    from dpnoise.learn.pca import dp_pca
+    from dpnoise.learn.pipelines import leaking_steps
+    from dpnoise.learn.privacy_warnings import LargeDeltaWarning, PrivacyLeakWarning
+    from dpnoise.learn.scalers import PrivateScaler, PublicScaler
+    from dpnoise.learn.seeding import SeededNoiseWarning
+
+_MODULES = {
+    "DPLinearRegression": "dpnoise.learn.estimators",
+    "DPLogisticRegression": "dpnoise.learn.estimators",
+    "DPPCA": "dpnoise.learn.decomposition",
+    "GridSearchPrice": "dpnoise.learn.grid_search",
+    "LargeDeltaWarning": "dpnoise.learn.privacy_warnings",
+    "PrivacyLeakWarning": "dpnoise.learn.privacy_warnings",
+    "PrivateScaler": "dpnoise.learn.scalers",
+    "PublicScaler": "dpnoise.learn.scalers",
+    "SeededNoiseWarning": "dpnoise.learn.seeding",
+    "dp_pca": "dpnoise.learn.pca",
+    "grid_search_price": "dpnoise.learn.grid_search",
+    "leaking_steps": "dpnoise.learn.pipelines",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import the module that defines a public name and return the object (PEP 562)."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(_MODULES)
+
+
+__all__ = [
+    "DPPCA",
+    "DPLinearRegression",
+    "DPLogisticRegression",
+    "GridSearchPrice",
+    "LargeDeltaWarning",
+    "PrivacyLeakWarning",
+    "PrivateScaler",
+    "PublicScaler",
+    "SeededNoiseWarning",
+    "dp_pca",
+    "grid_search_price",
+    "leaking_steps",
+]

@@ -11,6 +11,7 @@ from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pca import ReleaseSettings, released_components
+from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.second_moment import clip_rows
 from dpnoise.learn.seeding import noise_generator
 
@@ -95,6 +96,8 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     max_samples: int | None = None
     random_state: int | np.random.Generator | None = None
 
+    privacy_preserving = True
+
     @np.errstate(all="ignore")  # raised or warned of at one sample, they would reveal it
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Fit to samples, shape (N, n_features); `y` is ignored."""
@@ -114,6 +117,9 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         settings.check(problems, data.shape, rank, rank_name="n_components")
         problems.number("bound", self.bound, low=1e-50, high=1e50)
         rng = noise_generator(problems, self.random_state, self.epsilon)
+        settings.warn(type(self).__name__, len(data), stacklevel=3)
+        if self.epsilon != np.inf:
+            warn_behind_leaks(self, stacklevel=4)
         rows = clip_rows(data, float(self.bound))
         released = released_components(rows, int(rank), settings, rng)
         square = float(self.bound) ** 2

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import log_expit, logsumexp
 
 from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
 from dpnoise.learn.bounded_problem import public_number
+from dpnoise.learn.labels import label_codes, public_labels
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.private_descent import PrivateDescent
 
@@ -25,7 +26,6 @@ with imports_of("learn"):
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from sklearn.utils import Tags
 
     from dpnoise._types import Array
 
@@ -141,12 +141,13 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         weights = self._descend(
             problems,
             features,
-            target,
+            target[None],
             usable=np.isfinite(target),
             loss="squared",
             target_bound=bound,
         )
-        self.coef_, self.intercept_ = self._split(weights)
+        coefficients, intercepts = self._split(weights)
+        self.coef_, self.intercept_ = coefficients[0], float(intercepts[0])
         return self
 
     def predict(self, X: ArrayLike) -> Array:
@@ -158,28 +159,30 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DPLogisticRegression(ClassifierMixin, PrivateDescent):
-    """Binary logistic regression under (epsilon, delta)-differential privacy.
+    """Logistic regression under (epsilon, delta)-differential privacy.
 
     Minimises mean(log(1 + exp(-y (x'w)))) plus the penalty, with y = -1 for the first and
-    +1 for the second label in sorted order, over data clipped to public bounds.
+    +1 for the second label in sorted order, over data clipped to public bounds. More than two
+    labels are fitted one against the rest, all within the one budget.
 
     Parameters
     ----------
     feature_bounds, feature_scales : as for `DPLinearRegression`
     epsilon, delta, mechanism, penalty, strength, passes, step, clip : as for `DPLinearRegression`
     order, iterate, fit_intercept, xi_grid, random_state : as for `DPLinearRegression`
-    classes : array_like, shape (2,)
-        Required: the two labels, public; how many records have which is protected. A record with
-        another label contributes nothing.
+    classes : array_like, shape (n_classes,)
+        Required: the labels, at least two and public; how many records have which is protected. A
+        record with another label contributes nothing.
 
     Attributes
     ----------
-    classes_ : array, shape (2,)
+    classes_ : array, shape (n_classes,)
         The labels as given, sorted.
-    coef_ : float64 array, shape (1, n_features)
-    intercept_ : float64 array, shape (1,)
+    coef_ : float64 array, shape (1, n_features) or (n_classes, n_features)
+        One row for two labels, else a row for each.
+    intercept_ : float64 array, shape (1,) or (n_classes,)
     noise_, sensitivities_, n_iter_, n_features_in_, feature_names_in_
-        As for `DPLinearRegression`.
+        As for `DPLinearRegression`; `noise_` accounts for the updates of all rows together.
 
     Raises
     ------
@@ -203,12 +206,6 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
 
     classes: ArrayLike | None = None
 
-    def __sklearn_tags__(self) -> Tags:
-        """Tags of scikit-learn: two classes only."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
     def fit(self, X: ArrayLike, y: ArrayLike, **refused: object) -> Self:
         """Fit to features, shape (N, n_features), and labels, shape (N,).
@@ -217,61 +214,42 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
         """
         features, labels = self._read(X, y, refused)
         problems = Problems(type(self).__name__)
-        classes = _two_labels(problems, self.classes, labels.dtype)
-        signs = _label_signs(classes, labels)
-        weights = self._descend(problems, features, signs, usable=signs != 0.0, loss="logistic")
+        classes = public_labels(problems, self.classes, labels.dtype)
+        codes = label_codes(classes, labels)
+        rows = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
+        signs = np.where(codes == rows[:, None], 1.0, -1.0)
+        weights = self._descend(problems, features, signs, usable=codes >= 0, loss="logistic")
         self.classes_ = classes
-        coefficients, intercept = self._split(weights)
-        self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
+        self.coef_, self.intercept_ = self._split(weights)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Log-odds of the second class, shape (N,), at features of shape (N, n_features)."""
+        """Log-odds at features of shape (N, n_features).
+
+        Of the second label, shape (N,), or of each against the rest, shape (N, n_classes).
+        """
         check_is_fitted(self)
         features: Array = validate_data(self, X, dtype=np.float64, reset=False)
-        return features @ self.coef_[0] + self.intercept_[0]
+        odds = features @ self.coef_.T + self.intercept_
+        return odds if len(self.classes_) > 2 else odds[:, 0]
+
+    def predict_log_proba(self, X: ArrayLike) -> Array:
+        """Logarithms of the probabilities, shape (N, n_classes), without underflow.
+
+        One against the rest, the probabilities are divided by their sum.
+        """
+        odds = self.decision_function(X)
+        if odds.ndim == 1:
+            return log_expit(np.column_stack([-odds, odds]))
+        logs = log_expit(odds)
+        return logs - logsumexp(logs, axis=1, keepdims=True)
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Probabilities of both classes, shape (N, 2), at features of shape (N, n_features)."""
-        odds = self.decision_function(X)
-        return np.column_stack([expit(-odds), expit(odds)])
+        """Probabilities, shape (N, n_classes), at features of shape (N, n_features)."""
+        return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Likelier labels, shape (N,), at features of shape (N, n_features)."""
-        second = self.decision_function(X) > 0
-        return self.classes_[second.astype(int)]
-
-
-def _two_labels(problems: Problems, classes: ArrayLike | None, kind: np.dtype) -> NDArray:
-    """Two sorted labels that fit data of type `kind`; what is wrong with `classes` is recorded."""
-    labels = np.asarray(classes)
-    try:
-        labels = np.unique(labels)
-    except TypeError:  # labels that cannot be sorted
-        labels = labels[:0]
-    good = classes is not None and np.ndim(classes) == 1 and labels.shape == (2,)
-    good = good and bool(np.all(labels == labels))  # noqa: PLR0124 - not NaN, of whatever type
-    if not problems.require(good, "classes", "the two labels, public, not from the data", classes):
-        # the wording that scikit-learn's tools look for
-        problems.add("Only binary classification is supported.")
-        return np.array([0, 1])
-    kinds = {"numbers" if dtype.kind in "biuf" else dtype.kind for dtype in (labels.dtype, kind)}
-    alike = len(kinds) == 1 or "O" in kinds
-    expected = f"labels of the type of classes, {labels.dtype}"
-    problems.require(alike, "y", expected, f"an array of type {kind}")
-    return labels
-
-
-def _label_signs(classes: NDArray, labels: NDArray) -> Array:
-    """Signs of labels: -1 for the first class, +1 for the second, 0 for any other label."""
-    place = dict(zip(classes.tolist(), (-1.0, 1.0), strict=True))
-    return np.array([place.get(one, 0.0) if _hashable(one) else 0.0 for one in labels.tolist()])
-
-
-def _hashable(label: object) -> bool:
-    """Whether a label can be looked up; one that cannot, such as a list, is no class."""
-    try:
-        hash(label)
-    except TypeError:
-        return False
-    return True
+        """Likeliest labels, shape (N,), at features of shape (N, n_features)."""
+        odds = self.decision_function(X)
+        place = (odds > 0).astype(int) if odds.ndim == 1 else odds.argmax(axis=1)
+        return self.classes_[place]

@@ -20,6 +20,7 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
+from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.second_moment import clip_rows, dominant, symmetric
 from dpnoise.learn.seeding import noise_generator
 from dpnoise.noise import Gaussian, Laplace
@@ -94,6 +95,13 @@ class ReleaseSettings:
             ("neighbouring", self.neighbouring, NEIGHBOURING),
         ):
             problems.require(value in allowed, name, f"one of {', '.join(allowed)}", value)
+
+    def warn(self, subject: str, rows: int, *, stacklevel: int) -> None:
+        """Warning of a delta above one in the public number of rows, of checked settings."""
+        if self.noise == "gaussian" and self.epsilon != math.inf:
+            adding = self.neighbouring == "add-remove"
+            size, name = (int(self.max_samples or 1), "max_samples") if adding else (rows, "N")
+            warn_of_large_delta(subject, float(self.delta), size, name, stacklevel=stacklevel + 1)
 
 
 @np.errstate(all="ignore")  # raised or warned of at one sample, they would reveal it
@@ -184,6 +192,7 @@ def dp_pca(
     settings = ReleaseSettings(epsilon, delta, noise, allocation, neighbouring, max_samples)
     settings.check(problems, data.shape, rank)
     rng = noise_generator(problems, random_state, epsilon)
+    settings.warn("dp_pca", len(data), stacklevel=3)
     return released_components(clip_rows(data), int(rank), settings, rng)
 
 

@@ -25,6 +25,8 @@ from dpnoise.learn.bounded_problem import (
 )
 from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
 from dpnoise.learn.missing_values import convert_with_nan
+from dpnoise.learn.pipelines import warn_behind_leaks
+from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.problem import check_penalty
 from dpnoise.learn.seeding import noise_generator
 
@@ -63,6 +65,8 @@ class PrivateDescent(BaseEstimator):
     fit_intercept: bool = True
     xi_grid: int = 1000
     random_state: int | np.random.Generator | None = None
+
+    privacy_preserving = True
 
     def _check_settings(self, problems: Problems) -> None:
         """Record whatever is wrong with the settings that do not concern the data's shape."""
@@ -108,13 +112,17 @@ class PrivateDescent(BaseEstimator):
         self,
         problems: Problems,
         X: Array,
-        y: Array,
+        targets: Array,
         *,
         usable: NDArray[np.bool_],
         loss: str,
         target_bound: float = 1.0,
     ) -> Array:
-        """Fitted weights; sets the attributes that do not depend on the loss."""
+        """Fitted weights, shape (m, K), for targets of shape (m, N).
+
+        One account covers the updates of all m fits: the noise of each is that of m L passes. Sets
+        the attributes that do not depend on the loss.
+        """
         self._check_settings(problems)
         features = X.shape[1]
         bounds = public_vector(problems, "feature_bounds", self.feature_bounds, features)
@@ -123,46 +131,57 @@ class PrivateDescent(BaseEstimator):
             scales = public_vector(problems, "feature_scales", self.feature_scales, features)
         problems.require(len(X) >= 2, "X", "at least 2 samples", f"{len(X)} sample")
         rng = noise_generator(problems, self.random_state, self.epsilon, stacklevel=5)
-        problem = bounded_problem(
-            X,
-            y,
-            usable,
-            loss=loss,
-            penalty=self.penalty,
-            strength=self.strength,
-            intercept=bool(np.all(self.fit_intercept)),
-            bounds=bounds,
-            scales=scales,
-            target_bound=target_bound,
-        )
+        delta = len(X) ** -2.0 if self.delta is None else float(self.delta)
+        if self.epsilon != math.inf:
+            warn_of_large_delta(type(self).__name__, delta, len(X), "N", stacklevel=4)
+            warn_behind_leaks(self, stacklevel=5)
+        problems_of = [
+            bounded_problem(
+                X,
+                y,
+                usable,
+                loss=loss,
+                penalty=self.penalty,
+                strength=self.strength,
+                intercept=bool(np.all(self.fit_intercept)),
+                bounds=bounds,
+                scales=scales,
+                target_bound=target_bound,
+            )
+            for y in targets
+        ]
+        problem = problems_of[0]  # what follows depends on what they share
 
         # The clipped gradients are summed in double precision, in an order that the compiler
         # chooses: replacing one sample moves the sum by 2 C_i and at most this much more.
         rounding = 1.0 + problem.size**2 * 2.0**-52
         self.sensitivities_ = problem.sensitivities(self.clip) * rounding
-        shape = (self.passes, problem.coordinates)
-        orders = coordinate_orders(self.order, shape, rng)
+        shape = (len(problems_of), self.passes, problem.coordinates)
+        orders = np.array([coordinate_orders(self.order, shape[1:], rng) for _ in problems_of])
         if self.epsilon == math.inf:
             self.noise_, unit = None, np.zeros(shape)
         else:
             self.noise_ = coordinate_noise(
                 self.mechanism,
                 epsilon=self.epsilon,
-                delta=problem.size**-2.0 if self.delta is None else self.delta,
+                delta=delta,
                 coordinates=problem.coordinates,
-                passes=self.passes,
+                passes=self.passes * len(problems_of),
                 sensitivities=self.sensitivities_,
                 grid=self.xi_grid,
             )
             unit = self.noise_.unit.rvs(shape, rng) * rounding
-        farthest = farthest_fit(
-            problem,
-            bounds=np.append(bounds, 1.0) if self.fit_intercept else bounds,
-            target_bound=target_bound,
-            step=self.step,
-            clip=self.clip,
-            noise=unit,
-            orders=orders,
+        farthest = max(
+            farthest_fit(
+                problem,
+                bounds=np.append(bounds, 1.0) if self.fit_intercept else bounds,
+                target_bound=target_bound,
+                step=self.step,
+                clip=self.clip,
+                noise=noise,
+                orders=order,
+            )
+            for noise, order in zip(unit, orders, strict=True)
         )
         if not farthest <= LIMIT:
             message = (
@@ -171,15 +190,22 @@ class PrivateDescent(BaseEstimator):
             )
             raise ArithmeticError(message)
         self.n_iter_ = int(self.passes)
-        return descend(
-            problem,
-            steps=[self.step],
-            clips=[self.clip],
-            noise=unit[None],
-            orders=orders[None],
-            iterate=self.iterate,
-        )[0, 0, 0]
+        return np.array(
+            [
+                descend(
+                    one,
+                    steps=[self.step],
+                    clips=[self.clip],
+                    noise=noise[None],
+                    orders=order[None],
+                    iterate=self.iterate,
+                )[0, 0, 0]
+                for one, noise, order in zip(problems_of, unit, orders, strict=True)
+            ]
+        )
 
-    def _split(self, weights: Array) -> tuple[Array, float]:
-        """Coefficients and intercept."""
-        return (weights[:-1], float(weights[-1])) if self.fit_intercept else (weights, 0.0)
+    def _split(self, weights: Array) -> tuple[Array, Array]:
+        """Coefficients, shape (m, n_features), and intercepts, shape (m,)."""
+        if self.fit_intercept:
+            return weights[:, :-1], weights[:, -1]
+        return weights, np.zeros(len(weights))
