@@ -30,7 +30,7 @@ function calls() {
   return {
     python: `from dpnoise import ${few ? "AtMost" : "LInf"}, best\n` +
       `found = best(${set}, epsilon=${epsilon}, delta=${delta})\n` +
-      `found.noise, found.variance, found.delta, found.floor`,
+      `found.noise, found.variance, found.delta, found.floor  # then release(values, found.noise)`,
     shell: `dpnoise best ${option} --epsilon ${epsilon} --delta ${delta}`,
   };
 }
