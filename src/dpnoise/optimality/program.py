@@ -5,9 +5,12 @@ mass from N on (on one side), and, for each shift by k cells, slacks u_kj:
 
     minimise    sum_j c_j p_j  over both signs
     subject to  sum_j p_j = 1  over both signs,
-                p_|j| - e^epsilon p_(j+k) <= u_kj  for j >= -(k-1)/2, j + k < N,
+                p_|j| - e^epsilon p_|j+k| <= u_kj  for j >= -(k-1)/2, j + k < N,
                 p_(N-k) + ... + p_N - e^epsilon p_N <= u_kN,
                 sum_j u_kj <= delta.
+
+Shifts towards 0, j < -(k-1)/2, are left out: noise whose density falls on either side of 0 gains
+nothing by them. For large delta the optimum is another, and the `whole` program has all j > -N.
 
 The last slack belongs to the events {T >= N - k} and, shifted, {T >= N}. By data processing
 the masses of every (epsilon, delta)-DP lattice noise, the lump being what it has beyond N,
@@ -28,6 +31,7 @@ import numpy as np
 if TYPE_CHECKING:
     from dpnoise._types import Array
 
+LARGE_DELTA = 0.1  # beyond, the optimum may not fall on either side of 0
 _TOLERANCE = 1e-10  # the solver's, on primal and dual feasibility; the least it accepts
 _UNIT = 2.0**-52
 
@@ -35,11 +39,22 @@ _UNIT = 2.0**-52
 class LatticeProgram:
     """Program for one budget, cost |t|^power and lattice.
 
-    There are n = `cells` lattice points per unit, and N = `last` is more than n.
+    There are n = `cells` lattice points per unit, and N = `last` is more than n. `whole` adds the
+    shifts towards 0.
     """
 
-    def __init__(self, epsilon: float, delta: float, power: int, cells: int, last: int) -> None:
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float,
+        power: int,
+        cells: int,
+        last: int,
+        *,
+        whole: bool = False,
+    ) -> None:
         self.epsilon, self.delta, self.cells, self.last = epsilon, delta, cells, last
+        self.whole = whole
         self.growth = math.exp(epsilon)
         self.cost = (np.arange(last + 1) / cells) ** power
         self.weight = np.full(last + 1, 2.0)  # the cost and the mass of both signs
@@ -84,15 +99,16 @@ class LatticeProgram:
         return masses, float(np.sum(self.cost * self.weight * masses))
 
     def _differences(self, k: int) -> Any:  # noqa: ANN401 - a sparse array
-        """Rows p_|j| - e^epsilon p_(j+k) of one shift."""
+        """Rows p_|j| - e^epsilon p_|j+k| of one shift."""
         from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
 
-        j = np.arange(-((k - 1) // 2), self.last - k + 1)
+        first = 1 - self.last if self.whole else -((k - 1) // 2)
+        j = np.arange(first, self.last - k + 1)
         row = np.arange(j.size)
         lump = np.arange(self.last - k + 1, self.last + 1)
         values = [np.ones(j.size), np.full(j.size, -self.growth), np.ones(lump.size)]
         rows = [row, row, np.full(lump.size, row[-1])]
-        index = (np.concatenate(rows), np.concatenate([np.abs(j), j + k, lump]))
+        index = (np.concatenate(rows), np.concatenate([np.abs(j), np.abs(j + k), lump]))
         shape = (j.size, self.last + 1)
         return sparse.csr_array(sparse.coo_array((np.concatenate(values), index), shape=shape))
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.noise.staircase import Staircase, staircase_gamma
-from dpnoise.optimality.program import LatticeProgram
+from dpnoise.optimality.program import LARGE_DELTA, LatticeProgram
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -79,18 +79,21 @@ class LatticeDual:
         Lattice points per shift, and the index of the last.
     multipliers : array of float
         Of the rows of every shift by 1, ..., `cells` lattice points, then of their budgets.
+    whole : bool
+        Whether the program has the shifts towards 0.
     """
 
     group: int
     cells: int
     last: int
     multipliers: Array
+    whole: bool = False
 
     def bound(self, epsilon: float, delta: float) -> float:
         """Bound that the multipliers prove."""
         epsilon, delta = group_budget(self.group, epsilon, delta)
         delta = max(delta, _SMALLEST_DELTA)
-        program = LatticeProgram(epsilon, delta, 2, self.cells, self.last)
+        program = LatticeProgram(epsilon, delta, 2, self.cells, self.last, whole=self.whole)
         value = program.bound(list(range(1, self.cells + 1)), np.abs(self.multipliers))
         # Rounding to the lattice may have raised the variance by 1 / (4 cells^2).
         value -= 0.25 / self.cells**2
@@ -118,13 +121,13 @@ def scalar_certificate(epsilon: float, delta: float, *, fine: bool = False) -> S
         cells = max(cells, min(2 * cells, 24))
     support = min(_REACH, math.log1p(math.expm1(wide) / (2.0 * spent)))
     last = math.ceil((support / wide + 2.0) * cells)
-    tail = HalfUnitTail()
+    tail, whole = HalfUnitTail(), spent > LARGE_DELTA
     # The solver may fail at one delta; multipliers for a larger one prove a little less.
     for more in _LARGER:
-        program = LatticeProgram(wide, more * spent, 2, cells, last)
+        program = LatticeProgram(wide, more * spent, 2, cells, last, whole=whole)
         with suppress(RuntimeError):
             multipliers = program.multipliers(list(range(1, cells + 1)))
-            found = LatticeDual(group, cells, last, multipliers)
+            found = LatticeDual(group, cells, last, multipliers, whole)
             if found.bound(epsilon, delta) >= tail.bound(epsilon, delta):
                 return found
     return tail

@@ -168,3 +168,29 @@ def test_bad_input_is_refused_all_at_once():
         minimum_cost(0.0005, 0.0)
     with pytest.raises(ValueError, match="8"):
         minimum_cost(9.0, 0.1)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.3), (0.1, 0.4), (1.0, 0.7)])
+def test_bounds_meet_for_a_large_delta(epsilon, delta):
+    limit = minimum_cost(epsilon, delta, gap=1e-3)
+    assert 0 < limit.gap <= 0.001
+    assert limit.noise.delta(epsilon) <= delta
+
+
+def test_optimum_for_a_large_delta_falls_and_rises_again():
+    limit = minimum_cost(1.0, 0.3)
+    steps = np.diff(limit.noise.masses)
+    assert np.max(steps) > 0.1 * np.max(limit.noise.masses)
+    # Noise whose density falls on either side of 0 cannot reach it.
+    program = LatticeProgram(1.0, 0.3, 2, 31, 31 * 8, whole=True)
+    assert program.solve_decreasing()[1] > 1.02 * limit.upper
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.3), (2.0, 1e-3)])
+def test_shifts_towards_0_only_raise_the_bound(epsilon, delta):
+    shifts = list(range(1, 9))
+    programs = [LatticeProgram(epsilon, delta, 2, 8, 80, whole=w) for w in (False, True)]
+    part, whole = (program.solve(shifts)[1] for program in programs)
+    assert part <= whole * (1 + 1e-9)
+    if delta < 0.1:
+        assert math.isclose(part, whole, rel_tol=1e-6)
