@@ -59,9 +59,10 @@ def calibrate(
     dimension : int
         K, at least 1, with delta > 0 at most 1e8; for Subbotin noise with delta > 0 it must be 1.
     method : {"exact", "grid", "sufficient"}
-        "exact": the minimum variance under the exact privacy profile. "grid" (flipped Huber and
-        offset symmetric Gaussian noise): the same on a grid of parameters, Algorithm 2 of
-        Muthukrishnan & Kalyani (IEEE TIFS 2023). "sufficient" (flipped Huber noise): under
+        "exact": the least variance found under the exact privacy profile, with a certificate
+        proved to be near the minimum. "grid" (flipped Huber and offset symmetric Gaussian
+        noise): the same on a grid of parameters, Algorithm 2 of Muthukrishnan & Kalyani (IEEE
+        TIFS 2023). "sufficient" (flipped Huber noise): under
         the condition of their Theorem 8.
     box : ((float, float), (float, float)), optional
         For "grid": the ranges of alpha or theta, and of gamma or rho; ((0.02, 150), (0.02,
@@ -98,11 +99,11 @@ def calibrate(
     unless that is too dear (K above 100,000, Subbotin noise in several coordinates).
 
     Tested, and proved only with `certificate="global"`: that no noise of the family has less
-    variance. Against dense scans of the
-    shapes under the same account, "exact" is within 5e-9 for flipped Huber, offset symmetric
-    Gaussian and truncated Laplace noise with K = 1, within 1e-8 for Subbotin and Huber noise
-    with K = 1, and within 1e-7 for K > 1; where the family has a Gaussian, Laplace or pure
-    Laplace limit it is not worse than that by more. Close to pure Laplace noise with a delta
+    variance. Against dense scans of the shapes under the same account, "exact" is within 5e-9
+    for flipped Huber, offset symmetric Gaussian and truncated Laplace noise with K = 1, within
+    1e-8 for Subbotin and Huber noise with K = 1, and within 1e-7 for K > 1; where the family has
+    a Gaussian, Laplace or pure Laplace limit it is not worse than that by more. Staircases are
+    those with steps as wide as the sensitivity. Close to pure Laplace noise with a delta
     below about 1e-10 the search is short, by a count of evaluations, and may leave more.
     "grid" and "sufficient" are the papers', the first exact on its grid, the second the
     minimum under its condition.

@@ -1,7 +1,7 @@
 """Gains and gaps of 3 and of 5 dimensions, which Section V-B compares, from Figure 4's tables.
 
 The paper compares two panels in words: how much of the gain over Gaussian noise is lost, and
-how the gap between the sufficient condition (Theorem 8) and the exact optimum grows. Both are
+how the gap between the sufficient condition (Theorem 8) and the exact one grows. Both are
 taken unrestricted and inside the box that the paper searches.
 """
 
