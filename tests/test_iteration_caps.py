@@ -23,6 +23,7 @@ from dpnoise import (
     LInf,
     allocate,
     calibrate,
+    calibrate_histogram,
     calibrate_joint,
     epsilon_at,
     gaussian_sigma,
@@ -154,6 +155,18 @@ def rounds_of_the_inverse():
         for delta in (1e-9, 0.01, 0.3):
             epsilon = epsilon_at(noise, 1.0, delta)
             assert epsilon == math.inf or privacy_profile(noise, 1.0, epsilon) <= delta
+
+
+def search_of_a_histogram():
+    """An earlier end leaves noise that is larger, and certified all the same."""
+    less = calibrate_histogram(std=5.0, delta=1e-6, dimension=10)
+    assert vector_profile(less.noise, 1.0, less.epsilon, copies=10).upper <= 1e-6
+
+
+def variance_of_a_histogram():
+    less = calibrate_histogram(epsilon=2.66, delta=1e-6, dimension=10)
+    assert less.epsilon == 2.66
+    assert vector_profile(less.noise, 1.0, 2.66, copies=10).upper <= 1e-6
 
 
 def doublings_of_an_odometer():
@@ -307,6 +320,24 @@ def _zeros():
 
 CAPS = {
     # place: (values of the cap to try, what is then asserted)
+    "dpnoise.calibration.histogram _closer range(_NEWTON)": ((1,), variance_of_a_histogram),
+    "dpnoise.calibration.histogram _by_epsilon range(_ROUNDS)": (
+        (0,),
+        raises(lambda: calibrate_histogram(epsilon=2.66, delta=1e-6, dimension=10)),
+    ),
+    "dpnoise.calibration.histogram _minimum_epsilon range(_ROUNDS)": (
+        (0,),
+        raises(lambda: calibrate_histogram(std=5.0, delta=1e-6, dimension=10)),
+    ),
+    "dpnoise.calibration.histogram_search descend range(_ROUNDS)": ((1,), search_of_a_histogram),
+    "dpnoise.calibration.histogram_cells Cells.masses range(_DOUBLINGS)": (
+        (0,),
+        raises(lambda: calibrate_histogram(std=5.0, delta=1e-6, dimension=10)),
+    ),
+    "dpnoise.calibration.histogram_composition minimum_epsilon range(_WINDOWS)": (
+        (0,),
+        raises(lambda: calibrate_histogram(std=5.0, delta=1e-6, dimension=10)),
+    ),
     "dpnoise.allocation.descent Descent._rounds range(_ROUNDS)": ((0, 1), rounds_of_the_descent),
     "dpnoise.allocation.exact_search _certified range(_EVALUATIONS)": (
         (0,),
@@ -526,6 +557,16 @@ ENDS = {
     "dpnoise.releases.sums integer_draws while": "each pass draws most of what is missing",
     "dpnoise.releases.vectors _Column.__init__ while": (
         "a rejection sampler: ends with probability 1"
+    ),
+    "dpnoise.calibration.histogram _gaussian_epsilon brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram _by_std brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram_cells Cells.masses brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram_composition plan brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram_composition minimum_epsilon brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise.calibration.histogram_search descend minimize": (
+        "a search: what it leads to is certified, larger if it ends early"
     ),
     "dpnoise.mechanisms.independent staircase while": "a few doubles down",
     "dpnoise_papers.descent.harness race while": "one trial fewer in each round",

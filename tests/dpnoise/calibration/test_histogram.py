@@ -1,0 +1,112 @@
+"""Histogram noise for composition: certified, above the floor, below simpler noise, both ways."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise import (
+    Box,
+    Gaussian,
+    Histogram,
+    Laplace,
+    calibrate,
+    calibrate_histogram,
+    vector_profile,
+)
+from dpnoise.calibration.histogram_cells import Cells, sorted_masses
+from dpnoise.calibration.histogram_composition import composition, minimum_epsilon, plan
+from dpnoise.optimality.floor import floor
+
+
+def toy():
+    cells = Cells.of(2, 60, math.exp(-0.5))
+    x = np.arange(60) / 2
+    return cells, cells.masses(0.7 * np.sqrt(1 + x * x), 9.0)
+
+
+def test_cells_are_those_of_a_histogram():
+    cells, p = toy()
+    noise = Histogram(1.0, 2, p, cells.ratio)
+    assert np.allclose(noise.masses, p, rtol=1e-14)
+    assert noise.var() == pytest.approx(9.0, rel=1e-12)
+    here, there, factor = cells.pair(p)
+    assert (factor * here).sum() == pytest.approx(1.0, rel=1e-12)
+    assert (factor * there).sum() == pytest.approx(1.0, rel=1e-12)
+    # The gradient of a linear function of the pairs, by differences.
+    rng = np.random.default_rng(1)
+    u, v, dp = rng.random(here.size), rng.random(here.size), rng.random(p.size)
+    found = cells.gather(u, v) @ dp
+    there, here = (np.array(cells.pair(dp)[k]) for k in (1, 0))
+    assert found == pytest.approx(u @ here + v @ there, rel=1e-12)
+
+
+def test_the_composed_delta_and_its_gradient():
+    cells, p = toy()
+    noise = Histogram(1.0, 2, p, cells.ratio)
+    lattice = plan(cells, p, 5, 2.0)
+    found = composition(cells, p, 5, 2.0, lattice)
+    exact = vector_profile(noise, 1.0, 2.0, copies=5)
+    assert found.log_delta == pytest.approx(exact.log_estimate, abs=1e-4)
+    assert minimum_epsilon(cells, p, 5, found.log_delta, 2.0) == pytest.approx(2.0, abs=1e-9)
+    dp = p * np.random.default_rng(0).normal(size=p.size)
+    steps = [composition(cells, p + t * dp, 5, 2.0, lattice).log_delta for t in (-1e-6, 1e-6)]
+    assert (steps[1] - steps[0]) / 2e-6 == pytest.approx(found.gradient @ dp, rel=1e-5)
+
+
+def test_sorted_masses_fall_and_keep_their_sum():
+    cells, p = toy()
+    rough = p * (1 + 0.1 * np.sin(np.arange(p.size)))
+    fitted, ratio = sorted_masses(cells, rough)
+    assert np.all(np.diff(fitted) <= 0.0)
+    assert Histogram(1.0, 2, fitted, ratio).unimodal
+    assert cells.weight @ fitted == pytest.approx(cells.weight @ rough, rel=1e-12)
+
+
+def test_ten_releases_of_standard_deviation_five():
+    """Gilani et al. (ICML 2025), Figure 1, print 2.66, Laplace 2.83 and Gaussian 2.92."""
+    found = calibrate_histogram(std=5.0, delta=1e-6, dimension=10)
+    assert round(found.epsilon, 2) == 2.66
+    assert found.noise.std() <= 5.0 * (1 + 1e-9)
+    assert found.noise.unimodal
+    assert found.variance == found.noise.var()
+    assert vector_profile(found.noise, 1.0, found.epsilon, copies=10).upper == found.delta <= 1e-6
+    for noise, printed in ((Laplace(5.0 / math.sqrt(2.0)), 2.83), (Gaussian(5.0), 2.92)):
+        below, above = vector_profile(noise, 1.0, [printed - 5e-3, printed + 5e-3], copies=10).upper
+        assert below > 1e-6 >= above
+
+
+def test_the_variance_for_an_epsilon_is_the_inverse_and_scales():
+    found = calibrate_histogram(epsilon=2.6634, delta=1e-6, dimension=10, sensitivity=3.0)
+    assert found.variance == pytest.approx(9 * 25.0, rel=1e-3)
+    assert vector_profile(found.noise, 3.0, 2.6634, copies=10).upper <= 1e-6
+    assert found.epsilon == 2.6634
+
+
+def test_better_than_simpler_noise_and_never_below_the_floor():
+    dimension, epsilon, delta = 20, 6.0, 1e-6
+    found = calibrate_histogram(epsilon=epsilon, delta=delta, dimension=dimension)
+    for family in ("gaussian", "laplace", "flipped-huber"):
+        other = calibrate(family, epsilon=epsilon, delta=delta, dimension=dimension)
+        assert found.variance < other.variance * (1 + 1e-9)
+    bound = floor(Box(np.ones(dimension)), epsilon=epsilon, delta=delta).value
+    assert bound <= found.variance
+
+
+def test_next_to_pure_noise_it_is_staircase_noise():
+    found = calibrate_histogram(std=0.5, delta=1e-6, dimension=2)
+    assert found.delta == 0.0
+    assert found.epsilon < 2 * math.sqrt(2.0) / 0.5
+    assert found.noise.std() <= 0.5
+    assert found.epsilon >= 2 * float(found.noise.largest_loss(1.0)) * (1 - 1e-9)
+
+
+def test_bad_input_is_refused_at_once():
+    with pytest.raises(ValueError, match=r"delta.*dimension.*exactly one"):
+        calibrate_histogram(delta=0.0, dimension=1)
+    with pytest.raises(ValueError, match=r"std / sensitivity"):
+        calibrate_histogram(std=5.0, delta=1e-6, dimension=2, sensitivity=0.1)
+    with pytest.raises(ValueError, match=r"epsilon"):
+        calibrate_histogram(epsilon=0.0, delta=1e-6, dimension=2)
+    with pytest.raises(RuntimeError, match="nothing was found"):
+        calibrate_histogram(std=30.0, delta=0.1, dimension=2)

@@ -1,0 +1,169 @@
+"""The numbers of docs/literature.md, recomputed."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import special
+
+from dpnoise import (
+    L2,
+    Box,
+    FlippedHuber,
+    Gaussian,
+    Histogram,
+    Huber,
+    Laplace,
+    OffsetSymmetricGaussian,
+    Staircase,
+    TruncatedLaplace,
+    calibrate,
+    calibrate_histogram,
+    calibrate_joint,
+    gaussian_sigma,
+    privacy_profile,
+    vector_profile,
+)
+from dpnoise.joint.search import Search
+from dpnoise.noise import staircase_gamma
+from dpnoise.optimality.bounds import minimum_cost
+from dpnoise.optimality.floor import floor
+
+PAGE = (Path(__file__).parents[2] / "docs/literature.md").read_text(encoding="utf-8")
+
+
+def table(title, header):
+    """Return the rows of the table after a heading that starts with given cells."""
+    lines = PAGE.split(f"## {title}")[1].split("\n## ")[0].splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith(header))
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+def number(text):
+    return float(re.search(r"\d+(?:\.\d+)?(?:e-\d+)?$", text)[0])
+
+
+RELEASES = {row[0]: row for row in table("Ten releases", "| noise | shape")}
+SHAPES = {
+    "Gaussian": lambda _: Gaussian(1.0),
+    "Laplace": lambda _: Laplace(1.0),
+    "flipped Huber": lambda ratio: FlippedHuber(ratio, 1.0),
+    "Huber": Huber,
+    "offset symmetric Gaussian": lambda ratio: OffsetSymmetricGaussian(ratio, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_epsilon_of_ten_releases(name):
+    _, shape, printed, here = RELEASES[name]
+    noise = SHAPES[name](number(shape) if shape else None)
+    noise = noise.scaled(5.0 / noise.std())
+    below, above = vector_profile(noise, 1.0, [float(here) - 1e-4, float(here)], copies=10).upper
+    assert above <= 1e-6 < below
+    assert not printed or abs(float(printed) - float(here)) <= 6e-3
+    if shape:  # no other shape nearby has a smaller epsilon
+        for factor in (0.8, 1.25):
+            other = SHAPES[name](factor * number(shape))
+            other = other.scaled(5.0 / other.std())
+            assert vector_profile(other, 1.0, float(here), copies=10).upper > above
+
+
+def test_the_histogram_of_ten_releases():
+    _, _, printed, here = RELEASES["histogram"]
+    found = calibrate_histogram(std=5.0, delta=1e-6, dimension=10)
+    assert found.epsilon == pytest.approx(float(here), abs=2e-4)
+    assert round(found.epsilon, 2) == float(printed)
+
+
+def test_variances_of_ten_coordinates():
+    rows = dict(table("Ten releases", "| noise | variance"))
+    budget = {"epsilon": 1.0, "delta": 1e-6, "dimension": 10}
+    for name in SHAPES:
+        variance = calibrate(name.lower().replace(" ", "-"), **budget).variance
+        assert variance == pytest.approx(float(rows[name]), abs=6e-3)
+    found = calibrate_histogram(**budget)
+    assert found.variance == pytest.approx(float(rows["histogram"]), rel=2e-4)
+    joint = calibrate_joint("k-norm", Box(np.ones(10)), epsilon=1.0)
+    (label,) = (name for name in rows if name.startswith("K-norm"))
+    assert joint.variance[0] == pytest.approx(float(rows[label]), abs=6e-3)
+    bound = floor(Box(np.ones(10)), epsilon=1.0, delta=1e-6).value
+    assert bound >= float(rows["no additive noise is below"])
+
+
+def test_spherical_noise():
+    gaussian = gaussian_sigma(0.1, 0.1) ** 2
+    left = []
+    for dimension, p, printed, here, best, gain in table("Spherical", "| K | p"):
+        ball = L2(1.0, of=int(dimension))
+        search = Search(ball, 0.1, 0.1)
+        power = float(p)
+        noise, _, upper = search.certified(search.scales(power), search.scale(power))
+        assert upper <= 0.1
+        reduction = 100 * (1 - noise.var()[0] / gaussian)
+        assert reduction == pytest.approx(float(here.rstrip("% ")), abs=6e-3)
+        assert abs(reduction - float(printed.rstrip("% "))) <= 0.01
+        found = calibrate_joint("generalised-gamma", ball, epsilon=0.1, delta=0.1)
+        assert found.noise.power == pytest.approx(float(best), abs=0.01)
+        assert 100 * (1 - found.variance[0] / gaussian) == pytest.approx(
+            float(gain.rstrip("% ")), abs=6e-3
+        )
+        left.append(100 * (1 - floor(ball, epsilon=0.1, delta=0.1).value / gaussian))
+    stated = re.search(r"gains more than ([\d.]+) % in two and ([\d.]+) % in three", PAGE).groups()
+    assert all(gain <= float(most) for gain, most in zip(left, stated, strict=True))
+
+
+def test_truncated_laplace_noise_beside_the_optimum():
+    for row in table("The best noise for one number", "| epsilon | delta"):
+        epsilon, delta = map(float, row[:2])
+        bounds = minimum_cost(epsilon, delta, cost="mean-abs")
+        reach = math.log1p(math.expm1(epsilon) / (2 * delta)) / epsilon
+        noise = TruncatedLaplace(1 / epsilon, reach)
+        assert privacy_profile(noise, 1.0, epsilon) == pytest.approx(delta, rel=1e-12)
+        excess = [
+            100 * (noise.mean_abs() - cost) / max(cost, 1.0)
+            for cost in (bounds.upper, bounds.lower)
+        ]
+        low, high = (float(part.rstrip("% ")) for part in row[3].split(" to "))
+        assert low - 0.01 <= excess[0] <= excess[1] <= high + 0.01
+        assert 0.2 <= float(row[2].rstrip("% ")) - high <= 0.6
+
+
+def mixture(epsilon, K, sigma, cells=32):
+    """Return Gaussians at the integers up to K, with weights exp(-|k| epsilon), in cells."""
+    k = np.arange(-K, K + 1)
+    weights = np.exp(-np.abs(k) * epsilon)
+    ends = (np.arange(math.ceil((K + 9 * sigma + 1) * cells) + 1) - 0.5) / cells
+    tails = 0.5 * special.erfc((ends[:, None] - k) / (sigma * math.sqrt(2))) @ weights
+    masses = tails[:-1] - tails[1:]
+    return Histogram(1.0, cells, masses[masses > 1e-280], 0.0)
+
+
+def test_mixtures_of_gaussians():
+    rows = table("Mixtures", "| epsilon | K")
+    for epsilon, K, sigma, *costs in ([float(cell) for cell in row] for row in rows):
+        noise = mixture(epsilon, int(K), sigma)
+        assert not noise.unimodal
+        assert privacy_profile(noise, 1.0, epsilon) <= 1e-5
+        assert privacy_profile(mixture(epsilon, int(K), sigma - 1e-4), 1.0, epsilon) > 1e-5
+        bounds = minimum_cost(epsilon, 1e-5, cost="mean-abs")
+        stairs = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, 1)))
+        gaussian = gaussian_sigma(epsilon, 1e-5) * math.sqrt(2 / math.pi)
+        found = [gaussian, noise.mean_abs(), stairs.mean_abs()]
+        assert all(0.0 <= cost - one < 1e-4 for cost, one in zip(costs, found, strict=False))
+        assert 0.0 <= bounds.lower - costs[3] < 1e-4
+        assert 0.66 <= 1 - noise.mean_abs() / gaussian <= 0.74
+
+
+def test_the_optimal_noise_for_one_number_is_a_histogram_that_the_account_confirms():
+    bounds = minimum_cost(1.0, 1e-3, cost="variance")
+    found = bounds.noise
+    noise = Histogram(1.0, found.cells, found.masses, found.ratio)
+    assert noise.var() == pytest.approx(bounds.upper, rel=1e-9)
+    assert privacy_profile(noise, 1.0, 1.0) <= 1e-3 * (1 + 1e-8)
