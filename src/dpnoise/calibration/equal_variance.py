@@ -153,17 +153,25 @@ class EqualVarianceSearch:
     def minimum(self, known: list[KnownNoise], grid: Array) -> KnownNoise:
         """Noise of minimum variance, from known noise and shapes to scan."""
         best = min(known, key=lambda item: (item.variance, item.limit))
+        scan = np.full(len(grid), -np.inf)
         for _ in range(_SCANS):
             before = best
-            for ends in self._promising_intervals(best.variance, grid):
+            for ends in self._promising_intervals(best.variance, grid, scan):
                 best = self._refined(best, ends)
             if best.variance >= before.variance:
                 break
         return best
 
-    def _promising_intervals(self, variance: float, grid: Array) -> list[tuple[float, float]]:
-        """Intervals of shapes where noise of this variance may keep the budget."""
-        scan = np.array([self.excess_at_variance(shape, variance, _ROUGH) for shape in grid])
+    def _promising_intervals(
+        self, variance: float, grid: Array, scan: Array
+    ) -> list[tuple[float, float]]:
+        """Intervals of shapes where noise of this variance may keep the budget.
+
+        `scan` holds the values of `excess_at_variance` at a larger variance, or -inf, and is
+        brought up to date. With less variance they only rise: what was too large stays as it was.
+        """
+        for place in np.flatnonzero(scan < _PROMISING):
+            scan[place] = self.excess_at_variance(grid[place], variance, _ROUGH)
         beside = np.concatenate([[np.inf], scan, [np.inf]])
         minima = np.flatnonzero((scan <= beside[:-2]) & (scan < beside[2:]) & (scan < _PROMISING))
         minima = minima[np.argsort(scan[minima])][:_DESCENTS]
