@@ -311,6 +311,13 @@ def refinements_of_a_vector():
         rounded_vectors(np.zeros((1, 2)), RadialNoise(L2(1.0, of=2), 1.0), np.ones(2), _zeros())
 
 
+def refinements_of_a_quantile():
+    from dpnoise import release
+
+    with pytest.raises(RuntimeError, match="not decided"):
+        release.quantile([0.5], 0.5, bounds=(0.0, 1.0), epsilon=1.0)
+
+
 def _zeros():
     """A source of bits that are all 0, which no comparison of a vector survives."""
     from dpnoise.releases.entropy import Entropy
@@ -459,6 +466,7 @@ CAPS = {
         refinements_of_a_vector,
     ),
     "dpnoise.releases.vectors _exactly range(_REFINEMENTS)": ((0,), refinements_of_a_vector),
+    "dpnoise.releases.quantiles _drawn range(_REFINEMENTS)": ((0,), refinements_of_a_quantile),
     "dpnoise.privacy.profile _solve range(_ROUNDS)": ((0, 1, 2, 5), rounds_of_the_inverse),
     "dpnoise.privacy.scalar.subbotin SubbotinShift._crossing range(_STEPS)": (
         (0, 1),
@@ -551,6 +559,7 @@ ENDS = {
     "dpnoise.releases.layers _Stairs._exactly while": (
         "terms fall like a geometric series, whose rest is bounded; an interval halves"
     ),
+    "dpnoise.releases.quantiles _drawn while": "halves an interval of integers",
     "dpnoise.releases.refining steps while": (
         "a point that doubles, or falls to 0, which is always reached; an interval halves"
     ),

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpnoise.releases.answers import Request
+from dpnoise.releases.counting import count, histogram
 from dpnoise.releases.entropy import Entropy
 from dpnoise.releases.sums import noisy
+from dpnoise.releases.totals import total
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike
+
+    from dpnoise.privacy.odometer.budget import Budget
+    from dpnoise.releases.answers import Released
 
 
 class Release:
@@ -68,6 +76,9 @@ class Release:
     dtype('int64')
     >>> release([3, 1, 4], best([1, 1, 1], epsilon=1.0).noise).shape
     (3,)
+    >>> adults = release.count([True, False, True], epsilon=1.0)
+    >>> adults.noise, adults.interval95[0] < adults.value
+    (DiscreteLaplace(beta=1.0), True)
     """
 
     def __init__(self, entropy: Entropy | None = None) -> None:
@@ -80,6 +91,213 @@ class Release:
     def __call__(self, values: ArrayLike, noise: Any, *, grid: float | None = None) -> Any:  # noqa: ANN401
         """Values plus noise, rounded to a grid: arguments as above."""
         return noisy(values, noise, grid, self._entropy)
+
+    def count(
+        self,
+        records: ArrayLike,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        relation: str = "replace-one",
+        contribution: int = 1,
+        budget: Budget | None = None,
+    ) -> Released:
+        """A private number of records, with the noise on the integers of minimum variance.
+
+        Parameters
+        ----------
+        records : int or array_like of bool
+            Their number, or which of all records count.
+        epsilon, delta : float
+            The budget of this release.
+        relation : {"replace-one", "add-remove"}
+            How neighbouring data sets differ.
+        contribution : int
+            The most records that one person has.
+        budget : Budget, optional
+            Charged before the draw.
+
+        Returns
+        -------
+        Released
+            An integer, which may be negative, with its noise, interval and entry.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range; the message names every problem.
+        BudgetExceededError
+            If the budget does not allow it; nothing is drawn.
+        """
+        asked = Request(epsilon, delta, relation, budget, self._entropy)
+        return count(records, contribution, asked)
+
+    def histogram(
+        self,
+        values: ArrayLike,
+        *,
+        edges: ArrayLike | None = None,
+        categories: Iterable[Any] | None = None,
+        epsilon: float,
+        delta: float = 0.0,
+        relation: str = "replace-one",
+        budget: Budget | None = None,
+    ) -> Released:
+        """Private numbers of records by cell; each person has one record.
+
+        Parameters
+        ----------
+        values : array_like, shape (n,)
+            The records; those in no cell are left out.
+        edges : array_like of float, shape (K + 1,), optional
+            Public ends of the cells, rising; the last cell has both of its ends.
+        categories : iterable, optional
+            Public labels, in the place of edges.
+        epsilon, delta : float
+            The budget of this release.
+        relation : {"replace-one", "add-remove"}
+            How neighbouring data sets differ.
+        budget : Budget, optional
+            Charged before the draw.
+
+        Returns
+        -------
+        Released
+            Integers, shape (K,), with their noise, intervals and entry.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range; the message names every problem.
+        BudgetExceededError
+            If the budget does not allow it; nothing is drawn.
+        """
+        asked = Request(epsilon, delta, relation, budget, self._entropy)
+        return histogram(values, edges, categories, asked)
+
+    def sum(
+        self,
+        values: ArrayLike,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        delta: float = 0.0,
+        relation: str = "replace-one",
+        budget: Budget | None = None,
+    ) -> Released:
+        """A private sum of bounded values, exact but for the noise.
+
+        Parameters
+        ----------
+        values : array_like of float, shape (n,)
+            One of each person; clamped to the bounds.
+        bounds : tuple of float
+            Public lower and upper bound.
+        epsilon, delta : float
+            The budget of this release.
+        relation : {"replace-one", "add-remove"}
+            How neighbouring data sets differ.
+        budget : Budget, optional
+            Charged before the draw.
+
+        Returns
+        -------
+        Released
+            A float with its noise, interval and entry.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range; the message names every problem.
+        BudgetExceededError
+            If the budget does not allow it; nothing is drawn.
+        """
+        asked = Request(epsilon, delta, relation, budget, self._entropy)
+        return total(values, bounds, asked, mean=False)
+
+    def mean(
+        self,
+        values: ArrayLike,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        delta: float = 0.0,
+        relation: str = "replace-one",
+        budget: Budget | None = None,
+    ) -> Released:
+        """A private mean of bounded values, their number being public.
+
+        Parameters
+        ----------
+        values : array_like of float, shape (n,)
+            One of each person; clamped to the bounds.
+        bounds : tuple of float
+            Public lower and upper bound.
+        epsilon, delta : float
+            The budget of this release.
+        relation : {"replace-one", "add-remove"}
+            How neighbouring data sets differ: only replace-one, which keeps the number.
+        budget : Budget, optional
+            Charged before the draw.
+
+        Returns
+        -------
+        Released
+            A float with its noise, interval and entry.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range; the message names every problem.
+        BudgetExceededError
+            If the budget does not allow it; nothing is drawn.
+        """
+        asked = Request(epsilon, delta, relation, budget, self._entropy)
+        return total(values, bounds, asked, mean=True)
+
+    def quantile(
+        self,
+        values: ArrayLike,
+        q: float,
+        *,
+        bounds: tuple[float, float],
+        epsilon: float,
+        relation: str = "replace-one",
+        budget: Budget | None = None,
+    ) -> Released:
+        """A private quantile by the exponential mechanism on 16,385 public points.
+
+        Parameters
+        ----------
+        values : array_like of float, shape (n,)
+            One of each person; clamped to the bounds.
+        q : float
+            From 0 to 1; 0.5 for the median.
+        bounds : tuple of float
+            Public lower and upper bound.
+        epsilon : float
+            The budget of this release; delta is 0.
+        relation : {"replace-one", "add-remove"}
+            How neighbouring data sets differ.
+        budget : Budget, optional
+            Charged before the draw.
+
+        Returns
+        -------
+        Released
+            One of the points, with its entry and without an interval: what errs is the rank.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range; the message names every problem.
+        BudgetExceededError
+            If the budget does not allow it; nothing is drawn.
+        """
+        from dpnoise.releases.quantiles import quantile  # noqa: PLC0415 - needs the extra
+
+        asked = Request(epsilon, 0.0, relation, budget, self._entropy)
+        return quantile(values, q, bounds, asked)
 
 
 release = Release()

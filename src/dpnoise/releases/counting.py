@@ -1,0 +1,117 @@
+"""Private counts: of records, and of records by cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpnoise._validation import Problems, is_integer
+from dpnoise.calibration.calibrate import calibrate
+from dpnoise.releases.answers import Entry, Released, Request
+from dpnoise.releases.sums import noisy
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+_TIE = 1.0 + 1e-9  # of variances: the simpler noise comes first
+
+
+def integer_noise(sensitivity: int, epsilon: float, delta: float, dimension: int = 1) -> Any:  # noqa: ANN401
+    """Noise on the integers of minimum variance, for `dimension` counts that change together."""
+    asked = [("discrete-laplace", 0.0), ("discrete-staircase", 0.0), ("discrete-gaussian", delta)]
+    return smallest(asked, epsilon, sensitivity, dimension)
+
+
+def smallest(
+    asked: list[tuple[str, float]], epsilon: float, sensitivity: float, dimension: int
+) -> Any:  # noqa: ANN401
+    """The calibrated noise of minimum variance among families, each with a delta of its own."""
+    found, reasons = [], []
+    for family, delta in asked:
+        try:
+            found.append(
+                calibrate(
+                    family,
+                    epsilon=epsilon,
+                    delta=delta,
+                    sensitivity=sensitivity,
+                    dimension=dimension,
+                )
+            )
+        except (ValueError, RuntimeError, ArithmeticError) as error:
+            reasons.append(f"{family}: {error}")
+    if not found:
+        message = f"release: no noise found ({'; '.join(reasons)})"
+        raise RuntimeError(message)
+    enough = min(one.variance for one in found) * _TIE
+    return next(one.noise for one in found if one.variance <= enough)
+
+
+def count(
+    records: ArrayLike,
+    contribution: int,
+    request: Request,
+) -> Released:
+    """The private number of records."""
+    problems = Problems("release.count")
+    request.check(problems)
+    good = is_integer(contribution) and contribution >= 1
+    problems.require(good, "contribution", "a whole number of at least 1", contribution)
+    number = 0
+    if is_integer(records) and records >= 0:
+        number = int(records)
+    else:
+        mask = np.asarray(records)
+        flags = problems.require(
+            mask.dtype == bool, "records", "a number of at least 0, or an array of bools", records
+        )
+        number = int(np.count_nonzero(mask)) if flags else 0
+    problems.raise_if_any()
+    noise = integer_noise(contribution, request.epsilon, request.delta)
+    entry = Entry(noise, contribution)
+    request.charge(entry)
+    return _answer(noisy(number, noise, None, request.entropy), noise, entry)
+
+
+def histogram(
+    values: ArrayLike,
+    edges: ArrayLike | None,
+    categories: Any,  # noqa: ANN401  (labels)
+    request: Request,
+) -> Released:
+    """The private numbers of records in cells; each person has one record."""
+    problems = Problems("release.histogram")
+    request.check(problems)
+    one = (edges is None) != (categories is None)
+    problems.require(one, "edges, categories", "one of them", (edges, categories))
+    problems.raise_if_any()
+    if edges is not None:
+        cells = np.asarray(edges, dtype=float)
+        rising = cells.ndim == 1 and cells.size > 1 and bool(np.all(np.diff(cells) > 0.0))
+        rising = rising and bool(np.all(np.isfinite(cells)))
+        problems.require(rising, "edges", "at least two finite rising numbers", edges)
+        problems.raise_if_any()
+        counts = np.histogram(np.asarray(values, dtype=float), cells)[0]
+    else:
+        labels = list(categories)
+        single = 0 < len(labels) == len(set(labels))
+        problems.require(single, "categories", "at least one label, each once", categories)
+        problems.raise_if_any()
+        place = {label: k for k, label in enumerate(labels)}
+        found = [place[v] for v in np.asarray(values).tolist() if v in place]
+        counts = np.bincount(np.array(found, dtype=np.intp), minlength=len(labels))
+    # A record that is replaced leaves one cell and enters another.
+    moved = 2 if request.relation == "replace-one" and counts.size > 1 else 1
+    noise = integer_noise(1, request.epsilon, request.delta, moved)
+    entry = Entry([noise] * moved, [1] * moved) if moved > 1 else Entry(noise, 1)
+    request.charge(entry)
+    return _answer(noisy(counts, noise, None, request.entropy), noise, entry)
+
+
+def _answer(value: Any, noise: Any, entry: Entry) -> Released:  # noqa: ANN401
+    """The answer with the interval of noise on the integers."""
+    value = int(value) if np.ndim(value) == 0 else value
+    half = int(noise.isf(0.025))
+    return Released(value, noise, (value - half, value + half), entry)

@@ -1,0 +1,113 @@
+"""Helpers of `release`: sensitivities, exact sums, intervals, entries and mistakes."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise import Budget, BudgetExceededError, privacy_profile, release, vector_profile
+from dpnoise.releases.totals import _exact_sum
+from exact_release import seeded
+
+ONE = {"epsilon": 1.0}
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("contribution", [1, 4])
+def test_a_count_keeps_its_budget_and_its_interval(delta, contribution):
+    found = release.count(100, delta=delta, contribution=contribution, **ONE)
+    assert privacy_profile(found.noise, contribution, 1.0) <= delta + 1e-10
+    half = found.value - found.interval95[0]
+    assert found.noise.cdf(half) - found.noise.cdf(-half - 1) >= 0.95
+    assert release.count([True, False], **ONE).noise == release.count(1, **ONE).noise
+
+
+@pytest.mark.parametrize(("relation", "moved"), [("replace-one", 2), ("add-remove", 1)])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_histogram_pays_for_the_cells_that_one_record_moves(relation, moved, delta):
+    values = [0.5, 1.5, 1.7, 9.0, np.nan]
+    found = release.histogram(values, edges=[0, 1, 2, 3], relation=relation, delta=delta, **ONE)
+    assert found.value.shape == (3,)
+    assert vector_profile(found.noise, 1, 1.0, copies=moved).upper <= delta + 1e-10
+    named = release.histogram(["a", "c"], categories="ab", relation=relation, delta=delta, **ONE)
+    assert named.noise == found.noise
+
+
+def test_counts_of_cells_are_those_of_the_records():
+    found = seeded(1).histogram(np.repeat([0.5, 2.0], 1000), edges=[0, 1, 2], epsilon=50.0)
+    np.testing.assert_allclose(found.value, [1000, 1000], atol=3)
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_sum_keeps_its_budget(relation, delta):
+    found = release.sum([1.0, 2.5, 99.0], bounds=(-1, 3), relation=relation, delta=delta, **ONE)
+    size = 4.0 if relation == "replace-one" else 3.0
+    assert found.entry.sensitivity == size
+    assert privacy_profile(found.noise, size, 1.0) <= delta + 1e-10
+
+
+def test_a_sum_does_not_depend_on_the_order():
+    """0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1 in doubles; neighbours differ by the bound."""
+    values = np.random.default_rng(3).uniform(-1e8, 1e8, 5000)
+    steps = np.rint(values * 2.0**20)
+    assert _exact_sum(steps) == sum(map(int, steps))
+    runs = [seeded(7).sum(v, bounds=(-1e8, 1e8), **ONE).value for v in (values, np.sort(values))]
+    assert runs[0] == runs[1]
+
+
+def test_a_mean_is_the_exact_one_and_its_sensitivity_is_rounded_up():
+    found = seeded(2).mean(np.full(3, 0.1), bounds=(0.0, 1.0), epsilon=1.0)
+    assert Fraction(found.entry.sensitivity) >= Fraction(1, 3)
+    draws = [seeded(k).mean([0.25] * 1000, bounds=(0, 1), epsilon=1.0) for k in range(40)]
+    assert np.mean([d.value for d in draws]) == pytest.approx(0.25, abs=1e-3)
+    inside = [d.interval95[0] <= 0.25 <= d.interval95[1] for d in draws]
+    assert sum(inside) >= 33
+
+
+def test_a_quantile_has_the_probabilities_of_the_exponential_mechanism():
+    """One record at 0.5, q = 0: points above it miss the rank by 1, those up to it by 0."""
+    draws = [seeded(k).quantile([0.5], 0.0, bounds=(0, 1), epsilon=2.0).value for k in range(400)]
+    low = 1.0 / (1.0 + np.exp(-1.0))
+    hits = sum(value <= 0.5 for value in draws)
+    assert stats.binomtest(hits, 400, low).pvalue > 1e-4
+    values = np.linspace(0.0, 10.0, 1001)
+    median = seeded(5).quantile(values, 0.5, bounds=(0, 10), epsilon=1.0)
+    assert median.value == pytest.approx(5.0, abs=0.5)
+    assert median.entry.epsilon == 1.0
+
+
+def test_releases_are_charged_before_they_are_drawn():
+    budget = Budget(epsilon=4.0)
+    release.count(3, budget=budget, **ONE)
+    release.histogram([1, 2], categories=[1, 2], budget=budget, **ONE)
+    release.quantile([1.0], 0.5, bounds=(0, 2), budget=budget, **ONE)
+    release.mean([1.0], bounds=(0, 2), budget=budget, **ONE)
+    assert budget.epsilon_of() == pytest.approx(4.0, abs=1e-6)
+    with pytest.raises(BudgetExceededError):
+        release.count(3, budget=budget, **ONE)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: release.count(-1, **ONE), "records"),
+        (lambda: release.count([1, 0], **ONE), "an array of bools"),
+        (lambda: release.count(1, epsilon=-1, contribution=0), r"epsilon.*contribution"),
+        (lambda: release.count(1, relation="other", **ONE), "relation"),
+        (lambda: release.count(1, budget=Budget(1.0, relation="add-remove"), **ONE), "budget"),
+        (lambda: release.histogram([1], **ONE), "one of them"),
+        (lambda: release.histogram([1], edges=[1, 1], **ONE), "rising"),
+        (lambda: release.histogram([1], categories=["a", "a"], **ONE), "each once"),
+        (lambda: release.sum([np.nan], bounds=(1, 0), **ONE), r"bounds.*missing"),
+        (lambda: release.sum(["a"], bounds=(0, 1), **ONE), "values"),
+        (lambda: release.sum([1.0], bounds=3, **ONE), "two numbers"),
+        (lambda: release.mean([1.0], bounds=(0, 1), relation="add-remove", **ONE), "sum and count"),
+        (lambda: release.mean([], bounds=(0, 1), **ONE), "at least one"),
+        (lambda: release.quantile([1.0], 2, bounds=(0, 1), **ONE), "q: expected"),
+    ],
+)
+def test_mistakes_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
