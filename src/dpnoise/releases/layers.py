@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dpnoise.releases.numbers import Numbers
 
 _OFTEN = 0.1  # share of gamma variates within the bound
-_CLOSE = 2.0**-40
+_ROUNDING = 2.0**-46  # of a logarithm, over the size of its terms
 
 
 def as_joint(noise: KNorm | Staircase2D | RadialNoise | NormStaircase) -> Any:  # noqa: ANN401
@@ -129,6 +129,8 @@ class _Stairs:
         self.K = noise.ball.active_dimension
         radii, logs = noise._steps  # noqa: SLF001  (tested against the sums of balls below)
         self.radii, self.cumulated = radii, np.cumsum(np.exp(logs))
+        largest = self.K * np.max(np.abs(np.log(radii))) + noise.epsilon * radii[-1]
+        self.error = _ROUNDING * (64.0 + float(largest))  # of sums of exponentials
 
     def values(self, x: Numbers) -> Any:  # noqa: ANN401
         """T, by the first k whose cumulated share exceeds a uniform number."""
@@ -139,7 +141,7 @@ class _Stairs:
         place = np.searchsorted(self.cumulated, u)
         last = self.radii.size - 1
         near = [np.abs(self.cumulated[np.clip(place - i, 0, last)] - u) for i in (0, 1)]
-        x.doubt |= (np.minimum(*near) < _CLOSE) | (place >= last)
+        x.doubt |= (np.minimum(*near) < self.error) | (place >= last)
         return self.radii[np.minimum(place, last)]
 
     def _exactly(self, u: Any, bits: int) -> int:  # noqa: ANN401

@@ -7,6 +7,7 @@ vector is computed in balls, from more and more bits of the same uniform numbers
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +133,7 @@ def _exactly(
     """The integers of one row that doubles do not decide."""
     for _ in range(_REFINEMENTS):
         bits = max(column.known(row)[1] for column in columns)
-        with ctx.workprec(bits + _GUARD):
+        with ctx.workprec(bits + _GUARD), suppress(UndecidedError):
             known = [column.sampler.values(Balls(*column.known(row))) for column in columns]
             reach, points = known[0][0], [z for part in known[1:] for z in part[0]]
             units = zip(values.tolist(), box.tolist(), step.tolist(), points, strict=True)
@@ -142,8 +143,8 @@ def _exactly(
                 )
                 for v, c, g, z in units
             ]
-        if all(n is not None for n in found):
-            return [float(n) for n in found if n is not None]
+            if all(n is not None for n in found):
+                return [float(n) for n in found if n is not None]
         for column in columns:
             column.refine(row)
     raise RuntimeError("release: a vector is not decided by the bits drawn")
