@@ -6,8 +6,8 @@ sensitivity 1. A certificate holds what proves a bound V <= V1 for given epsilon
 
 - delta = 0: V1 itself, the variance of the best staircase (Geng & Viswanath 2016);
 - delta > 0, epsilon <= 8: multipliers of a linear program (`dpnoise.optimality.program`);
-- delta > 0, epsilon > 8: P(|T| >= 1/2) >= 2 (1 - delta) / (1 + e^epsilon), from the event T <= 1/2
-  and a shift by 1. It is far below V1.
+- delta > 0, epsilon > 8: mass beyond 1/2 or near -1 and 1, from one event and a shift by 1. It is
+  far below V1.
 
 Where epsilon is small, shifts by a whole number g of sensitivities are used: they are
 (g epsilon, delta (e^(g epsilon) - 1) / (e^epsilon - 1))-DP (group privacy), so that
@@ -60,11 +60,16 @@ class StaircaseVariance:
 
 @dataclass(frozen=True)
 class HalfUnitTail:
-    """Certificate for any budget: the mass beyond 1/2."""
+    """Certificate for any budget: the mass beyond 1/2, or that near -1 and 1."""
 
     def bound(self, epsilon: float, delta: float) -> float:
-        """Bound (1 - delta) / (2 (1 + e^epsilon)), less rounding."""
-        return 0.5 * (1.0 - delta) / (1.0 + math.exp(min(epsilon, 709.0))) * (1.0 - MARGIN)
+        """The larger of (1 - delta) / (2 (1 + e^epsilon)) and (1 - delta) a^2, less rounding.
+
+        With b = e^-epsilon, a is the root of a^2 = 2 b (1 - 2 a), below 1/2 (docs/floor.md).
+        """
+        b = math.exp(-min(epsilon, 709.0))
+        a = math.sqrt(4.0 * b * b + 2.0 * b) - 2.0 * b
+        return (1.0 - delta) * max(0.5 * b / (1.0 + b), a * a) * (1.0 - MARGIN)
 
 
 @dataclass(frozen=True, eq=False)
