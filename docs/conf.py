@@ -76,9 +76,17 @@ def _escape(*arguments: list[str]) -> None:
             lines[i] = "`".join(parts)
 
 
+def _not_ours(app: Sphinx, what: str, name: str, found: object, *given: object) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator."""
+    del app, what, given
+    where = str(getattr(found, "__module__", ""))
+    return True if where.startswith("sklearn") or name.endswith("_request") else None
+
+
 def setup(app: Sphinx) -> None:
     """Register the changes of text; write the generated pages before they are looked for."""
     generated.write()
     app.connect("source-read", _link_to_copies)
     app.connect("source-read", _list_new_pages)
+    app.connect("autodoc-skip-member", _not_ours)
     app.connect("autodoc-process-docstring", _escape, priority=100)  # before numpydoc
