@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-BITS, MOST, ZERO = 320, 10**5, Fraction(0)
+BITS, MOST, ZERO = 256, 10**4, Fraction(0)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
 ERRORS = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
@@ -28,11 +28,12 @@ KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; truncated-lap
     package_version relation sensitivity"""  # what is understood; of noise first its scale
 FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
+TYPES |= {"certified_by": list, "package_version": str}
 Found = tuple["Interval", bool]
 
 
 class Interval:
-    """The numbers lo <= x <= hi; ends of more than 320 binary digits are rounded outward."""
+    """The numbers lo <= x <= hi; ends of more than 256 binary digits are rounded outward."""
 
     def __init__(self, lo: Fraction | int, hi: Fraction | int | None = None) -> None:
         self.lo, self.hi = rounded(Fraction(lo), 0), rounded(Fraction(lo if hi is None else hi), 1)
@@ -52,7 +53,7 @@ class Interval:
 
 
 def rounded(x: Fraction, up: int) -> Fraction:
-    """A number of 320 binary digits, not below (up = 1) or not above (up = 0) `x`."""
+    """A number of 256 binary digits, not below (up = 1) or not above (up = 0) `x`."""
     n, d = x.numerator, x.denominator
     if max(n.bit_length(), d.bit_length()) <= BITS:
         return x
@@ -80,18 +81,14 @@ def exp(x: Fraction) -> Interval:
     r, total, term = Interval(x / 2**k), Interval(0), Interval(1)
     for n in range(1, BITS // 8):  # |r| <= 2^-8
         total, term = total + term, term * r / Interval(n)
-    rest = 2 * max(abs(term.lo), abs(term.hi))
-    value = total + Interval(-rest, rest)
+    value = total + Interval(-2, 2) * Interval(max(abs(term.lo), abs(term.hi)))
     for _ in range(k):
         value = value * value
     return value
 
 
 def mills(x: Fraction) -> Interval:
-    """Tail over density m(x) of the normal distribution, x >= 0: 1 / (x + 1 / (x + 2 / (x + ...))).
-
-    Below 4 it is sqrt(pi / 2) exp(x^2 / 2) - (x + x^3 / 3 + x^5 / 15 + ...).
-    """
+    """Tail over density of the normal distribution, x >= 0: a continued fraction, or a series."""
     if x >= 4:
         n = 64 + math.ceil(BITS**2 / (16 * x * x))
         tail = Interval(0, n / x)
@@ -140,6 +137,8 @@ def staircase(d: Fraction, e: Fraction, gamma: Fraction, epsilon: Fraction) -> I
 
 def of_loss(loss: Fraction, epsilon: Fraction, *, laplace: bool, exact: bool = False) -> Found:
     """Delta of Laplace noise, or of randomized response, with a largest loss: an upper bound."""
+    if loss == 0:
+        raise ValueError("noise: expected a privacy loss above 0")
     if loss <= epsilon:
         return Interval(0), True
     found = Interval(1) - exp((epsilon - loss) / (2 if laplace else 1))
@@ -160,9 +159,8 @@ def kind_of(data: Any, kind: str = "") -> str:
     kind = kind or data["kind"]
     if kind not in FIELDS:
         raise NotImplementedError(kind)
-    good = all(type(value) is TYPES.get(key, type(value)) for key, value in data.items())
-    good = good and 0 < number(data.get("gamma", "1/2")) < 1
-    if not good or set(data) - {"kind"} != set(FIELDS[kind]):
+    good = set(data) - {"kind"} == set(FIELDS[kind]) and 0 < number(data.get("gamma", "1/2")) < 1
+    if not good or not all(type(v) is TYPES.get(k, type(v)) for k, v in data.items()):
         raise ValueError(f"{kind}: expected {FIELDS[kind]}, got {str(data)[:80]}")
     return kind
 
@@ -276,7 +274,7 @@ def check(data: bytes) -> str:
     if found.hi <= upper and lower <= (found.lo if exact else found.hi):
         return f"delta <= {float(upper)!r} at epsilon = {float(epsilon)!r}, {relation}"
     message = f"delta: not proved; found [{float(found.lo):.17g}, {float(found.hi):.17g}]"
-    raise (ValueError if exact or lower > found.hi else NotImplementedError)(message)
+    raise (ValueError if found.lo > upper or lower > found.hi else NotImplementedError)(message)
 
 
 def main(paths: list[str]) -> int:

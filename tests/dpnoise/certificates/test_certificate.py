@@ -48,7 +48,7 @@ PARTS = [
     (TruncatedLaplace(1.0, 5.0), 1.0),
     (Subbotin(1.5, 2.0), 1.0),
     (Huber(1.5, 2.0), L1(1.0, of=2)),
-    (Histogram(1.0, 3, (0.3, 0.1, 0.2, 0.05), 0.4), Box([1.0, 0.5])),
+    (Histogram(1.0, 3, (0.3, 0.1, 0.2, 0.05), 0.4), 1.0),
     (DiscreteGaussian(3.0), 1),
     (DiscreteLaplace(3.0), AtMost(2, of=4)),
     (DiscreteStaircase(1.0, 2, 1), 2),

@@ -1,0 +1,312 @@
+"""The independent checker against ball arithmetic, the package, planted faults, damaged files."""
+
+import ast
+import json
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+
+from dpnoise import (
+    L1,
+    L2,
+    AtMost,
+    Box,
+    CertificateError,
+    DiscreteLaplace,
+    Ellipsoid,
+    Gaussian,
+    Laplace,
+    LInf,
+    Product,
+    Staircase,
+    TruncatedLaplace,
+    certify,
+    privacy_profile,
+    verify,
+)
+from dpnoise.certificates import checker
+from dpnoise.certificates.document import digest_of
+from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.staircase import NormStaircase
+from dpnoise.mechanisms.vector_noise import IndependentNoise
+
+SOURCE = Path(checker.__file__)
+
+
+@pytest.fixture(autouse=True)
+def precision():
+    before, ctx.prec = ctx.prec, 2000
+    yield
+    ctx.prec = before
+
+
+def exact(x):
+    return arb(fmpq(*Fraction(x).as_integer_ratio()))
+
+
+def holds(interval, ball):
+    return exact(interval.lo) <= ball <= exact(interval.hi)
+
+
+def width(interval):
+    return float((interval.hi - interval.lo) / interval.hi)
+
+
+def test_it_is_one_short_file_on_the_standard_library():
+    text = SOURCE.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 300
+    parts = list(ast.walk(ast.parse(text)))
+    names = {alias.name for node in parts if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in parts if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_constants_and_functions_hold_those_of_arb():
+    assert holds(checker.Interval(*checker.HALF_PI), arb.pi() / 2)
+    for x in (0, Fraction(1, 3), -7, Fraction(-1, 10**30), 700, -745, Fraction(99999, 10)):
+        assert holds(checker.exp(Fraction(x)), exact(x).exp())
+        assert width(checker.exp(Fraction(x))) < 1e-60
+    assert checker.exp(Fraction(-(10**9))).lo == 0
+    for x in (0, Fraction(1, 10**40), Fraction(1, 3), 3, Fraction(39999, 10000), 4, 9, 40, 10**60):
+        ratio = (exact(x) / arb(2).sqrt()).erfc() / 2 * (2 * arb.pi()).sqrt()
+        ball = ratio * (exact(x) ** 2 / 2).exp() if x < 10**3 else None
+        if ball is not None:
+            assert holds(checker.mills(Fraction(x)), ball)
+        assert width(checker.mills(Fraction(x))) < 1e-40
+    for x in (2, Fraction(1, 3), 10**300, Fraction(1, 10**300)):
+        assert holds(checker.root(checker.Interval(Fraction(x))), exact(x).sqrt())
+    assert checker.root(checker.Interval(Fraction(9, 4))).hi == Fraction(3, 2)
+
+
+@pytest.mark.parametrize("mu", [1e-9, 1e-3, 0.25, 1.0, 3.0, 40.0, 1e4])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-6, 0.5, 8.0, 700.0])
+def test_the_gaussian_profile_holds_that_of_arb(mu, epsilon):
+    a, h, two = exact(epsilon) / exact(mu), exact(mu) / 2, arb(2).sqrt()
+    found = checker.gaussian(checker.Interval(Fraction(mu) ** 2), Fraction(epsilon))
+    ctx.prec = 20_000
+    ball = (((a - h) / two).erfc() - exact(epsilon).exp() * ((a + h) / two).erfc()) / 2
+    assert exact(found.lo) <= ball.upper()
+    assert ball.lower() <= exact(found.hi)
+    if epsilon / mu < 40.0:
+        assert width(found) < 1e-40
+
+
+def one(noise, size, epsilon):
+    found, proved = checker.enclosure(
+        noise, {"kind": "linf", "radius": str(size), "of": 1}, epsilon
+    )
+    assert proved
+    return float(found.lo), float(found.hi)
+
+
+def test_profiles_of_one_coordinate_hold_those_of_the_package():
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        a, b, c, size = (Fraction(float(x)) for x in rng.uniform(0.05, 3.0, 4))
+        epsilon = Fraction(float(rng.choice([0.0, 0.3, 1.0, float(size / a)])))
+        gamma = c / 4
+        cases = [
+            (Laplace(float(a)), {"kind": "laplace", "beta": str(a)}),
+            (
+                TruncatedLaplace(float(a), float(b)),
+                {"kind": "truncated-laplace", "beta": str(a), "bound": str(b)},
+            ),
+            (
+                Staircase(float(a), float(size + b), float(gamma)),
+                {
+                    "kind": "staircase",
+                    "epsilon": str(a),
+                    "sensitivity": str(Fraction(float(size + b))),
+                    "gamma": str(gamma),
+                },
+            ),
+        ]
+        for noise, data in cases:
+            low, high = one(data, size, epsilon)
+            delta = float(privacy_profile(noise, float(size), float(epsilon)))
+            assert low == pytest.approx(delta, rel=1e-11, abs=1e-300)
+            assert high == pytest.approx(delta, rel=1e-11, abs=1e-300)
+
+
+def sets(rng):
+    """A random set of each kind, of three coordinates."""
+    x, y, z = (float(v) for v in np.round(rng.uniform(0.1, 2.0, 3), int(rng.integers(0, 9))) + 0.1)
+    flat = [Box([x, y, z]), Box([x, 0.0, z]), LInf(x, of=3), L1(y, of=3), L2(z, of=3)]
+    more = [AtMost(2, of=3, each=x), Ellipsoid([x, y, z]), Product(L2(x, of=2), LInf(y))]
+    return [*flat, *more]
+
+
+def random_claims(rng):
+    """Noise, set and epsilon, of which the checker covers the noise."""
+    epsilon = float(rng.choice([0.0, 0.1, 1.0, rng.uniform(0.0, 4.0)]))
+    scale = float(rng.choice([1.0, 2.0, rng.lognormal(0.0, 1.0)]))
+    for ball in sets(rng):
+        scales = rng.uniform(0.5, 2.0, 3)
+        pure = float(rng.uniform(0.05, 1.0))
+        yield Gaussian(scale), ball, epsilon
+        yield IndependentNoise(Gaussian(1.0), scales), ball, epsilon
+        yield tuple(Laplace(float(s)) for s in scales), ball, epsilon + 20.0
+        yield RadialNoise(ball, 1.0 / max(pure, 0.01)), ball, pure
+        yield NormStaircase(ball, pure, 0.3), ball, pure
+        yield Staircase(pure, 3.0, 0.4), ball, 3.0 * pure
+    yield TruncatedLaplace(scale, 3.0 * scale), 1.0, epsilon
+    yield Staircase(scale, 1.0, 0.4), 1.0, epsilon
+    yield DiscreteLaplace(scale + 0.1), 2, 100.0
+
+
+def test_hundreds_of_random_certificates_are_verified():
+    rng = np.random.default_rng(3)
+    claims = [claim for _ in range(4) for claim in random_claims(rng)]
+    assert len(claims) > 200
+    longest = 0.0
+    for noise, ball, epsilon in claims:
+        certificate = certify(noise, ball, epsilon)
+        start = time.process_time()
+        assert checker.check(certificate.to_json().encode())
+        longest = max(longest, time.process_time() - start)
+    assert longest < 1.0
+
+
+TIGHT = {
+    "gaussian": (Gaussian(4.0), L2(1.0, of=3), 1.0, "sigma"),
+    "laplace": (Laplace(4.0), 2.0, 0.5, "beta"),
+    "laplace with delta": (Laplace(4.0), 2.0, 0.25, "beta"),
+    "staircase": (Staircase(0.5, 2.0, 0.4), 2.0, 0.5, "epsilon"),
+    "staircase with delta": (Staircase(0.5, 2.0, 0.4), 2.0, 0.25, "epsilon"),
+    "truncated": (TruncatedLaplace(2.0, 20.0), 1.0, 0.25, "bound"),
+    "K-norm": (RadialNoise(AtMost(2, of=3), 2.0), AtMost(2, of=3), 0.5, "scale"),
+    "staircase in a norm": (NormStaircase(L2(1.0, of=3), 0.5, 0.4), L2(1.0, of=3), 0.5, "epsilon"),
+}
+PROFILES = Gaussian | Laplace | TruncatedLaplace
+_SIZES = ("radius", "each")
+
+
+def rewritten(content):
+    """The text with the digest of its content."""
+    return json.dumps({**content, "digest": digest_of(content)}, indent=1).encode()
+
+
+def faults(content, parameter):
+    """Every planted fault of a tight certificate."""
+    value = float(Fraction(content["noise"][parameter]))
+    worse = np.nextafter(value, np.inf if parameter == "epsilon" else 0.0)
+    yield {**content, "noise": {**content["noise"], parameter: str(Fraction(float(worse)))}}
+    ball = dict(content["sensitivity"])
+    name = next(name for name in _SIZES if name in ball)
+    yield {**content, "sensitivity": {**ball, name: str(2 * Fraction(ball[name]))}}
+    lower = str(Fraction(float(np.nextafter(float(Fraction(content["epsilon"])), 0.0))))
+    yield {**content, "epsilon": lower}
+    delta = Fraction(content["delta"]["upper"])
+    if delta:
+        yield {**content, "delta": {"lower": "0", "upper": str(delta / 2)}}
+        yield {**content, "delta": {"lower": "0", "upper": str(delta * (1 - Fraction(1, 2**50)))}}
+
+
+@pytest.mark.parametrize(("noise", "ball", "epsilon", "parameter"), TIGHT.values(), ids=TIGHT)
+def test_planted_faults_are_refused(noise, ball, epsilon, parameter):
+    certificate = certify(noise, ball, epsilon)
+    content = json.loads(certificate.to_json())
+    if certificate.upper > 0:  # to the last digit of the checker
+        found, _ = checker.enclosure(content["noise"], content["sensitivity"], Fraction(epsilon))
+        content["delta"] = {"lower": "0", "upper": str(found.hi)}
+    assert checker.check(rewritten(content))
+    for fault in faults(content, parameter):
+        with pytest.raises((ValueError, NotImplementedError), match="delta: not proved") as refusal:
+            checker.check(rewritten(fault))
+        # Where both bounds are exact, a fault is a contradiction.
+        assert refusal.type is ValueError or not isinstance(noise, PROFILES)
+    changed = {**content, "relation": "add-remove", "digest": digest_of(content)}
+    with pytest.raises(ValueError, match="digest"):
+        checker.check(json.dumps(changed, indent=1).encode())
+
+
+def test_what_is_not_covered_is_no_pass(tmp_path, capsys):
+    for noise, ball, epsilon in (
+        (Laplace(1.0), [1.0, 1.0], 0.5),
+        (TruncatedLaplace(1.0, 9.0), [1.0, 1.0], 0.5),
+        (RadialNoise(L2(1.0, of=3), 1.0, 2.0), L2(1.0, of=3), 0.5),
+        (Gaussian(4.0), LInf(1.0, of=20_000), 0.5),
+        ((Gaussian(4.0), Laplace(1.0)), [1.0, 1.0], 0.5),
+    ):
+        certify(noise, ball, epsilon).write(tmp_path / "noise.json")
+        assert checker.main([str(tmp_path / "noise.json")]) == 3
+        assert "not covered by this checker" in capsys.readouterr().out
+
+
+def test_it_runs_without_the_package(tmp_path):
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    certify(Gaussian(4.0), 1.0, 1.0).write(good)
+    bad.write_text(good.read_text().replace("replace-one", "add-remove"))
+    command = [sys.executable, "-I", "-S", str(SOURCE)]
+    codes = {}
+    for paths in ([good], [good, bad], [tmp_path / "none.json"], []):
+        done = subprocess.run([*command, *map(str, paths)], capture_output=True, check=False)
+        codes[len(codes)] = done.returncode
+        assert not done.stderr
+    assert list(codes.values()) == [0, 1, 2, 2]
+
+
+# Where a value may be replaced by another one that makes a true claim or none.
+TRUE = {("certified_by",), ("certified_by", 0), ("certified_by", 1), ("package_version",)}
+TRUE |= {("delta", "lower"), ("sensitivity", "m"), ("digest",)}
+JUNK = (None, True, -1, 1, 1.5, "", "0", "-1", "1/0", "1e9", "x", [], {}, ["1"], {"kind": "box"})
+
+
+def places(value, path=()):
+    """The path of every value inside a document."""
+    yield path
+    pairs = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value if isinstance(value, list) else ())
+    )
+    for key, part in pairs:
+        yield from places(part, (*path, key))
+
+
+def replaced(value, path, junk):
+    if not path:
+        return junk
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(copy[path[0]], path[1:], junk)
+    return copy
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [Staircase(0.3, 4.0, 0.4), RadialNoise(AtMost(2, of=3), 1.0), (Laplace(3.0),) * 3],
+    ids=["staircase", "K-norm", "list"],
+)
+def test_junk_in_any_place_is_refused_without_a_traceback(noise, tmp_path, capsys):
+    content = json.loads(certify(noise, AtMost(2, of=3), 1.0).to_json())
+    path = tmp_path / "junk.json"
+    for place in places(content):
+        for junk in JUNK:
+            changed = replaced(content, place, junk)
+            path.write_bytes(rewritten(changed) if isinstance(changed, dict) else b"[]")
+            code = checker.main([str(path)])
+            assert code in (1, 3) or place in TRUE or changed == content, (place, junk)
+            if code and changed != content:
+                with pytest.raises(CertificateError, match="certificate: "):
+                    verify(path)
+    capsys.readouterr()
+
+
+def test_truncated_files_and_flipped_bits_never_pass(tmp_path, capsys):
+    data, path = certify(Gaussian(4.0), 1.0, 1.0).to_json().encode(), tmp_path / "damaged.json"
+    cut = [data[:k] for k in range(0, len(data), 5)]
+    flipped = [
+        data[:k] + bytes([data[k] ^ 1 << bit]) + data[k + 1 :]
+        for k in range(0, len(data), 4)
+        for bit in (0, 5, 7)
+    ]
+    for damaged in [*cut, *flipped, data + b"\n", b"[" * 10**5, b'{"a":1,"a":1}', b"NaN"]:
+        path.write_bytes(damaged)
+        assert checker.main([str(path)]) == 1
+    capsys.readouterr()
