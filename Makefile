@@ -65,7 +65,7 @@ deep deep_cifar10 deep_gradients deep_weights: $(DEEP_READY)
 
 test-deep: $(DEEP_READY)
 	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \
-	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4
+	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4 tests/dpnoise/learn/test_opacus.py
 
 kills: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m kills --kills $(KILLS) $(if $(SEED),--seed $(SEED))

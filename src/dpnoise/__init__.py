@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.privacy.profile import epsilon_at, privacy_profile
     from dpnoise.privacy.vector import vector_profile
     from dpnoise.privacy.zcdp import zcdp
+    from dpnoise.releases.opendp import opendp_measurement
     from dpnoise.releases.release import release
     from dpnoise.sensitivity.at_most import AtMost
     from dpnoise.sensitivity.balls import L1, L2, LInf
@@ -93,6 +94,7 @@ _MODULES = {
     "epsilon_at": "dpnoise.privacy.profile",
     "gaussian_sigma": "dpnoise.calibration.gaussian",
     "loss_distribution": "dpnoise.privacy.loss_distribution",
+    "opendp_measurement": "dpnoise.releases.opendp",
     "privacy_profile": "dpnoise.privacy.profile",
     "release": "dpnoise.releases.release",
     "replace_one": "dpnoise.sensitivity.neighbours",
@@ -158,6 +160,7 @@ __all__ = [
     "epsilon_at",
     "gaussian_sigma",
     "loss_distribution",
+    "opendp_measurement",
     "privacy_profile",
     "release",
     "replace_one",

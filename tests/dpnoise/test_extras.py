@@ -9,7 +9,7 @@ import pytest
 import dpnoise
 
 LIBRARY = Path(dpnoise.__file__).parent
-THIRD = ("numba", "sklearn", "clarabel", "click", "rich", "flint")
+THIRD = ("numba", "sklearn", "clarabel", "click", "rich", "flint", "opacus")
 NEEDS = {
     "cli.allocate": "cli",
     "cli.audit": "cli",
@@ -26,6 +26,7 @@ NEEDS = {
     "learn.decomposition": "learn",
     "learn.estimators": "learn",
     "learn.kernel": "learn",
+    "learn.opacus": "opacus",
     "learn.optimum": "learn",
     "learn.pipelines": "learn",
     "learn.private_descent": "learn",
