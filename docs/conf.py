@@ -43,6 +43,7 @@ copybutton_prompt_is_regexp = True
 autodoc_typehints = "none"  # the docstrings say what each argument is
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # autodoc shows them
+suppress_warnings = ["ref.ref", "ref.term"]  # of docstrings that scikit-learn hands down
 
 _OUTSIDE = re.compile(r"\]\((\.\./[^)#]+)(#[^)]*)?\)")
 
