@@ -12,18 +12,14 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
+from certificate_claims import random_claims
 from dpnoise import (
-    L1,
     L2,
     AtMost,
-    Box,
     CertificateError,
-    DiscreteLaplace,
-    Ellipsoid,
     Gaussian,
     Laplace,
     LInf,
-    Product,
     Staircase,
     TruncatedLaplace,
     certify,
@@ -34,7 +30,6 @@ from dpnoise.certificates import checker
 from dpnoise.certificates.document import digest_of
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
-from dpnoise.mechanisms.vector_noise import IndependentNoise
 
 SOURCE = Path(checker.__file__)
 
@@ -132,32 +127,6 @@ def test_profiles_of_one_coordinate_hold_those_of_the_package():
             delta = float(privacy_profile(noise, float(size), float(epsilon)))
             assert low == pytest.approx(delta, rel=1e-11, abs=1e-300)
             assert high == pytest.approx(delta, rel=1e-11, abs=1e-300)
-
-
-def sets(rng):
-    """A random set of each kind, of three coordinates."""
-    x, y, z = (float(v) for v in np.round(rng.uniform(0.1, 2.0, 3), int(rng.integers(0, 9))) + 0.1)
-    flat = [Box([x, y, z]), Box([x, 0.0, z]), LInf(x, of=3), L1(y, of=3), L2(z, of=3)]
-    more = [AtMost(2, of=3, each=x), Ellipsoid([x, y, z]), Product(L2(x, of=2), LInf(y))]
-    return [*flat, *more]
-
-
-def random_claims(rng):
-    """Noise, set and epsilon, of which the checker covers the noise."""
-    epsilon = float(rng.choice([0.0, 0.1, 1.0, rng.uniform(0.0, 4.0)]))
-    scale = float(rng.choice([1.0, 2.0, rng.lognormal(0.0, 1.0)]))
-    for ball in sets(rng):
-        scales = rng.uniform(0.5, 2.0, 3)
-        pure = float(rng.uniform(0.05, 1.0))
-        yield Gaussian(scale), ball, epsilon
-        yield IndependentNoise(Gaussian(1.0), scales), ball, epsilon
-        yield tuple(Laplace(float(s)) for s in scales), ball, epsilon + 20.0
-        yield RadialNoise(ball, 1.0 / max(pure, 0.01)), ball, pure
-        yield NormStaircase(ball, pure, 0.3), ball, pure
-        yield Staircase(pure, 3.0, 0.4), ball, 3.0 * pure
-    yield TruncatedLaplace(scale, 3.0 * scale), 1.0, epsilon
-    yield Staircase(scale, 1.0, 0.4), 1.0, epsilon
-    yield DiscreteLaplace(scale + 0.1), 2, 100.0
 
 
 def test_hundreds_of_random_certificates_are_verified():
