@@ -30,7 +30,7 @@ _NEAREST = 1e-13  # of e / share - 1, where the search starts
 _ROUGH, _FINE = 1e-5, 1e-12  # errors of log (e - share)
 _CLOSE = 1e-5  # error of log gamma, where the variance is flat
 _LOG_ODDS = np.linspace(-30.0, 15.0, 31)  # of gamma
-_FOLLOWED = 2
+_FOLLOWED, _POINTS = 2, 200
 _BACK, _STEPS = 1e-13, 30  # relative steps of e towards the private side, each twice the last
 
 
@@ -53,10 +53,13 @@ class _Search:
             return max(math.log(delta) - self.target, _FLOOR) if delta > 0.0 else _FLOOR
 
         low, high = self.ends
-        if excess(low) >= 0.0:
-            return self.share
         if excess(high) <= 0.0:
             return MAX_EPSILON
+        if excess(low) >= 0.0:  # next to the share the bounds on a small delta are far apart
+            steps = np.linspace(low, high, _POINTS)[::-1].tolist()
+            low = next((x for x in steps if excess(x) < 0.0), math.nan)
+            if math.isnan(low):
+                return self.share
         return self.share + math.exp(brentq(excess, low, high, xtol=error, rtol=1e-15))
 
     def log_variance(self, log_gamma: float, error: float = _ROUGH) -> float:

@@ -29,6 +29,13 @@ def test_certified_and_better_than_a_share_of_epsilon_each(epsilon, delta, dimen
         assert other.var() >= found.variance * (1.0 - 1e-7) or not private, other
 
 
+def test_a_delta_that_the_account_resolves_only_beyond_the_share():
+    found = calibrate("staircase", epsilon=0.2, delta=1.7e-12, dimension=50)
+    pure = calibrate("staircase", epsilon=0.2, dimension=50)
+    assert found.delta <= 1.7e-12
+    assert found.variance < 0.7 * pure.variance
+
+
 def test_a_delta_too_small_to_be_used_leaves_the_pure_staircase():
     for dimension in (1, 30):
         pure = calibrate("staircase", epsilon=1.0, dimension=dimension)
