@@ -118,6 +118,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/privacy.py
 	$(BIN)/python benchmarks/gaussian.py
 	$(BIN)/python benchmarks/allocation.py
+	$(BIN)/python benchmarks/peers
 
 # The environments: exactly the files whose hashes are in a lock, made anew when it changes.
 $(READY) $(DEEP_READY): .%/ready: pyproject.toml

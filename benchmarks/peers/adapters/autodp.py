@@ -1,0 +1,22 @@
+"""Answers of autodp."""
+
+from autodp import mechanism_zoo, transformer_zoo
+from autodp.calibrator_zoo import ana_gaussian_calibrator
+
+
+def sigma(epsilon: float, delta: float) -> float:
+    """Least standard deviation of Gaussian noise for sensitivity 1."""
+    found = ana_gaussian_calibrator()(mechanism_zoo.GaussianMechanism, epsilon, delta)
+    return found.params["sigma"]
+
+
+def gaussian_epsilon(noise: float, copies: int, delta: float) -> float:
+    """Epsilon of so many releases with Gaussian noise of this standard deviation."""
+    one = mechanism_zoo.ExactGaussianMechanism(sigma=noise, name="one")
+    return transformer_zoo.ComposeGaussian()([one], [copies]).get_approxDP(delta)
+
+
+def laplace_epsilon(noise: float, copies: int, delta: float) -> float:
+    """Epsilon of so many releases with Laplace noise of this scale."""
+    one = mechanism_zoo.LaplaceMechanism(b=noise, name="one")
+    return transformer_zoo.Composition()([one], [copies]).get_approxDP(delta)

@@ -1,0 +1,28 @@
+"""Our answers."""
+
+import numpy as np
+
+from dpnoise import Budget, Gaussian, Laplace, gaussian_sigma
+
+MOST = 10_000.0  # epsilon of a Budget
+
+
+def sigma(epsilon: float, delta: float) -> float:
+    """Least standard deviation of Gaussian noise for sensitivity 1."""
+    return gaussian_sigma(np.float64(epsilon), np.float64(delta))
+
+
+def gaussian_epsilon(noise: float, copies: int, delta: float) -> float:
+    """Epsilon of so many releases with Gaussian noise of this standard deviation."""
+    return _epsilon(Gaussian(noise), copies, delta)
+
+
+def laplace_epsilon(noise: float, copies: int, delta: float) -> float:
+    """Epsilon of so many releases with Laplace noise of this scale."""
+    return _epsilon(Laplace(noise), copies, delta)
+
+
+def _epsilon(noise: Gaussian | Laplace, copies: int, delta: float) -> float:
+    budget = Budget(epsilon=MOST, delta=delta)
+    budget.spend(noise, 1.0, times=copies)
+    return budget.epsilon_of()

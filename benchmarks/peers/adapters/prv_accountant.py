@@ -1,0 +1,20 @@
+"""Answers of prv-accountant, its upper bound."""
+
+from prv_accountant import GaussianMechanism, LaplaceMechanism, PRVAccountant
+
+
+def gaussian_epsilon(noise: float, copies: int, delta: float) -> float:
+    """Epsilon of so many releases with Gaussian noise of this standard deviation."""
+    return _upper(GaussianMechanism(noise_multiplier=noise), copies, delta)
+
+
+def laplace_epsilon(noise: float, copies: int, delta: float) -> float:
+    """Epsilon of so many releases with Laplace noise of this scale."""
+    return _upper(LaplaceMechanism(mu=1.0 / noise), copies, delta)
+
+
+def _upper(one: object, copies: int, delta: float) -> float:
+    accountant = PRVAccountant(
+        prvs=[one], max_self_compositions=[copies], eps_error=0.01, delta_error=delta / 1000
+    )
+    return accountant.compute_epsilon(delta, [copies])[2]

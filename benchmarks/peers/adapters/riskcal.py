@@ -1,0 +1,19 @@
+"""Answers of riskcal."""
+
+from riskcal.accountants import CTDAccountant
+from riskcal.calibration import find_noise_multiplier_for_epsilon_delta
+
+
+def sigma(epsilon: float, delta: float) -> float:
+    """Least standard deviation of Gaussian noise for sensitivity 1."""
+    return find_noise_multiplier_for_epsilon_delta(
+        CTDAccountant, sample_rate=1.0, num_steps=1, epsilon=epsilon, delta=delta
+    )
+
+
+def gaussian_epsilon(noise: float, copies: int, delta: float) -> float:
+    """Epsilon of so many releases with Gaussian noise of this standard deviation."""
+    accountant = CTDAccountant()
+    for _ in range(copies):
+        accountant.step(noise_multiplier=noise, sample_rate=1.0)
+    return accountant.get_epsilon(delta=delta)

@@ -1,0 +1,31 @@
+"""Answers of one library to questions, one line of JSON each, in the environment of that library.
+
+python worker.py NAME TASK reads questions on standard input; each answer is written at once, so
+that whoever asks sees which question was never answered.
+"""
+
+import importlib
+import json
+import sys
+from time import process_time
+from warnings import simplefilter
+
+
+def main(name: str, task: str) -> None:
+    """Answer until there is no question left."""
+    simplefilter("ignore")
+    answer = getattr(importlib.import_module(f"adapters.{name.replace('-', '_')}"), task)
+    out, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
+    for line in sys.stdin:
+        start = process_time()
+        try:
+            said = {"value": float(answer(*json.loads(line)))}
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001  # a panic of Rust is no Exception
+            said = {"error": f"{type(error).__name__}: {error}"[:200]}
+        print(json.dumps(said | {"seconds": process_time() - start}), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
