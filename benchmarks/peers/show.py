@@ -23,8 +23,8 @@ HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs"
 TASKS = {
     "sigma": "sigma of Gaussian noise",
-    "gaussian_epsilon": "epsilon of many Gaussian releases",
-    "laplace_epsilon": "epsilon of many Laplace releases",
+    "gaussian_epsilon": "epsilon of Gaussian releases",
+    "laplace_epsilon": "epsilon of Laplace releases",
 }
 KINDS = {  # what counts, its columns and its colour
     "within 1e-9 of the truth": (["within 1e-09"], "#0072B2"),
