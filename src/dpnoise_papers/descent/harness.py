@@ -144,7 +144,7 @@ def race(
         run(left, leader)
         complete |= leader
         best = found[smallest_mean(found)]
-        left.sort(key=lambda one, best=best: -best[one])
+        left.sort(key=(-best).tolist().__getitem__)
         alive = partial <= best.sum() * (1.0 + _ROUNDING) + _ROUNDING
     return found
 
