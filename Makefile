@@ -95,7 +95,7 @@ verify: $(READY)
 	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE))
 
 docs: $(READY)
-	$(BIN)/snakemake $(OWN)results/flipped-huber-2023/which-noise.csv --cores $(CORES) --quiet all $(SETTINGS)
+	$(BIN)/snakemake docs --cores $(CORES) --quiet all $(SETTINGS)
 	rm -rf docs/api
 	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs site
 	$(BIN)/python -m dpnoise_papers.which_noise.page $(OWN)results/flipped-huber-2023/which-noise.csv site/explore.html

@@ -113,6 +113,7 @@ JOINT = (
             function="dpnoise_papers.which_noise.table.which_noise", settings=("which_noise",)
         ),
         figure=Figure(function="dpnoise_papers.which_noise.figure.which_noise"),
+        extra="docs",  # made by `make docs`, not by every run
     ),
 )
 STATEMENTS = (
