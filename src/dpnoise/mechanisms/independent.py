@@ -103,4 +103,5 @@ FAMILIES = {
     "truncated-laplace": ("truncated Laplace", "Geng, Ding, Guo & Kumar 2020"),
     "subbotin": ("Subbotin", "Liu 2019"),
     "huber": ("Huber", "Muthukrishnan & Kalyani 2023"),
+    "staircase": ("staircase per coordinate, delta used", "Geng & Viswanath 2016"),
 }

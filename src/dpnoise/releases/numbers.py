@@ -62,9 +62,9 @@ class Doubles:
         self.doubt |= np.any((size < _STEEP) | (rest < _STEEP), axis=1)
         return -np.where(size < 0.5, np.log(size), np.log1p(-rest))
 
-    def away_from(self, value: Any, least: float) -> None:  # noqa: ANN401
+    def away_from(self, value: Any, bound: float) -> None:  # noqa: ANN401
         """Doubt where a value is too small for the next operation."""
-        self.doubt |= np.any(~(value >= least), axis=tuple(range(1, value.ndim)))
+        self.doubt |= np.any(~(value >= bound), axis=tuple(range(1, value.ndim)))
 
     def require(self, slack: Any, error: float) -> None:  # noqa: ANN401
         """Refusal of rows with negative slack, which may err by `error`, unless in doubt."""
@@ -105,7 +105,7 @@ class Balls:
         """Exponential variates -log|s|."""
         return -np.log(np.abs(self.signed[:, columns]))
 
-    def away_from(self, value: Any, least: float) -> None:  # noqa: ANN401
+    def away_from(self, value: Any, bound: float) -> None:  # noqa: ANN401
         """Nothing: balls carry their errors."""
 
     def require(self, slack: Any, error: float) -> None:  # noqa: ANN401, ARG002

@@ -64,12 +64,12 @@ def quantile(
 def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:
     """The number of a group, with probabilities proportional to its size times exp(-fall)."""
     uniform = Uniform(int(entropy.words(1)[0]), entropy)
-    least = min(falls)
+    smallest = min(falls)
     for _ in range(_REFINEMENTS):
         with ctx.workprec(uniform.bits + _GUARD):
             sums: list[Any] = [arb(0)]
             for fall, size in zip(falls, sizes, strict=True):
-                sums.append(sums[-1] + size * (-ball(fall - least)).exp())
+                sums.append(sums[-1] + size * (-ball(fall - smallest)).exp())
             place = sums[-1] * arb(
                 (2 * uniform.word + 1, -uniform.bits - 1), (1, -uniform.bits - 1)
             )

@@ -107,10 +107,10 @@ def run(
         wanted=wanted,
         iterate=iterate,
     )
-    for place in np.flatnonzero(wanted.any(axis=1)):  # a measure holds N numbers for each weight
-        kept = wanted[place]
+    # One combination at a time: a product of matrices rounds by how many rows it has together.
+    for place in map(tuple, np.argwhere(wanted)):
         for errors, measure in zip(found, measures, strict=True):
-            errors[place, kept] = measure(weights[place, kept])
+            errors[place] = measure(weights[place][None])[0]
     return found
 
 

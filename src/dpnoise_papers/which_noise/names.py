@@ -14,6 +14,7 @@ CELLS = {
     "offset symmetric Gaussian": COLOURS["offset-symmetric-gaussian"],
     "Subbotin": COLOURS["subbotin"],
     "staircase per coordinate": COLOURS["staircase"],
+    "staircase per coordinate, delta used": "#F7C873",
     "staircase in the norm": "#F4DE8A",
     "K-norm": COLOURS["k-norm"],
     "K-norm, delta used": "#9C9CE0",

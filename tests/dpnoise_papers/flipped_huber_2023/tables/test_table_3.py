@@ -181,7 +181,7 @@ def test_with_pure_noise_the_held_out_number_is_unbiased_and_the_picked_one_flat
     stream = np.random.default_rng(7)
 
     def luck(_problem, **given):
-        return stream.exponential(size=(1, len(given["clips"]), 1, 3))
+        return stream.exponential(size=(len(given["steps"]), len(given["clips"]), 1, 3))
 
     monkeypatch.setattr(harness, "descend", luck)
     monkeypatch.setattr(harness.Task, "nmse", lambda _task, weights, **_: weights[..., 0])
