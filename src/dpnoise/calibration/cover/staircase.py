@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
 
 _MARGIN = 1e-10  # of epsilon, over the rounding of its root
+_VARIANCE_MARGIN = 1e-9  # over its rounding, which moves the root where the variance is flat
 _RANGE = MIN_EPSILON * (1.0 + 1e-9), MAX_EPSILON * (1.0 - 1e-9)
 _MAXIMUM_GAMMA = 1.0 - 2.0**-53  # a gamma
 
@@ -69,6 +70,7 @@ class StaircaseShapes:
 
     def dominating(self, low: float, high: float, variance: float) -> Noise:
         """Noise more private than any of a gamma in between with at most this variance."""
-        epsilon = max(_epsilon(variance, low, high) * (1.0 - _MARGIN), MIN_EPSILON)
+        most = variance * (1.0 + _VARIANCE_MARGIN)
+        epsilon = max(_epsilon(most, low, high) * (1.0 - _MARGIN), MIN_EPSILON)
         gamma = min(low, high, key=lambda end: _distance(epsilon, end))
         return _noise(epsilon, gamma)

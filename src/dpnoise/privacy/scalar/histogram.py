@@ -108,7 +108,17 @@ def _whole(noise: Histogram, k: int) -> Losses:
     if r > 0.0:
         steps = (repeats[here] - repeats[there])[finite] * math.log(r)
         values, largest = ratio + steps, max(largest, float(np.max(np.abs(steps), initial=0.0)))
-    return Losses(values, mass[finite], infinite, _LOSS_ERROR * largest)
+    slack = _LOSS_ERROR * largest + (k // n + 2) * _rise(noise)
+    return Losses(values, mass[finite], infinite, slack)
+
+
+def _rise(noise: Histogram) -> float:
+    """A bound on the log of a rise that counts as none, where the repetitions begin.
+
+    A smaller shift than the largest may lose so much more for each repetition between the two.
+    """
+    first = Fraction(noise.ratio) * Fraction(noise.masses[-noise.cells])
+    return 2.0**-52 if noise.unimodal and first > Fraction(noise.masses[-1]) else 0.0
 
 
 def cells_of(noise: Histogram, shift: Fraction) -> Fraction:

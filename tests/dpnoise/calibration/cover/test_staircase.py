@@ -54,3 +54,11 @@ def test_variances_beyond_all_staircases():
     shapes = StaircaseShapes()
     assert shapes.dominating(0.5, 0.6, 1e-9).epsilon == pytest.approx(700.0, rel=1e-6)
     assert shapes.dominating(0.5, 0.6, 1e250).epsilon < 1e-99
+
+
+@pytest.mark.parametrize("gamma", [0.0625, 0.25])
+def test_a_member_whose_variance_hardly_depends_on_epsilon_is_covered(gamma):
+    shapes = StaircaseShapes()
+    for epsilon in (25.0, 30.0, 33.0, 36.0, 40.0):
+        variance = Staircase(epsilon, 1.0, gamma).var()
+        assert shapes.dominating(gamma, 1.25 * gamma, variance).epsilon < epsilon

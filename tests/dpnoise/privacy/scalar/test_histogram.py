@@ -139,3 +139,16 @@ def test_noise_that_is_not_log_concave_is_refused_beside_a_histogram():
 
     with pytest.raises(ValueError, match="beside a histogram"):
         vector_profile([STAIRS, Unknown(2.0)], [2.0, 1.0], 1.0)
+
+
+def test_a_tail_that_rises_by_less_than_the_rounding_is_not_pure():
+    found = 0
+    for k in range(1, 40):
+        ratio = 1.0 - k * 1e-6
+        noise = Histogram(1.0, 2, (0.2, 0.2 * ratio), ratio)
+        first, second = map(Fraction, noise.masses)
+        if noise.unimodal and Fraction(ratio) * first > second:
+            # A shift by half a unit loses log(first / second), more than -log(ratio).
+            found += 1
+            assert vector_profile(noise, 1.0, -math.log(ratio) * (1.0 + 1e-14)).upper > 0.0
+    assert found > 0
