@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _NEGLIGIBLE = math.log(1e-30)  # delta at which the losses are cut; it becomes infinite loss
 _CLOSE = 1e-13  # relative, of the delta that no epsilon is beyond, as of noise of bounded support
 _INFINITE = 1e100
+_ROUNDING = 1e-10  # relative, of delta: more than the profile may be too small by
 _MOST_POINTS = 2_000_000
 _STEPS = 200
 
@@ -77,7 +78,7 @@ def loss_distribution(
     problems.raise_if_any()
     most = _largest_multiple(noise, sensitivity, interval)
     epsilons = interval * np.arange(most + 1)
-    above = np.exp(log_privacy_profile(noise, sensitivity, epsilons))
+    above = np.exp(log_privacy_profile(noise, sensitivity, epsilons) + _ROUNDING)
     below = -np.expm1(-epsilons[:0:-1]) + np.exp(-epsilons[:0:-1]) * above[:0:-1]
     deltas = np.minimum.accumulate(np.clip(np.concatenate([below, above]), 0.0, 1.0))
     mass = pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, -most, most, deltas)
