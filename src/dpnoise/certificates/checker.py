@@ -20,15 +20,15 @@ BITS, MOST, ZERO = 256, 10**4, Fraction(0)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
 ERRORS = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
-KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; truncated-laplace: beta bound;
-    staircase: sensitivity epsilon gamma; norm-staircase: ball epsilon gamma; box: lambdas;
+KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: sensitivity epsilon
+    gamma; truncated-laplace: beta bound; norm-staircase: ball epsilon gamma; box: lambdas;
     radial: ball bound power scale; l1: radius of; l2: radius of; linf: radius of; ellipsoid: axes;
     at-most: each m of; product: blocks; independent: scales unit; delta: lower upper;
     certificate: certified_by delta digest dimension epsilon format format_version noise
     package_version relation sensitivity"""  # what is understood; of noise first its scale
 FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
-TYPES |= {"certified_by": list, "package_version": str}
+TYPES |= {"certified_by": list, "each": str, "package_version": str, "radius": str}
 Found = tuple["Interval", bool]
 
 
@@ -49,6 +49,8 @@ class Interval:
         return Interval(min(ends), max(ends))
 
     def __truediv__(self, other: Interval) -> Interval:  # by positive numbers
+        if other.lo <= 0:
+            raise NotImplementedError("numbers that need more digits than are kept")
         return self * Interval(1 / other.hi, 1 / other.lo)
 
 
@@ -122,9 +124,7 @@ def truncated(d: Fraction, bound: Fraction, epsilon: Fraction) -> Interval:
         inside = exp(-x) * (Interval(1) - exp(x - bound)) / Interval(2)
         return inside / (Interval(1) - exp(-bound)) if x < bound else Interval(0)
 
-    if epsilon >= d:  # infinite losses only
-        return tail(bound - d)
-    t = (epsilon - d) / 2
+    t = (epsilon - d) / 2 if epsilon < d else bound  # infinite losses only
     return tail(min(t, bound - d)) - exp(epsilon) * tail(t + d)
 
 
@@ -156,10 +156,10 @@ def number(text: Any) -> Fraction:
 
 def kind_of(data: Any, kind: str = "") -> str:
     """The kind of an object, which has the keys of that kind and no others."""
-    kind = kind or data["kind"]
+    own, kind = [] if kind else ["kind"], kind or data["kind"]
     if kind not in FIELDS:
         raise NotImplementedError(kind)
-    good = set(data) - {"kind"} == set(FIELDS[kind]) and 0 < number(data.get("gamma", "1/2")) < 1
+    good = set(data) == {*own, *FIELDS[kind]} and 0 < number(data.get("gamma", "1/2")) < 1
     if not good or not all(type(v) is TYPES.get(k, type(v)) for k, v in data.items()):
         raise ValueError(f"{kind}: expected {FIELDS[kind]}, got {str(data)[:80]}")
     return kind
@@ -184,8 +184,8 @@ def largest_sum(ball: Any, weights: list[Fraction], power: int) -> Interval:
     total, rest = Interval(0), iter(weights)
     for sides, m, is_round in ball:
         values = sorted((side * next(rest)) ** (2 if is_round else power) for side in sides)
-        count = 1 if is_round and power == 2 else m
-        part = sum((Interval(value) for value in values[-count:]), Interval(0))
+        largest = values[-1:] if is_round and power == 2 else values[-m:]
+        part = sum(map(Interval, largest), Interval(0))
         total += root(part) if is_round and power == 1 else part
     return total
 
@@ -230,10 +230,10 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
     scales = noise["scales"] if kind == "independent" else ["1"] * len(sides)
     kinds = {kind_of(one) for one in units}
     kind, alone = min(kinds), sum(side > 0 for side in sides) == 1
-    if len(kinds) > 1 or (kind == "truncated-laplace" and not alone):
+    if len(kinds) > 1 or kind not in list(FIELDS)[: 4 + alone]:  # truncated only if alone
         raise NotImplementedError(f"coordinates with noise of kind {kinds}")
-    if kind.startswith("discrete") and any(x.denominator > 1 for x in sides):
-        raise ValueError("sensitivity: expected integers for noise on the integers")
+    if kind.startswith("discrete") and ({*scales} != {"1"} or any(x % 1 for x in sides)):
+        raise ValueError("sensitivity: expected integers, and no scales, for noise on the integers")
     own = [number(one[FIELDS[kind][0]]) for one in units]
     weights = inverse([number(x) * y for x, y in zip(scales, own, strict=True)], ball)
     if kind == "gaussian":
@@ -243,7 +243,7 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
     if kind == "truncated-laplace":
         return truncated(change, number(one["bound"]) / number(one["beta"]), epsilon), True
     if kind.endswith("laplace"):
-        loss, plain = largest_sum(ball, weights, 1).hi, kind == "laplace"
+        plain, loss = kind == "laplace", change if alone else largest_sum(ball, weights, 1).hi
         return of_loss(loss, epsilon, laplace=plain, exact=plain and alone)
     loss = sum((number(x["epsilon"]) * math.ceil(d) for d, x in changes), ZERO)
     if not alone or change > 1 or loss <= epsilon:
@@ -269,10 +269,12 @@ def check(data: bytes) -> str:
     found, exact = enclosure(content["noise"], content["sensitivity"], epsilon)
     K = sum(len(sides) for sides, _, _ in factors(content["sensitivity"]))
     good = relation in ("replace-one", "add-remove") and repr(content["dimension"]) == repr(K)
-    if not good or not lower <= upper <= 1:
-        raise ValueError("relation, dimension, delta: expected others, or lower <= upper <= 1")
+    if not good or not lower <= upper <= 1 or epsilon != float(epsilon):
+        raise ValueError("expected another relation or dimension, lower <= upper <= 1, doubles")
     if found.hi <= upper and lower <= (found.lo if exact else found.hi):
-        return f"delta <= {float(upper)!r} at epsilon = {float(epsilon)!r}, {relation}"
+        shown = float(upper) if upper == float(upper) else math.nextafter(float(upper), 1)
+        note = "" if exact or lower == 0 else "; delta.lower is not proved here"
+        return f"delta <= {shown!r} at epsilon = {float(epsilon)!r}, {relation}{note}"
     message = f"delta: not proved; found [{float(found.lo):.17g}, {float(found.hi):.17g}]"
     raise (ValueError if found.lo > upper or lower > found.hi else NotImplementedError)(message)
 

@@ -68,12 +68,15 @@ def _verified(name: str) -> dict[str, Any]:
 
 def _confirmed(found: Verification) -> dict[str, Any]:
     """A certificate that holds."""
+    from dpnoise.noise.rational import as_double_above
+
     one = found.certificate
     epsilon = float(one.epsilon)
+    low, high = -as_double_above(-one.lower), as_double_above(one.upper)
     by = " and ".join(found.certified_by)
     also = "" if found.independent else ", not covered by the independent checker"
     verdict = (
-        f"holds: delta at most {upper(float(one.upper))} and at least {lower(float(one.lower))} at "
+        f"holds: delta at most {upper(high)} and at least {lower(low)} at "
         f"epsilon = {epsilon!r} for {one.sensitivity!r}, {one.relation}; by {by}"
     )
     return {
