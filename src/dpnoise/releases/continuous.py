@@ -41,12 +41,13 @@ def rounded_sums(
         part = place - whole
         whole, offset = whole + (part >= 0.5), part + np.where(part >= 0.5, -0.5, 0.5)
         with np.errstate(over="ignore"):
-            ratio = float(table.width) / (step / scales)
+            width = math.frexp(float(table.width))[1]  # exponents: the ratio is not rounded
+            ratio = np.ldexp(scales, width - np.frexp(step)[1])
         more, decided = table.steps(words, ratio, offset)
         found = signs * (whole.astype(np.int64) + more)
         rest = np.flatnonzero(~decided)
     for i in rest.tolist():
-        found[i] = multiple(
+        exact = multiple(
             Fraction(float(values[i])),
             Fraction(float(step[i])),
             noise,
@@ -54,6 +55,7 @@ def rounded_sums(
             sign=int(signs[i]),
             uniform=Uniform(int(words[i]), entropy),
         )
+        found[i] = max(-_MOST, min(_MOST, exact))
     return np.ldexp(found.astype(float), np.frexp(step)[1] - 1)
 
 
@@ -63,5 +65,4 @@ def multiple(
     """The integer next to (value + scale T) / step, by comparisons in balls."""
     place = sign * value / step + Fraction(1, 2)
     whole = math.floor(place)
-    found = sign * (whole + steps(noise, uniform, step / scale, place - whole))
-    return max(-_MOST, min(_MOST, found))
+    return sign * (whole + steps(noise, uniform, step / scale, place - whole))

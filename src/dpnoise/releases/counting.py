@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+MOST = 2**62  # integers that int64 adds without overflow
 _TIE = 1.0 + 1e-9  # of variances: the simpler noise comes first
 
 
@@ -60,13 +62,15 @@ def count(
     good = is_integer(contribution) and contribution >= 1
     problems.require(good, "contribution", "a whole number of at least 1", contribution)
     number = 0
-    if is_integer(records) and records >= 0:
+    if is_integer(records):
         number = int(records)
+        if not 0 <= number <= MOST:
+            problems.add("records: expected a number from 0 to 2^62, got another")
     else:
         mask = np.asarray(records)
-        flags = problems.require(
-            mask.dtype == bool, "records", "a number of at least 0, or an array of bools", records
-        )
+        flags = mask.dtype == bool and mask.ndim <= 1
+        what = f"{mask.dtype}, shape {mask.shape}"
+        problems.require(flags, "records", "a number, or an array of bools with one axis", what)
         number = int(np.count_nonzero(mask)) if flags else 0
     problems.raise_if_any()
     noise = integer_noise(contribution, request.epsilon, request.delta)
@@ -92,22 +96,50 @@ def histogram(
         rising = cells.ndim == 1 and cells.size > 1 and bool(np.all(np.diff(cells) > 0.0))
         rising = rising and bool(np.all(np.isfinite(cells)))
         problems.require(rising, "edges", "at least two finite rising numbers", edges)
+        numbers = _numbers(problems, values)
         problems.raise_if_any()
-        counts = np.histogram(np.asarray(values, dtype=float), cells)[0]
+        counts = np.histogram(numbers, cells)[0]
     else:
         labels = list(categories)
         single = 0 < len(labels) == len(set(labels))
         problems.require(single, "categories", "at least one label, each once", categories)
         problems.raise_if_any()
-        place = {label: k for k, label in enumerate(labels)}
-        found = [place[v] for v in np.asarray(values).tolist() if v in place]
-        counts = np.bincount(np.array(found, dtype=np.intp), minlength=len(labels))
+        axes = getattr(values, "ndim", 1)  # of a list, its records
+        problems.require(axes == 1, "values", "one axis", axes)
+        problems.raise_if_any()
+        counts = _by_label(labels, values)
     # A record that is replaced leaves one cell and enters another.
     moved = 2 if request.relation == "replace-one" and counts.size > 1 else 1
     noise = integer_noise(1, request.epsilon, request.delta, moved)
     entry = Entry([noise] * moved, [1] * moved) if moved > 1 else Entry(noise, 1)
     request.charge(entry)
     return _answer(noisy(counts, noise, None, request.entropy), noise, entry)
+
+
+def _numbers(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401  (an array)
+    """One number for each person, which may be missing."""
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):  # whose message would show a record
+        problems.add("values: expected numbers, got other things")
+        return np.zeros(0)
+    problems.require(numbers.ndim == 1, "values", "one axis", numbers.shape)
+    return numbers
+
+
+def _by_label(labels: list[Any], values: Any) -> Any:  # noqa: ANN401  (counts)
+    """How many records have each label.
+
+    Records are compared one by one: as an array of one type, a single text among them would turn
+    all numbers into texts, and one record would change all counts.
+    """
+    place = {label: k for k, label in enumerate(labels)}
+    counts = np.zeros(len(labels), dtype=np.int64)
+    for record in values.tolist() if isinstance(values, np.ndarray) else values:
+        with suppress(TypeError):  # a record that cannot be a label is in no cell
+            if (k := place.get(record)) is not None:
+                counts[k] += 1
+    return counts
 
 
 def _answer(value: Any, noise: Any, entry: Entry) -> Released:  # noqa: ANN401

@@ -50,18 +50,17 @@ def read_values(problems: Problems, values: ArrayLike) -> Array:
     """Finite values as the doubles that they are; none is rounded."""
     array = _array(values)
     kind = array.dtype.kind
-    if not problems.require(kind in "iuf", "values", "real numbers", values):
+    if not problems.require(kind in "iuf", "values", "real numbers", array.dtype):
         return np.zeros(array.shape)
     with np.errstate(over="ignore"):
         doubles = array.astype(float)
     bad = ~np.isfinite(doubles)
     expected = "finite numbers (an error that depends on the data: docs/release.md)"
-    problems.require(not bad.any(), "values", expected, doubles[bad][:3].tolist())
+    _refuse(problems, bad, expected)
     with np.errstate(over="ignore", invalid="ignore"):
         same = doubles.astype(array.dtype) == array
     same &= (np.abs(doubles) < 2.0**63) | (kind == "f")
-    expected = "numbers that doubles hold exactly"
-    problems.require(bool((same | bad).all()), "values", expected, array[~same & ~bad][:3].tolist())
+    _refuse(problems, ~same & ~bad, "numbers that doubles hold exactly")
     return doubles
 
 
@@ -69,11 +68,18 @@ def read_integers(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401
     """Values that are integers below 2^62, as int64."""
     array = _array(values)
     kind = array.dtype.kind
-    if not problems.require(kind in "iuf", "values", "integers", values):
+    if not problems.require(kind in "iuf", "values", "integers", array.dtype):
         return np.zeros(array.shape, dtype=np.int64)
     good = (np.abs(array.astype(float)) <= 2.0**62) & (array == np.floor(array))
-    problems.require(bool(good.all()), "values", "integers up to 2^62", array[~good][:3].tolist())
+    _refuse(problems, ~good, "integers up to 2^62")
     return np.where(good, array, 0).astype(np.int64)
+
+
+def _refuse(problems: Problems, bad: Any, expected: str) -> None:  # noqa: ANN401  (of bools)
+    """Record of values that are out of range: how many, as the message may be published."""
+    count = int(np.count_nonzero(bad))
+    if count:
+        problems.add(f"values: expected {expected}, got {count} that are not")
 
 
 def _array(values: ArrayLike) -> Any:  # noqa: ANN401  (of any type)
@@ -87,6 +93,5 @@ def check_range(problems: Problems, values: Array, step: Array) -> None:
     """Record of values that have too many steps of the grid."""
     with np.errstate(over="ignore"):
         most = np.minimum(step * MOST_STEPS, 1e300)
-    good = np.abs(values) <= most
     expected = f"at most 2^52 steps of the grid, {float(np.min(most, initial=1e300)):g}"
-    problems.require(bool(np.all(good)), "values", expected, values[~good][:3].tolist())
+    _refuse(problems, np.abs(values) > most, expected)

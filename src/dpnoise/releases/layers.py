@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _OFTEN = 0.1  # share of gamma variates within the bound
 _ROUNDING = 2.0**-46  # of a logarithm, over the size of its terms
+_SUMMING = 2.0**-52  # of one addition among shares
 
 
 def as_joint(noise: KNorm | Staircase2D | RadialNoise | NormStaircase) -> Any:  # noqa: ANN401
@@ -130,7 +131,8 @@ class _Stairs:
         radii, logs = noise._steps  # noqa: SLF001  (tested against the sums of balls below)
         self.radii, self.cumulated = radii, np.cumsum(np.exp(logs))
         largest = self.K * np.max(np.abs(np.log(radii))) + noise.epsilon * radii[-1]
-        self.error = _ROUNDING * (64.0 + float(largest))  # of sums of exponentials
+        # Of sums of exponentials, added up one after another.
+        self.error = _ROUNDING * (64.0 + float(largest)) + _SUMMING * radii.size
 
     def values(self, x: Numbers) -> Any:  # noqa: ANN401
         """T, by the first k whose cumulated share exceeds a uniform number."""

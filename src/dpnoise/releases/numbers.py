@@ -6,7 +6,7 @@ balls, with as many bits of the same uniform numbers as it takes.
 
 Assumed of doubles: logarithms, powers, cosines and square roots of NumPy err by at most 2^-46 of
 their value. Where a logarithm is steep (below 2^-24 from 0 or from 1) nothing is decided in
-doubles; elsewhere exponential variates err by at most 2^-42 of their value.
+doubles; elsewhere exponential variates err by at most 2^-39 of their value.
 """
 
 from __future__ import annotations

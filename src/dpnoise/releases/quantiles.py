@@ -49,13 +49,13 @@ def quantile(
     points = np.unique(np.linspace(low, high, _POINTS + 1))
     data = np.sort(np.clip(array, low, high))
     before, upto = (np.searchsorted(data, points, side=side) for side in ("left", "right"))
-    target = Fraction(q) * array.size
+    target, epsilon = Fraction(float(q)) * array.size, float(request.epsilon)
     pairs, group = np.unique(np.stack([before, upto]), axis=1, return_inverse=True)
     group = np.ravel(group)
     misses = [max(int(a) - target, target - int(b), Fraction(0)) for a, b in pairs.T.tolist()]
-    entry = Entry(epsilon=float(request.epsilon))
+    falls = [miss * Fraction(epsilon) / 2 for miss in misses]
+    entry = Entry(epsilon=epsilon)
     request.charge(entry)
-    falls = [miss * Fraction(request.epsilon) / 2 for miss in misses]
     chosen = np.flatnonzero(group == _drawn(falls, np.bincount(group).tolist(), request.entropy))
     value = float(points[chosen[request.entropy.integers(0, chosen.size)]])
     return Released(value, None, None, entry)

@@ -58,7 +58,7 @@ def _with_integers(values: Any, parts: list[Part], entropy: Entropy) -> Any:  # 
 
 
 def integer_draws(noise: IntegerNoise, count: int, entropy: Entropy) -> Any:  # noqa: ANN401
-    """Independent draws of noise on the integers, int64, cut off at 2^62."""
+    """Independent draws of noise on the integers, int64; what is beyond is taken modulo 2^64."""
     found = np.empty(count, dtype=np.int64)
     filled = 0
     while filled < count:
@@ -66,7 +66,7 @@ def integer_draws(noise: IntegerNoise, count: int, entropy: Entropy) -> Any:  # 
         some = noise._exact_draws(source, count - filled)[: count - filled]  # noqa: SLF001
         found[filled : filled + some.size] = some
         filled += some.size
-    return np.clip(found, -(2**62), 2**62)
+    return found
 
 
 def _with_reals(values: Array, parts: list[Part], step: Array, entropy: Entropy) -> Array:

@@ -4,7 +4,8 @@ The density must not rise with |t|, so that P(|T| > t) is convex: between two en
 the chord and above both neighbouring chords, prolonged. So a uniform number encloses |T| in an
 interval; where all of it rounds to the same integer the draw is decided, and where not, or in the
 far tail, `dpnoise.releases.refining` decides with the same uniform number. Margins of 2^-44 cover
-the rounding of a dozen operations, each of at most 2^-52.
+the rounding of a dozen operations, each of at most 2^-52, and 2^-60 the bits of the uniform number
+after the 64th.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _CELLS = 2**8  # to a mean |T|
 _MOST_CELLS = 2**13
 _TAIL = 2.0**-20  # less is left to the exact comparison
 _MARGIN = 2.0**-44
+_BITS_LEFT = 2.0**-60  # over what the bits after the 64th can add
 _BITS = 128
 
 
@@ -75,7 +77,7 @@ class Table(NamedTuple):
             low = (cell + low - self.margins[cell]) * ratio * (1.0 - _MARGIN) + offset - _MARGIN
             high = (cell + x + self.margins[cell]) * ratio * (1.0 + _MARGIN) + offset + _MARGIN
             first, last = np.maximum(np.floor(low), 0.0), np.floor(high)
-            decided = first == last
+            decided = (first == last) & (last < 2.0**62)
         return np.where(decided, first, 0.0).astype(np.int64), decided
 
 
@@ -101,7 +103,8 @@ def table_of(noise: Noise) -> Table:
         ratio = masses / after
         right = np.where(ratio < 2.0, ratio, np.inf)
         left = masses / before
-        margins = _MARGIN * tails[:-1] / np.minimum(masses, np.minimum(before, after))
+        smallest = np.minimum(masses, np.minimum(before, after))
+        margins = (_MARGIN * tails[:-1] + _BITS_LEFT) / smallest
     # The last cell, and those without mass, are not for doubles.
     margins = np.where(np.isfinite(margins) & (tails[1:] > 0.0), margins, np.inf)
     return Table(width, tails, masses, left, right, margins)

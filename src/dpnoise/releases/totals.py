@@ -117,6 +117,7 @@ def _released(
         sign=1 - 2 * int(entropy.integers(0, 2)),
         uniform=Uniform(int(entropy.words(1)[0]), entropy),
     )
-    value = number * step
+    value = float(number * Fraction(step))
     half = (float(noise.isf(0.025)) + step) * (1.0 + 2.0**-40)
+    half += 2.0 * math.ulp(abs(value) + half)  # of the value and the ends as doubles
     return Released(value, noise, (value - half, value + half), entry)

@@ -56,6 +56,18 @@ def test_the_table_leaves_little_to_balls():
     assert np.mean(decided) > 0.99
 
 
+def test_the_table_leaves_the_bits_after_the_64th_open():
+    """At the end of the table one unit of 2^-64 moves |T| over the end of a step."""
+    table = table_of(TruncatedLaplace(1.0, 14.0))
+    cell = int(np.flatnonzero(np.isfinite(table.margins))[-1])
+    word = int(table.tails[cell] * 2.0**64) - 1
+    far, near = ((table.tails[cell] - (word + k) / 2.0**64) / table.masses[cell] for k in (0, 1))
+    assert 0.0 <= near < far < 1e-6
+    offset = np.array([1.0 - 0.5 * (near + far)])  # the step ends between the two
+    _, decided = table.steps(np.array([word], dtype=np.uint64), np.ones(1), offset)
+    assert not decided[0]
+
+
 @pytest.mark.parametrize("scale", [1e-280, 1e280])
 def test_extremes_of_scale(scale, monkeypatch):
     step = 2.0 ** np.floor(np.log2(scale)) / 2**10

@@ -66,6 +66,24 @@ def test_a_mean_is_the_exact_one_and_its_sensitivity_is_rounded_up():
     assert sum(inside) >= 33
 
 
+def test_a_narrow_sum_far_from_zero_is_not_cut_off():
+    """Beyond 2^62 steps of the grid, and where doubles are wider apart than these."""
+    found = seeded(3).sum([1e15] * 1000, bounds=(1e15, 1e15 + 0.125), **ONE)
+    low, high = map(Fraction, found.interval95)
+    assert low < 10**18 < high
+    assert high - low >= 4 * Fraction(np.spacing(found.value))
+
+
+def test_one_record_does_not_change_how_others_are_read():
+    """As one array, 1 and "x" would be the texts "1" and "x": all counts would fall to 0."""
+    budget = {"categories": [1, 2], "epsilon": 50.0}
+    for other in ("x", None, [1], (1, [2]), 1.5, np.nan):
+        found = seeded(1).histogram([1] * 1000 + [2**53 + 1, other], **budget)
+        np.testing.assert_allclose(found.value, [1000, 0], atol=3)
+    found = seeded(1).histogram([2**53 + 1] * 9 + [1.5], categories=[2**53 + 1], epsilon=50.0)
+    assert found.value[0] == pytest.approx(9, abs=3)
+
+
 def test_a_quantile_has_the_probabilities_of_the_exponential_mechanism():
     """One record at 0.5, q = 0: points above it miss the rank by 1, those up to it by 0."""
     draws = [seeded(k).quantile([0.5], 0.0, bounds=(0, 1), epsilon=2.0).value for k in range(400)]
@@ -97,6 +115,11 @@ def test_releases_are_charged_before_they_are_drawn():
         (lambda: release.count(1, epsilon=-1, contribution=0), r"epsilon.*contribution"),
         (lambda: release.count(1, relation="other", **ONE), "relation"),
         (lambda: release.count(1, budget=Budget(1.0, relation="add-remove"), **ONE), "budget"),
+        (lambda: release.count(2**62 + 1, **ONE), "from 0 to 2"),
+        (lambda: release.count(np.ones((2, 2), dtype=bool), **ONE), "one axis"),
+        (lambda: release.histogram([[1, 1]], edges=[0, 2], **ONE), "one axis"),
+        (lambda: release.histogram(np.ones((2, 2)), categories=[1], **ONE), "one axis"),
+        (lambda: release.histogram(["a"], edges=[0, 2], **ONE), "values: expected numbers"),
         (lambda: release.histogram([1], **ONE), "one of them"),
         (lambda: release.histogram([1], edges=[1, 1], **ONE), "rising"),
         (lambda: release.histogram([1], categories=["a", "a"], **ONE), "each once"),
