@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dpnoise.calibration.budget import Calibration
     from dpnoise_papers.flipped_huber_2023.tables.search_box import Ranges
 
+PURE = frozenset({"staircase"})  # noise that the papers take with delta = 0
 # Methods that search a box, with the method of `calibrate` that searches all parameters.
 UNRESTRICTED = {"box": "exact", "sufficient-box": "sufficient"}
 
@@ -72,7 +73,7 @@ def minimum_variances(
 
     @cache
     def calibrated(family: str, method: str) -> Calibration:
-        pure = method == "pure" or family == "staircase"  # the papers' is (epsilon, 0)-DP
+        pure = method == "pure" or family in PURE
         return calibrate(
             family,
             epsilon=epsilon,
