@@ -62,18 +62,15 @@ class Release:
     References
     ----------
     Mironov, "On significance of the least significant bits for differential privacy" (CCS 2012).
-    Haney, Desfontaines, Hartman, Shrestha & Hay, "Precision-based attacks and interval refining:
-    how to break, then fix, differential privacy on finite computers" (2022).
+    Haney et al., "Precision-based attacks and interval refining" (2022).
     Canonne, Kamath & Steinke, "The discrete Gaussian for differential privacy" (NeurIPS 2020).
 
     Examples
     --------
-    >>> from dpnoise import DiscreteLaplace, Laplace, best, release
+    >>> from dpnoise import Laplace, best, release
     >>> noisy = release([12.0, 7.5], Laplace(2.0))
     >>> bool((noisy * 2**9 == (noisy * 2**9).round()).all())       # multiples of the grid 2^-9
     True
-    >>> release([12, 7], DiscreteLaplace(2.0)).dtype
-    dtype('int64')
     >>> release([3, 1, 4], best([1, 1, 1], epsilon=1.0).noise).shape
     (3,)
     >>> adults = release.count([True, False, True], epsilon=1.0)
