@@ -72,7 +72,7 @@ def _confirmed(found: Verification) -> dict[str, Any]:
 
     one = found.certificate
     epsilon = float(one.epsilon)
-    low, high = -as_double_above(-one.lower), as_double_above(one.upper)
+    low, high = max(0.0, -as_double_above(-one.lower)), as_double_above(one.upper)  # no -0
     by = " and ".join(found.certified_by)
     also = "" if found.independent else ", not covered by the independent checker"
     verdict = (
