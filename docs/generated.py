@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
 from pathlib import Path
 
 import dpnoise
@@ -52,12 +53,17 @@ def reference() -> str:
 
 
 def _picture(name: str) -> str:
-    """Where the picture of a figure is, as seen from docs/api: the last run's, else one in docs."""
+    """Where the picture of a figure is, as seen from docs/api: the last run's, else one in docs.
+
+    The run's is copied below docs/, because Sphinx reads no picture from outside.
+    """
+    if (FIGURES / f"{name}.png").is_file():
+        copy = DOCS / "api" / "figures" / f"{name}.png"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(FIGURES / f"{name}.png", copy)
+        return f"figures/{name}.png"
     kept = {figure: short for short, figure in IMAGES.items()}
-    found = {
-        f"../../figures/{name}.png": FIGURES / f"{name}.png",
-        f"../snapshot/{name}.png": DOCS / "snapshot" / f"{name}.png",
-    }
+    found = {f"../snapshot/{name}.png": DOCS / "snapshot" / f"{name}.png"}
     if name in kept:
         found[f"../images/{kept[name]}.png"] = DOCS / "images" / f"{kept[name]}.png"
     return next((link for link, path in found.items() if path.is_file()), "")
