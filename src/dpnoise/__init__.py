@@ -6,8 +6,9 @@ the package every import names the module that defines what it needs.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dpnoise._lazy import lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.allocation.allocate import allocate
@@ -104,19 +105,7 @@ _MODULES = {
     "zcdp": "dpnoise.privacy.zcdp",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import the module that defines a public name and return the object (PEP 562)."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(_MODULES)
-
+__getattr__, __dir__ = lazy_names(__name__, _MODULES)
 
 __all__ = [
     "L1",

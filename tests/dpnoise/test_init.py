@@ -1,4 +1,4 @@
-"""Public names of the library: each resolves, type checkers see the same, importing is cheap."""
+"""Public names of the library and of `dpnoise.learn`: each resolves; importing is cheap."""
 
 import ast
 import subprocess
@@ -9,32 +9,50 @@ from pathlib import Path
 import pytest
 
 import dpnoise
+from dpnoise import learn
+
+of_each_package = pytest.mark.parametrize(
+    "package", [dpnoise, learn], ids=lambda package: package.__name__
+)
 
 
-def test_every_public_name_resolves_and_is_listed():
-    assert sorted(dpnoise.__all__) == sorted(dpnoise._MODULES) == dir(dpnoise)
-    for name, module in dpnoise._MODULES.items():
-        assert getattr(dpnoise, name) is getattr(import_module(module), name)
+def loaded(code):
+    """Top-level packages that a new interpreter has imported after some code."""
+    code = f"import sys; {code}; print(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
 
 
-def test_type_checkers_see_the_names_that_exist_at_run_time():
-    tree = ast.parse(Path(dpnoise.__file__).read_text(encoding="utf-8"))
+@of_each_package
+def test_every_public_name_resolves_and_is_listed(package):
+    assert sorted(package.__all__) == sorted(package._MODULES) == dir(package)
+    for name, module in package._MODULES.items():
+        assert getattr(package, name) is getattr(import_module(module), name)
+
+
+@of_each_package
+def test_type_checkers_see_the_names_that_exist_at_run_time(package):
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
     guarded = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {alias.name: node.module for node in guarded.body for alias in node.names}
-    assert seen == dpnoise._MODULES
+    assert seen == package._MODULES
 
 
-def test_unknown_names_are_refused_by_name():
-    with pytest.raises(AttributeError, match="'dpnoise' has no attribute 'nothing'"):
-        _ = dpnoise.nothing
+@of_each_package
+def test_unknown_names_are_refused_by_name(package):
+    message = f"module '{package.__name__}' has no attribute 'nothing'"
+    with pytest.raises(AttributeError, match=message):
+        _ = package.nothing
+
+
+@of_each_package
+def test_the_package_alone_imports_nothing_heavy(package):
+    names = loaded(f"import {package.__name__}")
+    assert package.__name__.split(".")[0] in names
+    assert not {"numba", "sklearn", "numpy", "scipy"} & names
 
 
 def test_the_library_imports_neither_papers_nor_anything_beyond_numpy_and_scipy():
-    code = (
-        "import sys, dpnoise; [getattr(dpnoise, name) for name in dpnoise.__all__];"
-        "print(*{name.split('.')[0] for name in sys.modules})"
-    )
-    command = [sys.executable, "-c", code]
-    loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    names = loaded("import dpnoise; [getattr(dpnoise, name) for name in dpnoise.__all__]")
     beyond = {"pandas", "sklearn", "numba", "clarabel", "mpmath", "matplotlib", "yaml", "pydantic"}
-    assert not loaded & {*beyond, "dpnoise_papers", "snakemake"}
+    assert not names & {*beyond, "dpnoise_papers", "snakemake"}

@@ -5,8 +5,9 @@ The public names are imported on first use (extra `learn`).
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dpnoise._lazy import lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.learn.decomposition import DPPCA
@@ -33,19 +34,7 @@ _MODULES = {
     "leaking_steps": "dpnoise.learn.pipelines",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import the module that defines a public name and return the object (PEP 562)."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(_MODULES)
-
+__getattr__, __dir__ = lazy_names(__name__, _MODULES)
 
 __all__ = [
     "DPPCA",
