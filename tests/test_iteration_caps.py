@@ -327,21 +327,24 @@ def _zeros():
 
 CAPS = {
     # place: (values of the cap to try, what is then asserted)
-    "dpnoise.calibration.histogram _closer range(_NEWTON)": ((1,), variance_of_a_histogram),
-    "dpnoise.calibration.histogram _by_epsilon range(_ROUNDS)": (
+    "dpnoise.calibration.histogram.calibrate _closer range(_NEWTON)": (
+        (1,),
+        variance_of_a_histogram,
+    ),
+    "dpnoise.calibration.histogram.calibrate _by_epsilon range(_ROUNDS)": (
         (0,),
         raises(lambda: calibrate_histogram(epsilon=2.66, delta=1e-6, dimension=10)),
     ),
-    "dpnoise.calibration.histogram _minimum_epsilon range(_ROUNDS)": (
+    "dpnoise.calibration.histogram.calibrate _minimum_epsilon range(_ROUNDS)": (
         (0,),
         raises(lambda: calibrate_histogram(std=5.0, delta=1e-6, dimension=10)),
     ),
-    "dpnoise.calibration.histogram_search descend range(_ROUNDS)": ((1,), search_of_a_histogram),
-    "dpnoise.calibration.histogram_cells Cells.masses range(_DOUBLINGS)": (
+    "dpnoise.calibration.histogram.search descend range(_ROUNDS)": ((1,), search_of_a_histogram),
+    "dpnoise.calibration.histogram.cells Cells.masses range(_DOUBLINGS)": (
         (0,),
         raises(lambda: calibrate_histogram(std=5.0, delta=1e-6, dimension=10)),
     ),
-    "dpnoise.calibration.histogram_composition minimum_epsilon range(_WINDOWS)": (
+    "dpnoise.calibration.histogram.composition minimum_epsilon range(_WINDOWS)": (
         (0,),
         raises(lambda: calibrate_histogram(std=5.0, delta=1e-6, dimension=10)),
     ),
@@ -567,14 +570,16 @@ ENDS = {
     "dpnoise.releases.vectors _Column.__init__ while": (
         "a rejection sampler: ends with probability 1"
     ),
-    "dpnoise.calibration.histogram _gaussian_epsilon brentq": "raises if it does not converge",
-    "dpnoise.calibration.histogram _by_std brentq": "raises if it does not converge",
-    "dpnoise.calibration.histogram_cells Cells.masses brentq": "raises if it does not converge",
-    "dpnoise.calibration.histogram_composition plan brentq": "raises if it does not converge",
-    "dpnoise.calibration.histogram_composition minimum_epsilon brentq": (
+    "dpnoise.calibration.histogram.calibrate _gaussian_epsilon brentq": (
         "raises if it does not converge"
     ),
-    "dpnoise.calibration.histogram_search descend minimize": (
+    "dpnoise.calibration.histogram.calibrate _by_std brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.cells Cells.masses brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.composition plan brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.composition minimum_epsilon brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise.calibration.histogram.search descend minimize": (
         "a search: what it leads to is certified, larger if it ends early"
     ),
     "dpnoise.mechanisms.independent staircase while": "a few doubles down",

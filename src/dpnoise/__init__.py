@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.calibration.calibrate import calibrate
     from dpnoise.calibration.coordinate_noise import coordinate_noise
     from dpnoise.calibration.gaussian import gaussian_sigma
-    from dpnoise.calibration.histogram import calibrate_histogram
+    from dpnoise.calibration.histogram.calibrate import calibrate_histogram
     from dpnoise.calibration.variance_bound import variance_bound
     from dpnoise.certificates.certificate import Certificate, CertificateError
     from dpnoise.certificates.certify import certify
@@ -86,7 +86,7 @@ _MODULES = {
     "audit_sampler": "dpnoise.auditing.sampler",
     "best": "dpnoise.mechanisms.compare",
     "calibrate": "dpnoise.calibration.calibrate",
-    "calibrate_histogram": "dpnoise.calibration.histogram",
+    "calibrate_histogram": "dpnoise.calibration.histogram.calibrate",
     "calibrate_joint": "dpnoise.joint.calibrate",
     "certify": "dpnoise.certificates.certify",
     "compare": "dpnoise.mechanisms.compare",

@@ -2,10 +2,10 @@
 
 Gilani et al. ("Optimizing Noise Distributions for Differential Privacy", ICML 2025) choose the
 masses of the cells by the Renyi divergence of one order, a convex program. Here the composed delta
-itself is lowered, by its gradient (`histogram_composition`). The masses are p_j = exp(-psi_j - a -
+itself is lowered, by its gradient (`composition`). The masses are p_j = exp(-psi_j - a -
 b x_j^2): whatever psi, a and b meet the total mass and the variance, so that psi is free and L-BFGS
 finds it, in terms of its rises from cell to cell. What is found is sorted to fall with |t|
-(isotonic regression, `histogram_cells`), and certified elsewhere.
+(isotonic regression, `cells`), and certified elsewhere.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import optimize
 
-from dpnoise.calibration.histogram_composition import composition, minimum_epsilon, plan
+from dpnoise.calibration.histogram.composition import composition, minimum_epsilon, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
-    from dpnoise.calibration.histogram_cells import Cells
-    from dpnoise.calibration.histogram_composition import Lattice
+    from dpnoise.calibration.histogram.cells import Cells
+    from dpnoise.calibration.histogram.composition import Lattice
 
 _ITERATIONS, _EVALUATIONS, _MEMORY, _ROUNDS = 80, 120, 20, 6
 _FAR = 3.0  # a round ends when log delta is so far below its target

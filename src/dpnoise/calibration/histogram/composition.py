@@ -1,6 +1,6 @@
 """The composed delta of a histogram on a lattice of losses, and its gradient by the masses.
 
-Estimates, without bounds: `dpnoise.calibration.histogram_search` says what they are for. With S the
+Estimates, without bounds: `dpnoise.calibration.histogram.search` says what they are for. With S the
 sum of K - 1 losses and P and Q the two neighbours, the best test of the neighbours gives (by the
 envelope theorem: its own change with the masses p costs nothing)
 
@@ -22,7 +22,7 @@ from scipy import fft, optimize
 
 if TYPE_CHECKING:
     from dpnoise._types import Array, ComplexArray, IntArray
-    from dpnoise.calibration.histogram_cells import Cells
+    from dpnoise.calibration.histogram.cells import Cells
 
 _POINTS = 2**13  # of the lattice of losses
 _REACH = 14.0  # standard deviations of the weighted sum on either side

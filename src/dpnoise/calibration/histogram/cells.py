@@ -1,6 +1,6 @@
 """The masses of a histogram on cells, of a given variance, and as pairs one unit apart.
 
-Part of `dpnoise.calibration.histogram_search`.
+Part of `dpnoise.calibration.histogram.search`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 For a number K of releases there is independent noise better than Laplace and Gaussian noise, with a
 density of no simple form (Gilani et al., ICML 2025). It is searched for by
-`dpnoise.calibration.histogram_search`, cell by cell, and certified by `vector_profile`.
+`dpnoise.calibration.histogram.search`, cell by cell, and certified by `vector_profile`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from scipy import optimize
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.calibration.histogram_cells import Cells, sorted_masses
-from dpnoise.calibration.histogram_search import Descent, Target, descend
+from dpnoise.calibration.histogram.cells import Cells, sorted_masses
+from dpnoise.calibration.histogram.search import Descent, Target, descend
 from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.staircase import staircase_gamma
 from dpnoise.privacy.gaussian import gaussian_log_delta

@@ -1,0 +1,1 @@
+"""Histogram noise optimised for composition: its search, estimates and certified result."""
