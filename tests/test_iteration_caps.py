@@ -369,7 +369,7 @@ CAPS = {
         (0, 1),
         steps_of_a_better_member,
     ),
-    "dpnoise.calibration.staircase_search staircase_optimum range(_STEPS)": (
+    "dpnoise.calibration.staircase_search _Search.certified range(_STEPS)": (
         (1, 2),
         steps_back_of_a_staircase,
     ),
@@ -655,7 +655,7 @@ ENDS = {
     ),
     "dpnoise.calibration.cover.staircase _epsilon brentq": "raises if it does not converge",
     "dpnoise.calibration.staircase_search _Search.epsilon brentq": "raises, and is certified after",
-    "dpnoise.calibration.staircase_search _Search.gamma minimize_scalar": (
+    "dpnoise.calibration.staircase_search _Search.minima minimize_scalar": (
         "any gamma will do, and is certified after"
     ),
     "dpnoise.calibration.equal_variance increasing_root brentq": "raises if it does not converge",

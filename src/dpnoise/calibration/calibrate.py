@@ -51,9 +51,8 @@ def calibrate(
     delta : float
         0, or from 1e-300 to below 1. If it is positive, it or epsilon is at least 1e-7 K. With
         delta = 0 only families with a bounded privacy loss can be calibrated: Laplace and
-        staircase (discrete or not), Huber, Subbotin (which then is Laplace). Staircase noise on
-        the integers makes no use of delta. In several coordinates a delta above 1 - 1e-6 counts
-        as that, unless the noise is Gaussian.
+        staircase (discrete or not), Huber, Subbotin (which then is Laplace). In several
+        coordinates a delta above 1 - 1e-6 counts as that, unless the noise is Gaussian.
     sensitivity : float
         In the units of the query, from 1e-100 to 1e100; for noise on the integers an integer.
     dimension : int

@@ -21,6 +21,7 @@ from dpnoise.privacy.vector import VectorProfile, vector_profile
 if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
 
 # Names of accounts.
 PURE, SCALAR, VECTOR = "greatest loss", "scalar profile", "vector profile"
@@ -34,7 +35,7 @@ _WORTH, _SLACK, _IMPROVEMENTS = 1e-10, 1e-6, 4
 _UNUSED, _PROBE, _MAX_UNUSED, _CAREFUL = 1e-8, 1e-6, 1e-3, 0.95
 
 
-def certified(noise: Noise, budget: Budget) -> tuple[float, str]:
+def certified(noise: Noise | IntegerNoise, budget: Budget) -> tuple[float, str]:
     """Upper bound on the delta of `noise` at the budget's epsilon, and by which account.
 
     Basic composition is asked first: where it is good enough, next to pure Laplace noise, the

@@ -10,7 +10,8 @@ Here delta is bounded from both sides again, from the density and the tail of th
   noise delta is the largest value of f(t) = SF(t) - e^epsilon SF(t + d), which rises while the
   loss log g(t) - log g(t + d) is below epsilon and falls beyond. With the crossing in [a, b],
   f(a) <= delta <= f(a) + (b - a) g(a).
-- "sum over the integers", for one coordinate with noise on the integers; none for several.
+- "sum over the integers", for one coordinate with noise on the integers; for several there is one
+  for staircases only, which have the losses of continuous ones.
 - "lattice", for several coordinates and for staircase noise: `lattice_bounds` of
   `dpnoise.privacy.lattice.bounds`, a quadrature of the density and a discrete convolution.
 
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.calibration.certify import PURE
+from dpnoise.noise.discrete_staircase import DiscreteStaircase
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
@@ -183,6 +185,8 @@ def second_account(noise: Noise | IntegerNoise, budget: Budget, first: str) -> A
     `first` is the account that certified the noise, as in `dpnoise.calibration.certify`.
     """
     epsilon, shift, dimension = budget.epsilon, budget.sensitivity, budget.dimension
+    if isinstance(noise, DiscreteStaircase) and dimension > 1 and first != PURE:
+        noise = noise.continuous
     if isinstance(noise, IntegerNoise):
         return _sums(noise, shift, dimension, epsilon, pure=first == PURE)
     if first == PURE:

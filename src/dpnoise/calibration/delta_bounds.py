@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
 
     Shares = Sequence[tuple[Noise, float, int]]  # noise, sensitivity, copies
 
@@ -44,7 +45,7 @@ def equal_share(epsilon: float, dimension: int) -> float:
     return math.nextafter(share, 0.0) if dimension * Fraction(share) > Fraction(epsilon) else share
 
 
-def _log_upper(noise: Noise, shift: float, epsilon: float) -> float | None:
+def _log_upper(noise: Noise | IntegerNoise, shift: float, epsilon: float) -> float | None:
     """Upper bound on log delta of one coordinate, None beyond the profile's range."""
     try:
         return float(vector_profile(noise, shift, epsilon).log_upper)
@@ -52,7 +53,9 @@ def _log_upper(noise: Noise, shift: float, epsilon: float) -> float | None:
         return None
 
 
-def composed_log_delta(noise: Noise, shift: float, epsilon: float, dimension: int) -> float:
+def composed_log_delta(
+    noise: Noise | IntegerNoise, shift: float, epsilon: float, dimension: int
+) -> float:
     """Upper bound on log delta by basic composition, rounding included.
 
     0 beyond the range of the profile.

@@ -2,7 +2,8 @@
 
 Discrete Gaussian and discrete Laplace noise have one scale: a root of log delta under the exact
 profile of one coordinate, or the upper bound for several (`dpnoise.privacy.lattice`). Without
-delta, and for the discrete staircase always, the scale is in closed form.
+delta the scale is in closed form. The discrete staircase has the search of the continuous one
+(`dpnoise.calibration.staircase_search`).
 
 Integer noise cannot be scaled, so that every candidate is certified itself, and the smallest scale
 that was seen to be private is returned. For discrete Laplace noise delta falls with the scale: wide
@@ -27,6 +28,7 @@ from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.certify import PURE, SCALAR, VECTOR
 from dpnoise.calibration.delta_bounds import equal_share
+from dpnoise.calibration.staircase_search import discrete_staircase_optimum
 from dpnoise.noise.discrete_gaussian import MAX_SIGMA, MIN_SIGMA, DiscreteGaussian
 from dpnoise.noise.discrete_laplace import MAX_BETA, MIN_BETA, DiscreteLaplace
 from dpnoise.noise.discrete_staircase import DiscreteStaircase, best_r
@@ -166,6 +168,11 @@ def pure_discrete_laplace(budget: Budget) -> Calibration:
 
 
 def discrete_staircase(budget: Budget) -> Calibration:
-    """Discrete staircase noise, epsilon / K for each coordinate, delta unused."""
+    """Discrete staircase noise for delta > 0, delta used where that gains anything."""
+    return discrete_staircase_optimum(budget, pure_discrete_staircase(budget))
+
+
+def pure_discrete_staircase(budget: Budget) -> Calibration:
+    """(epsilon, 0)-DP discrete staircase noise: epsilon / K for each coordinate."""
     share, size = equal_share(budget.epsilon, budget.dimension), int(budget.sensitivity)
     return _found(DiscreteStaircase(share, size, best_r(share, size)), budget)

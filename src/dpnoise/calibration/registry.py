@@ -79,7 +79,7 @@ _CALIBRATORS: dict[Kind, Calibrator] = {
     DiscreteLaplace: Calibrator(integers.discrete_laplace, integers.pure_discrete_laplace),
     DiscreteStaircase: Calibrator(
         integers.discrete_staircase,
-        integers.discrete_staircase,
+        integers.pure_discrete_staircase,
         shares=(staircase_limits.MIN_EPSILON, staircase_limits.MAX_EPSILON),
     ),
 }

@@ -6,11 +6,17 @@ delta unused; in many coordinates, where losses cancel, a far larger e keeps (ep
 fixed gamma delta rises with e and the variance falls (docs/variance-bound.md, section 4), so that
 the budget determines e. What is left is the variance as a function of gamma: it is scanned, and its
 two least local minima are refined.
+
+Staircase noise on the integers with a fall at r has the losses of the continuous staircase with
+gamma = (r - 1/2) / sensitivity, and its variance less 1/12 (`dpnoise.noise.discrete_staircase`).
+So the same search serves: every r is tried up to a sensitivity of 32, beyond that those next to the
+minima and the two ends.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,9 +26,12 @@ from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.certify import certified
 from dpnoise.calibration.closed_forms import staircase as pure_staircase
 from dpnoise.calibration.delta_bounds import equal_share
+from dpnoise.noise.discrete_staircase import MIN_EPSILON, DiscreteStaircase
 from dpnoise.noise.staircase import MAX_EPSILON, Staircase
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dpnoise.calibration.budget import Budget
 
 _FLOOR = -30.0  # of log delta less its target
@@ -32,6 +41,7 @@ _CLOSE = 1e-5  # error of log gamma, where the variance is flat
 _LOG_ODDS = np.linspace(-30.0, 15.0, 31)  # of gamma
 _FOLLOWED, _POINTS = 2, 200
 _BACK, _STEPS = 1e-13, 30  # relative steps of e towards the private side, each twice the last
+_FEW = 32  # sensitivities up to which every r of integer noise is tried
 
 
 class _Search:
@@ -67,8 +77,8 @@ class _Search:
         gamma = math.exp(log_gamma)
         return math.log(Staircase(self.epsilon(gamma, error), 1.0, gamma).var())
 
-    def gamma(self) -> float:
-        """The gamma of minimum variance."""
+    def minima(self) -> list[tuple[float, float]]:
+        """Local minima of the variance, the least two of a scan and refined: values and gammas."""
         from scipy.optimize import minimize_scalar  # noqa: PLC0415
 
         odds = np.exp(_LOG_ODDS)
@@ -77,7 +87,7 @@ class _Search:
         beside = np.concatenate([[np.inf], values, [np.inf]])
         places = np.flatnonzero((values <= beside[:-2]) & (values <= beside[2:]))
         minima = places[np.argsort(values[places])][:_FOLLOWED].tolist()
-        found = [(float(values[k]), float(grid[k])) for k in minima]
+        found = [(float(values[k]), math.exp(grid[k])) for k in minima]
         for k in minima:
             ends = float(grid[max(k - 1, 0)]), float(grid[min(k + 1, len(grid) - 1)])
             near = minimize_scalar(
@@ -86,8 +96,24 @@ class _Search:
                 method="bounded",
                 options={"xatol": _CLOSE},
             )
-            found.append((float(near.fun), float(near.x)))
-        return math.exp(min(found)[1])
+            found.append((float(near.fun), math.exp(near.x)))
+        return found
+
+    def certified(
+        self, make: Callable[[float], Staircase | DiscreteStaircase], gamma: float, budget: Budget
+    ) -> Calibration | None:
+        """Noise of a gamma that spends delta, made from its epsilon; None if none was certified."""
+        epsilon, step = self.epsilon(gamma, _FINE), _BACK
+        for _ in range(_STEPS):
+            noise = make(epsilon * (1.0 - step))
+            delta, account = certified(noise, budget)
+            if noise.epsilon <= self.share or delta <= budget.delta:
+                break
+            step *= 2.0
+        if delta > budget.delta:
+            return None
+        variance = noise.var()
+        return Calibration(noise, delta, variance, "exact", True, variance, (account,))
 
 
 def staircase_optimum(budget: Budget) -> Calibration:
@@ -95,17 +121,35 @@ def staircase_optimum(budget: Budget) -> Calibration:
 
     Certified; (epsilon, 0)-DP noise where none of less variance is.
     """
-    pure = pure_staircase(budget)
-    search = _Search(budget.unit)
-    gamma = search.gamma()
-    epsilon, step = search.epsilon(gamma, _FINE), _BACK
-    for _ in range(_STEPS):
-        noise = Staircase(epsilon * (1.0 - step), budget.sensitivity, gamma)
-        delta, account = certified(noise, budget)
-        if noise.epsilon <= search.share or delta <= budget.delta:
-            break
-        step *= 2.0
-    variance = noise.var()
-    if delta > budget.delta or variance >= pure.variance:
-        return pure
-    return Calibration(noise, delta, variance, "exact", True, variance, (account,))
+    pure, search = pure_staircase(budget), _Search(budget.unit)
+    gamma = min(search.minima())[1]
+    size = budget.sensitivity
+    found = search.certified(lambda e: Staircase(e, size, gamma), gamma, budget)
+    return found if found is not None and found.variance < pure.variance else pure
+
+
+def discrete_staircase_optimum(budget: Budget, pure: Calibration) -> Calibration:
+    """Staircase noise on the integers of minimum variance, or what needs no delta if that has less.
+
+    Certified.
+    """
+    search, size = _Search(budget.unit), int(budget.sensitivity)
+    variances = {}
+    for r in range(1, size + 1) if size <= _FEW else _near(search, size):
+        epsilon = max(search.epsilon(_gamma(r, size), _FINE), MIN_EPSILON)
+        variances[r] = DiscreteStaircase(epsilon, size, r).var()
+    r = min(variances, key=lambda r: variances[r])
+    found = search.certified(lambda e: DiscreteStaircase(e, size, r), _gamma(r, size), budget)
+    return found if found is not None and found.variance < pure.variance else pure
+
+
+def _gamma(r: int, size: int) -> float:
+    """The gamma of continuous noise with the losses of integer noise."""
+    return float(Fraction(2 * r - 1, 2 * size))
+
+
+def _near(search: _Search, size: int) -> list[int]:
+    """Where integer noise may fall: next to the minima of the continuous search, and the ends."""
+    middles = [math.floor(gamma * size + 0.5) for _, gamma in search.minima()]
+    near = {min(max(r + k, 1), size) for r in middles for k in (-1, 0, 1, 2)}
+    return sorted({1, size, *near})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpnoise import Staircase, calibrate, vector_profile
+from dpnoise import DiscreteStaircase, Staircase, calibrate, vector_profile
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 
@@ -42,3 +42,45 @@ def test_a_delta_too_small_to_be_used_leaves_the_pure_staircase():
         found = calibrate("staircase", epsilon=1.0, delta=1e-250, dimension=dimension)
         assert found.variance <= pure.variance
         assert found.variance == pytest.approx(pure.variance, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "size", "dimension"),
+    [
+        (1.0, 1e-6, 7, 1),
+        (3.0, 0.1, 7, 1),
+        (1.0, 1e-6, 7, 20),
+        (10.0, 1e-3, 5, 3),
+        (3.0, 0.1, 50, 9),
+    ],
+)
+def test_no_fall_of_integer_noise_is_better(epsilon, delta, size, dimension):
+    budget = {"epsilon": epsilon, "dimension": dimension, "sensitivity": size}
+    found = calibrate("discrete-staircase", delta=delta, **budget)
+    pure = calibrate("discrete-staircase", **budget)
+    smooth = calibrate("staircase", delta=delta, **budget)
+    assert found.delta <= delta
+    assert 0.9 * delta < vector_profile(found.noise, size, epsilon, copies=dimension).lower
+    assert smooth.variance - 1.0 / 12.0 <= found.variance * (1.0 + 1e-9)
+    assert found.variance < pure.variance
+    for r in range(1, size + 1):
+        for less in (1.0 + 1e-6, 1.02, 1.3):
+            other = DiscreteStaircase(less * found.noise.epsilon, size, r)
+            if other.var() < found.variance * (1.0 - 1e-7):
+                assert vector_profile(other, size, epsilon, copies=dimension).lower > delta
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "dimension"), [(1.0, 1e-6, 1), (2.0, 0.01, 30)])
+def test_integer_staircases_of_width_1_are_discrete_laplace_noise(epsilon, delta, dimension):
+    budget = {"epsilon": epsilon, "delta": delta, "dimension": dimension}
+    stairs, laplace = (calibrate(f"discrete-{name}", **budget) for name in ("staircase", "laplace"))
+    assert stairs.variance == pytest.approx(laplace.variance, rel=1e-6)
+
+
+def test_integer_noise_of_great_sensitivity_is_close_to_continuous_noise():
+    budget = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 10_000, "dimension": 20}
+    stairs, smooth = calibrate("discrete-staircase", **budget), calibrate("staircase", **budget)
+    assert stairs.variance == pytest.approx(smooth.variance, rel=1e-5)
+    assert stairs.certified_by == ("vector profile", "lattice")
+    pure = calibrate("discrete-staircase", **(budget | {"delta": 1e-250}))
+    assert pure.variance <= calibrate("discrete-staircase", **(budget | {"delta": 0.0})).variance
