@@ -115,6 +115,11 @@ class Plan(NamedTuple):
     claim: Claim | None
     confidence: float
 
+    @property
+    def miss(self) -> float:
+        """The probability with which a bound may be wrong."""
+        return 1.0 - self.confidence
+
 
 def choosing_size(size: int) -> int:
     """How many of the outputs choose the events, the others judge."""
@@ -126,8 +131,8 @@ def chosen(runs: Pair, statistics: Statistics, plan: Plan) -> list[Event]:
     size = len(runs[0])
 
     def bounds(hits: Counts, false_hits: Counts) -> Pair:
-        low, _ = clopper_pearson(hits, size, plan.confidence)
-        _, high = clopper_pearson(false_hits, size, plan.confidence)
+        low, _ = clopper_pearson(hits, size, plan.miss)
+        _, high = clopper_pearson(false_hits, size, plan.miss)
         return low, high
 
     def for_epsilon(hits: Counts, false_hits: Counts) -> Array:
@@ -160,7 +165,7 @@ def judged(draw: Draw, size: int, statistics: Statistics, events: list[Event], p
     for start in range(0, size, _CHUNK):
         first, second = map(statistics.values, draw(min(_CHUNK, size - start)))
         counts += np.array([event.counts(first, second) for event in events])
-    each = 1.0 - (1.0 - plan.confidence) / (2.0 * len(events))
+    each = plan.miss / (2.0 * len(events))
     low, _ = clopper_pearson(counts[:, 0], size, each)
     _, high = clopper_pearson(counts[:, 1], size, each)
     found = tuple(

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 
-def clopper_pearson(hits: ArrayLike, runs: int, confidence: float) -> tuple[Array, Array]:
-    """Clopper-Pearson bounds of the probability of an event, one-sided, each with this confidence.
+def clopper_pearson(hits: ArrayLike, runs: int, miss: float) -> tuple[Array, Array]:
+    """Clopper-Pearson bounds of the probability of an event, one-sided.
 
-    The event happened `hits` times, a number or an array, in `runs` runs.
+    The event happened `hits` times, a number or an array, in `runs` runs. Each bound is wrong with
+    a probability of at most `miss`.
     """
-    count, miss = np.asarray(hits, dtype=float), 1.0 - confidence
+    count = np.asarray(hits, dtype=float)
     with np.errstate(invalid="ignore"):
         low = special.betaincinv(np.maximum(count, 1), runs - count + 1, miss)
         high = special.betainccinv(count + 1, np.maximum(runs - count, 1), miss)
