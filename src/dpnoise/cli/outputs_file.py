@@ -20,8 +20,6 @@ def read_outputs(problems: Problems, path: str) -> list[list[float]]:
     lines = read_lines(problems, path)
     if lines is None:
         return []
-    filled = [k for k, (_, cells) in enumerate(lines) if any(cells)]
-    lines = lines[: filled[-1] + 1] if filled else []
     if lines and all(cell and number(cell) is None for cell in lines[0][1]):
         lines.pop(0)
     if not lines:

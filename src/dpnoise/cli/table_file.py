@@ -43,8 +43,6 @@ def read_rows(problems: Problems, path: str, kind: Kind = SENSITIVITIES) -> Rows
     lines = read_lines(problems, path)
     if lines is None:
         return Rows([], [])
-    filled = [k for k, (_, cells) in enumerate(lines) if any(cells)]
-    lines = lines[: filled[-1] + 1] if filled else []
     header = lines.pop(0)[1] if lines and _is_header(lines[0][1]) else []
     if not lines:
         problems.add(f"{path}: expected {kind.columns}, got no rows")
@@ -58,14 +56,20 @@ def read_rows(problems: Problems, path: str, kind: Kind = SENSITIVITIES) -> Rows
 
 
 def read_lines(problems: Problems, path: str) -> list[tuple[int, list[str]]] | None:
-    """Cells of a CSV file by line number; None, with a problem recorded, if it is none."""
+    """Cells of a CSV file by line number, without empty lines at its end.
+
+    None, with a problem recorded, if it is no CSV file.
+    """
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
-            return [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+            lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         problems.add(f"{path}: expected a CSV file in UTF-8, got {error}")
         return None
+    while lines and not any(lines[-1][1]):
+        lines.pop()
+    return lines
 
 
 def _is_header(cells: list[str]) -> bool:
