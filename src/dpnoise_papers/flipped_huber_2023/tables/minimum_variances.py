@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from dpnoise.calibration.budget import Calibration
     from dpnoise_papers.flipped_huber_2023.tables.search_box import Ranges
 
-PURE = frozenset({"staircase"})  # noise that the papers take with delta = 0
 # Methods that search a box, with the method of `calibrate` that searches all parameters.
 UNRESTRICTED = {"box": "exact", "sufficient-box": "sufficient"}
+
+
+def delta_of(family: str, delta: float) -> float:
+    """The delta that the paper and its slides give a family: 0 for staircase noise."""
+    return 0.0 if family == "staircase" else delta
 
 
 class MinimumVariance(NamedTuple):
@@ -73,11 +77,11 @@ def minimum_variances(
 
     @cache
     def calibrated(family: str, method: str) -> Calibration:
-        pure = method == "pure" or family in PURE
+        pure = method == "pure"
         return calibrate(
             family,
             epsilon=epsilon,
-            delta=0.0 if pure else delta,
+            delta=0.0 if pure else delta_of(family, delta),
             sensitivity=sensitivity,
             dimension=dimension,
             method="exact" if pure else method,

@@ -16,8 +16,8 @@ import pandas as pd
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise_papers.flipped_huber_2023.tables.minimum_variances import (
-    PURE,
     MinimumVariance,
+    delta_of,
     minimum_variances,
 )
 from dpnoise_papers.grids import values
@@ -60,10 +60,11 @@ def variance_ratio(settings: VarianceRatio) -> pd.DataFrame:
     rows = []
     for epsilon in values(settings.epsilons).tolist():
         for delta in values(settings.deltas).tolist():
-            budgets = {"flipped-huber": delta, against: 0.0 if against in PURE else delta}
             ours, theirs = (
-                calibrate(name, epsilon=epsilon, delta=used, sensitivity=sensitivity).infimum
-                for name, used in budgets.items()
+                calibrate(
+                    name, epsilon=epsilon, delta=delta_of(name, delta), sensitivity=sensitivity
+                ).infimum
+                for name in ("flipped-huber", against)
             )
             rows.append((epsilon, delta, ours, theirs, 10.0 * math.log10(ours / theirs)))
     columns = ["epsilon", "delta", "flipped_huber", against.replace("-", "_"), "ratio_db"]

@@ -8,6 +8,7 @@ import pandas as pd
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Gaussian, Huber, Laplace, Noise, Staircase
+from dpnoise_papers.flipped_huber_2023.tables.minimum_variances import delta_of
 from dpnoise_papers.grids import describe, symmetric
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def calibrated_densities(settings: CalibratedDensities) -> pd.DataFrame:
         noise = calibrate(
             name,
             epsilon=settings.epsilon,
-            delta=0.0 if name == "staircase" else settings.delta,  # as it is drawn there
+            delta=delta_of(name, settings.delta),
             sensitivity=settings.sensitivity,
             dimension=settings.dimension,
         ).noise
