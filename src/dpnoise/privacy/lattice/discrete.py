@@ -96,17 +96,19 @@ def histogram_losses(noise: Histogram) -> tuple[DiscreteLoss, DiscreteLoss]:
     """
     cells = cells_of(noise, Fraction(1))
     parts = [losses(noise, shift) for shift in worst_shifts(noise, cells)]
-    above = _listed(parts[0] if len(parts) == 1 else dominating_loss(parts))
-    if len(parts) == 1 and noise.sensitivity == 1.0:
-        return above, above
-    parts[-1] = losses(noise, cells * (1 - _SCALE_ERROR))
-    return _listed(max(parts, key=Losses.divergence)), above
+    above = _listed(parts[0] if len(parts) == 1 else dominating_loss(parts), rare_infinite=True)
+    single = len(parts) == 1 and noise.sensitivity == 1.0
+    if not single:
+        parts[-1] = losses(noise, cells * (1 - _SCALE_ERROR))
+    below = _listed(max(parts, key=Losses.divergence), rare_infinite=False)
+    return above if single and below.log_infinite == above.log_infinite else below, above
 
 
-def _listed(found: Losses) -> DiscreteLoss:
+def _listed(found: Losses, *, rare_infinite: bool) -> DiscreteLoss:
     """Losses in order, those that are equal up to rounding once.
 
-    Masses that are too small count as of infinite loss.
+    Masses that are too small count as of infinite loss, for a bound above, or not at all, for one
+    below.
     """
     if not found.values.size:
         return DiscreteLoss(found.values, found.masses, log_infinite=0.0)
@@ -118,7 +120,7 @@ def _listed(found: Losses) -> DiscreteLoss:
     wide = float(np.max(values[ends] - values[np.append(0, ends[:-1] + 1)]))
     values, slack = values[ends], found.slack + wide
     some = masses >= _DEEPEST
-    infinite = found.infinite + float(np.sum(masses[~some]))
+    infinite = found.infinite + (float(np.sum(masses[~some])) if rare_infinite else 0.0)
     values, masses = values[some], masses[some]
     return DiscreteLoss(
         values,
