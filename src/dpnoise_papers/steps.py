@@ -144,6 +144,11 @@ def named_results(
     return [f"<results>/{path}" for path in tables if path in own or path not in optional]
 
 
+def verdicts(config: Section, papers: tuple[Paper, ...], name: str) -> list[str]:
+    """The verdicts about the tables of a target of optional items; none without a claim."""
+    return [f"<results>/verdicts-{name}.csv"] if named_results(config, papers, [], name) else []
+
+
 def parts(config: Section, paper: Paper, where: str) -> list[str]:
     """Parts that a setting lists: the keys of a mapping, sorted, or the values of a list.
 

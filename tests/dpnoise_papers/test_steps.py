@@ -5,10 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from dpnoise_papers.config import load
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
-from dpnoise_papers.optional import digest_behind
+from dpnoise_papers.optional import digest_behind, targets
+from dpnoise_papers.papers import papers as all_papers
 from dpnoise_papers.settings import Section
-from dpnoise_papers.steps import named_results, outputs, parts, steps, target
+from dpnoise_papers.steps import named_results, outputs, parts, steps, target, verdicts
 
 
 class Sweep(Section):
@@ -143,6 +145,13 @@ def test_a_table_made_on_a_gpu_asks_for_one(device, resources):
     table = Table(function="toy.train", settings=("net",), device="net.device")
     (step,) = steps(config, (Paper(id="inid-2024", items=(Item(id="net", table=table),)),), "table")
     assert step.resources == resources
+
+
+def test_a_target_of_optional_items_has_verdicts_where_there_is_a_claim_about_its_tables():
+    config, papers = load("config.yaml"), all_papers()
+    found = {name: verdicts(config, papers, name) for name in targets(papers)}
+    assert found["deep"] == ["<results>/verdicts-deep.csv"]
+    assert found["docs"] == []
 
 
 def test_a_claim_about_a_table_that_no_item_makes_is_refused():

@@ -12,7 +12,7 @@ from dpnoise_papers.data.copies import check_mirror
 from dpnoise_papers.run.settings import load_run, places
 from dpnoise_papers.run.surroundings import lock_notice, refusal
 from dpnoise_papers.run.strays import stray_files, warning
-from dpnoise_papers.steps import PUBLISHED, named_results, steps, target
+from dpnoise_papers.steps import PUBLISHED, named_results, steps, target, verdicts
 
 if workflow.is_main_process and refusal():
     raise WorkflowError(refusal())

@@ -100,4 +100,4 @@ for name in targets(PAPERS):
             name
         input:
             [target(SETTINGS, paper, name) for paper in PAPERS],
-            f"<results>/verdicts-{name}.csv",
+            lambda w, name=name: verdicts(SETTINGS, PAPERS, name),
