@@ -21,7 +21,7 @@ from dpnoise.cli.options import (
     json_option,
     read_budget,
 )
-from dpnoise.cli.output import Answer, show, stated, upper
+from dpnoise.cli.output import Answer, lower, show, stated, upper
 
 
 @click.command()
@@ -30,6 +30,11 @@ from dpnoise.cli.output import Answer, show, stated, upper
 @click.option("--sensitivity", type=Number(), metavar="S", help="Largest change of a coordinate.")
 @click.option("--dimension", type=Whole(), default=1, metavar="K", help="Number of coordinates.")
 @click.option("--method", type=Name(METHODS), default="exact", show_default=True)
+@click.option(
+    "--global-certificate",
+    is_flag=True,
+    help="Prove how far above the least variance of the family the noise is, in seconds.",
+)
 @certificate_option
 @json_option
 def calibrate(
@@ -37,6 +42,7 @@ def calibrate(
     family: str,
     relation: str,
     certificate: str | None,
+    global_certificate: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Noise of minimum variance in one family.
@@ -63,6 +69,13 @@ def calibrate(
     if isinstance(dimension, str) or dimension < 1:
         problems.add(f"--dimension: expected a whole number of at least 1, got {dimension!r}")
     require_name(problems, "method", given["method"], METHODS)
+    if global_certificate:
+        from dpnoise.calibration.certificate import GLOBAL, check_certificate
+        from dpnoise.calibration.registry import read_family
+
+        kind = read_family(Problems("family"), family).kind if family in FAMILIES else None
+        check_certificate(problems, GLOBAL, kind, given["method"], given["delta"])
+        given["certificate"] = GLOBAL
     problems.raise_if_any()
     found = find(family, **given)
     if certificate:
@@ -81,9 +94,15 @@ def calibrate(
     if not found.attained:
         limit = f"none of this family has minimum variance; its limit has {found.infimum:.6g}"
         rows.insert(3, ("limit", limit))
+    if found.optimal_within is not None:
+        bound = lower(found.variance * (1.0 - found.optimal_within), 6)
+        proved = f"no noise of this family has less than {bound}, proved"
+        rows.insert(3, ("least of the family", proved))
     budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
     title = f"{family} noise for sensitivity {size!r}, dimension {dimension}, {budget}"
     names = ("noise", "delta", "variance", "method", "attained", "infimum", "certified_by")
+    if global_certificate:
+        names = (*names, "optimal_within")
     request = {"family": family, "relation": relation, **given}
     data = {"request": request, **{name: getattr(found, name) for name in names}}
     show(Answer(title, ("", ""), rows, [], data), as_json=as_json)
