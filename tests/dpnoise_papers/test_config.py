@@ -23,7 +23,7 @@ from dpnoise_papers.config import (
 )
 from dpnoise_papers.papers import MODULES
 from dpnoise_papers.run.settings import places
-from dpnoise_papers.settings import Section
+from dpnoise_papers.settings import Section, Seeded
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -82,10 +82,23 @@ def written(folder, *contents):
     return paths
 
 
-def accepted(config):
+def seeded(paper, name):
+    """A section that ships, with the seed if it draws."""
+    draws = issubclass(module._models(paper)[name].annotation, Seeded)
+    return SHIPPED[paper][name] | ({"seed": SHIPPED["seed"]} if draws else {})
+
+
+def accepted(path, wrong):
+    """Whether what ships is accepted with one entry replaced.
+
+    The section of a paper alone is read first, 100 times as fast: what it refuses, the whole does.
+    """
     try:
-        validate(config)
-    except ConfigError:
+        if path[0] in MODULES and len(path) > 2:
+            paper, name, *inside = path
+            typed(paper, {name: changed(inside, wrong, seeded(paper, name))})
+        validate(changed(path, wrong))
+    except ValueError:
         return False
     return True
 
@@ -124,9 +137,19 @@ def test_no_value_may_be_of_another_type_or_beyond_all_bounds():
         (path, wrong)
         for path, value in leaves(SHIPPED)
         for wrong in WRONG[type(value)]
-        if wrong not in FREE.get(".".join(map(str, path)), []) and accepted(changed(path, wrong))
+        if wrong not in FREE.get(".".join(map(str, path)), []) and accepted(path, wrong)
     ]
     assert not wrongly_accepted
+
+
+@pytest.mark.parametrize("paper", MODULES)
+def test_what_a_section_refuses_the_whole_refuses(paper):
+    for name in SHIPPED[paper]:
+        assert typed(paper, {name: seeded(paper, name)})
+        path = next(path for path, _ in leaves(SHIPPED[paper][name], (paper, name)))
+        assert not accepted(path, {"unheard_of": None})
+        with pytest.raises(ConfigError, match=rf"{paper}\.{name}\."):
+            validate(changed(path, {"unheard_of": None}))
 
 
 def test_every_section_is_closed_and_no_list_may_be_empty():
@@ -135,7 +158,7 @@ def test_every_section_is_closed_and_no_list_may_be_empty():
         for path, value in branches(SHIPPED)
         if path
         for wrong in ([] if isinstance(value, list) else value | {"unheard_of": 1}, "text")
-        if accepted(changed(path, wrong))
+        if accepted(path, wrong)
     ]
     assert not wrongly_accepted
 
