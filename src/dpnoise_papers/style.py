@@ -29,6 +29,8 @@ from xml.sax.saxutils import escape
 import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -36,7 +38,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from dpnoise_papers.result_files import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axis import Axis
@@ -140,6 +142,11 @@ _METADATA = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
+}
+_PRINT: dict[str, Callable[[Figure], Callable[..., None]]] = {
+    "svg": lambda figure: FigureCanvasSVG(figure).print_svg,
+    "pdf": lambda figure: FigureCanvasPdf(figure).print_pdf,
+    "png": lambda figure: FigureCanvasAgg(figure).print_png,
 }
 _LAYER = 200  # dots per inch of what is rasterised inside a vector file
 _DESCRIPTION = {"svg": "Description", "pdf": "Subject", "png": "Description"}
@@ -249,13 +256,18 @@ def save(figure: Figure, stem: str | Path, *, title: str = "", description: str 
         raise ValueError(f"{stem}: expected a width of {PAGE} in, got {figure.get_figwidth():g}")
     stem = Path(stem)
     contents = {}
+    # Panels are laid out once, where a point is a dot as in SVG and PDF. `Figure.savefig` would lay
+    # them out for each format, and draw twice.
+    figure.dpi = 72
     with house_style():
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
         for ending, metadata in _METADATA.items():
             told = {"Title": title, _DESCRIPTION[ending]: description}
             told = {name: text for name, text in told.items() if text}
             buffer = BytesIO()
-            dpi = 300 if ending == "png" else _LAYER
-            figure.savefig(buffer, format=ending, dpi=dpi, metadata={**metadata, **told})
+            figure.dpi = 300 if ending == "png" else _LAYER
+            _PRINT[ending](figure)(buffer, metadata={**metadata, **told})
             contents[stem.with_name(f"{stem.name}.{ending}")] = buffer.getvalue()
     svg = stem.with_name(f"{stem.name}.svg")
     contents[svg] = _accessible(contents[svg], description)

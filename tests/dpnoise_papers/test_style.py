@@ -66,3 +66,17 @@ def test_a_figure_of_another_width_is_not_written(tmp_path):
     with pytest.raises(ValueError, match=r"expected a width of 7.16 in, got 3.5"):
         save(new_figure(3.5, 2.0), tmp_path / "narrow")
     assert not list(tmp_path.iterdir())
+
+
+def test_one_layout_holds_in_all_formats(tmp_path):
+    figure, panels = drawn(["one", "another"], rows=2)
+    paths = save(figure, tmp_path / "layout")
+    assert [path.suffix for path in paths] == [".svg", ".pdf", ".png"]
+    for dpi in (72, 300):  # of vectors and of the PNG
+        figure.dpi = dpi
+        below, above = panels[1, 0].get_tightbbox(), panels[0, 0].get_tightbbox()
+        legend = figure.legends[0].get_window_extent()
+        assert 0 <= legend.y0 < legend.y1 <= below.y0 + dpi / 72
+        assert below.y1 <= above.y0
+        assert above.y1 <= figure.bbox.height
+        assert above.x0 >= 0

@@ -201,6 +201,21 @@ class Noise(ABC):
         """The t with P(T <= t) = `p`; NaN outside [0, 1]."""
         return 0.0 - self.isf(p)  # not -isf: that would make the median -0.0
 
+    def coupled(self, draws: ArrayLike) -> Array:
+        """Values with the signs and tail probabilities of values of the unit Laplace distribution.
+
+        Of draws of `Laplace(1.0)` it makes draws of T: for several distributions, draws that are
+        paired as those of `rvs` from one seed are, which is how `rvs` makes them.
+
+        Parameters
+        ----------
+        draws : array_like of float
+            Values x; the result t has the sign of x and P(|T| > |t|) = exp(-|x|).
+        """
+        x = points(self, "draws", draws)
+        with np.errstate(over="ignore"):
+            return np.copysign(self._magnitude(np.abs(x)), x)[()]
+
     def rvs(
         self,
         size: int | tuple[int, ...] | None = None,
@@ -220,6 +235,4 @@ class Noise(ABC):
         """
         size, rng = draws(self, size, random_state)
         sign = 2.0 * rng.integers(0, 2, size=size) - 1.0
-        level = np.asarray(rng.standard_exponential(size))
-        with np.errstate(over="ignore"):
-            return (sign * self._magnitude(level))[()]
+        return self.coupled(sign * rng.standard_exponential(size))

@@ -213,6 +213,9 @@ def test_samples_follow_the_cdf(noise):
     # Signs are fair: 20,000 tosses leave +-6 standard deviations once in 5e8.
     assert abs(np.sign(draws).mean()) < 6 / math.sqrt(draws.size)
     assert np.abs(draws).max() <= noise.bound
+    # Equal tail probabilities of unit Laplace noise: the same draws, for whole arrays at once.
+    assert np.array_equal(draws, noise.coupled(Laplace(1.0).rvs((40, 500), random_state=11)))
+    assert np.signbit(noise.coupled([-0.0, -0.1, 0.1])).tolist() == [True, True, False]
 
 
 def test_far_tails_are_sampled():

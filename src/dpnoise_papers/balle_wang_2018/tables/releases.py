@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
     from dpnoise_papers.balle_wang_2018.settings import Releases
 
-    Stream = Callable[[int, str], np.random.Generator]
-
 REFERENCES = ("cgm", "agm", "laplace", "agm-js", "agm-th", "zero")
 COLUMNS = (
     "epsilon", "dimension", "method", "repetitions", "deviation", "error", "error_se",
@@ -157,17 +155,12 @@ def _calibrated(family: str, epsilon: float, delta: float, each: float, coordina
     ).noise
 
 
-def _draw(stream: Stream, noise: Noise, shape: tuple[int, int]) -> Array:
-    """Return draws of a noise, one row per repetition; all families share signs and levels."""
-    return np.stack([noise.rvs(shape[1], stream(k, "noise")) for k in range(shape[0])])
-
-
 def _releases(
-    truth: Array, sensitivity: _Sensitivity, epsilon: float, delta: float, stream: Stream
+    truth: Array, sensitivity: _Sensitivity, epsilon: float, delta: float, draws: Array
 ) -> Iterator[tuple[str, float, Array]]:
     """Yield the paper's mechanisms, and the positive part: name, deviation and release."""
     d = truth.shape[1]
-    normal = _draw(stream, Gaussian(1.0), truth.shape)
+    normal = Gaussian(1.0).coupled(draws)
     l2 = sensitivity.l2
     sigma = float(classical_gaussian_sigma(epsilon, delta, l2, allow_large_epsilon=True))
     yield "cgm", sigma, truth + sigma * normal
@@ -178,18 +171,18 @@ def _releases(
     yield "agm-js-plus", sigma, james_stein(noisy, sigma, positive_part=True)
     yield "agm-th", sigma, soft_threshold(noisy, universal_threshold(sigma, d))
     noise = Laplace(sensitivity.l1 / epsilon)
-    yield "laplace", noise.std(), truth + _draw(stream, noise, truth.shape)
+    yield "laplace", noise.std(), truth + noise.coupled(draws)
     yield "zero", 0.0, np.zeros_like(truth)
 
 
 def _exact_releases(
-    truth: Array, sensitivity: _Sensitivity, epsilon: float, delta: float, stream: Stream
+    truth: Array, sensitivity: _Sensitivity, epsilon: float, delta: float, draws: Array
 ) -> Iterator[tuple[str, float, Array]]:
     """Yield independent noise of other families at the same (epsilon, delta)."""
     for family in ("laplace", "flipped-huber", "truncated-laplace"):
         noise = _calibrated(family, epsilon, delta, *sensitivity)
         name = "laplace-exact" if family == "laplace" else family
-        yield name, noise.std(), truth + _draw(stream, noise, truth.shape)
+        yield name, noise.std(), truth + noise.coupled(draws)
 
 
 def _rows(
@@ -220,8 +213,9 @@ def _compare(settings: Releases, data: _Data) -> pd.DataFrame:
         sensitivity = data.sensitivity(settings.samples, d)
         count = range(settings.data_sets(d))
         truth = np.stack([data.draw(stream(k, "data"), settings.samples, d) for k in count])
+        draws = np.stack([Laplace(1.0).rvs(d, stream(k, "noise")) for k in count])
         for epsilon in settings.epsilons:
-            setting = (truth, sensitivity, epsilon, settings.delta, stream)
+            setting = (truth, sensitivity, epsilon, settings.delta, draws)
             released = list(_releases(*setting))
             if d <= settings.exact_up_to:
                 released += _exact_releases(*setting)
