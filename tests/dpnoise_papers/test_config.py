@@ -259,6 +259,11 @@ def test_a_wrong_switch_is_refused(wrong, refusal):
     assert "config: 1 mistake(s)" in refusal(SHIPPED, overrides={"seed": wrong})
 
 
+def test_a_wrong_switch_at_any_depth_is_refused_where_it_is(refusal):
+    message = refusal(SHIPPED, overrides={"flipped_huber_2023": {"figure_1": {"points": "10"}}})
+    assert "flipped_huber_2023.figure_1.points: expected an odd number" in message
+
+
 @pytest.mark.parametrize(
     "folder",
     ["/x/y", "~/dp", "../x", "a/../../x", "src", "src/x", "workflow/x", "./tests", ".", "a\\b"],
