@@ -23,7 +23,6 @@ from dpnoise import (
     LInf,
     allocate,
     calibrate,
-    calibrate_histogram,
     calibrate_joint,
     epsilon_at,
     gaussian_sigma,
@@ -34,6 +33,8 @@ from dpnoise.calibration import budget, certify, cross_check, scalar, scalar_sea
 from dpnoise.calibration.cover.ordered import OneShape
 from dpnoise.calibration.cover.search import cover
 from dpnoise.calibration.equal_variance import increasing_root
+from dpnoise.calibration.histogram.families import rival_by_std
+from dpnoise.calibration.histogram.grids import searched_by_epsilon, searched_by_std
 from dpnoise.noise import (
     DiscreteGaussian,
     FlippedHuber,
@@ -159,12 +160,23 @@ def rounds_of_the_inverse():
 
 def search_of_a_histogram():
     """An earlier end leaves noise that is larger, and certified all the same."""
-    less = calibrate_histogram(std=5.0, delta=1e-6, dimension=10)
+    less = searched_by_std(5.0, 10, 1e-6)
     assert vector_profile(less.noise, 1.0, less.epsilon, copies=10).upper <= 1e-6
 
 
+def search_by_std_gives_up():
+    """`calibrate_histogram` then hands out another family's noise."""
+    with pytest.raises((RuntimeError, ArithmeticError)):
+        searched_by_std(5.0, 10, 1e-6)
+
+
+def halvings_of_an_epsilon():
+    """Without a bracket, what the search has found stays."""
+    assert rival_by_std(2.0, 2.8, 2, 1e-3) is None
+
+
 def variance_of_a_histogram():
-    less = calibrate_histogram(epsilon=2.66, delta=1e-6, dimension=10)
+    less = searched_by_epsilon(2.66, 10, 1e-6)
     assert less.epsilon == 2.66
     assert vector_profile(less.noise, 1.0, 2.66, copies=10).upper <= 1e-6
 
@@ -327,26 +339,30 @@ def _zeros():
 
 CAPS = {
     # place: (values of the cap to try, what is then asserted)
-    "dpnoise.calibration.histogram.calibrate _closer range(_NEWTON)": (
+    "dpnoise.calibration.histogram.grids _closer range(_NEWTON)": (
         (1,),
         variance_of_a_histogram,
     ),
-    "dpnoise.calibration.histogram.calibrate _by_epsilon range(_ROUNDS)": (
+    "dpnoise.calibration.histogram.grids searched_by_epsilon range(_ROUNDS)": (
         (0,),
-        raises(lambda: calibrate_histogram(epsilon=2.66, delta=1e-6, dimension=10)),
+        raises(lambda: searched_by_epsilon(2.66, 10, 1e-6)),
     ),
-    "dpnoise.calibration.histogram.calibrate _minimum_epsilon range(_ROUNDS)": (
+    "dpnoise.calibration.histogram.grids _minimum_epsilon range(_ROUNDS)": (
         (0,),
-        raises(lambda: calibrate_histogram(std=5.0, delta=1e-6, dimension=10)),
+        search_by_std_gives_up,
+    ),
+    "dpnoise.calibration.histogram.families rival_by_std range(_HALVINGS)": (
+        (0,),
+        halvings_of_an_epsilon,
     ),
     "dpnoise.calibration.histogram.search descend range(_ROUNDS)": ((1,), search_of_a_histogram),
     "dpnoise.calibration.histogram.cells Cells.masses range(_DOUBLINGS)": (
         (0,),
-        raises(lambda: calibrate_histogram(std=5.0, delta=1e-6, dimension=10)),
+        search_by_std_gives_up,
     ),
     "dpnoise.calibration.histogram.composition minimum_epsilon range(_WINDOWS)": (
         (0,),
-        raises(lambda: calibrate_histogram(std=5.0, delta=1e-6, dimension=10)),
+        search_by_std_gives_up,
     ),
     "dpnoise.allocation.descent Descent._rounds range(_ROUNDS)": ((0, 1), rounds_of_the_descent),
     "dpnoise.allocation.exact_search _certified range(_EVALUATIONS)": (
@@ -570,10 +586,10 @@ ENDS = {
     "dpnoise.releases.vectors _Column.__init__ while": (
         "a rejection sampler: ends with probability 1"
     ),
-    "dpnoise.calibration.histogram.calibrate _gaussian_epsilon brentq": (
+    "dpnoise.calibration.histogram.grids gaussian_epsilon brentq": (
         "raises if it does not converge"
     ),
-    "dpnoise.calibration.histogram.calibrate _by_std brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.families rival_by_std brentq": "raises if it does not converge",
     "dpnoise.calibration.histogram.cells Cells.masses brentq": "raises if it does not converge",
     "dpnoise.calibration.histogram.composition plan brentq": "raises if it does not converge",
     "dpnoise.calibration.histogram.composition minimum_epsilon brentq": (

@@ -100,9 +100,8 @@ def calibrate(
         rows.insert(3, ("least of the family", proved))
     budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
     title = f"{family} noise for sensitivity {size!r}, dimension {dimension}, {budget}"
-    names = ("noise", "delta", "variance", "method", "attained", "infimum", "certified_by")
-    if global_certificate:
-        names = (*names, "optimal_within")
+    names = ["noise", "delta", "variance", "method", "attained", "infimum", "certified_by"]
+    names += ["optimal_within"] * global_certificate
     request = {"family": family, "relation": relation, **given}
     data = {"request": request, **{name: getattr(found, name) for name in names}}
     show(Answer(title, ("", ""), rows, [], data), as_json=as_json)

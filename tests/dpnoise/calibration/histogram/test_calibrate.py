@@ -48,10 +48,10 @@ def test_better_than_simpler_noise_and_never_below_the_floor():
 
 def test_next_to_pure_noise_it_is_staircase_noise():
     found = calibrate_histogram(std=0.5, delta=1e-6, dimension=2)
-    assert found.delta == 0.0
+    assert found.delta <= 1e-6
     assert found.epsilon < 2 * math.sqrt(2.0) / 0.5
-    assert found.noise.std() <= 0.5
-    assert found.epsilon >= 2 * float(found.noise.largest_loss(1.0)) * (1 - 1e-9)
+    assert 0.4999 <= found.noise.std() <= 0.5
+    assert found.epsilon >= 2 * float(found.noise.largest_loss(1.0)) * (1 - 1e-4)
 
 
 def test_bad_input_is_refused_at_once():
@@ -61,5 +61,5 @@ def test_bad_input_is_refused_at_once():
         calibrate_histogram(std=5.0, delta=1e-6, dimension=2, sensitivity=0.1)
     with pytest.raises(ValueError, match=r"epsilon"):
         calibrate_histogram(epsilon=0.0, delta=1e-6, dimension=2)
-    with pytest.raises(RuntimeError, match="nothing was found"):
+    with pytest.raises(RuntimeError, match="nothing to be found"):
         calibrate_histogram(std=30.0, delta=0.1, dimension=2)
