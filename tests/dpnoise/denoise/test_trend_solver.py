@@ -7,7 +7,7 @@ from scipy import optimize
 from dpnoise.denoise.dual_gap import relative_gap
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.trend_filtering import difference_operator
-from dpnoise.denoise.trend_solver import interior_point, polish, solve
+from dpnoise.denoise.trend_solver import certain_signs, interior_point, polish, solve
 from dpnoise_papers.data.city.synthetic_streets import street_graph
 
 CITY = street_graph(20, 10, np.random.default_rng(0)).graph
@@ -32,6 +32,30 @@ def test_the_interior_point_is_near_and_the_polished_one_is_there(order, penalty
     assert np.all(np.abs(exact.dual[exact.active]) == penalty)
     assert exact.settled
     assert not rough.settled
+
+
+@orders
+@penalties
+def test_signs_known_beforehand_are_those_of_the_optimum(order, penalty):
+    D = difference_operator(CITY, order)
+    known = certain_signs(D, Y, penalty)
+    change = D @ solve(CITY, order, D, Y, penalty).fitted
+    assert np.all(known[known != 0] * change[known != 0] > 0)
+    share = np.mean(known != 0)
+    assert share > 0.9 if penalty == 1e-4 else share == 0.0 if penalty == 50.0 else True
+
+
+def test_a_difference_that_the_penalty_just_levels_has_no_certain_sign():
+    D = Graph(2, [(0, 1)]).incidence
+    assert certain_signs(D, np.array([-1.0, 1.0]), 1.0) == [0.0]  # 2 = 2 lambda: levelled
+    (known,) = certain_signs(D, np.array([-1.0, 1.0]), 1.0 - 1e-6)
+    assert known == np.sign(D @ [-1.0, 1.0])
+    # what is known at one end of a path lets the next sign follow
+    chain = Graph(3, [(0, 1), (1, 2)]).incidence
+    y = np.array([0.0, 3.5, 100.0])
+    first = np.abs(chain @ y) > 1.4 * (abs(chain) @ (abs(chain).T @ np.ones(2)))
+    assert first.tolist() == [False, True]
+    assert np.count_nonzero(certain_signs(chain, y - np.mean(y), 1.4)) == 2
 
 
 @orders
