@@ -67,9 +67,8 @@ def read_lines(problems: Problems, path: str) -> list[tuple[int, list[str]]] | N
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         problems.add(f"{path}: expected a CSV file in UTF-8, got {error}")
         return None
-    while lines and not any(lines[-1][1]):
-        lines.pop()
-    return lines
+    filled = [k for k, (_, cells) in enumerate(lines, 1) if any(cells)]
+    return lines[: max(filled, default=0)]
 
 
 def _is_header(cells: list[str]) -> bool:
