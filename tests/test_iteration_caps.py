@@ -699,6 +699,7 @@ ENDS = {
         "a random walk, almost surely finite"
     ),
     "dpnoise.denoise.largest_penalty _minimum_flow linprog": "raises unless solved",
+    "dpnoise.denoise.trend_solver certain_signs while": "at least one more sign each time",
     "dpnoise.denoise.wavelets _form_wavelets while": "fewer nodes each time",
     "dpnoise_papers.flipped_huber_2023.theory.counterexamples _two_fold quad": (
         "50 digits; compared with a closed form"
