@@ -1,4 +1,4 @@
-"""Gaussian and Laplace noise as public libraries calibrate it, where one is installed.
+"""Gaussian and Laplace noise as public libraries account for it, where one is installed.
 
 Both take the largest l2 or l1 norm of a difference and add the same noise to every coordinate.
 dp_accounting's calibrations use exact profiles; OpenDP's Gaussian goes through zCDP, and its scales
@@ -17,7 +17,7 @@ except ModuleNotFoundError:  # an extra
 else:
     dp.enable_features("contrib")
 
-_OPENDP_EPSILON = 0.01, 20.0  # beyond, its search for a scale may find no bracket
+_OPENDP_EPSILON = 0.01, 20.0  # where its accounts are tried
 
 
 def _accounting(request):
@@ -31,33 +31,24 @@ def _accounting(request):
         yield "Gaussian of dp_accounting", gaussian.standard_deviation**2
 
 
-def _opendp(request):
-    """Scales by OpenDP, for vectors."""
+def _opendp(request, square):
+    """Names of OpenDP's noise for vectors that is private with this variance."""
     epsilon, delta, ball = request.epsilon, request.delta, request.sensitivity
     if dp is None or not _OPENDP_EPSILON[0] <= epsilon <= _OPENDP_EPSILON[1]:
         return
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
-
-    def laplace(scale):
-        return dp.m.make_laplace(domain, dp.l1_distance(T=float), scale)
-
-    most = 100.0 * ball.l1 / epsilon
-    scale = dp.binary_search_param(laplace, ball.l1, epsilon, bounds=(0.0, most))
-    yield "Laplace of OpenDP", 2.0 * scale**2
+    laplace = dp.m.make_laplace(domain, dp.l1_distance(T=float), math.sqrt(square / 2.0))
+    if laplace.check(ball.l1, epsilon):
+        yield "Laplace of OpenDP"
     if delta > 0.0:
-
-        def gaussian(scale):
-            rho = dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale)
-            return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(rho), delta)
-
-        most = 100.0 * ball.l2 * math.sqrt(math.log(2.0 / delta)) / min(epsilon, 1.0)
-        scale = dp.binary_search_param(gaussian, ball.l2, (epsilon, delta), bounds=(0.0, most))
-        yield "Gaussian of OpenDP", scale**2
+        rho = dp.m.make_gaussian(domain, dp.l2_distance(T=float), math.sqrt(square))
+        gaussian = dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(rho), delta)
+        if gaussian.check(ball.l2, (epsilon, delta)):
+            yield "Gaussian of OpenDP"
 
 
-def peers(request):
-    """Yield names and mean variances of the noise of public libraries for a request."""
-    share = request.sensitivity.active_dimension / request.dimension
-    for library in (_accounting, _opendp):
-        for name, square in library(request):
-            yield name, share * square
+def better_peers(request, variance):
+    """Names of public libraries whose private noise has less than a mean variance."""
+    square = variance * request.dimension / request.sensitivity.active_dimension
+    found = [name for name, theirs in _accounting(request) if theirs < square]
+    return [*found, *_opendp(request, square)]

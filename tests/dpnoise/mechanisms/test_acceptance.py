@@ -1,11 +1,13 @@
 """`best` for random sets and budgets; `make fuzz` does the same for as long as one likes."""
 
 import numpy as np
+import pytest
 
-from dpnoise import L2, Gaussian
+from dpnoise import L1, L2, Gaussian, best
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from fuzz.checks_best import CHECKS
+from fuzz.peers import better_peers
 from fuzz.runner import run
 from sampled_delta import loss, sampled_delta
 
@@ -32,3 +34,18 @@ def test_samples_contradict_noise_that_is_too_small():
     estimate, error = sampled_delta(noise, ball.extreme_point, 1.0, rng, draws=4000)
     assert estimate - 6.0 * error > 1e-6
     assert np.max(loss(noise, noise.rvs(10_000, rng), ball.extreme_point)) > 0.5
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_public_libraries_are_found_where_they_need_less_noise(delta):
+    """At epsilon = 1 Laplace noise for an l1 ball has variance 2; the accounts of peers agree."""
+    pytest.importorskip("opendp")
+    request = best(L1(1.0, of=3), epsilon=1.0, delta=delta).request
+    names = ["Laplace of dp_accounting", "Laplace of OpenDP"]
+    assert set(names) <= set(better_peers(request, 2.0 * (1.0 + 1e-6)))
+    if delta == 0.0:
+        assert better_peers(request, 2.0 * (1.0 - 1e-6)) == []
+    else:  # Gaussian noise of more variance than both libraries need
+        assert {"Gaussian of dp_accounting", "Gaussian of OpenDP"} <= set(
+            better_peers(request, 5.1**2)
+        )

@@ -1,32 +1,15 @@
 """Figure of the noise of Table IV: every cell and every variant is on it."""
 
-from pathlib import Path
-
 import pytest
 
-from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.inid_2024.figures.deep_noise import _VARIANTS, signal_and_noise
-from dpnoise_papers.inid_2024.learning_settings import DeepLearning
-from dpnoise_papers.inid_2024.table_4.laplace import VARIANTS, table_4_laplace
-from dpnoise_papers.inid_2024.table_4.noise import table_4
-
-CLAIMS = Path(__file__).parents[4] / "published" / "inid-2024.csv"
+from dpnoise_papers.inid_2024.table_4.laplace import VARIANTS
+from table_4_toys import cells, variants
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def tables():
-    settings = DeepLearning(
-        samples=1000,
-        rate=0.1,
-        epochs=2,
-        layers=[[2, 3], [1, 10]],
-        budgets=[
-            {"noise": "gaussian", "delta": 1e-5, "epsilon": 8.0},
-            {"noise": "laplace", "delta": 0.0, "epsilon": 8.0},
-        ],
-    )
-    claims = read_claims(CLAIMS)
-    return table_4(settings, claims=claims), table_4_laplace(settings, claims=claims)
+    return cells().copy(), variants().copy()
 
 
 def heights(axes):
@@ -35,12 +18,12 @@ def heights(axes):
 
 
 def test_every_noise_of_the_tables_is_drawn(tables):
-    cells, variants = tables
-    figure = signal_and_noise(cells, variants)
+    noises, kinds = tables
+    figure = signal_and_noise(noises, kinds)
     figure.draw_without_rendering()
     left, right = figure.axes
-    assert heights(left) == pytest.approx(sorted(cells["noise_l2"]))
-    shown = variants[variants["variant"].isin(list(_VARIANTS))]
+    assert heights(left) == pytest.approx(sorted(noises["noise_l2"]))
+    shown = kinds[kinds["variant"].isin(list(_VARIANTS))]
     drawn = sorted(float(x) for line in right.lines if line.get_marker() != "None"
                    for x in line.get_xdata())  # fmt: skip
     assert drawn == pytest.approx(sorted(shown["noise_over_gaussian"]))

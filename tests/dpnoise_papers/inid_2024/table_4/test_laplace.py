@@ -1,42 +1,24 @@
 """Variants of Laplace noise: closed forms of noise and privacy, what printed numbers exclude."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dpnoise_papers.claims.published import read_claims
-from dpnoise_papers.inid_2024.learning_settings import DeepLearning
 from dpnoise_papers.inid_2024.table_4.laplace import (
     COLUMNS,
     VARIANTS,
     _gaussian,
     _scales,
     noise_over_gaussian,
-    table_4_laplace,
 )
 from dpnoise_papers.inid_2024.table_4.noise import PRINTED_AS
-
-CLAIMS = Path(__file__).parents[4] / "published" / "inid-2024.csv"
-SIZES = np.array([30.0, 30.0, 1000.0])
+from table_4_toys import SIZES, variants
 
 
 @pytest.fixture(scope="module")
 def table():
-    settings = DeepLearning(
-        samples=1000,
-        rate=0.1,
-        epochs=5,
-        layers=[[2, 30], [1, 1000]],
-        budgets=[
-            {"noise": "gaussian", "delta": 1e-5, "epsilon": 5.0},
-            {"noise": "gaussian", "delta": 1e-5, "epsilon": 8.0},
-            {"noise": "laplace", "delta": 0.0, "epsilon": 8.0},
-            {"noise": "laplace", "delta": 0.0, "epsilon": 3.0},  # no Gaussian row beside it
-        ],
-    )
-    table = table_4_laplace(settings, claims=read_claims(CLAIMS))
+    table = variants()
     assert list(table.columns) == list(COLUMNS)
     assert set(table["epsilon"]) == {8.0}
     assert len(table) == len(PRINTED_AS) * (len(VARIANTS) - 1) + 1

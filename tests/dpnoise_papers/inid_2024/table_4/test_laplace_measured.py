@@ -1,35 +1,18 @@
 """Variants of Laplace noise over measured gradients: between the ends over all shapes."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
-from dpnoise_papers.claims.published import read_claims
-from dpnoise_papers.inid_2024.learning_settings import DeepLearning
-from dpnoise_papers.inid_2024.table_4.laplace import table_4_laplace
 from dpnoise_papers.inid_2024.table_4.laplace_measured import (
     COLUMNS,
     table_4_laplace_measured,
 )
-
-CLAIMS = Path(__file__).parents[4] / "published" / "inid-2024.csv"
-SIZES = {"whole": 1030.0, "group": 1000.0}
+from table_4_toys import SIZES, variants
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def laplace():
-    settings = DeepLearning(
-        samples=1000,
-        rate=0.1,
-        epochs=5,
-        layers=[[1, 30], [1, 1000]],
-        budgets=[
-            {"noise": "gaussian", "delta": 1e-5, "epsilon": 8.0},
-            {"noise": "laplace", "delta": 0.0, "epsilon": 8.0},
-        ],
-    )
-    return table_4_laplace(settings, claims=read_claims(CLAIMS))
+    return variants().copy()
 
 
 def shapes(**ratios):
@@ -43,7 +26,7 @@ def shapes(**ratios):
 
 
 def test_flat_gradients_give_the_column_for_flat_gradients(laplace):
-    whole = table_4_laplace_measured(laplace, shapes(whole=[SIZES["whole"] ** 0.5], group=[1.0]))
+    whole = table_4_laplace_measured(laplace, shapes(whole=[SIZES.sum() ** 0.5], group=[1.0]))
     assert list(whole.columns) == COLUMNS
     iid = laplace["scheme"] == "iid"
     expected = laplace[iid]["noise_over_gaussian"].to_numpy()

@@ -1,0 +1,38 @@
+"""Small tables of Table IV, which several test modules read: each is made once."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from dpnoise_papers.claims.published import read_claims
+from dpnoise_papers.inid_2024.learning_settings import DeepLearning
+from dpnoise_papers.inid_2024.table_4.laplace import table_4_laplace
+from dpnoise_papers.inid_2024.table_4.noise import table_4
+
+CLAIMS = Path(__file__).parents[1] / "published" / "inid-2024.csv"
+SIZES = np.array([30.0, 30.0, 1000.0])
+_SETTINGS = DeepLearning(
+    samples=1000,
+    rate=0.1,
+    epochs=5,
+    layers=[[2, 30], [1, 1000]],
+    budgets=[
+        {"noise": "gaussian", "delta": 1e-5, "epsilon": 5.0},
+        {"noise": "gaussian", "delta": 1e-5, "epsilon": 8.0},
+        {"noise": "laplace", "delta": 0.0, "epsilon": 8.0},
+        {"noise": "laplace", "delta": 0.0, "epsilon": 3.0},  # no Gaussian row beside it
+    ],
+)
+
+
+@cache
+def cells():
+    """Noise of every cell."""
+    return table_4(_SETTINGS, claims=read_claims(CLAIMS))
+
+
+@cache
+def variants():
+    """Variants of Laplace noise."""
+    return table_4_laplace(_SETTINGS, claims=read_claims(CLAIMS))
