@@ -119,6 +119,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/gaussian.py
 	$(BIN)/python benchmarks/allocation.py
 	$(BIN)/python benchmarks/peers
+	$(BIN)/python benchmarks/over_k
 
 # The environments: exactly the files whose hashes are in a lock, made anew when it changes.
 $(READY) $(DEEP_READY): .%/ready: pyproject.toml

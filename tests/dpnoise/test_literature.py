@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import optimize, special
 
 from dpnoise import (
     L2,
@@ -26,6 +26,7 @@ from dpnoise import (
     privacy_profile,
     vector_profile,
 )
+from dpnoise.calibration.histogram.cells import Cells, sorted_masses
 from dpnoise.joint.search import Search
 from dpnoise.noise import staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
@@ -167,3 +168,60 @@ def test_the_optimal_noise_for_one_number_is_a_histogram_that_the_account_confir
     noise = Histogram(1.0, found.cells, found.masses, found.ratio)
     assert noise.var() == pytest.approx(bounds.upper, rel=1e-9)
     assert privacy_profile(noise, 1.0, 1.0) <= 1e-3 * (1 + 1e-8)
+
+
+def test_the_l2_mechanism():
+    budget = {"epsilon": 1.0, "delta": 1e-5}
+    gaussian = gaussian_sigma(**budget) ** 2
+    for row in table("The l2 mechanism", "| K | sigma"):
+        K, theirs, here, ratio, power, best_ratio = map(float, row)
+        ball = L2(1.0, of=int(K))
+        found = calibrate_joint("k-norm", ball, **budget)
+        assert found.noise.scale == pytest.approx(here, abs=1e-5)
+        assert found.variance[0] / gaussian == pytest.approx(ratio, abs=1e-4)
+        assert 0.0 <= theirs - here <= 4e-3  # tolerance and grid of their search
+        if int(K) not in {2, 10, 100}:
+            continue
+        best = calibrate_joint("generalised-gamma", ball, **budget)
+        assert best.noise.power == pytest.approx(power, abs=6e-3)
+        assert best.variance[0] / gaussian == pytest.approx(best_ratio, abs=1e-4)
+        assert best.variance[0] >= 0.993 * found.variance[0]
+
+
+def cactus(std, n):
+    """Return the histogram of a variance with the least Kullback-Leibler divergence, and that."""
+    cells = Cells.of(n, math.ceil(12.0 * std * n) + n, math.exp(-math.sqrt(2.0) / std))
+    rows, x2 = np.array([cells.weight, cells.square]), cells.square / cells.weight
+
+    def objective(rises):
+        p = cells.masses(np.cumsum(rises), std * std)
+        here, there, factor = cells.pair(p)
+        loss = np.log(here / there)
+        gradient = cells.gather(factor * (loss + 1.0), -factor * here / there)
+        right = [gradient @ p, gradient @ (p * x2)]
+        free = gradient - np.linalg.solve([rows @ p, rows @ (p * x2)], right) @ rows
+        return np.sum(factor * here * loss), np.cumsum((-p * free)[::-1])[::-1]
+
+    start = np.diff(0.5 * (np.arange(cells.weight.size) / n / std) ** 2, prepend=0.0)
+    options = {"maxiter": 3000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
+    found = optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    masses, ratio = sorted_masses(cells, cells.masses(np.cumsum(found.x), std * std))
+    return Histogram(1.0, n, tuple(masses.tolist()), ratio), found.fun
+
+
+def test_the_cactus_mechanism():
+    noise, divergence = cactus(2.0, 8)
+    assert noise.unimodal
+    assert noise.var() == pytest.approx(4.0, rel=1e-9)
+    assert divergence < 0.5 / 4.0  # that of Gaussian noise
+    for copies, *printed in table("The cactus", "| releases"):
+        gaussian, here, histogram = map(float, printed)
+        for one, epsilon in ((Gaussian(2.0), gaussian), (noise, here)):
+            upper = vector_profile(one, 1.0, [epsilon, 0.9995 * epsilon], copies=int(copies)).upper
+            assert upper[0] <= 1e-6 < upper[1]
+        if int(copies) == 10:  # the histogram of staircase noise
+            budget = {"epsilon": histogram, "delta": 1e-6, "dimension": 10}
+            assert calibrate("staircase", **budget).variance == pytest.approx(4.0, rel=2e-4)
+        else:
+            found = calibrate_histogram(std=2.0, delta=1e-6, dimension=int(copies))
+            assert histogram == pytest.approx(found.epsilon, abs=1e-3)

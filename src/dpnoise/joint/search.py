@@ -67,7 +67,10 @@ class Search:
 
         RuntimeError if there is none close by.
         """
-        slope = max((self.spare(curve(x + _PROBE)) - self.spare(curve(x))) / _PROBE, 1e-3)
+        here, after = self.spare(curve(x)), self.spare(curve(x + _PROBE))
+        if after >= _FAR:  # (epsilon, 0)-DP noise is next to it: the slope on the other side
+            here, after = self.spare(curve(x - _PROBE)), here
+        slope = max((after - here) / _PROBE, 1e-3)
         for _ in range(_CERTIFICATES):
             noise = curve(x)
             lower, upper = radial_delta_bounds(noise, self.epsilon, cells=_CELLS)

@@ -70,3 +70,11 @@ def test_a_delta_out_of_reach_raises():
     search = Search(L2(1.0, of=3), 0.0, 1e-6)
     with pytest.raises(RuntimeError):  # no bound makes up for a scale that is too small
         search.bound(1e-3)
+
+
+def test_delta_is_used_next_to_pure_noise():
+    """In two coordinates the (epsilon, 0)-DP scale is 0.07 % away, closer than the probe's step."""
+    search = Search(L2(1.0, of=2), 1.0, 1e-5)
+    noise, lower, upper = search.certified(search.scales(1.0), search.scale(1.0))
+    assert lower <= upper <= 1e-5
+    assert 0.999 < noise.scale < 0.9994

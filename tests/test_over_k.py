@@ -1,0 +1,35 @@
+"""The page on the time of a calibration: its table is that of the last run of benchmarks/over_k."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+OVER_K = Path(__file__).parents[1] / "benchmarks" / "over_k"
+TABLE = pd.read_csv(OVER_K / "over_k.csv")
+
+
+def show():
+    spec = importlib.util.spec_from_file_location("show_over_k", OVER_K / "show.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_says_what_the_run_said():
+    module = show()
+    page = (module.DOCS / "calibration-time.md").read_text(encoding="utf-8")
+    assert module.filled(page, TABLE) == page
+    assert set(TABLE["function"]) == {name for names in module.PANELS.values() for name in names}
+
+
+def test_every_function_is_timed_for_every_number_of_coordinates():
+    times = TABLE.pivot_table(index=["function", "of"], columns="K", values="seconds")
+    assert list(times.columns) == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    assert np.all(times > 0.0)
+
+
+def test_no_time_grows_by_more_than_the_page_says():
+    times = TABLE.pivot_table(index=["function", "of"], columns="K", values="seconds")
+    assert np.all(times.drop("dp_accounting")[1000] < 20.0 * times.drop("dp_accounting")[2])
