@@ -60,6 +60,8 @@ _LAST = 1e-4  # the gain after one of this size is of the order of its square
 _SCALAR_GAIN, _SCALAR_LAST = 2e-10, 1e-5  # the same for one coordinate
 _ROUNDS = 6
 _SHAPE_CLOSE = 2e-4  # error of the shape relative to the grid's spacing
+_SHAPE_NEAR = 2e-2  # the same while there is much to gain
+_AT_END = 5e-2  # of an interval, relative: the minimum may lie beyond
 
 
 class KnownNoise(NamedTuple):
@@ -154,10 +156,14 @@ class EqualVarianceSearch:
         """Noise of minimum variance, from known noise and shapes to scan."""
         best = min(known, key=lambda item: (item.variance, item.limit))
         scan = np.full(len(grid), -np.inf)
+        located = math.nan
         for _ in range(_SCANS):
             before = best
             for ends in self._promising_intervals(best.variance, grid, scan):
-                best = self._refined(best, ends)
+                if ends[0] < located < ends[1]:
+                    continue
+                best, close = self._refined(best, ends)
+                located = best.shape if close else math.nan
             if best.variance >= before.variance:
                 break
         return best
@@ -178,26 +184,33 @@ class EqualVarianceSearch:
         low, high = np.maximum(minima - 1, 0), np.minimum(minima + 1, len(grid) - 1)
         return list(zip(grid[low].tolist(), grid[high].tolist(), strict=True))
 
-    def _refined(self, best: KnownNoise, ends: tuple[float, float]) -> KnownNoise:
-        """Noise of less variance with a shape between `ends`, or `best` if there is none."""
+    def _refined(self, best: KnownNoise, ends: tuple[float, float]) -> tuple[KnownNoise, bool]:
+        """Noise of less variance with a shape between `ends`, or `best` if there is none.
+
+        And whether its shape is the one of minimum variance there, or next to it.
+        """
         from scipy.optimize import minimize_scalar  # noqa: PLC0415
 
         bounds = math.log(ends[0]), math.log(ends[1])
-        tolerance = _SHAPE_CLOSE * (bounds[1] - bounds[0])
+        width = bounds[1] - bounds[0]
         scalar = self.budget.dimension == 1
         gain, last = (_SCALAR_GAIN, _SCALAR_LAST) if scalar else (_GAIN, _LAST)
+        near = not ends[0] < best.shape < ends[1]  # otherwise there is less to gain
         for _ in range(_ROUNDS):
             found = minimize_scalar(
                 lambda x: self.excess_at_variance(math.exp(x), best.variance),  # noqa: B023
                 bounds=bounds,
                 method="bounded",
-                options={"xatol": tolerance},
+                options={"xatol": (_SHAPE_NEAR if near else _SHAPE_CLOSE) * width},
             )
-            if found.fun > -gain:
-                break
-            shape = math.exp(found.x)
-            step = 0.05 * min(1.0, -found.fun)
-            best = KnownNoise(self.variance_at(shape, best.variance, step), shape, limit=False)
-            if found.fun > -last:
-                break
-        return best
+            small = found.fun > -last
+            if found.fun <= -gain:
+                shape = math.exp(found.x)
+                step = 0.05 * min(1.0, -found.fun)
+                best = KnownNoise(self.variance_at(shape, best.variance, step), shape, limit=False)
+                if near and min(found.x - bounds[0], bounds[1] - found.x) < _AT_END * width:
+                    return best, False  # the next scan moves the interval
+            if small and not near:
+                return best, found.fun <= -gain
+            near = near and not small
+        return best, False

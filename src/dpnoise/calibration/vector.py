@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # Rounding must not put the largest loss of a kink above epsilon.
 _BELOW = 1.0 - 1e-12
 _ROUGH, _FINE = 1e-5, 3e-8  # errors of log delta on the kink
+_FIRST, _AWAY = 1e-4, 5e-3  # an error for log delta further than this from that of the budget
 _FAR = 9.0  # bound of the logarithm of a shape
 _NO_GAIN = 1e-9  # of variance, relative: not worth a search for the kink
 _SENSITIVE = 1e-4  # a gain above it depends on the last digits of the kink
@@ -138,7 +139,10 @@ def _kink(
 
     def excess(log_shape: float) -> float:  # delta falls with the shape
         shape = math.exp(min(max(-log_shape, -_FAR), _FAR))
-        found = search.excess(search.make(shape, 1.0), share / shape, error)
+        noise = search.make(shape, 1.0)
+        found = search.excess(noise, share / shape, _FIRST)
+        if abs(found) < _AWAY:
+            found = search.excess(noise, share / shape, error)
         return found + error  # on the private side
 
     try:
