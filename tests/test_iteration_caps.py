@@ -503,6 +503,8 @@ FIXED = {
     "dpnoise_papers.verify.allocation _minimised range(_SECTIONS)": (
         "golden sections to below rounding; a miss shows as a disagreement"
     ),
+    "dpnoise.learn.kernel _advance_logistic range(ROWS)": "all rows of the samples",
+    "dpnoise.learn.kernel _advance_squared range(ROWS)": "all rows of the samples",
     "dpnoise_papers.review.pictures _palette range(RARE)": "as many colours as a palette gets",
     "dpnoise.privacy.scalar.unimodal UnimodalShift._bounds range(_ROUNDS)": (
         "cells left undecided count in full in the upper bound"

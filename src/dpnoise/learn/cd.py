@@ -6,9 +6,10 @@ clipped per-sample gradients of one coordinate, adds noise scaled to its sensiti
 and applies the proximal operator.
 
 Privacy. Every update at coordinate i has sensitivity lambda_i = 2 C_i / N under replace-one
-and gets lambda_i times one unit noise, so L K updates compose to the account that
-`dpnoise.calibration.coordinate_noise` certifies, whatever the order of coordinates, as long
-as the order does not depend on the data. All iterates are private, not only the last one.
+and gets lambda_i, rounding included (`dpnoise.learn.kernel.ROUNDING`), times one unit noise, so
+L K updates compose to the account that `dpnoise.calibration.coordinate_noise` certifies,
+whatever the order of coordinates, as long as the order does not depend on the data. All iterates
+are private, not only the last one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.learn import kernel
-from dpnoise.learn.problem import LOSSES, PENALTIES
+from dpnoise.learn.problem import LOSSES, PENALTIES, in_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +123,7 @@ def descend(
     visits = np.ascontiguousarray(np.broadcast_to(cyclic if given is None else given, unit.shape))
 
     squared = problem.loss == "squared"
-    start = (-problem.target if squared else np.zeros(problem.size)).astype(np.float32)
+    start = in_rows(-problem.target if squared else np.zeros(problem.size))
     shape = len(taus), len(levels), len(unit), len(seen), problem.coordinates
     out = np.full(shape, np.nan)
 
@@ -132,6 +133,7 @@ def descend(
         result = np.full((*shape[:2], 1, *shape[3:]), np.nan)
         kernel.run(
             LOSSES.index(problem.loss),
+            problem.size,
             problem.columns,
             start,
             taus,

@@ -2,14 +2,18 @@
 
 One pass over the data per coordinate update does two things in the same sweep of memory: it
 applies the previous coordinate's update to the fitted values, and it sums the clipped
-per-sample gradients of the next coordinate. Features are float32, one contiguous row per
-coordinate; beside them only the fitted values and, for the logistic loss, the clipped
-gradients have length N.
+per-sample gradients of the next coordinate. Features are float32, contiguous by coordinate;
+beside them only the fitted values and, for the logistic loss, sums of gradients are held.
 
-The clipped gradients are summed in double precision. In single precision the rounding of a
-sum depends on what was summed before, and one replaced sample can move the sum of a million
-others by many times 2 C (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022); in double
-precision by a relative N^2 2^-53 more than 2 C at most, in whatever order.
+Samples lie in `ROWS` = 4 rows of H, with zeros after the last, whose gradients are zeros. Each
+clipped gradient is at most C in size. The 4 of a place in the rows are added in single precision,
+the H sums in double precision. Rounding moves a sum of 4 by at most 4 g C in whatever order,
+g = 3 u / (1 - 3 u) and u = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+section 4.2). One replaced sample changes one of these sums, by at most 2 C + 2 (4 g C), which is
+less than 2 C (1 + 2^-20) = 2 C `ROUNDING`, by which the noise is scaled. Double precision adds a
+relative N^2 2^-53 at most, in whatever order. Were more gradients added in single precision, one
+sample could move the sum of a million others by many times 2 C, since the rounding of a sum
+depends on what was summed before (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022).
 
 `fastmath` leaves out 'nnan' and 'ninf': a run that diverges must show as inf or nan, not as
 an arbitrary number. Users call `dpnoise.learn.cd.descend`, which checks its arguments.
@@ -22,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._extras import imports_of
+from dpnoise.learn.problem import ROWS
 
 with imports_of("learn"):
     from numba import njit
@@ -35,38 +40,44 @@ if TYPE_CHECKING:
 
 SQUARED, LOGISTIC = 0, 1
 NO_PENALTY, L1, L2 = 0, 1, 2
+ROUNDING = 1.0 + 2.0**-20
 
 _FAST = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 
 @njit(inline="always", cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def _sigmoid_neg(m: np.float32) -> np.float32:
-    """Logistic function 1/(1+exp(m)) in float32, absolute error below 4e-7 for every m.
+def _twice_sigmoid_neg(u: np.float32) -> np.float32:
+    """Twice the logistic function, 2/(1+exp(4 u)), in float32, absolute error below 8e-7.
 
-    With tanh(m/4) = p/q (the [7/6] continued fraction of Lambert), the double-angle formula
-    gives (1 - tanh(m/2))/2 = (q-p)^2 / (2 (p^2+q^2)): one division and no exp, so that the
-    loop stays in SIMD registers.
+    With t = tanh(u) the double-angle formula gives 1 - tanh(2 u) = (1 - t)^2 / (1 + t^2). For
+    t = p/q that is (q - p)^2 / (p^2 + q^2): one division and no exp, so that the loop stays in
+    SIMD registers. The coefficients of the odd rational function p/q make the largest error on
+    [-4, 4] the least; beyond, 2/(1+exp(4 u)) is within 3e-7 of 0 or 2.
     """
-    u = np.float32(0.25) * min(max(m, np.float32(-20.0)), np.float32(20.0))
-    s = u * u
-    p = u * (np.float32(135135.0) + s * (np.float32(17325.0) + s * (np.float32(378.0) + s)))
-    q = np.float32(135135.0) + s * (
-        np.float32(62370.0) + s * (np.float32(3150.0) + s * np.float32(28.0))
-    )
+    v = min(max(u, np.float32(-4.0)), np.float32(4.0))
+    s = v * v
+    p = v * (np.float32(1135.3266) + s * (np.float32(122.64111) + s))
+    q = np.float32(1135.3274) + s * (np.float32(501.07522) + s * np.float32(16.667313))
     d = q - p
-    return np.float32(0.5) * d * d / (p * p + q * q)
+    return d * d / (p * p + q * q)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def _advance_squared(
     fit: Floats, previous: Floats, delta: np.float32, column: Floats, bound: np.float32
 ) -> float:
-    """Add delta * previous to the residuals; return the sum of clipped gradients."""
+    """Add delta * previous to the residuals; return the sum of clipped gradients.
+
+    Arrays have shape (ROWS, H).
+    """
     total = 0.0
-    for n in range(fit.shape[0]):
-        r = fit[n] + delta * previous[n]
-        fit[n] = r
-        total += np.float64(min(max(r * column[n], -bound), bound))
+    for n in range(fit.shape[1]):
+        few = np.float32(0.0)
+        for row in range(ROWS):
+            r = fit[row, n] + delta * previous[row, n]
+            fit[row, n] = r
+            few += min(max(r * column[row, n], -bound), bound)
+        total += np.float64(few)
     return total
 
 
@@ -77,21 +88,26 @@ def _advance_logistic(  # noqa: PLR0917
     delta: np.float32,
     column: Floats,
     bound: np.float32,
-    clipped: Floats,
+    sums: Floats,
 ) -> float:
-    """As `_advance_squared` for margins y x'w; columns carry the label's sign.
+    """As `_advance_squared` for a quarter of the margins y x'w; columns carry the label's sign.
 
-    The gradients pass through `clipped`, shape (N,), because one loop in both precisions
-    would halve the width of the vectors in which the sigmoid is computed.
+    The sums of ROWS gradients pass through `sums`, shape (H,), because one loop in both precisions
+    would halve the width of the vectors in which the sigmoid is computed. They are of twice the
+    gradients, clipped at twice the bound, which leaves rounding as it is.
     """
-    for n in range(fit.shape[0]):
-        m = fit[n] + delta * previous[n]
-        fit[n] = m
-        clipped[n] = min(max(_sigmoid_neg(m) * column[n], -bound), bound)
+    twice = np.float32(2.0) * bound
+    for n in range(fit.shape[1]):
+        few = np.float32(0.0)
+        for row in range(ROWS):
+            u = fit[row, n] + delta * previous[row, n]
+            fit[row, n] = u
+            few += min(max(_twice_sigmoid_neg(u) * column[row, n], -twice), twice)
+        sums[n] = few
     total = 0.0
-    for n in range(fit.shape[0]):
-        total -= np.float64(clipped[n])
-    return total
+    for n in range(fit.shape[1]):
+        total -= np.float64(sums[n])
+    return 0.5 * total
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
@@ -107,6 +123,7 @@ def _prox(value: float, step: float, penalty: int, strength: float) -> float:
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def run(  # noqa: PLR0917
     loss: int,
+    size: int,
     columns: Floats,
     start: Floats,
     steps: Array,
@@ -123,17 +140,17 @@ def run(  # noqa: PLR0917
 ) -> None:
     """Run the wanted (step, clip), every repetition; write parameters after some passes to `out`.
 
-    Arguments as for `dpnoise.learn.cd.descend`. `start`, shape (N,), holds the fitted values of
-    zero weights: minus the target (squared loss) or zeros (logistic loss). `columns`, shape (K, N),
-    `smoothness` and `strengths`, shape (K,), are those of a `Problem`; `out` has shape
-    (S, C, R, E, K) for the rising numbers of passes `ends`, shape (E,): the last pass alone where
-    the mean is asked for. The unit noise of an update is scaled here by the sensitivity
-    2 C_i / N.
+    Arguments as for `dpnoise.learn.cd.descend`. `start`, shape (ROWS, H), holds the fitted values
+    of zero weights: minus the target (squared loss) or zeros (logistic loss). `columns`, shape
+    (K, ROWS, H), `smoothness` and `strengths`, shape (K,), are those of a `Problem` of `size`
+    samples; `out` has shape (S, C, R, E, K) for the rising numbers of passes `ends`, shape (E,):
+    the last pass alone where the mean is asked for. The unit noise of an update is scaled here by
+    the sensitivity 2 C_i / N, rounding included.
     """
-    size = columns.shape[1]
     coordinates = columns.shape[0]
+    unit = 1.0 if loss == SQUARED else 0.25  # of the fitted values that are advanced
     share = np.sqrt(smoothness / np.sum(smoothness))
-    fit, clipped = np.empty(size, dtype=np.float32), np.empty(size, dtype=np.float32)
+    fit, sums = np.empty_like(start), np.empty(start.shape[1], dtype=np.float32)
     weight = np.empty(coordinates)
     for s in range(steps.shape[0]):
         for c in range(clips.shape[0]):
@@ -156,12 +173,13 @@ def run(  # noqa: PLR0917
                             )
                         else:
                             total = _advance_logistic(
-                                fit, columns[previous], delta, columns[j], bound, clipped
+                                fit, columns[previous], delta, columns[j], bound, sums
                             )
-                        gradient = (total + 2.0 * np.float64(bound) * noise[r, k, i]) / size
+                        sensitivity = 2.0 * np.float64(bound) * ROUNDING
+                        gradient = (total + sensitivity * noise[r, k, i]) / size
                         step = steps[s] / smoothness[j]
                         new = _prox(weight[j] - step * gradient, step, penalty, strengths[j])
-                        delta = np.float32(new - weight[j])
+                        delta = np.float32(unit * (new - weight[j]))
                         weight[j] = new
                         previous = j
                     if averaged:

@@ -24,6 +24,7 @@ from dpnoise.learn.bounded_problem import (
     public_vector,
 )
 from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
+from dpnoise.learn.kernel import ROUNDING
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.privacy_warnings import warn_of_large_delta
@@ -152,10 +153,11 @@ class PrivateDescent(BaseEstimator):
         ]
         problem = problems_of[0]  # what follows depends on what they share
 
-        # The clipped gradients are summed in double precision, in an order that the compiler
-        # chooses: replacing one sample moves the sum by 2 C_i and at most this much more.
+        # Sums of clipped gradients are added in double precision, in an order that the compiler
+        # chooses: replacing one sample moves the total by 2 C_i ROUNDING, to which the descent
+        # scales its noise, and at most this much more.
         rounding = 1.0 + problem.size**2 * 2.0**-52
-        self.sensitivities_ = problem.sensitivities(self.clip) * rounding
+        self.sensitivities_ = problem.sensitivities(self.clip) * ROUNDING * rounding
         shape = (len(problems_of), self.passes, problem.coordinates)
         orders = np.array([coordinate_orders(self.order, shape[1:], rng) for _ in problems_of])
         if self.epsilon == math.inf:
@@ -178,7 +180,7 @@ class PrivateDescent(BaseEstimator):
                 target_bound=target_bound,
                 step=self.step,
                 clip=self.clip,
-                noise=noise,
+                noise=noise * ROUNDING,
                 orders=order,
             )
             for noise, order in zip(unit, orders, strict=True)

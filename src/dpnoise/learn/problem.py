@@ -29,8 +29,23 @@ if TYPE_CHECKING:
 # Single precision, in which the columns are stored, squares numbers of these sizes.
 _MINIMUM, _MAXIMUM = 1e-15, 1e15
 
+ROWS = 4  # in which the samples of a column lie
+_WIDTH = 8  # numbers of single precision in a vector register: rows of whole vectors are fastest
+
 LOSSES = ("squared", "logistic")
 PENALTIES = ("none", "l1", "l2")
+
+
+def in_rows(values: Array) -> NDArray[np.float32]:
+    """Values of N samples, shape (..., N), as the kernel reads them: float32, shape (..., ROWS, H).
+
+    Sample n is at place n of the ROWS * H, zeros follow.
+    """
+    shape, size = values.shape[:-1], values.shape[-1]
+    row = _WIDTH * -(-size // (ROWS * _WIDTH))
+    rows = np.zeros((*shape, ROWS * row), dtype=np.float32)
+    rows[..., :size] = values
+    return rows.reshape(*shape, ROWS, row)
 
 
 @dataclass(frozen=True)
@@ -48,9 +63,9 @@ class Problem:
         Penalty strength by coordinate; 0 for the intercept.
     smoothness : float64 array, shape (K,)
         The constants M_i.
-    columns : float32 array, shape (K, N)
+    columns : float32 array, shape (K, 4, H)
         What the kernel reads: features by coordinate, multiplied by the label for the
-        logistic loss.
+        logistic loss, with sample n at place n of the 4 H and zeros after them.
     intercept : bool
         Whether the last column is an unpenalised column of ones.
     """
@@ -195,7 +210,7 @@ def lay_out(
         penalty=penalty,
         strengths=strengths,
         smoothness=mean_squares * (0.25 if loss == "logistic" else 1.0),
-        columns=np.ascontiguousarray(signed.T, dtype=np.float32),
+        columns=in_rows(signed.T),
         intercept=intercept,
     )
 

@@ -151,7 +151,7 @@ def test_replacing_one_sample_moves_an_update_by_its_sensitivity_at_most(loss, r
     other = data.draw(st.floats(-1e4, 1e4, width=32))
     label = -target[place] if loss == "logistic" else data.draw(st.floats(-1e4, 1e4, width=32))
     columns, changed = problem.columns.copy(), target.copy()
-    columns[0, place] = other * (label if loss == "logistic" else 1.0)
+    columns[0].reshape(-1)[place] = other * (label if loss == "logistic" else 1.0)
     changed[place] = label
     neighbour = replace(problem, columns=columns, target=changed)
     zeros = np.zeros((1, 1, 1))
@@ -181,7 +181,7 @@ def test_rounding_of_long_sums_cannot_break_the_sensitivity(lanes):
     features[0] = 1.0
     problem = make_problem(features[:, None], np.full(size, -1.0), loss="squared")
     columns = problem.columns.copy()
-    columns[0, 0] = -1.0
+    columns[0, 0, 0] = -1.0
     zeros = np.zeros((1, 1, 1))
     pair = [
         descend(p, steps=[1.0], clips=[1.0], noise=zeros).item()

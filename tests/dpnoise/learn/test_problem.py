@@ -63,8 +63,10 @@ def test_smoothness_bounds_the_curvature(loss):
 
 def test_columns_carry_the_label_of_the_logistic_loss():
     problem = make_problem(X, SIGNS, loss="logistic", penalty="l2", strength=2.0, intercept=True)
-    assert np.array_equal(problem.columns[:4], (X * SIGNS[:, None]).T.astype(np.float32))
-    assert np.array_equal(problem.columns[4], SIGNS.astype(np.float32))
+    columns = problem.columns.reshape(5, -1)
+    assert np.array_equal(columns[:4, :60], (X * SIGNS[:, None]).T.astype(np.float32))
+    assert np.array_equal(columns[4, :60], SIGNS.astype(np.float32))
+    assert not columns[:, 60:].any()
     assert problem.columns.dtype == np.float32
     assert problem.columns.flags.c_contiguous
     assert problem.strengths.tolist() == [2.0, 2.0, 2.0, 2.0, 0.0]
