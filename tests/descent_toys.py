@@ -41,6 +41,8 @@ PLAIN_ORDERS = {
     "seen": [1, 2, 9],
     "coarse_trials": 3,
     "refine": 3,
+    "keep": 10.0,
+    "audit": 1,
 }
 ORDERS = DescentOrders(**PLAIN_ORDERS)
 MORE = DescentVariants(

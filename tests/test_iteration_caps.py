@@ -601,10 +601,7 @@ ENDS = {
         "a search: what it leads to is certified, larger if it ends early"
     ),
     "dpnoise.mechanisms.independent staircase while": "a few doubles down",
-    "dpnoise_papers.descent.harness race while": "one trial fewer in each round",
-    "dpnoise_papers.flipped_huber_2023.tables.table_3_race run_for_best while": (
-        "fewer trials are left in each round"
-    ),
+    "dpnoise_papers.descent.harness race while": "fewer trials are left in each round",
     "dpnoise_papers.verify.allocation minimum_cost brentq": "raises where it does not converge",
     "dpnoise_papers.verify.densities Density.crossing brentq": (
         "raises where it does not converge"

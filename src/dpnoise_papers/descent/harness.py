@@ -8,6 +8,7 @@ choose the combination whose mean error over the trials is the smallest.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,13 +20,16 @@ from dpnoise.learn.cd import descend
 from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
     from dpnoise.learn.problem import Problem
 
+    Flags = NDArray[np.bool_]
+
+_Key = TypeVar("_Key", bound=Hashable)
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
 _ROUNDING = 1e-9
@@ -115,38 +119,69 @@ def run(
 
 
 def race(
-    errors: Callable[[list[int], NDArray[np.bool_]], Array], shape: tuple[int, int], trials: int
-) -> Array:
-    """Errors of every (step, clip, trial), inf from where a combination has lost on.
+    run: Callable[[list[int], dict[_Key, Flags]], None],
+    errors: Mapping[_Key, Array],
+    entered: Mapping[_Key, Flags],
+    trials: Sequence[int],
+    *,
+    likely: Mapping[_Key, Flags] | None = None,
+    slack: float = 1.0,
+    at_once: int = 1,
+) -> None:
+    """Run trials as far as the configuration of the smallest mean error over all needs it.
 
-    `errors` are those of some trials, for the combinations that are marked; the result has the
-    combination with the smallest mean, and its errors, as if all were run. No error is negative
-    (but for rounding), so that a combination has lost when its errors sum to more than those of
-    another one on all trials. After each trial the combination with the smallest sum is run on
-    all, which lowers the bound for the others; the trial on which the best one errs most is next.
+    There may be several such contests. `errors` of each, shape (..., trials), are inf where nothing
+    was run; `run` is called with some trials and the configurations of each contest that are to be
+    run on them, and fills `errors` in. Among the configurations that have `entered` the smallest
+    mean, and its errors, are afterwards as if all were run.
+
+    No error is negative (but for rounding), so that a configuration has lost when its errors sum to
+    more than `slack` >= 1 times those of another one on all trials. The `likely` winners are run on
+    all trials first, and after each trial the configuration with the smallest sum, which lowers the
+    bound for the others. The trials on which the best ones err most come first, `at_once` together.
     """
-    found = np.full((*shape, trials), np.inf)
-    complete = np.zeros(shape, dtype=bool)
+    left, known = list(trials), list[int]()
+    alive = dict(entered)
+    complete = {one: np.zeros_like(flags) for one, flags in entered.items()}
+    leaders = complete if likely is None else {one: likely[one] & entered[one] for one in entered}
+    while True:
+        run(left, leaders)
+        complete = {one: complete[one] | leaders[one] for one in entered}
+        totals = {one: _sums(errors[one], trials, complete[one]) for one in entered}
+        left = _hardest_first(errors, totals, left)
+        partial = {one: _sums(errors[one], known, entered[one]) for one in entered}
+        for one, total in totals.items():
+            bound = slack * total.min() * (1.0 + _ROUNDING) + _ROUNDING
+            alive[one] = entered[one] & (partial[one] <= bound)
+        if not left:
+            return
+        now, left = left[:at_once], left[at_once:]
+        run(now, {one: alive[one] & ~complete[one] for one in entered})
+        known += now
+        leaders = {one: _leader(errors[one], known, alive[one] & ~complete[one]) for one in entered}
 
-    def run(some: list[int], wanted: NDArray[np.bool_]) -> None:
-        if some and wanted.any():
-            found[np.ix_(*map(range, shape), some)] = np.where(
-                wanted[..., None], errors(some, wanted), found[..., some]
-            )
 
-    alive, left = ~complete, list(range(trials))
-    while left:
-        trial, left = left[0], left[1:]
-        run([trial], alive & ~complete)
-        partial = found[..., [one for one in range(trials) if one not in left]].sum(axis=-1)
-        waiting = np.where(complete, np.inf, partial)
-        leader = (waiting == waiting.min()) & np.isfinite(waiting)
-        run(left, leader)
-        complete |= leader
-        best = found[smallest_mean(found)]
-        left.sort(key=(-best).tolist().__getitem__)
-        alive = partial <= best.sum() * (1.0 + _ROUNDING) + _ROUNDING
-    return found
+def _sums(errors: Array, trials: Sequence[int], among: Flags) -> Array:
+    """Errors added over some trials, inf where they are not asked for."""
+    return np.where(among, errors[..., list(trials)].sum(axis=-1), np.inf)
+
+
+def _leader(errors: Array, trials: Sequence[int], among: Flags) -> Flags:
+    """The configuration with the smallest finite sum."""
+    sums = _sums(errors, trials, among)
+    return (sums == sums.min()) & np.isfinite(sums)
+
+
+def _hardest_first(
+    errors: Mapping[_Key, Array], totals: Mapping[_Key, Array], trials: list[int]
+) -> list[int]:
+    """Trials by the share that they have in the smallest sum of each contest, largest first."""
+    share = np.zeros(len(trials))
+    for one, total in totals.items():
+        best = np.unravel_index(np.argmin(total), total.shape)
+        if 0.0 < total[best] < np.inf:
+            share += errors[one][best][trials] / total[best]
+    return [trials[place] for place in np.argsort(-share, kind="stable")]
 
 
 def smallest_mean(errors: Array) -> tuple[int, ...]:

@@ -138,6 +138,11 @@ class DescentOrders(Section):
         After which passes the run is looked at, beside its end.
     coarse_trials, refine : int
         Of a search that is finer than that of `ImprovedDescent`.
+    keep : float
+        The first order is searched on the whole coarse grid; a point of it is left out for the
+        others if its error there exceeds this multiple of the smallest.
+    audit : int
+        How many of the last orders are searched on the whole coarse grid again.
     """
 
     documented: dict[str, dict[str, Distinct[Annotated[str, Field(min_length=1)]]]]
@@ -145,6 +150,8 @@ class DescentOrders(Section):
     seen: Distinct[Passes]
     coarse_trials: Annotated[int, Field(ge=1)]
     refine: Refine
+    keep: Annotated[float, Field(ge=1, le=1e10)]
+    audit: Annotated[int, Field(ge=0, le=1000)]
 
     @model_validator(mode="after")
     def _orders_of_the_same_columns(self) -> DescentOrders:

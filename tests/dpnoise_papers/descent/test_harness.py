@@ -28,27 +28,69 @@ def test_means_and_paired_gains():
     assert np.isnan(gain_and_error(np.array([1.0, np.inf]), np.array([0.0, 1.5]))).all()
 
 
+def raced(full, **options):
+    """Return errors after a race over some contests, and how many were run."""
+    errors = {one: np.full_like(values, np.inf) for one, values in full.items()}
+    runs = 0
+
+    def run(some, wanted):
+        nonlocal runs
+        for one, own in wanted.items():
+            places = np.ix_(range(len(own)), some)
+            runs += np.count_nonzero(own) * len(some)
+            values = np.where(own[:, None], full[one][places], errors[one][places])
+            assert np.isinf(errors[one][places][own]).all(), "run twice"
+            errors[one][places] = values
+
+    entered = {one: np.ones(len(values), dtype=bool) for one, values in full.items()}
+    race(run, errors, entered, range(next(iter(full.values())).shape[-1]), **options)
+    return errors, runs
+
+
+def errors_of_many(rng, trials, worst):
+    values = rng.exponential(size=(12, 1)) + 0.3 * rng.exponential(size=(12, trials))
+    values[rng.random(values.shape) < 0.05] *= worst
+    return values
+
+
 @pytest.mark.parametrize("trials", [1, 2, 5])
 @pytest.mark.parametrize("worst", [1.0, np.inf])
-def test_a_race_has_the_winner_of_a_full_run_and_runs_less(trials, worst):
+@pytest.mark.parametrize("guess", [None, "right", "wrong"])
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_a_race_has_the_winner_of_a_full_run_and_runs_less(trials, worst, guess, at_once):
     rng = np.random.default_rng(trials)
-    for _ in range(50):
-        errors = rng.exponential(size=(4, 3, 1)) + 0.3 * rng.exponential(size=(4, 3, trials))
-        errors[rng.random(errors.shape) < 0.05] *= worst
-        runs = 0
+    for _ in range(25):
+        full = {one: errors_of_many(rng, trials, worst) for one in ("first", "second")}
+        options = {"at_once": at_once}
+        if guess:
+            pick = np.argmin if guess == "right" else np.argmax
+            options["likely"] = {
+                one: np.arange(12) == pick(values.mean(axis=-1)) for one, values in full.items()
+            }
+        found, runs = raced(full, **options)
+        for one, errors in full.items():
+            (place,) = smallest_mean(errors)
+            if np.isfinite(errors[place]).all():
+                assert smallest_mean(found[one]) == (place,)
+                assert np.array_equal(found[one][place], errors[place])
+        size = sum(values.size for values in full.values())
+        assert runs <= size
+        assert trials == 1 or worst == np.inf or at_once > 1 or runs < size
 
-        def some(which, wanted, errors=errors):
-            nonlocal runs
-            runs += np.count_nonzero(wanted) * errors[..., which].shape[-1]
-            return np.where(wanted[..., None], errors[..., which], np.inf)
 
-        found = race(some, (4, 3), trials)
-        place = smallest_mean(errors)
-        if np.isfinite(errors[place]).all():
-            assert smallest_mean(found) == place
-            assert np.array_equal(found[place], errors[place])
-        assert runs <= errors.size
-        assert trials == 1 or worst == np.inf or runs < errors.size
+def test_with_slack_every_configuration_near_the_best_is_run_on_all_trials():
+    rng = np.random.default_rng(0)
+    for slack in (1.0, 1.5, 3.0):
+        full = {"one": errors_of_many(rng, 5, 1.0)}
+        found, _ = raced(full, slack=slack)
+        near = full["one"].sum(axis=-1) <= slack * full["one"].sum(axis=-1).min()
+        assert np.array_equal(found["one"][near], full["one"][near])
+
+
+def test_a_configuration_that_ties_with_the_best_is_run_on_all_trials():
+    full = {"one": np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]])}
+    found, _ = raced(full, likely={"one": np.array([True, False, False])})
+    assert np.array_equal(found["one"][:2], full["one"][:2])
 
 
 def test_means_of_many_configurations_are_those_of_each():

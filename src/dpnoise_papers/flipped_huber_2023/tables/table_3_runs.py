@@ -7,7 +7,6 @@ quantile functions, so that a difference between two mechanisms is not a differe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,13 +14,13 @@ import numpy as np
 from dpnoise.learn.cd import coordinate_orders, descend
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers import grids
-from dpnoise_papers.descent.harness import in_threads, run, smallest_mean
+from dpnoise_papers.descent.harness import in_threads, smallest_mean
 from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import release_noise
 from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import Split, make_split
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,11 +38,15 @@ _UNCLIPPED = 1e12
 
 
 class Updates(NamedTuple):
-    """Unit noise of some updates and their coordinates, both of shape (1, L, K), and who asks."""
+    """Unit noise of some updates and their coordinates, both of shape (1, L, K), and who asks.
+
+    `weights`, shape (steps, clips, K), are those at the end, as far as they have been run.
+    """
 
     noise: Array
     orders: NDArray[np.int64]
     keys: list[Key]
+    weights: Array
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,9 @@ class Runs:
         The noise of each mechanism and number of passes.
     kept : dict of bool arrays, shape (passes, steps, clips)
         The configurations that `run` runs.
+    scores : dict of float64 arrays, shape (passes, steps, clips)
+        What is known of the errors beforehand, inf where nothing is: `run_for_best` starts from
+        the smallest, and its result does not depend on them.
     """
 
     def __init__(
@@ -100,6 +106,7 @@ class Runs:
         self.steps, self.clips = grids.values(settings.steps), grids.values(settings.clips)
         shape = (len(self.passes), len(self.steps), len(self.clips), trials)
         self.kept = {key: np.ones(shape[:3], dtype=bool) for key in self.asked}
+        self.scores = {key: np.full(shape[:3], np.inf) for key in self.asked}
         self.nmse = {key: np.full(shape, np.inf) for key in self.asked}
         self.test_error = {mechanism: np.full(shape, np.inf) for mechanism, _ in self.asked}
         self.noises: dict[tuple[str, int], Noise] = {}
@@ -116,10 +123,15 @@ class Runs:
         self._run_all(trials, every if whole else self.kept, threads)
 
     def _run_all(self, trials: Collection[int], wanted: Mapping[Key, Flags], threads: int) -> None:
-        in_threads(lambda one: self.run_trial(self.trial(one), wanted), trials, threads, "trials")
+        def work(place: int) -> None:
+            trial = self.trial(place)
+            self.run_trial(trial, wanted)
+            self.test_trial(trial, wanted)
+
+        in_threads(work, trials, threads, "trials")
 
     def run_trial(self, trial: Trial, wanted: Mapping[Key, Flags]) -> None:
-        """Run one trial with some configurations, but for those that it has run already.
+        """NMSE of some configurations on one trial, but for those that it has run already.
 
         Parameters
         ----------
@@ -127,31 +139,44 @@ class Runs:
             Bool arrays as in `kept`, for all keys.
         """
         split, column = trial.split, trial.place
-        for place, passes in enumerate(self.passes):
-            if not any(flags[place].any() for flags in wanted.values()):
+        for place, updates in self._wanted(trial, wanted):
+            new = [
+                wanted[key][place] & ~np.isfinite(self.nmse[key][place, ..., column])
+                for key in updates.keys
+            ]
+            chosen = np.any(new, axis=0)
+            if not chosen.any():
                 continue
-            for noise, orders, keys in self.noises_of(trial, passes):
-                new = [
-                    wanted[key][place] & ~np.isfinite(self.nmse[key][place, ..., column])
-                    for key in keys
-                ]
-                chosen = np.any(new, axis=0)
-                errors = run(
-                    split.problem,
-                    [
-                        lambda weights: split.test_error(weights[:, 0])[:, None],
-                        *(partial(split.nmse, target=trial.targets[where]) for _, where in keys),
-                    ],
-                    steps=self.steps,
-                    clips=self.clips,
-                    noise=noise,
-                    orders=orders,
-                    iterate=self.settings.setting.iterate,
-                    wanted=chosen,
-                )
-                for key, nmse in zip(keys, errors[1:], strict=True):
-                    self.nmse[key][place, chosen, column] = nmse[chosen, 0]
-                    self.test_error[key[0]][place, chosen, column] = errors[0][chosen, 0]
+            updates.weights[chosen] = descend(
+                split.problem,
+                steps=self.steps,
+                clips=self.clips,
+                noise=updates.noise,
+                orders=updates.orders,
+                iterate=self.settings.setting.iterate,
+                wanted=chosen,
+            )[chosen, 0]
+            for key in updates.keys:
+                target = trial.targets[key[1]]
+                errors = split.nmse(updates.weights[chosen], target=target)
+                self.nmse[key][place, chosen, column] = errors
+
+    def test_trial(self, trial: Trial, wanted: Mapping[Key, Flags]) -> None:
+        """Test errors of some configurations that a trial has run; arguments as of `run_trial`."""
+        for place, updates in self._wanted(trial, wanted):
+            chosen = np.any([wanted[key][place] for key in updates.keys], axis=0)
+            # One at a time: a product of matrices rounds by how many rows it has together.
+            for step, clip in np.argwhere(chosen):
+                error = trial.split.test_error(updates.weights[step, clip][None])[0]
+                for mechanism, _ in updates.keys:
+                    self.test_error[mechanism][place, step, clip, trial.place] = error
+
+    def _wanted(self, trial: Trial, wanted: Mapping[Key, Flags]) -> Iterator[tuple[int, Updates]]:
+        """Place of each number of passes of which something is wanted, with its updates."""
+        for place, passes in enumerate(self.passes):
+            if any(flags[place].any() for flags in wanted.values()):
+                for updates in self.noises_of(trial, passes):
+                    yield place, updates
 
     def run_places(
         self, trials: Collection[int], places: Mapping[Key, tuple[int, ...]], threads: int
@@ -166,7 +191,7 @@ class Runs:
         """Trial at a place of the last axis of the errors."""
         own = self.settings.setting.split == "per-trial"
         split = make_split(self.dataset, self.settings, self.first + place if own else 0)
-        targets = {where: _target(split, where) for where in {where for _, where in self.asked}}
+        targets = _targets(split, {where for _, where in self.asked})
         return Trial(place, split, targets)
 
     def noises_of(self, trial: Trial, passes: int) -> list[Updates]:
@@ -180,8 +205,9 @@ class Runs:
                 keys = [key for key in asking if key[0] == mechanism]
                 found.setdefault(one, []).extend(keys)
             uniforms, orders = self._draw(trial, passes)
+            shape = len(self.steps), len(self.clips), trial.split.problem.coordinates
             trial.drawn[passes] = [
-                Updates(noise.ppf(uniforms)[None], orders[None], keys)
+                Updates(noise.ppf(uniforms)[None], orders[None], keys, np.full(shape, np.nan))
                 for noise, keys in found.items()
             ]
         return trial.drawn[passes]
@@ -215,8 +241,16 @@ class Runs:
             better = values[..., : (values.shape[-1] + 1) // 2].mean(axis=-1)
             smallest = np.mean([nmse[..., trials].mean(axis=-1).min() for trials in pilot])
             self.kept[key] = better <= keep * smallest
+            self.scores[key] = better
 
-    def best(self, key: Key, passes: Iterable[int], trials: slice) -> tuple[int, ...]:
+    def likely(self, key: Key, among: Flags) -> Flags:
+        """The configuration with the smallest score, none where no score is finite."""
+        scores = np.where(among, self.scores[key], np.inf)
+        return (scores == scores.min()) & np.isfinite(scores)
+
+    def best(
+        self, key: Key, passes: Iterable[int], trials: slice | Sequence[int]
+    ) -> tuple[int, ...]:
         """Return the configuration with the smallest mean NMSE.
 
         Places in `passes`, `steps` and `clips`.
@@ -227,16 +261,19 @@ class Runs:
             Mechanism and optimum.
         passes : iterable of int
             Which numbers of passes are tried.
-        trials : slice
+        trials : slice or sequence of int
             Which trials it is the mean of.
         """
         tried = np.isin(self.passes, list(passes))[:, None, None, None]
         return smallest_mean(np.where(tried, self.nmse[key][..., trials], np.inf))
 
 
-def _target(split: Split, where: str | int) -> Array:
-    """Return what NMSE is measured from."""
-    if where == EXACT:
-        return split.optimum
-    still = np.zeros((1, int(where), split.problem.coordinates))
-    return descend(split.problem, steps=[1.0], clips=[_UNCLIPPED], noise=still)[0, 0, 0]
+def _targets(split: Split, measured_from: Collection[str | int]) -> dict[str | int, Array]:
+    """What NMSE is measured from: the optimum, or where the plain descent is after some passes."""
+    ends = sorted(where for where in measured_from if isinstance(where, int))
+    targets: dict[str | int, Array] = {EXACT: split.optimum}
+    if ends:
+        still = np.zeros((1, ends[-1], split.problem.coordinates))
+        path = descend(split.problem, steps=[1.0], clips=[_UNCLIPPED], noise=still, ends=ends)
+        targets |= dict(zip(ends, path[0, 0, 0], strict=True))
+    return targets

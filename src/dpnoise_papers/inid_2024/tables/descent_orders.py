@@ -5,13 +5,17 @@ distributions of one data set differ in that order. On raw features, whose M_i l
 magnitude apart, the last coordinates of a pass undo the noise of those before them, so that the
 order moves the error of every scheme. The paper does not print its order.
 
-Each order gets a search of its own, on the same trials with the same draws.
+Each order gets a search of its own, on the same trials with the same draws. The first is searched
+on the whole coarse grid. The others start from its points whose mean error in the first order is
+at most `keep` times the smallest; the last `audit` orders start from all of it again, and say
+whether a point that was left out would have won.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
@@ -34,11 +38,12 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.data.dataset import Dataset
     from dpnoise_papers.inid_2024.descent_settings import DescentOrders, ImprovedDescent
+    from dpnoise_papers.inid_2024.tables.descent_search import Flags
 
 SCHEMES = {"spr": ("spr", 1.0), "spr-half": ("spr", 0.5), "optimal": ("optimal", 1.0)}
 COLUMNS = [
     "dataset", "features", "order", "columns", "scheme", "protocol", "passes", "error", "error_se",
-    "gain", "gain_se", "step", "clip", "edge",
+    "gain", "gain_se", "step", "clip", "edge", "audited", "missed",
 ]  # fmt: skip
 SPREAD_COLUMNS = [
     "dataset", "features", "scheme", "protocol", "passes", "orders", "error", "error_se",
@@ -51,6 +56,8 @@ class _Done(NamedTuple):
 
     found: Found
     errors: dict[int, Array]
+    audited: bool
+    missed: bool
 
 
 def orders_of(
@@ -98,7 +105,9 @@ def descent_orders(
     orders : DataFrame
         Columns `COLUMNS`: `columns` are those of the data in the order of the pass, `protocol`
         is 'printed' (on the trials of the search) or 'fresh', `gain` the mean paired difference
-        of SPR's error less the scheme's, in the same order of columns.
+        of SPR's error less the scheme's, in the same order of columns. `audited` is 1 for an order
+        that was searched on the whole grid again, `missed` 1 if the best was not among the points
+        that the other orders start from.
     spread : DataFrame
         Columns `SPREAD_COLUMNS`: over all orders the median of `error` and `gain` and of their
         standard errors in one order, with the smallest and the largest mean in `_least` and
@@ -117,17 +126,28 @@ def descent_orders(
     }
     ends = sorted({*(end for end in more.seen if end < passes), passes})
 
+    first, audited = next(iter(orders)), list(orders)[max(1, len(orders) - more.audit) :]
+    kept: dict[str, Flags] = {}
+
     def work(job: tuple[str, str]) -> _Done:
         order, scheme = orders[job[0]], ratios[job[1]]
-        found = choose(one, scheme, finer, passes=passes, order=order)
+        pilot, whole = job[0] == first, job[0] in audited
+        entered = None if pilot or whole else kept[job[1]]
+        slack = more.keep if pilot else 1.0
+        found = choose(one, scheme, finer, passes=passes, order=order, entered=entered, slack=slack)
         draws = draw(one, passes, order, range(trials + settings.evaluate), seed)
-        return _Done(found, errors_at(one, scheme, found, draws, ends))
+        missed = whole and not kept[job[1]].flat[np.argmin(found.coarse)]
+        return _Done(found, errors_at(one, scheme, found, draws, ends), whole, missed)
 
-    jobs = [(order, scheme) for order in orders for scheme in SCHEMES]
-    done = dict(zip(jobs, in_threads(work, jobs, threads, "searches"), strict=True))
+    pilots = [(first, scheme) for scheme in SCHEMES]
+    later = [(order, scheme) for order in orders if order != first for scheme in SCHEMES]
+    done = dict(zip(pilots, in_threads(work, pilots, threads, "searches"), strict=True))
+    for (_, scheme), (found, *_) in done.items():
+        kept[scheme] = found.coarse <= more.keep * found.coarse.min()
+    done |= zip(later, in_threads(work, later, threads, "searches"), strict=True)
     parts = {"printed": slice(trials), "fresh": slice(trials, None)}
     rows = []
-    for (order, scheme), (found, errors) in done.items():
+    for (order, scheme), (found, errors, whole, missed) in done.items():
         columns = " ".join(dataset.feature_names[place] for place in orders[order])
         for protocol, part in parts.items():
             for end in ends:
@@ -137,7 +157,7 @@ def descent_orders(
                         one.name, "raw", order, columns, scheme, protocol, end,
                         *mean_and_error(errors[end][part]),
                         *gain_and_error(spr, errors[end][part]),
-                        found.step, found.clip, int(found.edge),
+                        found.step, found.clip, int(found.edge), int(whole), int(missed),
                     ]
                 )  # fmt: skip
     table = pd.DataFrame(rows, columns=COLUMNS)

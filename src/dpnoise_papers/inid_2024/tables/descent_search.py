@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.descent_settings import ImprovedDescent
 
     Draws = tuple[Array, NDArray[np.int64]]
+    Flags = NDArray[np.bool_]
 
 _SAME = 1e-9  # schemes whose noise agrees to this relative accuracy are one mechanism
 
@@ -112,7 +113,7 @@ def errors_of(
     clips: Array,
     *,
     power: float = 0.0,
-    wanted: NDArray[np.bool_] | None = None,
+    wanted: Flags | None = None,
 ) -> Array:
     """Relative errors of every step, clipping constant and trial, shape (S, C, trials).
 
@@ -148,6 +149,8 @@ class Found:
         On the trials on which it was chosen.
     edge : bool
         Whether the coarse grid's best lies on that grid's edge.
+    coarse : float64 array, shape (S, C)
+        Mean errors on the coarse grid, inf where a combination was given up.
     luckiest : float
         The mean over trials of the smallest error of each trial over the refined grid: an oracle
         minimum, not computable under privacy. NaN unless it was asked for.
@@ -157,6 +160,7 @@ class Found:
     clip: float
     errors: Array
     edge: bool
+    coarse: Array
     luckiest: float
 
 
@@ -168,25 +172,38 @@ def choose(
     passes: int,
     order: str | Sequence[int],
     power: float = 0.0,
+    entered: Flags | None = None,
+    slack: float = 1.0,
     luckiest: bool = False,
 ) -> Found:
     """Step and clipping constant of the smallest mean error over the trials.
 
     The coarse grid is run on the first `coarse_trials`; then `refine` points per axis between the
-    neighbours of its best, on all `trials`. `luckiest` asks for that of `Found`, for which no
+    neighbours of its best, on all `trials`. Of the coarse grid all combinations take part, or those
+    that have `entered`, shape (S, C), and one is given up when its errors sum to more than `slack`
+    times those of another one on all trials. `luckiest` asks for that of `Found`, for which no
     combination may be left out early.
     """
     noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
 
-    def on(steps: Array, clips: Array, trials: int) -> Array:
-        def errors(some: list[int], wanted: NDArray[np.bool_]) -> Array:
-            draws = noise[:trials][some], orders[:trials][some]
-            return errors_of(task, ratios, draws, steps, clips, power=power, wanted=wanted)
+    def on(
+        steps: Array, clips: Array, trials: int, among: Flags | None = None, slack: float = 1.0
+    ) -> Array:
+        errors = np.full((len(steps), len(clips), trials), np.inf)
+        taking = np.ones(errors.shape[:2], dtype=bool) if among is None else among
 
-        return race(errors, (len(steps), len(clips)), trials)
+        def run(some: list[int], wanted: dict[str, Flags]) -> None:
+            draws, own = (noise[some], orders[some]), wanted[task.name]
+            if some and own.any():
+                found = errors_of(task, ratios, draws, steps, clips, power=power, wanted=own)
+                errors[..., some] = np.where(own[..., None], found, errors[..., some])
+
+        race(run, {task.name: errors}, {task.name: taking}, range(trials), slack=slack)
+        return errors
 
     coarse = grids.values(settings.steps), grids.values(settings.clips)
-    places = smallest_mean(on(*coarse, settings.coarse_trials))
+    means = on(*coarse, settings.coarse_trials, entered, slack).mean(axis=-1)
+    places = np.unravel_index(np.argmin(means), means.shape)
     edge = any(p in (0, len(g) - 1) for p, g in zip(places, coarse, strict=True))
     steps, clips = (
         g[p] * np.geomspace(g[0] / g[1], g[1] / g[0], settings.refine)
@@ -199,7 +216,7 @@ def choose(
     else:
         errors = on(steps, clips, settings.trials)
     s, c = smallest_mean(errors)
-    return Found(float(steps[s]), float(clips[c]), errors[s, c], edge, oracle)
+    return Found(float(steps[s]), float(clips[c]), errors[s, c], edge, means, oracle)
 
 
 def errors_at(

@@ -40,9 +40,30 @@ def test_the_best_and_its_numbers_are_those_of_a_full_run(loss, seed, keep):
     for threads in (1, 2, 9):
         runs = runs_of(loss, seed, keep)
         run_for_best(runs, TRIALS, CONTESTS, threads, whole=not keep)
-        for contest, (place, nmse, error) in numbers(full).items():
-            assert numbers(runs)[contest][:2] == (place, nmse)
-            assert numbers(runs)[contest][2] == pytest.approx(error, rel=1e-12)
+        assert numbers(runs) == numbers(full)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_likely_winner_saves_runs_and_never_changes_the_best(seed):
+    full = runs_of(seed=seed)
+    run_for_best(full, TRIALS, CONTESTS)
+    counts = []
+    for sign in (1.0, -1.0):  # the right one, and the most wrong one
+        runs = runs_of(seed=seed)
+        for key in KEYS:
+            runs.scores[key] = sign * np.nan_to_num(full.nmse[key].mean(axis=-1), posinf=1e300)
+        run_for_best(runs, TRIALS, CONTESTS)
+        assert numbers(runs) == numbers(full)
+        counts.append(sum(np.isfinite(runs.nmse[key]).sum() for key in KEYS))
+    assert counts[0] <= counts[1]
+
+
+def test_test_errors_are_measured_for_the_best_alone():
+    runs = runs_of()
+    run_for_best(runs, TRIALS, CONTESTS[:1])
+    place = runs.best(KEYS[0], (2, 5), TRIALS)
+    tested = np.isfinite(runs.test_error[KEYS[0][0]])
+    assert np.argwhere(tested).tolist() == [[*place, trial] for trial in TRIALS]
 
 
 def test_what_has_lost_is_not_run_again():

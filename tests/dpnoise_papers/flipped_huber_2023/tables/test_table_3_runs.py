@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpnoise.noise import FlippedHuber
-from dpnoise_papers.descent import harness
+from dpnoise_papers.flipped_huber_2023.tables import table_3_runs
 from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import account
 from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
 from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import make_split
@@ -35,7 +35,7 @@ def seen_by_descend(monkeypatch, **changes):
         calls.append(arguments)
         return np.zeros((2, 2, len(arguments["noise"]), problem.coordinates))
 
-    monkeypatch.setattr(harness, "descend", spy)
+    monkeypatch.setattr(table_3_runs, "descend", spy)
     runs_of(**changes)
     return calls
 

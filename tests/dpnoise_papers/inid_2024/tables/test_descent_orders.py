@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent_toys import ORDERS, SETTINGS, dataset, settings
+from descent_toys import ORDERS, PLAIN_ORDERS, SETTINGS, dataset, settings
 from dpnoise.learn.cd import descend
 from dpnoise.learn.problem import make_problem
+from dpnoise_papers.inid_2024.descent_settings import DescentOrders
 from dpnoise_papers.inid_2024.tables.descent_orders import (
     COLUMNS,
     SCHEMES,
@@ -98,6 +99,27 @@ def test_the_spread_is_median_and_range(tables):
         axis=None
     )
     assert spread(table.iloc[:0]).empty
+
+
+def test_points_that_are_left_out_change_nothing_unless_one_of_them_would_have_won(tables):
+    thinned = tables[0].drop(columns="audited")
+    whole = descent_orders(SETTINGS, DescentOrders(**PLAIN_ORDERS | {"keep": 1e10}), dataset())[0]
+    pd.testing.assert_frame_equal(thinned, whole.drop(columns="audited"), check_exact=True)
+    audited = tables[0].set_index("order")["audited"]
+    assert audited[audited == 1].index.unique().tolist() == ["random-3"]
+    assert (tables[0]["missed"] == 0).all()
+
+
+def test_an_audited_order_tells_that_the_best_was_left_out():
+    """Only the best point of the first order is kept, and it is not that of every order."""
+    everything = PLAIN_ORDERS | {"random": 20, "audit": 21, "keep": 1e10}
+    table, _ = descent_orders(SETTINGS, DescentOrders(**everything), dataset())
+    assert (table["missed"] == 0).all()
+    alone, _ = descent_orders(SETTINGS, DescentOrders(**everything | {"keep": 1.0}), dataset())
+    pd.testing.assert_frame_equal(
+        table.drop(columns="missed"), alone.drop(columns="missed"), check_exact=True
+    )
+    assert alone["missed"].any()
 
 
 def test_threads_do_not_matter(tables):
