@@ -1,4 +1,4 @@
-"""Search on a grid: the best of all its points, and never better than the exact optimum."""
+"""Search on a grid: the best of all its points, and never better than the optimum."""
 
 import itertools
 

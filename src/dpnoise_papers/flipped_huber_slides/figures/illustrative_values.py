@@ -42,7 +42,7 @@ def illustrative_values(table: pd.DataFrame) -> Figure:
                 f"{value:.3g}", (epsilon, value), shift, textcoords="offset points", color=colour,
                 ha=side,
             )  # fmt: skip
-    axes.plot([], [], "o-", color=GREY, label="exact optimum, as written")
+    axes.plot([], [], "o-", color=GREY, label="optimum, as written")
     axes.plot([], [], "o", color=GREY, markerfacecolor="none", markersize=7,
               label="the paper's grid search")  # fmt: skip
     axes.set_xscale("log")

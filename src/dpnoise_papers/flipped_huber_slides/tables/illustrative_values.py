@@ -17,7 +17,8 @@ def illustrative_values(settings: IllustrativeValues) -> pd.DataFrame:
     """Best (alpha, gamma) at some epsilons (slides, 'illustrative values').
 
     Columns epsilon, alpha, gamma, variance_grid (the paper's grid search), alpha_exact,
-    gamma_exact, variance_exact (the exact optimum) and delta_bound (the latter's).
+    gamma_exact, variance_exact (the optimum, proved to 0.1 %: docs/variance-bound.md) and
+    delta_bound (the latter's).
     """
     delta, sensitivity = settings.delta, settings.sensitivity
     rows = []
