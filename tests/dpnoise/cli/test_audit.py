@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from dpnoise.cli.program import program
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 
 
 def audit(words):
@@ -44,7 +45,9 @@ def test_two_files_of_outputs_have_a_bound_and_with_a_claim_a_verdict():
 
 
 def test_all_families_share_one_rate_of_false_alarms():
+    """The example of `audit_families` has 20,000 draws of each."""
     found = json.loads(audit("--families --size 2000 --false-alarm 0.1 --json").stdout)
+    assert {*FAMILIES, *INTEGER_FAMILIES} < found["audits"].keys()
     audits = found["audits"].values()
     assert all(one["confidence"] == 1.0 - 0.1 / len(audits) for one in audits)
     assert not found["proves_privacy"]
