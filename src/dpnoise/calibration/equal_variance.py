@@ -211,6 +211,6 @@ class EqualVarianceSearch:
                 if near and min(found.x - bounds[0], bounds[1] - found.x) < _AT_END * width:
                     return best, False  # the next scan moves the interval
             if small and not near:
-                return best, found.fun <= -gain
+                return best, bool(found.fun <= -gain)
             near = near and not small
         return best, False

@@ -27,7 +27,7 @@ from dpnoise._validation import Problems
 from dpnoise.denoise._checks import LARGEST, check_order, node_signal
 from dpnoise.denoise.dual_gap import objective, relative_gap
 from dpnoise.denoise.largest_penalty import flat_penalty
-from dpnoise.denoise.trend_solver import Optimum, solve
+from dpnoise.denoise.trend_solver import Optimum, Program, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,6 +188,7 @@ class Trend:
         self._mean = float(np.mean(signal))
         self._centred = signal - self._mean
         self._difference = difference_operator(graph, order)
+        self._program = Program(self._difference)
         self.flat, self._flat_dual = flat_penalty(graph, self._centred, order)
 
     def fit(self, penalty: float) -> TrendFit:
@@ -200,7 +201,8 @@ class Trend:
             none = np.zeros(rows, dtype=bool)
             optimum = Optimum(np.zeros(nodes), self._flat_dual, none, settled=True)
         else:
-            optimum = solve(self._graph, self._order, self._difference, self._centred, penalty)
+            given = self._graph, self._order, self._difference, self._centred
+            optimum = solve(*given, penalty, self._program)
         return _certified(
             self._graph,
             self._order,

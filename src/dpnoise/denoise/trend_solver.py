@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 _TOLERANCE = 1e-10  # of the interior-point method: separates the active rows
+_MOST = 0.75  # of the rows unknown: leaving out the others saves less than a prepared program
 _REPAIRS = 12
 _SETTLED = 1e-10  # dual gap that may be rounding
 _ROUNDING = 1e-9  # contradictions up to this size count as rounding
@@ -57,22 +58,41 @@ class Optimum(NamedTuple):
     settled: bool
 
 
-def solve(
-    graph: Graph, order: int, difference: sparse.csr_array, y: Array, penalty: float
+def solve(  # noqa: PLR0917
+    graph: Graph,
+    order: int,
+    difference: sparse.csr_array,
+    y: Array,
+    penalty: float,
+    program: Program | None = None,
 ) -> Optimum:
-    """Optimum at a positive penalty, for data not all zero and D = `difference` of this order."""
-    return polish(graph, order, difference, y, penalty, interior_point(difference, y, penalty))
+    """Optimum at a positive penalty, for data not all zero and D = `difference` of this order.
+
+    A `program` of D saves time from its second use on.
+    """
+    rough = interior_point(difference, y, penalty, program)
+    return polish(graph, order, difference, y, penalty, rough)
 
 
-def interior_point(difference: sparse.csr_array, y: Array, penalty: float) -> Optimum:
-    """Approximate optimum by Clarabel's interior-point method, not settled."""
+def interior_point(
+    difference: sparse.csr_array, y: Array, penalty: float, program: Program | None = None
+) -> Optimum:
+    """Approximate optimum by Clarabel's interior-point method, not settled.
+
+    The `program` is of all rows of D, and is used where most of them are unknown.
+    """
     sign = certain_signs(difference, y, penalty)
-    dual = penalty * sign
-    fitted = y - difference.T @ dual
-    unknown = difference[sign == 0.0]
-    nodes = np.unique(unknown.indices)
-    if nodes.size:
-        fitted[nodes], dual[sign == 0.0] = _solution(unknown[:, nodes], fitted[nodes], penalty)
+    unknown = sign == 0.0
+    if program is not None and np.mean(unknown) > _MOST:
+        fitted, dual = program.solution(y, penalty)
+    else:
+        dual = penalty * sign
+        fitted = y - difference.T @ dual
+        rows = difference[unknown]
+        nodes = np.unique(rows.indices)
+        if nodes.size:
+            rest = Program(rows[:, nodes])
+            fitted[nodes], dual[unknown] = rest.solution(fitted[nodes], penalty)
     return Optimum(
         fitted, dual, np.abs(difference @ fitted) > penalty - np.abs(dual), settled=False
     )
@@ -96,34 +116,50 @@ def certain_signs(difference: sparse.csr_array, y: Array, penalty: float) -> Arr
         sign[certain] = np.sign(change[certain])
 
 
-def _solution(difference: sparse.csr_array, y: Array, penalty: float) -> tuple[Array, Array]:
-    """Approximate b and u of the interior-point method."""
-    rows, n = difference.shape
-    # y is scaled to the unit of the solver's absolute tolerances
-    unit = float(np.max(np.abs(y))) or 1.0
-    balance = np.sqrt(penalty / unit)
-    slacks = sparse.eye_array(rows)
-    scaled = balance * difference
-    constraints = sparse.block_array([[scaled, -slacks], [-scaled, -slacks]], format="csc")
-    hessian = sparse.block_diag([sparse.eye_array(n), sparse.csc_array((rows, rows))], format="csc")
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.direct_solve_method = "qdldl"
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
-    settings.presolve_enable = False  # no bound is infinite
-    settings.iterative_refinement_enable = False  # a third of the time, and polished later
-    solution = clarabel.DefaultSolver(
-        hessian,
-        np.concatenate([-y / unit, np.full(rows, penalty / unit / balance)]),
-        constraints,
-        np.zeros(2 * rows),
-        [clarabel.NonnegativeConeT(2 * rows)],
-        settings,
-    ).solve()
-    fitted = unit * np.asarray(solution.x)[:n]
-    multipliers = unit * balance * np.asarray(solution.z)
-    return fitted, np.clip(multipliers[:rows] - multipliers[rows:], -penalty, penalty)
+class Program:
+    """Quadratic program of one D, for any data and penalty.
+
+    The order of elimination is found once, for the first of them.
+    """
+
+    def __init__(self, difference: sparse.csr_array) -> None:
+        self._difference = difference
+        self._solver: clarabel.DefaultSolver | None = None
+
+    def solution(self, y: Array, penalty: float) -> tuple[Array, Array]:
+        """Approximate b and u of the interior-point method."""
+        rows, n = self._difference.shape
+        # y is scaled to the unit of the solver's absolute tolerances
+        unit = float(np.max(np.abs(y))) or 1.0
+        balance = np.sqrt(penalty / unit)
+        slacks, scaled = sparse.eye_array(rows), balance * self._difference
+        constraints = sparse.block_array([[scaled, -slacks], [-scaled, -slacks]], format="csc")
+        linear = np.concatenate([-y / unit, np.full(rows, penalty / unit / balance)])
+        if self._solver is None:
+            self._solver = self._prepared(linear, constraints)
+        else:
+            self._solver.update(q=linear, A=constraints)
+        solution = self._solver.solve()
+        multipliers = unit * balance * np.asarray(solution.z)
+        dual = np.clip(multipliers[:rows] - multipliers[rows:], -penalty, penalty)
+        return unit * np.asarray(solution.x)[:n], dual
+
+    def _prepared(self, linear: Array, constraints: sparse.csc_array) -> clarabel.DefaultSolver:
+        """Solver of the program, before its first use."""
+        rows, n = self._difference.shape
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.max_threads = 1
+        settings.direct_solve_method = "qdldl"
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
+        settings.presolve_enable = False  # no bound is infinite, and the data change
+        settings.iterative_refinement_enable = False  # a third of the time, and polished later
+        hessian = sparse.block_diag(
+            [sparse.eye_array(n), sparse.csc_array((rows, rows))], format="csc"
+        )
+        cones = [clarabel.NonnegativeConeT(2 * rows)]
+        limits = np.zeros(2 * rows)
+        return clarabel.DefaultSolver(hessian, linear, constraints, limits, cones, settings)
 
 
 def polish(  # noqa: PLR0917

@@ -133,8 +133,8 @@ def test_constant_data_stay_as_they_are(order):
 
 
 def test_a_solution_that_cannot_be_certified_is_refused(monkeypatch):
-    def stopped_early(graph, order, difference, y, penalty):
-        del graph, order, penalty
+    def stopped_early(graph, order, difference, y, penalty, program):  # noqa: PLR0917
+        del graph, order, penalty, program
         rows = difference.shape[0]
         return Optimum(y, np.zeros(rows), np.ones(rows, dtype=bool), settled=True)
 

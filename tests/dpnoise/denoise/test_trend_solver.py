@@ -7,7 +7,7 @@ from scipy import optimize
 from dpnoise.denoise.dual_gap import relative_gap
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.trend_filtering import difference_operator
-from dpnoise.denoise.trend_solver import certain_signs, interior_point, polish, solve
+from dpnoise.denoise.trend_solver import Program, certain_signs, interior_point, polish, solve
 from dpnoise_papers.data.city.synthetic_streets import street_graph
 
 CITY = street_graph(20, 10, np.random.default_rng(0)).graph
@@ -56,6 +56,18 @@ def test_a_difference_that_the_penalty_just_levels_has_no_certain_sign():
     first = np.abs(chain @ y) > 1.4 * (abs(chain) @ (abs(chain).T @ np.ones(2)))
     assert first.tolist() == [False, True]
     assert np.count_nonzero(certain_signs(chain, y - np.mean(y), 1.4)) == 2
+
+
+@orders
+def test_a_program_serves_any_data_and_penalty(order):
+    D = difference_operator(CITY, order)
+    program = Program(D)
+    for data, penalty in [(Y, 0.5), (Y, 50.0), (1000.0 * Y[::-1], 5.0), (Y, 0.5), (Y, 1e-4)]:
+        again = solve(CITY, order, D, data, penalty, program)
+        once = solve(CITY, order, D, data, penalty)
+        assert again.settled
+        assert np.array_equal(again.active, once.active)
+        assert again.fitted == pytest.approx(once.fitted, abs=1e-10 * np.max(np.abs(data)))
 
 
 @orders

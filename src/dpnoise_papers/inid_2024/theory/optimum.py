@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import optimize, special
+from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise.calibration.gaussian import gaussian_sigma
@@ -32,11 +32,14 @@ if TYPE_CHECKING:
 _SOLVED = 1e-6  # of a logarithm of an error, by the generic optimiser
 
 
-def _minimum(objective: Callable, constraint: Callable, start: Array) -> float:
-    """Minimum of objective(x) subject to constraint(x) >= 0, by SLSQP from two starts."""
+def _minimum(power: float, constraint: Callable, start: Array) -> float:
+    """Minimum of log sum exp(power x) subject to constraint(x) >= 0, by SLSQP from two starts."""
+    total: Callable = lambda x: _log_sum(power * x)  # noqa: E731 - typed loosely, as SciPy needs
+    gradient: Callable = lambda x: power * _softmax(power * x)  # noqa: E731
     found = [
         optimize.minimize(
-            objective, at, method="SLSQP", constraints={"type": "ineq", "fun": constraint},
+            total, at, jac=gradient, method="SLSQP",
+            constraints={"type": "ineq", "fun": constraint},
             options={"maxiter": 500, "ftol": 1e-13},
         )
         for at in (start, start + 0.3 * np.cos(np.arange(len(start))))
@@ -46,7 +49,14 @@ def _minimum(objective: Callable, constraint: Callable, start: Array) -> float:
 
 
 def _log_sum(exponents: Array) -> float:
-    return float(special.logsumexp(exponents))
+    top = float(np.max(exponents))
+    return top + math.log(np.sum(np.exp(exponents - top)))
+
+
+def _softmax(exponents: Array) -> Array:
+    """Gradient of `_log_sum`."""
+    terms = np.exp(exponents - np.max(exponents))
+    return terms / np.sum(terms)
 
 
 def _apart(ours: float, found: float) -> float:
@@ -69,7 +79,7 @@ def _gaussian_optimum(rng: Generator, n: int) -> Outcome:
             return math.log(d) - float(gaussian_log_delta(np.linalg.norm(s * np.exp(-x)), e))
 
         start = np.full(len(sensitivities), math.log(scales.max()) + 0.1)
-        found = _minimum(lambda x: _log_sum(2 * x), slack, start)
+        found = _minimum(2.0, slack, start)
         margin[k] = _apart(_log_sum(2 * np.log(scales)), found)
     return Outcome(margin, _SOLVED, drawn)
 
@@ -91,7 +101,7 @@ def _general_optimum(rng: Generator, n: int, noise: str, power: float) -> Outcom
             return math.log(b) - _log_sum(power * (np.log(s) - x)) / power
 
         start = np.full(len(sensitivities), math.log(scales.max()) + 0.1)
-        found = _minimum(lambda x, p=p: _log_sum(p * x) / p, slack, start)
+        found = _minimum(p, slack, start) / p
         margin[k] = _apart(_log_sum(p * np.log(scales)) / p, found)
     return Outcome(margin, _SOLVED, drawn)
 
