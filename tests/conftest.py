@@ -28,3 +28,8 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(items):
+    """Run the pipeline's tests first: the longest, by one worker, and not left over at the end."""
+    items.sort(key=lambda item: item.path.name != "test_workflow.py")
