@@ -131,8 +131,8 @@ class Table3Replicates(Section):
     audit : int
         How many of the last start from the whole grid again.
     keep : float
-        A configuration is left out between them, and given up in the pilot, if its error there
-        exceeds this multiple of the smallest.
+        A configuration is left out between them if its error in the pilot exceeds this multiple of
+        the smallest, and given up in the pilot if it exceeds twice that.
     variants : dict
         With one called 'chosen'.
     """

@@ -9,11 +9,11 @@ of passes are tried and what NMSE is measured from: the exact minimum, or where 
 without noise or clipping (step 1 / M_i) is after some passes.
 
 Most of the grid can never win. The first replications, the pilot, start from all of it and give a
-combination up when its NMSE on some trials sums to more than `keep` times that of another one on
-all. The later replications start from the combinations whose NMSE, averaged over the better half
-of the pilot's trials, is at most `keep` times the mean of the pilot's smallest means. The last
-`audit` replications start from all of it again, and say whether something that was left out would
-have won. In each replication a combination is given up once it has lost (`table_3_race`).
+combination up when its NMSE on some trials sums to more than twice `keep` times that of another
+one on all. The later replications start from the combinations whose NMSE, averaged over the better
+half of the pilot's trials, is at most `keep` times the mean of the pilot's smallest means. The
+last `audit` replications start from all of it again, and say whether something that was left out
+would have won. In each replication a combination is given up once it has lost (`table_3_race`).
 
 Two replications of one mechanism differ by seeds alone. So the share of pairs of replications
 whose ratio of NMSE is at least the printed Gaussian's over flipped Huber's is the probability
@@ -100,7 +100,7 @@ def replications(
     pilot, audited = each[: again.pilot], each[count - again.audit :]
 
     def work(trials: slice) -> None:
-        whole, slack = trials in (*pilot, *audited), again.keep if trials in pilot else 1.0
+        whole, slack = trials in (*pilot, *audited), 2.0 * again.keep if trials in pilot else 1.0
         numbers = range(trials.start, trials.stop)
         run_for_best(runs, numbers, contests, whole=whole, slack=slack)
 
