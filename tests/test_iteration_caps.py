@@ -686,6 +686,7 @@ ENDS = {
     "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
     "dpnoise.optimality.bounds _violated while": "one shift less each time",
     "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
+    "dpnoise.optimality.rearrangement rearrangements while": "halves an integer down to 1",
     "dpnoise.optimality.radial_search radial_test while": "halves an integer down to 1",
     "dpnoise.optimality.radial_search _Design.caps while": "two nodes more each time, to the last",
     "dpnoise.optimality.radial_search _highest.value while": "halves an interval to a share of it",

@@ -18,10 +18,12 @@ from dpnoise.optimality.certificates import (
     subset,
 )
 from dpnoise.optimality.cube_search import cube_transport
+from dpnoise.optimality.one_step import best_step
 from dpnoise.optimality.product_test import product_test
 from dpnoise.optimality.projection import Projection, best_moments
 from dpnoise.optimality.radial_floor import radial_certificate
 from dpnoise.optimality.radial_search import FAST, FINE, radial_test
+from dpnoise.optimality.rearrangement import rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L2, LInf
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 _MOST_LAYERS = 4  # sizes of subvectors that are tried for unequal weights
 _MOST_TRANSPORTED = 50  # coordinates
 _FEWER = 8  # coordinates than the product test could take for this delta
-_LARGEST_EPSILON, _MOST_DIMENSIONS = 8.0, 100_000  # of radial tests
+_LARGEST_EPSILON, _MOST_DIMENSIONS = 300.0, 100_000  # of radial tests
+_SMALLEST_EPSILON = 3.0  # of one step outwards, which needs mass near 0
 
 
 def candidates(
@@ -51,7 +54,12 @@ def candidates(
         found.append(Blocks(tuple(max(row, key=lambda pair: pair[0])[1] for row in inner)))
     else:
         found += _exchangeable(*problem, fine=fine)
-    return [(certificate.bound(*problem), certificate) for certificate in found]
+    pairs = [(certificate.bound(*problem), certificate) for certificate in found]
+    if not isinstance(sensitivity, L2):
+        known = max(value for value, _ in pairs)
+        more = rearrangements(*problem, known=known, fine=fine)
+        pairs += [(certificate.bound(*problem), certificate) for certificate in more]
+    return pairs
 
 
 def _exchangeable(
@@ -90,11 +98,8 @@ def _symmetric(
     K = sensitivity.dimension
     if isinstance(sensitivity, LInf):
         return _cube(K, epsilon, delta, fine)
-    if isinstance(sensitivity, L2) and delta == 0.0:
-        return [radial_certificate(K, epsilon)]
-    if isinstance(sensitivity, L2) and 2 <= K <= _MOST_DIMENSIONS and epsilon <= _LARGEST_EPSILON:
-        test = radial_test(K, epsilon, delta, FINE if fine else FAST)
-        return [test] if test else []
+    if isinstance(sensitivity, L2):
+        return _ball(K, epsilon, delta, fine) + _one_step(sensitivity, epsilon, delta)
     if isinstance(sensitivity, AtMost):
         ball = L2(inner_radius(sensitivity), K)
         cube = LInf(sensitivity.each, sensitivity.m)
@@ -105,6 +110,22 @@ def _symmetric(
     return []
 
 
+def _ball(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]:
+    """Certificates for an l2 ball with equal weights."""
+    if delta == 0.0:
+        return [radial_certificate(K, epsilon)]
+    if 2 <= K <= _MOST_DIMENSIONS and epsilon <= _LARGEST_EPSILON:
+        test = radial_test(K, epsilon, delta, FINE if fine else FAST)
+        return [test] if test else []
+    return []
+
+
+def _one_step(sensitivity: L2 | LInf, epsilon: float, delta: float) -> list[Certificate]:
+    """Certificate for large epsilon, if it proves anything."""
+    step = best_step(sensitivity, epsilon, delta) if epsilon > _SMALLEST_EPSILON else None
+    return [step] if step else []
+
+
 def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]:
     """Certificates for a cube with equal weights."""
     if K == 1:
@@ -113,6 +134,7 @@ def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]
     found: list[Certificate] = [product] if product else []
     if delta > 0.0:
         found += _smaller_cubes(K, epsilon, delta)
+    found += _one_step(LInf(1.0, K), epsilon, delta)
     if fine and delta == 0.0 and K <= _MOST_TRANSPORTED:
         transport = cube_transport(K, epsilon)
         found += [transport] if transport else []

@@ -9,6 +9,7 @@ import pytest
 from dpnoise import gaussian_sigma
 from dpnoise.noise import Staircase, TruncatedLaplace, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
+from dpnoise.optimality.one_step import INTERVAL, one_step, steps
 from dpnoise.optimality.scalar_floor import (
     HalfUnitTail,
     LatticeDual,
@@ -66,7 +67,7 @@ def test_bound_falls_as_the_budget_grows():
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (3.0, 0.2), (12.0, 1e-6), (700.0, 0.1)])
-def test_tail_bounds_are_the_least_of_what_two_events_prove(epsilon, delta):
+def test_tail_bounds_are_the_best_of_two_events_and_of_one_step(epsilon, delta):
     bound = HalfUnitTail().bound(epsilon, delta)
     b = math.exp(-epsilon)
     tail = 0.25 * 2.0 * (1.0 - delta) * b / (1.0 + b)
@@ -74,7 +75,8 @@ def test_tail_bounds_are_the_least_of_what_two_events_prove(epsilon, delta):
     a = a[a < 0.5]
     # The mass p within a of 0 is unknown; the bound is linear in it on either side of delta.
     near = np.minimum(a**2 * (1.0 - delta), 2.0 * (1.0 - 2.0 * a) * b * (1.0 - delta))
-    assert math.isclose(bound, max(tail, np.max(near)), rel_tol=1e-4)
+    step = np.max(one_step(INTERVAL, epsilon, delta, steps(INTERVAL, epsilon)))
+    assert math.isclose(bound, max(tail, np.max(near), step), rel_tol=1e-4)
     assert bound <= known(epsilon, delta)
 
 

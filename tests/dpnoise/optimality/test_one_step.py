@@ -1,0 +1,116 @@
+"""One step outwards: the inequality behind it, its limit for large epsilon, what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from dpnoise import L1, L2, LInf, best
+from dpnoise.optimality.floor import floor
+from dpnoise.optimality.one_step import INTERVAL, OneStep, best_step, one_step, steps, unit_shape
+from dpnoise.optimality.radial_floor import staircase_minimum
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(4.0, 1e-3), (9.0, 0.2)])
+def test_every_point_pays_and_every_event_is_counted(epsilon, delta):
+    """On the line, by quadrature: t^2 >= s^2 - psi(t) + e^epsilon g(t) int psi, and the cost."""
+    s = float(np.max(steps(INTERVAL, epsilon)))
+    value = float(one_step(INTERVAL, epsilon, delta, np.array([s]))[0])
+    while value == 0.0:
+        s *= 0.99
+        value = float(one_step(INTERVAL, epsilon, delta, np.array([s]))[0])
+
+    def psi(t):
+        return max(s * s - t * t, 0.0)
+
+    size = 2 * quad(lambda t: t * t - s * s, s, 1.0 - s)[0]
+
+    def g(t):
+        return (t * t - s * s) / size if s <= abs(t) <= 1.0 - s else 0.0
+
+    mass = quad(psi, -s, s)[0]
+    for t in np.linspace(0.0, 1.2, 200):
+        # All shifts d in [-1, 1]: x + d reaches all of the support of g from |x| <= s.
+        ends = [(s - t, 1 - s - t), (s - 1 - t, -s - t)]
+        total = sum(
+            quad(lambda d, t=t: g(t + d), max(low, -1.0), min(top, 1.0))[0] for low, top in ends
+        )
+        assert t > s or abs(total - 1.0) < 1e-9
+        assert t * t >= s * s - psi(t) + math.exp(epsilon) * g(t) * mass - 1e-12
+
+    def highest(d):
+        x = np.linspace(-s, s, 101)
+        return max(psi(v) * g(v + d) for v in x)
+
+    d = np.linspace(-1.0, 1.0, 401)
+    paid = delta * np.trapezoid([highest(v) for v in d], d)
+    assert value <= s * s - paid
+
+
+@pytest.mark.parametrize("delta", [1e-9, 0.1])
+@pytest.mark.parametrize(
+    "sensitivity", [LInf(1.0, 2), LInf(0.5, 3), L2(1.0, 2), L2(2.0, 6)], ids=repr
+)
+def test_bound_is_below_the_best_noise(sensitivity, delta):
+    weights = np.full(sensitivity.dimension, 1 / sensitivity.dimension)
+    for epsilon in (3.5, 10.0, 300.0):
+        step = best_step(sensitivity, epsilon, delta)
+        noise = best(sensitivity, epsilon=epsilon, delta=delta)
+        if step:
+            assert step.bound(sensitivity, epsilon, delta, weights) < noise.variance
+
+
+@pytest.mark.parametrize("K", [1, 2, 5])
+def test_for_large_epsilon_it_is_the_variance_of_the_best_noise_for_a_ball(K):
+    ball, epsilon = L2(1.0, K), 30.0 + 15.0 * K
+    value = best_step(ball, epsilon, 1e-9).bound(ball, epsilon, 1e-9, np.full(K, 1 / K))
+    assert value <= staircase_minimum(K, epsilon)[1] <= 1.005 * value
+
+
+@pytest.mark.parametrize("K", [1, 2, 4])
+def test_for_small_s_it_is_in_closed_form(K):
+    """In the limit 2 omega s^(K + 2) / (K + 2) = e^-epsilon |D| m."""
+    shape = unit_shape(LInf(1.0, K))
+    omega = math.pi ** (K / 2) / math.gamma(K / 2 + 1)
+    exact = (2**K * K / 3 * (K + 2) / (2 * omega) * math.exp(-200.0)) ** (1 / (K + 2))
+    found = math.sqrt(np.max(one_step(shape, 200.0, 0.0, steps(shape, 200.0))))
+    assert math.isclose(found, exact, rel_tol=1e-3)
+
+
+def test_what_is_not_a_step_proves_nothing():
+    cube, weights = LInf(1.0, 2), np.ones(2)
+    found = best_step(cube, 10.0, 1e-6)
+    problem = (cube, 10.0, 1e-6, weights)
+    value = found.bound(*problem)
+    assert value > 0.0
+    for share in (1.01 * found.share, 0.51, 3.0, 0.0, -found.share, math.nan, math.inf):
+        assert OneStep(share).bound(*problem) == 0.0
+    assert OneStep(0.5 * found.share).bound(*problem) < value
+    assert found.bound(cube, 9.9, 1e-6, weights) >= value
+    assert found.bound(cube, 10.5, 1e-6, weights) == 0.0
+    assert found.bound(cube, 10.0, 1e-3, weights) < value
+    assert found.bound(cube, 10.0, 1.0 - 1e-9, weights) == 0.0
+    assert found.bound(cube, 10.0, 1e-6, np.array([1.0, 2.0])) == 0.0
+    assert found.bound(L1(1.0, 2), 10.0, 1e-6, weights) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("K", "epsilon", "ratio"), [(1, 10.0, 1.15), (2, 10.0, 1.5), (3, 20.0, 1.2)]
+)
+def test_floor_uses_it_where_no_program_reaches(K, epsilon, ratio):
+    found = floor(LInf(1.0, K), epsilon=epsilon, delta=1e-6)
+    assert best(LInf(1.0, K), epsilon=epsilon, delta=1e-6).variance < ratio * found.value
+    assert found.verify() >= found.value
+
+
+@pytest.mark.parametrize("sensitivity", [LInf(1.0, 3), L2(1.0, 2)], ids=repr)
+@pytest.mark.parametrize("delta", [0.0, 1e-9])
+def test_the_largest_epsilon_has_a_floor(sensitivity, delta):
+    found = floor(sensitivity, epsilon=700.0, delta=delta)
+    K = sensitivity.dimension
+    top = sensitivity.log_volume + math.log(float(np.sum(sensitivity.mean_square)))
+    ball = math.lgamma(K / 2 + 1) - K / 2 * math.log(math.pi)
+    exact = 2 / (K + 2) * (top + ball + math.log((K + 2) / 2) - 700.0)
+    assert math.isclose(math.log(K * found.value), exact, rel_tol=1e-5)
+    assert found.verify() >= found.value

@@ -1,0 +1,176 @@
+"""Floors from volume: the ball as large as the set, the rearrangement, what is refused."""
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dpnoise import L1, L2, AtMost, Box, LInf, Product, best, gaussian_sigma
+from dpnoise.optimality.floor import floor
+from dpnoise.optimality.radial_floor import radial_certificate, staircase_minimum
+from dpnoise.optimality.rearrangement import Rearrangement, ball_radius, rearrangements
+
+
+def falling(p):
+    """Masses at -n, ..., n in falling order at 0, 1, -1, 2, -2, ..."""
+    n = p.size // 2
+    places = [n] + [n + sign * k for k in range(1, n + 1) for sign in (1, -1)]
+    found = np.empty_like(p)
+    found[places] = np.sort(p)[::-1]
+    return found
+
+
+def cost(p, epsilon, d):
+    """Least delta of noise with these masses for a shift by d."""
+    wide = np.pad(p, abs(d))
+    return np.sum(np.maximum(wide - math.exp(epsilon) * np.roll(wide, d), 0.0))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.4, 2.0])
+def test_rearranged_noise_is_as_private_on_average_and_each_shift_costs_more_than_shorter_ones(
+    epsilon,
+):
+    rng = np.random.default_rng(4)
+    for reach in (1, 3, 8):
+        p = rng.exponential(size=41) ** rng.choice([0.3, 1, 4]) * (rng.random(41) < 0.8)
+        p[-2:] = p[:2] = 0.0
+        p /= p.sum()
+        tidy = falling(p)
+        shifts = range(-reach, reach + 1)
+        before = sum(cost(p, epsilon, d) for d in shifts)
+        after = [cost(tidy, epsilon, d) for d in shifts]
+        assert sum(after) <= before + 1e-12
+        right = after[reach:]
+        assert all(a <= b + 1e-12 for a, b in pairwise(right))
+        x = np.arange(-20, 21)
+        assert tidy @ x**2 <= p @ x**2 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "weights", "radius"),
+    [
+        (L2(0.7, 5), np.ones(5), 0.7),
+        (L2(0.7, 5), np.full(5, 4.0), 1.4),
+        (Box([1.0, 0.3]), np.ones(2), math.sqrt(1.2 / math.pi)),
+        (Box([1.0, 0.0, 0.3]), np.array([1.0, 2.0]), math.sqrt(1.2 * math.sqrt(2.0) / math.pi)),
+        (L1(2.0, 3), np.ones(3), 2.0 / math.pi ** (1 / 3)),
+        (AtMost(1, of=3, each=2.0), np.ones(3), 2.0 / math.pi ** (1 / 3)),
+        (Product(LInf(1.0, 2), L1(1.0, 1)), np.ones(3), (6.0 / math.pi) ** (1 / 3)),
+    ],
+    ids=repr,
+)
+def test_ball_is_as_large_as_the_stretched_set(sensitivity, weights, radius):
+    found = ball_radius(sensitivity, weights)
+    assert math.isclose(found, radius, rel_tol=1e-9)
+    assert found <= radius
+
+
+@pytest.mark.parametrize("K", [2, 5, 30])
+def test_without_delta_the_staircase_of_a_cube_is_above_it_by_a_ratio_of_second_moments(K):
+    radius = ball_radius(LInf(1.0, K), np.ones(K))
+    ratio = (K + 2) / 3 / radius**2
+    for epsilon in (0.05, 1.0, 4.0, 20.0):
+        # The radius in the norm of both staircases has one distribution.
+        staircase = (K + 2) / 3 * staircase_minimum(K, epsilon)[1]
+        (found,) = rearrangements(
+            LInf(1.0, K), epsilon, 0.0, np.full(K, 1 / K), known=0.0, fine=False
+        )
+        value = found.bound(LInf(1.0, K), epsilon, 0.0, np.full(K, 1 / K))
+        assert ratio * (1 - 1e-9) <= staircase / value <= ratio * (1 + 1e-5 * max(1.0, epsilon**2))
+        assert ratio < math.pi * math.e / 6
+
+
+def test_the_ratio_tends_to_pi_e_over_6():
+    ratios = [(K + 2) / 3 / ball_radius(LInf(1.0, K), np.ones(K)) ** 2 for K in (10**3, 10**5)]
+    assert 0.99 * math.pi * math.e / 6 < ratios[0] < ratios[1] < math.pi * math.e / 6
+    assert math.isclose(ratios[1], math.pi * math.e / 6, rel_tol=1e-3)
+
+
+def test_never_above_known_noise_for_random_sets_weights_and_budgets():
+    rng = np.random.default_rng(15)
+    used = 0
+    for _ in range(40):
+        K = int(rng.integers(2, 9))
+        sides = rng.uniform(0.1, 2.0, K) * (rng.random(K) < 0.9)
+        sides[0] = 1.0
+        sensitivity = [
+            Box(sides),
+            LInf(1.5, K),
+            AtMost(int(rng.integers(1, K + 1)), of=K),
+            Product(LInf(0.5, K), L2(1.0, 2)),
+        ][rng.integers(4)]
+        epsilon = 10 ** rng.uniform(-1.5, 1.2)
+        delta = rng.choice([0.0, 1e-9, 1e-3, 0.1])
+        weights = rng.exponential(size=sensitivity.dimension)
+        active = sensitivity.box > 0
+        k = np.count_nonzero(active)
+        k_norm = (k + 1) * (k + 2) / epsilon**2 * (weights @ sensitivity.mean_square)
+        for found in rearrangements(sensitivity, epsilon, delta, weights, known=0.0, fine=False):
+            value = found.bound(sensitivity, epsilon, delta, weights)
+            used += value > 0
+            assert value <= k_norm
+            if delta > 0:
+                sigma = gaussian_sigma(epsilon, delta, sensitivity.l2)
+                assert value <= sigma**2 * np.sum(weights[active])
+    assert used > 20
+
+
+@pytest.mark.parametrize(
+    ("K", "epsilon", "delta", "ratio"),
+    [
+        (3, 10.0, 0.0, 1.09),
+        (5, 1.0, 1e-6, 1.3),
+        (5, 5.0, 1e-9, 1.35),
+        (10, 1.0, 1e-6, 1.65),
+        (50, 1.0, 1e-9, 3.3),
+    ],
+)
+def test_floor_of_a_cube_is_near_the_best_noise(K, epsilon, delta, ratio):
+    found = floor(LInf(1.0, K), epsilon=epsilon, delta=delta)
+    noise = best(LInf(1.0, K), epsilon=epsilon, delta=delta)
+    assert found.value < noise.variance < ratio * found.value
+    assert found.verify() >= found.value
+    assert "ball of equal volume" in found.method
+
+
+def test_unequal_boxes_and_weights_use_the_heaviest_coordinates():
+    sides = np.array([1.0, 1.0, 1.0, 1e-3])
+    weights = np.ones(4)
+    (found,) = rearrangements(Box(sides), 8.0, 0.0, weights, known=0.0, fine=False)
+    assert found.size == 3
+    three = floor([1.0] * 3, epsilon=8.0, weights=weights[:3]).value
+    assert math.isclose(found.bound(Box(sides), 8.0, 0.0, weights), three, rel_tol=1e-9)
+    # A tie of sides and weights: only w_i lambda_i^2 counts.
+    other = found.bound(Box([2.0, 0.5, 1.0, 1e-3]), 8.0, 0.0, np.array([0.25, 4.0, 1.0, 1.0]))
+    assert math.isclose(other, three, rel_tol=1e-9)
+
+
+def test_a_changed_certificate_proves_no_more():
+    cube, weights = LInf(1.0, 4), np.ones(4)
+    (found,) = rearrangements(cube, 1.0, 1e-6, weights, known=0.0, fine=False)
+    problem = (cube, 1.0, 1e-6, weights)
+    value = found.bound(*problem)
+    assert 0.0 < value < 4 * best(cube, epsilon=1.0, delta=1e-6).variance
+    for kept in (1.0, 1.5, 0.0, -1.0, math.nan):
+        assert replace(found, kept=kept).bound(*problem) == 0.0
+    assert replace(found, kept=1.0 - 1e-7).bound(*problem) == 0.0  # it would pay 10 delta > 1
+    assert replace(found, kept=1.0 - 1e-4).bound(*problem) < value
+    for size in (3, 5, 0):
+        assert replace(found, size=size).bound(*problem) <= value
+    assert replace(found, part=radial_certificate(4, 1.0)).bound(*problem) == 0.0
+    assert found.bound(cube, 1.2, 1e-6, weights) < value
+    assert found.bound(cube, 1.0, 2e-6, weights) < value
+    assert found.bound(cube, 1.0, 1e-6, np.array([1.0, 1.0, 1.0, 0.0])) == 0.0
+    pure = Rearrangement(4, 1.0, radial_certificate(4, 1.0))
+    assert pure.bound(cube, 1.0, 0.0, weights) > value
+    assert pure.bound(Product(L2(1.0, 2), L2(1.0, 2)), 1.0, 0.0, np.zeros(4)) == 0.0
+
+
+def test_what_cannot_win_is_not_tried():
+    cube, weights = LInf(1.0, 3), np.full(3, 1 / 3)
+    assert rearrangements(cube, 1.0, 1e-6, weights, known=20 / 3, fine=True) == []
+    assert rearrangements(LInf(1.0, 1), 1.0, 0.0, np.ones(1), known=0.0, fine=True) == []
+    assert rearrangements(cube, 400.0, 1e-6, weights, known=0.0, fine=True) == []
+    assert len(rearrangements(cube, 0.01, 0.3, weights, known=0.0, fine=False)) <= 1
