@@ -104,7 +104,8 @@ def _model(problem: Problem, strength: float) -> Lasso | LogisticRegression | Ri
         C = 1 / (problem.size * strength) if penalised else np.inf
         return LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12, max_iter=1000)
     if penalised and problem.penalty == "l1":
-        return Lasso(alpha=strength, tol=1e-13, max_iter=1_000_000)
+        tall = problem.size > problem.coordinates  # sweeps over the Gram matrix cost less
+        return Lasso(alpha=strength, tol=1e-13, max_iter=1_000_000, precompute=tall)
     return Ridge(alpha=problem.size * strength if penalised else 0.0, solver="svd")
 
 
