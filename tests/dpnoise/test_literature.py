@@ -123,7 +123,7 @@ def test_spherical_noise():
 def test_truncated_laplace_noise_beside_the_optimum():
     for row in table("The best noise for one number", "| epsilon | delta"):
         epsilon, delta = map(float, row[:2])
-        bounds = minimum_cost(epsilon, delta, cost="mean-abs")
+        bounds = minimum_cost(epsilon, delta, cost="mean-abs", gap=0.005)
         reach = math.log1p(math.expm1(epsilon) / (2 * delta)) / epsilon
         noise = TruncatedLaplace(1 / epsilon, reach)
         assert privacy_profile(noise, 1.0, epsilon) == pytest.approx(delta, rel=1e-12)
@@ -153,7 +153,7 @@ def test_mixtures_of_gaussians():
         assert not noise.unimodal
         assert privacy_profile(noise, 1.0, epsilon) <= 1e-5
         assert privacy_profile(mixture(epsilon, int(K), sigma - 1e-4), 1.0, epsilon) > 1e-5
-        bounds = minimum_cost(epsilon, 1e-5, cost="mean-abs")
+        bounds = minimum_cost(epsilon, 1e-5, cost="mean-abs", gap=0.005)
         stairs = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, 1)))
         gaussian = gaussian_sigma(epsilon, 1e-5) * math.sqrt(2 / math.pi)
         found = [gaussian, noise.mean_abs(), stairs.mean_abs()]
@@ -163,7 +163,7 @@ def test_mixtures_of_gaussians():
 
 
 def test_the_optimal_noise_for_one_number_is_a_histogram_that_the_account_confirms():
-    bounds = minimum_cost(1.0, 1e-3, cost="variance")
+    bounds = minimum_cost(1.0, 1e-3, cost="variance", gap=0.005)
     found = bounds.noise
     noise = Histogram(1.0, found.cells, found.masses, found.ratio)
     assert noise.var() == pytest.approx(bounds.upper, rel=1e-9)

@@ -49,6 +49,7 @@ _MAXIMUM_PROGRAM = 20_000  # lattice points
 _ALL_SHIFTS = 64  # up to so many cells per unit, one program with all shifts is fastest
 _MAX_CELLS = 128  # chosen without being asked for
 _ROUNDS = 12
+_GAP, _WIDE_GAP, _FINE_EPSILON = 0.001, 0.005, 3.0  # the gap asked for by default, up to epsilon
 _SHIFTS_PER_ROUND = 6
 
 
@@ -93,7 +94,7 @@ def minimum_cost(
     *,
     cost: str = "variance",
     cells: int | None = None,
-    gap: float = 0.005,
+    gap: float | None = None,
 ) -> CostBounds:
     """Bounds on the minimum cost of one-dimensional additive (epsilon, delta)-DP noise.
 
@@ -109,7 +110,8 @@ def minimum_cost(
         Lattice points per unit of length; by default as many as `gap` needs.
     gap : float, optional
         The work ends when upper <= (1 + gap) lower. It may end above, when `cells` is too
-        small for it; the bounds hold all the same.
+        small for it; the bounds hold all the same. By default 0.001, which takes seconds, and
+        0.005 for epsilon > 3, where 0.001 may take minutes.
 
     Returns
     -------
@@ -139,7 +141,8 @@ def minimum_cost(
     ok = problems.number("epsilon", epsilon, low=0.0, high=_MAXIMUM_EPSILON, open_low=True)
     ok &= problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
     problems.require(cost in COSTS, "cost", f"one of {', '.join(COSTS)}", cost)
-    problems.number("gap", gap, low=0.0, open_low=True)
+    if gap is not None:
+        problems.number("gap", gap, low=0.0, open_low=True)
     whole = cells is None or (is_integer(cells) and cells >= 1)
     known = problems.require(whole, "cells", "a whole number >= 1 or None", cells)
     if ok and known:
@@ -148,6 +151,8 @@ def minimum_cost(
         problems.require(points <= _MAXIMUM_PROGRAM, "epsilon, delta, cells", expected, points)
     problems.raise_if_any()
     epsilon, delta = float(epsilon), float(delta)
+    if gap is None:
+        gap = _GAP if epsilon <= _FINE_EPSILON else _WIDE_GAP
     if cells is not None:
         masses, _ = _program(epsilon, delta, cost, cells).solve_decreasing()
         start = repaired_histogram(cells, masses, epsilon, delta)

@@ -21,7 +21,7 @@ def test_pure_privacy_brackets_the_staircase_optimum(epsilon, cost):
     # Geng & Viswanath (2016): no epsilon-DP noise costs less than the staircase.
     power = 2 if cost == "variance" else 1
     best = COST[cost](Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, power))))
-    limit = minimum_cost(epsilon, 0.0, cost=cost)
+    limit = minimum_cost(epsilon, 0.0, cost=cost, gap=0.005)
     assert limit.lower <= best <= limit.upper
     assert limit.gap <= 0.005
 
@@ -31,7 +31,7 @@ def test_pure_privacy_brackets_the_staircase_optimum(epsilon, cost):
     ("epsilon", "delta"), [(0.1, 1e-8), (0.3, 1e-2), (1.0, 1e-6), (2.0, 0.1), (3.0, 1e-4)]
 )
 def test_bounds_meet_and_the_noise_keeps_the_budget(epsilon, delta, cost):
-    limit = minimum_cost(epsilon, delta, cost=cost)
+    limit = minimum_cost(epsilon, delta, cost=cost, gap=0.005)
     assert 0 < limit.gap <= 0.005
     assert limit.noise.delta(epsilon) <= delta
     assert math.isclose(limit.noise.total(), 1.0, rel_tol=1e-13)
@@ -42,7 +42,7 @@ def test_bounds_meet_and_the_noise_keeps_the_budget(epsilon, delta, cost):
 @pytest.mark.parametrize("cost", COST)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 1e-6), (0.7, 1e-3), (1.5, 1e-2), (3.0, 0.1)])
 def test_no_known_mechanism_is_below_the_lower_bound(epsilon, delta, cost):
-    lower = minimum_cost(epsilon, delta, cost=cost).lower
+    lower = minimum_cost(epsilon, delta, cost=cost, gap=0.005).lower
     for family in ("gaussian", "laplace", "flipped-huber", "truncated-laplace", "subbotin"):
         assert lower <= COST[cost](calibrate(family, epsilon=epsilon, delta=delta).noise)
 
@@ -71,8 +71,8 @@ def test_limit_falls_with_epsilon_and_with_delta(cost):
 def test_small_epsilon_approaches_uniform_noise(delta):
     # At epsilon = 0 uniform noise on +-1 / (2 delta) has E|T| = 1 / (4 delta) and variance
     # 1 / (12 delta^2); delta per unit shift is all that counts as delta falls.
-    absolute = minimum_cost(1e-3, delta, cost="mean-abs")
-    variance = minimum_cost(1e-3, delta)
+    absolute = minimum_cost(1e-3, delta, cost="mean-abs", gap=0.005)
+    variance = minimum_cost(1e-3, delta, gap=0.005)
     close = 0.03 + 2 * delta
     assert (1 - close) / (4 * delta) < absolute.lower <= absolute.upper < 1.001 / (4 * delta)
     assert (
@@ -83,7 +83,7 @@ def test_small_epsilon_approaches_uniform_noise(delta):
 @pytest.mark.parametrize("delta", [1e-6, 1e-3])
 def test_truncated_laplace_is_nearly_optimal_at_small_budgets(delta):
     # Geng, Ding, Guo & Kumar (2020): asymptotically optimal as both go to 0.
-    limit = minimum_cost(0.05, delta)
+    limit = minimum_cost(0.05, delta, gap=0.005)
     assert calibrate("truncated-laplace", epsilon=0.05, delta=delta).variance < 1.01 * limit.lower
 
 
@@ -194,3 +194,8 @@ def test_shifts_towards_0_only_raise_the_bound(epsilon, delta):
     assert part <= whole * (1 + 1e-9)
     if delta < 0.1:
         assert math.isclose(part, whole, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-9), (0.3, 0.03), (1.0, 1e-6), (1.0, 0.3)])
+def test_by_default_the_bracket_is_a_thousandth_wide(epsilon, delta):
+    assert minimum_cost(epsilon, delta).gap <= 0.001
