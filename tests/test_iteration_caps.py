@@ -46,6 +46,7 @@ from dpnoise.noise import (
 )
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.cube_search import cube_transport
+from dpnoise.optimality.graded_test import GradedTest
 from dpnoise.optimality.product_test import ProductTest
 from dpnoise.optimality.radial_floor import staircase_minimum
 from dpnoise.privacy.lattice.bounds import lattice_bounds
@@ -208,6 +209,13 @@ def rounds_of_the_limit():
     few = minimum_cost(1.0, 1e-3, cells=6)
     assert 0.0 < few.lower <= few.upper
     assert np.max(few.noise.deltas(1.0)) <= 1e-3
+
+
+def divisions_of_the_graded_test():
+    """The bound is true; with fewer divisions it is lower."""
+    values = np.outer(np.exp(0.5 * np.arange(6.0)), [0.1, 1.0])
+    test = GradedTest(1, 2, np.array([0.2, 0.9]), values, 1.0)
+    assert test.value(2, 1.0, 1e-3) / 2.0 <= 2.978
 
 
 def rounds_of_the_radial_floor():
@@ -425,6 +433,10 @@ CAPS = {
     "dpnoise.optimality.product_test _largest_lam range(_HALVINGS)": (
         (0, 5),
         halvings_of_the_product_test,
+    ),
+    "dpnoise.optimality.graded_test gains range(_DIVISIONS)": (
+        (0, 1),
+        divisions_of_the_graded_test,
     ),
     "dpnoise.optimality.radial_floor staircase_minimum range(_ROUNDS)": (
         (0, 1, 3),
@@ -690,6 +702,10 @@ ENDS = {
     "dpnoise.optimality.radial_search radial_test while": "halves an integer down to 1",
     "dpnoise.optimality.radial_search _Design.caps while": "two nodes more each time, to the last",
     "dpnoise.optimality.radial_search _highest.value while": "halves an interval to a share of it",
+    "dpnoise.optimality.graded_search graded_test while": "halves an integer down to 1",
+    "dpnoise.optimality.graded_search _program linprog": (
+        "no test unless solved; what the values prove is computed from them alone"
+    ),
     "dpnoise.optimality.bounds minimum_cost while": (
         "cells double to a bound; the gap is part of the result"
     ),

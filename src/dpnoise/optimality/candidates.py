@@ -18,6 +18,7 @@ from dpnoise.optimality.certificates import (
     subset,
 )
 from dpnoise.optimality.cube_search import cube_transport
+from dpnoise.optimality.graded_search import graded_test
 from dpnoise.optimality.one_step import best_step
 from dpnoise.optimality.product_test import product_test
 from dpnoise.optimality.projection import Projection, best_moments
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _MOST_LAYERS = 4  # sizes of subvectors that are tried for unequal weights
 _MOST_TRANSPORTED = 50  # coordinates
 _FEWER = 8  # coordinates than the product test could take for this delta
+_MOST_GRADED, _LARGEST_GRADED = 3, 8.0  # coordinates and epsilon of graded tests
 _LARGEST_EPSILON, _MOST_DIMENSIONS = 300.0, 100_000  # of radial tests
 _SMALLEST_EPSILON = 3.0  # of one step outwards, which needs mass near 0
 
@@ -115,9 +117,18 @@ def _ball(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]
     if delta == 0.0:
         return [radial_certificate(K, epsilon)]
     if 2 <= K <= _MOST_DIMENSIONS and epsilon <= _LARGEST_EPSILON:
-        test = radial_test(K, epsilon, delta, FINE if fine else FAST)
-        return [test] if test else []
+        return _radial(K, epsilon, delta, fine)
     return []
+
+
+def _radial(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]:
+    """Certificates for an l2 ball with equal weights, delta > 0."""
+    tests: list[Certificate | None] = [radial_test(K, epsilon, delta, FAST)]
+    if fine:
+        tests.append(radial_test(K, epsilon, delta, FINE))
+    if fine and K <= _MOST_GRADED and epsilon <= _LARGEST_GRADED:
+        tests.append(graded_test(K, epsilon, delta))
+    return [test for test in tests if test]
 
 
 def _one_step(sensitivity: L2 | LInf, epsilon: float, delta: float) -> list[Certificate]:

@@ -1,0 +1,132 @@
+"""Graded tests: below the integral that they bound, true bounds whatever the values."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpnoise import L1, L2
+from dpnoise.optimality.graded_search import graded_test
+from dpnoise.optimality.graded_test import GradedTest, gains
+from dpnoise.optimality.radial_floor import staircase_minimum
+from dpnoise.optimality.radial_test import sphere_cdf
+
+
+def random_test(rng, per_unit=4):
+    """Return a test with random values."""
+    offsets = np.sort(rng.uniform(0.0, 1.0 - 1e-3, 3))
+    values = rng.exponential(size=(rng.integers(4, 9), 3))
+    values[:, 0] *= rng.integers(0, 2)
+    return GradedTest(1, per_unit, offsets, values, 0.0)
+
+
+def psi(test, norm, distance):
+    """Return the test at points of given norms and distances from d, by its definition."""
+    squares = (np.arange(len(test.values) + 1) / test.per_unit) ** 2
+    total = np.zeros(np.broadcast(norm, distance).shape)
+    for k, offset in enumerate(test.offsets):
+        nodes = np.append(test.values[:, k], 0.0)
+        total += np.interp(norm**2, squares, nodes) * (distance > norm + offset)
+    return total
+
+
+def left_side(test, K, growth, r, steps=20_001):
+    """Return r^2 + E psi(r U) - e^epsilon E psi(r U + d), by a sum over the angle."""
+    edges = 1.0 - np.cos(np.linspace(0.0, math.pi, steps))
+    mass, x = np.diff(sphere_cdf(K, edges)), 0.5 * (edges[1:] + edges[:-1])
+    away = np.sqrt((r + 1.0) ** 2 - 2.0 * r * x)  # |r U - d|
+    norm = np.sqrt((r - 1.0) ** 2 + 2.0 * r * x)  # |r U + d|
+    stay = mass @ psi(test, np.full(x.size, r), away)
+    return r * r + stay - growth * (mass @ psi(test, norm, np.full(x.size, r)))
+
+
+@pytest.mark.parametrize("K", [2, 3, 20])
+def test_cells_are_bounded_from_below(K):
+    rng = np.random.default_rng(K)
+    for _ in range(4):
+        test, growth = random_test(rng), math.exp(rng.uniform(0.05, 3.0))
+        a, gain = gains(test, K, growth, -math.inf)
+        width = a[1]
+        error = 5e-4 * test.height * growth  # of the sum over the angle
+        for i in rng.integers(0, a.size, 10):
+            exact = [left_side(test, K, growth, a[i] + width * t) for t in (1e-6, 0.5, 1 - 1e-6)]
+            assert a[i] ** 2 + gain[i] <= min(exact) + error
+
+
+@pytest.mark.parametrize("K", [2, 3, 20])
+def test_bounds_tend_to_the_integral_as_cells_are_divided(K):
+    rng = np.random.default_rng(K + 1)
+    test, growth = random_test(rng), 2.0
+    a, gain = gains(test, K, growth, math.inf)
+    finest = np.nonzero(a > 0.1)[0]
+    for i in rng.choice(finest, 10):
+        exact = left_side(test, K, growth, a[i])
+        assert abs(a[i] ** 2 + gain[i] - exact) <= 4e-3 * test.height * growth
+
+
+def test_cells_cover_all_radii_where_psi_counts():
+    test = random_test(np.random.default_rng(5))
+    a, gain = gains(test, 2, 2.0, -math.inf)
+    a, gain = gains(test, 2, 2.0, float(np.median(a * a + gain)))
+    order = np.argsort(a)
+    a, gain = a[order], gain[order]
+    steps = np.diff(np.append(a, test.end + 1.0))
+    assert a[0] == 0.0
+    # No gap: each cell ends where the next begins, and its width is 4^-n of the widest.
+    assert np.all(np.isin(steps, 4.0 ** -np.arange(6.0) / (16 * test.per_unit)))
+    assert np.ptp(steps) > 0.0
+
+
+@pytest.mark.parametrize(("K", "epsilon", "delta"), [(2, 2.0, 1e-2), (3, 1.0, 0.1)])
+def test_any_values_prove_a_true_bound(K, epsilon, delta):
+    top = staircase_minimum(K, epsilon)[1]
+    best = graded_test(K, epsilon, delta)
+    ball = (L2(1.0, K), epsilon, delta, np.full(K, 1 / K))
+    rng = np.random.default_rng(2)
+    assert 0.8 * best.bound(*ball) < best.bound(*ball) <= top
+    coarse = replace(best, level=-1e9)  # no cell is divided
+    for scale in (0.3, 0.99, 1.01, 3.0):
+        noisy = scale * best.values * rng.uniform(0.98, 1.02, best.values.shape)
+        assert replace(coarse, values=scale * best.values).bound(*ball) <= top
+        assert replace(coarse, values=noisy).bound(*ball) <= top
+        moved = replace(coarse, offsets=best.offsets * min(scale, 1.0))
+        assert moved.bound(*ball) <= top
+
+
+def test_a_level_that_is_claimed_but_not_reached_proves_nothing_more():
+    best, ball = graded_test(3, 1.0, 0.1), (L2(1.0, 3), 1.0, 0.1, np.full(3, 1 / 3))
+    assert replace(best, level=1.1 * best.level).bound(*ball) <= best.bound(*ball) * 1.02
+
+
+def test_unsound_tests_are_refused():
+    test = graded_test(3, 1.0, 0.1)
+    ball = (L2(1.0, 3), 1.0, 0.1, np.ones(3))
+    assert test.bound(*ball) > 0.0
+    o, f = test.offsets, test.values
+    negative, missing = f.copy(), f.copy()
+    negative[2, 1], missing[2, 1] = -1e-9, math.nan
+    for wrong in (
+        {"values": negative},
+        {"values": missing},
+        {"values": f[:, :-1]},
+        {"values": f[:0]},
+        {"offsets": o[::-1]},
+        {"offsets": o + 0.5},
+        {"offsets": o - 0.1},
+        {"per_unit": 3},
+        {"level": math.nan},
+    ):
+        assert replace(test, **wrong).bound(*ball) == 0.0
+
+
+def test_certificate_scales_and_applies_to_equal_weights_and_balls_only():
+    test = graded_test(3, 1.0, 0.1)
+    once = test.bound(L2(1.0, 3), 1.0, 0.1, np.ones(3))
+    assert math.isclose(test.bound(L2(3.0, 3), 1.0, 0.1, 2 * np.ones(3)), 18 * once, rel_tol=1e-9)
+    assert test.bound(L2(1.0, 3), 1.0, 0.1, np.arange(1.0, 4.0)) == 0.0
+    assert test.bound(L1(1.0, 3), 1.0, 0.1, np.ones(3)) == 0.0
+    assert test.bound(L2(1.0, 1), 1.0, 0.1, np.ones(1)) == 0.0
+    # A looser budget is not proved by the same test to the same bound.
+    assert test.bound(L2(1.0, 3), 1.2, 0.1, np.ones(3)) < once
+    assert test.bound(L2(1.0, 3), 1.0, 0.2, np.ones(3)) < once
