@@ -101,7 +101,10 @@ def test_random_links_never_prove_more_than_k_norm_noise():
 
 
 def test_floor_uses_it_where_it_is_best():
-    found = floor([1.0] * 6, epsilon=1.0, method="program")
+    """For small epsilon it proves more than the ball of equal volume, which is all of 'fast'."""
+    found = floor([1.0] * 5, epsilon=0.3, method="program")
+    fast = floor([1.0] * 5, epsilon=0.3)
     assert "transport" in found.method
-    assert found.value > 1.2 * floor([1.0] * 6, epsilon=1.0).value
+    assert "ball" in fast.method
+    assert found.value > 1.03 * fast.value
     assert found.verify() >= found.value
