@@ -107,4 +107,4 @@ def test_the_readme_says_how_long_a_run_takes():
     words = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     (said,) = re.findall(r"about (\d+) minutes on two idle cores \((\d+) core-minutes\)", words)
     assert int(said[1]) == round(seconds / 60)
-    assert abs(int(said[0]) - seconds / 120) <= 1.5
+    assert 0.0 <= int(said[0]) - seconds / 120 <= 2.5  # figures and pages, which are not counted
