@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, Gaussian, best
+from dpnoise import L1, L2, Gaussian, Staircase, best
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.profile import privacy_profile
 from fuzz.checks_best import CHECKS
 from fuzz.peers import better_peers
 from fuzz.runner import run
@@ -22,7 +23,7 @@ def test_samples_find_the_delta_of_gaussian_noise():
     noise, d = IndependentNoise(Gaussian(3.0), np.ones(4)), np.array([1.0, -1.0, 0.5, 0.0])
     for epsilon in (0.5, 1.0, 3.0):
         exact = float(np.exp(gaussian_log_delta(np.linalg.norm(d) / 3.0, epsilon)))
-        estimate, error = sampled_delta(noise, d, epsilon, np.random.default_rng(4))
+        estimate, error, _ = sampled_delta(noise, d, epsilon, np.random.default_rng(4))
         assert abs(estimate - exact) < 5.0 * error < 0.3 * exact
 
 
@@ -31,9 +32,33 @@ def test_samples_contradict_noise_that_is_too_small():
     sigma = 0.9 * 4.2246788893287555  # for epsilon = 1, delta = 1e-6
     noise, ball = IndependentNoise(Gaussian(sigma), np.ones(6)), L2(1.0, of=6)
     rng = np.random.default_rng(8)
-    estimate, error = sampled_delta(noise, ball.extreme_point, 1.0, rng, draws=4000)
-    assert estimate - 6.0 * error > 1e-6
+    estimate, error, unseen = sampled_delta(noise, ball.extreme_point, 1.0, rng, draws=4000)
+    assert estimate - 6.0 * error - unseen > 1e-6
     assert np.max(loss(noise, noise.rvs(10_000, rng), ball.extreme_point)) > 0.5
+
+
+def test_samples_do_not_accuse_where_all_draws_are_alike():
+    """The steps beyond the middle one have a probability of 4e-5: most samples miss them."""
+    epsilon, noise = 14.40679306186238, Staircase(14.406948672194487, 1.0, 0.0065162971277215815)
+    exact = privacy_profile(noise, 1.0, epsilon)
+    estimates = [
+        sampled_delta(
+            IndependentNoise(noise, np.ones(1)),
+            np.array([1.0 - 1e-12]),
+            epsilon,
+            np.random.default_rng(seed),
+            draws=2000,
+        )
+        for seed in range(20)
+    ]
+    assert any(estimate - 6.0 * error > exact for estimate, error, _ in estimates)
+    assert all(estimate - 6.0 * error - unseen <= exact for estimate, error, unseen in estimates)
+
+
+def test_an_overflow_in_opendp_is_no_private_noise():
+    pytest.importorskip("opendp")
+    found = best(L2(0.75, of=1), epsilon=17.8, delta=2.4e-10)
+    assert better_peers(found.request, found.mean_variance) == []
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
