@@ -135,9 +135,9 @@ def _killed(
     if whom == "group":
         os.killpg(process.pid, by)
     elif whom == "leader":
-        os.kill(process.pid, by)
+        process.send_signal(by)
     elif not _kill_a_job(process, by):
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()  # nothing where it has ended meanwhile
         process.wait()
         return False
     process.wait(timeout=_LIMIT)
@@ -148,7 +148,7 @@ def _kill_a_job(process: subprocess.Popen[bytes], by: signal.Signals) -> bool:
     """Kill a script of a run, when there is one; whether one was killed."""
     end = time.monotonic() + _LIMIT
     while process.poll() is None and time.monotonic() < end:
-        for child in psutil.Process(process.pid).children(recursive=True):
+        for child in _children(process):
             try:
                 if any(".snakemake/scripts" in word for word in child.cmdline()):
                     child.send_signal(by)
@@ -157,6 +157,14 @@ def _kill_a_job(process: subprocess.Popen[bytes], by: signal.Signals) -> bool:
                 continue
         time.sleep(0.05)
     return False
+
+
+def _children(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """Processes that a run has started, none where it has ended meanwhile."""
+    try:
+        return psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
 
 
 def _finish(folder: Path, targets: Sequence[str]) -> None:
