@@ -1,9 +1,10 @@
-"""What all tests share: the folder they start in; what pytest keeps is not seen as garbage."""
+"""What all tests share: the folder, one BLAS thread; what pytest keeps is not seen as garbage."""
 
 import gc
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).parents[1]
 
@@ -13,6 +14,16 @@ def _in_the_repository():
     """Every test starts in the repository, as the pipeline does, wherever pytest was called."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_blas_thread():
+    """Workers that run side by side would wait for each other's threads, five times as long.
+
+    What tests start as a process of its own keeps its threads.
+    """
+    with threadpool_limits(1):
         yield
 
 
