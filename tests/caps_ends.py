@@ -1,0 +1,216 @@
+"""Loops and solvers of the source that end by themselves, and why."""
+
+# --- Loops and solvers that end by themselves.
+ENDS = {
+    "dpnoise.certificates.checker mills while": "each term is below half the one before",
+    "dpnoise.releases.entropy Entropy.integers while": (
+        "a rejection sampler: ends with probability 1"
+    ),
+    "dpnoise.releases.layers _Stairs._exactly while": (
+        "terms fall like a geometric series, whose rest is bounded; an interval halves"
+    ),
+    "dpnoise.releases.quantiles _drawn while": "halves an interval of integers",
+    "dpnoise.releases.refining steps while": (
+        "a point that doubles, or falls to 0, which is always reached; an interval halves"
+    ),
+    "dpnoise.releases.sums integer_draws while": "each pass draws most of what is missing",
+    "dpnoise.releases.vectors _Column.__init__ while": (
+        "a rejection sampler: ends with probability 1"
+    ),
+    "dpnoise.calibration.histogram.grids gaussian_epsilon brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise.calibration.histogram.families rival_by_std brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.cells Cells.masses brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.composition plan brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.composition minimum_epsilon brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise.calibration.histogram.search descend minimize": (
+        "a search: what it leads to is certified, larger if it ends early"
+    ),
+    "dpnoise.mechanisms.independent staircase while": "a few doubles down",
+    "dpnoise_papers.descent.harness race while": "fewer trials are left in each round",
+    "dpnoise_papers.verify.allocation minimum_cost brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.densities Density.crossing brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.gaussian epsilon_at brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.gaussian log_delta while": (
+        "doubles the precision up to a cap, then raises"
+    ),
+    "dpnoise_papers.verify.gaussian sigma brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.lattice _tilted minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.minima _hinted minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.minima minimum minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.minima minimum_in_box minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.minima minimum_in_box.variance brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.minima scale_that_spends brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.paths.accounts composed_epsilon brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.paths.accounts pure_step brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.paths.accounts renyi_multiplier brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.paths.scalar_noise _at_variance brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.paths.scalar_noise _bound minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.paths.vector_noise _factor brentq": (
+        "raises where it does not converge"
+    ),
+    "dpnoise_papers.verify.stairs box_error minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.stairs minimum_moment minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise_papers.verify.stairs split_error minimize_scalar": (
+        "a recomputation: a minimum that is missed shows as a disagreement"
+    ),
+    "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
+    "dpnoise.joint.search pure_scale while": "a few doubles up",
+    "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
+    "dpnoise.sensitivity.at_most AtMost._accepted while": (
+        "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
+    ),
+    "dpnoise.calibration.delta_bounds shared_log_delta while": "a few doubles down",
+    "dpnoise.allocation.descent Descent._step_along brentq": "raises if it does not converge",
+    "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",
+    "dpnoise.calibration.scale_family pure_scale while": "one or two doubles up",
+    "dpnoise.calibration.equal_variance EqualVarianceSearch._refined minimize_scalar": (
+        "a place to look; only what is solved for there is kept"
+    ),
+    "dpnoise.calibration.cover.search _lowered while": (
+        "removes an interval, or doubles a step up to 1 and returns 0"
+    ),
+    "dpnoise.calibration.cover.staircase _epsilon brentq": "raises if it does not converge",
+    "dpnoise.calibration.staircase_search _Search.epsilon brentq": "raises, and is certified after",
+    "dpnoise.calibration.staircase_search _Search.minima minimize_scalar": (
+        "any gamma will do, and is certified after"
+    ),
+    "dpnoise.calibration.equal_variance increasing_root brentq": "raises if it does not converge",
+    "dpnoise.calibration.grid _coarse_to_fine while": "halves an integer",
+    "dpnoise.calibration.grid _vector_search while": "halves an interval of integers",
+    "dpnoise.calibration.grid first_private_index while": "halves intervals of integers",
+    "dpnoise.optimality.histogram pure_envelope while": (
+        "masses rise to one of finitely many values"
+    ),
+    "dpnoise_papers.inid_2024.as_printed repaired_algorithm_1 while": (
+        "halves to a tolerance or to neighbouring doubles"
+    ),
+    "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
+    "dpnoise.optimality.bounds _violated while": "one shift less each time",
+    "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
+    "dpnoise.optimality.rearrangement rearrangements while": "halves an integer down to 1",
+    "dpnoise.optimality.radial_search radial_test while": "halves an integer down to 1",
+    "dpnoise.optimality.radial_search _Design.caps while": "two nodes more each time, to the last",
+    "dpnoise.optimality.radial_search _highest.value while": "halves an interval to a share of it",
+    "dpnoise.optimality.graded_search graded_test while": "halves an integer down to 1",
+    "dpnoise.optimality.graded_search _program linprog": (
+        "no test unless solved; what the values prove is computed from them alone"
+    ),
+    "dpnoise.optimality.bounds minimum_cost while": (
+        "cells double to a bound; the gap is part of the result"
+    ),
+    "dpnoise.optimality.program LatticeProgram._run linprog": "raises unless solved",
+    "dpnoise_papers.data.city.roads two_core while": "fewer edges each time",
+    "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
+        "a random walk, almost surely finite"
+    ),
+    "dpnoise.denoise.largest_penalty _minimum_flow linprog": "raises unless solved",
+    "dpnoise.denoise.trend_solver certain_signs while": "at least one more sign each time",
+    "dpnoise.denoise.wavelets _form_wavelets while": "fewer nodes each time",
+    "dpnoise_papers.flipped_huber_2023.theory.counterexamples _two_fold quad": (
+        "50 digits; compared with a closed form"
+    ),
+    "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration gain_crossings brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise_papers.inid_2024.tables.corollary_6 _minimum_factor brentq": "raises, and is verified",
+    "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier brentq": (
+        "raises, and the budget is checked"
+    ),
+    "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": (
+        "steps to a maximum that raises, then down to where epsilon is exceeded"
+    ),
+    "dpnoise_papers.inid_2024.theory.optimum _minimum minimize": (
+        "only feasible values count: ending early shows as a violation, never hides one"
+    ),
+    "dpnoise_papers.inid_2024.tables.two_dimensions _split minimize_scalar": (
+        "the error of some split: ending early cannot make it less than any split has"
+    ),
+    "dpnoise_papers.inid_2024.tables.two_dimensions staircase_crossings brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise_papers.inid_2024.tables.pca_variants _shrunk brentq": (
+        "raises, and is enlarged to the private side"
+    ),
+    "dpnoise_papers.inid_2024.tables.pca_variants _shrunk while": (
+        "falls by 1 to where delta is exceeded"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.scalar_losses _at_variance brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.search_box _gamma_of while": (
+        "halves to a tolerance above rounding"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.search_box _smallest_private while": (
+        "at least halves, from the private side"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.theorem_8_search _attack minimize": (
+        "an attack: what it saw, lower bounds all"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.mechanisms minimum_information while": (
+        "draws until there are enough"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.mechanisms log_concave while": (
+        "draws until there are enough"
+    ),
+    "dpnoise.learn.optimum _model Lasso": "first-order conditions are checked afterwards",
+    "dpnoise.learn.optimum _model LogisticRegression": (
+        "first-order conditions are checked afterwards"
+    ),
+    "dpnoise.learn.optimum _sparse_logistic while": "halves down to 1e-12",
+    "dpnoise.noise.discrete_gaussian DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
+    "dpnoise.noise.integers IntegerNoise.rvs while": "more than half of all draws count",
+    "dpnoise.noise.exact_draws _decided while": "64 more bits each time decide but for 2^-60",
+    "dpnoise.noise.exact_draws _successes while": "at most exp(-1) of the events happen each time",
+    "dpnoise.noise.exact_draws geometric while": "more than half of all draws count",
+    "dpnoise.calibration.integers smallest_scale brentq": (
+        "raises if it does not converge; the result is a scale seen to be private"
+    ),
+    "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of brentq": (
+        "raises if it does not converge; the result is an epsilon seen to be private"
+    ),
+    "dpnoise.privacy.grouping _cells while": "one cell less each time",
+    "dpnoise.privacy.inversion.inversion Inversion._plan while": "the blur grows to its bound",
+    "dpnoise.privacy.lattice.sums sum_weights while": "halves an integer",
+    "dpnoise.privacy.lattice.plan _saddle brentq": "raises if it does not converge",
+    "dpnoise.privacy.lattice.nodes ShiftedNoise._reach while": (
+        "doubles; psi grows at least linearly"
+    ),
+}
+
+# Places with several loops of one kind.
+SEVERAL = {
+    "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
+    "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 2,
+    "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
+    "dpnoise.denoise.wavelets _form_wavelets while": 2,
+    "dpnoise.releases.layers _Stairs._exactly while": 2,
+    "dpnoise.releases.refining steps while": 3,
+}
