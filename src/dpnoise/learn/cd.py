@@ -21,7 +21,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.learn import kernel
-from dpnoise.learn.problem import LOSSES, PENALTIES, in_rows
+from dpnoise.learn.problem import LOSSES, PENALTIES, in_rows, zeros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,6 +146,8 @@ def descend(
             problem.strengths,
             iterate == "averaged",
             seen,
+            zeros(start.shape),
+            zeros(start.shape[1:]),
             result,
         )
         out[:, :, part] = result

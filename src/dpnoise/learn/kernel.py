@@ -15,6 +15,9 @@ relative N^2 2^-53 at most, in whatever order. Were more gradients added in sing
 sample could move the sum of a million others by many times 2 C, since the rounding of a sum
 depends on what was summed before (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022).
 
+LLVM keeps to vectors of 256 bits where a processor has 512, since wide ones slowed other code down
+on early ones. These loops ask for the full width, which takes a quarter less time.
+
 `fastmath` leaves out 'nnan' and 'ninf': a run that diverges must show as inf or nan, not as
 an arbitrary number. Users call `dpnoise.learn.cd.descend`, which checks its arguments.
 """
@@ -29,9 +32,15 @@ from dpnoise._extras import imports_of
 from dpnoise.learn.problem import ROWS
 
 with imports_of("learn"):
-    from numba import njit
+    from numba import njit, types
+    from numba.extending import intrinsic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from llvmlite.ir import IRBuilder, Value
+    from numba.core.base import BaseContext
+    from numba.core.typing.templates import Signature
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
@@ -43,6 +52,18 @@ NO_PENALTY, L1, L2 = 0, 1, 2
 ROUNDING = 1.0 + 2.0**-20
 
 _FAST = {"reassoc", "contract", "arcp", "nsz", "afn"}
+
+
+@intrinsic
+def _ask_for_full_width(_: BaseContext) -> tuple[Signature, Callable[..., Value]]:
+    """Ask LLVM for the widest vectors in the function that calls this."""
+
+    def attribute(context: BaseContext, builder: IRBuilder, *_: object) -> Value:
+        # past the check of llvmlite, which does not know attributes of one kind of processor
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.none(), attribute
 
 
 @njit(inline="always", cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
@@ -70,6 +91,7 @@ def _advance_squared(
 
     Arrays have shape (ROWS, H).
     """
+    _ask_for_full_width()
     total = 0.0
     for n in range(fit.shape[1]):
         few = np.float32(0.0)
@@ -96,6 +118,7 @@ def _advance_logistic(  # noqa: PLR0917
     would halve the width of the vectors in which the sigmoid is computed. They are of twice the
     gradients, clipped at twice the bound, which leaves rounding as it is.
     """
+    _ask_for_full_width()
     twice = np.float32(2.0) * bound
     for n in range(fit.shape[1]):
         few = np.float32(0.0)
@@ -136,6 +159,8 @@ def run(  # noqa: PLR0917
     strengths: Array,
     averaged: bool,
     ends: NDArray[np.int64],
+    fit: Floats,
+    sums: Floats,
     out: Array,
 ) -> None:
     """Run the wanted (step, clip), every repetition; write parameters after some passes to `out`.
@@ -144,13 +169,13 @@ def run(  # noqa: PLR0917
     of zero weights: minus the target (squared loss) or zeros (logistic loss). `columns`, shape
     (K, ROWS, H), `smoothness` and `strengths`, shape (K,), are those of a `Problem` of `size`
     samples; `out` has shape (S, C, R, E, K) for the rising numbers of passes `ends`, shape (E,):
-    the last pass alone where the mean is asked for. The unit noise of an update is scaled here by
+    the last pass alone where the mean is asked for. `fit`, of the shape of `start`, and `sums`,
+    shape (H,), are for intermediate values. The unit noise of an update is scaled here by
     the sensitivity 2 C_i / N, rounding included.
     """
     coordinates = columns.shape[0]
     unit = 1.0 if loss == SQUARED else 0.25  # of the fitted values that are advanced
     share = np.sqrt(smoothness / np.sum(smoothness))
-    fit, sums = np.empty_like(start), np.empty(start.shape[1], dtype=np.float32)
     weight = np.empty(coordinates)
     for s in range(steps.shape[0]):
         for c in range(clips.shape[0]):

@@ -14,6 +14,7 @@ a descent on it is not private. The estimators use public constants instead
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,9 +32,17 @@ _MINIMUM, _MAXIMUM = 1e-15, 1e15
 
 ROWS = 4  # in which the samples of a column lie
 _WIDTH = 8  # numbers of single precision in a vector register: rows of whole vectors are fastest
+_LINE = 64  # bytes of a cache line: vectors that lie in one are read fastest
 
 LOSSES = ("squared", "logistic")
 PENALTIES = ("none", "l1", "l2")
+
+
+def zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Zeros of single precision that begin with a cache line."""
+    padded = np.zeros(4 * math.prod(shape) + _LINE, dtype=np.uint8)
+    first = -padded.ctypes.data % _LINE
+    return padded[first : first + 4 * math.prod(shape)].view(np.float32).reshape(shape)
 
 
 def in_rows(values: Array) -> NDArray[np.float32]:
@@ -43,7 +52,7 @@ def in_rows(values: Array) -> NDArray[np.float32]:
     """
     shape, size = values.shape[:-1], values.shape[-1]
     row = _WIDTH * -(-size // (ROWS * _WIDTH))
-    rows = np.zeros((*shape, ROWS * row), dtype=np.float32)
+    rows = zeros((*shape, ROWS * row))
     rows[..., :size] = values
     return rows.reshape(*shape, ROWS, row)
 
