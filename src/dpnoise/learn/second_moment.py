@@ -29,16 +29,18 @@ def symmetric(upper: Array) -> Array:
     return above + np.swapaxes(np.triu(upper, 1), -1, -2)
 
 
-def dominant(matrix: Array, rank: int) -> tuple[Array, Array]:
+def dominant(matrix: Array, rank: int, tolerance: float = 0.0) -> tuple[Array, Array]:
     """Largest `rank` eigenvalues of a symmetric matrix, falling, and their eigenvectors as columns.
 
-    Raises an ArithmeticError if LAPACK did not find them.
+    `tolerance` is that of the eigenvalues, relative to the Frobenius norm, and 0 is to rounding.
+    The inverse iteration that follows finds eigenvectors to rounding up to about 1e-8, where the
+    next eigenvalue is not as near. Raises an ArithmeticError if LAPACK did not find them.
     """
     size = len(matrix)
     if rank < size:
-        values, vectors, _, _, info = lapack.dsyevr(
-            matrix, range="I", il=size - rank + 1, iu=size, lower=1
-        )
+        limits = {"range": "I", "il": size - rank + 1, "iu": size}
+        error = tolerance * float(np.linalg.norm(matrix))
+        values, vectors, _, _, info = lapack.dsyevr(matrix, lower=1, abstol=error, **limits)
         if info:
             raise ArithmeticError(f"dsyevr: the eigenvectors were not found, info={info}")
         values, vectors = values[:rank], vectors[:, :rank]

@@ -142,6 +142,18 @@ def test_dominant_agrees_with_a_full_decomposition(size):
         assert overlap == pytest.approx(np.ones(rank))
 
 
+@pytest.mark.parametrize("exponent", [0.0, 0.5, 3.0])
+def test_a_tolerance_of_the_eigenvalues_leaves_the_eigenvectors(exponent):
+    values = np.arange(1.0, 51.0) ** exponent  # at 0 all are equal
+    rotation = np.linalg.qr(np.random.default_rng(4).standard_normal((50, 50)))[0]
+    matrix = symmetric(rotation * values @ rotation.T)
+    rough, basis = dominant(matrix, 5, 1e-9)
+    scale = np.linalg.norm(matrix)
+    assert np.allclose(rough, values[:-6:-1], rtol=0.0, atol=1e-8 * scale)
+    assert np.allclose(basis.T @ basis, np.eye(5), rtol=0.0, atol=1e-13)
+    assert np.linalg.norm(matrix @ basis - basis * values[:-6:-1]) < 1e-13 * scale
+
+
 def test_everything_wrong_is_named_at_once():
     with pytest.raises(ValueError, match="dp_pca: ") as error:
         dp_pca(

@@ -16,6 +16,7 @@ tr(V' R V) / tr(R) of R = sum x x'. All mechanisms see the same data, signs and 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 MODELS = ("product", "single-subspace", "union-of-subspaces")
 METRICS = ("sre", "ev")
+_TOLERANCE = 1e-9  # of eigenvalues, of which only the eigenvectors count here
 _BY_MAGNITUDE = ("stated", "unclipped")  # how the dominant eigenvectors are chosen
 COLUMNS = (
     "model", "reading", "noise", "scheme", "epsilon", "delta", "diagonal", "off_diagonal",
@@ -99,38 +101,48 @@ def _unit_noise(rng: np.random.Generator, features: int) -> dict[str, Array]:
     return {"gaussian": normal, "laplace": np.copysign(level, normal)}
 
 
+def _subspaces(matrix: Array, rank: int, ways: set[bool]) -> dict[bool, Array]:
+    """Dominant eigenvectors by magnitude (True) or by value (False), whichever are asked for.
+
+    Those of largest magnitude are those of the largest eigenvalues of the square. One whole
+    decomposition is less work than two partial ones.
+    """
+    if len(ways) == 1:
+        (way,) = ways
+        return {way: _leading(matrix @ matrix if way else matrix, rank)}
+    values, vectors = np.linalg.eigh(matrix)
+    order = {True: np.argsort(-np.abs(values), kind="stable"), False: np.argsort(-values)}
+    return {way: vectors[:, places[:rank]] for way, places in order.items()}
+
+
+def _leading(matrix: Array, rank: int) -> Array:
+    """Eigenvectors of the largest eigenvalues, in an array that BLAS takes without a copy."""
+    return np.ascontiguousarray(dominant(matrix, rank, _TOLERANCE)[1])
+
+
 def _trial(X: Array, rank: int, mechanisms: Sequence[Row], unit: dict[str, Array]) -> Array:
     """SRE and explained variance of each mechanism, shape (mechanisms, 2)."""
     moment = X.T @ X
-    basis = dominant(moment, rank)[1]
+    basis = _leading(moment, rank)
     clipped = moment
     if any(row.clipped for row in mechanisms):
         clipped = _clipped_moment(X, *printed_sensitivities(len(moment)))
     results = np.empty((len(mechanisms), 2))
-    places = np.arange(len(moment))
-    known: dict[
-        tuple[object, ...], tuple[float, float]
-    ] = {}  # two variants can have the same noise
     mirrored = {family: symmetric(noise) for family, noise in unit.items()}
+    alike: defaultdict[tuple[str, float, float, bool], dict[bool, list[int]]]
+    alike = defaultdict(lambda: defaultdict(list))  # two variants can have the same noise
     for place, row in enumerate(mechanisms):
-        magnitude = row.variant in _BY_MAGNITUDE
-        same = row.noise, row.diagonal, row.off_diagonal, row.clipped, magnitude
-        if same in known:
-            results[place] = known[same]
-            continue
-        noise = mirrored[row.noise] * row.off_diagonal
-        noise[places, places] = unit[row.noise].diagonal() * row.diagonal
-        noisy = (clipped if row.clipped else moment) + noise
-        if magnitude:
-            values, vectors = np.linalg.eigh(noisy)
-            found = vectors[:, np.argsort(-np.abs(values), kind="stable")[:rank]]
-        else:
-            found = dominant(noisy, rank)[1]
-        # |(I - V V') U|^2 = r - |V' U|^2, without the cancellation where V is close to U
-        missed = basis - found @ (found.T @ basis)
-        explained = np.sum(found * (moment @ found)) / np.trace(moment)
-        known[same] = np.linalg.norm(missed) / np.sqrt(rank), explained
-        results[place] = known[same]
+        same = row.noise, row.diagonal, row.off_diagonal, row.clipped
+        alike[same][row.variant in _BY_MAGNITUDE].append(place)
+    for (family, diagonal, off_diagonal, clips), places in alike.items():
+        noisy = mirrored[family] * off_diagonal
+        np.fill_diagonal(noisy, unit[family].diagonal() * diagonal)
+        noisy += clipped if clips else moment
+        for way, found in _subspaces(noisy, rank, set(places)).items():
+            # |(I - V V') U|^2 = r - |V' U|^2, without the cancellation where V is close to U
+            missed = basis - found @ (found.T @ basis)
+            explained = np.sum(found * (moment @ found)) / np.trace(moment)
+            results[places[way]] = np.linalg.norm(missed) / np.sqrt(rank), explained
     return results
 
 

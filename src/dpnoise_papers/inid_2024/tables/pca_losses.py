@@ -7,11 +7,22 @@ lose, for independent noise with one scale on the diagonal and one off it.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from dpnoise.learn.pca_noise import maximum_loss
 from dpnoise.noise.laplace import Laplace
-from dpnoise.privacy.vector import vector_profile
+from dpnoise.privacy.vector import profile_of_shares
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.vector import VectorProfile
 
 SPARSE = (3, 5, 8, 12, 16, 20, 30, 50)  # how many features a flat sample has, beside all
 
@@ -77,6 +88,16 @@ def clipped_loss(
     return crossed, _norm(noise, counts, (ratios[0], 2.0 * ratios[1]))
 
 
+def laplace_profile(
+    entries: Iterable[tuple[int, float, float]], epsilon: float, rtol: float = 1e-7
+) -> VectorProfile:
+    """Privacy profile of Laplace noise by group of entries: how many, their size, their beta."""
+    shares: Counter[tuple[Noise | IntegerNoise, float]] = Counter()
+    for count, size, scale in entries:
+        shares[Laplace(scale), size] += count
+    return profile_of_shares(+shares, np.asarray(epsilon, dtype=float), rtol)
+
+
 @lru_cache(maxsize=256)
 def sparse_delta(
     features: int, diagonal: float, off_diagonal: float, *, epsilon: float
@@ -88,14 +109,13 @@ def sparse_delta(
     """
     found = []
     for k in sorted({min(k, features) for k in (*SPARSE, features)}):
-        noises = [Laplace(diagonal)] * k + [Laplace(off_diagonal)] * (k * (k - 1) // 2)
-        profile = vector_profile(noises, [1.0 / k] * len(noises), epsilon)
-        found.append((k, float(profile.lower)))
+        entries = (k, 1.0 / k, diagonal), (k * (k - 1) // 2, 1.0 / k, off_diagonal)
+        found.append((k, float(laplace_profile(entries, epsilon).lower)))
     return max(found, key=lambda pair: pair[1])
 
 
 def replaced_delta(features: int, diagonal: float, off_diagonal: float, *, epsilon: float) -> float:
     """Lower bound of the delta that `replaced_halves` needs, for Laplace noise."""
     on, off, size = replaced_halves(features)
-    noises = [Laplace(diagonal)] * on + [Laplace(off_diagonal)] * off
-    return float(vector_profile(noises, [size] * len(noises), epsilon).lower)
+    entries = (on, size, diagonal), (off, size, off_diagonal)
+    return float(laplace_profile(entries, epsilon).lower)

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from dpnoise.learn.pca_noise import NEIGHBOURING
-from dpnoise.noise.laplace import Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.inid_2024.tables.pca_losses import (
     SPARSE,
+    laplace_profile,
     printed_sensitivities,
     replaced_halves,
     row_loss,
@@ -89,9 +88,7 @@ def _needed(row: Row, neighbour: Neighbour) -> tuple[float, float, float]:
         mu = math.sqrt(sum(count * (size / scale) ** 2 for count, size, scale in parts))
         delta = math.exp(gaussian_log_delta(mu, row.epsilon))
         return delta * (1.0 - _ERROR), delta * (1.0 + _ERROR), math.inf
-    noises = [Laplace(scale) for count, _, scale in parts for _ in range(count)]
-    sizes = [size for count, size, _ in parts for _ in range(count)]
-    profile = vector_profile(noises, sizes, row.epsilon)
+    profile = laplace_profile(parts, row.epsilon)
     loss = sum(count * size / scale for count, size, scale in parts)
     return float(profile.lower), float(profile.upper), loss
 

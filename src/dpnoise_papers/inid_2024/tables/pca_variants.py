@@ -34,11 +34,10 @@ from scipy import optimize
 from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.pca_noise import NEIGHBOURING, second_moment_scales
 from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.laplace import Laplace
 from dpnoise.privacy.profile import epsilon_at
-from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.inid_2024.tables.pca_losses import (
     clipped_loss,
+    laplace_profile,
     printed_sensitivities,
     replaced_delta,
     row_loss,
@@ -155,12 +154,12 @@ def _shrunk(
 ) -> tuple[float, float]:
     """Laplace scales in the same proportion, as small as delta allows for the box."""
     counts = features, features * (features - 1) // 2
-    sizes = np.repeat(printed_sensitivities(features), counts).tolist()
+    sizes = printed_sensitivities(features)
 
     def excess(log_factor: float) -> float:
-        noises = [Laplace(scale * math.exp(log_factor)) for scale in pure]
-        each = [noise for noise, count in zip(noises, counts, strict=True) for _ in range(count)]
-        upper = float(vector_profile(each, sizes, epsilon, rtol=1e-6).log_upper)
+        scales = [scale * math.exp(log_factor) for scale in pure]
+        entries = zip(counts, sizes, scales, strict=True)
+        upper = float(laplace_profile(entries, epsilon, rtol=1e-6).log_upper)
         return max(upper - math.log(delta), -30.0)
 
     # At the factor 1 delta is 0; from the normal limit on, it is above.
