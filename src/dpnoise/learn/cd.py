@@ -120,7 +120,8 @@ def descend(
     if ends is not None:
         _check_ends(seen, unit.shape[1], iterate)
     cyclic = np.arange(problem.coordinates)
-    visits = np.ascontiguousarray(np.broadcast_to(cyclic if given is None else given, unit.shape))
+    # a copy: what may not be written to is another type to the compiler
+    visits = np.array(np.broadcast_to(cyclic if given is None else given, unit.shape), order="C")
 
     squared = problem.loss == "squared"
     start = in_rows(-problem.target if squared else np.zeros(problem.size))

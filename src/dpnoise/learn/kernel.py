@@ -24,7 +24,7 @@ an arbitrary number. Users call `dpnoise.learn.cd.descend`, which checks its arg
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -54,8 +54,7 @@ ROUNDING = 1.0 + 2.0**-20
 _FAST = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 
-@intrinsic
-def _ask_for_full_width(_: BaseContext) -> tuple[Signature, Callable[..., Value]]:
+def _full_width(_: BaseContext) -> tuple[Signature, Callable[..., Value]]:
     """Ask LLVM for the widest vectors in the function that calls this."""
 
     def attribute(context: BaseContext, builder: IRBuilder, *_: object) -> Value:
@@ -64,6 +63,9 @@ def _ask_for_full_width(_: BaseContext) -> tuple[Signature, Callable[..., Value]
         return context.get_dummy_value()
 
     return types.none(), attribute
+
+
+_ask_for_full_width = cast("Callable[[], None]", intrinsic(_full_width))
 
 
 @njit(inline="always", cache=True, nogil=True, error_model="numpy", fastmath=_FAST)

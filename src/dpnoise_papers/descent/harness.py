@@ -163,7 +163,9 @@ def race(
 
 def _sums(errors: Array, trials: Sequence[int], among: Flags) -> Array:
     """Errors added over some trials, inf where they are not asked for."""
-    return np.where(among, errors[..., list(trials)].sum(axis=-1), np.inf)
+    sums = np.full(among.shape, np.inf)
+    sums[among] = errors[among][:, list(trials)].sum(axis=-1)
+    return sums
 
 
 def _leader(errors: Array, trials: Sequence[int], among: Flags) -> Flags:
