@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 import matplotlib as mpl
 import numpy as np
@@ -260,7 +260,8 @@ def save(figure: Figure, stem: str | Path, *, title: str = "", description: str 
     # them out for each format, and draw twice.
     figure.dpi = 72
     with house_style():
-        figure.draw_without_rendering()
+        if layout := figure.get_layout_engine():
+            layout.execute(figure)  # alone, without the drawing that `draw_without_rendering` adds
         figure.set_layout_engine("none")
         for ending, metadata in _METADATA.items():
             told = {"Title": title, _DESCRIPTION[ending]: description}
@@ -278,6 +279,7 @@ def save(figure: Figure, stem: str | Path, *, title: str = "", description: str 
 
 def _accessible(svg: bytes, description: str) -> bytes:
     """SVG as one image to a screen reader, with its description behind its title."""
-    told = f"</title>\n <desc>{escape(description)}</desc>" if description else "</title>"
+    text = escape(description, quote=False)
+    told = f"</title>\n <desc>{text}</desc>" if text else "</title>"
     parts = svg.partition(b"<svg ")
     return parts[0] + b'<svg role="img" ' + parts[2].replace(b"</title>", told.encode(), 1)

@@ -1,13 +1,15 @@
 """Solver of graph trend filtering: a quadratic program, then linear systems on its active rows.
 
-Clarabel's interior-point method solves, with slacks z in units c that balance the two terms,
+Clarabel's interior-point method solves, with slacks s in units c that balance the two terms,
 
-    min 1/2 |b|^2 - y'b + (lambda / c) sum z  subject to  |c D b| <= z.
+    min 1/2 |b|^2 - y'b + (lambda / c) sum (s + c D b)  subject to  s >= 0,  s + 2 c D b >= 0,
 
-The dual program in u, and forms of both with more variables and sparser matrices, are as fast on a
-city of 4000 junctions, but lose digits where lambda is large. Near the optimum |(D b)_i| and
-lambda - |u_i| have a small product, so that comparing the two separates the active rows A, with
-D b != 0, from the rest. With A and the signs of u on it known, the optimum solves the linear system
+where s + c D b = |c D b| at the optimum. Half of the bounds hold one variable each, so that the
+factors are sparser than those of |c D b| <= z. The dual program in u, and forms of both with more
+variables and sparser matrices, are as fast on a city of 4000 junctions, but lose digits where
+lambda is large. Near the optimum |(D b)_i| and lambda - |u_i| have a small product, so that
+comparing the two separates the active rows A, with D b != 0, from the rest. With A and the signs of
+u on it known, the optimum solves the linear system
 
     b + D_R' u_R = y - D_A' (lambda sign u_A) - D_N' u_N,    D_R b = 0,
 
@@ -133,8 +135,9 @@ class Program:
         unit = float(np.max(np.abs(y))) or 1.0
         balance = np.sqrt(penalty / unit)
         slacks, scaled = sparse.eye_array(rows), balance * self._difference
-        constraints = sparse.block_array([[scaled, -slacks], [-scaled, -slacks]], format="csc")
-        linear = np.concatenate([-y / unit, np.full(rows, penalty / unit / balance)])
+        constraints = sparse.block_array([[None, -slacks], [-2.0 * scaled, -slacks]], format="csc")
+        cost = np.full(rows, penalty / unit / balance)
+        linear = np.concatenate([scaled.T @ cost - y / unit, cost])
         if self._solver is None:
             self._solver = self._prepared(linear, constraints)
         else:

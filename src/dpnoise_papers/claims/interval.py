@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # its special, 0.2 s, loads where it is used
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ def quantile(repetitions: Array | float, rows: int = 1, *, two: bool = False) ->
     """
     freedom = np.maximum(np.subtract(repetitions, 1), 1) * (2 if two else 1)
     freedom = np.minimum(freedom, 1e10)  # beyond, Student's distribution is the normal one
-    errors: Array = stdtrit(freedom, 1 - (1 - LEVEL) / 2 / rows)
+    errors: Array = scipy.special.stdtrit(freedom, 1 - (1 - LEVEL) / 2 / rows)
     return (math.sqrt(2) if two else 1.0) * errors
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from scipy.optimize import brentq
+import scipy  # its optimize, 0.2 s, loads where it is used
 
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Noise, OffsetSymmetricGaussian
 from dpnoise.privacy.profile import privacy_profile
@@ -105,7 +105,7 @@ def _at_variance(
         return family(ratio * scale, scale).var() - variance
 
     top = 2.0 * scale / variance**0.5
-    return family(brentq(excess, 0.0, top, xtol=1e-15, rtol=1e-15) * scale, scale)
+    return family(scipy.optimize.brentq(excess, 0.0, top, xtol=1e-15, rtol=1e-15) * scale, scale)
 
 
 def _centred_loss(noise: Noise, t: Array, d: float) -> Array:
