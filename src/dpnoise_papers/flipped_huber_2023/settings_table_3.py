@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -16,6 +16,9 @@ from dpnoise_papers.descent.settings import (
     SeveralTrials,
 )
 from dpnoise_papers.settings import Distinct, Epsilon, Positive, Section, Seeded, Share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Mechanism = Literal["gaussian", "flipped-huber", "gaussian-tight"]
@@ -202,8 +205,10 @@ def check_together(table: Table3, replicates: Table3Replicates, ablation: Table3
     tried = {passes for one in replicates.variants.values() for passes in one.passes or ()}
     more = table.model_copy(update={"passes": (*table.passes, *tried)})
     _few_enough(more.runs(table.trials * replicates.replications))
-    for one in ablation.variants.values():
-        _few_enough(varied(table, ablation, one).runs(ablation.trials))
+    changed = [varied(table, ablation, one) for one in ablation.variants.values()]
+    for one in changed:
+        together = one.model_copy(update={"passes": all_passes(changed)})
+        _few_enough(together.runs(ablation.trials))
 
 
 def varied(table: Table3, ablation: Table3Ablation, variant: ChoiceVariant) -> Table3:
@@ -213,6 +218,11 @@ def varied(table: Table3, ablation: Table3Ablation, variant: ChoiceVariant) -> T
     shared = {"steps": ablation.steps, "clips": ablation.clips, "mechanisms": ablation.mechanisms}
     setting = table.setting.model_copy(update=choices)
     return table.model_copy(update={**shared, **changes, "setting": setting})
+
+
+def all_passes(several: Iterable[Table3]) -> tuple[int, ...]:
+    """All numbers of passes that are tried under several settings."""
+    return tuple(sorted({passes for one in several for passes in one.passes}))
 
 
 def _few_enough(runs: int) -> None:

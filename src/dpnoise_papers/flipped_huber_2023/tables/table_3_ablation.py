@@ -9,7 +9,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from dpnoise_papers.descent.harness import in_threads
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import varied
+from dpnoise_papers.flipped_huber_2023.settings_table_3 import all_passes, varied
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import (
     METRICS,
     SWEEP_COLUMNS,
@@ -22,7 +22,7 @@ from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
 from dpnoise_papers.parts import together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.data.dataset import Dataset
@@ -51,32 +51,45 @@ def variants(
         name: _where_it_matters(varied(settings, ablation, variant), dataset)
         for name, variant in ablation.variants.items()
     }
-    distinct: list[Table3] = []  # variants that come to the same here run once
-    for one in changed.values():
-        if one not in distinct:
-            distinct.append(one)
+    tried = {"passes": all_passes(changed.values())}
+    distinct: list[Table3] = []  # variants that come to the same here but for the passes run once
+    groups: list[set[tuple[int, ...]]] = []  # the numbers of passes of each such variant
+    group_of = {}
+    for name, one in changed.items():
+        shared = one.model_copy(update=tried)
+        if shared not in distinct:
+            distinct.append(shared)
+            groups.append(set())
+        group_of[name] = distinct.index(shared)
+        groups[group_of[name]].add(one.passes)
     done = in_threads(
-        lambda one: _run(one, dataset, ablation.trials), distinct, threads, "variants"
+        lambda one: _run(*one, dataset, ablation.trials),
+        list(zip(distinct, groups, strict=True)),
+        threads,
+        "variants",
     )
     trials = slice(ablation.trials)
     rows = []
     for name, one in changed.items():
-        runs = done[distinct.index(one)]
+        runs = done[group_of[name]]
         table = {
             tuple(row[column] for column in SWEEP_COLUMNS[:4]): row
             for row in means(runs, trials).to_dict("records")
         }
         for mechanism in ablation.mechanisms:
-            place = runs.best((mechanism, EXACT), runs.passes, trials)
+            place = runs.best((mechanism, EXACT), one.passes, trials)
             row = table[mechanism, *runs.configuration(place)]
             rows.append({"dataset": dataset.name, "variant": name} | row)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _run(settings: Table3, dataset: Dataset, trials: int) -> Runs:
-    """Runs of one variant, as far as its best configurations need them."""
+def _run(
+    settings: Table3, groups: Iterable[tuple[int, ...]], dataset: Dataset, trials: int
+) -> Runs:
+    """Runs of variants that differ in their passes alone, as far as the best ones need them."""
     runs = prepared_runs(settings, dataset, trials)
-    run_for_best(runs, range(trials), [Contest(key, settings.passes) for key in runs.asked])
+    contests = [Contest(key, passes) for key in runs.asked for passes in sorted(groups)]
+    run_for_best(runs, range(trials), contests)
     return runs
 
 

@@ -75,6 +75,17 @@ def test_each_variant_changes_its_own_choice_and_nothing_else(counted):
     assert differences == [{"iterate": "averaged"}, {"target": "raw"}, {"penalty_scale": 2.0}]
 
 
+def test_variants_of_other_passes_share_their_runs(counted):
+    tried = {"chosen": {}, "fewer": {"passes": [1]}, "more": {"passes": [1, 2, 5]}}
+    table = run(variants=tried)
+    assert len(counted) == 1
+    for name, one in tried.items():
+        alone = run(variants={name: one})
+        part = table[table["variant"] == name].reset_index(drop=True)
+        pd.testing.assert_frame_equal(part, alone, check_exact=True)
+        assert set(part["passes"]) <= set(one.get("passes", settings().passes))
+
+
 def test_a_row_is_the_best_of_its_sweep():
     table = run()
     shared = settings(**{k: ABLATION[k] for k in ("steps", "clips", "mechanisms")}, trials=2)
