@@ -169,7 +169,10 @@ ENDS = {
         "halves to a tolerance above rounding"
     ),
     "dpnoise_papers.flipped_huber_2023.tables.search_box _smallest_private while": (
-        "at least halves, from the private side"
+        "its steps grow, to the end of the box"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.search_box _smallest_private brentq": (
+        "raises if it does not converge; what is returned was seen to be private"
     ),
     "dpnoise_papers.flipped_huber_2023.tables.theorem_8_search _attack minimize": (
         "an attack: what it saw, lower bounds all"

@@ -46,12 +46,9 @@ class Problems:
         finite: bool = True,
     ) -> bool:
         """Record of a problem unless a value is a real number in an interval."""
-        left, right = "(" if open_low else "[", ")" if open_high else "]"
-        kind = "a finite number" if finite else "a number"
-        expected = f"{kind} in {left}{low:g}, {high:g}{right}"
         try:
             x = math.nan
-            if isinstance(value, Real | float) and not isinstance(value, bool):
+            if isinstance(value, float | Real) and not isinstance(value, bool):
                 x = float(value)  # not a float32: the limits would overflow
             ok = not math.isnan(x)
         except OverflowError:  # an integer beyond all floats
@@ -60,7 +57,11 @@ class Problems:
             above = x > low if open_low else x >= low
             below = x < high if open_high else x <= high
             ok = above and below and (math.isfinite(x) or not finite)
-        return self.require(ok, name, expected, value)
+        if not ok:
+            left, right = "(" if open_low else "[", ")" if open_high else "]"
+            kind = "a finite number" if finite else "a number"
+            self.require(ok, name, f"{kind} in {left}{low:g}, {high:g}{right}", value)
+        return ok
 
     def raise_if_any(self, error: type[Exception] = ValueError) -> None:
         """One exception that names every problem found, if there is any."""

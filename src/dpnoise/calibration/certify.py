@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.delta_bounds import composed_log_delta
+from dpnoise.calibration.delta_bounds import composed_log_delta, composed_lower_bound
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.vector import VectorProfile, vector_profile
 
 if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget
     from dpnoise.noise.base import Noise
-    from dpnoise.noise.integers import IntegerNoise
 
 # Names of accounts.
 PURE, SCALAR, VECTOR = "greatest loss", "scalar profile", "vector profile"
 COMPOSED = "basic composition"
 
+_ROUNDING = 1e-9  # of a logarithm of delta
 # Relative enlargements to try: against rounding at a kink, and against looser bounds.
 _FIRST, _GUESS, _LAST = 2.0**-46, 1e-9, 0.1
 # An enlargement above the first and a log delta below the budget's by more are improved on.
@@ -44,7 +45,7 @@ def certified(noise: Noise | IntegerNoise, budget: Budget) -> tuple[float, str]:
     epsilon, unit, dimension = budget.epsilon, budget.sensitivity, budget.dimension
     if dimension * noise.largest_loss(unit) <= Fraction(epsilon):
         return 0.0, PURE
-    if dimension > 1 and noise.log_concave:
+    if dimension > 1 and noise.log_concave and _may_compose(noise, budget):
         bound = np.asarray(composed_log_delta(noise, unit, epsilon, dimension))
         upper = float(VectorProfile(bound, bound, bound).upper)
         if upper <= budget.delta:
@@ -54,6 +55,14 @@ def certified(noise: Noise | IntegerNoise, budget: Budget) -> tuple[float, str]:
     except ValueError:  # noise too wide or too narrow for its range
         return 1.0, SCALAR if dimension == 1 else VECTOR
     return float(profile.upper), SCALAR if dimension == 1 else VECTOR
+
+
+def _may_compose(noise: Noise | IntegerNoise, budget: Budget) -> bool:
+    """Whether basic composition may be good enough: it is not if a lower bound on it is not."""
+    if isinstance(noise, IntegerNoise) or budget.delta == 0.0:
+        return True
+    lower = composed_lower_bound(noise, budget.sensitivity, budget.epsilon, budget.dimension)
+    return lower <= math.log(budget.delta) + _ROUNDING
 
 
 def certified_delta(noise: Noise, budget: Budget) -> float:

@@ -68,6 +68,12 @@ def composed_log_delta(
     return min((one + math.log(dimension)) + 2.0**-50 * (1.0 + abs(one)), 0.0)
 
 
+def composed_lower_bound(noise: Noise, shift: float, epsilon: float, dimension: int) -> float:
+    """Lower bound on `composed_log_delta`, up to rounding, that takes a tenth of its time."""
+    one = half_line_log_delta(noise, shift, equal_share(epsilon, dimension), 1)
+    return min(one + math.log(dimension), 0.0)
+
+
 def shared_log_delta(shares: Shares, epsilon: float) -> float:
     """Upper bound on log delta by basic composition of different noise, rounding included.
 

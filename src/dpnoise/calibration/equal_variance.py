@@ -26,7 +26,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.calibration.delta_bounds import composed_log_delta, half_line_log_delta
+from dpnoise.calibration.delta_bounds import (
+    composed_log_delta,
+    composed_lower_bound,
+    half_line_log_delta,
+)
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.vector import vector_profile
 
@@ -119,12 +123,15 @@ class EqualVarianceSearch:
         if not _NARROWEST < ratio < _WIDEST:  # beyond the range of the accounts
             return _FLOOR if ratio < 1.0 else -self.log_delta
         low = half_line_log_delta(noise, d, epsilon, dimension) - self.log_delta
-        high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
         if low > _DECISIVE:
             return low
-        loose = self.loose >= _MAX_LOOSE and high - low < _UNDECIDED
-        if high < -_DECISIVE or loose or self.unbounded >= _MAX_UNBOUNDED:
-            return high
+        bar = composed_lower_bound(noise, d, epsilon, dimension) - self.log_delta
+        high, unbounded = math.inf, self.unbounded >= _MAX_UNBOUNDED
+        if bar < -_DECISIVE or self.loose >= _MAX_LOOSE or unbounded:
+            high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
+            loose = self.loose >= _MAX_LOOSE and high - low < _UNDECIDED
+            if high < -_DECISIVE or loose or unbounded:
+                return high
         profile = vector_profile(noise, d, epsilon, copies=dimension, rtol=rtol)
         upper, middle = float(profile.log_upper), float(profile.log_estimate)
         gap = upper - float(profile.log_lower)
@@ -133,7 +140,10 @@ class EqualVarianceSearch:
         self.inaccurate += not gap <= 3.0 * rtol
         # The estimate is smoother than the bound.
         found = middle + _SLACK if upper - middle <= max(rtol, _SLACK) else upper
-        return min(found - self.log_delta, high)
+        found -= self.log_delta
+        if found > bar and high == math.inf:  # else composition cannot say more
+            high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
+        return min(found, high)
 
     def excess_at_variance(self, shape: float, variance: float, rtol: float = _RTOL) -> float:
         """Log delta - target of the noise of this shape and variance.

@@ -29,15 +29,16 @@ def floats(
 
     Infinite and missing values are always refused; NaN stands for what could not be read.
     """
-    left, right = "(" if open_low else "[", ")" if open_high else "]"
-    expected = f"finite numbers in {left}{low:g}, {high:g}{right}"
     array = _numbers(value)
     array = np.asarray(math.nan) if array is None else array
     above = array > low if open_low else array >= low
     below = array < high if open_high else array <= high
     ok = above & below & np.isfinite(array)
-    got = value if array.ndim == 0 or ok.all() else array[~ok][:3].tolist()
-    problems.require(bool(ok.all()), name, expected, got)
+    if not ok.all():
+        left, right = "(" if open_low else "[", ")" if open_high else "]"
+        expected = f"finite numbers in {left}{low:g}, {high:g}{right}"
+        got = value if array.ndim == 0 else array[~ok][:3].tolist()
+        problems.require(False, name, expected, got)
     return array
 
 
@@ -57,9 +58,10 @@ def points(subject: object, name: str, value: ArrayLike) -> NDArray[np.float64]:
     Raises a ValueError if it is no array of real numbers.
     """
     array = _numbers(value)
-    problems = Problems(repr(subject))
-    problems.require(array is not None, name, "a real number or an array of them", value)
-    problems.raise_if_any()
+    if array is None:
+        problems = Problems(repr(subject))
+        problems.add(f"{name}: expected a real number or an array of them, got {value!r}")
+        problems.raise_if_any()
     assert array is not None  # noqa: S101  (or refused)
     return array
 

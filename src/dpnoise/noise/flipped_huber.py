@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -152,7 +153,7 @@ class FlippedHuber(Noise):
         object.__setattr__(self, "alpha", float(self.alpha))
         object.__setattr__(self, "gamma", float(self.gamma))
 
-    @property
+    @cached_property
     def _shape(self) -> _Shape:
         return _shape(self.alpha, self.gamma)
 

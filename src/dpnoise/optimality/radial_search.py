@@ -76,7 +76,7 @@ class _Design(NamedTuple):
             stop = min(r.size, max(k + 2, int(np.searchsorted(r, g[max(k - 1, 0)]))))
             at = r[k:stop]
             need = (c - at * at) / W + self.growth * self._come(at, s[:k], g[:k])
-            if np.any(need > most[k:stop]):
+            if (need > most[k:stop]).any():
                 return None
             exact[k:stop] = self._paying(np.maximum(need, 0.0))
             start = max(k - 2, 0)
@@ -131,10 +131,12 @@ def _above(s: Array) -> Array:
     """
     if s.size < 3:
         return s
-    bend = np.maximum(-np.diff(s, n=2, prepend=s[0]), 0.0)
-    bend = 0.15 * np.maximum(bend, np.append(0.0, bend[:-1]))
-    before = np.append(s[0], s[:-1])
-    return np.where(s < _FALL * before, before, s + np.append(0.0, bend))
+    before = np.concatenate([s[:1], s[:-1]])
+    rise = s - before
+    bend = np.zeros(s.size)
+    bend[1:] = np.maximum(rise[:-1] - rise[1:], 0.0)
+    bend[2:] = np.maximum(bend[2:], bend[1:-1])
+    return np.where(s < _FALL * before, before, s + 0.15 * bend)
 
 
 @lru_cache(maxsize=64)

@@ -45,7 +45,7 @@ _MARGIN = 1e-13  # of q and of differences, relative to 1 + r
 def sphere_cdf(dimension: int, x: Array) -> Array:
     """F(x) = P(1 + U_1 <= x) for U uniform on the unit sphere of K >= 2 dimensions."""
     half = 0.5 * (dimension - 1)
-    return np.asarray(betainc(half, half, np.clip(0.5 * x, 0.0, 1.0)))
+    return np.asarray(betainc(half, half, np.minimum(np.maximum(0.5 * x, 0.0), 1.0)))
 
 
 def rounding(dimension: int) -> float:

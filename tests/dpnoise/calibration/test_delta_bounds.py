@@ -16,6 +16,7 @@ from dpnoise import (
 )
 from dpnoise.calibration.delta_bounds import (
     composed_log_delta,
+    composed_lower_bound,
     equal_share,
     event_log_delta,
     half_line_log_delta,
@@ -43,6 +44,7 @@ def test_bounds_enclose_the_exact_account(noise, dimension):
         shares = [(noise, 1.0, dimension)]
         assert low <= profile.log_upper + 1e-9
         assert event_log_delta(shares, epsilon) <= profile.log_upper + 1e-9
+        assert composed_lower_bound(noise, 1.0, epsilon, dimension) <= high + 1e-9
         assert high >= profile.log_lower
         assert shared_log_delta(shares, epsilon) >= profile.log_lower
 

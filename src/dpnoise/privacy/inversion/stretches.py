@@ -93,10 +93,10 @@ def _add_vertex(
     `turns` is 1 where the argument of erfcx goes from the left to the right half plane, -1
     the other way and 0 where it stays; `terms` are factor, f_0, z and the scale of f_0.
     """
-    where = np.nonzero(turns)
-    if not where[0].size:
+    if not turns.any():
         return
-    factor, f0, z, scale = (np.broadcast_to(term, turns.shape)[where] for term in terms)
+    where = np.nonzero(turns)
+    factor, f0, z, scale = (term[where] for term in terms)
     square = z * z
     vertex = 2.0 * turns[where] * factor * np.exp(f0 + square)
     value, error = integral
@@ -115,6 +115,7 @@ def _tail(rows: _Rows, s: ComplexArray, peak: Array) -> tuple[ComplexArray, Arra
     near, sign = _bounded(z)
     value = factor * np.exp(f0) * near
     error = np.abs(value) * (_FUNCTION_ERROR + EXPONENT_ERROR * scale)
+    factor = np.broadcast_to(factor, z.shape)
     _add_vertex((value, error), (factor, f0, z, scale), 0.5 * (1.0 - sign))
     return value, error
 

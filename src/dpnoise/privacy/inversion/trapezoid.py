@@ -29,6 +29,7 @@ _TAIL_STEPS = 120
 _MIN_SHARE = 1e-100  # of atoms in a transform; below it there is no need to remove them
 _ANGLES = 32  # in half a turn of the atoms
 _PERIODS = 1.06 ** np.arange(200.0)
+_STEPS = np.geomspace(0.1, 1e3, 16)
 _MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the result
 
 
@@ -100,7 +101,7 @@ class Rule:
 
     def _prepare_aliases(self) -> None:
         """Chernoff's bound on delta at exponents on either side of c."""
-        c, steps = self.c, np.geomspace(0.1, 1e3, 16) / self.spread
+        c, steps = self.c, _STEPS / self.spread
         above = c + np.append(steps, c * np.array([0.25, 1.0, 5.0, 50.0]))
         below = c - np.append(steps[steps < c], c * np.array([0.25, 0.5, 0.75, 0.9, 0.99]))
         both = np.concatenate([above, below])

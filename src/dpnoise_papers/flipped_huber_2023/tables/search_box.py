@@ -13,13 +13,15 @@ the largest gamma that would still be an improvement is not private.
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from dpnoise.calibration.budget import Budget
 from dpnoise.calibration.certify import certified_delta
+from dpnoise.calibration.delta_bounds import half_line_log_delta
 from dpnoise.calibration.sufficient import theorem_8_delta
 from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian
 from dpnoise_papers.grids import describe, parameters
@@ -38,6 +40,9 @@ FAMILIES: dict[str, Family] = {
     "offset-symmetric-gaussian": OffsetSymmetricGaussian,
 }
 _SCAN, _FINER = 33, 9
+_ROUNDING = 1e-9  # of a logarithm of delta
+_FAR = 30.0  # logarithms further from that of delta only say 'far'
+_STEEP, _GROWTH = 10.0, 8.0  # by how much log delta falls with log gamma, at least mostly
 _CLOSE = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-7, 1e-7)  # of log gamma: scan, then each finer grid
 
 
@@ -98,6 +103,9 @@ def minimum_in_box(
         if method == "sufficient-box" and isinstance(noise, FlippedHuber):
             place = noise.alpha, noise.gamma, budget.sensitivity, budget.epsilon, budget.dimension
             return float(theorem_8_delta(*place))
+        lower = half_line_log_delta(noise, sensitivity, epsilon, dimension)
+        if lower > math.log(delta) + _ROUNDING:  # needs no more accurate account
+            return math.exp(lower)
         return certified_delta(noise, budget)
 
     return search(FAMILIES[family], spent, budget.delta, box)
@@ -130,10 +138,10 @@ def search(family: Family, spent: Callable[[Noise], float], delta: float, box: R
             top = ceiling
             if best is not None:
                 top = _gamma_of(family, alpha, best[0], (bottom, ceiling))
-            private = partial(_is_private, spent, delta, family, alpha)
-            if top <= bottom or not private(top):
+            excess = partial(_excess, spent, delta, family, alpha)
+            if top <= bottom or excess(math.log(top)) > 0.0:
                 continue
-            gamma = _smallest_private(private, (bottom, top), close)
+            gamma = _smallest_private(excess, (bottom, top), close)
             variance = family(alpha, gamma).var()
             if best is None or variance < best[0]:
                 best = variance, float(alpha), gamma
@@ -154,11 +162,12 @@ def search(family: Family, spent: Callable[[Noise], float], delta: float, box: R
     return InBox(noise, best[0], spent(noise))
 
 
-def _is_private(
-    spent: Callable[[Noise], float], delta: float, family: Family, alpha: float, gamma: float
-) -> bool:
-    """Whether noise of two parameters spends at most delta."""
-    return spent(family(alpha, gamma)) <= delta
+def _excess(
+    spent: Callable[[Noise], float], delta: float, family: Family, alpha: float, log_gamma: float
+) -> float:
+    """Log of what noise of two parameters spends, less log delta."""
+    found = spent(family(alpha, math.exp(log_gamma)))
+    return math.log(found / delta) if found > 0.0 else -math.inf
 
 
 def _gamma_of(family: Family, alpha: float, variance: float, ends: tuple[float, float]) -> float:
@@ -174,18 +183,27 @@ def _gamma_of(family: Family, alpha: float, variance: float, ends: tuple[float, 
 
 
 def _smallest_private(
-    private: Callable[[float], bool], ends: tuple[float, float], close: float
+    excess: Callable[[float], float], ends: tuple[float, float], close: float
 ) -> float:
-    """Private gamma close to the smallest one between `ends`, of which the upper is private."""
-    if private(ends[0]):
-        return ends[0]
+    """Private gamma close to the smallest one between `ends`, of which the upper is private.
+
+    `excess` is log delta less that of the budget, as a function of log gamma.
+    """
     low, high = math.log(ends[0]), math.log(ends[1])
-    gamma, step = ends[1], close
+    private = high
+
+    @cache
+    def cut(x: float) -> float:
+        nonlocal private
+        value = min(max(excess(x), -_FAR), _FAR)
+        private = min(private, x) if value <= 0.0 else private
+        return value
+
     # Mostly it is near the upper end: the steps down grow until it is passed.
-    while high - low > close:
-        middle = max(high - step, 0.5 * (low + high))
-        if private(math.exp(middle)):
-            high, gamma, step = middle, math.exp(middle), 8.0 * step
-        else:
-            low, step = middle, high - low
-    return gamma
+    step = max(close, -cut(high) / _STEEP)
+    while cut(start := max(high - step, low)) <= 0.0:
+        if start == low:
+            return ends[0]
+        high, step = start, _GROWTH * step
+    brentq(cut, start, high, xtol=close)
+    return math.exp(private)
