@@ -125,6 +125,7 @@ def race(
     trials: Sequence[int],
     *,
     likely: Mapping[_Key, Flags] | None = None,
+    bounds: Mapping[_Key, Array] | None = None,
     slack: float = 1.0,
     at_once: int = 1,
 ) -> None:
@@ -134,6 +135,8 @@ def race(
     was run; `run` is called with some trials and the configurations of each contest that are to be
     run on them, and fills `errors` in. Among the configurations that have `entered` the smallest
     mean, and its errors, are afterwards as if all were run.
+
+    `bounds`, of the shapes of `errors`, are lower bounds of the errors, 0 where none is known.
 
     No error is negative (but for rounding), so that a configuration has lost when its errors sum to
     more than `slack` >= 1 times those of another one on all trials. The `likely` winners are run on
@@ -150,6 +153,9 @@ def race(
         totals = {one: _sums(errors[one], trials, complete[one]) for one in entered}
         left = _hardest_first(errors, totals, left)
         partial = {one: _sums(errors[one], known, entered[one]) for one in entered}
+        if bounds is not None:
+            for one, flags in entered.items():
+                partial[one] += _sums(bounds[one], left, flags)
         for one, total in totals.items():
             bound = slack * total.min() * (1.0 + _ROUNDING) + _ROUNDING
             alive[one] = entered[one] & (partial[one] <= bound)

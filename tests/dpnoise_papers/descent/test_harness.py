@@ -78,6 +78,25 @@ def test_a_race_has_the_winner_of_a_full_run_and_runs_less(trials, worst, guess,
         assert trials == 1 or worst == np.inf or at_once > 1 or runs < size
 
 
+@pytest.mark.parametrize("share", [0.0, 0.9, 1.0])
+def test_lower_bounds_save_runs_and_never_change_the_winner(share):
+    rng = np.random.default_rng(7)
+    saved = 0
+    for _ in range(25):
+        full = {one: errors_of_many(rng, 5, 1.0) for one in ("first", "second")}
+        likely = {one: np.arange(12) == rng.integers(12) for one in full}
+        found, runs = raced(full, likely=likely)
+        saved += runs
+        bounds = {one: share * values for one, values in full.items()}
+        found, runs = raced(full, likely=likely, bounds=bounds)
+        saved -= runs
+        for one, errors in full.items():
+            (place,) = smallest_mean(errors)
+            assert smallest_mean(found[one]) == (place,)
+            assert np.array_equal(found[one][place], errors[place])
+    assert saved == 0 if share == 0.0 else saved > 0
+
+
 def test_with_slack_every_configuration_near_the_best_is_run_on_all_trials():
     rng = np.random.default_rng(0)
     for slack in (1.0, 1.5, 3.0):

@@ -1,8 +1,9 @@
 """Trials of Table III of which only the best configuration is asked for.
 
 An NMSE is not negative: a configuration whose NMSE on some trials sums to more than that of
-another one on all of them is not the best. Most of the grid is lost after its first trial and is
-not run on the others; the best configuration, and what is known of it, are those of a full run.
+another one on all of them is not the best. Most of the grid has lost before it is run, by its
+lower bounds (`table_3_bounds`), or after its first trial, and is not run on the others; the best
+configuration, and what is known of it, are those of a full run.
 """
 
 from __future__ import annotations
@@ -60,8 +61,13 @@ def run_for_best(
         in_threads(lambda trial: runs.run_trial(drawn[trial], flags), some, threads)
 
     errors = {one: runs.nmse[one.key] for one in entered}
+    bounds = None
+    if whole:
+        for trial in drawn.values():
+            runs.bound_trial(trial, _together(runs, entered))
+        bounds = {one: runs.bounds[one.key] for one in entered}
     likely = {one: runs.likely(one.key, flags) for one, flags in entered.items()}
-    race(run, errors, entered, trials, likely=likely, slack=slack, at_once=threads)
+    race(run, errors, entered, trials, likely=likely, bounds=bounds, slack=slack, at_once=threads)
     best = {one: np.zeros_like(flags) for one, flags in entered.items()}
     for one, flags in best.items():
         place = runs.best(one.key, one.passes, trials)

@@ -15,6 +15,7 @@ from dpnoise.learn.cd import coordinate_orders, descend
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers import grids
 from dpnoise_papers.descent.harness import in_threads, smallest_mean
+from dpnoise_papers.flipped_huber_2023.tables.table_3_bounds import nmse_bound
 from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import release_noise
 from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import Split, make_split
 from dpnoise_papers.seeds import generator
@@ -80,6 +81,8 @@ class Runs:
     ----------
     nmse : dict of float64 arrays, shape (passes, steps, clips, trials)
         By mechanism and optimum.
+    bounds : dict of float64 arrays
+        Lower bounds of `nmse`, 0 where none is known.
     test_error : dict of float64 arrays
         By mechanism.
     noises : dict
@@ -87,8 +90,8 @@ class Runs:
     kept : dict of bool arrays, shape (passes, steps, clips)
         The configurations that `run` runs.
     scores : dict of float64 arrays, shape (passes, steps, clips)
-        What is known of the errors beforehand, inf where nothing is: `run_for_best` starts from
-        the smallest, and its result does not depend on them.
+        What is presumed of the errors: `run_for_best` starts from the smallest, and its result
+        does not depend on them. At first those of step and clipping level 1 are the smallest.
     """
 
     def __init__(
@@ -106,8 +109,10 @@ class Runs:
         self.steps, self.clips = grids.values(settings.steps), grids.values(settings.clips)
         shape = (len(self.passes), len(self.steps), len(self.clips), trials)
         self.kept = {key: np.ones(shape[:3], dtype=bool) for key in self.asked}
-        self.scores = {key: np.full(shape[:3], np.inf) for key in self.asked}
+        presumed = np.abs(np.log(self.steps))[:, None] + np.abs(np.log(self.clips))
+        self.scores = {key: np.broadcast_to(presumed, shape[:3]) for key in self.asked}
         self.nmse = {key: np.full(shape, np.inf) for key in self.asked}
+        self.bounds = {key: np.zeros(shape) for key in self.asked}
         self.test_error = {mechanism: np.full(shape, np.inf) for mechanism, _ in self.asked}
         self.noises: dict[tuple[str, int], Noise] = {}
 
@@ -160,6 +165,21 @@ class Runs:
                 target = trial.targets[key[1]]
                 errors = split.nmse(updates.weights[chosen], target=target)
                 self.nmse[key][place, chosen, column] = errors
+
+    def bound_trial(self, trial: Trial, wanted: Mapping[Key, Flags]) -> None:
+        """Lower bounds of what `run_trial` finds, where the setting has any."""
+        setting = self.settings.setting
+        if setting.order != "cyclic" or setting.iterate != "last":
+            return
+        for place, updates in self._wanted(trial, wanted):
+            for key in updates.keys:
+                self.bounds[key][place, ..., trial.place] = nmse_bound(
+                    trial.split.problem,
+                    trial.targets[key[1]],
+                    steps=self.steps,
+                    clips=self.clips,
+                    noise=updates.noise[0],
+                )
 
     def test_trial(self, trial: Trial, wanted: Mapping[Key, Flags]) -> None:
         """Test errors of some configurations that a trial has run; arguments as of `run_trial`."""
