@@ -1,12 +1,15 @@
 """Draw the figure of one item from its tables, some beside the numbers that the paper prints."""
 
+import gc
 from pathlib import Path
 
 from dpnoise_papers.call import logged, read_tables, resolve
-from dpnoise_papers.style import save
 
 given, params = snakemake.input, snakemake.params
+gc.disable()  # a figure leaves little garbage; looking for it took a tenth of the time
 with logged(snakemake.log[0]) as log:
+    from dpnoise_papers.style import save
+
     tables = read_tables(given.tables, params.groups)
     if params.claims:
         beside = resolve(params.claims)
