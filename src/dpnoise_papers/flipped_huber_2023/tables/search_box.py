@@ -154,7 +154,7 @@ def search(family: Family, spent: Callable[[Noise], float], delta: float, box: R
         if best is None:
             break
         around = best[1] * np.exp(ratio * np.linspace(-1.0, 1.0, _FINER))
-        attempt(np.clip(around, low, high), close)
+        attempt(np.unique(np.clip(around, low, high)), close)
         ratio *= 2.0 / (_FINER - 1)
     if best is None:
         return InBox(None, math.nan, math.nan)
