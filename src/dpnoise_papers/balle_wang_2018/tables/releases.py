@@ -155,12 +155,19 @@ def _calibrated(family: str, epsilon: float, delta: float, each: float, coordina
     ).noise
 
 
-def _releases(
-    truth: Array, sensitivity: _Sensitivity, epsilon: float, delta: float, draws: Array
+def _releases(  # noqa: PLR0917
+    truth: Array,
+    sensitivity: _Sensitivity,
+    epsilon: float,
+    delta: float,
+    draws: Array,
+    normal: Array,
 ) -> Iterator[tuple[str, float, Array]]:
-    """Yield the paper's mechanisms, and the positive part: name, deviation and release."""
+    """Yield the paper's mechanisms, and the positive part: name, deviation and release.
+
+    `normal` are the draws as values of the standard normal distribution.
+    """
     d = truth.shape[1]
-    normal = Gaussian(1.0).coupled(draws)
     l2 = sensitivity.l2
     sigma = float(classical_gaussian_sigma(epsilon, delta, l2, allow_large_epsilon=True))
     yield "cgm", sigma, truth + sigma * normal
@@ -204,7 +211,7 @@ def _rows(
 
 def _compare(settings: Releases, data: _Data) -> pd.DataFrame:
     """Return the error of each mechanism against the dimension and epsilon."""
-    rows = []
+    rows, unit = [], Laplace(1.0)
     for d in sorted(settings.dimensions):
 
         def stream(k: int, what: str, d: int = d) -> np.random.Generator:
@@ -213,10 +220,11 @@ def _compare(settings: Releases, data: _Data) -> pd.DataFrame:
         sensitivity = data.sensitivity(settings.samples, d)
         count = range(settings.data_sets(d))
         truth = np.stack([data.draw(stream(k, "data"), settings.samples, d) for k in count])
-        draws = np.stack([Laplace(1.0).rvs(d, stream(k, "noise")) for k in count])
+        draws = np.stack([unit.rvs(d, stream(k, "noise")) for k in count])
+        normal = Gaussian(1.0).coupled(draws)
         for epsilon in settings.epsilons:
             setting = (truth, sensitivity, epsilon, settings.delta, draws)
-            released = list(_releases(*setting))
+            released = list(_releases(*setting, normal))
             if d <= settings.exact_up_to:
                 released += _exact_releases(*setting)
             rows += [[epsilon, *row] for row in _rows(released, truth, data.error)]
