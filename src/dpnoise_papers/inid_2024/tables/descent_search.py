@@ -186,37 +186,63 @@ def choose(
     """
     noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
 
-    def on(
-        steps: Array, clips: Array, trials: int, among: Flags | None = None, slack: float = 1.0
-    ) -> Array:
-        errors = np.full((len(steps), len(clips), trials), np.inf)
+    def fill(
+        errors: Array,
+        steps: Array,
+        clips: Array,
+        *,
+        among: Flags | None = None,
+        slack: float = 1.0,
+        likely: Flags | None = None,
+    ) -> None:
+        """The race over errors of shape (S, C, trials), of which some may be known."""
         taking = np.ones(errors.shape[:2], dtype=bool) if among is None else among
+        first = None if likely is None else {task.name: likely}
 
         def run(some: list[int], wanted: dict[str, Flags]) -> None:
-            draws, own = (noise[some], orders[some]), wanted[task.name]
+            draws = noise[some], orders[some]
+            own = wanted[task.name] & ~np.isfinite(errors[..., some]).all(axis=-1)
             if some and own.any():
                 found = errors_of(task, ratios, draws, steps, clips, power=power, wanted=own)
                 errors[..., some] = np.where(own[..., None], found, errors[..., some])
 
-        race(run, {task.name: errors}, {task.name: taking}, range(trials), slack=slack)
-        return errors
+        trials = range(errors.shape[-1])
+        race(run, {task.name: errors}, {task.name: taking}, trials, likely=first, slack=slack)
 
     coarse = grids.values(settings.steps), grids.values(settings.clips)
-    means = on(*coarse, settings.coarse_trials, entered, slack).mean(axis=-1)
+    before = np.full((*map(len, coarse), settings.coarse_trials), np.inf)
+    fill(before, *coarse, among=entered, slack=slack)
+    means = before.mean(axis=-1)
     places = np.unravel_index(np.argmin(means), means.shape)
     edge = any(p in (0, len(g) - 1) for p, g in zip(places, coarse, strict=True))
-    steps, clips = (
-        g[p] * np.geomspace(g[0] / g[1], g[1] / g[0], settings.refine)
-        for p, g in zip(places, coarse, strict=True)
+    (steps, own_steps, old_steps), (clips, own_clips, old_clips) = (
+        _refined(g, int(p), settings.refine) for p, g in zip(places, coarse, strict=True)
     )
     oracle = np.nan
     if luckiest:
         errors = errors_of(task, ratios, (noise, orders), steps, clips, power=power)
         oracle = float(errors.min(axis=(0, 1)).mean())
     else:
-        errors = on(steps, clips, settings.trials)
+        errors = np.full((len(steps), len(clips), settings.trials), np.inf)
+        known = errors[..., : settings.coarse_trials]
+        known[np.ix_(own_steps, own_clips)] = before[np.ix_(old_steps, old_clips)]
+        best = np.logical_and.outer(steps == coarse[0][places[0]], clips == coarse[1][places[1]])
+        fill(errors, steps, clips, likely=best)
     s, c = smallest_mean(errors)
     return Found(float(steps[s]), float(clips[c]), errors[s, c], edge, means, oracle)
+
+
+def _refined(
+    grid: Array, place: int, count: int
+) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+    """Points between the neighbours of a place of a logarithmic grid.
+
+    With the places of those that are in the grid too, and where they are there.
+    """
+    points = grid[place] * np.geomspace(grid[0] / grid[1], grid[1] / grid[0], count)
+    own, old = np.nonzero(np.isclose(points[:, None], grid, rtol=1e-12, atol=0.0))
+    points[own] = grid[old]  # but for rounding they are
+    return points, own, old
 
 
 def errors_at(

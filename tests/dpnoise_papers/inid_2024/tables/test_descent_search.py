@@ -9,6 +9,7 @@ from descent_toys import SETTINGS, dataset, settings
 from dpnoise.allocation.allocate import allocate
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.inid_2024.tables.descent_search import (
+    _refined,
     choose,
     draw,
     errors_at,
@@ -159,3 +160,14 @@ def test_the_search_says_when_its_grid_is_too_small():
         clips={"low": 1e-3, "high": 1e6, "count": 10, "spacing": "log"},
     )
     assert not choose(task, ratios_of(task), wide, passes=3, order="cyclic").edge
+
+
+def test_the_refined_grid_knows_the_points_of_the_coarse_one():
+    grid = np.geomspace(0.1, 100.0, 4)
+    points, own, old = _refined(grid, 1, 5)
+    assert points == pytest.approx(np.geomspace(0.1, 10.0, 5))
+    assert own.tolist() == [0, 2, 4]
+    assert (points[own] == grid[old]).all()
+    assert old.tolist() == [0, 1, 2]
+    assert _refined(grid, 3, 5)[2].tolist() == [2, 3]  # the next one lies beyond the grid
+    assert _refined(grid, 1, 4)[1].tolist() == [0, 3]  # an even number leaves out the middle
