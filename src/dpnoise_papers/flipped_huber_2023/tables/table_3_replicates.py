@@ -72,9 +72,9 @@ def replications(
     """Repeat the printed protocol of Table III on one data set.
 
     One row per (variant, mechanism, replication) with the numbers of the best configuration, the
-    noise's shape, whether the replication was `audited` and, if so, whether the thinned grid
-    `missed` the best. The two mechanisms of a replication share splits and uniforms; replications
-    share nothing.
+    shape of its first trial's noise, whether the replication was `audited` and, if so, whether the
+    thinned grid `missed` the best. The two mechanisms of a replication share splits and uniforms;
+    replications share nothing.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def replications(
                 rows.append([
                     dataset.name, name, row, replication, runs.nmse[key][place][trials].mean(),
                     runs.test_error[mechanism][place][trials].mean(), passes, step, clip,
-                    describe_centre(runs.noises[mechanism, passes]), int(whole),
+                    describe_centre(runs.noises[mechanism, passes, trials.start]), int(whole),
                     int(whole and not runs.kept[key][place]),
                 ])  # fmt: skip
     return pd.DataFrame(rows, columns=RUNS_COLUMNS)

@@ -86,7 +86,7 @@ class Runs:
     test_error : dict of float64 arrays
         By mechanism.
     noises : dict
-        The noise of each mechanism and number of passes.
+        The noise of each mechanism, number of passes and trial: its split decides, too.
     kept : dict of bool arrays, shape (passes, steps, clips)
         The configurations that `run` runs.
     scores : dict of float64 arrays, shape (passes, steps, clips)
@@ -114,7 +114,7 @@ class Runs:
         self.nmse = {key: np.full(shape, np.inf) for key in self.asked}
         self.bounds = {key: np.zeros(shape) for key in self.asked}
         self.test_error = {mechanism: np.full(shape, np.inf) for mechanism, _ in self.asked}
-        self.noises: dict[tuple[str, int], Noise] = {}
+        self.noises: dict[tuple[str, int, int], Noise] = {}
 
     def run(self, trials: Collection[int], threads: int, *, whole: bool = True) -> None:
         """Run trials with all configurations, or with those that are kept.
@@ -221,7 +221,8 @@ class Runs:
             asking = [key for key, asked in self.asked.items() if passes in asked]
             for mechanism in dict.fromkeys(mechanism for mechanism, _ in asking):
                 noise = release_noise(trial.split, mechanism, self.settings, passes)
-                self.noises[mechanism, passes] = one = _one_distribution(noise)
+                one = _one_distribution(noise)
+                self.noises[mechanism, passes, trial.place] = one
                 keys = [key for key in asking if key[0] == mechanism]
                 found.setdefault(one, []).extend(keys)
             uniforms, orders = self._draw(trial, passes)

@@ -4,14 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpnoise.noise import Gaussian
 from dpnoise_papers.flipped_huber_2023.figures.table_3_replicates import page, replicates
 from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3Replicates
+from dpnoise_papers.flipped_huber_2023.tables import table_3_replicates, table_3_runs
 from dpnoise_papers.flipped_huber_2023.tables.table_3_replicates import (
     RUNS_COLUMNS,
     replications,
     summary,
 )
 from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
+from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import make_split
 from table_3_toys import NAMES, dataset, printed_claim, settings
 
 TOY = NAMES["squared"]
@@ -55,6 +58,20 @@ def test_a_replication_is_the_printed_protocol_on_trials_that_the_table_never_sa
         error = runs.test_error[key[0]][place].mean()
         assert row["test_error"] == pytest.approx(error, rel=1e-12)
         assert (row["passes"], row["step"], row["clip"]) == runs.configuration(place)
+
+
+def test_the_shape_is_that_of_the_noise_of_the_first_trial(monkeypatch):
+    def noise_of(split, *_):
+        return Gaussian(1.0 + split.problem.sensitivities(1.0)[0])
+
+    monkeypatch.setattr(table_3_runs, "release_noise", noise_of)
+    monkeypatch.setattr(table_3_replicates, "describe_centre", repr)
+    known = settings(seed=7, setting={"features": "raw"})
+    table = replications(known, again(variants={"chosen": {}}), dataset(), threads=2)
+    for row in table.itertuples():
+        split = make_split(dataset(), known, known.all_trials + known.trials * row.replication)
+        assert row.shape == repr(noise_of(split))
+    assert table["shape"].nunique() == 4
 
 
 def test_thinning_changes_no_winner_here_and_is_audited(table):
