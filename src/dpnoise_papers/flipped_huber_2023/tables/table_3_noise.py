@@ -63,8 +63,11 @@ def account(task: Task, mechanism: str, settings: Table3, passes: int) -> Coordi
     ----------
     mechanism : {"gaussian", "flipped-huber", "gaussian-tight"}
     """
-    searched = mechanism == "flipped-huber"  # for the sensitivities; the others ignore them
-    sizes = tuple(task.problem.sensitivities(1.0).tolist()) if searched else None
+    sizes = None
+    if mechanism == "flipped-huber":  # searched for the sensitivities; the others ignore them
+        exact = task.problem.sensitivities(1.0)
+        # Their ratios choose from a grid. Trials whose ratios differ by rounding share a search.
+        sizes = tuple(float(f"{ratio:.12g}") for ratio in exact / exact.max())
     shape = task.problem.coordinates, passes
     return _account(mechanism, settings.epsilon, task.delta, shape, sizes, settings.xi_grid)
 
