@@ -144,7 +144,7 @@ def race(
     bound for the others. The trials on which the best ones err most come first, `at_once` together.
     """
     left, known = list(trials), list[int]()
-    alive = dict(entered)
+    alive = {one: flags.copy() for one, flags in entered.items()}
     complete = {one: np.zeros_like(flags) for one, flags in entered.items()}
     leaders = complete if likely is None else {one: likely[one] & entered[one] for one in entered}
     while True:
@@ -152,13 +152,12 @@ def race(
         complete = {one: complete[one] | leaders[one] for one in entered}
         totals = {one: _sums(errors[one], trials, complete[one]) for one in entered}
         left = _hardest_first(errors, totals, left)
-        partial = {one: _sums(errors[one], known, entered[one]) for one in entered}
-        if bounds is not None:
-            for one, flags in entered.items():
-                partial[one] += _sums(bounds[one], left, flags)
         for one, total in totals.items():
+            least = _sums(errors[one], known, alive[one])
+            if bounds is not None:
+                least += _sums(bounds[one], left, alive[one])
             bound = slack * total.min() * (1.0 + _ROUNDING) + _ROUNDING
-            alive[one] = entered[one] & (partial[one] <= bound)
+            alive[one] &= least <= bound
         if not left:
             return
         now, left = left[:at_once], left[at_once:]
@@ -170,7 +169,8 @@ def race(
 def _sums(errors: Array, trials: Sequence[int], among: Flags) -> Array:
     """Errors added over some trials, inf where they are not asked for."""
     sums = np.full(among.shape, np.inf)
-    sums[among] = errors[among][:, list(trials)].sum(axis=-1)
+    places = np.nonzero(among)
+    sums[places] = errors[(*(place[:, None] for place in places), list(trials))].sum(axis=-1)
     return sums
 
 
