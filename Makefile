@@ -129,6 +129,8 @@ $(READY) $(DEEP_READY): .%/ready: pyproject.toml
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(filter %.lock,$^) \
 	    || { echo $(if $(filter $@,$(DEEP_READY)),$(NO_WHEEL),"make: not every file of requirements.lock could be had") >&2; exit 1; }
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(@D)/bin/python -m compileall -q src
+	$(@D)/bin/python -m doctest src/dpnoise/learn/cd.py  # compiles the kernel of the descents, which is kept
 	touch $@
 
 $(READY): requirements.lock

@@ -170,7 +170,8 @@ def _sums(errors: Array, trials: Sequence[int], among: Flags) -> Array:
     """Errors added over some trials, inf where they are not asked for."""
     sums = np.full(among.shape, np.inf)
     places = np.nonzero(among)
-    sums[places] = errors[(*(place[:, None] for place in places), list(trials))].sum(axis=-1)
+    columns = np.array(trials, dtype=np.int64)
+    sums[places] = errors[(*(place[:, None] for place in places), columns)].sum(axis=-1)
     return sums
 
 
