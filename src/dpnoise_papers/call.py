@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import traceback
 from contextlib import contextmanager
@@ -39,9 +40,19 @@ def logged(path: str) -> Iterator[list[str]]:
 
 
 def resolve(name: str) -> Callable[..., Any]:
-    """Function with a full dotted name."""
-    module, _, function = name.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(module), function)
+    """Function with a full dotted name.
+
+    Loading modules leaves no garbage: looking for it would take a tenth of the time.
+    """
+    path, _, function = name.rpartition(".")
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        module = import_module(path)
+    finally:
+        if collects:
+            gc.enable()
+    found: Callable[..., Any] = getattr(module, function)
     return found
 
 

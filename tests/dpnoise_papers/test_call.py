@@ -1,6 +1,8 @@
 """What the workflow scripts share: functions by name, tables by part, logs that hold errors."""
 
+import gc
 import json
+from contextlib import suppress
 
 import pandas as pd
 import pytest
@@ -46,3 +48,16 @@ def test_the_log_of_a_failed_step_holds_its_error(tmp_path):
     text = path.read_text(encoding="utf-8")
     assert text.startswith("started\nTraceback")
     assert text.endswith("ValueError: broken\n")
+
+
+@pytest.mark.parametrize("collects", [True, False])
+@pytest.mark.parametrize("name", ["json.dumps", "json.nothing", "no_such_module.nothing"])
+def test_loading_leaves_the_garbage_collector_as_it_was(name, collects):
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        with suppress(AttributeError, ModuleNotFoundError):
+            resolve(name)
+        assert gc.isenabled() is collects
+    finally:
+        (gc.enable if before else gc.disable)()
