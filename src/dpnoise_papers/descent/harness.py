@@ -153,11 +153,11 @@ def race(
         totals = {one: _sums(errors[one], trials, complete[one]) for one in entered}
         left = _hardest_first(errors, totals, left)
         for one, total in totals.items():
-            least = _sums(errors[one], known, alive[one])
+            partial = _sums(errors[one], known, alive[one])
             if bounds is not None:
-                least += _sums(bounds[one], left, alive[one])
+                partial += _sums(bounds[one], left, alive[one])
             bound = slack * total.min() * (1.0 + _ROUNDING) + _ROUNDING
-            alive[one] &= least <= bound
+            alive[one] &= partial <= bound
         if not left:
             return
         now, left = left[:at_once], left[at_once:]
