@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -153,7 +152,7 @@ class FlippedHuber(Noise):
         object.__setattr__(self, "alpha", float(self.alpha))
         object.__setattr__(self, "gamma", float(self.gamma))
 
-    @cached_property
+    @property
     def _shape(self) -> _Shape:
         return _shape(self.alpha, self.gamma)
 

@@ -8,9 +8,10 @@ The question is beyond flipped-huber-2023, whose Figure 3 compares mechanisms wi
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,10 +23,21 @@ from dpnoise_papers.grids import describe
 from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpnoise.noise import Noise
     from dpnoise_papers.flipped_huber_2023.settings_variances import Limit
 
 CLOSE = 0.01
+_ROUNDING = 1e-12  # of a cost in closed form
+
+
+class _Bounds(NamedTuple):
+    """Bounds on the limit, and lattice points per unit of the program behind the lower one."""
+
+    lower: float
+    upper: float
+    cells: int
 
 
 def limit(settings: Limit) -> pd.DataFrame:
@@ -37,11 +49,13 @@ def limit(settings: Limit) -> pd.DataFrame:
     or less, else 0), noise and status: 'ok', 'infimum' where the family only approaches the value,
     or why it has none, with NaN for the numbers.
     """
-    budgets = list(product(settings.costs, sorted(settings.deltas), sorted(settings.epsilons)))
+    deltas, epsilons = sorted(settings.deltas), sorted(settings.epsilons)
+    pairs = list(product(settings.costs, epsilons))
+    limits = {pair: _limits(*pair, deltas, settings.gap) for pair in counted(pairs, "limits")}
     rows = []
-    for cost, delta, epsilon in counted(budgets, "budgets"):
-        bounds = minimum_cost(epsilon, delta, cost=cost, gap=settings.gap)
-        here = (cost, delta, epsilon, bounds.lower, bounds.upper, bounds.cells)
+    for cost, delta, epsilon in product(settings.costs, deltas, epsilons):
+        bounds = limits[cost, epsilon][delta]
+        here = (cost, delta, epsilon, *bounds)
         for mechanism in settings.mechanisms:
             noise, value, status = _mechanism(mechanism, epsilon, delta, cost)
             over_lower, over_upper = value / bounds.lower, value / bounds.upper
@@ -53,13 +67,36 @@ def limit(settings: Limit) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def _limits(cost: str, epsilon: float, deltas: Sequence[float], gap: float) -> dict[float, _Bounds]:
+    """Bounds for each of some rising deltas.
+
+    The limit falls as delta rises. So the bound below it for one delta holds for every smaller one,
+    and what the best noise with delta = 0, a staircase, costs is a bound above it for every delta.
+    """
+    pure = _cost(_staircase(epsilon, cost), cost) * (1.0 + _ROUNDING)
+    found: dict[float, _Bounds] = {}
+    known = _Bounds(0.0, math.inf, 0)
+    for delta in reversed(deltas):
+        if pure > (1.0 + gap) * known.lower:
+            new = minimum_cost(epsilon, delta, cost=cost, gap=gap)
+            known = _Bounds(max(new.lower, known.lower), min(new.upper, pure), new.cells)
+        else:
+            known = known._replace(upper=pure)
+        found[delta] = known
+    return found
+
+
+def _staircase(epsilon: float, cost: str) -> Staircase:
+    """The best noise with delta = 0."""
+    return Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, 2 if cost == "variance" else 1)))
+
+
 def _mechanism(
     mechanism: str, epsilon: float, delta: float, cost: str
 ) -> tuple[Noise | None, float, str]:
     """Noise of a family, its cost and how it was had."""
     if mechanism == "staircase":
-        power = 2 if cost == "variance" else 1
-        steps = Staircase(epsilon, 1.0, float(staircase_gamma(epsilon, power)))
+        steps = _staircase(epsilon, cost)
         return steps, _cost(steps, cost), "ok"
     noise, status = _calibrated(mechanism, epsilon, delta)
     return noise, np.nan if noise is None else _cost(noise, cost), status

@@ -52,6 +52,27 @@ def test_values_are_those_of_calibration_and_bounds_those_of_the_programs(table)
     assert "alpha=" in row.noise
 
 
+def test_bounds_for_one_delta_serve_smaller_ones(monkeypatch):
+    asked = []
+
+    def counted(epsilon, delta, **options):
+        asked.append(delta)
+        return minimum_cost(epsilon, delta, **options)
+
+    monkeypatch.setattr("dpnoise_papers.flipped_huber_2023.tables.limit.minimum_cost", counted)
+    deltas = (0.0, 1e-12, 1e-3, 0.2)
+    table = limit(Limit(**SETTINGS | {"deltas": deltas, "epsilons": (1.0,)}))
+    assert asked == [0.2, 1e-3, 1e-12] * 2  # the last is close to the staircase, as is delta = 0
+    for cost in SETTINGS["costs"]:
+        rows = pick(table, cost=cost, mechanism="laplace").sort_values("delta")
+        assert rows["lower"].is_monotonic_decreasing
+        assert rows["upper"].is_monotonic_decreasing
+        assert (rows["upper"] <= 1.005 * rows["lower"]).all()
+        alone = [minimum_cost(1.0, delta, cost=cost, gap=0.005) for delta in deltas]
+        assert (rows["lower"] <= [one.upper for one in alone]).all()
+        assert (rows["upper"] >= [one.lower for one in alone]).all()
+
+
 def test_nothing_beats_the_limit(table):
     known = table[table["value"].notna()]
     assert np.allclose(known["over_limit"], known["value"] / known["lower"], rtol=1e-14)
