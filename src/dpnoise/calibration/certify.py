@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.delta_bounds import composed_log_delta, composed_lower_bound
+from dpnoise.calibration.delta_bounds import (
+    composed_log_delta,
+    composed_lower_bound,
+    half_line_log_delta,
+)
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.vector import VectorProfile, vector_profile
 
@@ -58,7 +62,7 @@ def certified(noise: Noise | IntegerNoise, budget: Budget) -> tuple[float, str]:
 
 
 def _may_compose(noise: Noise | IntegerNoise, budget: Budget) -> bool:
-    """Whether basic composition may be good enough: it is not if a lower bound on it is not."""
+    """Whether basic composition may keep delta: it cannot where its lower bound is above it."""
     if isinstance(noise, IntegerNoise) or budget.delta == 0.0:
         return True
     lower = composed_lower_bound(noise, budget.sensitivity, budget.epsilon, budget.dimension)
@@ -68,6 +72,19 @@ def _may_compose(noise: Noise | IntegerNoise, budget: Budget) -> bool:
 def certified_delta(noise: Noise, budget: Budget) -> float:
     """Upper bound on the delta that `noise` achieves at the budget's epsilon."""
     return certified(noise, budget)[0]
+
+
+def delta_to_compare(noise: Noise, budget: Budget) -> float:
+    """`certified_delta`, or a lower bound on delta where that is above the positive budget's.
+
+    In several coordinates the lower bound takes far less time, and settles that the budget is not
+    kept.
+    """
+    unit, epsilon, dimension = budget.sensitivity, budget.epsilon, budget.dimension
+    lower = half_line_log_delta(noise, unit, epsilon, dimension)
+    if lower > math.log(budget.delta) + _ROUNDING:
+        return math.exp(lower)
+    return certified_delta(noise, budget)
 
 
 def certified_calibration(

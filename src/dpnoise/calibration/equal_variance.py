@@ -125,9 +125,9 @@ class EqualVarianceSearch:
         low = half_line_log_delta(noise, d, epsilon, dimension) - self.log_delta
         if low > _DECISIVE:
             return low
-        bar = composed_lower_bound(noise, d, epsilon, dimension) - self.log_delta
+        composed = composed_lower_bound(noise, d, epsilon, dimension) - self.log_delta
         high, unbounded = math.inf, self.unbounded >= _MAX_UNBOUNDED
-        if bar < -_DECISIVE or self.loose >= _MAX_LOOSE or unbounded:
+        if composed < -_DECISIVE or self.loose >= _MAX_LOOSE or unbounded:
             high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
             loose = self.loose >= _MAX_LOOSE and high - low < _UNDECIDED
             if high < -_DECISIVE or loose or unbounded:
@@ -141,7 +141,7 @@ class EqualVarianceSearch:
         # The estimate is smoother than the bound.
         found = middle + _SLACK if upper - middle <= max(rtol, _SLACK) else upper
         found -= self.log_delta
-        if found > bar and high == math.inf:  # else composition cannot say more
+        if found > composed and high == math.inf:  # else composition cannot say more
             high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
         return min(found, high)
 

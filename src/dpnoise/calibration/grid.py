@@ -22,8 +22,7 @@ import numpy as np
 
 from dpnoise._validation import is_integer
 from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.certify import certified, certified_delta
-from dpnoise.calibration.delta_bounds import half_line_log_delta
+from dpnoise.calibration.certify import certified, delta_to_compare
 from dpnoise.calibration.scalar_profiles import (
     flipped_huber_log_delta,
     offset_gaussian_log_delta,
@@ -50,7 +49,6 @@ RESOLUTION = 1500, 500
 # What takes seconds, for one coordinate and for several: lines are evaluated together for one
 # coordinate, else one by one.
 MAXIMUM_LINES, MAXIMUM_SCALES = (200_000, 3000), (1_000_000, 3000)
-_ROUNDING = 1e-9
 _MINIMUM_LENGTH, _MAXIMUM_LENGTH = 1e-100, 1e100  # of alpha, gamma, theta and rho
 
 
@@ -177,11 +175,7 @@ def _vector_search(
 
 def _private(family: _GridFamily, budget: Budget, shape: float, scale: float) -> bool:
     """Whether noise is certified to keep the budget."""
-    noise, unit = family.make(float(shape), float(scale)), budget.sensitivity
-    lower = half_line_log_delta(noise, unit, budget.epsilon, budget.dimension)
-    if lower > math.log(budget.delta) + _ROUNDING:  # needs no more accurate account
-        return False
-    return certified_delta(noise, budget) <= budget.delta
+    return delta_to_compare(family.make(float(shape), float(scale)), budget) <= budget.delta
 
 
 def grid_optimum(

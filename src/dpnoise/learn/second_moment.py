@@ -32,9 +32,10 @@ def symmetric(upper: Array) -> Array:
 def dominant(matrix: Array, rank: int, tolerance: float = 0.0) -> tuple[Array, Array]:
     """Largest `rank` eigenvalues of a symmetric matrix, falling, and their eigenvectors as columns.
 
-    `tolerance` is that of the eigenvalues, relative to the Frobenius norm, and 0 is to rounding.
-    The inverse iteration that follows finds eigenvectors to rounding up to about 1e-8, where the
-    next eigenvalue is not as near. Raises an ArithmeticError if LAPACK did not find them.
+    `tolerance` is the error of the eigenvalues relative to the Frobenius norm; 0 stands for that of
+    rounding. Inverse iteration finds the eigenvectors to rounding for tolerances up to about 1e-8,
+    unless two eigenvalues are as close as that. Raises an ArithmeticError if LAPACK did not find
+    them.
     """
     size = len(matrix)
     if rank < size:

@@ -60,7 +60,7 @@ def points(subject: object, name: str, value: ArrayLike) -> NDArray[np.float64]:
     array = _numbers(value)
     if array is None:
         problems = Problems(repr(subject))
-        problems.add(f"{name}: expected a real number or an array of them, got {value!r}")
+        problems.require(False, name, "a real number or an array of them", value)
         problems.raise_if_any()
     assert array is not None  # noqa: S101  (or refused)
     return array

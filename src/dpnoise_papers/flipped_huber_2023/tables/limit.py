@@ -79,7 +79,8 @@ def _limits(cost: str, epsilon: float, deltas: Sequence[float], gap: float) -> d
     for delta in reversed(deltas):
         if pure > (1.0 + gap) * known.lower:
             new = minimum_cost(epsilon, delta, cost=cost, gap=gap)
-            known = _Bounds(max(new.lower, known.lower), min(new.upper, pure), new.cells)
+            lower, cells = max((new.lower, new.cells), (known.lower, known.cells))
+            known = _Bounds(lower, min(new.upper, pure), cells)
         else:
             known = known._replace(upper=pure)
         found[delta] = known

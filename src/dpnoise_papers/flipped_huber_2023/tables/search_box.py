@@ -20,8 +20,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dpnoise.calibration.budget import Budget
-from dpnoise.calibration.certify import certified_delta
-from dpnoise.calibration.delta_bounds import half_line_log_delta
+from dpnoise.calibration.certify import delta_to_compare
 from dpnoise.calibration.sufficient import theorem_8_delta
 from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian
 from dpnoise_papers.grids import describe, parameters
@@ -40,7 +39,6 @@ FAMILIES: dict[str, Family] = {
     "offset-symmetric-gaussian": OffsetSymmetricGaussian,
 }
 _SCAN, _FINER = 33, 9
-_ROUNDING = 1e-9  # of a logarithm of delta
 _FAR = 30.0  # logarithms further from that of delta only say 'far'
 _STEEP, _GROWTH = 10.0, 8.0  # by how much log delta falls with log gamma, at least mostly
 _CLOSE = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-7, 1e-7)  # of log gamma: scan, then each finer grid
@@ -103,10 +101,7 @@ def minimum_in_box(
         if method == "sufficient-box" and isinstance(noise, FlippedHuber):
             place = noise.alpha, noise.gamma, budget.sensitivity, budget.epsilon, budget.dimension
             return float(theorem_8_delta(*place))
-        lower = half_line_log_delta(noise, sensitivity, epsilon, dimension)
-        if lower > math.log(delta) + _ROUNDING:  # needs no more accurate account
-            return math.exp(lower)
-        return certified_delta(noise, budget)
+        return delta_to_compare(noise, budget)
 
     return search(FAMILIES[family], spent, budget.delta, box)
 
