@@ -59,6 +59,9 @@ onstart:
     look_at_cluster()
     if not ON_CLUSTER:
         tell_time_left()
+        # Snakemake limits how many jobs begin in a time, for the sake of clusters, and looks for
+        # work once in that time for every job that has ended.
+        workflow.scheduler.job_rate_limiter = None
 
 
 onsuccess:

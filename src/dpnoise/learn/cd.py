@@ -125,13 +125,13 @@ def descend(
 
     squared = problem.loss == "squared"
     start = in_rows(-problem.target if squared else np.zeros(problem.size))
-    shape = len(taus), len(levels), len(unit), len(seen), problem.coordinates
+    # repetitions first, so that each of them writes to one piece of memory
+    shape = len(unit), len(taus), len(levels), 1, len(seen), problem.coordinates
     out = np.full(shape, np.nan)
 
     def one(repetition: int) -> None:
         # a repetition is one unit of work, so that its result cannot depend on `threads`
         part = slice(repetition, repetition + 1)
-        result = np.full((*shape[:2], 1, *shape[3:]), np.nan)
         kernel.run(
             LOSSES.index(problem.loss),
             problem.size,
@@ -149,9 +149,8 @@ def descend(
             seen,
             zeros(start.shape),
             zeros(start.shape[1:]),
-            result,
+            out[repetition],
         )
-        out[:, :, part] = result
 
     if threads == 1:
         for repetition in range(len(unit)):
@@ -159,7 +158,8 @@ def descend(
     else:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(one, range(len(unit))))
-    return out[..., 0, :] if ends is None else out
+    found = np.ascontiguousarray(np.moveaxis(out[:, :, :, 0], 0, 2))
+    return found[..., 0, :] if ends is None else found
 
 
 def _check_ends(ends: NDArray[np.int64], passes: int, iterate: str) -> None:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _MINIMUM, _MAXIMUM = 1e-15, 1e15
 
 ROWS = 4  # in which the samples of a column lie
-_WIDTH = 8  # numbers of single precision in a vector register: rows of whole vectors are fastest
 _LINE = 64  # bytes of a cache line: vectors that lie in one are read fastest
+_PAGE = 4096  # bytes of a page: what is stored that far before what is read delays the read
 
 LOSSES = ("squared", "logistic")
 PENALTIES = ("none", "l1", "l2")
@@ -48,10 +48,14 @@ def zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
 def in_rows(values: Array) -> NDArray[np.float32]:
     """Values of N samples, shape (..., N), as the kernel reads them: float32, shape (..., ROWS, H).
 
-    Sample n is at place n of the ROWS * H, zeros follow.
+    Sample n is at place n of the ROWS * H, zeros follow. A row is of whole cache lines, not of
+    whole pages.
     """
     shape, size = values.shape[:-1], values.shape[-1]
-    row = _WIDTH * -(-size // (ROWS * _WIDTH))
+    line = _LINE // 4
+    row = line * -(-size // (ROWS * line))
+    if 4 * row % _PAGE == 0:
+        row += line
     rows = zeros((*shape, ROWS * row))
     rows[..., :size] = values
     return rows.reshape(*shape, ROWS, row)
