@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpnoise.learn.problem import make_problem
+from dpnoise.learn.problem import ROWS, in_rows, make_problem
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(60, 4)) * [0.2, 1.0, 3.0, 10.0]
@@ -112,3 +112,14 @@ def test_bad_input_is_refused_with_every_problem_named(change, parts):
     for part in parts:
         with pytest.raises(ValueError, match=f"^learning problem: .*{part}"):
             make_problem(features, target, **settings)
+
+
+@pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 1000, 4096, 16384, 16385, 20000])
+def test_rows_hold_the_samples_in_order_and_are_of_whole_lines_but_not_of_whole_pages(size):
+    values = np.random.default_rng(size).normal(size=(2, size))
+    rows = in_rows(values)
+    assert rows.shape[:2] == (2, ROWS)
+    assert rows.ctypes.data % 64 == 0
+    assert rows.strides[1] % 64 == 0 < rows.strides[1] % 4096
+    assert np.array_equal(rows.reshape(2, -1)[:, :size], values.astype(np.float32))
+    assert not rows.reshape(2, -1)[:, size:].any()

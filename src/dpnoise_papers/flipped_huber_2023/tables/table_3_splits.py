@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.learn.optimum import optimum
 from dpnoise.learn.problem import make_problem
 from dpnoise_papers.descent.harness import OVERFLOWS, Task, budget_delta, diverged_to_inf
 from dpnoise_papers.seeds import generator
@@ -82,6 +81,9 @@ def make_split(dataset: Dataset, settings: Table3, index: int) -> Split:
     index : int
         Which split; the same one for every mechanism and choice.
     """
+    # scikit-learn loads here, 0.8 s, since those who only read results come through this module
+    from dpnoise.learn.optimum import optimum  # noqa: PLC0415
+
     task, setting = settings.tasks[dataset.name], settings.setting
     X, y = features_and_target(dataset, setting)
     stream = generator(settings.seed, "table-3", dataset.name, "split", index)
