@@ -125,13 +125,17 @@ class EqualVarianceSearch:
         low = half_line_log_delta(noise, d, epsilon, dimension) - self.log_delta
         if low > _DECISIVE:
             return low
-        composed = composed_lower_bound(noise, d, epsilon, dimension) - self.log_delta
-        high, unbounded = math.inf, self.unbounded >= _MAX_UNBOUNDED
-        if composed < -_DECISIVE or self.loose >= _MAX_LOOSE or unbounded:
-            high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
-            loose = self.loose >= _MAX_LOOSE and high - low < _UNDECIDED
-            if high < -_DECISIVE or loose or unbounded:
-                return high
+        composed_low = composed_lower_bound(noise, d, epsilon, dimension) - self.log_delta
+
+        @cache
+        def composed_high() -> float:
+            return composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
+
+        unbounded = self.unbounded >= _MAX_UNBOUNDED
+        if composed_low < -_DECISIVE or self.loose >= _MAX_LOOSE or unbounded:
+            loose = self.loose >= _MAX_LOOSE and composed_high() - low < _UNDECIDED
+            if composed_high() < -_DECISIVE or loose or unbounded:
+                return composed_high()
         profile = vector_profile(noise, d, epsilon, copies=dimension, rtol=rtol)
         upper, middle = float(profile.log_upper), float(profile.log_estimate)
         gap = upper - float(profile.log_lower)
@@ -141,9 +145,7 @@ class EqualVarianceSearch:
         # The estimate is smoother than the bound.
         found = middle + _SLACK if upper - middle <= max(rtol, _SLACK) else upper
         found -= self.log_delta
-        if found > composed and high == math.inf:  # else composition cannot say more
-            high = composed_log_delta(noise, d, epsilon, dimension) - self.log_delta
-        return min(found, high)
+        return found if found <= composed_low else min(found, composed_high())
 
     def excess_at_variance(self, shape: float, variance: float, rtol: float = _RTOL) -> float:
         """Log delta - target of the noise of this shape and variance.
