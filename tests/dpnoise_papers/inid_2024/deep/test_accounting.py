@@ -58,6 +58,15 @@ def test_a_multiplier_is_found_wherever_the_bound_crosses():
     found = minimum_multiplier(lambda m: 2.0 if m < 3.0 else 0.9, 1.0, 1e-6)
     assert found >= 3.0
     assert found == pytest.approx(3.0, rel=1e-5)
+    # one that rises and falls on its way costs as much as it rises, not the rest of the bracket
+    for target in np.geomspace(0.3, 30.0, 40):
+
+        def bound(multiplier, target=target):
+            return target / multiplier * (1.0 + 1e-5 * math.sin(1e7 * multiplier))
+
+        found = minimum_multiplier(bound, 1.0, 1e-6)
+        assert bound(found) <= 1.0
+        assert found <= target * (1.0 + 1e-4)
     with pytest.raises(ValueError, match="no noise multiplier up to 1e"):
         minimum_multiplier(lambda _: math.inf, 1.0, 1e-6)
 
