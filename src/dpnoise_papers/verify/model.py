@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Another vector width of the processor changes cells by at most this (relative), but for a few that
-# that are found with less accuracy (docs/cluster.md).
+# are found with less accuracy (docs/cluster.md).
 CLASS = 8.4e-7
 DIGITS = 1e-9  # tables carry ten
 
