@@ -56,6 +56,7 @@ if STRAYS and workflow.is_main_process:
 
 
 onstart:
+    end_on_sigterm(workflow.scheduler.exit_gracefully)
     look_at_cluster()
     if not ON_CLUSTER:
         tell_time_left()

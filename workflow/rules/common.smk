@@ -10,7 +10,7 @@ from dpnoise_papers.optional import optional_tables, standing, targets
 from dpnoise_papers.papers import papers
 from dpnoise_papers.data.copies import check_mirror
 from dpnoise_papers.run.settings import load_run, places
-from dpnoise_papers.run.surroundings import lock_notice, refusal
+from dpnoise_papers.run.surroundings import end_on_sigterm, lock_notice, refusal
 from dpnoise_papers.run.strays import stray_files, warning
 from dpnoise_papers.steps import PUBLISHED, named_results, steps, target, verdicts
 

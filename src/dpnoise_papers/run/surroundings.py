@@ -1,9 +1,15 @@
-"""What a run finds where it starts: a folder that cannot be written, the lock of another run."""
+"""What a run meets: a folder that cannot be written, the lock of another run, a signal to end."""
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STATE = ".snakemake"
 
@@ -29,3 +35,12 @@ def lock_notice(folder: str | os.PathLike[str] = ".") -> str:
         " connection, a shutdown). If no other runs, remove the lock by `snakemake --unlock` (or"
         " `make unlock`) and start again; what was made is kept."
     )
+
+
+def end_on_sigterm(end: Callable[[], object]) -> None:
+    """Call `end` in a thread of its own when SIGTERM comes; for the main thread only.
+
+    Snakemake's own handler takes a lock that the code which it interrupts may hold: a run that was
+    told to end while it noted what a job had made hung for ever.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end).start())
