@@ -41,9 +41,13 @@ class _Closed(BaseModel):
 
 
 class Source(_Closed):
-    """An official address, with the member to take where it is that of an archive."""
+    """An official address, with the member to take where it is that of an archive.
+
+    `seen` says which public code names the address, and when it was looked up there.
+    """
 
     url: Web
+    seen: Text | None = None
     member: Annotated[str, StringConstraints(pattern=r"^[^/\\]+(/[^/\\]+)*$")] | None = None
 
 
@@ -101,6 +105,20 @@ class TaskEntry(SetEntry):
 Entry = TypeVar("Entry", bound=SetEntry)
 
 
+class CountedWith(_Closed):
+    """Settings of `dpnoise_papers.data.city.counts.load_city` that counts of trips depend on."""
+
+    events_per_cab: Count
+    bandwidth: Annotated[float, Field(ge=0)]
+    reach: Annotated[float, Field(gt=0)]
+
+
+class CityEntry(SetEntry):
+    """A city; `counted_with` are the settings with which its tables of counts were made."""
+
+    counted_with: CountedWith
+
+
 class Registry(_Closed, Generic[Entry]):
     """Content of a registry: tables, and what is made of them."""
 
@@ -136,12 +154,12 @@ def read_registry(path: str | os.PathLike[str] | None = None) -> Registry[TaskEn
     return _read(REPOSITORY / "data" / "registry.yaml" if path is None else path, TaskEntry)
 
 
-def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[SetEntry]:
+def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[CityEntry]:
     """Validated registry of cities, by default the repository's data/cities.yaml.
 
     ValueError names every mistake of the file and its place.
     """
-    return _read(REPOSITORY / "data" / "cities.yaml" if path is None else path, SetEntry)
+    return _read(REPOSITORY / "data" / "cities.yaml" if path is None else path, CityEntry)
 
 
 def _read(path: str | os.PathLike[str], kind: type[Entry]) -> Registry[Entry]:
