@@ -78,8 +78,8 @@ quick: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config.quick.yaml
 
 readme: reproduce
-	$(BIN)/python -m dpnoise_papers.claims.summary results README.md docs/what-came-out.md
 	$(BIN)/python -m dpnoise_papers.claims.findings docs published results figures
+	$(BIN)/python -m dpnoise_papers.claims.summary docs/snapshot README.md docs/what-came-out.md
 
 findings: $(READY)
 	$(BIN)/python -m dpnoise_papers.claims.findings docs published

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import dpnoise
 from dpnoise_papers.claims.findings import IMAGES
+from dpnoise_papers.data.registry import attributions
 from dpnoise_papers.papers import papers
 
 DOCS = Path(__file__).parent
@@ -84,7 +85,8 @@ def gallery() -> str:
         ]
         if parts:
             text += f"\n## {paper.id}\n" + "".join(parts)
-    return text
+    told = (f"{one.title}. {one.citation}. Licence: {one.licence}." for one in attributions())
+    return text + "\n## Data\n\n" + "".join(f"- {_plain(words)}\n" for words in told)
 
 
 def _plain(text: str) -> str:

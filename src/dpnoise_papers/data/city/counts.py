@@ -151,6 +151,9 @@ def load_city(
     found, told_of = {}, {}
     if TOTALS in tables:
         for hour, one in counted.items():
+            if not one.trips:
+                reasons.append(f"no sampled trip begins in hour {hour}")
+                continue
             scale = _passengers(tables[TOTALS], hour) / passengers_per_trip / one.trips
             found[hour] = one.counts * scale
             told_of[hour] = Hour("scaled", _DAYS, scale, one.tally)
