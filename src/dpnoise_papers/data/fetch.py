@@ -156,9 +156,11 @@ def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> Tabl
     with tempfile.TemporaryDirectory(dir=cache, prefix=".download-") as folder:
         try:
             raw = retrieve(source.url, Path(folder), name)
-        except (NoConnectionError, TimeoutError):
+        except (NoConnectionError, TimeoutError) as error:
             _unreachable.add(urlsplit(source.url).netloc)
-            raise
+            if isinstance(error, TimeoutError):
+                raise
+            raise ConnectionError("no connection to the host") from None
         if source.member is not None:
             raw.write_bytes(member_of(raw.read_bytes(), source.member))
         table = read_verified(raw, entry)

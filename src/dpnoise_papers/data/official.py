@@ -38,15 +38,15 @@ def compare_official(
     """Comparison of sets, each with its tables, one after the other.
 
     Words are 'same', or for each table 'differs' with the first column that does, 'unreachable'
-    with the reason of each address, or that no address is known. `registry` is that of the sets,
-    beside which the shipped copies lie.
+    with the reason of each address, or that no address is known. A table that others replace is
+    left out. `registry` is that of the sets, beside which the shipped copies lie.
     """
     known: dict[str, str] = {}
     for name, (_, tables) in sets.items():
         for table, entry in tables.items():
-            if table not in known:
+            if table not in known and not entry.replaced_by:
                 known[table] = _compared(table, entry, registry)
-        found = {table: known[table] for table in tables}
+        found = {table: known[table] for table in tables if table in known}
         same = all(words == SAME for words in found.values())
         told = [f"{table}: {words}" for table, words in found.items()]
         words = "; ".join(told) or "part of scikit-learn, no address is asked"

@@ -143,7 +143,7 @@ def test_words_can_change_without_a_run(places):
 
 def test_a_number_that_no_run_has_told_reads_not_run():
     cause = Cause("c", "toy", "It is {toy/t.csv: -> x, .1f}.", "So.", {})
-    verdicts = pd.DataFrame([["i", "toy", "t", "printed", "s", "1", "2", "differs", "c"]],
+    verdicts = pd.DataFrame([["i", "toy", "t", "printed", "s", "1", "2", "differs", "c", "no"]],
                             columns=findings.VERDICTS)  # fmt: skip
     assert f"### It is {NOT_RUN}." in page([cause], verdicts, {}, set())
 
