@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._extras import imports_of
+from dpnoise._version import __version__
 
 with imports_of("cli"):
     import click
@@ -65,7 +66,7 @@ def _refuse(message: str, arguments: list[str]) -> NoReturn:
 
 
 @click.group(cls=Program, invoke_without_command=True)
-@click.version_option(package_name="dpnoise", message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def program(context: click.Context) -> None:
     """Noise for differential privacy, with certified privacy."""
