@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +66,8 @@ def checker() -> None:
 
     Example: dpnoise checker > checker.py
     """
-    source = resources.files("dpnoise.certificates") / "checker.py"
-    click.get_binary_stream("stdout").write(source.read_bytes())
+    source = resources.files("dpnoise.certificates").joinpath("checker.py").read_bytes()
+    sys.stdout.buffer.write(source)
 
 
 def _verified(name: str) -> dict[str, Any]:
