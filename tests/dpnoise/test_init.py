@@ -1,4 +1,4 @@
-"""Public names of the library and of `dpnoise.learn`: each resolves; importing is cheap."""
+"""Public names of the library and two subpackages: each resolves; importing is cheap."""
 
 import ast
 import re
@@ -12,10 +12,10 @@ import pytest
 
 import dpnoise
 from document_pages import ROOT
-from dpnoise import learn
+from dpnoise import denoise, learn
 
 of_each_package = pytest.mark.parametrize(
-    "package", [dpnoise, learn], ids=lambda package: package.__name__
+    "package", [dpnoise, denoise, learn], ids=lambda package: package.__name__
 )
 
 
