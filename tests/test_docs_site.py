@@ -24,7 +24,7 @@ def listed():
 
 def test_the_reference_lists_every_public_name_once():
     names = listed()
-    assert len(names) == len(set(names))
+    assert len(names) == len({name.lower() for name in names})  # a file each, on any system
     for package in (dpnoise, dpnoise_denoise, dpnoise_learn):
         assert {f"{package.__name__}.{name}" for name in package.__all__} <= set(names)
     assert {"dpnoise.noise.KNorm", "dpnoise.noise.Staircase2D"} <= set(names)
@@ -50,7 +50,8 @@ def test_what_public_functions_return_has_a_page():
     found = {name: one for name, one in MADE["public_names"]().items() if inspect.isroutine(one)}
     assert len(found) > 40
     assert {"Mechanism", "Comparison", "Released"} <= set().union(*map(returned, found.values()))
-    others = {"K", "Measurement", "PrivacyLossDistribution"}  # of shapes and of other packages
+    # A letter of shapes, classes of other packages, and a page that some file systems cannot hold.
+    others = {"K", "Measurement", "PrivacyLossDistribution", "Floor"}
     for name, function in found.items():
         assert returned(function) <= pages | others, name
 
