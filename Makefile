@@ -122,13 +122,13 @@ bench: $(READY)
 	$(BIN)/python benchmarks/over_k
 
 # The environments: exactly the files whose hashes are in a lock, made anew when it changes.
-$(READY) $(DEEP_READY): .%/ready: pyproject.toml
+$(READY) $(DEEP_READY): .%/ready: pyproject.toml papers/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("make: Python >= 3.11 needed, found " + sys.version.split()[0] + " (set PYTHON=...)") if sys.version_info < (3, 11) else None'
 	rm -rf $(@D)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(filter %.lock,$^) \
 	    || { echo $(if $(filter $@,$(DEEP_READY)),$(NO_WHEEL),"make: not every file of requirements.lock could be had") >&2; exit 1; }
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e ./papers
 	$(@D)/bin/python -m compileall -q src
 	$(@D)/bin/python -m doctest src/dpnoise/learn/cd.py  # compiles the kernel of the descents, which is kept
 	touch $@
@@ -147,4 +147,4 @@ lock:
 	uv pip compile pyproject.toml --extra dev --extra deep -c requirements.lock $(LOCK) -o requirements-deep.lock
 
 clean:
-	rm -rf results figures quick logs site docs/api report.html provenance.html data/prepared .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf build dist papers/build results figures quick logs site docs/api report.html provenance.html data/prepared .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
