@@ -1,6 +1,7 @@
 # make reproduce   everything the papers print, recomputed, with verdicts (results/, figures/)
 #                  with RUN=mine into runs/mine/ instead, with CONFIG=mine.yaml by other settings
 # make test        the tests
+# make help        this list
 # make fuzz        random, round and coinciding parameters against independent accounts
 #                  (SECONDS=60, SEED=the config's)
 # make deep        training in deep learning (Table IV of inid-2024) on scikit-learn's digits, in an
@@ -13,8 +14,10 @@
 # make slurm       the pipeline through a SLURM cluster of two nodes on this machine (as root, with
 #                  Debian's slurm-wlm and munge); WHOLE=1: all of make quick, else some of it
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
-# make readme      the numbers of README.md and docs/what-came-out.md, the findings and images in docs/, from
-#                  the last make reproduce; make findings  words of the causes alone, without a run
+# make readme      records a run: docs/snapshot, and from it the numbers of README.md and
+#                  docs/what-came-out.md, the findings and the images in docs/; make findings  words of
+#                  the causes alone, without a run
+# make look        every figure of a run by rule: no clipped text, none struck through; RUN=
 # make report      report.html: every printed number with its verdict beside its figure, in one
 #                  file that opens without network; provenance.html: rules, code and times
 # make verify      a random tenth of the claims without noise, recomputed by independent paths
@@ -36,8 +39,8 @@ READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report verify docs crate lint bench lock clean test-deep \
-    deep deep_cifar10 deep_gradients deep_weights
+.PHONY: reproduce help look test slurm fuzz kills unlock quick readme findings report verify docs crate lint bench lock clean test-deep \
+    deep deep_cifar10 deep_gradients deep_weights cifar10
 .DELETE_ON_ERROR:
 
 # Snakemake and Matplotlib keep caches in the home folder; where that cannot be written, here.
@@ -46,9 +49,18 @@ ifneq ($(shell mkdir -p "$(HOME_CACHE)/snakemake" 2>/dev/null && test -w "$(HOME
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
 
+SETTINGS = $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
+OWN = $(if $(RUN),runs/$(RUN)/)
+MINUTES = 10
 reproduce: $(READY)
-	$(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
-	@echo "Read $(if $(RUN),runs/$(RUN)/)results/verdicts.md"
+	@test -e $(OWN)results/verdicts.md || echo "make: no complete run in $(OWN)results: everything is computed first," \
+	    "which takes about $(MINUTES) minutes on two idle cores"
+	$(BIN)/snakemake --cores $(CORES) $(SETTINGS)
+	@echo "Read $(OWN)results/verdicts.md"
+	@$(BIN)/dpnoise-papers outcome $(if $(RUN),--folder runs/$(RUN))
+
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
 test: $(READY)
 	$(BIN)/pytest -q -n auto --dist worksteal --durations 15
@@ -59,6 +71,11 @@ slurm: $(READY)
 fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
+# Before PyTorch is installed: the images that only people can fetch.
+cifar10: $(READY)
+	@$(BIN)/dpnoise-papers data images cifar10
+
+deep_cifar10 deep_gradients: cifar10
 deep deep_cifar10 deep_gradients deep_weights: $(DEEP_READY)
 	$(DEEP)/snakemake --cores $(CORES) $@ $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
 	@echo "Read verdicts-$@.md among the results; the next make reproduce counts it in its verdicts.md"
@@ -66,6 +83,9 @@ deep deep_cifar10 deep_gradients deep_weights: $(DEEP_READY)
 test-deep: $(DEEP_READY)
 	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \
 	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4 tests/dpnoise/learn/test_opacus.py
+
+look: $(READY)
+	DPNOISE_RESULTS=$(OWN)results $(BIN)/pytest -q -n auto tests/of_run
 
 kills: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m kills --kills $(KILLS) $(if $(SEED),--seed $(SEED))
@@ -84,8 +104,6 @@ readme: reproduce
 findings: $(READY)
 	$(BIN)/python -m dpnoise_papers.claims.findings docs published
 
-SETTINGS = $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
-OWN = $(if $(RUN),runs/$(RUN)/)
 report: reproduce
 	$(BIN)/snakemake $(OWN)report.html --cores 1 $(SETTINGS)
 	$(BIN)/snakemake --cores 1 $(SETTINGS) --report $(OWN)provenance.html --report-metadata workflow/report/metadata.yaml

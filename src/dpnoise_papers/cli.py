@@ -115,6 +115,13 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     compare.add_argument("names", nargs="*", metavar="NAME", help="by default every set")
     compare.set_defaults(command=_data_compare_official)
 
+    images = actions.add_parser(
+        "images", parents=[places], help="get and verify labelled images (CIFAR-10)"
+    )
+    images.add_argument("name", metavar="NAME")
+    images.add_argument("--registry", help="registry of images [data/images.yaml]")
+    images.set_defaults(command=_data_images)
+
     count = actions.add_parser(
         "count-trips", parents=[places], help="tables of Manhattan's counts, made of single trips"
     )
@@ -236,6 +243,30 @@ def _data_compare_official(arguments: argparse.Namespace) -> int:
         print(f"{name:<15} {words}", flush=True)
         code = code if same else DIFFERENT
     return code
+
+
+def _data_images(arguments: argparse.Namespace) -> int:
+    """Get and verify labelled images, or say what to get and where to put it."""
+    from dpnoise_papers.data.copies import check_mirror
+    from dpnoise_papers.data.dataset import DatasetUnavailable
+    from dpnoise_papers.data.images import load_images
+    from dpnoise_papers.data.images_registry import find_images
+
+    check_mirror(arguments.mirror)
+    where = {"cache": arguments.cache, "mirror": arguments.mirror}
+    entry = find_images(arguments.name, arguments.registry)
+    try:
+        images, source = load_images(arguments.name, registry=arguments.registry, **where)
+    except DatasetUnavailable as error:
+        copy, wanted = next(iter(entry.copies.items()))
+        return _fail(
+            f"{entry.title} cannot be had from here: download {wanted.url} ({wanted.bytes} bytes, "
+            f"sha256 {wanted.sha256}) and put it into {arguments.cache} as {copy}.tar.gz "
+            f"({error.reason})",
+            UNAVAILABLE,
+        )
+    print(f"{entry.title} from {source}{': ' + images.note if images.note else ''}")
+    return OK
 
 
 def _data_count_trips(arguments: argparse.Namespace) -> int:
