@@ -113,6 +113,8 @@ verify: $(READY)
 	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE))
 
 docs: $(READY)
+	@test -e $(OWN)results/flipped-huber-2023/which-noise.csv || echo "make: the table of the map 'which noise when' is" \
+	    "computed first, which takes about 20 minutes on two idle cores at the scale of the papers"
 	$(BIN)/snakemake docs --cores $(CORES) --quiet all $(SETTINGS)
 	rm -rf docs/api
 	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs site
