@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
@@ -23,7 +24,7 @@ BUILD = "import setuptools.build_meta as b, sys; [getattr(b, x)({!r}) for x in {
 
 def build(folder, *hooks):
     """The files that the build backend makes of a folder, without network."""
-    made = folder / "made"
+    made = Path(tempfile.mkdtemp(prefix="made", dir=folder))
     command = [sys.executable, "-c", BUILD.format(str(made), hooks)]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return sorted(made.iterdir())
@@ -94,6 +95,15 @@ def test_the_papers_have_a_wheel_of_their_own(library, copy):
     assert names == sources("dpnoise_papers", copy)
     assert (metadata["Name"], metadata["Version"]) == ("dpnoise-papers", dpnoise.__version__)
     assert "dpnoise-papers = dpnoise_papers.cli:main" in scripts
+
+
+def test_editable_installations_of_both_lead_to_the_sources(copy):
+    """As the Makefile has them: two distributions, one folder of sources."""
+    for folder in (copy, copy / "papers"):
+        (wheel,) = build(folder, "build_editable")
+        with zipfile.ZipFile(wheel) as archive:
+            (path,) = [name for name in archive.namelist() if name.endswith(".pth")]
+            assert Path(archive.read(path).decode().strip()) == copy / "src"
 
 
 def test_the_first_block_of_the_readme_runs_after_its_line_of_installation(library, tmp_path):

@@ -15,7 +15,7 @@ import math
 import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Tuple
 
 BITS, MOST, ZERO = 256, 10**4, Fraction(0)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
@@ -30,6 +30,7 @@ KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: se
 FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
 TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
+Found = Tuple["Interval", bool]
 
 
 class Interval:
@@ -135,9 +136,7 @@ def staircase(d: Fraction, e: Fraction, gamma: Fraction, epsilon: Fraction) -> I
     return near / (Interval(2 * gamma) + b * Interval(2 - 2 * gamma)) * (one - exp(epsilon - e))
 
 
-def of_loss(
-    loss: Fraction, epsilon: Fraction, *, laplace: bool, exact: bool = False
-) -> tuple[Interval, bool]:
+def of_loss(loss: Fraction, epsilon: Fraction, *, laplace: bool, exact: bool = False) -> Found:
     """Delta of Laplace noise, or of randomized response, with a largest loss: an upper bound."""
     if loss == 0:
         raise ValueError("noise: expected a privacy loss above 0")
@@ -213,9 +212,7 @@ def size(ball: Any, unit: Any) -> Fraction:
     return found
 
 
-def enclosure(  # noqa: C901, PLR0911
-    noise: Any, sensitivity: Any, epsilon: Fraction
-) -> tuple[Interval, bool]:
+def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa: C901, PLR0911
     """Bounds on delta, and whether the lower one is proved; NotImplementedError for other noise."""
     ball = factors(sensitivity)
     sides = [side for some, _, _ in ball for side in some]
