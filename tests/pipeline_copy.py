@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = [
-    "Snakefile", "config.yaml", "config.quick.yaml", "pyproject.toml", "profiles", "published", "src", "workflow",
+    "Snakefile", "config.yaml", "config.quick.yaml", "pyproject.toml", "profiles", "published",
+    "src", "workflow",
     "data/registry.yaml", "data/cities.yaml", "data/images.yaml",
 ]  # fmt: skip
 

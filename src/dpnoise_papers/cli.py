@@ -230,10 +230,10 @@ def _data_compare_official(arguments: argparse.Namespace) -> int:
     from dpnoise_papers.data.registry import read_cities, read_registry
 
     registry = read_registry(arguments.registry)
-    sets = {name: registry.find(name) for name in registry.sets}
+    sets = {name: registry.find(name)[1] for name in registry.sets}
     if arguments.registry is None:
         cities = read_cities()
-        sets |= {name: cities.find(name) for name in cities.sets}
+        sets |= {name: cities.find(name)[1] for name in cities.sets}
     unknown = [name for name in arguments.names if name not in sets]
     if unknown:
         raise ValueError(f"data set: expected some of {', '.join(sets)}, got {', '.join(unknown)}")

@@ -5,7 +5,8 @@
 writes `docs/snapshot/` from a run: every verdict, every number that a cause or an account refers
 to, the tables that documents quote, on which machine and with which packages it was made, and the
 figures of what the causes explain; and renews the images of the documents. Documents and tests are
-held to the recorded run, never to whatever run lies in results/. `docs/findings.md` follows from the snapshot and from the causes alone, so that a change of their words needs no run:
+held to the recorded run, never to whatever run lies in results/. `docs/findings.md` follows from
+the snapshot and from the causes alone, so that a change of their words needs no run:
 
     python -m dpnoise_papers.claims.findings docs published
 """

@@ -1,11 +1,12 @@
 """Attempts at a data set: when a missing one is tried again.
 
-Snakemake runs a job again when one of its params changes. The param `tried_with` lists what can
-be known of a set's sources without network: the local copies, whether official sources may be
-asked or are wanted, and how often a retry was requested. For a set that was had it stays what it
-was, so that nothing is made again, unless the source that is wanted changes; for a missing one it
-is looked up anew. Hence a copy that is put into the cache or the mirror is noticed by itself. That a network has come back is not: planning asks no
-host. `dpnoise-papers data retry` requests the next attempt then.
+Snakemake runs a job again when one of its params changes. The param `tried_with` lists what can be
+known of a set's sources without network: the local copies, whether official sources may be asked or
+are wanted, and how often a retry was requested. For a set that was had it stays what it was, so
+that nothing is made again, unless the source that is wanted changes; for a missing one it is looked
+up anew. Hence a copy that is put into the cache or the mirror is noticed by itself. That a network
+has come back is not: planning asks no host. `dpnoise-papers data retry` requests the next attempt
+then.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ def tried_with(
     """What a data set was tried with, or, for a missing one, would be tried with now.
 
     `status` is the path of the JSON that `dpnoise_papers.data.prepared.prepare` writes; the places
-    are those of `dpnoise_papers.data.copies.places_of`. With `strict` a missing set is an error; `kind` is
-    that of the sets of the registry. The answer is the same for the life of the process.
+    are those of `dpnoise_papers.data.copies.places_of`. With `strict` a missing set is an error;
+    `kind` is that of the sets of the registry. The answer is the same for the life of the process.
     """
     last = _read_status(Path(status))
     official = source == "official"

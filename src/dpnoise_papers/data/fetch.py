@@ -1,10 +1,10 @@
-"""One raw table, or all of a set: from the cache, else the mirror, else the repository, else a host.
+"""Raw tables: from the cache, else the mirror, else the repository, else an official address.
 
-Whatever the place, the parsed content is verified; a place whose copy is refused is passed
-over for the next, and the refusal is kept. Downloads go to a temporary folder beside the cache's files and only a
-verified table is moved into the cache, under one name, in one step. pooch makes each
-download (two tries, a progress bar on a terminal); it cannot resume one, so an interrupted
-download starts again. A host that could not be reached is not asked again by the same process.
+Whatever the place, the parsed content is verified; a place whose copy is refused is passed over for
+the next, and the refusal is kept. Downloads go to a temporary folder beside the cache's files and
+only a verified table is moved into the cache, under one name, in one step. pooch makes each
+download (two tries, a progress bar on a terminal); it cannot resume one, so an interrupted download
+starts again. A host that could not be reached is not asked again by the same process.
 """
 
 from __future__ import annotations

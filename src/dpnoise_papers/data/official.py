@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping
 
-    from dpnoise_papers.data.registry import SetEntry, TableEntry
+    from dpnoise_papers.data.registry import TableEntry
 
 SAME = "same"
 
@@ -32,17 +32,17 @@ class Compared(NamedTuple):
 
 
 def compare_official(
-    sets: Mapping[str, tuple[SetEntry, Mapping[str, TableEntry]]],
+    sets: Mapping[str, Mapping[str, TableEntry]],
     registry: str | os.PathLike[str] | None = None,
 ) -> Iterator[Compared]:
-    """Comparison of sets, each with its tables, one after the other.
+    """Comparison of sets, given by their tables, one after the other.
 
     Words are 'same', or for each table 'differs' with the first column that does, 'unreachable'
     with the reason of each address, or that no address is known. A table that others replace is
     left out. `registry` is that of the sets, beside which the shipped copies lie.
     """
     known: dict[str, str] = {}
-    for name, (_, tables) in sets.items():
+    for name, tables in sets.items():
         for table, entry in tables.items():
             if table not in known and not entry.replaced_by:
                 known[table] = _compared(table, entry, registry)

@@ -60,9 +60,9 @@ def prepare(
     `npz` gets compressed arrays without pickled objects, none for a missing set; the status is
     written beside it, as JSON of the same stem: name, status ("ok" or "missing"), reason, source
     (the place or address that served), the copies that were refused, fingerprint (of a city the
-    digest of its arrays), shape and `tried_with`, see `dpnoise_papers.data.attempts.tried_with`. `get` returns the verified contents, or raises
-    `DatasetUnavailable`. With `strict` a set of which something is missing raises that too, and
-    nothing is written.
+    digest of its arrays), shape and `tried_with`, see `dpnoise_papers.data.attempts.tried_with`.
+    `get` returns the verified contents, or raises `DatasetUnavailable`. With `strict` a set of
+    which something is missing raises that too, and nothing is written.
     """
     try:
         contents = get()

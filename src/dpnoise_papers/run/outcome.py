@@ -1,8 +1,8 @@
 """The last line of a run: what came out, and whether it is what the recorded run has.
 
-The recorded run is the one that `docs/snapshot` keeps. A run of one's own may differ from it without
-a defect: data may be missing, and another processor or other versions may move a number across a
-threshold. Each verdict that differs is named with what is known of the reason. A copy in
+The recorded run is the one that `docs/snapshot` keeps. A run of one's own may differ from it
+without a defect: data may be missing, and another processor or other versions may move a number
+across a threshold. Each verdict that differs is named with what is known of the reason. A copy in
 data/shipped that was refused is a defect of the checkout, whatever else served in its place.
 """
 
@@ -59,7 +59,9 @@ def outcome(
     told = [f"{counts[word]} {_PLURAL.get(word, word)}" for word in LEGEND if word in counts]
     parts = [f"{counts.sum()} printed: {', '.join(told)}"]
     if provenance.get("settings_changed"):
-        parts.append("settings are not the papers', so that nothing is compared with the recorded run")
+        parts.append(
+            "settings are not the papers', so that nothing is compared with the recorded run"
+        )
     elif not (snapshot / "verdicts.csv").is_file():
         parts.append("there is no recorded run to compare with")
     else:

@@ -1,4 +1,4 @@
-"""Packages that a run needs and this environment lacks, before anything that needs them is imported.
+"""Packages that a run needs and this environment lacks, known before any of them is imported.
 
 The Snakefile puts `src` on the path, so that a run needs no install step of its own; what
 pyproject.toml declares for the papers has to be there. Nothing is imported here that Snakemake does

@@ -31,7 +31,7 @@ def compare(tmp_path, monkeypatch):
 
         monkeypatch.setattr(fetch, "retrieve", retrieve)
         known = read_registry(registry)
-        sets = {name: known.find(name) for name in known.sets}
+        sets = {name: known.find(name)[1] for name in known.sets}
         (found,) = official.compare_official(sets, registry)
         return registry, found
 

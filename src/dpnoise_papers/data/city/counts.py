@@ -196,8 +196,8 @@ def count_trips(
 ) -> dict[int, HourCount]:
     """Counts of both ends of the trips that begin in each hour, on working days.
 
-    Settings are those of `load_city`. The drop-offs of an hour are those of the trips that begin in it, but for the few that
-    are under way at its ends, about as many at the one as at the other.
+    Settings are those of `load_city`. The drop-offs of an hour are those of the trips that begin in
+    it, but for the few that are under way at its ends, about as many at the one as at the other.
     """
     x, y, origin = _metres(roads)
     spreading = Spreading(x, y, reach=reach, bandwidth=bandwidth)
