@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity, read_sizes
+from dpnoise.sensitivity.relation import list_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Box(Sensitivity):
     """Sensitivity set {d : |d_i| <= lambdas_i for all i}.
 
@@ -24,6 +25,9 @@ class Box(Sensitivity):
     lambdas : array_like of float, shape (K,)
         The largest change of each coordinate: 0, or from 1e-100 to 1e100; at least one positive.
         A coordinate with 0 never changes and is released without noise.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Without it the set is plain geometry.
 
     Raises
     ------
@@ -44,8 +48,17 @@ class Box(Sensitivity):
         """Check of the entries, stored as a tuple of floats."""
         problems = Problems("box of sensitivities")
         sizes = read_sizes(problems, "lambdas", self.lambdas)
+        self._check_relation(problems)
         problems.raise_if_any()
         object.__setattr__(self, "lambdas", sizes)
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        sizes = list_words(self.lambdas)
+        if self.dimension == 1:
+            return f"in one number, by at most {sizes}"
+        return f"in {self.dimension} numbers, each by at most its own sensitivity ({sizes})"
 
     @property
     def dimension(self) -> int:
@@ -106,4 +119,4 @@ class Box(Sensitivity):
 
     def _scaled(self, factor: float) -> Self:
         """The box with every side `factor` times as long."""
-        return type(self)(tuple((factor * self.box).tolist()))
+        return replace(self, lambdas=tuple((factor * self.box).tolist()))

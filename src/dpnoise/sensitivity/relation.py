@@ -1,0 +1,97 @@
+"""Which data sets are neighbours, and the sentence that states a promise about them.
+
+Two data sets are neighbours if one person is added or removed ("add-remove") or if the record of
+one person is replaced ("replace-one"). A guarantee of (epsilon, delta) means little without the
+relation that it is for: two people who replace each other can move twice as much as one person
+who is added.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpnoise._validation import Problems
+
+ADD_REMOVE, REPLACE_ONE = "add-remove", "replace-one"
+RELATIONS = {ADD_REMOVE: "one person more or less", REPLACE_ONE: "one person replaced by another"}
+UNSTATED = "relation between neighbouring data sets not stated"
+
+_MOST_LISTED = 6
+_EXPECTED = " or ".join(f"{name!r} ({words})" for name, words in RELATIONS.items())
+_MISSING = (
+    f"{_EXPECTED}, in the sensitivity set, as L1(1.0, relation='add-remove'), or as relation="
+)
+_JOIN = (
+    "replace_one(set) makes a set for 'add-remove' one for 'replace-one', at most twice as large; "
+    "add_remove(set) leads back where what it says of the contributions holds"
+)
+
+
+def known(relation: object) -> bool:
+    """Whether a value names a relation."""
+    return isinstance(relation, str) and relation in RELATIONS
+
+
+def check_relation(problems: Problems, relation: object) -> bool:
+    """Record of a problem unless a value names a relation or is None, none stated."""
+    return problems.require(relation is None or known(relation), "relation", _EXPECTED, relation)
+
+
+def require_relation(problems: Problems, relation: object) -> bool:
+    """Record of a problem unless a value names a relation."""
+    expected = _MISSING if relation is None else _EXPECTED
+    return problems.require(known(relation), "relation", expected, relation)
+
+
+def joined(problems: Problems, first: str | None, second: str | None, what: str) -> str | None:
+    """The relation that two parts of one promise share, None where neither states one.
+
+    A problem is recorded if they state different ones; `what` says which parts these are.
+    """
+    if first is not None and second is not None and first != second:
+        problems.add(f"relation: expected one for {what}, got {first!r} and {second!r}; {_JOIN}")
+    return second if first is None else first
+
+
+def number_words(value: float) -> str:
+    """A number as a sentence states it: all digits, whole numbers without a decimal point."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def list_words(values: Sequence[float]) -> str:
+    """Numbers as a sentence states them: '1, 2 and 0.5', or their range beyond six."""
+    if len(values) > _MOST_LISTED:
+        return f"from {number_words(min(values))} to {number_words(max(values))}"
+    parts = [number_words(value) for value in values]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def promise(relation: str | None, change: str, epsilon: float, delta: float) -> str:
+    """The sentence that states a guarantee.
+
+    Parameters
+    ----------
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours; the sentence says so where it is not stated.
+    change : str
+        What one person changes, in words.
+    epsilon, delta : float
+        The guarantee.
+
+    Returns
+    -------
+    str
+        The sentence.
+
+    Examples
+    --------
+    >>> from dpnoise.sensitivity.relation import promise
+    >>> promise("add-remove", "in one number, by at most 1", 1.0, 0.0)
+    'one person more or less, in one number, by at most 1: epsilon = 1, delta = 0'
+    """
+    who = UNSTATED if relation is None else RELATIONS[relation]
+    budget = f"epsilon = {number_words(epsilon)}, delta = {number_words(delta)}"
+    return f"{who}, {change}: {budget}"
