@@ -84,8 +84,8 @@ def each_words(count: int, size: float) -> str:
 
 def own_words(sizes: Sequence[float]) -> str:
     """The change of numbers that have a largest change each, in words."""
-    if len(sizes) == 1:
-        return each_words(1, sizes[0])
+    if min(sizes) == max(sizes):
+        return each_words(len(sizes), sizes[0])
     return f"in {len(sizes)} numbers, each by at most its own sensitivity ({list_words(sizes)})"
 
 
