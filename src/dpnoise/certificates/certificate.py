@@ -22,7 +22,7 @@ from dpnoise.certificates.document import (
 from dpnoise.certificates.exact_text import fraction_of, text_of
 from dpnoise.noise.rational import as_double_above
 from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.relation import require_relation
+from dpnoise.sensitivity.relation import IN_SET, require_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -247,7 +247,7 @@ def check_claim(
     upper: Fraction | None = None,
 ) -> None:
     """Record of what is wrong with the parts of a claim; None is a part that was not understood."""
-    require_relation(problems, relation)
+    require_relation(problems, relation, IN_SET)
     good = epsilon is None or problems.number("epsilon", epsilon, low=0.0, high=1e4)
     if epsilon is not None and good and float(epsilon) != epsilon:
         problems.add(f"epsilon: expected a double, got {epsilon}")
