@@ -1,0 +1,614 @@
+"""What people can change in counts: nobody adds a negative number.
+
+A person adds some v of C = {0 <= v_i <= c, v_1 + ... + v_K <= m c}, the convex hull of the vectors
+with at most m entries of c. So the differences between neighbouring data sets are fewer than those
+of `AtMost`, which allows m changes in any directions:
+
+- add/remove: v or -v, with the convex hull conv(C, -C); for c = 1 its norm is f(x+) + f(x-), where
+  f(y) = max(max y, sum y / m) and x+, x- are the positive and the negative part (the 'Count' ball
+  of Joseph & Yu, "Some constructions of private, efficient, and optimal K-norm and elliptic
+  Gaussian noise", ICML 2024);
+- replace-one: v - v', the set C - C, with norm max(f(x+), f(x-));
+- replace-one where everybody is in exactly m counts: the same within the plane of vectors that add
+  up to 0.
+
+Both norms: x = p - q with p, q >= 0 implies p >= x+ and q >= x-, and f rises in every entry.
+
+With V_j, A_j, B_j the volume and the integrals of u_1^2 and u_1 of the cut cubes C_j
+(`dpnoise.sensitivity.cut_cube`), the vectors of j given positive and K - j negative entries form
+conv(C_j, -C_(K - j)), of volume V_j V_(K - j) j! (K - j)! / K!, or C_j x -C_(K - j). Hence
+
+    |conv(C, -C)| = sum of V_j V_(K - j),    |C - C| = sum of C(K, j) V_j V_(K - j),
+
+and for a uniform point, all integrals being ratios of integers,
+
+    E Z_1^2 = 2 / (K (K + 1) (K + 2) |conv(C, -C)|)  sum of j (j + 1) (j + 2) A_j V_(K - j)
+            = 2 / |C - C|  sum of C(K - 1, j - 1) A_j V_(K - j).
+
+A uniform point: j with the share of its vectors, the places of the positive entries by chance,
+and points u, v of the two cut cubes; in conv(C, -C) the parts are r u / f(u) and r' v / f(v), with
+(r, r', 1 - r - r') of a Dirichlet distribution with parameters j, K - j and 1.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import InitVar, dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self
+
+import numpy as np
+
+from dpnoise._validation import Problems, is_integer
+from dpnoise.sensitivity.at_most import AtMost
+from dpnoise.sensitivity.balls import L1, LInf
+from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
+from dpnoise.sensitivity.cut_cube import cut_cubes, uniform_points
+from dpnoise.sensitivity.relation import (
+    ADD_REMOVE,
+    REPLACE_ONE,
+    check_relation,
+    number_words,
+    require_relation,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpnoise._types import Array
+
+_LARGEST_PARTIAL = 2000  # coordinates for which the integers take two seconds
+_SUBJECT = "sensitivity of counts"
+
+
+class Moments(NamedTuple):
+    """Integers by which a set is measured, for c = 1.
+
+    Attributes
+    ----------
+    cumulated : sequence of int
+        For j = 0, ..., K a multiple of the volume of the vectors with at most j positive entries.
+    first, square : int
+        (K + 1) total E|Z_1| / 2 and (K + 1) (K + 2) total E Z_1^2 / 2.
+    facets : int
+        The share of the set under facets that one extreme point lies in, times the total.
+    """
+
+    cumulated: Sequence[int]
+    first: int
+    square: int
+    facets: int
+
+    @property
+    def total(self) -> int:
+        """The multiple of the volume."""
+        return self.cumulated[-1]
+
+
+@dataclass(frozen=True, repr=False)
+class Counts(Sensitivity):
+    """Sensitivity of K counts to which a person adds at most m times, nothing negative.
+
+    Everybody adds some v with 0 <= v_i <= each and v_1 + ... + v_K <= m each. Counts of visits,
+    purchases or symptoms are of this kind, once each person is limited to m of them.
+
+    Parameters
+    ----------
+    m : int
+        The number of counts that a person can be in, from 1 to K.
+    of : int
+        The number K of counts, from 1 to 1e8; at most 2000 unless m is K, or m is 1 and the
+        relation "add-remove".
+    each : float, default 1
+        The most that a person adds to one count, from 1e-100 to 1e100.
+    exactly : bool, default False
+        Whether everybody is in exactly m counts, fewer than K, as in a histogram (m = 1). Needs
+        the relation "replace-one". The differences then lie in a plane, so that noise in the norm
+        of the set is refused: use independent noise, or leave one count out, whose value follows
+        from the public number of persons.
+    relation : {"add-remove", "replace-one"}
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. The two sets are different ones; there is no default.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or there is no relation; the message names every problem.
+
+    References
+    ----------
+    Joseph & Yu, "Some constructions of private, efficient, and optimal K-norm and elliptic
+    Gaussian noise" (ICML 2024).
+
+    Examples
+    --------
+    >>> from dpnoise import Counts
+    >>> visits = Counts(3, of=12, relation="add-remove")
+    >>> float(visits.norm([1.0] * 3 + [0.0] * 9)), float(visits.norm([1.0, -1.0] + [0.0] * 10))
+    (1.0, 2.0)
+    >>> visits.l1, Counts(3, of=12, relation="replace-one").l1
+    (3.0, 6.0)
+    """
+
+    m: int
+    of: int
+    each: float = 1.0
+    exactly: InitVar[bool] = field(default=False, kw_only=True)
+
+    _own_relation: ClassVar[str | None] = None
+    _is_exact: ClassVar[bool] = False
+
+    def __new__(cls, *args: Any, exactly: Any = False, relation: Any = None, **given: Any) -> Self:  # noqa: ANN401
+        """An object of the class for the relation."""
+        if cls is not Counts:
+            return object.__new__(cls)
+        stated = relation if isinstance(relation, str) else ""
+        for kind in (AddRemoveCounts, ReplaceOneCounts, ExactCounts):
+            if kind._own_relation == stated and kind._is_exact is exactly:  # noqa: SLF001
+                return object.__new__(kind)  # type: ignore[return-value]  # all of them are Counts
+        names = ("m", "of", "each")
+        read = {"m": None, "of": None, "each": 1.0, **dict(zip(names, args, strict=False)), **given}
+        problems = Problems(_SUBJECT)
+        cls._check(problems, read["m"], read["of"], read["each"])
+        problems.require(isinstance(exactly, bool), "exactly", "True or False", exactly)
+        if require_relation(problems, relation) and exactly is True:
+            advice = "Counts(m, of=K, relation='add-remove') holds people in exactly m counts, too"
+            problems.require(
+                relation == REPLACE_ONE,
+                "relation",
+                f"{REPLACE_ONE!r} with exactly=True ({advice})",
+                relation,
+            )
+        problems.raise_if_any()
+        raise AssertionError
+
+    def __post_init__(self, exactly: bool) -> None:
+        """Check of the parameters, stored as int, int and float."""
+        problems = Problems(_SUBJECT)
+        self._check(problems, self.m, self.of, self.each)
+        good = exactly is False or exactly is self._is_exact
+        problems.require(good, "exactly", f"{self._is_exact}", exactly)
+        if check_relation(problems, self.relation):
+            self._require_own(problems, self.relation)
+        problems.raise_if_any()
+        object.__setattr__(self, "m", int(self.m))
+        object.__setattr__(self, "of", int(self.of))
+        object.__setattr__(self, "each", float(self.each))
+
+    @classmethod
+    def _check(cls, problems: Problems, m: Any, of: Any, each: Any) -> None:  # noqa: ANN401
+        """Record of what is wrong with the numbers."""
+        known = check_dimension(problems, "of", of)
+        top = (of - cls._is_exact) if known else math.inf
+        good = is_integer(m) and 1 <= m <= top
+        most = f"{of}, the number of counts" if known else "the number of counts"
+        if known and cls._is_exact:
+            most = f"{of - 1}, as counts that everybody is in do not change"
+        problems.require(good, "m", f"an integer from 1 to {most}", m)
+        check_size(problems, "each", each)
+        if known and good:
+            fits = of <= _LARGEST_PARTIAL or cls._is_ball(m, of)
+            expected = f"at most {_LARGEST_PARTIAL} counts unless a person can be in all of them"
+            problems.require(fits, "of", expected, of)
+
+    @staticmethod
+    def _is_ball(m: int, of: int) -> bool:
+        """Whether the moments have closed forms."""
+        return m == of
+
+    @classmethod
+    def _require_own(cls, problems: Problems, relation: object) -> None:
+        """Record of a problem if a relation is not the one that this class is for."""
+        good = relation in (None, cls._own_relation)
+        problems.require(good, "relation", f"{cls._own_relation!r}, for which the set is", relation)
+
+    def stating(self, relation: str | None) -> Self:
+        """The same set with its relation; refused with any other one.
+
+        Parameters
+        ----------
+        relation : {"add-remove", "replace-one"} or None
+            Which data sets are neighbours: one person more or less, or one person replaced by
+            another. None leaves the set as it is.
+
+        Returns
+        -------
+        Sensitivity
+            The set, with the relation.
+
+        Raises
+        ------
+        ValueError
+            If the relation is unknown or not the one that the set is for.
+        """
+        problems = Problems(repr(self))
+        if check_relation(problems, relation):
+            self._require_own(problems, relation)
+        problems.raise_if_any()
+        return super().stating(relation)
+
+    def __repr__(self) -> str:
+        """The call that makes the set."""
+        shown = f"m={self.m!r}, of={self.of!r}, each={self.each!r}"
+        if self.relation is None:
+            return f"{type(self).__name__}({shown})"
+        exactly = ", exactly=True" * self._is_exact
+        return f"Counts({shown}{exactly}, relation={self.relation!r})"
+
+    @property
+    def _shown(self) -> Self:
+        """The set with its relation, which `Counts` needs."""
+        return self
+
+    @property
+    def dimension(self) -> int:
+        """The number K of counts."""
+        return self.of
+
+    @property
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return np.full(self.of, self.each)
+
+    @property
+    @abstractmethod
+    def moved(self) -> int:
+        """The largest number of counts that one difference changes by `each`."""
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm."""
+        return self.moved * self.each
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm."""
+        return math.sqrt(self.moved) * self.each
+
+    @property
+    def unconditional_hull(self) -> AtMost:
+        """At most `moved` of K coordinates, with any signs."""
+        return AtMost(self.moved, self.of, self.each, relation=self.relation)
+
+    def _unsigned(self, x: Array) -> Array:
+        """The vectors as they are: signs matter."""
+        return x
+
+    def _gauge(self, y: Array) -> Array:
+        """f, the gauge of C, for vectors without negative entries and c = 1."""
+        return np.maximum(np.max(y, axis=-1), np.sum(y, axis=-1) / self.m)
+
+    def _parts(self, x: Array) -> tuple[Array, Array, Array]:
+        """Lengths of vectors over `each`, and the gauges of both parts of the vectors of length 1.
+
+        The length is the largest |x_i|.
+        """
+        most, _ = largest(np.abs(x))
+        unit = np.where((most > 0.0) & np.isfinite(most), most, 1.0)[..., None]
+        share = np.where(np.isinf(most)[..., None], 0.0, x) / unit
+        return (
+            most / self.each,
+            self._gauge(np.maximum(share, 0.0)),
+            self._gauge(np.maximum(-share, 0.0)),
+        )
+
+    def _top(self, a: Array, count: int) -> Array:
+        """The sums of the largest `count` entries."""
+        if count < self.of:
+            a = np.partition(a, self.of - count, axis=-1)[..., self.of - count :]
+        return np.sum(a, axis=-1)
+
+    def _scaled(self, factor: float) -> Self:
+        """The set with `factor` times the largest change."""
+        return replace(self, each=factor * self.each)
+
+
+class SolidCounts(Counts):
+    """Counts whose differences fill a set with a volume."""
+
+    @property
+    @abstractmethod
+    def ball(self) -> Sensitivity | None:
+        """The same set as an l1 or l-infinity ball, where it is one."""
+
+    @cached_property
+    @abstractmethod
+    def moments(self) -> Moments:
+        """The integers by which the set is measured."""
+
+    @property
+    def _log_unit(self) -> float:
+        """The logarithm of the multiple of the volume that `moments` has."""
+        return math.lgamma(self.of + 1.0)
+
+    @cached_property
+    def facet_share(self) -> float:
+        """The share of the set under facets that one extreme point lies in."""
+        return 0.5 if self.ball else self.moments.facets / self.moments.total
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume."""
+        if self.ball:
+            return self.ball.log_volume
+        unit = self.of * math.log(self.each) - self._log_unit
+        return math.log(self.moments.total) + unit
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        if self.ball:
+            return self.ball.mean_square
+        K, moments = self.of, self.moments
+        share = 2 * moments.square / ((K + 1) * (K + 2) * moments.total)
+        return np.full(K, self.each**2 * share)
+
+    @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        if self.ball:
+            return self.ball.mean_abs
+        K, moments = self.of, self.moments
+        return np.full(K, self.each * (2 * moments.first / ((K + 1) * moments.total)))
+
+    @abstractmethod
+    def _joined(self, up: Array, down: Array, rng: np.random.Generator) -> Array:
+        """Points with `up` the first entries and -`down` the others, each uniform in a cut cube."""
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+        if self.ball:
+            return self.ball._sample(size, rng)  # noqa: SLF001  (the same set)
+        number, K, moments = math.prod(size), self.of, self.moments
+        shares = np.array([part / moments.total for part in moments.cumulated])
+        positive = np.searchsorted(shares, rng.uniform(size=number), side="right")
+        found = np.empty((number, K))
+        for j in np.unique(positive).tolist():
+            rows = np.flatnonzero(positive == j)
+            up = uniform_points(self.m, j, rows.size, rng)
+            down = uniform_points(self.m, K - j, rows.size, rng)
+            found[rows] = rng.permuted(self._joined(up, down, rng), axis=1)
+        return self.each * found.reshape(*size, K)
+
+
+class AddRemoveCounts(SolidCounts):
+    """What a person more or less changes in counts: conv(C, -C), made by `Counts`."""
+
+    _own_relation = ADD_REMOVE
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        size = number_words(self.each)
+        if self.of == 1:
+            return f"in one count, by at most {size}"
+        return f"in at most {self.m} of {self.of} counts, each by at most {size}"
+
+    @property
+    def ball(self) -> L1 | None:
+        """The l1 ball, if a person is in one count."""
+        return L1(self.each, self.of, relation=self.relation) if self.m == 1 else None
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The integers by which the set is measured; in closed form for m = K, where all V_j = 1."""
+        K = self.of
+        if self.m == K:
+            steps = range(12, 12 * (K + 1) + 1, 12)
+            return Moments(steps, 2 * (K + 1) * (K + 2), (K + 1) * (K + 2) * (K + 3), 12)
+        cut = cut_cubes(self.m, K)
+        volumes = cut.volumes[::-1]
+        cumulated, total, first, square, facets = [], 0, 0, 0, 0
+        whole, part = 1, 0  # C(K, j) and C(K - 1, j - 1)
+        for j in range(K + 1):
+            total += whole * cut.volumes[j] * volumes[j]
+            cumulated.append(total)
+            if j:
+                first += part * cut.first[j] * volumes[j]
+                square += part * cut.square[j] * volumes[j]
+                facets += part * cut.lower[j - 1] * volumes[j]
+            whole, part = whole * (K - j) // (j + 1), whole * (K - j) // K
+        return Moments(cumulated, first, square, facets)
+
+    @property
+    def _log_unit(self) -> float:
+        """The logarithm of the multiple of the volume that `moments` has."""
+        return math.log(12.0) if self.m == self.of else super()._log_unit
+
+    @property
+    def moved(self) -> int:
+        """The largest number of counts that one difference changes by `each`."""
+        return self.m
+
+    @property
+    def unconditional_core(self) -> L1:
+        """The l1 ball."""
+        return L1(self.each, self.of, relation=self.relation)
+
+    @property
+    def extreme_point(self) -> Array:
+        """The first m counts changed by `each`, shape (K,)."""
+        return np.where(np.arange(self.of) < self.m, self.each, 0.0)
+
+    def _norm(self, x: Array) -> Array:
+        """The sum of the gauges of the positive and the negative part."""
+        most, up, down = self._parts(x)
+        return np.where(np.isinf(most), math.inf, most * (up + down))
+
+    def _support(self, a: Array) -> Array:
+        """The sum of the m largest a_i, or of the m largest -a_i, times each."""
+        up, down = (self._top(np.maximum(side, 0.0), self.m) for side in (a, -a))
+        return self.each * np.maximum(up, down)
+
+    def _joined(self, up: Array, down: Array, rng: np.random.Generator) -> Array:
+        """Points whose parts have gauges of a Dirichlet distribution."""
+        spacings = rng.standard_exponential((up.shape[0], self.of + 1))
+        spacings /= np.sum(spacings, axis=1, keepdims=True)
+        ends = np.split(spacings, [up.shape[1], self.of], axis=1)
+        parts = [
+            part * (np.sum(end, axis=1) / self._gauge(part))[:, None] if part.shape[1] else part
+            for part, end in zip((up, down), ends[:2], strict=True)
+        ]
+        return np.hstack([parts[0], -parts[1]])
+
+
+class ReplaceOneCounts(SolidCounts):
+    """What replacing a person by another changes in counts: C - C, made by `Counts`."""
+
+    _own_relation = REPLACE_ONE
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        size = number_words(self.each)
+        if self.of == 1:
+            return f"in one count, by at most {size}"
+        return f"both in at most {self.m} of {self.of} counts, each count by at most {size}"
+
+    @property
+    def ball(self) -> LInf | None:
+        """The l-infinity ball, if a person can be in all counts."""
+        return LInf(self.each, self.of, relation=self.relation) if self.m == self.of else None
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The integers by which the set is measured."""
+        K, cut = self.of, cut_cubes(self.m, self.of)
+        volumes = cut.volumes[::-1]
+        cumulated, total, first, square, facets = [], 0, 0, 0, 0
+        whole, part = 1, 0  # C(K, j) and C(K - 1, j - 1)
+        for j in range(K + 1):
+            total += whole * whole * cut.volumes[j] * volumes[j]
+            cumulated.append(total)
+            if j:
+                # C(K + 1, j + 1) and C(K + 2, j + 2)
+                more = part * K * (K + 1) // (j * (j + 1))
+                first += part * more * cut.first[j] * volumes[j]
+                more = more * (K + 2) // (j + 2)
+                square += part * more * cut.square[j] * volumes[j]
+                facets += part * part * cut.lower[j - 1] * volumes[j]
+            whole, part = whole * (K - j) // (j + 1), whole * (K - j) // K
+        return Moments(cumulated, first, square, self.moved * facets)
+
+    @property
+    def moved(self) -> int:
+        """The largest number of counts that one difference changes by `each`."""
+        return min(2 * self.m, self.of)
+
+    @property
+    def unconditional_core(self) -> AtMost:
+        """At most m of K coordinates."""
+        return AtMost(self.m, self.of, self.each, relation=self.relation)
+
+    @property
+    def extreme_point(self) -> Array:
+        """Some counts changed by `each`, up to m of them, as many others by -`each`, shape (K,)."""
+        up = min(self.m, self.of - self.of // 2)
+        place = np.arange(self.of)
+        return self.each * np.where(place < up, 1.0, np.where(place < self.moved, -1.0, 0.0))
+
+    def _norm(self, x: Array) -> Array:
+        """The larger of the gauges of the positive and the negative part."""
+        most, up, down = self._parts(x)
+        return np.where(np.isinf(most), math.inf, most * np.maximum(up, down))
+
+    def _support(self, a: Array) -> Array:
+        """The sum of the m largest a_i and of the m largest -a_i above 0, times each."""
+        up, down = (self._top(np.maximum(side, 0.0), self.m) for side in (a, -a))
+        return self.each * (up + down)
+
+    def _joined(self, up: Array, down: Array, rng: np.random.Generator) -> Array:  # noqa: ARG002
+        """Points whose parts are independent."""
+        return np.hstack([up, -down])
+
+
+class ExactCounts(Counts):
+    """What replacing a person changes where everybody is in exactly m counts, made by `Counts`.
+
+    The set {d : d_1 + ... + d_K = 0, |d_i| <= each, sum of |d_i| <= 2 min(m, K - m) each}. Of a
+    vector d of it with parts u = d+ and v = d-, for each = 1, u + w and v + w are two persons, for
+    any w between 0 and 1 - |d| that adds up to m less the sum of u.
+    """
+
+    _own_relation, _is_exact = REPLACE_ONE, True
+    exactly = True  # type: ignore[assignment]  # what the object was made with
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        size = number_words(self.each)
+        return f"both in exactly {self.m} of {self.of} counts, each count by at most {size}"
+
+    @property
+    def flat(self) -> str:
+        """Why the set has no volume, and what to do about it."""
+        fewer = f"Counts({self.m}, of={self.of - 1}, relation='replace-one')"
+        people = "the public number of persons"
+        if self.m > 1:
+            people = f"{self.m} times {people}"
+        return (
+            "all changes add up to 0, a plane without volume: take independent noise, or release "
+            f"all counts but one with noise for {fewer}, as the last one is {people} less their sum"
+        )
+
+    def _refuse(self) -> NoReturn:
+        """Refusal of what needs a volume."""
+        problems = Problems("noise in the norm of a sensitivity set")
+        problems.require(False, "sensitivity", f"a set with a volume ({self.flat})", self)
+        problems.raise_if_any()
+        raise AssertionError
+
+    @property
+    def log_volume(self) -> float:
+        """Refused, as there is no volume."""
+        self._refuse()
+
+    @property
+    def mean_square(self) -> Array:
+        """Refused, as there is no volume."""
+        self._refuse()
+
+    @property
+    def mean_abs(self) -> Array:
+        """Refused, as there is no volume."""
+        self._refuse()
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:  # noqa: ARG002
+        """Refused, as there is no volume."""
+        self._refuse()
+
+    @property
+    def _pairs(self) -> int:
+        """The largest number of counts that rise together."""
+        return min(self.m, self.of - self.m)
+
+    @property
+    def moved(self) -> int:
+        """The largest number of counts that one difference changes by `each`."""
+        return 2 * self._pairs
+
+    @property
+    def unconditional_core(self) -> None:
+        """None: flips of signs lead out of the plane."""
+        return
+
+    @property
+    def extreme_point(self) -> Array:
+        """Some counts changed by `each`, as many others by -`each`, shape (K,)."""
+        place = np.arange(self.of)
+        up, both = place < self._pairs, place < self.moved
+        return self.each * np.where(up, 1.0, np.where(both, -1.0, 0.0))
+
+    def _norm(self, x: Array) -> Array:
+        """The larger of the largest |x_i| and sum of |x_i| / (2 m'); infinite off the plane."""
+        size, total = np.abs(x), np.sum(np.abs(x), axis=-1)
+        with np.errstate(invalid="ignore"):  # infinity less infinity
+            off = np.abs(np.sum(x, axis=-1)) > 2.0**-52 * self.of * total
+        norm = np.maximum(np.max(size, axis=-1), total / self.moved) / self.each
+        return np.where(off | ~np.isfinite(total), math.inf, norm)
+
+    def _support(self, a: Array) -> Array:
+        """The sum of the largest a_i less that of as many smallest ones, times each."""
+        up, down = (self._top(side, self._pairs) for side in (a, -a))
+        return self.each * (up + down)
