@@ -63,7 +63,7 @@ def verify(certificate: Certificate | str | os.PathLike[str]) -> Verification:
     Examples
     --------
     >>> from dpnoise import Laplace, certify, verify
-    >>> found = verify(certify(Laplace(2.0), 1.0, 0.5))
+    >>> found = verify(certify(Laplace(2.0), 1.0, 0.5, relation="replace-one"))
     >>> float(found.upper), found.independent
     (0.0, True)
     """

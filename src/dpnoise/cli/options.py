@@ -90,9 +90,8 @@ sensitivity_options = _all(
 relation_option = click.option(
     "--relation",
     type=Name(RELATIONS),
-    default=RELATIONS[0],
-    show_default=True,
-    help="Neighbouring data sets that the sensitivity, and so the guarantee, is for.",
+    help="Neighbouring data sets that the sensitivity, and so the guarantee, is for: one person "
+    "more or less, or one person replaced by another. There is no default.",
 )
 budget_options = _all(
     click.option("--epsilon", type=Number(), metavar="E", help="From 0 to 1e4."),
@@ -106,7 +105,18 @@ certificate_option = click.option(
 plot_option = click.option("--plot", metavar="FILE", help="Draw a figure: .png, .svg or .pdf.")
 
 
-def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str) -> None:  # noqa: ANN401
+def read_relation(problems: Problems, relation: str | None) -> None:
+    """Record of a relation that is unknown or not stated."""
+    if relation is None:
+        problems.add(
+            "--relation: expected add-remove (one person more or less) or replace-one (one person "
+            "replaced by another), got nothing"
+        )
+    else:
+        require_name(problems, "relation", relation, RELATIONS)
+
+
+def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str | None) -> None:  # noqa: ANN401
     """Record of what is wrong with a budget and with the relation that it is for."""
     from dpnoise.calibration.budget import check_budget  # noqa: PLC0415
 
@@ -121,7 +131,7 @@ def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str) -> 
                 f"epsilon {epsilon:g} and delta {delta:g} look swapped; "
                 f"did you mean --epsilon {delta:g} --delta {epsilon:g}?{zero}"
             )
-    require_name(problems, "relation", relation, RELATIONS)
+    read_relation(problems, relation)
 
 
 def read_numbers(problems: Problems, option: str, text: str) -> list[float] | None:
@@ -159,7 +169,8 @@ def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity |
     if len(problems.found) > before:
         return None
     try:
-        return _set(kind, numbers or [], value, of, 1.0 if each is None else each)
+        found = _set(kind, numbers or [], value, of, 1.0 if each is None else each)
+        return found.stating(given["relation"]) if given["relation"] in RELATIONS else found
     except ValueError as error:
         problems.add(str(error))
         return None

@@ -22,7 +22,7 @@ from dpnoise.cli.options import (
     read_sensitivity,
     sensitivity_options,
 )
-from dpnoise.cli.output import Answer, show, stated, upper
+from dpnoise.cli.output import Answer, show, upper
 from dpnoise.cli.table_file import VALUES, read_rows
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def release(
     One column of values, or a column of public names before it; a header is optional. The noise is
     what `dpnoise best` finds for the sensitivity of all of them together.
 
-    Example: dpnoise release counts.csv --at-most 3 --epsilon 1 --output noisy.csv
+    Example: dpnoise release counts.csv --at-most 3 --epsilon 1 --relation add-remove -o noisy.csv
     """
     from dpnoise._validation import Problems
 
@@ -75,7 +75,7 @@ def release(
     if certificate:
         from dpnoise.certificates.certify import certify
 
-        texts[certificate] = certify(found, relation=given["relation"]).to_json()
+        texts[certificate] = certify(found).to_json()
     noisy = draw(values, found.noise).tolist()
     texts[output] = _table(names, noisy)
     _write(texts)
@@ -84,7 +84,7 @@ def release(
         ("noise", repr(found.noise)),
         ("95 % within", f"{found.half_width:.4g}, each value by itself"),
         ("delta", f"at most {upper(found.delta)} at epsilon = {given['epsilon']!r}, certified"),
-        ("relation", stated(given["relation"])),
+        ("promise", found.promise),
         ("draws", "exact, rounded to a grid that does not depend on the values"),
     ]
     title = f"released: {len(noisy)} values, written to {output}"
@@ -95,6 +95,7 @@ def release(
         "values": noisy,
         "noise": found.noise,
         "delta": found.delta,
+        "promise": found.promise,
         "half_width": found.half_width,
         "output": output,
         "certificate": certificate,

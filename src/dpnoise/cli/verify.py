@@ -76,8 +76,8 @@ def _confirmed(found: Verification) -> dict[str, Any]:
     by = " and ".join(found.certified_by)
     also = "" if found.independent else ", not covered by the independent checker"
     verdict = (
-        f"holds: delta at most {upper(high)} and at least {lower(low)} at "
-        f"epsilon = {epsilon!r} for {one.sensitivity!r}, {one.relation}; by {by}"
+        f"holds: {one.promise} (at most {upper(high)}, at least {lower(low)}, for "
+        f"{one.sensitivity!r}); by {by}"
     )
     return {
         "holds": True,
@@ -85,6 +85,7 @@ def _confirmed(found: Verification) -> dict[str, Any]:
         "noise": one.noise,
         "sensitivity": one.sensitivity,
         "relation": one.relation,
+        "promise": one.promise,
         "epsilon": epsilon,
         "delta": {"lower": str(one.lower), "upper": str(one.upper)},
         "derived": {"lower": str(found.lower), "upper": str(found.upper)},

@@ -58,6 +58,11 @@ class JointCalibration:
     sensitivity: Sensitivity
 
     @property
+    def promise(self) -> str:
+        """The guarantee in one sentence, with the relation that the set states."""
+        return self.sensitivity.promise(self.epsilon, self.delta)
+
+    @property
     def variance(self) -> Array:
         """The variance of each coordinate, shape (K,)."""
         return self.noise.var()

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
-from dpnoise.sensitivity.relation import number_words
+from dpnoise.sensitivity.relation import each_words, number_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -23,7 +23,7 @@ class _Ball(Sensitivity):
     radius: float
     of: int = 1
 
-    _many: ClassVar[str]  # what one person changes in several numbers, in words
+    _bound: ClassVar[str]  # what the radius bounds, in words
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as float and int."""
@@ -38,10 +38,9 @@ class _Ball(Sensitivity):
     @property
     def words(self) -> str:
         """What one person changes, in words."""
-        size = number_words(self.radius)
         if self.of == 1:
-            return f"in one number, by at most {size}"
-        return "in " + self._many.format(of=self.of, size=size)
+            return each_words(1, self.radius)
+        return f"in {self.of} numbers, {self._bound} at most {number_words(self.radius)}"
 
     @property
     def dimension(self) -> int:
@@ -90,7 +89,7 @@ class L1(_Ball):
     2.0
     """
 
-    _many: ClassVar[str] = "{of} numbers, the sum of all changes at most {size}"
+    _bound: ClassVar[str] = "the sum of all changes"
 
     @property
     def l1(self) -> float:
@@ -165,7 +164,7 @@ class L2(_Ball):
     2.5
     """
 
-    _many: ClassVar[str] = "{of} numbers, the Euclidean norm of the change at most {size}"
+    _bound: ClassVar[str] = "the Euclidean norm of the change"
 
     @property
     def l1(self) -> float:
@@ -244,7 +243,7 @@ class LInf(_Ball):
     2.0
     """
 
-    _many: ClassVar[str] = "{of} numbers, each by at most {size}"
+    _bound: ClassVar[str] = "each by"
 
     @property
     def l1(self) -> float:

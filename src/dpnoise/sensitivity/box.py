@@ -10,7 +10,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity, read_sizes
-from dpnoise.sensitivity.relation import list_words
+from dpnoise.sensitivity.relation import own_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -55,10 +55,7 @@ class Box(Sensitivity):
     @property
     def words(self) -> str:
         """What one person changes, in words."""
-        sizes = list_words(self.lambdas)
-        if self.dimension == 1:
-            return f"in one number, by at most {sizes}"
-        return f"in {self.dimension} numbers, each by at most its own sensitivity ({sizes})"
+        return own_words(self.lambdas)
 
     @property
     def dimension(self) -> int:

@@ -19,7 +19,7 @@ from dpnoise._validation import Problems
 from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import Sensitivity, largest, read_sizes
 from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.relation import list_words
+from dpnoise.sensitivity.relation import each_words, list_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -69,10 +69,10 @@ class Ellipsoid(Sensitivity):
     @property
     def words(self) -> str:
         """What one person changes, in words."""
-        sizes = list_words(self.axes)
         if self.dimension == 1:
-            return f"in one number, by at most {sizes}"
-        return f"in {self.dimension} numbers, within the ellipsoid with axes {sizes}"
+            return each_words(1, self.axes[0])
+        axes = list_words(self.axes)
+        return f"in {self.dimension} numbers, within the ellipsoid with axes {axes}"
 
     @property
     def dimension(self) -> int:

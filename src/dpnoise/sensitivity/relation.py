@@ -8,6 +8,7 @@ who is added.
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ def require_relation(problems: Problems, relation: object) -> bool:
     return problems.require(known(relation), "relation", expected, relation)
 
 
+def require_own_relation(problems: Problems, relation: object) -> bool:
+    """Record of a problem unless a value, an argument that nothing else can state, names one."""
+    return problems.require(known(relation), "relation", _EXPECTED, relation)
+
+
 def joined(problems: Problems, first: str | None, second: str | None, what: str) -> str | None:
     """The relation that two parts of one promise share, None where neither states one.
 
@@ -69,6 +75,31 @@ def list_words(values: Sequence[float]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
+def each_words(count: int, size: float) -> str:
+    """The change of numbers that all change by at most as much, in words."""
+    if count == 1:
+        return f"in one number, by at most {number_words(size)}"
+    return f"in {count} numbers, each by at most {number_words(size)}"
+
+
+def own_words(sizes: Sequence[float]) -> str:
+    """The change of numbers that have a largest change each, in words."""
+    if len(sizes) == 1:
+        return each_words(1, sizes[0])
+    return f"in {len(sizes)} numbers, each by at most its own sensitivity ({list_words(sizes)})"
+
+
+def neighbours_words(relation: str | None, change: str) -> str:
+    """Which data sets are neighbours and what one person changes, in words."""
+    return f"{UNSTATED if relation is None else RELATIONS[relation]}, {change}"
+
+
+def _at_least(delta: float) -> str:
+    """Delta in four digits, rounded up: a promise that is not larger than what was proved."""
+    shown = Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(delta)))
+    return number_words(float(shown))
+
+
 def promise(relation: str | None, change: str, epsilon: float, delta: float) -> str:
     """The sentence that states a guarantee.
 
@@ -79,7 +110,7 @@ def promise(relation: str | None, change: str, epsilon: float, delta: float) -> 
     change : str
         What one person changes, in words.
     epsilon, delta : float
-        The guarantee.
+        The guarantee; delta is rounded up to four digits.
 
     Returns
     -------
@@ -92,6 +123,5 @@ def promise(relation: str | None, change: str, epsilon: float, delta: float) -> 
     >>> promise("add-remove", "in one number, by at most 1", 1.0, 0.0)
     'one person more or less, in one number, by at most 1: epsilon = 1, delta = 0'
     """
-    who = UNSTATED if relation is None else RELATIONS[relation]
-    budget = f"epsilon = {number_words(epsilon)}, delta = {number_words(delta)}"
-    return f"{who}, {change}: {budget}"
+    budget = f"epsilon = {number_words(epsilon)}, delta = {_at_least(delta)}"
+    return f"{neighbours_words(relation, change)}: {budget}"

@@ -49,7 +49,7 @@ FOUND = {
 @pytest.mark.parametrize(("search", "delta"), FOUND.values(), ids=FOUND)
 def test_results_are_certified_within_their_budget(search, delta):
     found = search()
-    certificate = certify(found)
+    certificate = certify(found, relation="replace-one")
     assert certificate.upper <= delta
     assert certificate.noise is found.noise
     verify(certificate)
@@ -57,7 +57,7 @@ def test_results_are_certified_within_their_budget(search, delta):
 
 def test_the_bounds_hold_the_profile():
     for epsilon in (0.0, 0.1, 1.0, 3.0):
-        found = certify(Laplace(0.7), 1.0, epsilon)
+        found = certify(Laplace(0.7), 1.0, epsilon, relation="replace-one")
         delta = float(privacy_profile(Laplace(0.7), 1.0, epsilon))
         assert float(found.lower) <= delta * (1.0 + 1e-12)
         assert delta * (1.0 - 1e-12) <= float(found.upper)
@@ -65,20 +65,34 @@ def test_the_bounds_hold_the_profile():
 
 
 def test_the_set_counts_and_not_only_the_box_around_it():
-    inside, around = (certify(Laplace(1.0), ball, 0.5) for ball in (L1(1.0, of=4), LInf(1.0, of=4)))
+    inside, around = (
+        certify(Laplace(1.0), ball, 0.5, relation="replace-one")
+        for ball in (L1(1.0, of=4), LInf(1.0, of=4))
+    )
     assert inside.upper < around.lower
-    assert inside.upper == pytest.approx(certify(Laplace(1.0), 1.0, 0.5).upper, rel=1e-8)
-    mixed = certify(IndependentNoise(Gaussian(1.0), np.array([3.0, 1.5])), AtMost(1, of=2), 1.0)
-    assert mixed.upper == pytest.approx(certify(Gaussian(1.5), 1.0, 1.0).upper, rel=1e-14)
+    assert inside.upper == pytest.approx(
+        certify(Laplace(1.0), 1.0, 0.5, relation="replace-one").upper, rel=1e-8
+    )
+    mixed = certify(
+        IndependentNoise(Gaussian(1.0), np.array([3.0, 1.5])),
+        AtMost(1, of=2),
+        1.0,
+        relation="replace-one",
+    )
+    assert mixed.upper == pytest.approx(
+        certify(Gaussian(1.5), 1.0, 1.0, relation="replace-one").upper, rel=1e-14
+    )
 
 
 def test_one_noise_for_each_coordinate():
     scales = allocate([1.0, 0.5, 0.1], epsilon=1.0, delta=1e-6)
-    found = certify([Gaussian(s) for s in scales], [1.0, 0.5, 0.1], 1.0)
+    found = certify([Gaussian(s) for s in scales], [1.0, 0.5, 0.1], 1.0, relation="replace-one")
     assert float(found.upper) == pytest.approx(1e-6, rel=1e-9)
     noises = [Gaussian(2.0), Laplace(1.0)]
     seen = vector_profile(noises, [1.0, 0.5], 1.0)
-    assert float(certify(noises, [1.0, 0.5], 1.0).upper) == pytest.approx(float(seen.upper))
+    assert float(certify(noises, [1.0, 0.5], 1.0, relation="replace-one").upper) == pytest.approx(
+        float(seen.upper)
+    )
 
 
 def planted(certificate, **changes):
@@ -86,7 +100,7 @@ def planted(certificate, **changes):
 
 
 def test_planted_faults_are_found():
-    tight = certify(Gaussian(4.0), 1.0, 1.0)
+    tight = certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one")
     verify(tight)
     faults = [
         {"noise": Gaussian(float(np.nextafter(4.0, 0.0)))},
@@ -102,27 +116,32 @@ def test_planted_faults_are_found():
 
 
 def test_more_noise_does_not_refute_the_upper_bound():
-    certificate = certify(Gaussian(4.0), 1.0, 1.0)
+    certificate = certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one")
     assert planted(certificate, noise=Gaussian(5.0), lower=Fraction(0)).upper < certificate.upper
 
 
 def test_a_wanted_delta_is_stated_or_refused():
-    assert certify(Gaussian(4.0), 1.0, 1.0, delta=0.1).upper < 1e-5
+    assert certify(Gaussian(4.0), 1.0, 1.0, delta=0.1, relation="replace-one").upper < 1e-5
     with pytest.raises(ValueError, match="delta: expected at least"):
-        certify(Gaussian(4.0), 1.0, 1.0, delta=1e-9)
+        certify(Gaussian(4.0), 1.0, 1.0, delta=1e-9, relation="replace-one")
 
 
 def test_every_problem_with_the_arguments_is_named():
     with pytest.raises(ValueError, match=r"epsilon.*relation.*noise.*delta"):
         certify(3.0, 1.0, -1.0, relation="x", delta=2.0)
     with pytest.raises(ValueError, match=r"noise: expected for 2 coordinates, .* got 3"):
-        certify([Gaussian(1.0)] * 3, [1.0, 2.0], 1.0)
+        certify([Gaussian(1.0)] * 3, [1.0, 2.0], 1.0, relation="replace-one")
     with pytest.raises(ValueError, match="sensitivity, epsilon: expected none beside a result"):
-        certify(calibrate("laplace", epsilon=1.0), 1.0, 1.0)
+        certify(calibrate("laplace", epsilon=1.0), 1.0, 1.0, relation="replace-one")
     with pytest.raises(ValueError, match="integer"):
-        certify(DiscreteLaplace(3.0), 0.5, 1.0)
+        certify(DiscreteLaplace(3.0), 0.5, 1.0, relation="replace-one")
     with pytest.raises(ValueError, match="expected some for coordinate 1"):
-        certify(IndependentNoise(Laplace(1.0), np.array([1.0, 0.0])), [1.0, 1.0], 1.0)
+        certify(
+            IndependentNoise(Laplace(1.0), np.array([1.0, 0.0])),
+            [1.0, 1.0],
+            1.0,
+            relation="replace-one",
+        )
     with pytest.raises(ValueError, match="a certificate or a path"):
         verify(3)
 
@@ -131,5 +150,5 @@ def test_every_problem_with_the_arguments_is_named():
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1.0, 1e4])
 def test_extreme_claims_are_bounded(size, epsilon):
     for noise in (Gaussian(size), Laplace(size)):
-        found = verify(certify(noise, 1.0, epsilon))
+        found = verify(certify(noise, 1.0, epsilon, relation="replace-one"))
         assert 0 <= found.lower <= found.upper <= 1

@@ -135,7 +135,7 @@ def test_hundreds_of_random_certificates_are_verified():
     assert len(claims) > 200
     longest = 0.0
     for noise, ball, epsilon in claims:
-        certificate = certify(noise, ball, epsilon)
+        certificate = certify(noise, ball, epsilon, relation="replace-one")
         start = time.process_time()
         assert checker.check(certificate.to_json().encode())
         longest = max(longest, time.process_time() - start)
@@ -179,7 +179,7 @@ def faults(content, parameter):
 
 @pytest.mark.parametrize(("noise", "ball", "epsilon", "parameter"), TIGHT.values(), ids=TIGHT)
 def test_planted_faults_are_refused(noise, ball, epsilon, parameter):
-    certificate = certify(noise, ball, epsilon)
+    certificate = certify(noise, ball, epsilon, relation="replace-one")
     content = json.loads(certificate.to_json())
     if certificate.upper > 0:  # to the last digit of the checker
         found, _ = checker.enclosure(content["noise"], content["sensitivity"], Fraction(epsilon))
@@ -203,14 +203,14 @@ def test_what_is_not_covered_is_no_pass(tmp_path, capsys):
         (Gaussian(4.0), LInf(1.0, of=20_000), 0.5),
         ((Gaussian(4.0), Laplace(1.0)), [1.0, 1.0], 0.5),
     ):
-        certify(noise, ball, epsilon).write(tmp_path / "noise.json")
+        certify(noise, ball, epsilon, relation="replace-one").write(tmp_path / "noise.json")
         assert checker.main([str(tmp_path / "noise.json")]) == 3
         assert "not covered by this checker" in capsys.readouterr().out
 
 
 def test_it_runs_without_the_package(tmp_path):
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
-    certify(Gaussian(4.0), 1.0, 1.0).write(good)
+    certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one").write(good)
     bad.write_text(good.read_text().replace("replace-one", "add-remove"))
     command = [sys.executable, "-I", "-S", str(SOURCE)]
     codes = {}
@@ -253,7 +253,7 @@ def replaced(value, path, junk):
     ids=["staircase", "K-norm", "list"],
 )
 def test_junk_in_any_place_is_refused_without_a_traceback(noise, tmp_path, capsys):
-    content = json.loads(certify(noise, AtMost(2, of=3), 1.0).to_json())
+    content = json.loads(certify(noise, AtMost(2, of=3), 1.0, relation="replace-one").to_json())
     path = tmp_path / "junk.json"
     for place in places(content):
         for junk in JUNK:
@@ -268,7 +268,10 @@ def test_junk_in_any_place_is_refused_without_a_traceback(noise, tmp_path, capsy
 
 
 def test_truncated_files_and_flipped_bits_never_pass(tmp_path, capsys):
-    data, path = certify(Gaussian(4.0), 1.0, 1.0).to_json().encode(), tmp_path / "damaged.json"
+    data, path = (
+        certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one").to_json().encode(),
+        tmp_path / "damaged.json",
+    )
     cut = [data[:k] for k in range(0, len(data), 5)]
     flipped = [
         data[:k] + bytes([data[k] ^ 1 << bit]) + data[k + 1 :]

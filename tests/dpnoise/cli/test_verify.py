@@ -17,7 +17,7 @@ def run(*words):
 
 @pytest.fixture
 def path(tmp_path):
-    certify(Gaussian(4.0), 1.0, 1.0).write(tmp_path / "noise.json")
+    certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one").write(tmp_path / "noise.json")
     return tmp_path / "noise.json"
 
 

@@ -104,8 +104,10 @@ def test_a_product_states_a_relation_for_all_blocks_or_for_none():
         (Ellipsoid([1, 2, 3]), "in 3 numbers, within the ellipsoid with axes 1, 2 and 3"),
         (
             Product(AtMost(1, of=3), LInf(2.0)),
-            "at once (in at most 1 of 3 counts, each by at most 1) "
-            "and (in one number, by at most 2)",
+            (
+                "at once (in at most 1 of 3 counts, each by at most 1) "
+                "and (in one number, by at most 2)"
+            ),
         ),
     ],
 )
