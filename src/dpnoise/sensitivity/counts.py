@@ -203,30 +203,26 @@ class Counts(Sensitivity):
         good = relation in (None, cls._own_relation)
         problems.require(good, "relation", f"{cls._own_relation!r}, for which the set is", relation)
 
-    def stating(self, relation: str | None) -> Self:
-        """The same set with its relation; refused with any other one.
-
-        Parameters
-        ----------
-        relation : {"add-remove", "replace-one"} or None
-            Which data sets are neighbours: one person more or less, or one person replaced by
-            another. None leaves the set as it is.
-
-        Returns
-        -------
-        Sensitivity
-            The set, with the relation.
-
-        Raises
-        ------
-        ValueError
-            If the relation is unknown or not the one that the set is for.
-        """
+    def _related(self, relation: str | None) -> Self:
+        """The same set with its relation or none; refused with another one."""
         problems = Problems(repr(self))
-        if check_relation(problems, relation):
-            self._require_own(problems, relation)
+        self._require_own(problems, relation)
         problems.raise_if_any()
-        return super().stating(relation)
+        return super()._related(relation)
+
+    def restricted(self, count: int) -> Counts:
+        """A set that holds the changes of `count` of the counts, with the same relation."""
+        if count == self.of:
+            return self
+        return replace(self, m=min(self.m, count), of=count)
+
+    @property
+    @abstractmethod
+    def patterns(self) -> list[tuple[int, int]]:
+        """How many counts extreme points change by `each` and by -`each`.
+
+        Up to the sign; of those that others surpass in both numbers none is needed.
+        """
 
     def __repr__(self) -> str:
         """The call that makes the set."""
@@ -422,6 +418,11 @@ class AddRemoveCounts(SolidCounts):
         return self.m
 
     @property
+    def patterns(self) -> list[tuple[int, int]]:
+        """How many counts extreme points change by `each` and by -`each`: m in one direction."""
+        return [(self.m, 0)]
+
+    @property
     def unconditional_core(self) -> L1:
         """The l1 ball."""
         return L1(self.each, self.of, relation=self.relation)
@@ -495,6 +496,12 @@ class ReplaceOneCounts(SolidCounts):
     def moved(self) -> int:
         """The largest number of counts that one difference changes by `each`."""
         return min(2 * self.m, self.of)
+
+    @property
+    def patterns(self) -> list[tuple[int, int]]:
+        """How many counts extreme points change by `each` and by -`each`: up to m of either."""
+        m, K = self.m, self.of
+        return [(m, m)] if K >= 2 * m else [(up, K - up) for up in range(K - m, m + 1)]
 
     @property
     def unconditional_core(self) -> AtMost:
@@ -587,6 +594,17 @@ class ExactCounts(Counts):
     def moved(self) -> int:
         """The largest number of counts that one difference changes by `each`."""
         return 2 * self._pairs
+
+    @property
+    def patterns(self) -> list[tuple[int, int]]:
+        """How many counts extreme points change by `each` and by -`each`: as many of either."""
+        return [(self._pairs, self._pairs)]
+
+    def restricted(self, count: int) -> Counts:
+        """A set that holds the changes of `count` of the counts, with the same relation."""
+        if count == self.of:
+            return self
+        return ReplaceOneCounts(min(self.m, count), count, self.each, relation=self.relation)
 
     @property
     def unconditional_core(self) -> None:
