@@ -173,7 +173,8 @@ def factors(data: Any) -> list[tuple[list[Fraction], int, str]]:
     kind = kind_of(data)
     if kind == "product":
         return [factor for block in data["blocks"] for factor in factors(block)]
-    value = data[{"box": "lambdas", "ellipsoid": "axes"}.get(kind, "each" if "m" in data else "radius")]
+    of_all = "each" if "m" in data else "radius"
+    value = data[{"box": "lambdas", "ellipsoid": "axes"}.get(kind, of_all)]
     one_by_one, K = isinstance(value, list), min(data.get("of", 0), MOST + 1)
     sides = [number(x) for x in value] if one_by_one else [number(value)] * K
     m = data["m"] if "m" in data else 1 if kind == "l1" else len(sides)
@@ -186,7 +187,7 @@ def patterns(m: int, K: int, kind: str) -> list[tuple[int, int]]:
     """How many entries of an extreme point are 1 and -1, for the counts of a kind."""
     if kind == "exact-counts":
         return [(min(m, K - m),) * 2]
-    up = [m] if kind == "add-remove-counts" or K >= 2 * m else range(K - m, m + 1)
+    up = [m] if kind == "add-remove-counts" or 2 * m <= K else range(K - m, m + 1)
     return [(n, 0 if kind == "add-remove-counts" else min(m, K - n)) for n in up]
 
 

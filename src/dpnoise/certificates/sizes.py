@@ -168,11 +168,9 @@ def size_in_norm(ball: Sensitivity, unit: Sensitivity) -> Fraction | float:
         spans = [range(e - b.dimension, e) for b, e in zip(unit.blocks, ends, strict=True)]
         pairs = [(b, at) for b, at in zip(unit.blocks, spans, strict=True) if ball.box[at].any()]
         return max(size_in_norm(projected(ball, at), block) for block, at in pairs)
-    if isinstance(unit, Counts):
-        return _size_in_counts(ball, unit)
     weights = _inverse(sides(unit), sides(ball))
-    if weights is None:
-        return math.inf
+    if isinstance(unit, Counts) or weights is None:
+        return _size_in_counts(ball, unit) if isinstance(unit, Counts) else math.inf
     if isinstance(unit, L1):
         return largest_power_sum(ball, weights, 1)
     if isinstance(unit, L2 | Ellipsoid):

@@ -6,9 +6,9 @@ that at norm t,
 
     delta_d(epsilon) = P(||T Z + d|| > q(T)) <= E g(1 / T, q(T) / T - 1),
 
-g as in `dpnoise.joint.uncovered`, with equality where all extreme points are alike. Both arguments fall with T, so that over any cell of T the
-function g lies between two of its values, and delta between two sums over cells. A first pass
-finds out where cells are needed.
+g as in `dpnoise.joint.uncovered`, with equality where all extreme points are alike. Both arguments
+fall with T, so that over any cell of T the function g lies between two of its values, and delta
+between two sums over cells. A first pass finds out where cells are needed.
 """
 
 from __future__ import annotations

@@ -49,9 +49,9 @@ def candidates(
     problem = (sensitivity, epsilon, delta, weights)
     found: list[Certificate] = []
     scalar = scalar_certificate(epsilon, delta, fine=fine)
-    inner = unconditional(sensitivity)
-    if inner:
-        found.append(Projection(best_moments(inner, weights), scalar))
+    symmetric = unconditional(sensitivity)
+    if symmetric:
+        found.append(Projection(best_moments(symmetric, weights), scalar))
     if isinstance(sensitivity, Product):
         parts = zip(sensitivity.blocks, sensitivity.split(weights), strict=True)
         inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]

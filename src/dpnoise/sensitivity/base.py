@@ -140,7 +140,7 @@ class Sensitivity(ABC):
 
     @property
     def _shown(self) -> Self:
-        """The set as the call that makes a product shows it, which states the relation by itself."""
+        """The set as a product shows it, which states the relation by itself."""
         return self.geometry
 
     @property
@@ -232,12 +232,12 @@ class Sensitivity(ABC):
 
     @property
     def unconditional_hull(self) -> Sensitivity:
-        """The smallest convex set around this one that all flips of signs leave as it is."""
+        """The smallest convex set around this one that flips of signs leave as it is."""
         return self
 
     @property
     def unconditional_core(self) -> Sensitivity | None:
-        """A set within this one that all flips of signs leave as it is; None if it has no volume."""
+        """A set within this one that flips of signs leave as it is; None if none has a volume."""
         return self
 
     def _unsigned(self, x: Array) -> Array:

@@ -14,16 +14,7 @@ of `AtMost`, which allows m changes in any directions:
 
 Both norms: x = p - q with p, q >= 0 implies p >= x+ and q >= x-, and f rises in every entry.
 
-With V_j, A_j, B_j the volume and the integrals of u_1^2 and u_1 of the cut cubes C_j
-(`dpnoise.sensitivity.cut_cube`), the vectors of j given positive and K - j negative entries form
-conv(C_j, -C_(K - j)), of volume V_j V_(K - j) j! (K - j)! / K!, or C_j x -C_(K - j). Hence
-
-    |conv(C, -C)| = sum of V_j V_(K - j),    |C - C| = sum of C(K, j) V_j V_(K - j),
-
-and for a uniform point, all integrals being ratios of integers,
-
-    E Z_1^2 = 2 / (K (K + 1) (K + 2) |conv(C, -C)|)  sum of j (j + 1) (j + 2) A_j V_(K - j)
-            = 2 / |C - C|  sum of C(K - 1, j - 1) A_j V_(K - j).
+Volumes and moments: `dpnoise.sensitivity.count_moments`, as ratios of integers.
 
 A uniform point: j with the share of its vectors, the places of the positive entries by chance,
 and points u, v of the two cut cubes; in conv(C, -C) the parts are r u / f(u) and r' v / f(v), with
@@ -36,7 +27,7 @@ import math
 from abc import abstractmethod
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -44,7 +35,8 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
-from dpnoise.sensitivity.cut_cube import cut_cubes, uniform_points
+from dpnoise.sensitivity.count_moments import add_remove_moments, replace_one_moments
+from dpnoise.sensitivity.cut_cube import uniform_points
 from dpnoise.sensitivity.relation import (
     ADD_REMOVE,
     REPLACE_ONE,
@@ -54,36 +46,10 @@ from dpnoise.sensitivity.relation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dpnoise._types import Array
+    from dpnoise.sensitivity.count_moments import Moments
 
-_LARGEST_PARTIAL = 2000  # coordinates for which the integers take two seconds
 _SUBJECT = "sensitivity of counts"
-
-
-class Moments(NamedTuple):
-    """Integers by which a set is measured, for c = 1.
-
-    Attributes
-    ----------
-    cumulated : sequence of int
-        For j = 0, ..., K a multiple of the volume of the vectors with at most j positive entries.
-    first, square : int
-        (K + 1) total E|Z_1| / 2 and (K + 1) (K + 2) total E Z_1^2 / 2.
-    facets : int
-        The share of the set under facets that one extreme point lies in, times the total.
-    """
-
-    cumulated: Sequence[int]
-    first: int
-    square: int
-    facets: int
-
-    @property
-    def total(self) -> int:
-        """The multiple of the volume."""
-        return self.cumulated[-1]
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,8 +64,8 @@ class Counts(Sensitivity):
     m : int
         The number of counts that a person can be in, from 1 to K.
     of : int
-        The number K of counts, from 1 to 1e8; at most 2000 unless m is K, or m is 1 and the
-        relation "add-remove".
+        The number K of counts, from 1 to 1e8; at most 2000 (with `exactly`, 5000) unless m is K,
+        or m is 1 and the relation "add-remove".
     each : float, default 1
         The most that a person adds to one count, from 1e-100 to 1e100.
     exactly : bool, default False
@@ -136,6 +102,7 @@ class Counts(Sensitivity):
     each: float = 1.0
     exactly: InitVar[bool] = field(default=False, kw_only=True)
 
+    _most: ClassVar[int] = 2000  # counts for which the integers take two seconds
     _own_relation: ClassVar[str | None] = None
     _is_exact: ClassVar[bool] = False
 
@@ -188,14 +155,14 @@ class Counts(Sensitivity):
         problems.require(good, "m", f"an integer from 1 to {most}", m)
         check_size(problems, "each", each)
         if known and good:
-            fits = of <= _LARGEST_PARTIAL or cls._is_ball(m, of)
-            expected = f"at most {_LARGEST_PARTIAL} counts unless a person can be in all of them"
+            fits = of <= cls._most or m == of or cls._is_l1(m)
+            expected = f"at most {cls._most} counts unless a person can be in all of them"
             problems.require(fits, "of", expected, of)
 
     @staticmethod
-    def _is_ball(m: int, of: int) -> bool:
-        """Whether the moments have closed forms."""
-        return m == of
+    def _is_l1(m: int) -> bool:  # noqa: ARG004
+        """Whether the set is the l1 ball."""
+        return False
 
     @classmethod
     def _require_own(cls, problems: Problems, relation: object) -> None:
@@ -282,7 +249,7 @@ class Counts(Sensitivity):
         """
         most, _ = largest(np.abs(x))
         unit = np.where((most > 0.0) & np.isfinite(most), most, 1.0)[..., None]
-        share = np.where(np.isinf(most)[..., None], 0.0, x) / unit
+        share = np.where(np.isinf(most)[..., None], 1.0, x) / unit  # any vector of length 1
         return (
             most / self.each,
             self._gauge(np.maximum(share, 0.0)),
@@ -384,28 +351,17 @@ class AddRemoveCounts(SolidCounts):
     @property
     def ball(self) -> L1 | None:
         """The l1 ball, if a person is in one count."""
-        return L1(self.each, self.of, relation=self.relation) if self.m == 1 else None
+        return L1(self.each, self.of, relation=self.relation) if self._is_l1(self.m) else None
+
+    @staticmethod
+    def _is_l1(m: int) -> bool:
+        """Whether the set is the l1 ball."""
+        return m == 1
 
     @cached_property
     def moments(self) -> Moments:
-        """The integers by which the set is measured; in closed form for m = K, where all V_j = 1."""
-        K = self.of
-        if self.m == K:
-            steps = range(12, 12 * (K + 1) + 1, 12)
-            return Moments(steps, 2 * (K + 1) * (K + 2), (K + 1) * (K + 2) * (K + 3), 12)
-        cut = cut_cubes(self.m, K)
-        volumes = cut.volumes[::-1]
-        cumulated, total, first, square, facets = [], 0, 0, 0, 0
-        whole, part = 1, 0  # C(K, j) and C(K - 1, j - 1)
-        for j in range(K + 1):
-            total += whole * cut.volumes[j] * volumes[j]
-            cumulated.append(total)
-            if j:
-                first += part * cut.first[j] * volumes[j]
-                square += part * cut.square[j] * volumes[j]
-                facets += part * cut.lower[j - 1] * volumes[j]
-            whole, part = whole * (K - j) // (j + 1), whole * (K - j) // K
-        return Moments(cumulated, first, square, facets)
+        """The integers by which the set is measured; for m = K, where all V_j = 1, known."""
+        return add_remove_moments(self.m, self.of)
 
     @property
     def _log_unit(self) -> float:
@@ -435,7 +391,7 @@ class AddRemoveCounts(SolidCounts):
     def _norm(self, x: Array) -> Array:
         """The sum of the gauges of the positive and the negative part."""
         most, up, down = self._parts(x)
-        return np.where(np.isinf(most), math.inf, most * (up + down))
+        return np.asarray(most * (up + down))
 
     def _support(self, a: Array) -> Array:
         """The sum of the m largest a_i, or of the m largest -a_i, times each."""
@@ -475,22 +431,7 @@ class ReplaceOneCounts(SolidCounts):
     @cached_property
     def moments(self) -> Moments:
         """The integers by which the set is measured."""
-        K, cut = self.of, cut_cubes(self.m, self.of)
-        volumes = cut.volumes[::-1]
-        cumulated, total, first, square, facets = [], 0, 0, 0, 0
-        whole, part = 1, 0  # C(K, j) and C(K - 1, j - 1)
-        for j in range(K + 1):
-            total += whole * whole * cut.volumes[j] * volumes[j]
-            cumulated.append(total)
-            if j:
-                # C(K + 1, j + 1) and C(K + 2, j + 2)
-                more = part * K * (K + 1) // (j * (j + 1))
-                first += part * more * cut.first[j] * volumes[j]
-                more = more * (K + 2) // (j + 2)
-                square += part * more * cut.square[j] * volumes[j]
-                facets += part * part * cut.lower[j - 1] * volumes[j]
-            whole, part = whole * (K - j) // (j + 1), whole * (K - j) // K
-        return Moments(cumulated, first, square, self.moved * facets)
+        return replace_one_moments(self.m, self.of)
 
     @property
     def moved(self) -> int:
@@ -501,7 +442,7 @@ class ReplaceOneCounts(SolidCounts):
     def patterns(self) -> list[tuple[int, int]]:
         """How many counts extreme points change by `each` and by -`each`: up to m of either."""
         m, K = self.m, self.of
-        return [(m, m)] if K >= 2 * m else [(up, K - up) for up in range(K - m, m + 1)]
+        return [(m, m)] if 2 * m <= K else [(up, K - up) for up in range(K - m, m + 1)]
 
     @property
     def unconditional_core(self) -> AtMost:
@@ -518,7 +459,7 @@ class ReplaceOneCounts(SolidCounts):
     def _norm(self, x: Array) -> Array:
         """The larger of the gauges of the positive and the negative part."""
         most, up, down = self._parts(x)
-        return np.where(np.isinf(most), math.inf, most * np.maximum(up, down))
+        return np.asarray(most * np.maximum(up, down))
 
     def _support(self, a: Array) -> Array:
         """The sum of the m largest a_i and of the m largest -a_i above 0, times each."""
@@ -539,7 +480,8 @@ class ExactCounts(Counts):
     """
 
     _own_relation, _is_exact = REPLACE_ONE, True
-    exactly = True  # type: ignore[assignment]  # what the object was made with
+    _most = 5000  # as of AtMost
+    exactly = True  # what the object was made with
 
     @property
     def words(self) -> str:

@@ -9,8 +9,9 @@ g_0(j, m) is the volume V_j of C_j. They obey
     (j + p) g_p(j, x) = x g_p(j - 1, x) + (j - x) g_p(j - 1, x - 1),
     g_p(j, x) - g_p(j, x - 1) = g_(p - 1)(j + 1, x),
 
-the first by C(j, k) = C(j - 1, k) + C(j - 1, k - 1) and k C(j, k) = j C(j - 1, k - 1), the second by
-the first of these. So R_j(x) = (j + 2)! g_2(j, x) is an integer for whole x, and gives all others.
+the first by C(j, k) = C(j - 1, k) + C(j - 1, k - 1) and k C(j, k) = j C(j - 1, k - 1), the second
+by the first of these. So R_j(x) = (j + 2)! g_2(j, x) is an integer for whole x, and gives all
+others.
 By parts, with m in the place of x where none is given,
 
     B_j = int u_1 = g_1(j) - g_1(j - 1, m - 1),
