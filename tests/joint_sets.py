@@ -23,6 +23,22 @@ SETS = [
 ]
 
 
+def corners(ball):
+    """An extreme point of each kind that a set has; of products some combinations."""
+    if isinstance(ball, Product):
+        parts = [corners(block) for block in ball.blocks]
+        return [np.concatenate([part[k % len(part)] for part in parts]) for k in range(8)]
+    if not isinstance(ball, Counts):
+        return [ball.extreme_point]
+    found = []
+    for up in range(ball.m + 1):
+        for down in range(min(ball.m, ball.of - up) + 1):
+            d = np.repeat([1.0, -1.0, 0.0], [up, down, ball.of - up - down]) * ball.each
+            if 0.5 < ball.norm(d) <= 1.0 + 1e-15:
+                found.append(d)
+    return found
+
+
 def simulated_delta(noise, epsilon, shift, *, draws, seed, proposal=None):
     """Mean and standard error of (1 - e^(epsilon - loss))_+, from the densities alone.
 
