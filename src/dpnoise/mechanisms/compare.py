@@ -122,7 +122,8 @@ def compare(
     Examples
     --------
     >>> from dpnoise import compare
-    >>> table = compare([1.0, 0.5, 0.1], epsilon=1.0, exhaustive=False)
+    >>> who = {"relation": "replace-one"}
+    >>> table = compare([1.0, 0.5, 0.1], epsilon=1.0, exhaustive=False, **who)
     >>> table[0].error <= table["Laplace"].error
     True
     """

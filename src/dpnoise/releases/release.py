@@ -73,7 +73,7 @@ class Release:
     >>> noisy = release([12.0, 7.5], Laplace(2.0))
     >>> bool((noisy * 2**9 == (noisy * 2**9).round()).all())       # multiples of the grid 2^-9
     True
-    >>> release([3, 1, 4], best([1, 1, 1], epsilon=1.0).noise).shape
+    >>> release([3, 1, 4], best([1, 1, 1], epsilon=1.0, relation="replace-one").noise).shape
     (3,)
     >>> adults = release.count([True, False, True], epsilon=1.0, relation="add-remove")
     >>> adults.noise, adults.interval95[0] < adults.value

@@ -59,9 +59,11 @@ class AtMost(Sensitivity):
     Examples
     --------
     >>> from dpnoise import AtMost
-    >>> visits = AtMost(3, of=12)
+    >>> visits = AtMost(3, of=12, relation="add-remove")
     >>> visits.l1, round(visits.l2, 3)
     (3.0, 1.732)
+    >>> visits.words
+    'in at most 3 of 12 counts, each by at most 1'
     """
 
     m: int

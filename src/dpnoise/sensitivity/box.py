@@ -37,7 +37,7 @@ class Box(Sensitivity):
     Examples
     --------
     >>> from dpnoise import Box
-    >>> ages_and_incomes = Box([1.0, 50.0])
+    >>> ages_and_incomes = Box([1.0, 50.0], relation="replace-one")
     >>> float(ages_and_incomes.norm([2.0, 25.0]))
     2.0
     """

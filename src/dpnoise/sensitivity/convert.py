@@ -50,8 +50,8 @@ def as_sensitivity(
     >>> from dpnoise import as_sensitivity
     >>> as_sensitivity(1.0, 3)
     LInf(radius=1.0, of=3)
-    >>> as_sensitivity([1.0, 0.5])
-    Box(lambdas=(1.0, 0.5))
+    >>> as_sensitivity([1.0, 0.5], relation="add-remove")
+    Box(lambdas=(1.0, 0.5), relation='add-remove')
     """
     problems = Problems("sensitivity")
     if dimension is not None:

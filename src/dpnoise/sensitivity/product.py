@@ -43,7 +43,7 @@ class Product(Sensitivity):
     Examples
     --------
     >>> from dpnoise import L2, AtMost, Product
-    >>> both = Product(AtMost(1, of=3), L2(0.5, of=2))
+    >>> both = Product(AtMost(1, of=3), L2(0.5, of=2), relation="add-remove")
     >>> both.dimension, float(both.norm([1.0, 0.0, 0.0, 0.0, 1.0]))
     (5, 2.0)
     """

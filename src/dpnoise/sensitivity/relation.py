@@ -84,8 +84,8 @@ def each_words(count: int, size: float) -> str:
 
 def own_words(sizes: Sequence[float]) -> str:
     """The change of numbers that have a largest change each, in words."""
-    if len(sizes) == 1:
-        return each_words(1, sizes[0])
+    if min(sizes) == max(sizes):
+        return each_words(len(sizes), sizes[0])
     return f"in {len(sizes)} numbers, each by at most its own sensitivity ({list_words(sizes)})"
 
 
@@ -94,7 +94,7 @@ def neighbours_words(relation: str | None, change: str) -> str:
     return f"{UNSTATED if relation is None else RELATIONS[relation]}, {change}"
 
 
-def _at_least(delta: float) -> str:
+def _rounded_up(delta: float) -> str:
     """Delta in four digits, rounded up: a promise that is not larger than what was proved."""
     shown = Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(delta)))
     return number_words(float(shown))
@@ -123,5 +123,5 @@ def promise(relation: str | None, change: str, epsilon: float, delta: float) -> 
     >>> promise("add-remove", "in one number, by at most 1", 1.0, 0.0)
     'one person more or less, in one number, by at most 1: epsilon = 1, delta = 0'
     """
-    budget = f"epsilon = {number_words(epsilon)}, delta = {_at_least(delta)}"
+    budget = f"epsilon = {number_words(epsilon)}, delta = {_rounded_up(delta)}"
     return f"{neighbours_words(relation, change)}: {budget}"

@@ -11,6 +11,7 @@ from dpnoise import (
     L2,
     AtMost,
     Box,
+    Certificate,
     CertificateError,
     DiscreteLaplace,
     Gaussian,
@@ -22,6 +23,7 @@ from dpnoise import (
     calibrate_joint,
     certify,
     privacy_profile,
+    replace_one,
     vector_profile,
     verify,
 )
@@ -152,3 +154,74 @@ def test_extreme_claims_are_bounded(size, epsilon):
     for noise in (Gaussian(size), Laplace(size)):
         found = verify(certify(noise, 1.0, epsilon, relation="replace-one"))
         assert 0 <= found.lower <= found.upper <= 1
+
+
+BOTH = ["add-remove", "replace-one"]
+
+
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("ball", [L1(1.0, 2), L2(1.0, 2), Box([1.0, 0.5]), AtMost(2, of=3)])
+def test_the_relation_is_that_of_the_set_and_stays_in_the_file(ball, relation):
+    noise = Gaussian(8.0)
+    stated = certify(noise, ball.stating(relation), 1.0)
+    given = certify(noise, ball, 1.0, relation=relation)
+    assert stated.to_json() == given.to_json()
+    again = Certificate.from_json(stated.to_json())
+    assert again.relation == again.sensitivity.relation == relation
+    assert again.sensitivity == ball.stating(relation)
+    assert again.promise == stated.promise
+    assert ball.words in stated.promise
+    bounds = [certify(noise, ball, 1.0, relation=one) for one in BOTH]  # geometry alone
+    assert bounds[0].upper == bounds[1].upper
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        (Gaussian(4.0), 1.0, 1.0),
+        (Gaussian(4.0), [1.0, 0.5], 1.0),
+        (Gaussian(4.0), L2(1.0, of=2), 1.0),
+        (best(1.0, epsilon=1.0),),
+        (calibrate("laplace", epsilon=1.0),),
+        (calibrate_joint("k-norm", L2(1.0, of=2), epsilon=1.0),),
+    ],
+)
+def test_nothing_is_certified_without_a_relation(claim):
+    """Both ways to state it are named."""
+    with pytest.raises(ValueError, match=r"in the sensitivity set.*or as relation=, got None"):
+        certify(*claim)
+    for relation in BOTH:
+        assert certify(*claim, relation=relation).relation == relation
+
+
+def test_a_set_and_an_argument_that_disagree_are_refused_with_what_joins_them():
+    ball = L2(1.0, of=2, relation="add-remove")
+    for claim in ((Gaussian(4.0), ball, 1.0), (best(ball, epsilon=1.0),)):
+        with pytest.raises(ValueError, match=r"'add-remove' and 'replace-one'; replace_one\(set\)"):
+            certify(*claim, relation="replace-one")
+    with pytest.raises(ValueError, match="'add-remove' and 'replace-one'"):
+        replace(certify(Gaussian(4.0), ball, 1.0), relation="replace-one")
+
+
+def test_promises_of_results_and_of_their_certificates_are_one_sentence():
+    """Delta is rounded up to four digits, in both."""
+    ball = AtMost(3, of=12, relation="add-remove")
+    for delta in (0.0, 1e-6):
+        found = best(ball, epsilon=1.0, delta=delta)
+        assert certify(found).promise == found.promise
+    change = "one person more or less, in at most 3 of 12 counts, each by at most 1"
+    assert best(ball, epsilon=1.0).promise == f"{change}: epsilon = 1, delta = 0"
+    joint = calibrate_joint(
+        "truncated-k-norm", LInf(1.0, of=2, relation="replace-one"), epsilon=1.0, delta=0.1
+    )
+    assert joint.promise == certify(joint).promise
+
+
+def test_six_counts_move_where_two_people_replace_each_other():
+    """The noise for three of twelve counts has no small delta for six of them."""
+    added = AtMost(3, of=12, relation="add-remove")
+    replaced = replace_one(added, contributions="nonnegative")
+    noise = best(added, epsilon=1.0).noise
+    assert certify(noise, added, 1.0).upper == 0
+    assert float(certify(noise, replaced, 1.0).upper) == pytest.approx(0.393, abs=1e-3)
+    assert certify(best(replaced, epsilon=1.0)).upper == 0

@@ -6,9 +6,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from dpnoise import Certificate
 from dpnoise.cli.program import program
 
-BUDGET = ("--epsilon", "1", "--output", "noisy.csv")
+WHO = ("--relation", "add-remove")
+BUDGET = ("--epsilon", "1", "--output", "noisy.csv", *WHO)
 GOOD = "clinic,visitors\na,3\nb,-1.5\nc,40\n"
 
 
@@ -32,7 +34,10 @@ def test_values_with_noise_are_written(run, tmp_path):
     assert rows[0] == ["name", "value"]
     assert [name for name, _ in rows[1:]] == ["a", "b", "c"]
     assert [float(value) for _, value in rows[1:]] == found["values"]
-    assert found["request"]["sensitivity"] == {"kind": "AtMost", "m": 2, "of": 3, "each": 1.0}
+    ball = {"kind": "AtMost", "relation": "add-remove", "m": 2, "of": 3, "each": 1.0}
+    assert found["request"]["sensitivity"] == ball
+    assert found["promise"] == Certificate.read(tmp_path / "noisy.json").promise
+    assert found["promise"].startswith("one person more or less, in at most 2 of 3 counts")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "noisy.csv",
         "noisy.json",
@@ -44,12 +49,16 @@ def test_values_with_noise_are_written(run, tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "messages"),
     [
-        (GOOD, ("--at-most", "2", "--epsilon", "1"), ["--output: expected a file"]),
+        (GOOD, ("--at-most", "2", "--epsilon", "1", *WHO), ["--output: expected a file"]),
         (GOOD, ("--sensitivity", "1", *BUDGET), ["that of the 3 rows", "got that of 1"]),
         (GOOD, ("--at-most", "2", "--of", "4", *BUDGET), ["that of the 3 rows"]),
         (GOOD, BUDGET, ["expected one of --sensitivity S"]),
-        (GOOD, ("--l2", "1", "--epsilon", "1", "--output", "values.csv"), ["another file"]),
-        (GOOD, ("--l2", "1", "--epsilon", "1", "--output", "no/such.csv"), ["a folder to write"]),
+        (GOOD, ("--l2", "1", "--epsilon", "1", "--output", "values.csv", *WHO), ["another file"]),
+        (
+            GOOD,
+            ("--l2", "1", "--epsilon", "1", "--output", "no/such.csv", *WHO),
+            ["a folder to write"],
+        ),
         ("1\n\nx\nnan\n", ("--l2", "1", *BUDGET), ["line 2", "line 3: 'x'", "line 4: 'nan'"]),
         ("1\ninf\n", ("--l2", "1", *BUDGET), ["finite values", "line 2: 'inf'"]),
         ("1e300\n2\n", ("--l2", "1", *BUDGET), ["2^52 steps of the grid"]),

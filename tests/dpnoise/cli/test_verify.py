@@ -24,10 +24,10 @@ def path(tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        "best --sensitivity 1,0.1 --epsilon 1",
+        "best --sensitivity 1,0.1 --epsilon 1 --relation replace-one",
         "best --l2 1 --of 3 --epsilon 1 --delta 1e-6 --relation add-remove",
-        "calibrate laplace --epsilon 1 --sensitivity 2 --dimension 3",
-        "calibrate flipped-huber --epsilon 1 --delta 1e-6 --sensitivity 1",
+        "calibrate laplace --epsilon 1 --sensitivity 2 --dimension 3 --relation add-remove",
+        "calibrate flipped-huber --epsilon 1 --delta 1e-6 --sensitivity 1 --relation replace-one",
     ],
 )
 def test_commands_write_certificates_that_hold(words, tmp_path):
@@ -36,7 +36,9 @@ def test_commands_write_certificates_that_hold(words, tmp_path):
     found = verify(path).certificate
     assert found.relation == ("add-remove" if "add-remove" in words else "replace-one")
     assert found.upper <= (1e-6 if "--delta" in words else 0.0)
-    assert run("verify", path).exit_code == 0
+    again = run("verify", path)
+    assert again.exit_code == 0
+    assert found.promise in again.stdout
 
 
 def test_json_states_the_exact_bounds(path):
@@ -45,6 +47,7 @@ def test_json_states_the_exact_bounds(path):
     assert done.exit_code == 0
     assert one["holds"] is one["independent"] is True
     assert one["delta"]["upper"] == str(certificate.upper)
+    assert one["promise"] == certificate.promise
     assert one["noise"] == {"kind": "Gaussian", "sigma": 4.0}
 
 
@@ -69,6 +72,7 @@ def test_files_that_cannot_be_read_are_named_all_at_once(path, tmp_path):
 
 def test_a_certificate_that_cannot_be_written_is_no_answer(tmp_path):
     target = tmp_path / "none" / "noise.json"
-    done = run("best", "--sensitivity", 1, "--epsilon", 1, "--certificate", target)
+    words = "best --sensitivity 1 --epsilon 1 --relation add-remove --certificate"
+    done = run(*words.split(), target)
     assert done.exit_code == 2
     assert not done.stdout

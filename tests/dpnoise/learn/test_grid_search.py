@@ -51,6 +51,9 @@ def test_a_price_beyond_the_budget_spends_nothing():
     assert budget.epsilon_of() == 0.0
     with pytest.raises(ValueError, match="replace-one"):
         grid_search_price(**PLAN).charge(Budget(9.0, relation="add-remove"))
+    fresh = Budget(9.0, 1e-6)
+    grid_search_price(**PLAN).charge(fresh)
+    assert fresh.relation == "replace-one"
 
 
 def test_what_is_wrong_is_named_at_once():

@@ -143,3 +143,42 @@ def test_releases_are_charged_before_they_are_drawn():
 def test_mistakes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+RECORDS = {
+    "count": lambda **asked: release.count(3, contribution=2, **asked),
+    "histogram": lambda **asked: release.histogram([1, 2], categories=[1, 2, 3], **asked),
+    "sum": lambda **asked: release.sum([1.0], bounds=(-1, 3), **asked),
+    "quantile": lambda **asked: release.quantile([1.0], 0.5, bounds=(0, 2), **asked),
+}
+SAID = {
+    ("count", "add-remove"): "in one count, by at most 2",
+    ("count", "replace-one"): "in one count, by at most 2",
+    ("histogram", "add-remove"): "in at most 1 of 3 counts, each by at most 1",
+    ("histogram", "replace-one"): "in at most 2 of 3 counts, each by at most 1",
+    ("sum", "add-remove"): "in one number, by at most 3",
+    ("sum", "replace-one"): "in one number, by at most 4",
+    ("quantile", "add-remove"): "in one record",
+    ("quantile", "replace-one"): "in one record",
+}
+
+
+@pytest.mark.parametrize(("name", "relation"), SAID)
+def test_a_release_says_what_it_promises_and_is_charged_for_it(name, relation):
+    found = RECORDS[name](relation=relation, **ALONE)
+    who = (
+        "one person more or less" if relation == "add-remove" else "one person replaced by another"
+    )
+    assert found.promise == f"{who}, {SAID[name, relation]}: epsilon = 1, delta = 0"
+    budget = Budget(2.0)
+    found.entry.spend(budget)
+    assert (budget.relation, budget.epsilon_of()) == (relation, pytest.approx(1.0))
+    again = RECORDS[name](budget=budget, **ALONE)  # which states it
+    assert again.promise == found.promise
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_no_relation_is_assumed(name):
+    for asked in ({}, {"budget": Budget(1.0)}):
+        with pytest.raises(ValueError, match=r"relation: expected .*or as relation=, got None"):
+            RECORDS[name](**asked, **ALONE)

@@ -7,6 +7,7 @@ import pytest
 
 from dpnoise import (
     L2,
+    Box,
     Budget,
     BudgetExceededError,
     Gaussian,
@@ -272,3 +273,69 @@ def test_every_problem_is_named_at_once():
     assert repr(budget) == (
         "Budget(epsilon=1.0, delta=1e-06, account='exact', relation='replace-one')"
     )
+
+
+ONE = Laplace(2.0), 1.0
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_an_entry_without_a_relation_is_refused(account):
+    budget = Budget(3.0, 1e-6, account=account)
+    for spend in (lambda: budget.spend(*ONE), lambda: budget.spend_dp(0.5)):
+        with pytest.raises(ValueError, match=r"in the sensitivity set.*or as relation=, got None"):
+            spend()
+    assert budget.relation is None
+    assert budget.epsilon_of() == 0.0
+
+
+@pytest.mark.parametrize("first", ["add-remove", "replace-one"])
+def test_the_first_entry_decides_and_others_are_refused_with_what_joins_them(first):
+    second = "replace-one" if first == "add-remove" else "add-remove"
+    budget = Budget(3.0)
+    with pytest.raises(BudgetExceededError):
+        budget.spend_dp(4.0, relation=second)  # nothing is recorded
+    assert budget.relation is None
+    budget.spend(Laplace(2.0), LInf(1.0, relation=first))
+    assert budget.relation == first
+    with pytest.raises(ValueError, match=r"relation: expected.*got None"):
+        budget.spend(*ONE)
+    for spend in (
+        lambda: budget.spend(Laplace(2.0), LInf(1.0, relation=second)),
+        lambda: budget.spend(*ONE, relation=second),
+        lambda: budget.spend_dp(0.5, relation=second),
+    ):
+        with pytest.raises(
+            ValueError, match=r"replace_one\(set\) makes a set for 'add-remove' one"
+        ):
+            spend()
+    assert budget.epsilon_of() == 0.5
+    budget.spend_dp(0.5, relation=first)
+    assert budget.epsilon_of() == 1.0
+
+
+def test_a_budget_for_one_relation_gives_it_to_numbers_and_refuses_other_sets():
+    budget = Budget(3.0, relation="add-remove")
+    budget.spend(*ONE)
+    budget.spend_dp(0.5)
+    assert budget.epsilon_of() == 1.0
+    assert repr(budget).endswith("relation='add-remove')")
+    with pytest.raises(ValueError, match="'add-remove' and 'replace-one'"):
+        budget.spend(Laplace(2.0), LInf(1.0, relation="replace-one"))
+    with pytest.raises(ValueError, match="the set and relation="):
+        budget.spend(Laplace(2.0), LInf(1.0, relation="replace-one"), relation="add-remove")
+    with pytest.raises(ValueError, match="relation: expected 'add-remove'"):
+        Budget(1.0, relation="both")
+
+
+def test_a_box_is_charged_as_its_numbers_and_another_set_only_to_its_own_noise():
+    plain = Budget(3.0, relation="add-remove")
+    plain.spend([Laplace(2.0)] * 2, [1.0, 0.5])
+    box = Budget(3.0)
+    box.spend([Laplace(2.0)] * 2, Box([1.0, 0.5], relation="add-remove"))
+    assert box.epsilon_of() == plain.epsilon_of() == 0.75
+    with pytest.raises(ValueError, match="sensitivity"):
+        box.spend([Laplace(2.0)] * 2, L2(1.0, of=2, relation="add-remove"))
+    ball = L2(1.0, of=2, relation="add-remove")
+    joint = Budget(3.0)
+    joint.spend(RadialNoise(ball, 1.0), ball)
+    assert joint.epsilon_of() == 1.0
