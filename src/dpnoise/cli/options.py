@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_SETS = ("sensitivity", "at_most", "l1", "l2", "linf")
+_SETS = ("sensitivity", "counts", "at_most", "l1", "l2", "linf")
 _LARGE_DELTA, _SMALL_EPSILON = 0.1, 1e-3  # the two together are nearly always a mistake
 
 
@@ -78,10 +78,19 @@ sensitivity_options = _all(
         metavar="S[,S...]",
         help="Largest change of one number, or of each coordinate: 1.0 or 1,2,0.5.",
     ),
+    click.option(
+        "--counts", type=Whole(), metavar="M", help="A person adds to at most M of K counts."
+    ),
+    click.option(
+        "--exactly", is_flag=True, help="With --counts: everybody is in exactly M counts."
+    ),
     click.option("--at-most", type=Whole(), metavar="M", help="At most M of K coordinates change."),
     click.option("--of", type=Whole(), metavar="K", help="Number of coordinates."),
     click.option(
-        "--each", type=Number(), metavar="C", help="With --at-most: each by at most C (1)."
+        "--each",
+        type=Number(),
+        metavar="C",
+        help="With --counts or --at-most: each by at most C (1).",
     ),
     click.option("--l1", type=Number(), metavar="R", help="Largest l1 norm of the change."),
     click.option("--l2", type=Number(), metavar="R", help="Largest l2 norm of the change."),
@@ -150,8 +159,8 @@ def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity |
     flags = [f"--{kind.replace('_', '-')}" for kind in kinds]
     if len(kinds) != 1:
         problems.add(
-            "sensitivity: expected one of --sensitivity S, --at-most M --of K, --l1 R --of K, "
-            f"--l2 R --of K, --linf R --of K, got {' and '.join(flags) or 'none'}"
+            "sensitivity: expected one of --sensitivity S, --counts M --of K, --at-most M --of K, "
+            f"--l1 R --of K, --l2 R --of K, --linf R --of K, got {' and '.join(flags) or 'none'}"
         )
         return None
     kind, before = kinds[0], len(problems.found)
@@ -163,17 +172,32 @@ def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity |
         )
     if kind != "sensitivity" and of is None:
         problems.add(f"--of: expected the number of coordinates beside {flags[0]}, got nothing")
-    if kind != "at_most" and each is not None:
+    if kind != "counts" and given["exactly"]:
+        problems.add(f"--exactly: expected no --exactly beside {flags[0]}, as it is for --counts")
+    if kind not in ("counts", "at_most") and each is not None:
         problems.add(f"--each: expected no --each beside {flags[0]}, got {each!r}")
     numbers = read_numbers(problems, "--sensitivity", value) if kind == "sensitivity" else None
     if len(problems.found) > before:
         return None
     try:
-        found = _set(kind, numbers or [], value, of, 1.0 if each is None else each)
+        each = 1.0 if each is None else each
+        if kind == "counts":
+            return _counts(value, of, each, given)
+        found = _set(kind, numbers or [], value, of, each)
         return found.stating(given["relation"]) if given["relation"] in RELATIONS else found
     except ValueError as error:
         problems.add(str(error))
         return None
+
+
+def _counts(m: Any, of: Any, each: Any, given: dict[str, Any]) -> Sensitivity | None:  # noqa: ANN401
+    """The set of counts; None without a relation, which is recorded with the budget."""
+    from dpnoise.sensitivity.counts import Counts  # noqa: PLC0415
+
+    known = given["relation"] in RELATIONS
+    relation = given["relation"] if known else RELATIONS[-1]  # to read the numbers
+    found = Counts(m, of, each, exactly=given["exactly"], relation=relation)
+    return found if known else None
 
 
 def _set(kind: str, numbers: list[float], value: Any, of: Any, each: Any) -> Sensitivity:  # noqa: ANN401

@@ -55,16 +55,15 @@ def add_remove_moments(m: int, K: int) -> Moments:
         steps = range(12, 12 * (K + 1) + 1, 12)
         return Moments(steps, 2 * (K + 1) * (K + 2), (K + 1) * (K + 2) * (K + 3), 12)
     cut = cut_cubes(m, K)
-    volumes = cut.volumes[::-1]
     cumulated, total, first, square, facets = [], 0, 0, 0, 0
     whole, part = 1, 0  # C(K, j) and C(K - 1, j - 1)
-    for j in range(K + 1):
-        total += whole * cut.volumes[j] * volumes[j]
+    for j, (own, other) in enumerate(zip(cut.volumes, cut.volumes[::-1], strict=True)):
+        total += whole * own * other
         cumulated.append(total)
         if j:
-            first += part * cut.first[j] * volumes[j]
-            square += part * cut.square[j] * volumes[j]
-            facets += part * cut.lower[j - 1] * volumes[j]
+            first += part * cut.first[j] * other
+            square += part * cut.square[j] * other
+            facets += part * cut.lower[j - 1] * other
         whole, part = whole * (K - j) // (j + 1), whole * (K - j) // K
     return Moments(cumulated, first, square, facets)
 
@@ -72,18 +71,17 @@ def add_remove_moments(m: int, K: int) -> Moments:
 def replace_one_moments(m: int, K: int) -> Moments:
     """The integers of C - C."""
     cut = cut_cubes(m, K)
-    volumes = cut.volumes[::-1]
     cumulated, total, first, square, facets = [], 0, 0, 0, 0
     whole, part = 1, 0  # C(K, j) and C(K - 1, j - 1)
-    for j in range(K + 1):
-        total += whole * whole * cut.volumes[j] * volumes[j]
+    for j, (own, other) in enumerate(zip(cut.volumes, cut.volumes[::-1], strict=True)):
+        total += whole * whole * own * other
         cumulated.append(total)
         if j:
             # C(K + 1, j + 1) and C(K + 2, j + 2)
             more = part * K * (K + 1) // (j * (j + 1))
-            first += part * more * cut.first[j] * volumes[j]
+            first += part * more * cut.first[j] * other
             more = more * (K + 2) // (j + 2)
-            square += part * more * cut.square[j] * volumes[j]
-            facets += part * part * cut.lower[j - 1] * volumes[j]
+            square += part * more * cut.square[j] * other
+            facets += part * part * cut.lower[j - 1] * other
         whole, part = whole * (K - j) // (j + 1), whole * (K - j) // K
     return Moments(cumulated, first, square, min(2 * m, K) * facets)

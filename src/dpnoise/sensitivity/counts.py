@@ -106,7 +106,15 @@ class Counts(Sensitivity):
     _own_relation: ClassVar[str | None] = None
     _is_exact: ClassVar[bool] = False
 
-    def __new__(cls, *args: Any, exactly: Any = False, relation: Any = None, **given: Any) -> Self:  # noqa: ANN401
+    def __new__(
+        cls,
+        m: int,
+        of: int,
+        each: float = 1.0,
+        *,
+        exactly: bool = False,
+        relation: str | None = None,
+    ) -> Self:
         """An object of the class for the relation."""
         if cls is not Counts:
             return object.__new__(cls)
@@ -114,21 +122,19 @@ class Counts(Sensitivity):
         for kind in (AddRemoveCounts, ReplaceOneCounts, ExactCounts):
             if kind._own_relation == stated and kind._is_exact is exactly:  # noqa: SLF001
                 return object.__new__(kind)  # type: ignore[return-value]  # all of them are Counts
-        names = ("m", "of", "each")
-        read = {"m": None, "of": None, "each": 1.0, **dict(zip(names, args, strict=False)), **given}
         problems = Problems(_SUBJECT)
-        cls._check(problems, read["m"], read["of"], read["each"])
+        cls._check(problems, m, of, each)
         problems.require(isinstance(exactly, bool), "exactly", "True or False", exactly)
         if require_relation(problems, relation) and exactly is True:
             advice = "Counts(m, of=K, relation='add-remove') holds people in exactly m counts, too"
-            problems.require(
-                relation == REPLACE_ONE,
-                "relation",
-                f"{REPLACE_ONE!r} with exactly=True ({advice})",
-                relation,
-            )
+            expected = f"{REPLACE_ONE!r} with exactly=True ({advice})"
+            problems.require(relation == REPLACE_ONE, "relation", expected, relation)
         problems.raise_if_any()
         raise AssertionError
+
+    def __getnewargs__(self) -> tuple[int, int]:
+        """Arguments by which copies are made."""
+        return self.m, self.of
 
     def __post_init__(self, exactly: bool) -> None:
         """Check of the parameters, stored as int, int and float."""

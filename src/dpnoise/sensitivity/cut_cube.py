@@ -53,11 +53,11 @@ class CutCubes(NamedTuple):
     square: list[int]
 
 
-def cut_cubes(m: int, K: int) -> CutCubes:
-    """Integrals over the cut cubes of up to K dimensions, in about m K steps."""
+def cut_cubes(m: int, most: int) -> CutCubes:
+    """Integrals over the cut cubes of up to K = `most` dimensions, in about m K steps."""
     row = [0, 0, 0, *(x * x for x in range(m + 1))]  # R_0(x) for x = -3, ..., m
     ends = [row[-4:]]
-    for j in range(1, K + 1):
+    for j in range(1, most + 1):
         steps = zip(range(m + 1), row[3:], row[2:-1], strict=True)
         row = [0, 0, 0, *(x * here + (j - x) * left for x, here, left in steps)]
         ends.append(row[-4:])
@@ -65,7 +65,7 @@ def cut_cubes(m: int, K: int) -> CutCubes:
     slopes = [[max(m - 2, 0), m - 1, m]]
     slopes += [[r[1] - r[0], r[2] - r[1], r[3] - r[2]] for r in ends[:-1]]
     volumes, lower, first, square = [1], [1], [0], [0]
-    for j in range(1, K + 1):
+    for j in range(1, most + 1):
         before, after = slopes[j - 1], slopes[j]
         volumes.append(before[2] - before[1])
         lower.append(before[1] - before[0])

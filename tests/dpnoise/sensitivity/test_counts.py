@@ -179,7 +179,7 @@ def test_moments_are_the_sums_over_the_signs(m, K):
     sums = np.zeros((2, 3), dtype=object)
     for j in range(K + 1):
         (V, first, square), other = (cut(m, j) if j else (Fraction(1), 0, 0)), Fraction(1)
-        other = cut(m, K - j)[0] if K > j else other
+        other = cut(m, K - j)[0] if j < K else other
         ways, mine = math.comb(K, j), math.comb(K - 1, j - 1) if j else 0
         join = Fraction(math.factorial(j) * math.factorial(K - j), math.factorial(K))
         # E s^n over the join: s is the first of a Dirichlet vector (j + 1, K - j).
