@@ -22,7 +22,7 @@ from dpnoise.certificates.document import (
 from dpnoise.certificates.exact_text import fraction_of, text_of
 from dpnoise.noise.rational import as_double_above
 from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.relation import require_relation
+from dpnoise.sensitivity.relation import IN_SET, require_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -247,7 +247,7 @@ def check_claim(
     upper: Fraction | None = None,
 ) -> None:
     """Record of what is wrong with the parts of a claim; None is a part that was not understood."""
-    if require_relation(problems, relation) and isinstance(sensitivity, Sensitivity):
+    if require_relation(problems, relation, IN_SET) and isinstance(sensitivity, Sensitivity):
         try:
             sensitivity.stating(relation)  # type: ignore[arg-type]  # a name, as was checked
         except ValueError as error:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dpnoise._validation import Problems
+from dpnoise._version import __version__
 from dpnoise.calibration.budget import Calibration
 from dpnoise.certificates.account import account_bounds
 from dpnoise.certificates.certificate import Certificate, check_claim
@@ -188,5 +188,5 @@ def certify(
         message = f"certificate: delta: expected at least {float(upper)!r}, all that is proved of "
         raise ValueError(f"{message}{noise!r}, got {delta!r}")
     return Certificate(
-        noise, ball, relation, exact, lower, upper, derived.certified_by, version("dpnoise")
+        noise, ball, relation, exact, lower, upper, derived.certified_by, __version__
     )

@@ -40,15 +40,15 @@ def allocate(
 ) -> None:
     """Scales of noise for the sensitivities in a CSV file.
 
-    One column of sensitivities, or a column of names before it; a header is optional. All
-    coordinates may change together, each by at most its sensitivity.
+    One column of sensitivities, or a column of names before it; a header is optional, and '-' is
+    standard input. All coordinates may change together, each by at most its sensitivity.
 
     Example: dpnoise allocate sensitivities.csv --epsilon 1 --delta 1e-6 --relation replace-one
     """
     from dpnoise._validation import Problems
 
     problems = Problems("allocate")
-    names, values = read_rows(problems, file)
+    names, values, columns = read_rows(problems, file)
     read_budget(problems, given["epsilon"], given["delta"], relation)
     require_name(problems, "noise", given["noise"], ALLOCATED)
     require_name(problems, "scheme", given["scheme"], SCHEMES)
@@ -62,7 +62,7 @@ def allocate(
     if output:
         with Path(output).open("w", encoding="utf-8", newline="") as target:
             writer = csv.writer(target, lineterminator="\n")
-            writer.writerow(("name", "sensitivity", "scale"))
+            writer.writerow((*columns, "scale"))
             writer.writerows((name, repr(value), repr(scale)) for name, value, scale in table)
     # All digits: a scale that is copied with fewer may be too small.
     rows = [(name, repr(value), repr(scale)) for name, value, scale in table]
@@ -73,4 +73,4 @@ def allocate(
     data = {"request": request, "names": names, "sensitivities": values, "scales": scales}
     data["promise"] = promise(relation, own_words(values), given["epsilon"], given["delta"])
     notes = [f"promise: {data['promise']}"]
-    show(Answer(title, ("name", "sensitivity", word), rows, notes, data), as_json=as_json)
+    show(Answer(title, (*columns, word), rows, notes, data), as_json=as_json)

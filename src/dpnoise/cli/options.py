@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _SETS = ("sensitivity", "counts", "at_most", "l1", "l2", "linf")
+_MOST = 10**6  # coordinates
 _LARGE_DELTA, _SMALL_EPSILON = 0.1, 1e-3  # the two together are nearly always a mistake
 
 
@@ -153,8 +154,14 @@ def read_numbers(problems: Problems, option: str, text: str) -> list[float] | No
     return values if good else None
 
 
-def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity | None:
-    """The set that the options state; None if they state none, which is recorded."""
+def read_sensitivity(
+    problems: Problems, given: dict[str, Any], rows: int | None = None
+) -> Sensitivity | None:
+    """The set that the options state; None if they state none, which is recorded.
+
+    Where a file lists the coordinates, `--of` is the number of its rows, unless it is given. A file
+    that cannot be read has 0 rows: the other options are checked, and the answer is None.
+    """
     kinds = [kind for kind in _SETS if given[kind] is not None]
     flags = [f"--{kind.replace('_', '-')}" for kind in kinds]
     if len(kinds) != 1:
@@ -165,6 +172,8 @@ def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity |
         return None
     kind, before = kinds[0], len(problems.found)
     value, of, each = given[kind], given["of"], given["each"]
+    if kind != "sensitivity" and of is None and rows is not None:
+        of = rows or _MOST
     if kind == "sensitivity" and of is not None:
         problems.add(
             f"--of: expected no --of beside --sensitivity, got {of!r}; --linf {value} --of {of} "
@@ -177,17 +186,20 @@ def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity |
     if kind not in ("counts", "at_most") and each is not None:
         problems.add(f"--each: expected no --each beside {flags[0]}, got {each!r}")
     numbers = read_numbers(problems, "--sensitivity", value) if kind == "sensitivity" else None
-    if len(problems.found) > before:
+    if len(problems.found) > before or (kind == "counts" and of == _MOST and rows == 0):
         return None
     try:
         each = 1.0 if each is None else each
         if kind == "counts":
-            return _counts(value, of, each, given)
+            counts = _counts(value, of, each, given)
+            return None if rows == 0 else counts
         found = _set(kind, numbers or [], value, of, each)
-        return found.stating(given["relation"]) if given["relation"] in RELATIONS else found
+        if given["relation"] in RELATIONS:
+            found = found.stating(given["relation"])
     except ValueError as error:
         problems.add(str(error))
         return None
+    return None if rows == 0 else found
 
 
 def _counts(m: Any, of: Any, each: Any, given: dict[str, Any]) -> Sensitivity | None:  # noqa: ANN401

@@ -24,7 +24,7 @@ from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.second_moment import clip_rows, dominant, symmetric
 from dpnoise.learn.seeding import noise_generator
 from dpnoise.noise import Gaussian, Laplace
-from dpnoise.sensitivity.relation import ADD_REMOVE, promise, require_own_relation
+from dpnoise.sensitivity.relation import ADD_REMOVE, promise, require_relation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -98,7 +98,7 @@ class ReleaseSettings:
             ("allocation", self.allocation, ALLOCATIONS),
         ):
             problems.require(value in allowed, name, f"one of {', '.join(allowed)}", value)
-        require_own_relation(problems, self.relation)
+        require_relation(problems, self.relation)
 
     @property
     def stated(self) -> str:

@@ -87,7 +87,8 @@ class Request(NamedTuple):
         known = self.budget is None or isinstance(self.budget, Budget)
         problems.require(known, "budget", "a Budget", self.budget)
         of_budget = getattr(self.budget, "relation", None)
-        if require_relation(problems, of_budget if self.stated is None else self.stated):
+        one = of_budget if self.stated is None else self.stated
+        if require_relation(problems, one, "of the Budget or as relation="):
             joined(problems, of_budget, self.stated, "the budget and relation=")
 
     def promise(self, change: str) -> str:

@@ -12,16 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flint import arb, ctx
 
-from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
 from dpnoise.releases.answers import Entry, Released, Request
 from dpnoise.releases.refining import Uniform
 from dpnoise.releases.tails import ball
 from dpnoise.releases.totals import read_bounds, read_data
-
-with imports_of("release"):
-    from flint import arb, ctx
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -51,15 +51,12 @@ class Release:
     ValueError
         If an argument is out of range or the noise has no exact sampler; the message names
         every problem. There is no fallback to `rvs`.
-    ModuleNotFoundError
-        If the noise has a density and python-flint is not installed.
 
     Notes
     -----
     Proved (docs/release.md): the released numbers are a rounding of value + noise, the value
     being the exact rational that its double is. Assumed: the operating system's random bits are
     independent and fair; the sensitivity holds for the values as doubles; nobody measures times.
-    Noise with a density needs the extra `release` (python-flint).
 
     References
     ----------
@@ -301,7 +298,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        from dpnoise.releases.quantiles import quantile  # noqa: PLC0415 - needs the extra
+        from dpnoise.releases.quantiles import quantile  # noqa: PLC0415 - brings flint
 
         asked = Request(epsilon, 0.0, relation, budget, self._entropy)
         return quantile(values, q, bounds, asked)

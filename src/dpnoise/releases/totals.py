@@ -102,7 +102,7 @@ def _released(
     request: Request,
 ) -> Released:
     """An exact rational number with continuous noise."""
-    from dpnoise.releases.continuous import multiple  # noqa: PLC0415 - needs the extra
+    from dpnoise.releases.continuous import multiple  # noqa: PLC0415 - brings flint
     from dpnoise.releases.refining import Uniform  # noqa: PLC0415
 
     delta, entropy = request.delta, request.entropy

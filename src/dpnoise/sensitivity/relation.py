@@ -22,12 +22,11 @@ UNSTATED = "relation between neighbouring data sets not stated"
 
 _MOST_LISTED = 6
 _EXPECTED = " or ".join(f"{name!r} ({words})" for name, words in RELATIONS.items())
-_MISSING = (
-    f"{_EXPECTED}, in the sensitivity set, as L1(1.0, relation='add-remove'), or as relation="
-)
+IN_SET = "in the sensitivity set, as L1(1.0, relation='add-remove'), or as relation="
 _JOIN = (
-    "replace_one(set) makes a set for 'add-remove' one for 'replace-one', at most twice as large; "
-    "add_remove(set) leads back where what it says of the contributions holds"
+    "replace_one(set) makes a set for 'add-remove' one for 'replace-one', at most twice as large "
+    "(a number doubles, by group privacy); add_remove(set) leads back where what it says of the "
+    "contributions holds"
 )
 
 
@@ -41,15 +40,10 @@ def check_relation(problems: Problems, relation: object) -> bool:
     return problems.require(relation is None or known(relation), "relation", _EXPECTED, relation)
 
 
-def require_relation(problems: Problems, relation: object) -> bool:
-    """Record of a problem unless a value names a relation."""
-    expected = _MISSING if relation is None else _EXPECTED
+def require_relation(problems: Problems, relation: object, where: str = "as relation=") -> bool:
+    """Record of a problem unless a value names a relation; `where` says how it can be stated."""
+    expected = f"{_EXPECTED}, {where}" if relation is None else _EXPECTED
     return problems.require(known(relation), "relation", expected, relation)
-
-
-def require_own_relation(problems: Problems, relation: object) -> bool:
-    """Record of a problem unless a value, an argument that nothing else can state, names one."""
-    return problems.require(known(relation), "relation", _EXPECTED, relation)
 
 
 def joined(problems: Problems, first: str | None, second: str | None, what: str) -> str | None:

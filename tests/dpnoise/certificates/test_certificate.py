@@ -186,3 +186,41 @@ def test_nothing_half_written_is_left_behind(tmp_path):
     with pytest.raises(OSError, match="folder"):
         certificate.write(tmp_path / "folder")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_certificate_of_an_earlier_version_is_read_and_written_alike():
+    """The relation was a field of the file before sets stated it."""
+    found = Certificate.from_json(EARLIER)
+    assert found.sensitivity == AtMost(2, of=3, relation="replace-one")
+    assert found.to_json() == EARLIER
+    assert found.promise.startswith("one person replaced by another, in at most 2 of 3 counts")
+    assert verify(found).independent
+
+
+EARLIER = """{
+ "format": "dpnoise certificate",
+ "format_version": 1,
+ "package_version": "0.1.0",
+ "noise": {
+  "kind": "laplace",
+  "beta": "2"
+ },
+ "sensitivity": {
+  "kind": "at-most",
+  "m": 2,
+  "of": 3,
+  "each": "1"
+ },
+ "dimension": 3,
+ "relation": "replace-one",
+ "epsilon": "1",
+ "delta": {
+  "lower": "0",
+  "upper": "0"
+ },
+ "certified_by": [
+  "greatest loss",
+  "independent checker"
+ ],
+ "digest": "sha256:81c755e5d50a76b6e7176b4592db50b5e32d0b456d6298bf2a6bcc95dd392c1c"
+}"""

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from flint import arb, ctx, fmpq
 
 from certificate_claims import random_claims
 from dpnoise import (
+    L1,
     L2,
     AtMost,
     Certificate,
@@ -58,7 +60,7 @@ def width(interval):
 
 def test_it_is_one_short_file_on_the_standard_library():
     text = SOURCE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 350
+    assert len(text.splitlines()) <= 370
     parts = list(ast.walk(ast.parse(text)))
     names = {alias.name for node in parts if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in parts if isinstance(node, ast.ImportFrom)}
@@ -245,8 +247,44 @@ def test_it_runs_without_the_package(tmp_path):
     for paths in ([good], [good, bad], [tmp_path / "none.json"], []):
         done = subprocess.run([*command, *map(str, paths)], capture_output=True, check=False)
         codes[len(codes)] = done.returncode
-        assert not done.stderr
+        assert bool(done.stderr) is not bool(paths)  # how to call it
     assert list(codes.values()) == [0, 1, 2, 2]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["some.json", "--help"]])
+def test_it_says_how_to_call_it(arguments, capsys):
+    assert checker.main(arguments) == 0
+    shown = capsys.readouterr().out
+    assert "python checker.py certificate.json ..." in shown
+    assert "Exit code 0: verified." in shown
+
+
+def test_an_old_python_verifies_and_refuses_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "version_info", (3, 7, 17))
+    assert checker.main(["some.json"]) == 3
+    assert "a Python before 3.8" in capsys.readouterr().out
+
+
+TINY = "1/1" + "0" * 400
+
+
+@pytest.mark.parametrize(
+    ("upper", "shown"),
+    [("1/4", "0.25"), ("1/3", repr(math.nextafter(1 / 3, 1.0))), (TINY, "5e-324")],
+)
+def test_the_delta_that_is_shown_is_not_below_that_of_the_certificate(upper, shown):
+    content = json.loads(certify(RadialNoise(L1(1.0, of=3), 1.0), L1(1.0, of=3), 1.0).to_json())
+    content["delta"] = {"lower": "0", "upper": upper}
+    assert checker.check(rewritten(content)).startswith(f"delta <= {shown} at ")
+
+
+def test_scales_and_coordinates_are_as_many():
+    ball, unit = {"kind": "linf", "radius": "1", "of": 2}, {"kind": "laplace", "beta": "4"}
+    lists = [["1"] * count for count in (1, 3)]
+    noises = [{"kind": "independent", "scales": scales, "unit": unit} for scales in lists]
+    for noise in (*noises, [unit], [unit] * 3):
+        with pytest.raises(ValueError, match="as many scales as coordinates"):
+            checker.enclosure(noise, ball, Fraction(1))
 
 
 # Where a value may be replaced by another one that makes a true claim or none.

@@ -91,3 +91,17 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path):
         done = CliRunner().invoke(program, words)
         assert (done.exit_code, done.stdout) == (2, "")
         assert all(part in done.stderr for part in (name, "'x'", "did you mean 'gaussian'?"))
+
+
+def test_columns_keep_their_names_and_come_from_standard_input(tmp_path):
+    path = tmp_path / "scales.csv"
+    words = "allocate - --epsilon 1 --noise laplace --relation add-remove --output"
+    for text, columns in (
+        ("clinic,change\na,1\nb,2\n", "clinic,change"),
+        ("change\n1\n2\n", "name,change"),
+        ("1\n2\n", "name,sensitivity"),
+    ):
+        done = CliRunner().invoke(program, [*words.split(), str(path)], input=text)
+        assert done.exit_code == 0
+        assert path.read_text().splitlines()[0] == f"{columns},scale"
+        assert done.stdout.splitlines()[1].split() == [*columns.split(","), "beta"]

@@ -83,7 +83,7 @@ def test_a_mistake_is_one_message_and_no_answer(words, parts):
         "compare --l2 1 --of 2 --epsilon 1 --quick",
         "calibrate laplace --epsilon 1 --sensitivity 1",
         "allocate sensitivities.csv --noise laplace --epsilon 1",
-        "release counts.csv --l1 1 --epsilon 1 --output noisy.csv",
+        "release counts.csv --l1 1 --epsilon 1 --output noisy.csv --force",
     ],
 )
 def test_a_relation_has_no_default(words, tmp_path, monkeypatch):

@@ -1,11 +1,15 @@
 """`dpnoise verify`, and the certificates that `best` and `calibrate` write."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from dpnoise import Certificate, Gaussian, certify, verify
+from dpnoise.certificates import checker
 from dpnoise.cli.program import program
 
 
@@ -76,3 +80,24 @@ def test_a_certificate_that_cannot_be_written_is_no_answer(tmp_path):
     done = run(*words.split(), target)
     assert done.exit_code == 2
     assert not done.stdout
+
+
+def test_a_certificate_comes_from_standard_input(path):
+    good = path.read_bytes()
+    held = CliRunner().invoke(program, ["verify", "-"], input=good)
+    assert held.exit_code == 0
+    assert "certificates that hold: 1 of 1" in held.stdout
+    for data in (b"", good.replace(b"replace-one", b"add-remove")):
+        refused = CliRunner().invoke(program, ["verify", "-"], input=data)
+        assert refused.exit_code == 1
+        assert "standard input  refused: certificate" in refused.stdout
+
+
+def test_the_checker_that_is_written_out_is_that_of_the_package_and_runs(path, tmp_path):
+    written = tmp_path / "checker.py"
+    with written.open("wb") as file:
+        subprocess.run([sys.executable, "-m", "dpnoise.cli", "checker"], stdout=file, check=True)
+    assert written.read_bytes() == Path(checker.__file__).read_bytes()
+    command = [sys.executable, "-I", "-S", str(written), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"{path}: verified: delta <= ")

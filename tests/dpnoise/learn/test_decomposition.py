@@ -134,3 +134,15 @@ def test_a_seed_warns():
         warnings.simplefilter("error")
         DPPCA(relation="replace-one").fit(X)
         DPPCA(epsilon=math.inf, random_state=0, relation="replace-one").fit(X)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_what_is_guaranteed_is_stated_for_either_relation(noise):
+    delta = "1e-06" if noise == "gaussian" else "0"
+    for settings, who in (
+        ({"relation": "replace-one"}, "one person replaced by another"),
+        (ADDING, "one person more or less"),
+    ):
+        model = DPPCA(1, epsilon=2.0, delta=1e-6, noise=noise, **settings).fit(X)
+        assert model.promise_ == f"{who}, in one row: epsilon = 2, delta = {delta}"
+    assert DPPCA(epsilon=math.inf, relation="replace-one").fit(X).promise_ is None

@@ -180,5 +180,7 @@ def test_a_release_says_what_it_promises_and_is_charged_for_it(name, relation):
 @pytest.mark.parametrize("name", RECORDS)
 def test_no_relation_is_assumed(name):
     for asked in ({}, {"budget": Budget(1.0)}):
-        with pytest.raises(ValueError, match=r"relation: expected .*or as relation=, got None"):
+        with pytest.raises(
+            ValueError, match=r"relation: expected .*of the Budget or as relation=, got None"
+        ):
             RECORDS[name](**asked, **ALONE)

@@ -20,7 +20,7 @@ from dpnoise.privacy.odometer.ledger import (
 )
 from dpnoise.privacy.odometer.renyi import concentrated, renyi_divergences
 from dpnoise.privacy.odometer.sampled import read_distribution
-from dpnoise.sensitivity.relation import check_relation, joined, require_relation
+from dpnoise.sensitivity.relation import IN_SET, check_relation, joined, require_relation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -264,7 +264,7 @@ class Budget:
     ) -> None:
         """Record of a checked release with its relation, unless it exceeds the budget."""
         stated = self._for_all if relation is None else relation
-        if require_relation(problems, stated):
+        if require_relation(problems, stated, f"of the Budget, {IN_SET}"):
             joined(problems, self.relation, stated, "all that a Budget counts")
         if not problems.found:
             reason = self._account.refuse(release)
