@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _SETS = ("sensitivity", "counts", "at_most", "l1", "l2", "linf")
-_MOST = 10**6  # coordinates
+_MOST = 2000  # coordinates, as every set can have
 _LARGE_DELTA, _SMALL_EPSILON = 0.1, 1e-3  # the two together are nearly always a mistake
 
 
@@ -186,14 +186,10 @@ def read_sensitivity(
     if kind not in ("counts", "at_most") and each is not None:
         problems.add(f"--each: expected no --each beside {flags[0]}, got {each!r}")
     numbers = read_numbers(problems, "--sensitivity", value) if kind == "sensitivity" else None
-    if len(problems.found) > before or (kind == "counts" and of == _MOST and rows == 0):
+    if len(problems.found) > before:
         return None
     try:
-        each = 1.0 if each is None else each
-        if kind == "counts":
-            counts = _counts(value, of, each, given)
-            return None if rows == 0 else counts
-        found = _set(kind, numbers or [], value, of, each)
+        found = _set(kind, numbers or [], value, {**given, "of": of})
         if given["relation"] in RELATIONS:
             found = found.stating(given["relation"])
     except ValueError as error:
@@ -202,24 +198,23 @@ def read_sensitivity(
     return None if rows == 0 else found
 
 
-def _counts(m: Any, of: Any, each: Any, given: dict[str, Any]) -> Sensitivity | None:  # noqa: ANN401
-    """The set of counts; None without a relation, which is recorded with the budget."""
-    from dpnoise.sensitivity.counts import Counts  # noqa: PLC0415
+def _set(kind: str, numbers: list[float], value: Any, given: dict[str, Any]) -> Sensitivity:  # noqa: ANN401
+    """The sensitivity set of one kind; ValueError if something is out of range.
 
-    known = given["relation"] in RELATIONS
-    relation = given["relation"] if known else RELATIONS[-1]  # to read the numbers
-    found = Counts(m, of, each, exactly=given["exactly"], relation=relation)
-    return found if known else None
-
-
-def _set(kind: str, numbers: list[float], value: Any, of: Any, each: Any) -> Sensitivity:  # noqa: ANN401
-    """The sensitivity set of one kind; ValueError if something is out of range."""
+    Without a relation, which is refused with the budget, counts get one for their numbers to be
+    read.
+    """
     from dpnoise.sensitivity.at_most import AtMost  # noqa: PLC0415
     from dpnoise.sensitivity.balls import L1, L2, LInf  # noqa: PLC0415
     from dpnoise.sensitivity.convert import as_sensitivity  # noqa: PLC0415
+    from dpnoise.sensitivity.counts import Counts  # noqa: PLC0415
 
     if kind == "sensitivity":
         return as_sensitivity(numbers[0] if len(numbers) == 1 else numbers)
+    of, each = given["of"], 1.0 if given["each"] is None else given["each"]
+    if kind == "counts":
+        relation = given["relation"] if given["relation"] in RELATIONS else RELATIONS[-1]
+        return Counts(value, of, each, exactly=given["exactly"], relation=relation)
     if kind == "at_most":
         return AtMost(value, of, each)
     balls: dict[str, Callable[..., Sensitivity]] = {"l1": L1, "l2": L2, "linf": LInf}

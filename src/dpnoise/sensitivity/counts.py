@@ -190,12 +190,25 @@ class Counts(Sensitivity):
         return replace(self, m=min(self.m, count), of=count)
 
     @property
-    @abstractmethod
     def patterns(self) -> list[tuple[int, int]]:
         """How many counts extreme points change by `each` and by -`each`.
 
         Up to the sign; of those that others surpass in both numbers none is needed.
         """
+        raise NotImplementedError
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        raise NotImplementedError
+
+    def _norm(self, x: Array) -> Array:
+        """The norm."""
+        raise NotImplementedError
+
+    def _support(self, a: Array) -> Array:
+        """The support function."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         """The call that makes the set."""
@@ -221,9 +234,15 @@ class Counts(Sensitivity):
         return np.full(self.of, self.each)
 
     @property
-    @abstractmethod
     def moved(self) -> int:
         """The largest number of counts that one difference changes by `each`."""
+        return max(map(sum, self.patterns))
+
+    @property
+    def extreme_point(self) -> Array:
+        """The first counts changed by `each`, the next ones, if any, by -`each`, shape (K,)."""
+        up, down = self.patterns[len(self.patterns) // 2]
+        return np.repeat([self.each, -self.each, 0.0], [up, down, self.of - up - down])
 
     @property
     def l1(self) -> float:
@@ -234,6 +253,32 @@ class Counts(Sensitivity):
     def l2(self) -> float:
         """The largest l2 norm."""
         return math.sqrt(self.moved) * self.each
+
+    def _refuse(self) -> NoReturn:
+        """Refusal of what needs a volume."""
+        problems = Problems("noise in the norm of a sensitivity set")
+        problems.require(False, "sensitivity", f"a set with a volume ({self.flat})", self)
+        problems.raise_if_any()
+        raise AssertionError
+
+    @property
+    def log_volume(self) -> float:
+        """Refused where there is no volume."""
+        self._refuse()
+
+    @property
+    def mean_square(self) -> Array:
+        """Refused where there is no volume."""
+        self._refuse()
+
+    @property
+    def mean_abs(self) -> Array:
+        """Refused where there is no volume."""
+        self._refuse()
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:  # noqa: ARG002
+        """Refused where there is no volume."""
+        self._refuse()
 
     @property
     def unconditional_hull(self) -> AtMost:
@@ -375,11 +420,6 @@ class AddRemoveCounts(SolidCounts):
         return math.log(12.0) if self.m == self.of else super()._log_unit
 
     @property
-    def moved(self) -> int:
-        """The largest number of counts that one difference changes by `each`."""
-        return self.m
-
-    @property
     def patterns(self) -> list[tuple[int, int]]:
         """How many counts extreme points change by `each` and by -`each`: m in one direction."""
         return [(self.m, 0)]
@@ -388,11 +428,6 @@ class AddRemoveCounts(SolidCounts):
     def unconditional_core(self) -> L1:
         """The l1 ball."""
         return L1(self.each, self.of, relation=self.relation)
-
-    @property
-    def extreme_point(self) -> Array:
-        """The first m counts changed by `each`, shape (K,)."""
-        return np.where(np.arange(self.of) < self.m, self.each, 0.0)
 
     def _norm(self, x: Array) -> Array:
         """The sum of the gauges of the positive and the negative part."""
@@ -440,11 +475,6 @@ class ReplaceOneCounts(SolidCounts):
         return replace_one_moments(self.m, self.of)
 
     @property
-    def moved(self) -> int:
-        """The largest number of counts that one difference changes by `each`."""
-        return min(2 * self.m, self.of)
-
-    @property
     def patterns(self) -> list[tuple[int, int]]:
         """How many counts extreme points change by `each` and by -`each`: up to m of either."""
         m, K = self.m, self.of
@@ -454,13 +484,6 @@ class ReplaceOneCounts(SolidCounts):
     def unconditional_core(self) -> AtMost:
         """At most m of K coordinates."""
         return AtMost(self.m, self.of, self.each, relation=self.relation)
-
-    @property
-    def extreme_point(self) -> Array:
-        """Some counts changed by `each`, up to m of them, as many others by -`each`, shape (K,)."""
-        up = min(self.m, self.of - self.of // 2)
-        place = np.arange(self.of)
-        return self.each * np.where(place < up, 1.0, np.where(place < self.moved, -1.0, 0.0))
 
     def _norm(self, x: Array) -> Array:
         """The larger of the gauges of the positive and the negative part."""
@@ -498,50 +521,20 @@ class ExactCounts(Counts):
     @property
     def flat(self) -> str:
         """Why the set has no volume, and what to do about it."""
-        fewer = f"Counts({self.m}, of={self.of - 1}, relation='replace-one')"
+        each = f", each={self.each!r}" if self.each != 1.0 else ""
+        fewer = f"Counts({self.m}, of={self.of - 1}{each}, relation='replace-one')"
         people = "the public number of persons"
-        if self.m > 1:
-            people = f"{self.m} times {people}"
+        if self.m * self.each != 1.0:
+            people = f"{number_words(self.m * self.each)} times {people}"
         return (
             "all changes add up to 0, a plane without volume: take independent noise, or release "
             f"all counts but one with noise for {fewer}, as the last one is {people} less their sum"
         )
 
-    def _refuse(self) -> NoReturn:
-        """Refusal of what needs a volume."""
-        problems = Problems("noise in the norm of a sensitivity set")
-        problems.require(False, "sensitivity", f"a set with a volume ({self.flat})", self)
-        problems.raise_if_any()
-        raise AssertionError
-
-    @property
-    def log_volume(self) -> float:
-        """Refused, as there is no volume."""
-        self._refuse()
-
-    @property
-    def mean_square(self) -> Array:
-        """Refused, as there is no volume."""
-        self._refuse()
-
-    @property
-    def mean_abs(self) -> Array:
-        """Refused, as there is no volume."""
-        self._refuse()
-
-    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:  # noqa: ARG002
-        """Refused, as there is no volume."""
-        self._refuse()
-
     @property
     def _pairs(self) -> int:
         """The largest number of counts that rise together."""
         return min(self.m, self.of - self.m)
-
-    @property
-    def moved(self) -> int:
-        """The largest number of counts that one difference changes by `each`."""
-        return 2 * self._pairs
 
     @property
     def patterns(self) -> list[tuple[int, int]]:
@@ -558,13 +551,6 @@ class ExactCounts(Counts):
     def unconditional_core(self) -> None:
         """None: flips of signs lead out of the plane."""
         return
-
-    @property
-    def extreme_point(self) -> Array:
-        """Some counts changed by `each`, as many others by -`each`, shape (K,)."""
-        place = np.arange(self.of)
-        up, both = place < self._pairs, place < self.moved
-        return self.each * np.where(up, 1.0, np.where(both, -1.0, 0.0))
 
     def _norm(self, x: Array) -> Array:
         """The larger of the largest |x_i| and sum of |x_i| / (2 m'); infinite off the plane."""
