@@ -2,9 +2,11 @@
 
 Noise in the norm of a set, for another set: with c the largest norm of a difference, the noise
 protects c times its own set, and is in that norm the same noise with its lengths divided by c.
-Blocks: the pure losses of blocks add up to epsilon_1; with a Gaussian block, whose delta is
-delta_G, all of them have delta <= p delta_G(epsilon - epsilon_1) + (1 - p) delta_G(epsilon +
-epsilon_1), p = 1 / (1 + exp(-epsilon_1)), by randomized response (docs/certificates.md).
+Blocks: all Gaussian ones are one quadratic form of the difference, whose largest value over the
+set gives their delta_G exactly; the pure losses of the others add up to at most epsilon_1. All of
+them have delta >= delta_G(epsilon), by leaving the others out, and delta <= p delta_G(epsilon -
+epsilon_1) + (1 - p) delta_G(epsilon + epsilon_1), p = 1 / (1 + exp(-epsilon_1)), by randomized
+response (docs/certificates.md).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from dpnoise.calibration.certify import PURE
 from dpnoise.certificates.bounds import (
     DOMINATED,
+    GAUSSIAN,
     RESPONSE,
     Bounds,
     dominated_delta,
@@ -25,7 +28,7 @@ from dpnoise.certificates.bounds import (
     independent_bounds,
     pure_loss,
     response_delta,
-    squared_mu,
+    weights_of,
 )
 from dpnoise.certificates.sizes import projected, size_in_norm
 from dpnoise.joint.profile import radial_delta_bounds
@@ -34,6 +37,7 @@ from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.k_norm import KNorm
+from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.noise.staircase_2d import Staircase2D
 from dpnoise.sensitivity.balls import L1, L2, LInf
@@ -124,24 +128,31 @@ def _blocks_bounds(noise: BlockNoise, ball: Sensitivity, epsilon: float) -> Boun
         message = f"noise: expected some for each coordinate that can change, got none for {bare}"
         raise ValueError(message)
     loss: Fraction | float = Fraction(0)
-    square = Fraction(0)
+    weights = {"sigma": [Fraction(0)] * ball.dimension, "beta": [Fraction(0)] * ball.dimension}
     for at, part in noise.blocks:
         inner = projected(ball, at.tolist())
-        if isinstance(part, IndependentNoise) and families_of(part) == {Gaussian}:
-            square += squared_mu(part, inner)
+        kind = families_of(part) if isinstance(part, IndependentNoise) else set()
+        name = "sigma" if kind == {Gaussian} else "beta" if kind == {Laplace} else ""
+        if name:
+            for k, weight in zip(at.tolist(), weights_of(part, inner, name), strict=True):
+                weights[name][k] = weight
         else:
             more = loss_of(part, inner)
             loss = math.inf if math.inf in (loss, more) else Fraction(loss) + Fraction(more)
+    square = ball.largest_power_sum(weights["sigma"], 2)
+    loss += ball.largest_power_sum(weights["beta"], 1)
     if square == 0:
         return Bounds(0.0, response_delta(loss, epsilon), PURE if loss <= epsilon else RESPONSE)
+    lower, upper = gaussian_delta(square, epsilon)
+    if loss == 0:
+        return Bounds(lower, upper, GAUSSIAN)
     if loss == math.inf:
-        return Bounds(0.0, 1.0, RESPONSE_AND_GAUSSIAN)
+        return Bounds(lower, 1.0, RESPONSE_AND_GAUSSIAN)
     spent = as_double_above(loss)
     p = 1.0 / (1.0 + math.exp(-spent))
     below = -as_double_above(-(Fraction(epsilon) - Fraction(spent)))
     above = -as_double_above(-(Fraction(epsilon) + Fraction(spent)))
     first, second = (gaussian_delta(square, x)[1] for x in (below, above))
-    lower = gaussian_delta(square, epsilon)[0] if loss == 0 else 0.0
     upper = min((p * first + (1.0 - p) * second) * (1.0 + _ERROR), 1.0)
     return Bounds(min(lower, upper), upper, RESPONSE_AND_GAUSSIAN)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Self
 
@@ -11,11 +12,13 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.power_sums import above
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
+    from dpnoise.sensitivity.power_sums import Weights
 
 
 @dataclass(frozen=True, init=False)
@@ -107,6 +110,16 @@ class Product(Sensitivity):
     def extreme_point(self) -> Array:
         """An extreme point of each block, shape (K,)."""
         return self._per_block(lambda block: block.extreme_point)
+
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The sum of the blocks' largest sums, which are attained together."""
+        total, start = Fraction(0), 0
+        for block in self.blocks:
+            end = start + block.dimension
+            part = weights if isinstance(weights, Fraction) else weights[start:end]
+            total += block.largest_power_sum(part, power)
+            start = end
+        return above(total)
 
     def _norm(self, x: Array) -> Array:
         """The largest norm of a block."""
