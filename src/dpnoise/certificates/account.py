@@ -16,6 +16,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpnoise.calibration.certify import PURE
 from dpnoise.certificates.bounds import (
     DOMINATED,
@@ -122,14 +124,19 @@ def _joint_bounds(noise: Any, ball: Sensitivity, epsilon: float) -> Bounds:  # n
 
 def _blocks_bounds(noise: BlockNoise, ball: Sensitivity, epsilon: float) -> Bounds:
     """Bounds of blocks, of which some may be Gaussian."""
-    covered = {int(i) for at, _ in noise.blocks for i in at}
-    bare = [k for k in range(ball.dimension) if k not in covered and ball.box[k] > 0.0]
-    if bare:
-        message = f"noise: expected some for each coordinate that can change, got none for {bare}"
+    active = ball.active
+    bare = active.copy()
+    for at, _ in noise.blocks:
+        bare[at] = False
+    if bare.any():
+        expected = "expected some for each coordinate that can change"
+        message = f"noise: {expected}, got none for coordinate {int(np.argmax(bare))}"
         raise ValueError(message)
     loss: Fraction | float = Fraction(0)
     weights = {"sigma": [Fraction(0)] * ball.dimension, "beta": [Fraction(0)] * ball.dimension}
     for at, part in noise.blocks:
+        if not active[at].any():
+            continue
         inner = projected(ball, at.tolist())
         kind = families_of(part) if isinstance(part, IndependentNoise) else set()
         name = "sigma" if kind == {Gaussian} else "beta" if kind == {Laplace} else ""

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
 from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
-from dpnoise.certificates.sizes import sides
+from dpnoise.certificates.sizes import MOST_UNEQUAL, sides
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.gaussian import Gaussian
@@ -164,6 +164,8 @@ def _profile(noise: Independent, ball: Sensitivity, epsilon: float) -> tuple[flo
     upper = _upper(shares, epsilon)
     if isinstance(ball, Box | LInf):
         return _lower(shares, epsilon), upper
+    if ball.dimension > MOST_UNEQUAL:
+        return 0.0, upper
     box, point = ball.box, ball.extreme_point
     inner: dict[tuple[AnyNoise, Fraction], int] = {}
     every = one_coordinates(noise, ball)

@@ -26,12 +26,19 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.power_sums import Weights
 
 
+MOST_UNEQUAL = 10**6  # coordinates; a product states more of them in a few bytes
+
+
 def sides(ball: Sensitivity) -> Weights:
-    """The largest change of each coordinate."""
+    """The largest change of each coordinate; ValueError for more than are counted one by one."""
     if isinstance(ball, L1 | L2 | LInf):
         return Fraction(ball.radius)
     if isinstance(ball, AtMost):
         return Fraction(ball.each)
+    if ball.dimension > MOST_UNEQUAL:
+        expected = f"at most {MOST_UNEQUAL} coordinates unless one number is the side of all"
+        message = f"sensitivity: expected {expected}, got {ball.dimension}"
+        raise ValueError(message)
     return [Fraction(x) for x in ball.box.tolist()]
 
 
