@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
@@ -67,10 +68,8 @@ def test_no_field_at_an_extreme_costs_verify_time(kind):
     noise = {**CHECKED, **OTHERS}[kind]
     for content in hostile(noise, SETS["one"], fields=1):
         start = time.process_time()
-        try:
+        with suppress(CertificateError):
             verify(Certificate.from_json(text_of(content)))
-        except CertificateError:
-            pass
         assert time.process_time() - start < 3.0 * SECONDS, content
 
 

@@ -74,7 +74,9 @@ def test_every_set_and_every_cut_gives_the_exact_quadratic_form(ball):
     for sigmas in ([1.0] * 4, rng.integers(1, 9, 4) / 4.0):
         points = extreme_points(ball)
         assert np.all(ball.norm(points) <= 1.0 + 1e-12)
-        mu = math.sqrt(max(math.fsum((d / s) ** 2 for d, s in zip(x, sigmas)) for x in points))
+        mu = math.sqrt(
+            max(math.fsum((d / s) ** 2 for d, s in zip(x, sigmas, strict=True)) for x in points)
+        )
         delta = float(privacy_profile(Gaussian(1.0), mu, 1.0))
         for cut in CUTS:
             found = certify(gaussian_blocks(cut, sigmas), ball, 1.0)
@@ -165,5 +167,5 @@ def test_the_checker_refuses_blocks_that_leave_a_coordinate_or_take_one_twice():
         blocks([0], [1], dimension=3),
         blocks(),
     ):
-        with pytest.raises(ValueError, match="expected|zip"):
+        with pytest.raises(ValueError, match=r"expected|zip"):
             checker.enclosure(noise, ball, Fraction(1))
