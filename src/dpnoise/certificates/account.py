@@ -25,7 +25,6 @@ from dpnoise.certificates.bounds import (
     RESPONSE,
     Bounds,
     dominated_delta,
-    families_of,
     gaussian_delta,
     independent_bounds,
     pure_loss,
@@ -51,6 +50,7 @@ RADIAL, RESPONSE_AND_GAUSSIAN = "layers of the norm", "randomized response and G
 _CELLS = 2**16  # as many as calibration takes
 _BALLS: dict[float, type[L1 | L2 | LInf]] = {1.0: L1, 2.0: L2, math.inf: LInf}
 _ERROR = 1e-11
+_SCALES: dict[type, str] = {Gaussian: "sigma", Laplace: "beta"}  # of blocks that one form describes
 
 
 def unit_ball(noise: Any) -> Sensitivity | None:  # noqa: ANN401  (any noise)
@@ -122,6 +122,12 @@ def _joint_bounds(noise: Any, ball: Sensitivity, epsilon: float) -> Bounds:  # n
     return Bounds(min(lower, best), best, account)
 
 
+def _each(noise: IndependentNoise, ball: Sensitivity, name: str) -> list[Fraction]:
+    """One over the scale of each coordinate, 0 of those that cannot change."""
+    found = weights_of(noise, ball, name)
+    return [found] * ball.dimension if isinstance(found, Fraction) else list(found)
+
+
 def _blocks_bounds(noise: BlockNoise, ball: Sensitivity, epsilon: float) -> Bounds:
     """Bounds of blocks, of which some may be Gaussian."""
     active = ball.active
@@ -138,10 +144,9 @@ def _blocks_bounds(noise: BlockNoise, ball: Sensitivity, epsilon: float) -> Boun
         if not active[at].any():
             continue
         inner = projected(ball, at.tolist())
-        kind = families_of(part) if isinstance(part, IndependentNoise) else set()
-        name = "sigma" if kind == {Gaussian} else "beta" if kind == {Laplace} else ""
-        if name:
-            for k, weight in zip(at.tolist(), weights_of(part, inner, name), strict=True):
+        name = _SCALES.get(type(part.unit)) if isinstance(part, IndependentNoise) else None
+        if name is not None and isinstance(part, IndependentNoise):
+            for k, weight in zip(at.tolist(), _each(part, inner, name), strict=True):
                 weights[name][k] = weight
         else:
             more = loss_of(part, inner)
