@@ -1,6 +1,7 @@
 # make reproduce   everything the papers print, recomputed, with verdicts (results/, figures/)
 #                  with RUN=mine into runs/mine/ instead, with CONFIG=mine.yaml by other settings
 # make test        the tests
+# make help        this list
 # make fuzz        random, round and coinciding parameters against independent accounts
 #                  (SECONDS=60, SEED=the config's)
 # make deep        training in deep learning (Table IV of inid-2024) on scikit-learn's digits, in an
@@ -13,8 +14,10 @@
 # make slurm       the pipeline through a SLURM cluster of two nodes on this machine (as root, with
 #                  Debian's slurm-wlm and munge); WHOLE=1: all of make quick, else some of it
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
-# make readme      the numbers of README.md and docs/what-came-out.md, the findings and images in docs/, from
-#                  the last make reproduce; make findings  words of the causes alone, without a run
+# make readme      records a run: docs/snapshot, and from it the numbers of README.md and
+#                  docs/what-came-out.md, the findings and the images in docs/; make findings  words of
+#                  the causes alone, without a run
+# make look        every figure of a run by rule: no clipped text, none struck through; RUN=
 # make report      report.html: every printed number with its verdict beside its figure, in one
 #                  file that opens without network; provenance.html: rules, code and times
 # make verify      a random tenth of the claims without noise, recomputed by independent paths
@@ -36,8 +39,8 @@ READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: reproduce test slurm fuzz kills unlock quick readme findings report verify docs crate lint bench lock clean test-deep \
-    deep deep_cifar10 deep_gradients deep_weights
+.PHONY: reproduce help look test slurm fuzz kills unlock quick readme findings report verify docs crate lint bench lock clean test-deep \
+    deep deep_cifar10 deep_gradients deep_weights cifar10
 .DELETE_ON_ERROR:
 
 # Snakemake and Matplotlib keep caches in the home folder; where that cannot be written, here.
@@ -46,9 +49,18 @@ ifneq ($(shell mkdir -p "$(HOME_CACHE)/snakemake" 2>/dev/null && test -w "$(HOME
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
 
+SETTINGS = $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
+OWN = $(if $(RUN),runs/$(RUN)/)
+MINUTES = 10
 reproduce: $(READY)
-	$(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
-	@echo "Read $(if $(RUN),runs/$(RUN)/)results/verdicts.md"
+	@test -e $(OWN)results/verdicts.md || echo "make: no complete run in $(OWN)results: everything is computed first," \
+	    "which takes about $(MINUTES) minutes on two idle cores"
+	$(BIN)/snakemake --cores $(CORES) $(SETTINGS)
+	@echo "Read $(OWN)results/verdicts.md"
+	@$(BIN)/dpnoise-papers outcome $(if $(RUN),--folder runs/$(RUN))
+
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
 test: $(READY)
 	$(BIN)/pytest -q -n auto --dist worksteal --durations 15
@@ -59,6 +71,11 @@ slurm: $(READY)
 fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
+# Before PyTorch is installed: the images that only people can fetch.
+cifar10: $(READY)
+	@$(BIN)/dpnoise-papers data images cifar10
+
+deep_cifar10 deep_gradients: cifar10
 deep deep_cifar10 deep_gradients deep_weights: $(DEEP_READY)
 	$(DEEP)/snakemake --cores $(CORES) $@ $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
 	@echo "Read verdicts-$@.md among the results; the next make reproduce counts it in its verdicts.md"
@@ -66,6 +83,9 @@ deep deep_cifar10 deep_gradients deep_weights: $(DEEP_READY)
 test-deep: $(DEEP_READY)
 	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \
 	    tests/dpnoise_papers/inid_2024/deep tests/dpnoise_papers/inid_2024/table_4 tests/dpnoise/learn/test_opacus.py
+
+look: $(READY)
+	DPNOISE_RESULTS=$(OWN)results $(BIN)/pytest -q -n auto tests/of_run
 
 kills: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m kills --kills $(KILLS) $(if $(SEED),--seed $(SEED))
@@ -78,14 +98,12 @@ quick: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config.quick.yaml
 
 readme: reproduce
-	$(BIN)/python -m dpnoise_papers.claims.summary results README.md docs/what-came-out.md
 	$(BIN)/python -m dpnoise_papers.claims.findings docs published results figures
+	$(BIN)/python -m dpnoise_papers.claims.summary docs/snapshot README.md docs/what-came-out.md
 
 findings: $(READY)
 	$(BIN)/python -m dpnoise_papers.claims.findings docs published
 
-SETTINGS = $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
-OWN = $(if $(RUN),runs/$(RUN)/)
 report: reproduce
 	$(BIN)/snakemake $(OWN)report.html --cores 1 $(SETTINGS)
 	$(BIN)/snakemake --cores 1 $(SETTINGS) --report $(OWN)provenance.html --report-metadata workflow/report/metadata.yaml
@@ -95,6 +113,8 @@ verify: $(READY)
 	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE))
 
 docs: $(READY)
+	@test -e $(OWN)results/flipped-huber-2023/which-noise.csv || echo "make: the table of the map 'which noise when' is" \
+	    "computed first, which takes about 20 minutes on two idle cores at the scale of the papers"
 	$(BIN)/snakemake docs --cores $(CORES) --quiet all $(SETTINGS)
 	rm -rf docs/api
 	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs site
@@ -122,13 +142,13 @@ bench: $(READY)
 	$(BIN)/python benchmarks/over_k
 
 # The environments: exactly the files whose hashes are in a lock, made anew when it changes.
-$(READY) $(DEEP_READY): .%/ready: pyproject.toml
+$(READY) $(DEEP_READY): .%/ready: pyproject.toml papers/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("make: Python >= 3.11 needed, found " + sys.version.split()[0] + " (set PYTHON=...)") if sys.version_info < (3, 11) else None'
 	rm -rf $(@D)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(filter %.lock,$^) \
 	    || { echo $(if $(filter $@,$(DEEP_READY)),$(NO_WHEEL),"make: not every file of requirements.lock could be had") >&2; exit 1; }
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e ./papers
 	$(@D)/bin/python -m compileall -q src
 	$(@D)/bin/python -m doctest src/dpnoise/learn/cd.py  # compiles the kernel of the descents, which is kept
 	touch $@
@@ -147,4 +167,4 @@ lock:
 	uv pip compile pyproject.toml --extra dev --extra deep -c requirements.lock $(LOCK) -o requirements-deep.lock
 
 clean:
-	rm -rf results figures quick logs site docs/api report.html provenance.html data/prepared .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf build dist papers/build results figures quick logs site docs/api report.html provenance.html data/prepared .snakemake .pytest_cache .ruff_cache .mypy_cache .hypothesis

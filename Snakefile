@@ -5,9 +5,11 @@
 #   snakemake --cores 2 deep                      optional items, which need an extra (`make deep`)
 # Settings: config.yaml, read strictly in workflow/rules/common.smk; a file given by --configfile
 # and settings given by --config lie over it, and need a folder of their own (--config folder=NAME).
-# Where things are: README.md.
+# Any environment with the packages that pyproject.toml names for the papers will do; src is put on
+# the path, here and for the jobs. Where things are: README.md.
 
 
+include: "workflow/rules/environment.smk"
 include: "workflow/rules/common.smk"
 
 

@@ -45,6 +45,7 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # autodoc shows them
 suppress_warnings = ["ref.ref", "ref.term"]  # of docstrings that scikit-learn hands down
 
+_OF_TUPLES = (tuple.count, tuple.index)
 _OUTSIDE = re.compile(r"\]\((\.\./[^)#]+)(#[^)]*)?\)")
 
 
@@ -78,10 +79,11 @@ def _escape(*arguments: list[str]) -> None:
 
 
 def _not_ours(app: Sphinx, what: str, name: str, found: object, *given: object) -> bool | None:
-    """Leave out what scikit-learn adds to every estimator."""
+    """Leave out what scikit-learn or a tuple adds, and what only the package itself reads."""
     del app, what, given
     where = str(getattr(found, "__module__", ""))
-    return True if where.startswith("sklearn") or name.endswith("_request") else None
+    inner = name.endswith("_request") or name in generated.INTERNAL or found in _OF_TUPLES
+    return True if inner or where.startswith("sklearn") else None
 
 
 def setup(app: Sphinx) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import shutil
 from pathlib import Path
 
-import dpnoise
 from dpnoise_papers.claims.findings import IMAGES
+from dpnoise_papers.data.registry import attributions
 from dpnoise_papers.papers import papers
 
 DOCS = Path(__file__).parent
@@ -17,15 +18,69 @@ _GROUPS = {  # subpackage of dpnoise: title of its part of the reference
     "mechanisms": "Which noise?",
     "sensitivity": "Sensitivity sets",
     "noise": "Noise families",
-    "calibration": "Calibration",
     "joint": "Joint noise",
+    "calibration": "Calibration",
     "allocation": "Allocation",
     "privacy": "Privacy accounts",
     "releases": "Releases",
     "certificates": "Certificates",
     "auditing": "Audits",
+    "optimality": "Optimality",
+    "learn": "Learning",
+    "denoise": "Denoising",
 }
-_OWN_NAMES = ("dpnoise.learn",)  # subpackages whose public names are not those of dpnoise
+_PACKAGES = ("dpnoise", "dpnoise.noise", "dpnoise.learn", "dpnoise.denoise")  # with public names
+_BY_FULL_NAME = (  # classes of what public functions return, and functions that pages explain
+    "dpnoise.allocation.shares.resources",
+    "dpnoise.auditing.audit.Audit",
+    "dpnoise.calibration.budget.Calibration",
+    "dpnoise.calibration.coordinate_noise.CoordinateNoise",
+    "dpnoise.calibration.histogram.calibrate.HistogramCalibration",
+    "dpnoise.calibration.variance_bound.VarianceBound",
+    "dpnoise.certificates.verify.Verification",
+    "dpnoise.denoise.largest_penalty.largest_penalty",
+    "dpnoise.joint.calibrate.JointCalibration",
+    "dpnoise.joint.radial.RadialNoise",
+    "dpnoise.joint.staircase.NormStaircase",
+    "dpnoise.learn.pca.PrivateComponents",
+    "dpnoise.mechanisms.table.Comparison",
+    "dpnoise.mechanisms.table.Mechanism",
+    "dpnoise.mechanisms.vector_noise.IndependentNoise",
+    "dpnoise.optimality.bounds.CostBounds",
+    "dpnoise.optimality.bounds.minimum_cost",
+    "dpnoise.optimality.floor.floor",
+    "dpnoise.privacy.vector.VectorProfile",
+    "dpnoise.privacy.zcdp.ZCDP",
+    "dpnoise.releases.answers.Entry",
+    "dpnoise.releases.answers.Released",
+    "dpnoise.sensitivity.base.Sensitivity",
+)
+INTERNAL = frozenset({  # members that only the package itself reads
+    "box_share", "cells", "continuous", "dispersion", "dominating", "edge", "exact_pieces",
+    "from_dispersion", "largest_loss", "layer_moment", "mass_beyond", "masses_to", "pieces",
+    "place", "split", "zcdp_pair",
+})  # fmt: skip
+
+
+def _named(name: str) -> object:
+    """The object of a full name."""
+    module, _, last = name.rpartition(".")
+    return getattr(importlib.import_module(module), last)
+
+
+def public_names() -> dict[str, object]:
+    """Every name with a page: public classes and functions, methods of objects, results."""
+    found: dict[str, object] = {}
+    for package in _PACKAGES:
+        for name in importlib.import_module(package).__all__:
+            one = _named(f"{package}.{name}")
+            if callable(one) and one not in found.values():
+                found[f"{package}.{name}"] = one
+    for name, one in list(found.items()):
+        if not (inspect.isclass(one) or inspect.isroutine(one)):  # an object, as `release` is
+            methods = inspect.getmembers(one, inspect.ismethod)
+            found |= {f"{name}.{own}": bound for own, bound in methods if own[0] != "_"}
+    return found | {name: _named(name) for name in _BY_FULL_NAME}
 
 
 def _section(title: str, names: list[str]) -> str:
@@ -36,20 +91,11 @@ def _section(title: str, names: list[str]) -> str:
 
 def reference() -> str:
     """Page that lists every public name, by the subpackage that defines it."""
-    parts: dict[str, list[str]] = {}
-    for name in dpnoise.__all__:
-        group = getattr(dpnoise, name).__module__.split(".")[1]
-        parts.setdefault(_GROUPS.get(group, group.capitalize()), []).append(f"dpnoise.{name}")
-    order = [*_GROUPS.values(), *sorted(set(parts) - set(_GROUPS.values()))]
+    parts: dict[str, list[str]] = {title: [] for title in _GROUPS.values()}
+    for name, one in public_names().items():
+        parts[_GROUPS[one.__module__.split(".")[1]]].append(name)
     text = "# Reference of public names\n"
-    for title in order:
-        if title in parts:
-            text += _section(title, parts[title])
-    for module in _OWN_NAMES:
-        names = getattr(importlib.import_module(module), "__all__", ())
-        if names:
-            text += _section(module, [f"{module}.{name}" for name in names])
-    return text
+    return text + "".join(_section(title, names) for title, names in parts.items() if names)
 
 
 def _picture(name: str) -> str:
@@ -84,7 +130,8 @@ def gallery() -> str:
         ]
         if parts:
             text += f"\n## {paper.id}\n" + "".join(parts)
-    return text
+    told = (f"{one.title}. {one.citation}. Licence: {one.licence}." for one in attributions())
+    return text + "\n## Data\n\n" + "".join(f"- {_plain(words)}\n" for words in told)
 
 
 def _plain(text: str) -> str:

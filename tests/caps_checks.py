@@ -116,14 +116,14 @@ def variance_of_a_histogram():
 
 def doublings_of_an_odometer():
     """No epsilon is promised."""
-    budget = Budget(1e4, 1e-6)
+    budget = Budget(1e4, 1e-6, relation="replace-one")
     budget.spend(Gaussian(0.1), 1.0)
     assert budget.epsilon_of() == math.inf
     assert budget.remaining() == 0.0
 
 
 def halvings_of_what_is_left():
-    budget = Budget(2.0, 1e-6, account="gaussian-filter")
+    budget = Budget(2.0, 1e-6, account="gaussian-filter", relation="replace-one")
     budget.spend(Gaussian(4.0), 1.0)
     budget.spend_dp(budget.remaining())
 
@@ -267,7 +267,7 @@ def refinements_of_a_quantile():
     from dpnoise import release
 
     with pytest.raises(RuntimeError, match="not decided"):
-        release.quantile([0.5], 0.5, bounds=(0.0, 1.0), epsilon=1.0)
+        release.quantile([0.5], 0.5, bounds=(0.0, 1.0), epsilon=1.0, relation="replace-one")
 
 
 def _zeros():

@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = [
-    "Snakefile", "config.yaml", "config.quick.yaml", "profiles", "published", "src", "workflow",
+    "Snakefile", "config.yaml", "config.quick.yaml", "pyproject.toml", "profiles", "published",
+    "src", "workflow",
     "data/registry.yaml", "data/cities.yaml", "data/images.yaml",
 ]  # fmt: skip
 
@@ -29,8 +30,12 @@ def copy_into(folder: Path, *more: str) -> Path:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Variables for a run in a copy: its own package, no mirror."""
-    return os.environ | {"PYTHONPATH": str(folder / "src"), "DPNOISE_DATA_MIRROR": ""}
+    """Variables for a run in a copy: no mirror, and no path of modules but what its Snakefile sets.
+
+    The code of the copy runs all the same, though the environment has another one installed.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return kept | {"DPNOISE_DATA_MIRROR": "", "PWD": str(folder)}
 
 
 def command(*arguments: str, cores: int = 1, files: tuple[str, ...] = ()) -> list[str]:

@@ -1,17 +1,80 @@
 """Generated pages of the site: every public name, every picture that is there."""
 
+import dataclasses
+import inspect
 import re
 import runpy
 
+import pytest
+from numpydoc.docscrape import FunctionDoc
+
 import dpnoise
+import dpnoise.denoise as dpnoise_denoise
+import dpnoise.learn as dpnoise_learn
 from document_pages import ROOT
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
+from dpnoise.releases.release import Release
 
 MADE = runpy.run_path(str(ROOT / "docs" / "generated.py"))
 
 
+def listed():
+    return re.findall(r"^   (dpnoise[\w.]+)$", MADE["reference"](), re.MULTILINE)
+
+
 def test_the_reference_lists_every_public_name_once():
-    listed = re.findall(r"^   (dpnoise\.\w+)$", MADE["reference"](), re.MULTILINE)
-    assert sorted(listed) == sorted(f"dpnoise.{name}" for name in dpnoise.__all__)
+    names = listed()
+    assert len(names) == len({name.lower() for name in names})  # a file each, on any system
+    for package in (dpnoise, dpnoise_denoise, dpnoise_learn):
+        assert {f"{package.__name__}.{name}" for name in package.__all__} <= set(names)
+    assert {"dpnoise.noise.KNorm", "dpnoise.noise.Staircase2D"} <= set(names)
+    assert "dpnoise.noise.Gaussian" not in names  # has a page as dpnoise.Gaussian
+    assert not [name for name in names if re.search(r"\._|__", name)]
+
+
+def test_the_helpers_of_release_have_pages():
+    helpers = {name for name in vars(Release) if not name.startswith("_")}
+    assert helpers >= {"count", "histogram", "mean", "quantile", "sum"}
+    pages = {name for name in listed() if name.startswith("dpnoise.release.")}
+    assert pages == {f"dpnoise.release.{name}" for name in helpers}
+
+
+def returned(function):
+    """Names of classes in the section of what a function returns."""
+    types = [one.type for one in FunctionDoc(function)["Returns"]]
+    return {word for text in types for word in re.findall(r"\b[A-Z]\w+(?![\w.])", text)}
+
+
+def test_what_public_functions_return_has_a_page():
+    pages = {name.rpartition(".")[2] for name in listed()}
+    found = {name: one for name, one in MADE["public_names"]().items() if inspect.isroutine(one)}
+    assert len(found) > 40
+    assert {"Mechanism", "Comparison", "Released"} <= set().union(*map(returned, found.values()))
+    # A letter of shapes, classes of other packages, and a page that some file systems cannot hold.
+    others = {"K", "Measurement", "PrivacyLossDistribution", "Floor"}
+    for name, function in found.items():
+        assert returned(function) <= pages | others, name
+
+
+METHODS = {
+    "pdf", "logpdf", "pmf", "logpmf", "cdf", "sf", "logsf", "ppf", "isf", "var", "std", "mean_abs",
+    "fisher_information", "rvs", "scaled", "coupled",
+}  # fmt: skip
+OWN = {"FlippedHuber": {"centre_mass"}, "Histogram": {"bound", "unimodal", "width"}}
+
+
+@pytest.mark.parametrize("family", [*FAMILIES.values(), *INTEGER_FAMILIES.values(), Histogram])
+def test_pages_of_noise_show_the_methods_of_scipy_and_nothing_internal(family):
+    left_out = runpy.run_path(str(ROOT / "docs" / "conf.py"))["_not_ours"]
+    fields = {field.name for field in dataclasses.fields(family)} | {"bound", "log_concave"}
+    members = {name: getattr(family, name) for name in dir(family) if name[0] != "_"}
+    shown = {
+        name
+        for name, one in members.items()
+        if name not in fields and not left_out(None, "class", name, one, False, None)
+    }
+    assert {"cdf", "var", "rvs"} <= shown
+    assert shown <= METHODS | OWN.get(family.__name__, set())
 
 
 def test_pictures_of_the_gallery_exist_and_have_captions():

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+import figure_checks
 from dpnoise_papers import style
 from dpnoise_papers.claims.beside import printed_numbers
 from dpnoise_papers.claims.judge import LEGEND, judge
@@ -51,17 +52,32 @@ def test_every_verdict_has_a_mark():
 
 
 def table_3_inputs(missing="boston"):
-    """Return a synthetic result table and the printed numbers: ours are 1.5 times those."""
+    """Return a synthetic result table and the printed numbers: ours are 1.5 times those.
+
+    `missing` is the data set, or several, that could not be had.
+    """
+    missing = [missing] if isinstance(missing, str) else missing
     claims = [claim for claim in read_claims(CLAIMS) if claim.result == RESULT]
     printed = printed_numbers(claims, judge(claims, {}), paper="flipped-huber-2023", item="table-3")
     wide = printed.pivot_table(index=["dataset", "mechanism"], columns="column", values="printed")
     table = (1.5 * wide).reset_index().assign(reading="chosen")
-    table["status"] = np.where(table["dataset"] == missing, "missing", "ok")
+    table["status"] = np.where(table["dataset"].isin(missing), "missing", "ok")
     for column in ("nmse", "test_error"):
-        table.loc[table["dataset"] == missing, column] = np.nan
+        table.loc[table["dataset"].isin(missing), column] = np.nan
         table[f"{column}_low"], table[f"{column}_high"] = 0.9 * table[column], 1.3 * table[column]
     verdicts = judge(claims, {RESULT: table})
     return table, printed_numbers(claims, verdicts, paper="flipped-huber-2023", item="table-3")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_a_figure_of_missing_rows_is_whole_and_no_text_is_struck_through(share):
+    datasets = sorted(set(table_3_inputs()[0]["dataset"]))
+    missing = datasets[: round(share * len(datasets))]
+    figure = figure_checks.drawn(table_3(*table_3_inputs(missing)))
+    said = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert said.count("not run") == 4 * len(missing)  # two mechanisms, two panels
+    assert figure_checks.struck_texts(figure) == []
+    assert figure_checks.clipped_texts(figure) == []
 
 
 FIGURES = {

@@ -114,7 +114,7 @@ def test_a_cell_of_the_map_and_the_other_set_can_be_chosen(page, table):
     here = here[(here["epsilon"] == 3.0) & (here["delta"] == 0.0)]
     choose(page, delta=0)
     assert page.value(SHOWN)["name"] == here["mechanism"].iloc[0]
-    assert "AtMost(3, of=8)" in page.value(SHOWN)["python"]
+    assert 'AtMost(3, of=8, relation="add-remove")' in page.value(SHOWN)["python"]
     assert page.value("document.querySelectorAll('#map [aria-pressed=true]').length") == 1
 
 

@@ -261,6 +261,19 @@ def test_a_target_with_a_typo_is_answered_with_the_nearest(copy):
     assert "Traceback" not in said
 
 
+def test_a_package_that_the_environment_lacks_is_named_with_the_command(copy):
+    """Other tests show that the code of a checkout runs without an install step."""
+    path = copy / "pyproject.toml"
+    project = path.read_text(encoding="utf-8")
+    path.write_text(project.replace('"numpy>=2.0"', '"numpy>=2.0", "no-such-package>=7"', 1))
+    done = snakemake(copy, FIGURE, "--dry-run")
+    path.write_text(project)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "this environment lacks no-such-package>=7: `python -m pip install" in said
+    assert "Traceback" not in said
+
+
 def test_a_mirror_that_does_not_exist_is_refused(copy):
     done = snakemake(copy, "--dry-run", variables={"DPNOISE_DATA_MIRROR": "/nowhere"})
     assert done.returncode == 1

@@ -16,16 +16,16 @@ def imports_of(extra: str) -> Iterator[None]:
     Parameters
     ----------
     extra : str
-        The extra's name, as in `pip install "dpnoise[extra]"`.
+        The extra's name, as in `pip install ".[extra]"`.
 
     Raises
     ------
     ModuleNotFoundError
-        Naming the missing package and the extra.
+        Naming the missing package and a command that works in a checkout: no index has dpnoise.
     """
     try:
         yield
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
-        message = f'{package} is not installed: pip install "dpnoise[{extra}]"'
+        message = f'{package} is not installed: pip install ".[{extra}]" in a checkout of dpnoise'
         raise ModuleNotFoundError(message, name=error.name) from error

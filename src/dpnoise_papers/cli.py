@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     same.set_defaults(command=_compare)
     commands.add_submissions(groups.add_parser("submissions", help="a run on a cluster, on paper"))
     commands.add_verify(groups.add_parser("verify", help="claims recomputed independently"))
+    commands.add_outcome(groups.add_parser("outcome", help="a run beside the recorded one"))
     commands.add_costs(groups.add_parser("costs", help="table of time, memory and disk by item"))
     commands.add_standards(
         groups.add_parser("codecheck", help="codecheck.yml from the items"),
@@ -82,6 +83,12 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     places = argparse.ArgumentParser(add_help=False)
     places.add_argument("--cache", default="data/raw", help="folder of downloads [%(default)s]")
     places.add_argument("--mirror", help="folder of further copies [$DPNOISE_DATA_MIRROR]")
+    official = argparse.ArgumentParser(add_help=False)
+    official.add_argument("--offline", action="store_true", help="do not ask official addresses")
+    official.add_argument(
+        "--source", choices=("nearest", "official"), default="nearest",
+        help="official: neither the mirror nor the shipped copies [%(default)s]",
+    )  # fmt: skip
     registry = argparse.ArgumentParser(add_help=False)
     registry.add_argument("--registry", help="registry of data sets [data/registry.yaml]")
     actions = parser.add_subparsers(required=True, metavar="ACTION")
@@ -90,16 +97,37 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--json", action="store_true", help="everything the registry says, as JSON")
     show.set_defaults(command=_data_list)
 
-    fetch = actions.add_parser("fetch", parents=[places, registry], help="get and verify sets")
+    fetch = actions.add_parser(
+        "fetch", parents=[places, official, registry], help="get and verify sets"
+    )
     fetch.add_argument("names", nargs="*", metavar="NAME")
     fetch.add_argument("--all", action="store_true", help="every set")
-    fetch.add_argument("--offline", action="store_true", help="do not ask the official sources")
     fetch.set_defaults(command=_data_fetch)
 
     verify = actions.add_parser(
-        "verify", parents=[places, registry], help="check every copy in the cache and the mirror"
+        "verify", parents=[places, registry], help="check every local and shipped copy"
     )
     verify.set_defaults(command=_data_verify)
+
+    compare = actions.add_parser(
+        "compare-official", parents=[registry], help="shipped copies against official addresses"
+    )
+    compare.add_argument("names", nargs="*", metavar="NAME", help="by default every set")
+    compare.set_defaults(command=_data_compare_official)
+
+    images = actions.add_parser(
+        "images", parents=[places], help="get and verify labelled images (CIFAR-10)"
+    )
+    images.add_argument("name", metavar="NAME")
+    images.add_argument("--registry", help="registry of images [data/images.yaml]")
+    images.set_defaults(command=_data_images)
+
+    count = actions.add_parser(
+        "count-trips", parents=[places], help="tables of Manhattan's counts, made of single trips"
+    )
+    count.add_argument("folder", metavar="FOLDER", help="where the two tables are written")
+    count.add_argument("--registry", help="registry of cities [data/cities.yaml]")
+    count.set_defaults(command=_data_count_trips)
 
     again = actions.add_parser("retry", help="have the next run try missing sets again")
     again.add_argument("names", nargs="*", metavar="NAME", help="by default every missing set")
@@ -152,6 +180,7 @@ def _data_fetch(arguments: argparse.Namespace) -> int:
                 cache=arguments.cache,
                 mirror=arguments.mirror,
                 offline=arguments.offline,
+                source=arguments.source,
                 registry=arguments.registry,
             )
         except DatasetUnavailable as error:
@@ -159,17 +188,20 @@ def _data_fetch(arguments: argparse.Namespace) -> int:
         else:
             rows, columns = data.features.shape
             print(f"{name:<15} {rows:>6} x {columns:<3} from {data.source}")
+            for reason in data.refused:
+                print(f"{PROGRAM}: refused: {reason}", file=sys.stderr)
     return _fail("\n".join(missing), UNAVAILABLE) if missing else OK
 
 
 def _data_verify(arguments: argparse.Namespace) -> int:
-    """Check every copy in the cache and the mirror."""
-    from dpnoise_papers.data.copies import check_mirror, copies_in, mirror_folder
+    """Check every copy in the cache, the mirror and the repository."""
+    from dpnoise_papers.data.copies import check_mirror, copies_in, places_of
     from dpnoise_papers.data.fetch import read_verified
     from dpnoise_papers.data.registry import read_cities, read_registry
 
     check_mirror(arguments.mirror)
-    folders = [Path(arguments.cache), mirror_folder(arguments.mirror)]
+    places = places_of(arguments.registry, cache=arguments.cache, mirror=arguments.mirror)
+    folders = [place.folder for place in places.folders]
     tables = dict(read_registry(arguments.registry).tables)
     if arguments.registry is None:
         tables |= read_cities().tables
@@ -183,12 +215,73 @@ def _data_verify(arguments: argparse.Namespace) -> int:
                 bad.append(f"{path}: not table {name!r}: {error}")
             else:
                 print(f"{name:<20} {path}")
-        if not paths:
+        if not paths and not entry.replaced_by:
             absent.append(name)
     if bad:
         return _fail("\n".join(bad), REFUSED)
     if absent:
-        return _fail(f"no copy in the cache or the mirror of: {', '.join(absent)}", UNAVAILABLE)
+        return _fail(f"no local or shipped copy of: {', '.join(absent)}", UNAVAILABLE)
+    return OK
+
+
+def _data_compare_official(arguments: argparse.Namespace) -> int:
+    """Compare the shipped copies with what the official addresses serve."""
+    from dpnoise_papers.data.official import compare_official
+    from dpnoise_papers.data.registry import read_cities, read_registry
+
+    registry = read_registry(arguments.registry)
+    sets = {name: registry.find(name)[1] for name in registry.sets}
+    if arguments.registry is None:
+        cities = read_cities()
+        sets |= {name: cities.find(name)[1] for name in cities.sets}
+    unknown = [name for name in arguments.names if name not in sets]
+    if unknown:
+        raise ValueError(f"data set: expected some of {', '.join(sets)}, got {', '.join(unknown)}")
+    chosen = {name: sets[name] for name in arguments.names or sets}
+    code = OK
+    for name, words, same in compare_official(chosen, arguments.registry):
+        print(f"{name:<15} {words}", flush=True)
+        code = code if same else DIFFERENT
+    return code
+
+
+def _data_images(arguments: argparse.Namespace) -> int:
+    """Get and verify labelled images, or say what to get and where to put it."""
+    from dpnoise_papers.data.copies import check_mirror
+    from dpnoise_papers.data.dataset import DatasetUnavailable
+    from dpnoise_papers.data.images import load_images
+    from dpnoise_papers.data.images_registry import find_images
+
+    check_mirror(arguments.mirror)
+    where = {"cache": arguments.cache, "mirror": arguments.mirror}
+    entry = find_images(arguments.name, arguments.registry)
+    try:
+        images, source = load_images(arguments.name, registry=arguments.registry, **where)
+    except DatasetUnavailable as error:
+        copy, wanted = next(iter(entry.copies.items()))
+        return _fail(
+            f"{entry.title} cannot be had from here: download {wanted.url} ({wanted.bytes} bytes, "
+            f"sha256 {wanted.sha256}) and put it into {arguments.cache} as {copy}.tar.gz "
+            f"({error.reason})",
+            UNAVAILABLE,
+        )
+    print(f"{entry.title} from {source}{': ' + images.note if images.note else ''}")
+    return OK
+
+
+def _data_count_trips(arguments: argparse.Namespace) -> int:
+    """Write the tables of Manhattan's counts that replace single trips."""
+    from dpnoise_papers.data.city.counts import write_counts
+    from dpnoise_papers.data.copies import check_mirror
+    from dpnoise_papers.data.dataset import DatasetUnavailable
+
+    check_mirror(arguments.mirror)
+    where = {"cache": arguments.cache, "mirror": arguments.mirror, "offline": True}
+    try:
+        for path in write_counts(arguments.folder, registry=arguments.registry, **where):
+            print(path)
+    except DatasetUnavailable as error:
+        return _fail(str(error), UNAVAILABLE)
     return OK
 
 

@@ -1,10 +1,11 @@
-"""The commands on a whole run: `submissions`, `verify` and `costs`; what they need comes later."""
+"""The commands on a whole run: `submissions`, `verify`, `outcome` and others."""
 # ruff: noqa: PLC0415, T201
 
 from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 
 
 def add_submissions(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +34,12 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="of the draw [random, and printed]")
     parser.add_argument("--cores", type=int, default=2, help="processes [%(default)s]")
     parser.set_defaults(command=_verify)
+
+
+def add_outcome(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `outcome`."""
+    parser.add_argument("--folder", default="", help="folder of the run [that of the papers]")
+    parser.set_defaults(command=_outcome)
 
 
 def add_costs(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +99,15 @@ def _verify(arguments: argparse.Namespace) -> int:
     )
     print("\n".join(report.lines()))
     return int(bool(report.disagreements))
+
+
+def _outcome(arguments: argparse.Namespace) -> int:
+    """Say what came out of a run; 1 where a copy in data/shipped was refused."""
+    from dpnoise_papers.run.outcome import outcome
+
+    found = outcome(Path(arguments.folder) / "results")
+    print("\n".join(found.lines))
+    return found.code
 
 
 def _costs(arguments: argparse.Namespace) -> int:

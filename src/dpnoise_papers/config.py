@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, create_model
 
@@ -32,9 +32,10 @@ class ConfigError(ValueError):
 
 
 class Data(Section):
-    """Where data sets are kept."""
+    """Where data sets are kept and taken from."""
 
     cache: Folder
+    source: Literal["nearest", "official"]
     offline: bool
 
 

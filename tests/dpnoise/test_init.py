@@ -1,18 +1,21 @@
-"""Public names of the library and of `dpnoise.learn`: each resolves; importing is cheap."""
+"""Public names of the library and two subpackages: each resolves; importing is cheap."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import dpnoise
-from dpnoise import learn
+from document_pages import ROOT
+from dpnoise import denoise, learn
 
 of_each_package = pytest.mark.parametrize(
-    "package", [dpnoise, learn], ids=lambda package: package.__name__
+    "package", [dpnoise, denoise, learn], ids=lambda package: package.__name__
 )
 
 
@@ -36,6 +39,16 @@ def test_type_checkers_see_the_names_that_exist_at_run_time(package):
     guarded = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {alias.name: node.module for node in guarded.body for alias in node.names}
     assert seen == package._MODULES
+
+
+def test_the_version_is_one_text_that_both_distributions_read():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", dpnoise.__version__)
+    for folder in ("", "papers"):
+        text = (ROOT / folder / "pyproject.toml").read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+        assert content["project"]["dynamic"] == ["version"]
+        found = content["tool"]["setuptools"]["dynamic"]["version"]
+        assert found == {"attr": "dpnoise._version.__version__"}
 
 
 @of_each_package

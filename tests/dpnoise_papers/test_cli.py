@@ -187,7 +187,7 @@ def test_config_check(capsys, monkeypatch):
 def test_a_bare_installation_says_what_to_install(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "dpnoise_papers.config", None)
     assert cli.main(["config", "check", "config.yaml"]) == 2
-    assert 'pip install "dpnoise[papers]"' in capsys.readouterr().err
+    assert 'pip install ".[papers]" in a checkout' in capsys.readouterr().err
 
 
 def test_submissions_on_paper(capsys, tmp_path):

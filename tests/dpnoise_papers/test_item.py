@@ -2,14 +2,17 @@
 
 import inspect
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from dpnoise_papers.call import resolve
+from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.config import config_model
 from dpnoise_papers.item import PART, Figure, Item, Table
 from dpnoise_papers.papers import papers
 
+ROOT = Path(__file__).parents[2]
 ITEMS = [(paper, item) for paper in papers() for item in paper.items]
 NAMES = [f"{paper.id}/{item.id}" for paper, item in ITEMS]
 ALL = pytest.mark.parametrize(("paper", "item"), ITEMS, ids=NAMES)
@@ -98,3 +101,21 @@ def test_every_section_of_the_settings_belongs_to_an_item():
             if declared and declared.parts
         }
         assert set(models) <= used | lists
+
+
+# Their printed numbers count trials: 'exactly one range', which no axis shows.
+TRIVIAL = {"flipped-huber-2023": ("table-1",)}
+
+
+@pytest.mark.parametrize("paper", papers(), ids=lambda paper: paper.id)
+def test_printed_numbers_are_handed_to_the_figures_that_have_them(paper):
+    path = ROOT / "published" / f"{paper.id}.csv"
+    claims = read_claims(path) if path.is_file() else []
+    drawn = {item.id for item in paper.items if item.figure and not item.figure.printed}
+    assert [
+        claim.id
+        for claim in claims
+        if claim.item in drawn and claim.kind == "printed" and claim.quantity == "number"
+        if claim.printed and not claim.relation and claim.result
+        if claim.item not in TRIVIAL.get(paper.id, ())
+    ] == []

@@ -1,4 +1,5 @@
-# One verified archive per data set, or the reason why there is none (dpnoise_papers.data).
+# One verified archive per data set, or the reason why there is none (dpnoise_papers.data). Default
+# runs take the copies in data/shipped and ask no network.
 
 from dpnoise_papers.data.attempts import tried_with
 from dpnoise_papers.data.images_registry import read_images_registry
@@ -19,6 +20,7 @@ DATASETS, IMAGES = sorted(REGISTRY.sets), sorted(IMAGES_REGISTRY)
 # they change, but only missing ones are to be tried again (`tried_with`).
 config["datasets"] = {
     "cache": SETTINGS.data.cache,
+    "source": SETTINGS.data.source,
     "offline": SETTINGS.data.offline,
     "strict": SETTINGS.strict,
 }

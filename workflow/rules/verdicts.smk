@@ -6,8 +6,7 @@ from pathlib import Path
 from dpnoise_papers.claims.documents import templates
 
 CLAIMS = sorted(str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md")
-DOCUMENTS = templates()
-ACCOUNTS = list(DOCUMENTS.values())
+ACCOUNTS = list(templates().values())
 SNAPSHOT = sorted(str(path) for path in Path("docs/snapshot").glob("*.csv"))
 
 
@@ -15,7 +14,6 @@ rule verdicts:
     input:
         published=CLAIMS,
         tables=lambda w: named_results(SETTINGS, PAPERS, ACCOUNTS),
-        documents=list(DOCUMENTS),
         templates=ACCOUNTS,
         snapshot=SNAPSHOT,
     output:

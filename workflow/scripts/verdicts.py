@@ -1,4 +1,4 @@
-"""Judge every claim of the papers against the result tables, and the documents by a full run."""
+"""Judge every claim of the papers against the result tables; compare with the recorded run."""
 
 from pathlib import Path
 
@@ -7,10 +7,9 @@ from dpnoise_papers.claims import findings
 from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
-from dpnoise_papers.claims.references import VERDICTS, named_tables
+from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.claims.report import markdown
-from dpnoise_papers.claims.summary import differences
-from dpnoise_papers.result_files import read_table, write_table, write_text
+from dpnoise_papers.result_files import write_table, write_text
 
 given, params = snakemake.input, snakemake.params
 table, page = map(Path, snakemake.output)
@@ -24,16 +23,12 @@ with logged(snakemake.log[0]) as log:
     write_table(verdicts, table)
     log.append(verdicts["verdict"].value_counts(sort=False).to_string())
     stale = []
-    if not params.changed:  # numbers of the documents are those of the papers' settings
-        judged = results | {VERDICTS: read_table(table)}
-        for document, text in zip(given.get("documents", ()), texts, strict=True):
-            stale += differences(document, text, judged)
-    if given.get("snapshot") and not params.changed:
-        run = findings.snapshot(published, results, verdicts)
+    if given.get("snapshot") and not params.changed:  # the recorded run has the papers' settings
+        run = findings.snapshot(published, results, verdicts, texts)
         kept = findings.read_snapshot(Path(given.snapshot[0]).parent)
         stale += findings.differences(kept, run)
     write_text(markdown(published, verdicts, results, stale, params.changed), page)
     log.extend(stale)
     if stale and params.strict:
-        message = "documents differ from this run (`make readme` repairs them):\n"
+        message = "this run differs from the recorded one (`make readme` records this one):\n"
         raise SystemExit(message + "\n".join(stale))

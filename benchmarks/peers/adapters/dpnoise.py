@@ -23,6 +23,6 @@ def laplace_epsilon(noise: float, copies: int, delta: float) -> float:
 
 
 def _epsilon(noise: Gaussian | Laplace, copies: int, delta: float) -> float:
-    budget = Budget(epsilon=MOST, delta=delta)
+    budget = Budget(epsilon=MOST, delta=delta, relation="replace-one")
     budget.spend(noise, 1.0, times=copies)
     return budget.epsilon_of()

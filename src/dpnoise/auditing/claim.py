@@ -20,7 +20,7 @@ from dpnoise._validation import Problems
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.noise.rational import as_double_above
-from dpnoise.privacy.odometer.ledger import read_release
+from dpnoise.privacy.odometer.ledger import is_own_set, read_release
 from dpnoise.privacy.vector import profile_of_shares
 from dpnoise.sensitivity.base import Sensitivity
 
@@ -93,7 +93,8 @@ def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> Claim:  # n
 
 def _radial(problems: Problems, noise: RadialNoise, sensitivity: object) -> _Deltas:
     """Upper bounds on delta of radial noise that no noise of one number dominates."""
-    size: Any = 1.0 if sensitivity == noise.ball else sensitivity
+    own = isinstance(sensitivity, Sensitivity) and is_own_set(noise, sensitivity)
+    size: Any = 1.0 if own else sensitivity
     if not problems.number("sensitivity", size, low=0.0, open_low=True):
         size = 1.0
     unit = noise.scaled(1.0 / float(size))

@@ -20,14 +20,15 @@ from dpnoise.certificates.document import (
     text_of_document,
 )
 from dpnoise.certificates.exact_text import fraction_of, text_of
+from dpnoise.noise.rational import as_double_above
 from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.relation import IN_SET, require_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
 FORMAT, VERSION = "dpnoise certificate", 1
-RELATIONS = ("replace-one", "add-remove")
 _FIELDS = {
     *("format", "format_version", "package_version", "noise", "sensitivity", "dimension"),
     *("relation", "epsilon", "delta", "certified_by", DIGEST),
@@ -63,8 +64,8 @@ class Certificate:
         coordinate; or noise for a vector.
     sensitivity : Sensitivity
         The set of differences of the answers on neighbouring data sets.
-    relation : str
-        What neighbouring means: "replace-one" or "add-remove".
+    relation : {"add-remove", "replace-one"}
+        Which data sets are neighbours; that of `sensitivity`, if it states one.
     epsilon, lower, upper : Fraction
         The guarantee, and the bounds on delta.
     certified_by : tuple of str
@@ -75,10 +76,12 @@ class Certificate:
     Examples
     --------
     >>> from dpnoise import Certificate, Laplace, certify
-    >>> text = certify(Laplace(2.0), 1.0, 0.5).to_json()
+    >>> text = certify(Laplace(2.0), 1.0, 0.5, relation="add-remove").to_json()
     >>> found = Certificate.from_json(text)
     >>> found.noise, found.delta
     (Laplace(beta=2.0), 0.0)
+    >>> found.promise
+    'one person more or less, in one number, by at most 1: epsilon = 0.5, delta = 0'
     """
 
     noise: Any
@@ -89,6 +92,15 @@ class Certificate:
     upper: Fraction
     certified_by: tuple[str, ...]
     package_version: str
+
+    def __post_init__(self) -> None:
+        """The relation is also that of the set."""
+        object.__setattr__(self, "sensitivity", self.sensitivity.stating(self.relation))
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in one sentence."""
+        return self.sensitivity.promise(float(self.epsilon), as_double_above(self.upper))
 
     @property
     def delta(self) -> float:
@@ -235,8 +247,7 @@ def check_claim(
     upper: Fraction | None = None,
 ) -> None:
     """Record of what is wrong with the parts of a claim; None is a part that was not understood."""
-    known = isinstance(relation, str) and relation in RELATIONS
-    problems.require(known, "relation", f"one of {', '.join(RELATIONS)}", relation)
+    require_relation(problems, relation, IN_SET)
     good = epsilon is None or problems.number("epsilon", epsilon, low=0.0, high=1e4)
     if epsilon is not None and good and float(epsilon) != epsilon:
         problems.add(f"epsilon: expected a double, got {epsilon}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dpnoise._validation import Problems
+from dpnoise._version import __version__
 from dpnoise.calibration.budget import Calibration
 from dpnoise.certificates.account import account_bounds
 from dpnoise.certificates.certificate import Certificate, check_claim
@@ -18,6 +18,7 @@ from dpnoise.joint.calibrate import JointCalibration
 from dpnoise.mechanisms.table import Mechanism
 from dpnoise.noise.rational import as_double_above
 from dpnoise.sensitivity.convert import as_sensitivity
+from dpnoise.sensitivity.relation import joined
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -77,7 +78,7 @@ def derive(noise: Any, sensitivity: Sensitivity, epsilon: float) -> Derived:  # 
 
     RuntimeError if the two contradict each other; ValueError if the noise cannot have the set.
     """
-    account = account_bounds(noise, sensitivity, epsilon)
+    account = account_bounds(noise, sensitivity.geometry, epsilon)
     lower, upper = Fraction(account.lower), Fraction(account.upper)
     try:
         found, exact = enclosure(plain(noise), plain(sensitivity), Fraction(epsilon))
@@ -104,7 +105,7 @@ def certify(
     epsilon: float | None = None,
     *,
     delta: float | None = None,
-    relation: str = "replace-one",
+    relation: str | None = None,
 ) -> Certificate:
     """Certificate of the privacy of noise, to be written to a file and verified by others.
 
@@ -121,8 +122,9 @@ def certify(
         From 0 to 1e4.
     delta : float, optional
         What is wanted, as a bound that must be proved; by default the smallest that is.
-    relation : {"replace-one", "add-remove"}
-        The neighbouring data sets that the sensitivity was measured for.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Needed unless the set states it, and then the same.
 
     Returns
     -------
@@ -132,7 +134,8 @@ def certify(
     Raises
     ------
     ValueError
-        If an argument is out of range, or delta is given and not proved; every problem is named.
+        If an argument is out of range, no relation is stated, or delta is given and not proved;
+        every problem is named.
     RuntimeError
         If two accounts contradict each other.
 
@@ -146,7 +149,7 @@ def certify(
     Examples
     --------
     >>> from dpnoise import Gaussian, certify
-    >>> certificate = certify(Gaussian(4.0), 1.0, 1.0)
+    >>> certificate = certify(Gaussian(4.0), 1.0, 1.0, relation="add-remove")
     >>> certificate.lower <= certificate.upper < 2e-5
     True
     """
@@ -165,6 +168,7 @@ def certify(
     ball = None
     try:
         ball = as_sensitivity(sensitivity)  # type: ignore[arg-type]  # None is refused there
+        relation = joined(problems, ball.relation, relation, "the set and relation=")
     except ValueError as error:
         problems.add(str(error))
     if isinstance(noise, list | np.ndarray):
@@ -177,11 +181,12 @@ def certify(
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     assert exact is not None  # noqa: S101
+    assert relation is not None  # noqa: S101
     derived = derive(noise, ball, float(exact))
     lower, upper = derived.stated(delta)
     if delta is not None and upper > delta:
         message = f"certificate: delta: expected at least {float(upper)!r}, all that is proved of "
         raise ValueError(f"{message}{noise!r}, got {delta!r}")
     return Certificate(
-        noise, ball, relation, exact, lower, upper, derived.certified_by, version("dpnoise")
+        noise, ball, relation, exact, lower, upper, derived.certified_by, __version__
     )

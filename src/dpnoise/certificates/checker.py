@@ -3,7 +3,8 @@
     python checker.py certificate.json ...
 
 Exit code 0: verified. 1: refused, as damaged, newer, or not proved. 2: no such file. 3: not covered
-by this checker. It shares nothing with the package; docs/certificates.md has the mathematics.
+by this checker, or by a Python before 3.8. It shares nothing with the package dpnoise, whose
+docs/certificates.md has the mathematics and whose command `dpnoise checker` prints this file.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Tuple
 
 BITS, MOST, LONGEST, LARGEST, ZERO = 256, 10**4, 2000, 2**26, Fraction(0)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
@@ -29,9 +30,9 @@ KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: se
     package_version relation sensitivity"""  # what is understood; of noise first its scale
 FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
-TYPES |= {"certified_by": list, "each": str, "package_version": str, "radius": str}
-TYPES |= {"coordinates": list, "dimension": int}
-Found = tuple["Interval", bool]
+TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
+TYPES.update({"coordinates": list, "dimension": int})
+Found = Tuple["Interval", bool]
 
 
 class Interval:
@@ -182,7 +183,7 @@ def factors(data: Any) -> list[tuple[list[Fraction], int, bool]]:
     """A set as a product of {|d_i| <= s_i, sum |d_i| / s_i <= m} and (True) of ellipsoids."""
     kind = kind_of(data)
     if kind == "product":
-        found: list[tuple[list[Fraction], int, bool]] = []
+        found: Any = []
         K = 0
         for block in data["blocks"]:
             more = factors(block)
@@ -213,7 +214,7 @@ def largest_sum(ball: Any, weights: list[Fraction], power: int) -> Interval:
 def inverse(values: list[Fraction], ball: Any) -> list[Fraction]:
     """One over each value, 0 for coordinates that cannot change."""
     changes = [side for sides, _, _ in ball for side in sides]
-    if len(values) != len(changes) or any(v == 0 < x for v, x in zip(values, changes, strict=True)):
+    if len(values) != len(changes) or any(v == 0 < x for v, x in zip(values, changes)):
         raise ValueError("noise: expected some for each coordinate that can change")
     return [1 / value if value else ZERO for value in values]
 
@@ -223,10 +224,10 @@ def size(ball: Any, unit: Any) -> Fraction:
     parts, found = [ball] if len(unit) == 1 else [[factor] for factor in ball], ZERO
     if [len(x[0]) for x in unit] != [sum(len(x[0]) for x in part) for part in parts]:
         raise NotImplementedError("noise in the norm of a product with other blocks")
-    for (sides, m, is_round), part in zip(unit, parts, strict=True):
+    for (sides, m, is_round), part in zip(unit, parts):
         weights, changes = inverse(sides, part), [x for some, _, _ in part for x in some]
         total = largest_sum(part, weights, 2 if is_round else 1)
-        wide = [w * x for w, x in zip(weights, changes, strict=True)]
+        wide = [w * x for w, x in zip(weights, changes)]
         found = max(found, *wide, root(total).hi if is_round else total.hi / m)
     return found
 
@@ -237,15 +238,16 @@ def by_coordinate(noise: Any, K: int) -> list[tuple[Any, Fraction]]:
         return [(one, Fraction(1)) for one in (noise if isinstance(noise, list) else [noise] * K)]
     if noise["kind"] == "independent":
         return [(noise["unit"], number(x)) for x in noise["scales"]]
-    found: dict[int, tuple[Any, Fraction]] = {}
+    found: Any = {}
     for block in noise["blocks"]:
         kind_of(block, "block")
         if kind_of(block["noise"]) != "independent":
             raise NotImplementedError("blocks of joint noise")
-        pairs = list(zip(block["coordinates"], by_coordinate(block["noise"], 0), strict=True))
-        if any(type(k) is not int or not 0 <= k < K or k in found for k, _ in pairs):
+        at, part = block["coordinates"], by_coordinate(block["noise"], 0)
+        good = all(type(k) is int and 0 <= k < K and k not in found for k in at)
+        if not good or not len(at) == len(set(at)) == len(part):
             raise ValueError(f"blocks: expected each coordinate below {K} in one of them")
-        found.update(pairs)
+        found.update(zip(at, part))
     if not found or noise["dimension"] != K:
         raise ValueError(f"blocks: expected some, for {K} coordinates")
     return [found.get(k, (found[min(found)][0], ZERO)) for k in range(K)]
@@ -273,11 +275,13 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
         raise NotImplementedError(f"coordinates with noise of kind {kinds}")
     if kind.startswith("discrete") and ({*scales} != {1} or any(x % 1 for x in sides)):
         raise ValueError("sensitivity: expected integers, and no scales, for noise on the integers")
+    if len(pairs) != len(sides):
+        raise ValueError("noise: expected as many scales as coordinates")
     own = [number(one[FIELDS[kind][0]]) for one in units]
-    weights = inverse([x * y for x, y in zip(scales, own, strict=True)], ball)
+    weights = inverse([x * y for x, y in zip(scales, own)], ball)
     if kind == "gaussian":
         return gaussian(largest_sum(ball, weights, 2), epsilon), True
-    changes = [(w * x, one) for w, x, one in zip(weights, sides, units, strict=True) if x]
+    changes = [(w * x, one) for w, x, one in zip(weights, sides, units) if x]
     change, one = changes[0]
     if kind == "truncated-laplace":
         return truncated(change, number(one["bound"]) / number(one["beta"]), epsilon), True
@@ -313,7 +317,8 @@ def check(data: bytes) -> str:
     if not good or not lower <= upper <= 1 or epsilon != float(epsilon):
         raise ValueError("expected another relation or dimension, lower <= upper <= 1, doubles")
     if found.hi <= upper and lower <= (found.lo if exact else found.hi):
-        shown = float(upper) if upper == float(upper) else math.nextafter(float(upper), 1)
+        shown = float(upper)
+        shown = shown if shown >= upper else shown * (1 + 2**-52) + 5e-324  # the next doubles
         note = "" if exact or lower == 0 else "; delta.lower is not proved here"
         return f"delta <= {shown!r} at epsilon = {float(epsilon)!r}, {relation}{note}"
     message = f"delta: not proved; found [{float(found.lo):.17g}, {float(found.hi):.17g}]"
@@ -322,7 +327,13 @@ def check(data: bytes) -> str:
 
 def main(paths: list[str]) -> int:
     """One line for each file; the largest exit code."""
-    codes = [0 if paths else 2]
+    if not paths or {"-h", "--help"} & {*paths}:
+        (sys.stdout if paths else sys.stderr).write(f"{__doc__}")
+        return 0 if paths else 2
+    if sys.version_info < (3, 8):  # noqa: UP036 - newer than what this file may be run with
+        sys.stdout.write("not covered by this checker: a Python before 3.8\n")
+        return 3
+    codes = [0]
     for path in paths:
         try:
             code, message = 0, f"verified: {check(Path(path).read_bytes())}"

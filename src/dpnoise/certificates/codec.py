@@ -1,8 +1,9 @@
 """Noise and sensitivity sets as plain data and back, for every family and set of the package.
 
 An object is its kind, the class in kebab case, and its parameters by name: doubles as fractions,
-counts as integers. `IndependentNoise` and `BlockNoise` have arrays, and are written by hand.
-Whatever is read is written again and compared, so that each object has one form only.
+counts as integers. The relation of a set is stated once, by the certificate. `IndependentNoise` and
+`BlockNoise` have arrays, and are written by hand. Whatever is read is written again and compared,
+so that each object has one form only.
 """
 
 from __future__ import annotations
@@ -71,6 +72,11 @@ def is_known(value: object) -> bool:
     return isinstance(value, IndependentNoise) or _kind_of(value) is not None
 
 
+def _names(kind: Any) -> list[str]:  # noqa: ANN401  (a dataclass)
+    """The parameters that describe an object; a certificate states the relation by itself."""
+    return [field.name for field in fields(kind) if field.init and field.name != "relation"]
+
+
 def plain(value: Any) -> Any:  # noqa: ANN401
     """A noise, a set or a parameter as data of JSON."""
     if isinstance(value, tuple | list):
@@ -84,7 +90,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401
         return {"kind": _BLOCKS, "blocks": parts, "dimension": value.dimension}
     kind = _kind_of(value)
     if kind is not None:
-        names = [field.name for field in fields(value) if field.init or kind == "product"]
+        names = _names(type(value)) if kind != "product" else ["blocks"]
         return {"kind": kind, **{name: plain(getattr(value, name)) for name in names}}
     return value if is_integer(value) else text_of(value)
 
@@ -107,7 +113,7 @@ def _parameter(value: Any) -> Any:  # noqa: ANN401
 
 def _built(kind: Callable[..., Any], data: dict[str, Any]) -> Any:  # noqa: ANN401
     """An object of a class from its parameters."""
-    known = {field.name for field in fields(kind) if field.init}  # type: ignore[arg-type]
+    known = set(_names(kind))
     _require_keys(data, known)
     return kind(**{name: _parameter(data[name]) for name in known})
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from dpnoise._validation import Problems
+from dpnoise._version import __version__
 from dpnoise.certificates.certificate import Certificate, CertificateError
 from dpnoise.certificates.certify import derive
 from dpnoise.certificates.checker import ERRORS, check
@@ -63,7 +63,7 @@ def verify(certificate: Certificate | str | os.PathLike[str]) -> Verification:
     Examples
     --------
     >>> from dpnoise import Laplace, certify, verify
-    >>> found = verify(certify(Laplace(2.0), 1.0, 0.5))
+    >>> found = verify(certify(Laplace(2.0), 1.0, 0.5, relation="replace-one"))
     >>> float(found.upper), found.independent
     (0.0, True)
     """
@@ -87,7 +87,7 @@ def verify(certificate: Certificate | str | os.PathLike[str]) -> Verification:
     if found.lower < certificate.lower:
         expected = f"at most {float(found.lower)!r}, derived again"
         problems.add(f"delta.lower: expected {expected}, got {float(certificate.lower)!r}")
-    same = certificate.package_version == version("dpnoise")
+    same = certificate.package_version == __version__
     if same and certificate.certified_by != found.certified_by:
         names = list(certificate.certified_by)
         problems.add(f"certified_by: expected {list(found.certified_by)}, got {names}")

@@ -14,7 +14,7 @@ with imports_of("cli"):
 
 from dpnoise.cli.names import ALLOCATED, SCHEMES, require_name
 from dpnoise.cli.options import Name, Number, budget_options, json_option, read_budget
-from dpnoise.cli.output import Answer, show, stated
+from dpnoise.cli.output import Answer, show
 from dpnoise.cli.table_file import read_rows
 
 _SCALES = {"gaussian": "sigma", "laplace": "beta"}
@@ -34,34 +34,35 @@ def allocate(
     as_json: bool,
     file: str,
     output: str | None,
-    relation: str,
+    relation: str | None,
     power: Any,  # noqa: ANN401
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Scales of noise for the sensitivities in a CSV file.
 
-    One column of sensitivities, or a column of names before it; a header is optional. All
-    coordinates may change together, each by at most its sensitivity.
+    One column of sensitivities, or a column of names before it; a header is optional, and '-' is
+    standard input. All coordinates may change together, each by at most its sensitivity.
 
-    Example: dpnoise allocate sensitivities.csv --epsilon 1 --delta 1e-6
+    Example: dpnoise allocate sensitivities.csv --epsilon 1 --delta 1e-6 --relation replace-one
     """
     from dpnoise._validation import Problems
 
     problems = Problems("allocate")
-    names, values = read_rows(problems, file)
+    names, values, columns = read_rows(problems, file)
     read_budget(problems, given["epsilon"], given["delta"], relation)
     require_name(problems, "noise", given["noise"], ALLOCATED)
     require_name(problems, "scheme", given["scheme"], SCHEMES)
     problems.number("--power", power, low=1.0)
     problems.raise_if_any()
     from dpnoise.allocation.allocate import allocate as find
+    from dpnoise.sensitivity.relation import own_words, promise
 
     scales = find(values, p=power, **given).tolist()
     table = list(zip(names, values, scales, strict=True))
     if output:
         with Path(output).open("w", encoding="utf-8", newline="") as target:
             writer = csv.writer(target, lineterminator="\n")
-            writer.writerow(("name", "sensitivity", "scale"))
+            writer.writerow((*columns, "scale"))
             writer.writerows((name, repr(value), repr(scale)) for name, value, scale in table)
     # All digits: a scale that is copied with fewer may be too small.
     rows = [(name, repr(value), repr(scale)) for name, value, scale in table]
@@ -70,5 +71,6 @@ def allocate(
     title = f"{given['noise']} noise, {budget}, scheme {given['scheme']}"
     request = {**given, "power": power, "relation": relation}
     data = {"request": request, "names": names, "sensitivities": values, "scales": scales}
-    notes = [stated(relation)]
-    show(Answer(title, ("name", "sensitivity", word), rows, notes, data), as_json=as_json)
+    data["promise"] = promise(relation, own_words(values), given["epsilon"], given["delta"])
+    notes = [f"promise: {data['promise']}"]
+    show(Answer(title, (*columns, word), rows, notes, data), as_json=as_json)

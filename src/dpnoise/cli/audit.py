@@ -113,6 +113,9 @@ def _of_outputs(problems: Problems, given: dict[str, Any]) -> dict[str, Audit]:
     """Audit of the outputs in two files."""
     from dpnoise.auditing.sampler import audit_sampler
 
+    if given["outputs"] == ("-", "-"):
+        problems.add("--outputs: expected two files, got standard input for both")
+        problems.raise_if_any()
     first, second = (read_outputs(problems, path) for path in given["outputs"])
     problems.raise_if_any()
     confidence = 1.0 - given["false_alarm"]

@@ -21,7 +21,7 @@ from dpnoise.cli.options import (
     read_sensitivity,
     sensitivity_options,
 )
-from dpnoise.cli.output import Answer, lower, show, stated, upper
+from dpnoise.cli.output import Answer, lower, show, upper
 
 if TYPE_CHECKING:
     from dpnoise.mechanisms.table import Mechanism
@@ -59,7 +59,7 @@ def _row(found: Mechanism) -> dict[str, Any]:
     """A mechanism as data."""
     names = (
         *("name", "reference", "noise", "delta", "variance", "mean_variance"),
-        *("std", "mean_abs", "half_width", "floor", "ratio"),
+        *("std", "mean_abs", "half_width", "floor", "ratio", "promise"),
     )
     return {name: getattr(found, name) for name in names}
 
@@ -83,7 +83,7 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
 def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any) -> None:  # noqa: ANN401
     """Noise of minimum error for a sensitivity.
 
-    Example: dpnoise best --at-most 3 --of 12 --epsilon 1 --delta 1e-6
+    Example: dpnoise best --at-most 3 --of 12 --epsilon 1 --relation add-remove
     """
     ball, arguments = _read("best", given)
     from dpnoise.mechanisms.compare import best as find
@@ -92,7 +92,7 @@ def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any)
     if certificate:
         from dpnoise.certificates.certify import certify
 
-        certify(found, relation=given["relation"]).write(certificate)
+        certify(found).write(certificate)
     more = ", exhaustive=True" if exhaustive else ""
     call = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
     rows = [
@@ -102,8 +102,8 @@ def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any)
         ("variance", f"{found.mean_variance:.4g}, mean over {ball.dimension} coordinates"),
         ("95 % within", f"{found.half_width:.4g}, each coordinate by itself"),
         ("delta", f"at most {upper(found.delta)}, certified"),
-        ("floor", f"no additive noise has a mean variance below {lower(found.floor)}"),
-        ("relation", stated(given["relation"])),
+        ("floor", f"no noise for this set has a mean variance below {lower(found.floor)}"),
+        ("promise", found.promise),
         ("in Python", f"best({ball!r}, {call}{more})"),
     ]
     title = f"noise of minimum {found.request.error} for {ball!r}"
@@ -121,7 +121,7 @@ def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any)
 def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> None:  # noqa: ANN401
     """Every mechanism for a sensitivity, best first.
 
-    Example: dpnoise compare --l2 1 --of 10 --epsilon 1 --delta 1e-6 --quick
+    Example: dpnoise compare --l2 1 --of 10 --epsilon 1 --delta 1e-6 --relation add-remove --quick
     """
     ball, arguments = _read("compare", given)
     from dpnoise.cli.plot import save
@@ -142,8 +142,8 @@ def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> 
     ]
     notes = [
         "errors are means over the coordinates; delta is a certified upper bound",
-        f"floor: no additive noise has a mean variance below {lower(table.floor)}",
-        stated(given["relation"]),
+        f"floor: no noise for this set has a mean variance below {lower(table.floor)}",
+        f"promise: {table.promise}",
         *_left_out(table.left_out),
     ]
     budget = f"epsilon = {given['epsilon']!r}, delta = {given['delta']!r}"
@@ -152,6 +152,7 @@ def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> 
         "request": _asked(ball, given),
         "mechanisms": [_row(row) for row in table],
         "floor": table.floor,
+        "promise": table.promise,
         "left_out": table.left_out,
     }
     show(Answer(title, header, rows, notes, data), as_json=as_json)

@@ -21,7 +21,7 @@ from dpnoise.cli.options import (
     json_option,
     read_budget,
 )
-from dpnoise.cli.output import Answer, lower, show, stated, upper
+from dpnoise.cli.output import Answer, lower, show, upper
 
 
 @click.command()
@@ -40,18 +40,19 @@ from dpnoise.cli.output import Answer, lower, show, stated, upper
 def calibrate(
     as_json: bool,
     family: str,
-    relation: str,
+    relation: str | None,
     certificate: str | None,
     global_certificate: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Noise of minimum variance in one family.
 
-    Example: dpnoise calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1
+    Example: dpnoise calibrate laplace --epsilon 1 --sensitivity 1 --relation add-remove
     """
     from dpnoise._validation import Problems
     from dpnoise.calibration.calibrate import calibrate as find
     from dpnoise.sensitivity.base import LARGEST, SMALLEST
+    from dpnoise.sensitivity.relation import each_words, promise
 
     problems = Problems("calibrate")
     require_name(problems, "family", family, FAMILIES)
@@ -82,13 +83,14 @@ def calibrate(
         from dpnoise.certificates.certify import certify
 
         certify(found, relation=relation).write(certificate)
+    sentence = promise(relation, each_words(dimension, size), given["epsilon"], found.delta)
     call = ", ".join(f"{name}={value!r}" for name, value in given.items())
     rows = [
         ("noise", repr(found.noise)),
         ("standard deviation", f"{math.sqrt(found.variance):.6g}, of each coordinate"),
         ("variance", f"{found.variance:.6g}, of each coordinate"),
         ("delta", f"at most {upper(found.delta)}, certified by {', '.join(found.certified_by)}"),
-        ("relation", stated(relation)),
+        ("promise", sentence),
         ("in Python", f"calibrate({family!r}, {call})"),
     ]
     if not found.attained:
@@ -104,4 +106,5 @@ def calibrate(
     names += ["optimal_within"] * global_certificate
     request = {"family": family, "relation": relation, **given}
     data = {"request": request, **{name: getattr(found, name) for name in names}}
+    data["promise"] = sentence
     show(Answer(title, ("", ""), rows, [], data), as_json=as_json)

@@ -31,7 +31,7 @@ ERRORS = ("variance", "mean-abs", "half-width")
 ALLOCATED = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
 SCHEMES = ("optimal", "spr", "iid")
 METHODS = ("exact", "grid", "sufficient")
-RELATIONS = ("replace-one", "add-remove")
+RELATIONS = ("add-remove", "replace-one")
 
 
 def suggestion(value: str, known: Iterable[str]) -> str:

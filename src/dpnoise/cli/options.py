@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _SETS = ("sensitivity", "at_most", "l1", "l2", "linf")
+_MOST = 10**6  # coordinates
 _LARGE_DELTA, _SMALL_EPSILON = 0.1, 1e-3  # the two together are nearly always a mistake
 
 
@@ -90,9 +91,8 @@ sensitivity_options = _all(
 relation_option = click.option(
     "--relation",
     type=Name(RELATIONS),
-    default=RELATIONS[0],
-    show_default=True,
-    help="Neighbouring data sets that the sensitivity, and so the guarantee, is for.",
+    help="Neighbouring data sets that the sensitivity, and so the guarantee, is for: one person "
+    "more or less, or one person replaced by another. There is no default.",
 )
 budget_options = _all(
     click.option("--epsilon", type=Number(), metavar="E", help="From 0 to 1e4."),
@@ -106,7 +106,18 @@ certificate_option = click.option(
 plot_option = click.option("--plot", metavar="FILE", help="Draw a figure: .png, .svg or .pdf.")
 
 
-def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str) -> None:  # noqa: ANN401
+def read_relation(problems: Problems, relation: str | None) -> None:
+    """Record of a relation that is unknown or not stated."""
+    if relation is None:
+        problems.add(
+            "--relation: expected add-remove (one person more or less) or replace-one (one person "
+            "replaced by another), got nothing"
+        )
+    else:
+        require_name(problems, "relation", relation, RELATIONS)
+
+
+def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str | None) -> None:  # noqa: ANN401
     """Record of what is wrong with a budget and with the relation that it is for."""
     from dpnoise.calibration.budget import check_budget  # noqa: PLC0415
 
@@ -121,7 +132,7 @@ def read_budget(problems: Problems, epsilon: Any, delta: Any, relation: str) -> 
                 f"epsilon {epsilon:g} and delta {delta:g} look swapped; "
                 f"did you mean --epsilon {delta:g} --delta {epsilon:g}?{zero}"
             )
-    require_name(problems, "relation", relation, RELATIONS)
+    read_relation(problems, relation)
 
 
 def read_numbers(problems: Problems, option: str, text: str) -> list[float] | None:
@@ -134,8 +145,14 @@ def read_numbers(problems: Problems, option: str, text: str) -> list[float] | No
     return values if good else None
 
 
-def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity | None:
-    """The set that the options state; None if they state none, which is recorded."""
+def read_sensitivity(
+    problems: Problems, given: dict[str, Any], rows: int | None = None
+) -> Sensitivity | None:
+    """The set that the options state; None if they state none, which is recorded.
+
+    Where a file lists the coordinates, `--of` is the number of its rows, unless it is given. A file
+    that cannot be read has 0 rows: the other options are checked, and the answer is None.
+    """
     kinds = [kind for kind in _SETS if given[kind] is not None]
     flags = [f"--{kind.replace('_', '-')}" for kind in kinds]
     if len(kinds) != 1:
@@ -146,6 +163,8 @@ def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity |
         return None
     kind, before = kinds[0], len(problems.found)
     value, of, each = given[kind], given["of"], given["each"]
+    if kind != "sensitivity" and of is None and rows is not None:
+        of = rows or _MOST
     if kind == "sensitivity" and of is not None:
         problems.add(
             f"--of: expected no --of beside --sensitivity, got {of!r}; --linf {value} --of {of} "
@@ -159,10 +178,12 @@ def read_sensitivity(problems: Problems, given: dict[str, Any]) -> Sensitivity |
     if len(problems.found) > before:
         return None
     try:
-        return _set(kind, numbers or [], value, of, 1.0 if each is None else each)
+        found = _set(kind, numbers or [], value, of, 1.0 if each is None else each)
+        found = found.stating(given["relation"]) if given["relation"] in RELATIONS else found
     except ValueError as error:
         problems.add(str(error))
         return None
+    return None if rows == 0 else found
 
 
 def _set(kind: str, numbers: list[float], value: Any, of: Any, each: Any) -> Sensitivity:  # noqa: ANN401

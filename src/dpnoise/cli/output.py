@@ -20,11 +20,6 @@ with imports_of("cli"):
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_RELATIONS = {
-    "replace-one": "neighbouring data sets: one record replaced",
-    "add-remove": "neighbouring data sets: one person's data added or removed",
-}
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -52,11 +47,6 @@ def _rounded(x: float, digits: int, rounding: str) -> str:
         return str(x)
     found = Context(prec=digits, rounding=rounding).create_decimal(Decimal(x))
     return f"{float(found):.{digits}g}"  # of no more digits: not rounded again
-
-
-def stated(relation: str) -> str:
-    """The neighbouring data sets that a guarantee is for, in words."""
-    return f"{_RELATIONS[relation]}; the sensitivity must be measured for these"
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise.cli.table_file import number, read_lines
+from dpnoise.cli.table_file import number, read_lines, shown
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
@@ -18,6 +18,7 @@ def read_outputs(problems: Problems, path: str) -> list[list[float]]:
     NaN stands for an output that is not published.
     """
     lines = read_lines(problems, path)
+    path = shown(path)
     if lines is None:
         return []
     if lines and all(cell and number(cell) is None for cell in lines[0][1]):

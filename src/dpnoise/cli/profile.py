@@ -21,7 +21,7 @@ from dpnoise.cli.options import (
     read_numbers,
     relation_option,
 )
-from dpnoise.cli.output import Answer, lower, show, stated, upper
+from dpnoise.cli.output import Answer, lower, show, upper
 
 if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
@@ -59,7 +59,7 @@ def profile(
     copies: Any,  # noqa: ANN401
     epsilon: str | None,
     delta: Any,  # noqa: ANN401
-    relation: str,
+    relation: str | None,
     plot: str | None,
 ) -> None:
     """Privacy that given noise provides: delta at epsilon, or epsilon at delta.
@@ -85,12 +85,14 @@ def profile(
     problems.require(not bad, "--epsilon", f"numbers in [0, {_TOP:g}]", bad)
     if delta is not None:
         problems.number("--delta", delta, low=0.0, high=1.0, open_high=True)
-    require_name(problems, "relation", relation, RELATIONS)
+    if relation is not None:
+        require_name(problems, "relation", relation, RELATIONS)
     problems.raise_if_any()
     assert noise is not None  # noqa: S101  (or refused)
     if delta is not None:
-        epsilons = [_epsilon_of(noise, sensitivity, copies, delta, relation)]
+        epsilons = [_epsilon_of(noise, sensitivity, copies, delta)]
     from dpnoise.privacy.vector import vector_profile
+    from dpnoise.sensitivity.relation import each_words, neighbours_words
 
     found = vector_profile(noise, sensitivity, epsilons, copies=copies)
     deltas = found.upper.tolist()
@@ -107,11 +109,12 @@ def profile(
     request = {"noise": noise, "sensitivity": sensitivity, "copies": copies, "relation": relation}
     data = {"request": {**request, "delta": delta}, "epsilon": epsilons, "delta": deltas}
     data["delta_at_least"] = found.lower
-    show(Answer(title, header, rows, [stated(relation)], data), as_json=as_json)
+    neighbours = neighbours_words(relation, each_words(copies, sensitivity))
+    show(Answer(title, header, rows, [neighbours], data), as_json=as_json)
 
 
 def _epsilon_of(
-    noise: Noise | IntegerNoise, sensitivity: float, copies: int, delta: float, relation: str
+    noise: Noise | IntegerNoise, sensitivity: float, copies: int, delta: float
 ) -> float:
     """An epsilon at which all copies keep delta; ValueError if there is none up to 1e4."""
     from dpnoise.privacy.odometer.budget import Budget
@@ -120,8 +123,8 @@ def _epsilon_of(
     if copies == 1:
         found = float(epsilon_at(noise, sensitivity, delta))
     else:
-        budget = Budget(_TOP, delta, relation=relation)
-        budget.spend(noise, sensitivity, times=copies)
+        budget = Budget(_TOP, delta)
+        budget.spend(noise, sensitivity, times=copies, relation=RELATIONS[0])  # alike for both
         found = float(budget.epsilon_of())
     if not found <= _TOP:
         message = (

@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._extras import imports_of
+from dpnoise._version import __version__
 
 with imports_of("cli"):
     import click
@@ -22,7 +23,7 @@ from dpnoise.cli.best import best, compare
 from dpnoise.cli.calibrate import calibrate
 from dpnoise.cli.profile import profile
 from dpnoise.cli.release import release
-from dpnoise.cli.verify import verify
+from dpnoise.cli.verify import checker, verify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,8 +65,12 @@ def _refuse(message: str, arguments: list[str]) -> NoReturn:
     sys.exit(REFUSED)
 
 
-@click.group(cls=Program, invoke_without_command=True)
-@click.version_option(package_name="dpnoise", message="%(prog)s %(version)s")
+@click.group(
+    cls=Program,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def program(context: click.Context) -> None:
     """Noise for differential privacy, with certified privacy."""
@@ -73,5 +78,5 @@ def program(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (best, compare, calibrate, profile, allocate, release, audit, verify):
+for _command in (best, compare, calibrate, profile, allocate, release, audit, verify, checker):
     program.add_command(_command)

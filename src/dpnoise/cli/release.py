@@ -22,48 +22,52 @@ from dpnoise.cli.options import (
     read_sensitivity,
     sensitivity_options,
 )
-from dpnoise.cli.output import Answer, show, stated, upper
-from dpnoise.cli.table_file import VALUES, read_rows
+from dpnoise.cli.output import Answer, show, upper
+from dpnoise.cli.table_file import VALUES, read_rows, shown
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
+
+_AGAIN = "another release of the same values spends epsilon and delta once more"
 
 
 @click.command()
 @click.argument("file", metavar="FILE.csv", type=click.Path())
 @sensitivity_options
 @budget_options
-@click.option("-o", "--output", metavar="FILE", help="Write name,value as CSV; needed.")
+@click.option("-o", "--output", metavar="FILE", help="Write names and values as CSV; needed.")
 @certificate_option
+@click.option("--force", is_flag=True, help="Replace files; a release each time spends again.")
 @json_option
 def release(
     as_json: bool,
     file: str,
     output: str | None,
     certificate: str | None,
+    force: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Values in a CSV file with noise that is drawn exactly.
 
-    One column of values, or a column of public names before it; a header is optional. The noise is
-    what `dpnoise best` finds for the sensitivity of all of them together.
+    One column of values, or a column of public names before it; a header is optional, and '-' is
+    standard input. The noise is what `dpnoise best` finds for the sensitivity of all of them
+    together. Each release of the same values spends its epsilon and delta again.
 
-    Example: dpnoise release counts.csv --at-most 3 --epsilon 1 --output noisy.csv
+    Example: dpnoise release counts.csv --at-most 3 --epsilon 1 --relation add-remove -o noisy.csv
     """
     from dpnoise._validation import Problems
 
     problems = Problems("release")
-    names, values = read_rows(problems, file, VALUES)
-    if given["of"] is None and given["sensitivity"] is None and values:
-        given["of"] = len(values)
-    ball = read_sensitivity(problems, given)
-    if ball is not None and values and ball.dimension != len(values):
+    names, values, columns = read_rows(problems, file, VALUES)
+    ball = read_sensitivity(problems, given, len(values))
+    if ball is not None and ball.dimension != len(values):
         problems.add(
-            f"sensitivity: expected that of the {len(values)} rows of {file}, "
+            f"sensitivity: expected that of the {len(values)} rows of {shown(file)}, "
             f"got that of {ball.dimension} coordinates"
         )
     read_budget(problems, given["epsilon"], given["delta"], given["relation"])
-    _check_targets(problems, file, {"--output": output, "--certificate": certificate})
+    targets = {"--output": output, "--certificate": certificate}
+    replaced = _check_targets(problems, file, targets, force=force)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     assert output is not None  # noqa: S101
@@ -75,54 +79,81 @@ def release(
     if certificate:
         from dpnoise.certificates.certify import certify
 
-        texts[certificate] = certify(found, relation=given["relation"]).to_json()
+        texts[certificate] = certify(found).to_json()
     noisy = draw(values, found.noise).tolist()
-    texts[output] = _table(names, noisy)
+    texts[output] = _table(columns, names, noisy)
     _write(texts)
     rows = [
         ("mechanism", f"{found.name} ({found.reference})"),
         ("noise", repr(found.noise)),
         ("95 % within", f"{found.half_width:.4g}, each value by itself"),
         ("delta", f"at most {upper(found.delta)} at epsilon = {given['epsilon']!r}, certified"),
-        ("relation", stated(given["relation"])),
+        ("promise", found.promise),
         ("draws", "exact, rounded to a grid that does not depend on the values"),
     ]
+    if replaced:
+        rows.append(("replaced", f"{' and '.join(replaced)}: {_AGAIN}"))
     title = f"released: {len(noisy)} values, written to {output}"
     asked = {name: given[name] for name in ("epsilon", "delta", "relation")}
     data = {
         "request": {"file": file, "sensitivity": ball, **asked},
+        "columns": columns,
         "names": names,
         "values": noisy,
         "noise": found.noise,
         "delta": found.delta,
+        "promise": found.promise,
         "half_width": found.half_width,
         "output": output,
         "certificate": certificate,
+        "replaced": replaced,
     }
     show(Answer(title, ("", ""), rows, [], data), as_json=as_json)
 
 
-def _check_targets(problems: Problems, file: str, targets: dict[str, str | None]) -> None:
-    """Record of files that cannot be written, or must not be."""
+def _check_targets(
+    problems: Problems, file: str, targets: dict[str, str | None], *, force: bool
+) -> list[str]:
+    """The files that will be replaced; those that cannot or must not be written are recorded."""
     if targets["--output"] is None:
         problems.add("--output: expected a file to write, got nothing")
-    taken = {Path(file).resolve(): "the file of the values"}
+    taken = {} if file == "-" else {Path(file).resolve(): "the file of the values"}
+    replaced = []
     for option, target in targets.items():
         if target is None:
             continue
         path = Path(target).resolve()
-        if path in taken or (path.exists() and Path(file).exists() and path.samefile(file)):
-            problems.add(f"{option}: expected another file than {taken.get(path, file)}")
-        elif path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        other = next((what for one, what in taken.items() if _same(path, one)), "")
+        if other:
+            problems.add(f"{option}: expected another file than {other}")
+        elif not _can_hold(path) or target == "-":
             problems.add(f"{option}: expected a file in a folder to write to, got {target!r}")
+        elif path.exists() and not force:
+            problems.add(
+                f"{option}: expected a file that is not there yet, got {target!r}; {_AGAIN} "
+                "(--force replaces the file)"
+            )
+        elif path.exists():
+            replaced.append(target)
         taken[path] = f"that of {option}"
+    return replaced
 
 
-def _table(names: list[str], values: list[float]) -> str:
+def _same(path: Path, other: Path) -> bool:
+    """Whether two paths are one file, be it there or not."""
+    return path == other or (path.exists() and other.exists() and path.samefile(other))
+
+
+def _can_hold(path: Path) -> bool:
+    """Whether a file can be written there."""
+    return not path.is_dir() and path.parent.is_dir() and os.access(path.parent, os.W_OK)
+
+
+def _table(columns: tuple[str, str], names: list[str], values: list[float]) -> str:
     """The released values as CSV."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("name", "value"))
+    writer.writerow(columns)
     writer.writerows((name, repr(value)) for name, value in zip(names, values, strict=True))
     return text.getvalue()
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from dpnoise._extras import imports_of
+
+with imports_of("cli"):
+    import click
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
@@ -17,9 +22,10 @@ _COLUMNS = 2
 
 
 class Kind(NamedTuple):
-    """What the numbers of a file are, in the plural, and whether they may be negative."""
+    """What the numbers of a file are, what their column is called, whether they have a sign."""
 
     name: str
+    column: str
     signed: bool = False
 
     @property
@@ -28,19 +34,22 @@ class Kind(NamedTuple):
         return f"one column of {self.name}, or two with names before them"
 
 
-SENSITIVITIES, VALUES = Kind("sensitivities"), Kind("values", signed=True)
+SENSITIVITIES = Kind("sensitivities", "sensitivity")
+VALUES = Kind("values", "value", signed=True)
 
 
 class Rows(NamedTuple):
-    """The names and numbers of a file, in its order."""
+    """The names and numbers of a file, in its order, and what its two columns are called."""
 
     names: list[str]
     values: list[float]
+    columns: tuple[str, str] = ("name", "value")
 
 
 def read_rows(problems: Problems, path: str, kind: Kind = SENSITIVITIES) -> Rows:
     """The rows of a file; what is wrong with them is recorded, with their lines."""
     lines = read_lines(problems, path)
+    path = shown(path)
     if lines is None:
         return Rows([], [])
     header = lines.pop(0)[1] if lines and _is_header(lines[0][1]) else []
@@ -52,20 +61,28 @@ def read_rows(problems: Problems, path: str, kind: Kind = SENSITIVITIES) -> Rows
     names = [
         cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in enumerate(lines, 1)
     ]
-    return Rows(names, [float(cells[-1]) for _, cells in lines])
+    first = header[0] if len(header) == _COLUMNS and header[0] else "name"
+    columns = first, header[-1] if header else kind.column
+    return Rows(names, [float(cells[-1]) for _, cells in lines], columns)
+
+
+def shown(path: str) -> str:
+    """The name of a file in messages."""
+    return "standard input" if path == "-" else path
 
 
 def read_lines(problems: Problems, path: str) -> list[tuple[int, list[str]]] | None:
-    """Cells of a CSV file by line number, without empty lines at its end.
+    """Cells of a CSV file, or of standard input for '-', by line number.
 
-    None, with a problem recorded, if it is no CSV file.
+    Empty lines at the end are left out. None, with a problem recorded, if it is no CSV file.
     """
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+        with click.open_file(path, "rb") as file:
+            text = file.read().decode("utf-8-sig")
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        problems.add(f"{path}: expected a CSV file in UTF-8, got {error}")
+        problems.add(f"{shown(path)}: expected a CSV file in UTF-8, got {error}")
         return None
     filled = [k for k, (_, cells) in enumerate(lines, 1) if any(cells)]
     return lines[: max(filled, default=0)]

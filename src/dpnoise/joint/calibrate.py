@@ -57,6 +57,11 @@ class JointCalibration:
     sensitivity: Sensitivity
 
     @property
+    def promise(self) -> str:
+        """The guarantee in one sentence, with the relation that the set states."""
+        return self.sensitivity.promise(self.epsilon, self.delta)
+
+    @property
     def variance(self) -> Array:
         """The variance of each coordinate, shape (K,)."""
         return self.noise.var()
@@ -262,9 +267,10 @@ def calibrate_joint(
     >>> found = calibrate_joint("k-norm", 1.0, epsilon=1.0, dimension=10)
     >>> round(found.mean_square, 6), found.delta
     (44.0, 0.0)
-    >>> visits = AtMost(3, of=12)
-    >>> calibrate_joint("k-norm", visits, epsilon=1.0).mean_square < 44.0
-    True
+    >>> visits = AtMost(3, of=12, relation="add-remove")
+    >>> found = calibrate_joint("k-norm", visits, epsilon=1.0)
+    >>> round(found.mean_square, 2), found.promise.split(", ")[0]
+    (17.0, 'one person more or less')
     """
     request = _checked(family, sensitivity, epsilon, delta, dimension)
     found = JOINT_FAMILIES[family].calibrated(request)

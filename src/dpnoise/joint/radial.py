@@ -40,7 +40,7 @@ class RadialNoise(JointNoise):
     Parameters
     ----------
     ball : Sensitivity
-        The unit ball of the norm, a sensitivity set.
+        The unit ball of the norm, a sensitivity set; its relation is not kept.
     scale : float
         The scale of the norm, from 1e-100 to 1e100.
     power : float, default 1
@@ -75,6 +75,7 @@ class RadialNoise(JointNoise):
         problems.number("power", self.power, low=1.0, high=LARGEST_POWER)
         problems.number("bound", self.bound, low=0.0, open_low=True, finite=False)
         problems.raise_if_any()
+        object.__setattr__(self, "ball", self.ball.geometry)
         for name in ("scale", "power", "bound"):
             object.__setattr__(self, name, float(getattr(self, name)))
         share = special.gammainc(self.shape, self.edge)

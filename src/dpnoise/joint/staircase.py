@@ -62,7 +62,7 @@ class NormStaircase(JointNoise):
     Parameters
     ----------
     ball : Sensitivity
-        The set of differences, whose norm shapes the noise.
+        The set of differences, whose norm shapes the noise; its relation is not kept.
     epsilon : float
         The privacy parameter, at most 700 and not so small that there are over 2e6 steps.
     gamma : float
@@ -98,6 +98,7 @@ class NormStaircase(JointNoise):
         check_steps(problems, self.ball.active_dimension if known else 1, self.epsilon)
         problems.number("gamma", self.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
         problems.raise_if_any()
+        object.__setattr__(self, "ball", self.ball.geometry)
         object.__setattr__(self, "epsilon", float(self.epsilon))
         object.__setattr__(self, "gamma", float(self.gamma))
 

@@ -14,6 +14,7 @@ from dpnoise.learn.pca import ReleaseSettings, released_components
 from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.second_moment import clip_rows
 from dpnoise.learn.seeding import noise_generator
+from dpnoise.sensitivity.relation import ADD_REMOVE
 
 with imports_of("learn"):
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -39,8 +40,8 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     bound : float
         In [1e-50, 1e50]; samples longer than this, in l2 norm, are shortened to it. A constant
         that does not depend on the data.
-    epsilon, delta, noise, allocation, neighbouring, max_samples, random_state
-        As for `dpnoise.learn.pca.dp_pca`.
+    epsilon, delta, noise, allocation, relation, max_samples, random_state
+        As for `dpnoise.learn.pca.dp_pca`; the relation is required.
 
     Attributes
     ----------
@@ -52,6 +53,8 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The released matrix: the sum of x x' over clipped samples, plus symmetric noise.
     diagonal_scale_, off_diagonal_scale_ : float
         Of the noise in `second_moment_`: sigma (Gaussian) or beta (Laplace).
+    promise_ : str or None
+        What is guaranteed, in one sentence; None if epsilon is inf.
     n_features_in_ : int
     feature_names_in_ : array of str, shape (n_features,)
         Only if the data had names.
@@ -82,8 +85,11 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     >>> import numpy as np
     >>> from dpnoise.learn.decomposition import DPPCA
     >>> X = np.linspace(-1.0, 1.0, 5000)[:, None] * [0.8, 0.1, 0.1]
-    >>> DPPCA(n_components=1, epsilon=1.0, delta=1e-6).fit(X).components_.shape
+    >>> model = DPPCA(n_components=1, epsilon=1.0, delta=1e-6, relation="replace-one")
+    >>> model.fit(X).components_.shape
     (1, 3)
+    >>> model.promise_
+    'one person replaced by another, in one row: epsilon = 1, delta = 1e-06'
     """
 
     n_components: int | None = field(default=None, kw_only=False)
@@ -92,7 +98,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     bound: float = 1.0
     noise: str = "gaussian"
     allocation: str = "optimal"
-    neighbouring: str = "replace-one"
+    relation: str | None = None
     max_samples: int | None = None
     random_state: int | np.random.Generator | None = None
 
@@ -101,7 +107,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @np.errstate(all="ignore")  # raised or warned of at one sample, they would reveal it
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
         """Fit to samples, shape (N, n_features); `y` is ignored."""
-        fewest = 0 if self.neighbouring == "add-remove" else 1
+        fewest = 0 if self.relation == ADD_REMOVE else 1
         read = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": fewest}
         data = convert_with_nan(lambda given: validate_data(self, given, **read), X)
         problems = Problems(type(self).__name__)
@@ -111,7 +117,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.delta,
             self.noise,
             self.allocation,
-            self.neighbouring,
+            self.relation,
             self.max_samples,
         )
         settings.check(problems, data.shape, rank, rank_name="n_components")
@@ -128,6 +134,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.second_moment_ = released.matrix * square
         self.diagonal_scale_ = released.diagonal_scale * square
         self.off_diagonal_scale_ = released.off_diagonal_scale * square
+        self.promise_ = released.promise
         return self
 
     @property

@@ -85,6 +85,9 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     sensitivities_ : float64 array, shape (K,)
         lambda_i = 2 C_i / N by coordinate, the intercept last, rounded up for the rounding
         of sums. Every update got noise `noise_.scaled(sensitivities_[i])`.
+    promise_ : str or None
+        What is guaranteed, in one sentence: one person, a record, is replaced by another. None if
+        epsilon is inf.
     n_iter_, n_features_in_ : int
         The numbers of passes and features.
     feature_names_in_ : array of str, shape (n_features,)
@@ -120,6 +123,8 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     >>> model = DPLinearRegression(feature_bounds=1.0, target_bound=2.0, epsilon=1.0)
     >>> abs(model.fit(X, 0.5 * X[:, 0]).coef_[0] - 0.5) < 0.1
     np.True_
+    >>> model.promise_
+    'one person replaced by another, in one record: epsilon = 1, delta = 2.5e-09'
     """
 
     target_bound: float | None = None
@@ -181,7 +186,7 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     coef_ : float64 array, shape (1, n_features) or (n_classes, n_features)
         One row for two labels, else a row for each.
     intercept_ : float64 array, shape (1,) or (n_classes,)
-    noise_, sensitivities_, n_iter_, n_features_in_, feature_names_in_
+    noise_, sensitivities_, promise_, n_iter_, n_features_in_, feature_names_in_
         As for `DPLinearRegression`; `noise_` accounts for the updates of all rows together.
 
     Raises

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpnoise._validation import Problems, is_integer
+from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
     from dpnoise.privacy.odometer.budget import Budget
@@ -47,7 +48,7 @@ class GridSearchPrice:
         Parameters
         ----------
         budget : dpnoise.Budget
-            With the relation "replace-one".
+            With the relation "replace-one" or none yet.
 
         Raises
         ------
@@ -56,17 +57,13 @@ class GridSearchPrice:
         BudgetExceededError
             If the budget does not allow it; nothing is recorded.
         """
-        problems = Problems("grid search")
-        expected = "a Budget with relation='replace-one'"
-        problems.require(budget.relation == "replace-one", "budget", expected, budget)
-        problems.raise_if_any()
         releases = [(self.epsilon, self.delta, self.fits)]
         if self.score_epsilon is not None:
             releases.append((self.score_epsilon, 0.0, self.scores))
         trial = copy.copy(budget)
         for one in (trial, budget):  # all or nothing
             for epsilon, delta, times in releases:
-                one.spend_dp(epsilon, delta, times)
+                one.spend_dp(epsilon, delta, times, relation=REPLACE_ONE)
 
 
 def grid_search_price(
@@ -120,7 +117,7 @@ def grid_search_price(
     >>> price = grid_search_price(candidates=6, folds=5, epsilon=0.1, delta=1e-8)
     >>> price.fits, price.scores, price.covers_the_choice
     (25, 6, False)
-    >>> budget = Budget(epsilon=3.0, delta=1e-6)
+    >>> budget = Budget(epsilon=3.0, delta=1e-6, relation="replace-one")
     >>> price.charge(budget)
     >>> round(budget.epsilon_of(), 2)  # 25 times 0.1, and less by the account
     2.09

@@ -1,10 +1,16 @@
-"""The account of a `Budget` as an accountant of Opacus: `PrivacyEngine(accountant="dpnoise")`."""
+"""The account of a `Budget` as an accountant of Opacus, by the relation that it is for.
+
+`PrivacyEngine(accountant="dpnoise-add-remove")`, or "dpnoise-replace-one".
+"""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from dpnoise._extras import imports_of
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.privacy.odometer.budget import Budget
+from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 
 with imports_of("opacus"):
     from opacus.accountants import IAccountant, register_accountant
@@ -15,28 +21,33 @@ _MOST_EPSILON = 1e4
 class BudgetAccountant(IAccountant):
     """An accountant of Opacus whose epsilon is that of a `Budget`.
 
-    Importing this module registers it as "dpnoise".
+    Importing this module registers `AddRemoveAccountant` as "dpnoise-add-remove" and
+    `ReplaceOneAccountant` as "dpnoise-replace-one".
 
     Attributes
     ----------
+    relation : {"add-remove", "replace-one"}
+        Which data sets are neighbours: one record more or less, as in the accountants of Opacus, or
+        one record replaced by another.
     history : list of (float, float, int)
         Noise multiplier, sampling rate and number of the steps so far, equal ones together.
 
     Notes
     -----
     Proved and assumed: as for `Budget`. Steps on Poisson samples go through dp_accounting; without
-    sampling (a rate of 1) the account is exact. Neighbouring data sets differ by one record that
-    is added or removed, as everywhere in Opacus, unless `get_epsilon` is told otherwise.
+    sampling (a rate of 1) the account is exact.
 
     Examples
     --------
-    >>> from dpnoise.learn.opacus import BudgetAccountant
-    >>> accountant = BudgetAccountant()
+    >>> from dpnoise.learn.opacus import AddRemoveAccountant
+    >>> accountant = AddRemoveAccountant()
     >>> for _ in range(200):
     ...     accountant.step(noise_multiplier=2.0, sample_rate=0.05)
     >>> round(accountant.get_epsilon(1e-5), 2)
     1.56
     """
+
+    relation: ClassVar[str]
 
     def __init__(self) -> None:
         self.history: list[tuple[float, float, int]] = []
@@ -49,15 +60,13 @@ class BudgetAccountant(IAccountant):
         else:
             self.history.append((noise_multiplier, sample_rate, 1))
 
-    def get_epsilon(self, delta: float, relation: str = "add-remove") -> float:
+    def get_epsilon(self, delta: float) -> float:
         """An upper bound on the epsilon of all steps.
 
         Parameters
         ----------
         delta : float
             From 1e-300 to below 1.
-        relation : {"add-remove", "replace-one"}
-            How neighbouring data sets differ.
 
         Returns
         -------
@@ -69,12 +78,12 @@ class BudgetAccountant(IAccountant):
         ValueError
             If an argument or a step is out of range, or epsilon is above 1e4.
         """
-        budget = Budget(_MOST_EPSILON, delta, relation=relation)
+        budget = Budget(_MOST_EPSILON, delta, relation=self.relation)
         for multiplier, rate, steps in self.history:
             if rate < 1.0:
                 budget.spend(Gaussian(multiplier), 1.0, times=steps, sampling=rate)
             else:
-                size = 1.0 if relation == "add-remove" else 2.0
+                size = 1.0 if self.relation == ADD_REMOVE else 2.0
                 budget.spend(Gaussian(multiplier), size, times=steps)
         return budget.epsilon_of()
 
@@ -85,7 +94,20 @@ class BudgetAccountant(IAccountant):
     @classmethod
     def mechanism(cls) -> str:
         """The name by which Opacus knows it."""
-        return "dpnoise"
+        return f"dpnoise-{cls.relation}"
 
 
-register_accountant(BudgetAccountant.mechanism(), BudgetAccountant, force=True)
+class AddRemoveAccountant(BudgetAccountant):
+    """`BudgetAccountant` for data sets of which one has one record more."""
+
+    relation = ADD_REMOVE
+
+
+class ReplaceOneAccountant(BudgetAccountant):
+    """`BudgetAccountant` for data sets of which one record is replaced."""
+
+    relation = REPLACE_ONE
+
+
+for _kind in (AddRemoveAccountant, ReplaceOneAccountant):
+    register_accountant(_kind.mechanism(), _kind, force=True)

@@ -19,11 +19,12 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.learn.missing_values import convert_with_nan, real_numbers
-from dpnoise.learn.pca_noise import ALLOCATIONS, NEIGHBOURING, NOISES, second_moment_scales
+from dpnoise.learn.pca_noise import ALLOCATIONS, NOISES, second_moment_scales
 from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.second_moment import clip_rows, dominant, symmetric
 from dpnoise.learn.seeding import noise_generator
 from dpnoise.noise import Gaussian, Laplace
+from dpnoise.sensitivity.relation import ADD_REMOVE, promise, require_relation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -47,6 +48,8 @@ class PrivateComponents:
         The released second-moment matrix, sum x x' plus symmetric noise.
     diagonal_scale, off_diagonal_scale : float
         Of the noise: sigma (Gaussian) or beta (Laplace); 0 if epsilon is infinite.
+    promise : str or None
+        What is guaranteed, in one sentence; None if epsilon is infinite.
     """
 
     components: Array
@@ -54,6 +57,7 @@ class PrivateComponents:
     matrix: Array
     diagonal_scale: float
     off_diagonal_scale: float
+    promise: str | None
 
 
 @dataclass(frozen=True)
@@ -64,14 +68,14 @@ class ReleaseSettings:
     delta: float
     noise: str
     allocation: str
-    neighbouring: str
+    relation: str | None
     max_samples: int | None
 
     def check(
         self, problems: Problems, shape: tuple[int, ...], rank: int, *, rank_name: str = "rank"
     ) -> None:
         """Record whatever is wrong with the settings, the shape of the data and the rank."""
-        adding = self.neighbouring == "add-remove"
+        adding = self.relation == ADD_REMOVE
         fewest = 0 if adding else 1
         table = len(shape) == 2 and shape[0] >= fewest and shape[1] >= 1
         if problems.require(table, "X", f"shape (N, M) with N >= {fewest}, M >= 1", shape):
@@ -92,14 +96,27 @@ class ReleaseSettings:
         for name, value, allowed in (
             ("noise", self.noise, NOISES),
             ("allocation", self.allocation, ALLOCATIONS),
-            ("neighbouring", self.neighbouring, NEIGHBOURING),
         ):
             problems.require(value in allowed, name, f"one of {', '.join(allowed)}", value)
+        require_relation(problems, self.relation)
+
+    @property
+    def stated(self) -> str:
+        """The relation, of checked settings."""
+        return str(self.relation)
+
+    @property
+    def promise(self) -> str | None:
+        """The guarantee in one sentence, of checked settings; None without noise."""
+        if self.epsilon == math.inf:
+            return None
+        delta = self.delta if self.noise == "gaussian" else 0.0
+        return promise(self.relation, "in one row", self.epsilon, delta)
 
     def warn(self, subject: str, rows: int, *, stacklevel: int) -> None:
         """Warning of a delta above one in the public number of rows, of checked settings."""
         if self.noise == "gaussian" and self.epsilon != math.inf:
-            adding = self.neighbouring == "add-remove"
+            adding = self.relation == ADD_REMOVE
             size, name = (int(self.max_samples or 1), "max_samples") if adding else (rows, "N")
             warn_of_large_delta(subject, float(self.delta), size, name, stacklevel=stacklevel + 1)
 
@@ -113,7 +130,7 @@ def dp_pca(
     delta: float = 0.0,
     noise: str = "gaussian",
     allocation: str = "optimal",
-    neighbouring: str = "replace-one",
+    relation: str | None = None,
     max_samples: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> PrivateComponents:
@@ -137,9 +154,9 @@ def dp_pca(
     allocation : {"optimal", "iid"}
         Less noise off the diagonal than on it, which has the minimum expected squared error of the
         matrix, or the same noise everywhere.
-    neighbouring : {"replace-one", "add-remove"}
-        Which data sets the guarantee does not tell apart. "replace-one" needs sqrt 2 times the
-        noise.
+    relation : {"add-remove", "replace-one"}
+        Required: which data sets are neighbours, one person (a row) more or less, or one person
+        replaced by another, which needs sqrt 2 times the noise.
     max_samples : int, optional
         A public bound on N, up to 1e15. Required by "add-remove", where N itself is private; N
         if left out with "replace-one".
@@ -179,9 +196,11 @@ def dp_pca(
     --------
     >>> import numpy as np
     >>> X = np.linspace(-1.0, 1.0, 5000)[:, None] * [0.8, 0.1, 0.1]
-    >>> released = dp_pca(X, 1, epsilon=1.0, delta=1e-6)
+    >>> released = dp_pca(X, 1, epsilon=1.0, delta=1e-6, relation="replace-one")
     >>> released.components.shape
     (3, 1)
+    >>> released.promise
+    'one person replaced by another, in one row: epsilon = 1, delta = 1e-06'
     """
     problems = Problems("dp_pca")
     try:
@@ -189,7 +208,7 @@ def dp_pca(
     except (TypeError, ValueError):
         problems.require(False, "X", "numbers of shape (N, M)", type(X).__name__)
         data = np.zeros((1, 1))
-    settings = ReleaseSettings(epsilon, delta, noise, allocation, neighbouring, max_samples)
+    settings = ReleaseSettings(epsilon, delta, noise, allocation, relation, max_samples)
     settings.check(problems, data.shape, rank)
     rng = noise_generator(problems, random_state, epsilon)
     settings.warn("dp_pca", len(data), stacklevel=3)
@@ -215,7 +234,7 @@ def released_components(
             features,
             noise=settings.noise,
             allocation=settings.allocation,
-            neighbouring=settings.neighbouring,
+            neighbouring=settings.stated,
             epsilon=settings.epsilon,
             delta=settings.delta,
         )
@@ -229,4 +248,5 @@ def released_components(
     matrix = symmetric(matrix)
     values, vectors = dominant(matrix, rank)
     largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(rank)]
-    return PrivateComponents(vectors * np.where(largest < 0.0, -1.0, 1.0), values, matrix, *scales)
+    vectors = vectors * np.where(largest < 0.0, -1.0, 1.0)
+    return PrivateComponents(vectors, values, matrix, *scales, settings.promise)

@@ -30,6 +30,7 @@ from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.problem import check_penalty
 from dpnoise.learn.seeding import noise_generator
+from dpnoise.sensitivity.relation import REPLACE_ONE, promise
 
 with imports_of("learn"):
     from sklearn.base import BaseEstimator
@@ -161,7 +162,7 @@ class PrivateDescent(BaseEstimator):
         shape = (len(problems_of), self.passes, problem.coordinates)
         orders = np.array([coordinate_orders(self.order, shape[1:], rng) for _ in problems_of])
         if self.epsilon == math.inf:
-            self.noise_, unit = None, np.zeros(shape)
+            self.noise_, self.promise_, unit = None, None, np.zeros(shape)
         else:
             self.noise_ = coordinate_noise(
                 self.mechanism,
@@ -172,6 +173,7 @@ class PrivateDescent(BaseEstimator):
                 sensitivities=self.sensitivities_,
                 grid=self.xi_grid,
             )
+            self.promise_ = promise(REPLACE_ONE, "in one record", self.epsilon, delta)
             unit = self.noise_.unit.rvs(shape, rng) * rounding
         farthest = max(
             farthest_fit(

@@ -23,6 +23,7 @@ from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.seeding import noise_generator
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.laplace import Laplace
+from dpnoise.sensitivity.relation import REPLACE_ONE, promise
 
 with imports_of("learn"):
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -153,6 +154,9 @@ class PrivateScaler(BoundedScaler):
     noise_scales_ : float64 array, shape (2 n_features,) or None
         Sigma (Gaussian) or beta (Laplace) of the noise on the means of u, then of u^2; from
         settings and N alone. None if epsilon is inf.
+    promise_ : str or None
+        What is guaranteed, in one sentence: one person, a record, is replaced by another. None if
+        epsilon is inf.
     n_features_in_, feature_names_in_
         As for `PublicScaler`.
 
@@ -209,7 +213,7 @@ class PrivateScaler(BoundedScaler):
         unit = np.clip((np.where(np.isfinite(values), values, middle) - middle) / half, -1.0, 1.0)
         means = np.concatenate([unit.mean(axis=0), (unit**2).mean(axis=0)])
         smallest = np.zeros(features)
-        self.noise_scales_ = None
+        self.noise_scales_, self.promise_ = None, None
         if self.epsilon != math.inf:
             name = type(self).__name__
             warn_of_large_delta(name, delta, size, "N", stacklevel=3)
@@ -222,6 +226,7 @@ class PrivateScaler(BoundedScaler):
             self.noise_scales_ = allocate(
                 sensitivities, noise=family, epsilon=float(self.epsilon), delta=delta
             )
+            self.promise_ = promise(REPLACE_ONE, "in one record", float(self.epsilon), delta)
             standard: Noise = kind(1.0)
             means += self.noise_scales_ * standard.rvs(2 * features, rng)
             smallest = self.noise_scales_[features:] * standard.std()

@@ -66,6 +66,7 @@ def compare(
     delta: float = 0.0,
     error: str = "variance",
     weights: ArrayLike | None = None,
+    relation: str | None = None,
     exhaustive: bool = True,
 ) -> Comparison:
     """Table of every mechanism for a sensitivity set, best first.
@@ -86,6 +87,9 @@ def compare(
         Among errors within 1e-4 of each other the smaller delta comes first.
     weights : array_like of float, shape (K,), optional
         Of the coordinates in all means, from 1e-100 to 1e100; ones by default.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours, for a number or vector, or a set that does not state it: one
+        person more or less, or one person replaced by another.
     exhaustive : bool, default True
         Whether to include mechanisms that take a second or more, or gain next to nothing. Which
         these are depends on the request alone; those left out are named in `left_out`.
@@ -94,7 +98,8 @@ def compare(
     -------
     Comparison
         Rows with `name`, `noise`, `variance`, `std`, `mean_abs`, `half_width`, `delta`, `floor`,
-        `ratio` and `reference`, best first; `str` is the table as text, `plot(ax)` draws it.
+        `ratio`, `promise` and `reference`, best first; `str` is the table as text, `plot(ax)` draws
+        it.
 
     Raises
     ------
@@ -117,11 +122,13 @@ def compare(
     Examples
     --------
     >>> from dpnoise import compare
-    >>> table = compare([1.0, 0.5, 0.1], epsilon=1.0, exhaustive=False)
+    >>> who = {"relation": "replace-one"}
+    >>> table = compare([1.0, 0.5, 0.1], epsilon=1.0, exhaustive=False, **who)
     >>> table[0].error <= table["Laplace"].error
     True
     """
-    return _compared(read_request(sensitivity, epsilon, delta, error, weights), exhaustive)
+    request = read_request(sensitivity, epsilon, delta, error, weights, relation=relation)
+    return _compared(request, exhaustive)
 
 
 def best(
@@ -131,6 +138,7 @@ def best(
     delta: float = 0.0,
     error: str = "variance",
     weights: ArrayLike | None = None,
+    relation: str | None = None,
     exhaustive: bool = False,
 ) -> Mechanism:
     """Noise of minimum error for a sensitivity set among all mechanisms of the package.
@@ -148,15 +156,19 @@ def best(
         What is to be small, as for `compare`.
     weights : array_like of float, shape (K,), optional
         Of the coordinates in all means, from 1e-100 to 1e100; ones by default.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours, for a number or vector, or a set that does not state it: one
+        person more or less, or one person replaced by another.
     exhaustive : bool, default False
         Whether to include mechanisms that take a second or more, as `compare` does.
 
     Returns
     -------
     Mechanism
-        With attributes noise, variance (per coordinate), delta (certified), floor (no additive
-        noise has a smaller mean variance), reference, name and left_out;
-        `noise.rvs(size, random_state)` draws vectors, shape (*size, K).
+        With attributes noise, variance (per coordinate), delta (certified), promise (what is
+        guaranteed, in one sentence), floor (no additive noise has a smaller mean variance for this
+        set), reference, name and left_out; `noise.rvs(size, random_state)` draws vectors, shape
+        (*size, K).
 
     Raises
     ------
@@ -174,12 +186,14 @@ def best(
     --------
     >>> import numpy as np
     >>> from dpnoise import best
-    >>> found = best(np.ones(10), epsilon=1.0)
+    >>> found = best(np.ones(10), epsilon=1.0, relation="add-remove")
     >>> found.name, found.delta, round(found.variance, 9)
     ('K-norm', 0.0, 44.0)
+    >>> found.promise.split(", ")[0]
+    'one person more or less'
     >>> found.noise.rvs(random_state=1).shape
     (10,)
     """
-    request = read_request(sensitivity, epsilon, delta, error, weights)
+    request = read_request(sensitivity, epsilon, delta, error, weights, relation=relation)
     table = _compared(request, exhaustive)
     return replace(table[0], left_out=table.left_out)

@@ -64,7 +64,7 @@ class Request:
     @cached_property
     def parts(self) -> Parts:
         """The parts of the set that move independently of each other."""
-        return parts_of(self.sensitivity)
+        return parts_of(self.sensitivity.geometry)
 
     @cached_property
     def unit(self) -> float:
@@ -87,12 +87,14 @@ def read_request(
     delta: float,
     error: str,
     weights: ArrayLike | None,
+    *,
+    relation: str | None = None,
 ) -> Request:
     """A checked request; one ValueError names everything that is wrong with it."""
     problems = Problems("noise for a sensitivity set")
     ball = None
     try:
-        ball = as_sensitivity(sensitivity)
+        ball = as_sensitivity(sensitivity, relation=relation)
     except ValueError as wrong:
         problems.add(str(wrong))
     check_budget(problems, epsilon, delta, 1.0, 1)

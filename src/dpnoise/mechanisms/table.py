@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.mechanisms.request import Request
     from dpnoise.mechanisms.vector_noise import VectorNoise
+    from dpnoise.sensitivity.base import Sensitivity
 
 LEVEL = 0.95
 _HEADER = ("mechanism", "std", "mean |error|", "95 % within", "variance", "/ floor", "delta", "by")
@@ -51,6 +52,26 @@ class Mechanism:
     reference: str
     request: Request
     left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """The set of differences between neighbouring answers that was asked for."""
+        return self.request.sensitivity
+
+    @property
+    def relation(self) -> str | None:
+        """Which data sets are neighbours; None if the set does not state it."""
+        return self.sensitivity.relation
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon that was asked for."""
+        return self.request.epsilon
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in one sentence; it says so if the set states no relation."""
+        return self.sensitivity.promise(self.epsilon, self.delta)
 
     @cached_property
     def variances(self) -> Array:
@@ -173,7 +194,8 @@ class Comparison:
             first, *middle, last = cells
             inner = [cell.rjust(n) for cell, n in zip(middle, widths[1:-1], strict=True)]
             text.append("  ".join([first.ljust(widths[0]), *inner, last]))
-        text.append(f"floor: no additive noise has a mean variance below {self.floor:.4g}")
+        text.append(f"floor: no noise for this set has a mean variance below {self.floor:.4g}")
+        text.append(f"promise: {self.promise}")
         reasons = list(dict.fromkeys(self.left_out.values()))
         for reason in reasons:
             names = ", ".join(name for name, why in self.left_out.items() if why == reason)
@@ -183,6 +205,11 @@ class Comparison:
     def _repr_html_(self) -> str:
         """The table for notebooks."""
         return f"<pre>{html.escape(str(self))}</pre>"
+
+    @property
+    def promise(self) -> str:
+        """The budget that every row keeps, in one sentence, with the relation of the set."""
+        return self.request.sensitivity.promise(self.request.epsilon, self.request.delta)
 
     @property
     def floor(self) -> float:

@@ -8,7 +8,7 @@ methods where they make sense.
 import re
 from typing import Any
 
-from dpnoise.noise.base import Noise, Piece
+from dpnoise.noise.base import Noise
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.discrete_staircase import DiscreteStaircase
@@ -60,7 +60,6 @@ __all__ = [
     "IntegerNoise",
     "KNorm",
     "Noise",
-    "Piece",
     "Staircase2D",
     "flipped_huber_variance",
     "staircase_2d_gamma",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise.calibration.budget import check_budget
 from dpnoise.privacy.odometer.budget import Budget
+from dpnoise.sensitivity.relation import joined, promise, require_relation
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
     from dpnoise.releases.entropy import Entropy
-
-RELATIONS = ("replace-one", "add-remove")
 
 
 @dataclass(frozen=True)
@@ -25,18 +24,21 @@ class Entry:
         The arguments of `Budget.spend`; None where only epsilon is known.
     epsilon : float
         The pure epsilon where no noise is stated.
+    relation : {"add-remove", "replace-one"}
+        Which data sets are neighbours.
     """
 
     noise: Any = None
     sensitivity: Any = None
     epsilon: float = 0.0
+    relation: str = field(kw_only=True)
 
     def spend(self, budget: Budget) -> None:
         """Charge it to a budget; refused as by `Budget.spend`."""
         if self.noise is None:
-            budget.spend_dp(self.epsilon)
+            budget.spend_dp(self.epsilon, relation=self.relation)
         else:
-            budget.spend(self.noise, self.sensitivity)
+            budget.spend(self.noise, self.sensitivity, relation=self.relation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +56,15 @@ class Released:
         95 % over the noise and the rounding; None for a quantile.
     entry : Entry
         What it costs; already charged if a budget was passed.
+    promise : str
+        What is guaranteed, in one sentence.
     """
 
     value: Any
     noise: Any
     interval95: tuple[Any, Any] | None
     entry: Entry
+    promise: str
 
 
 class Request(NamedTuple):
@@ -67,18 +72,28 @@ class Request(NamedTuple):
 
     epsilon: float
     delta: float
-    relation: str
+    stated: str | None  # by the call
     budget: Budget | None
     entropy: Entropy
+
+    @property
+    def relation(self) -> str:
+        """Which data sets are neighbours, of a checked request."""
+        return self.stated or self.budget.relation  # type: ignore[union-attr, return-value]
 
     def check(self, problems: Problems) -> None:
         """Record of what is wrong with it."""
         check_budget(problems, self.epsilon, self.delta, 1.0, 1)
-        known = isinstance(self.relation, str) and self.relation in RELATIONS
-        problems.require(known, "relation", " or ".join(map(repr, RELATIONS)), self.relation)
-        if self.budget is not None:
-            same = isinstance(self.budget, Budget) and self.budget.relation == self.relation
-            problems.require(same, "budget", f"a Budget for {self.relation!r}", self.budget)
+        known = self.budget is None or isinstance(self.budget, Budget)
+        problems.require(known, "budget", "a Budget", self.budget)
+        of_budget = getattr(self.budget, "relation", None)
+        one = of_budget if self.stated is None else self.stated
+        if require_relation(problems, one, "of the Budget or as relation="):
+            joined(problems, of_budget, self.stated, "the budget and relation=")
+
+    def promise(self, change: str) -> str:
+        """The guarantee in one sentence, for what one person changes in words."""
+        return promise(self.relation, change, self.epsilon, self.delta)
 
     def charge(self, entry: Entry) -> None:
         """Charge a release, which comes before its draw."""

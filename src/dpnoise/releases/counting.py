@@ -11,6 +11,8 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.releases.answers import Entry, Released, Request
 from dpnoise.releases.sums import noisy
+from dpnoise.sensitivity.at_most import AtMost
+from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -74,9 +76,10 @@ def count(
         number = int(np.count_nonzero(mask)) if flags else 0
     problems.raise_if_any()
     noise = integer_noise(contribution, request.epsilon, request.delta)
-    entry = Entry(noise, contribution)
+    entry = Entry(noise, contribution, relation=request.relation)
     request.charge(entry)
-    return _answer(noisy(number, noise, None, request.entropy), noise, entry)
+    value = noisy(number, noise, None, request.entropy)
+    return _answer(value, noise, entry, request.promise(AtMost(1, 1, contribution).words))
 
 
 def histogram(
@@ -109,11 +112,13 @@ def histogram(
         problems.raise_if_any()
         counts = _by_label(labels, values)
     # A record that is replaced leaves one cell and enters another.
-    moved = 2 if request.relation == "replace-one" and counts.size > 1 else 1
+    moved = 2 if request.relation == REPLACE_ONE and counts.size > 1 else 1
     noise = integer_noise(1, request.epsilon, request.delta, moved)
-    entry = Entry([noise] * moved, [1] * moved) if moved > 1 else Entry(noise, 1)
+    parts: Any = ([noise] * moved, [1] * moved) if moved > 1 else (noise, 1)
+    entry = Entry(*parts, relation=request.relation)
     request.charge(entry)
-    return _answer(noisy(counts, noise, None, request.entropy), noise, entry)
+    value = noisy(counts, noise, None, request.entropy)
+    return _answer(value, noise, entry, request.promise(AtMost(moved, counts.size).words))
 
 
 def _numbers(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401  (an array)
@@ -142,8 +147,8 @@ def _by_label(labels: list[Any], values: Any) -> Any:  # noqa: ANN401  (counts)
     return counts
 
 
-def _answer(value: Any, noise: Any, entry: Entry) -> Released:  # noqa: ANN401
+def _answer(value: Any, noise: Any, entry: Entry, promise: str) -> Released:  # noqa: ANN401
     """The answer with the interval of noise on the integers."""
     value = int(value) if np.ndim(value) == 0 else value
     half = int(noise.isf(0.025))
-    return Released(value, noise, (value - half, value + half), entry)
+    return Released(value, noise, (value - half, value + half), entry, promise)

@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flint import arb
 from scipy import special
 
-from dpnoise._extras import imports_of
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.noise.k_norm import KNorm
@@ -24,9 +24,6 @@ from dpnoise.releases.numbers import Balls, UndecidedError
 from dpnoise.releases.points import Sampler, normal
 from dpnoise.releases.tails import ball
 from dpnoise.sensitivity.balls import L1, L2, LInf
-
-with imports_of("release"):
-    from flint import arb
 
 if TYPE_CHECKING:
     from dpnoise.releases.numbers import Numbers

@@ -14,12 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flint import arb
 
-from dpnoise._extras import imports_of
 from dpnoise.releases.tails import ball
-
-with imports_of("release"):
-    from flint import arb
 
 if TYPE_CHECKING:
     from fractions import Fraction

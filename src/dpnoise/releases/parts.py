@@ -113,7 +113,7 @@ def _listed(problems: Problems, noises: Sequence[Any]) -> Iterator[Part]:
 def _is_scalar(noise: object) -> bool:
     """Whether independent noise of one number has an exact sampler."""
     if isinstance(noise, Noise):
-        from dpnoise.releases.tails import TAILS  # noqa: PLC0415 - needs the extra release
+        from dpnoise.releases.tails import TAILS  # noqa: PLC0415 - brings flint
 
         return type(noise) in TAILS
     return type(noise) in INTEGER

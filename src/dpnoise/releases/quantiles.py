@@ -12,16 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flint import arb, ctx
 
-from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
 from dpnoise.releases.answers import Entry, Released, Request
 from dpnoise.releases.refining import Uniform
 from dpnoise.releases.tails import ball
 from dpnoise.releases.totals import read_bounds, read_data
-
-with imports_of("release"):
-    from flint import arb, ctx
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -54,11 +51,11 @@ def quantile(
     group = np.ravel(group)
     misses = [max(int(a) - target, target - int(b), Fraction(0)) for a, b in pairs.T.tolist()]
     falls = [miss * Fraction(epsilon) / 2 for miss in misses]
-    entry = Entry(epsilon=epsilon)
+    entry = Entry(epsilon=epsilon, relation=request.relation)
     request.charge(entry)
     chosen = np.flatnonzero(group == _drawn(falls, np.bincount(group).tolist(), request.entropy))
     value = float(points[chosen[request.entropy.integers(0, chosen.size)]])
-    return Released(value, None, None, entry)
+    return Released(value, None, None, entry, request.promise("in one record"))
 
 
 def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:

@@ -11,11 +11,9 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpnoise._extras import imports_of
-from dpnoise.releases.tails import TAILS
+from flint import ctx
 
-with imports_of("release"):
-    from flint import ctx
+from dpnoise.releases.tails import TAILS
 
 if TYPE_CHECKING:
     from dpnoise.noise.base import Noise

@@ -24,7 +24,9 @@ class Release:
 
     Call it as `release(values, noise)`. What it returns is value + noise rounded to a grid that is
     chosen before the draw, for an exact draw of the noise: so the account of real-valued noise
-    holds for the released doubles, with no allowance for floating point. There is no seed.
+    holds for the released doubles, with no allowance for floating point. There is no seed. What it
+    draws promises nothing by itself: a guarantee is for noise and a sensitivity set, as `best` and
+    `certify` state it.
 
     Parameters
     ----------
@@ -49,15 +51,12 @@ class Release:
     ValueError
         If an argument is out of range or the noise has no exact sampler; the message names
         every problem. There is no fallback to `rvs`.
-    ModuleNotFoundError
-        If the noise has a density and python-flint is not installed.
 
     Notes
     -----
     Proved (docs/release.md): the released numbers are a rounding of value + noise, the value
     being the exact rational that its double is. Assumed: the operating system's random bits are
     independent and fair; the sensitivity holds for the values as doubles; nobody measures times.
-    Noise with a density needs the extra `release` (python-flint).
 
     References
     ----------
@@ -71,11 +70,13 @@ class Release:
     >>> noisy = release([12.0, 7.5], Laplace(2.0))
     >>> bool((noisy * 2**9 == (noisy * 2**9).round()).all())       # multiples of the grid 2^-9
     True
-    >>> release([3, 1, 4], best([1, 1, 1], epsilon=1.0).noise).shape
+    >>> release([3, 1, 4], best([1, 1, 1], epsilon=1.0, relation="replace-one").noise).shape
     (3,)
-    >>> adults = release.count([True, False, True], epsilon=1.0)
+    >>> adults = release.count([True, False, True], epsilon=1.0, relation="add-remove")
     >>> adults.noise, adults.interval95[0] < adults.value
     (DiscreteLaplace(beta=1.0), True)
+    >>> adults.promise
+    'one person more or less, in one count, by at most 1: epsilon = 1, delta = 0'
     """
 
     def __init__(self, entropy: Entropy | None = None) -> None:
@@ -95,7 +96,7 @@ class Release:
         *,
         epsilon: float,
         delta: float = 0.0,
-        relation: str = "replace-one",
+        relation: str | None = None,
         contribution: int = 1,
         budget: Budget | None = None,
     ) -> Released:
@@ -107,8 +108,9 @@ class Release:
             Their number, or which of all records count.
         epsilon, delta : float
             The budget of this release.
-        relation : {"replace-one", "add-remove"}
-            How neighbouring data sets differ.
+        relation : {"add-remove", "replace-one"}, optional
+            Which data sets are neighbours: one person more or less, or one person replaced by
+            another. Needed unless the budget states it.
         contribution : int
             The most records that one person has.
         budget : Budget, optional
@@ -117,7 +119,7 @@ class Release:
         Returns
         -------
         Released
-            An integer, which may be negative, with its noise, interval and entry.
+            An integer, which may be negative, with its noise, interval, entry and promise.
 
         Raises
         ------
@@ -137,7 +139,7 @@ class Release:
         categories: Iterable[Any] | None = None,
         epsilon: float,
         delta: float = 0.0,
-        relation: str = "replace-one",
+        relation: str | None = None,
         budget: Budget | None = None,
     ) -> Released:
         """Private numbers of records by cell; each person has one record.
@@ -152,15 +154,16 @@ class Release:
             Public labels, in the place of edges.
         epsilon, delta : float
             The budget of this release.
-        relation : {"replace-one", "add-remove"}
-            How neighbouring data sets differ.
+        relation : {"add-remove", "replace-one"}, optional
+            Which data sets are neighbours: one person more or less, or one person replaced by
+            another. Needed unless the budget states it.
         budget : Budget, optional
             Charged before the draw.
 
         Returns
         -------
         Released
-            Integers, shape (K,), with their noise, intervals and entry.
+            Integers, shape (K,), with their noise, intervals, entry and promise.
 
         Raises
         ------
@@ -179,7 +182,7 @@ class Release:
         bounds: tuple[float, float],
         epsilon: float,
         delta: float = 0.0,
-        relation: str = "replace-one",
+        relation: str | None = None,
         budget: Budget | None = None,
     ) -> Released:
         """A private sum of bounded values, exact but for the noise.
@@ -192,15 +195,16 @@ class Release:
             Public lower and upper bound.
         epsilon, delta : float
             The budget of this release.
-        relation : {"replace-one", "add-remove"}
-            How neighbouring data sets differ.
+        relation : {"add-remove", "replace-one"}, optional
+            Which data sets are neighbours: one person more or less, or one person replaced by
+            another. Needed unless the budget states it.
         budget : Budget, optional
             Charged before the draw.
 
         Returns
         -------
         Released
-            A float with its noise, interval and entry.
+            A float with its noise, interval, entry and promise.
 
         Raises
         ------
@@ -219,7 +223,7 @@ class Release:
         bounds: tuple[float, float],
         epsilon: float,
         delta: float = 0.0,
-        relation: str = "replace-one",
+        relation: str | None = None,
         budget: Budget | None = None,
     ) -> Released:
         """A private mean of bounded values, their number being public.
@@ -232,15 +236,16 @@ class Release:
             Public lower and upper bound.
         epsilon, delta : float
             The budget of this release.
-        relation : {"replace-one", "add-remove"}
-            How neighbouring data sets differ: only replace-one, which keeps the number.
+        relation : {"replace-one"}, optional
+            Which data sets are neighbours: one person is replaced by another, which keeps the
+            number. Needed unless the budget states it.
         budget : Budget, optional
             Charged before the draw.
 
         Returns
         -------
         Released
-            A float with its noise, interval and entry.
+            A float with its noise, interval, entry and promise.
 
         Raises
         ------
@@ -259,7 +264,7 @@ class Release:
         *,
         bounds: tuple[float, float],
         epsilon: float,
-        relation: str = "replace-one",
+        relation: str | None = None,
         budget: Budget | None = None,
     ) -> Released:
         """A private quantile by the exponential mechanism on 16,385 public points.
@@ -274,15 +279,17 @@ class Release:
             Public lower and upper bound.
         epsilon : float
             The budget of this release; delta is 0.
-        relation : {"replace-one", "add-remove"}
-            How neighbouring data sets differ.
+        relation : {"add-remove", "replace-one"}, optional
+            Which data sets are neighbours: one person more or less, or one person replaced by
+            another. Needed unless the budget states it.
         budget : Budget, optional
             Charged before the draw.
 
         Returns
         -------
         Released
-            One of the points, with its entry and without an interval: what errs is the rank.
+            One of the points, with its entry and promise and without an interval: what errs is the
+            rank.
 
         Raises
         ------
@@ -291,7 +298,7 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        from dpnoise.releases.quantiles import quantile  # noqa: PLC0415 - needs the extra
+        from dpnoise.releases.quantiles import quantile  # noqa: PLC0415 - brings flint
 
         asked = Request(epsilon, 0.0, relation, budget, self._entropy)
         return quantile(values, q, bounds, asked)

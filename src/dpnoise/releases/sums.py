@@ -71,7 +71,7 @@ def integer_draws(noise: IntegerNoise, count: int, entropy: Entropy) -> Any:  # 
 
 def _with_reals(values: Array, parts: list[Part], step: Array, entropy: Entropy) -> Array:
     """Values plus continuous noise, on the grid; values without noise stay as they are."""
-    from dpnoise.releases.continuous import rounded_sums  # noqa: PLC0415 - needs the extra
+    from dpnoise.releases.continuous import rounded_sums  # noqa: PLC0415 - brings flint
     from dpnoise.releases.vectors import rounded_vectors  # noqa: PLC0415
 
     found = values.copy()

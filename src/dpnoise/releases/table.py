@@ -16,12 +16,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from flint import ctx
 
-from dpnoise._extras import imports_of
 from dpnoise.releases.tails import TAILS
-
-with imports_of("release"):
-    from flint import ctx
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from flint import arb, fmpq
+
 from dpnoise.noise.flipped_huber import FlippedHuber
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.histogram import Histogram
@@ -26,9 +27,6 @@ from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
 from dpnoise.noise.staircase import Staircase
 from dpnoise.noise.subbotin import Subbotin
 from dpnoise.noise.truncated_laplace import TruncatedLaplace
-
-with imports_of("release"):
-    from flint import arb, fmpq
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,6 +18,8 @@ from dpnoise.noise.rational import as_double_above
 from dpnoise.releases.answers import Entry, Released, Request
 from dpnoise.releases.counting import smallest
 from dpnoise.releases.grid import power_below, read_grid
+from dpnoise.sensitivity.balls import LInf
+from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -43,14 +45,16 @@ def total(
     array = read_data(problems, values)
     if mean:
         problems.require(array.size > 0, "values", "at least one", values)
-        expected = "'replace-one' (else the number of values is private: release sum and count)"
-        problems.require(request.relation == "replace-one", "relation", expected, request.relation)
     problems.raise_if_any()
+    if mean:
+        expected = f"{REPLACE_ONE!r} (else the number of values is private: release sum and count)"
+        problems.require(request.relation == REPLACE_ONE, "relation", expected, request.relation)
+        problems.raise_if_any()
     unit = max(power_below(high - low) * _FINENESS, power_below(max(-low, high)) * _PRECISION)
     ends = [int(np.rint(end / unit)) for end in (low, high)]
     steps = np.rint(np.clip(array, low, high) / unit)
     exact = Fraction(_exact_sum(steps)) * Fraction(unit)
-    change = ends[1] - ends[0] if request.relation == "replace-one" else max(map(abs, ends))
+    change = ends[1] - ends[0] if request.relation == REPLACE_ONE else max(map(abs, ends))
     size = Fraction(change) * Fraction(unit)
     if mean:
         exact, size = exact / array.size, size / array.size
@@ -98,7 +102,7 @@ def _released(
     request: Request,
 ) -> Released:
     """An exact rational number with continuous noise."""
-    from dpnoise.releases.continuous import multiple  # noqa: PLC0415 - needs the extra
+    from dpnoise.releases.continuous import multiple  # noqa: PLC0415 - brings flint
     from dpnoise.releases.refining import Uniform  # noqa: PLC0415
 
     delta, entropy = request.delta, request.entropy
@@ -107,7 +111,7 @@ def _released(
     problems = Problems("release")
     step = float(read_grid(problems, np.array([noise.mean_abs()]), None)[0])
     problems.raise_if_any()
-    entry = Entry(noise, sensitivity)
+    entry = Entry(noise, sensitivity, relation=request.relation)
     request.charge(entry)
     number = multiple(
         exact,
@@ -120,4 +124,5 @@ def _released(
     value = float(number * Fraction(step))
     half = (float(noise.isf(0.025)) + step) * (1.0 + 2.0**-40)
     half += 2.0 * math.ulp(abs(value) + half)  # of the value and the ends as doubles
-    return Released(value, noise, (value - half, value + half), entry)
+    promise = request.promise(LInf(sensitivity).words)
+    return Released(value, noise, (value - half, value + half), entry, promise)

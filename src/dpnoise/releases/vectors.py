@@ -12,15 +12,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flint import ctx
 
-from dpnoise._extras import imports_of
 from dpnoise.releases.layers import as_joint, layer
 from dpnoise.releases.numbers import Balls, Doubles, UndecidedError
 from dpnoise.releases.points import samplers
 from dpnoise.releases.tails import ball
-
-with imports_of("release"):
-    from flint import ctx
 
 if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray, WordArray

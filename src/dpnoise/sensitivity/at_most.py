@@ -13,7 +13,7 @@ proportional to exp(-t u) are kept with probability exp(-t (m - sum U_i)) if the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -24,6 +24,7 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers
+from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -33,7 +34,7 @@ _LARGEST_PARTIAL = 5000  # coordinates for which the integers take a second
 _ENTRIES = 2**20  # drawn at a time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AtMost(Sensitivity):
     """Sensitivity of K counts of which one person moves at most m, each by at most c.
 
@@ -48,6 +49,9 @@ class AtMost(Sensitivity):
         The number K of coordinates, from 1 to 1e8; at most 5000 unless m is 1 or K.
     each : float, default 1
         The largest change of each coordinate, from 1e-100 to 1e100.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Without it the set is plain geometry.
 
     Raises
     ------
@@ -57,9 +61,11 @@ class AtMost(Sensitivity):
     Examples
     --------
     >>> from dpnoise import AtMost
-    >>> visits = AtMost(3, of=12)
+    >>> visits = AtMost(3, of=12, relation="add-remove")
     >>> visits.l1, round(visits.l2, 3)
     (3.0, 1.732)
+    >>> visits.words
+    'in at most 3 of 12 counts, each by at most 1'
     """
 
     m: int
@@ -75,6 +81,7 @@ class AtMost(Sensitivity):
         expected = f"an integer from 1 to {self.of}" if known else "a positive integer"
         problems.require(good, "m", expected, self.m)
         check_size(problems, "each", self.each)
+        self._check_relation(problems)
         if known and good:
             fits = self.of <= _LARGEST_PARTIAL or self.m in (1, self.of)
             limit = f"at most {_LARGEST_PARTIAL} coordinates unless m is 1 or their number"
@@ -119,6 +126,14 @@ class AtMost(Sensitivity):
             return float(self.m == self.of)
         faces = AtMost(self.m - 1, self.of - 1)._moments[0]  # noqa: SLF001  (of the same class)
         return float(Fraction(self.of * faces, self._moments[0]))
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        size = number_words(self.each)
+        if self.of == 1:
+            return f"in one count, by at most {size}"
+        return f"in at most {self.m} of {self.of} counts, each by at most {size}"
 
     @property
     def dimension(self) -> int:
@@ -216,4 +231,4 @@ class AtMost(Sensitivity):
 
     def _scaled(self, factor: float) -> Self:
         """The set with `factor` times the largest change."""
-        return type(self)(self.m, self.of, factor * self.each)
+        return replace(self, each=factor * self.each)

@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
+from dpnoise.sensitivity.relation import each_words, number_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.sensitivity.power_sums import Weights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Ball(Sensitivity):
     """The ball of an l_p norm in K coordinates."""
 
     radius: float
     of: int = 1
 
+    _bound: ClassVar[str]  # what the radius bounds, in words
+
     def __post_init__(self) -> None:
         """Check of the parameters, stored as float and int."""
         problems = Problems(f"{type(self).__name__} sensitivity")
         check_size(problems, "radius", self.radius)
         check_dimension(problems, "of", self.of)
+        self._check_relation(problems)
         problems.raise_if_any()
         object.__setattr__(self, "radius", float(self.radius))
         object.__setattr__(self, "of", int(self.of))
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        if self.of == 1:
+            return each_words(1, self.radius)
+        return f"in {self.of} numbers, {self._bound} at most {number_words(self.radius)}"
 
     @property
     def dimension(self) -> int:
@@ -46,7 +57,7 @@ class _Ball(Sensitivity):
 
     def _scaled(self, factor: float) -> Self:
         """The ball of `factor` times the radius."""
-        return type(self)(factor * self.radius, self.of)
+        return replace(self, radius=factor * self.radius)
 
     def _first_axis(self) -> Array:
         """The radius on the first coordinate, shape (K,)."""
@@ -55,7 +66,7 @@ class _Ball(Sensitivity):
         return point
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class L1(_Ball):
     """Sensitivity set {d : |d_1| + ... + |d_K| <= radius}.
 
@@ -65,6 +76,9 @@ class L1(_Ball):
         The largest l1 norm of a difference, from 1e-100 to 1e100.
     of : int, default 1
         The number K of coordinates, from 1 to 1e8.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Without it the set is plain geometry.
 
     Raises
     ------
@@ -77,6 +91,8 @@ class L1(_Ball):
     >>> float(L1(2.0, of=3).norm([1.0, -2.0, 1.0]))
     2.0
     """
+
+    _bound: ClassVar[str] = "the sum of all changes"
 
     @property
     def l1(self) -> float:
@@ -129,7 +145,7 @@ class L1(_Ball):
         return self.radius * share * (2.0 * rng.integers(0, 2, share.shape) - 1.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class L2(_Ball):
     """Sensitivity set {d : d_1^2 + ... + d_K^2 <= radius^2}.
 
@@ -139,6 +155,9 @@ class L2(_Ball):
         The largest l2 norm of a difference, from 1e-100 to 1e100.
     of : int, default 1
         The number K of coordinates, from 1 to 1e8.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Without it the set is plain geometry.
 
     Raises
     ------
@@ -151,6 +170,8 @@ class L2(_Ball):
     >>> float(L2(2.0, of=2).norm([3.0, -4.0]))
     2.5
     """
+
+    _bound: ClassVar[str] = "the Euclidean norm of the change"
 
     @property
     def l1(self) -> float:
@@ -209,7 +230,7 @@ class L2(_Ball):
         return self.radius * rng.uniform(size=(*size, 1)) ** (1.0 / self.of) * way
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LInf(_Ball):
     """Sensitivity set {d : |d_i| <= radius for all i}, the box of equal sensitivities.
 
@@ -219,6 +240,9 @@ class LInf(_Ball):
         The largest change of each coordinate, from 1e-100 to 1e100.
     of : int, default 1
         The number K of coordinates, from 1 to 1e8.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Without it the set is plain geometry.
 
     Raises
     ------
@@ -231,6 +255,8 @@ class LInf(_Ball):
     >>> LInf(1.0, of=4).l2
     2.0
     """
+
+    _bound: ClassVar[str] = "each by"
 
     @property
     def l1(self) -> float:

@@ -6,6 +6,9 @@ bounded, so that it is the unit ball of a norm, the smallest t >= 0 with x in t 
 that no person can move is released as it is: volumes and distributions are those of the other
 coordinates, the active ones.
 
+A set also says which data sets are neighbours, its `relation`; without one it is plain geometry,
+which can be computed with but about which no guarantee is stated.
+
 All extreme points of each set are images of one of them under coordinate permutations, sign flips
 or rotations that map the set to itself (docs/joint-noise.md uses this).
 """
@@ -13,12 +16,15 @@ or rotations that map the set to itself (docs/joint-noise.md uses this).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import draws, floats, points
+from dpnoise.sensitivity.relation import check_relation, joined, promise
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -67,8 +73,97 @@ def largest(x: Array) -> tuple[Array, Array]:
     return most, x / unit
 
 
+@dataclass(frozen=True, repr=False)
 class Sensitivity(ABC):
-    """A convex symmetric set of differences between the answers on neighbouring data sets."""
+    """A convex symmetric set of differences between the answers on neighbouring data sets.
+
+    Parameters
+    ----------
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Without it the set is plain geometry.
+    """
+
+    relation: str | None = field(default=None, kw_only=True)
+
+    def __repr__(self) -> str:
+        """The call that makes the set; the relation comes last, where there is one."""
+        shown = [f for f in fields(self) if f.name != "relation"]
+        parts = [f"{f.name}={getattr(self, f.name)!r}" for f in shown]
+        parts += [f"relation={self.relation!r}"] * (self.relation is not None)
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _check_relation(self, problems: Problems) -> None:
+        """Record of a problem unless the relation is a known one or not stated."""
+        check_relation(problems, self.relation)
+
+    def stating(self, relation: str | None) -> Self:
+        """The same set with a relation; refused if the set states another one.
+
+        Parameters
+        ----------
+        relation : {"add-remove", "replace-one"} or None
+            Which data sets are neighbours: one person more or less, or one person replaced by
+            another. None leaves the set as it is.
+
+        Returns
+        -------
+        Sensitivity
+            The set, with the relation.
+
+        Raises
+        ------
+        ValueError
+            If the relation is unknown or not the one that the set states.
+
+        Examples
+        --------
+        >>> from dpnoise import L1
+        >>> L1(2.0, of=3).stating("add-remove")
+        L1(radius=2.0, of=3, relation='add-remove')
+        """
+        problems = Problems(repr(self))
+        if check_relation(problems, relation):
+            joined(problems, self.relation, relation, "the set and relation=")
+        problems.raise_if_any()
+        return self if relation in (None, self.relation) else self._related(relation)
+
+    def _related(self, relation: str | None) -> Self:
+        """The same set with another relation or none; what is already computed is kept."""
+        found = copy(self)
+        object.__setattr__(found, "relation", relation)
+        return found
+
+    @property
+    def geometry(self) -> Self:
+        """The same set without a relation."""
+        return self if self.relation is None else self._related(None)
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What one person changes, in words: 'in at most 3 of 12 counts, each by at most 1'."""
+
+    def promise(self, epsilon: float, delta: float) -> str:
+        """The sentence that states a guarantee for this set.
+
+        Parameters
+        ----------
+        epsilon, delta : float
+            The guarantee.
+
+        Returns
+        -------
+        str
+            The sentence; it says so if the set states no relation.
+
+        Examples
+        --------
+        >>> from dpnoise import LInf
+        >>> LInf(1.0, of=2, relation="add-remove").promise(1.0, 0.0)
+        'one person more or less, in 2 numbers, each by at most 1: epsilon = 1, delta = 0'
+        """
+        return promise(self.relation, self.words, epsilon, delta)
 
     @property
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
@@ -12,13 +12,14 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity, read_sizes
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers
+from dpnoise.sensitivity.relation import own_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.sensitivity.power_sums import Weights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Box(Sensitivity):
     """Sensitivity set {d : |d_i| <= lambdas_i for all i}.
 
@@ -27,6 +28,9 @@ class Box(Sensitivity):
     lambdas : array_like of float, shape (K,)
         The largest change of each coordinate: 0, or from 1e-100 to 1e100; at least one positive.
         A coordinate with 0 never changes and is released without noise.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Without it the set is plain geometry.
 
     Raises
     ------
@@ -36,7 +40,7 @@ class Box(Sensitivity):
     Examples
     --------
     >>> from dpnoise import Box
-    >>> ages_and_incomes = Box([1.0, 50.0])
+    >>> ages_and_incomes = Box([1.0, 50.0], relation="replace-one")
     >>> float(ages_and_incomes.norm([2.0, 25.0]))
     2.0
     """
@@ -47,8 +51,14 @@ class Box(Sensitivity):
         """Check of the entries, stored as a tuple of floats."""
         problems = Problems("box of sensitivities")
         sizes = read_sizes(problems, "lambdas", self.lambdas)
+        self._check_relation(problems)
         problems.raise_if_any()
         object.__setattr__(self, "lambdas", sizes)
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        return own_words(self.lambdas)
 
     @property
     def dimension(self) -> int:
@@ -114,4 +124,4 @@ class Box(Sensitivity):
 
     def _scaled(self, factor: float) -> Self:
         """The box with every side `factor` times as long."""
-        return type(self)(tuple((factor * self.box).tolist()))
+        return replace(self, lambdas=tuple((factor * self.box).tolist()))

@@ -10,7 +10,7 @@ sum t_i^2 = (sum lambda_i)^2, by the inequality of Cauchy and Schwarz.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
@@ -21,6 +21,7 @@ from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import Sensitivity, largest, read_sizes
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.relation import each_words, list_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _OUTWARD = 1.0 + 2.0**-48  # an enclosing set errs by more than rounding on the outer side
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ellipsoid(Sensitivity):
     """Sensitivity set {d : sum (d_i / axes_i)^2 <= 1}.
 
@@ -38,6 +39,9 @@ class Ellipsoid(Sensitivity):
     axes : array_like of float, shape (K,)
         The largest change of each coordinate alone: 0, or from 1e-100 to 1e100; at least one
         positive. A coordinate with 0 never changes and is released without noise.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Without it the set is plain geometry.
 
     Raises
     ------
@@ -57,12 +61,21 @@ class Ellipsoid(Sensitivity):
         """Check of the axes, stored as a tuple of floats."""
         problems = Problems("ellipsoid of sensitivities")
         sizes = read_sizes(problems, "axes", self.axes)
+        self._check_relation(problems)
         problems.raise_if_any()
         object.__setattr__(self, "axes", sizes)
 
     def _ball(self) -> L2:
         """The unit ball of the active coordinates."""
         return L2(1.0, self.active_dimension)
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        if self.dimension == 1:
+            return each_words(1, self.axes[0])
+        axes = list_words(self.axes)
+        return f"in {self.dimension} numbers, within the ellipsoid with axes {axes}"
 
     @property
     def dimension(self) -> int:
@@ -132,7 +145,7 @@ class Ellipsoid(Sensitivity):
 
     def _scaled(self, factor: float) -> Self:
         """The ellipsoid with `factor` times the axes."""
-        return type(self)(tuple((factor * self.box).tolist()))
+        return replace(self, axes=tuple((factor * self.box).tolist()))
 
 
 def _axes(sensitivity: Sensitivity) -> Array:
@@ -161,7 +174,8 @@ def enclosing_ellipsoid(sensitivity: Sensitivity) -> Ellipsoid:
     Returns
     -------
     Ellipsoid
-        With its axes along the coordinates; it contains the set with a margin for rounding.
+        With its axes along the coordinates and the set's relation; it contains the set with a
+        margin for rounding.
 
     Raises
     ------
@@ -178,4 +192,5 @@ def enclosing_ellipsoid(sensitivity: Sensitivity) -> Ellipsoid:
     known = isinstance(sensitivity, Sensitivity)
     problems.require(known, "sensitivity", "a sensitivity set such as Box or L2", sensitivity)
     problems.raise_if_any()
-    return Ellipsoid(tuple((_OUTWARD * _axes(sensitivity)).tolist()))
+    axes = tuple((_OUTWARD * _axes(sensitivity)).tolist())
+    return Ellipsoid(axes, relation=sensitivity.relation)

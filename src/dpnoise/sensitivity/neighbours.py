@@ -16,6 +16,7 @@ moves the answer by v or -v; replacing one person by another moves it by v - v',
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.at_most import AtMost
@@ -24,15 +25,21 @@ from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.box import Box
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 
 _KINDS = ("symmetric", "nonnegative")
 
 
-def _check(subject: str, sensitivity: object, contributions: object) -> None:
-    """Refusal of what is no set or no kind of contribution."""
+def _check(subject: str, sensitivity: object, contributions: object, relation: str) -> None:
+    """Refusal of what is no set, one with another relation than `relation`, or no contribution."""
     problems = Problems(subject)
     known = isinstance(sensitivity, Sensitivity)
     problems.require(known, "sensitivity", "a sensitivity set such as Box or L2", sensitivity)
+    stated = sensitivity.relation if isinstance(sensitivity, Sensitivity) else None
+    right = stated in (None, relation)
+    problems.require(
+        right, "sensitivity", f"a set for {relation!r}, or for no relation", sensitivity
+    )
     expected = " or ".join(map(repr, _KINDS))
     problems.require(contributions in _KINDS, "contributions", expected, contributions)
     problems.raise_if_any()
@@ -47,9 +54,9 @@ def _of_nonnegative(added: Sensitivity) -> Sensitivity:
     if isinstance(added, L2 | Ellipsoid):
         return added.scaled(math.nextafter(math.sqrt(2.0), 2.0))
     if isinstance(added, L1):
-        added = AtMost(1, added.of, added.radius)
+        added = AtMost(1, added.of, added.radius, relation=added.relation)
     if isinstance(added, AtMost):
-        return AtMost(min(2 * added.m, added.of), added.of, added.each)
+        return replace(added, m=min(2 * added.m, added.of))
     return added.scaled(2.0)
 
 
@@ -59,7 +66,8 @@ def replace_one(sensitivity: Sensitivity, *, contributions: str = "symmetric") -
     Parameters
     ----------
     sensitivity : Sensitivity
-        The differences between data sets of which one has one person more.
+        The differences between data sets of which one has one person more; its relation is
+        "add-remove" or not stated.
     contributions : {"symmetric", "nonnegative"}
         What a person can add to the answer: "symmetric" if with v also -v, "nonnegative" if only
         vectors without negative entries, as with counts.
@@ -67,23 +75,28 @@ def replace_one(sensitivity: Sensitivity, *, contributions: str = "symmetric") -
     Returns
     -------
     Sensitivity
-        A set that holds all differences between data sets of which one person is replaced.
+        A set that holds all differences between data sets of which one person is replaced, with
+        the relation "replace-one".
 
     Raises
     ------
     ValueError
-        If an argument is of another kind; the message names every problem.
+        If an argument is of another kind or the set is for "replace-one" already; the message
+        names every problem.
 
     Examples
     --------
     >>> from dpnoise import AtMost, replace_one
-    >>> replace_one(AtMost(3, of=12), contributions="nonnegative")
-    AtMost(m=6, of=12, each=1.0)
-    >>> replace_one(AtMost(3, of=12))
-    AtMost(m=3, of=12, each=2.0)
+    >>> visits = AtMost(3, of=12, relation="add-remove")
+    >>> replace_one(visits, contributions="nonnegative")
+    AtMost(m=6, of=12, each=1.0, relation='replace-one')
+    >>> replace_one(visits)
+    AtMost(m=3, of=12, each=2.0, relation='replace-one')
     """
-    _check("replace-one sensitivity", sensitivity, contributions)
-    return sensitivity.scaled(2.0) if contributions == "symmetric" else _of_nonnegative(sensitivity)
+    _check("replace-one sensitivity", sensitivity, contributions, ADD_REMOVE)
+    twice = contributions == "symmetric"
+    around = sensitivity.scaled(2.0) if twice else _of_nonnegative(sensitivity)
+    return around.geometry.stating(REPLACE_ONE)
 
 
 def add_remove(sensitivity: Sensitivity, *, contributions: str = "symmetric") -> Sensitivity:
@@ -92,7 +105,8 @@ def add_remove(sensitivity: Sensitivity, *, contributions: str = "symmetric") ->
     Parameters
     ----------
     sensitivity : Sensitivity
-        A set that holds all differences between data sets of which one person is replaced.
+        A set that holds all differences between data sets of which one person is replaced; its
+        relation is "replace-one" or not stated.
     contributions : {"symmetric", "nonnegative"}
         What a person can add to the answer: "symmetric" if with v also -v, "nonnegative" if only
         vectors without negative entries, 0 among them.
@@ -100,12 +114,14 @@ def add_remove(sensitivity: Sensitivity, *, contributions: str = "symmetric") ->
     Returns
     -------
     Sensitivity
-        A set that holds all differences between data sets of which one has one person more.
+        A set that holds all differences between data sets of which one has one person more, with
+        the relation "add-remove".
 
     Raises
     ------
     ValueError
-        If an argument is of another kind; the message names every problem.
+        If an argument is of another kind or the set is for "add-remove" already; the message
+        names every problem.
 
     Notes
     -----
@@ -115,8 +131,9 @@ def add_remove(sensitivity: Sensitivity, *, contributions: str = "symmetric") ->
     Examples
     --------
     >>> from dpnoise import L2, add_remove
-    >>> add_remove(L2(1.0, of=3))
-    L2(radius=0.5, of=3)
+    >>> add_remove(L2(1.0, of=3, relation="replace-one"))
+    L2(radius=0.5, of=3, relation='add-remove')
     """
-    _check("add/remove sensitivity", sensitivity, contributions)
-    return sensitivity.scaled(0.5) if contributions == "symmetric" else sensitivity
+    _check("add/remove sensitivity", sensitivity, contributions, REPLACE_ONE)
+    around = sensitivity.scaled(0.5) if contributions == "symmetric" else sensitivity
+    return around.geometry.stating(ADD_REMOVE)

@@ -13,6 +13,7 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.power_sums import above
+from dpnoise.sensitivity.relation import check_relation, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.power_sums import Weights
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Product(Sensitivity):
     """Sensitivity of several blocks of coordinates, each with a set of its own.
 
@@ -32,35 +33,65 @@ class Product(Sensitivity):
     ----------
     *blocks : Sensitivity
         One set per block, in the order of the coordinates; at least one.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours, for blocks that do not state it; by default that of the
+        blocks, of which all or none state one.
 
     Raises
     ------
     ValueError
-        If there is no block or one is not a sensitivity set; the message names every problem.
+        If there is no block, one is not a sensitivity set or they state different relations; the
+        message names every problem.
 
     Examples
     --------
     >>> from dpnoise import L2, AtMost, Product
-    >>> both = Product(AtMost(1, of=3), L2(0.5, of=2))
+    >>> both = Product(AtMost(1, of=3), L2(0.5, of=2), relation="add-remove")
     >>> both.dimension, float(both.norm([1.0, 0.0, 0.0, 0.0, 1.0]))
     (5, 2.0)
     """
 
     blocks: tuple[Sensitivity, ...]
 
-    def __init__(self, *blocks: Sensitivity) -> None:
-        """Check and storage of the blocks."""
+    def __init__(self, *blocks: Sensitivity, relation: str | None = None) -> None:
+        """Check and storage of the blocks, each with the relation of all."""
         problems = Problems("product of sensitivities")
         problems.require(len(blocks) > 0, "blocks", "at least one", blocks)
         for i, block in enumerate(blocks):
             good = isinstance(block, Sensitivity)
             problems.require(good, f"blocks[{i}]", "a sensitivity set such as Box or L2", block)
+        check_relation(problems, relation)
         problems.raise_if_any()
-        object.__setattr__(self, "blocks", blocks)
+        common = relation
+        for i, block in enumerate(blocks):
+            common = joined(problems, common, block.relation, f"all blocks, up to blocks[{i}]")
+        bare = [i for i, block in enumerate(blocks) if block.relation is None]
+        if relation is None and common is not None and bare:
+            got = f"none for blocks {bare} beside {common!r}"
+            problems.add(f"relation: expected one for all blocks, or as relation=, got {got}")
+        problems.raise_if_any()
+        object.__setattr__(self, "relation", common)
+        object.__setattr__(self, "blocks", tuple(block.stating(common) for block in blocks))
 
     def __repr__(self) -> str:
-        """The call that makes the set."""
-        return f"Product({', '.join(map(repr, self.blocks))})"
+        """The call that makes the set; the relation of all blocks comes last."""
+        parts = [repr(block.geometry) for block in self.blocks]
+        parts += [f"relation={self.relation!r}"] * (self.relation is not None)
+        return f"Product({', '.join(parts)})"
+
+    def _related(self, relation: str | None) -> Self:
+        """The product with another relation or none."""
+        found = super()._related(relation)
+        blocks = tuple(block._related(relation) for block in self.blocks)  # noqa: SLF001
+        object.__setattr__(found, "blocks", blocks)
+        return found
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].words
+        return f"at once {' and '.join(f'({block.words})' for block in self.blocks)}"
 
     def _per_block(self, part: Callable[[Sensitivity], Array]) -> Array:
         """The blocks' vectors one after the other, shape (K,)."""

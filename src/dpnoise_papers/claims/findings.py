@@ -1,16 +1,19 @@
-"""Findings of a run at the papers' scale, kept in the repository for those who do not run it.
+"""The recorded run: what the repository keeps of a run at the papers' scale.
 
     python -m dpnoise_papers.claims.findings docs published results figures
 
-writes `docs/snapshot/` from a run: every verdict, every number that a cause refers to, and the
-figures of what the causes explain; and renews the images of the documents. `docs/findings.md`
-follows from the snapshot and from the causes alone, so that a change of their words needs no run:
+writes `docs/snapshot/` from a run: every verdict, every number that a cause or an account refers
+to, the tables that documents quote, on which machine and with which packages it was made, and the
+figures of what the causes explain; and renews the images of the documents. Documents and tests are
+held to the recorded run, never to whatever run lies in results/. `docs/findings.md` follows from
+the snapshot and from the causes alone, so that a change of their words needs no run:
 
     python -m dpnoise_papers.claims.findings docs published
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -19,18 +22,23 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 from PIL import Image
 
+from dpnoise_papers.claims.documents import templates
 from dpnoise_papers.claims.findings_page import page
+from dpnoise_papers.claims.judge import NOT_RUN
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.references import NOT_RUN as UNKNOWN
+from dpnoise_papers.claims.references import VERDICTS as VERDICTS_TABLE
 from dpnoise_papers.claims.references import named_tables, references, render
 from dpnoise_papers.result_files import write_bytes, write_table, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dpnoise_papers.claims.published import Published
 
-VERDICTS = ["id", "paper", "item", "kind", "statement", "printed", "ours", "verdict", "cause"]
+VERDICTS = ["id", "paper", "item", "kind", "statement", "printed", "ours", "verdict", "cause",
+            "optional"]  # fmt: skip
 NUMBERS = ["reference", "value"]
 # Figures that the README and other documents show, by their name in docs/images.
 IMAGES = {
@@ -45,6 +53,14 @@ IMAGES = {
     "table-4-laplace": "inid-2024/table-4-laplace",
     "which-noise": "flipped-huber-2023/which-noise",
 }
+# Tables that docs/deep-learning.md quotes; those of optional targets stay until they are made anew.
+TABLES = (
+    "inid-2024/table-4-gradients",
+    "inid-2024/table-4-laplace",
+    "inid-2024/table-4-laplace-measured",
+    "inid-2024/table-4-weights",
+)
+STAMP = ("machine", "packages")  # of provenance.json
 WIDTH = 1100  # pixels of a figure
 _COLOURS = 128
 
@@ -57,10 +73,18 @@ class Snapshot(NamedTuple):
 
 
 def snapshot(
-    published: Published, tables: Mapping[str, pd.DataFrame], verdicts: pd.DataFrame
+    published: Published,
+    tables: Mapping[str, pd.DataFrame],
+    verdicts: pd.DataFrame,
+    accounts: Iterable[str] = (),
 ) -> Snapshot:
-    """Snapshot of a run with these result tables and verdicts."""
-    texts = (f"{cause.finding} {cause.evidence}" for cause in published.causes)
+    """Snapshot of a run with these result tables and verdicts.
+
+    `accounts` are the templates of accounts in documents, whose references count too.
+    """
+    texts = [f"{cause.finding} {cause.evidence}" for cause in published.causes]
+    texts += accounts
+    tables = {**tables, VERDICTS_TABLE: verdicts}
     known = dict.fromkeys(part.text for text in texts for part in references(text))
     rows = [(text, render(f"{{{text}}}", tables)) for text in known]
     kept = verdicts[VERDICTS].fillna("").astype(str)
@@ -77,29 +101,59 @@ def read_texts(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
+def different_verdicts(
+    recorded: pd.DataFrame, verdicts: pd.DataFrame
+) -> dict[str, tuple[str, str]]:
+    """Verdicts that two runs do not share: the recorded one and the other, by claim.
+
+    A claim about an optional table is compared where both runs have it.
+    """
+    optional = set(verdicts["id"][verdicts["optional"] == "yes"])
+    return {
+        name: pair
+        for name, pair in _different(recorded, verdicts, "id", "verdict").items()
+        if not (name in optional and NOT_RUN in pair)
+    }
+
+
 def differences(kept: Snapshot, run: Snapshot) -> list[str]:
-    """Where a kept snapshot is not what a run says, one line for each verdict and number."""
-    found = []
-    for what, key, value in (("verdicts", "id", "verdict"), ("numbers", "reference", "value")):
-        said, now = (
-            dict(zip(table[key], table[value], strict=True))
-            for table in (getattr(kept, what), getattr(run, what))
-        )
-        found += [
-            f"docs/snapshot says {said.get(name, 'nothing')}, the run {now.get(name, 'nothing')}: "
-            f"{name}"
-            for name in {**said, **now}
-            if said.get(name) != now.get(name)
-        ]
-    return found
+    """Where a kept snapshot is not what a run says, one line for each verdict and number.
+
+    Numbers are compared where both have one.
+    """
+    found = different_verdicts(kept.verdicts, run.verdicts)
+    numbers = _different(kept.numbers, run.numbers, "reference", "value")
+    found |= {name: pair for name, pair in numbers.items() if UNKNOWN not in pair}
+    return [
+        f"docs/snapshot says {said}, the run {now}: {name}" for name, (said, now) in found.items()
+    ]
+
+
+def _different(
+    old: pd.DataFrame, new: pd.DataFrame, key: str, value: str
+) -> dict[str, tuple[str, str]]:
+    """Both values of what two tables do not share, by key."""
+    said, now = (dict(zip(table[key], table[value], strict=True)) for table in (old, new))
+    pairs = {name: (said.get(name, "nothing"), now.get(name, "nothing")) for name in said | now}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
     """Write what `docs` keeps of a run in `results` and `figures`: snapshot, findings, images."""
     known = read_published(published)
-    tables = read_tables(named_tables(known), results)
-    made = snapshot(known, tables, read_texts(results / "verdicts.csv"))
+    accounts = [
+        (published.parent / path).read_text(encoding="utf-8")
+        for path in templates(published.parent).values()
+    ]
+    tables = read_tables(named_tables(known, *accounts), results)
+    made = snapshot(known, tables, read_texts(results / "verdicts.csv"), accounts)
     folder = docs / "snapshot"
+    stamp = json.loads((results / "provenance.json").read_text(encoding="utf-8"))
+    kept_stamp = {key: stamp.get(key) for key in STAMP}
+    write_text(json.dumps(kept_stamp, indent=1) + "\n", folder / "run.json")
+    for name in TABLES:
+        if (results / f"{name}.csv").is_file():
+            write_bytes((results / f"{name}.csv").read_bytes(), folder / f"{name}.csv")
     for name, table in made._asdict().items():
         write_table(table, folder / f"{name}.csv")
     explained = made.verdicts[made.verdicts["cause"] != ""]

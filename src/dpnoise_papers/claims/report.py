@@ -25,15 +25,15 @@ def markdown(
     published: Published,
     verdicts: pd.DataFrame,
     tables: Mapping[str, pd.DataFrame],
-    documents: Sequence[str] = (),
+    recorded: Sequence[str] = (),
     changed: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Verdicts as one Markdown page.
 
     The counts of what the papers print, by paper; the causes of what does not hold, each once, with
     its evidence and the claims that it explains; then one table per item, and below it what was
-    found where a claim is not reproduced. `documents` says where they and the snapshot in docs/
-    differ from this run, as `summary.differences` and `findings.differences` return it; `changed`
+    found where a claim is not reproduced. `recorded` says where this run differs from the recorded
+    one, as `dpnoise_papers.claims.findings.differences` returns it; `changed`
     are the settings that are not the papers', as `dpnoise_papers.run.settings.settings_changed`
     returns them.
     """
@@ -54,8 +54,8 @@ def markdown(
         "",
         *_causes(published.causes, verdicts, tables),
     ]
-    if documents:
-        lines += ["", "## Documents", "", *(f"- {difference}" for difference in documents)]
+    if recorded:
+        lines += ["", "## The recorded run", "", *(f"- {difference}" for difference in recorded)]
     for names, group in verdicts.groupby(["paper", "item"], sort=False):
         paper, item = names
         lines += ["", f"## {paper}, {item}", "", _table(_shown(group)), *_explanations(group)]

@@ -1,10 +1,10 @@
-"""Accounts of what came out in the documents: templates whose numbers are read from a run.
+"""Accounts of what came out in the documents: templates whose numbers are the recorded run's.
 
-    python -m dpnoise_papers.claims.summary results README.md docs/what-came-out.md
+    python -m dpnoise_papers.claims.summary docs/snapshot README.md docs/what-came-out.md
 
-writes the numbers of the run in `results` into each document, between two marks of which the first
-names the template; the tests refuse a document whose words are not those of its template or whose
-numbers are not those of the run.
+writes the numbers of the recorded run (`dpnoise_papers.claims.findings`) into each document,
+between two marks of which the first names the template; the tests refuse a document whose words are
+not those of its template or whose numbers are not those of the recorded run.
 """
 
 from __future__ import annotations
@@ -16,51 +16,49 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpnoise_papers.claims.documents import account
-from dpnoise_papers.claims.quantity import read_tables
-from dpnoise_papers.claims.references import NOT_RUN, REFERENCE, references, render
+from dpnoise_papers.claims.findings import read_snapshot
+from dpnoise_papers.claims.references import NOT_RUN, REFERENCE, references
 from dpnoise_papers.result_files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pandas as pd
+
+def read_numbers(snapshot: Path) -> dict[str, str]:
+    """Numbers of the recorded run, as they are shown, by the text of their reference."""
+    numbers = read_snapshot(snapshot).numbers
+    return dict(zip(numbers["reference"], numbers["value"], strict=True))
 
 
-def differences(
-    document: str | Path, template: str, tables: Mapping[str, pd.DataFrame] | None = None
-) -> list[str]:
-    """Where a document is not what the text of its template says, one line for each number.
+def differences(document: str | Path, template: str, numbers: Mapping[str, str]) -> list[str]:
+    """Where a document is not what its template says with these numbers, one line for each number.
 
-    One line if the words differ; without `tables` only words are compared. What has no value in
-    this run is not compared.
+    One line if the words differ; what `numbers` lacks is not compared.
     """
     given = account(document)
     words = [re.escape(part) for part in REFERENCE.sub("\0", _plain(template)).split("\0")]
     match = re.fullmatch(r"([^\s|]+?)".join(words), _plain(given.text))
     if not match:
         return [f"the words of {document} are not those of {given.template}"]
-    if tables is None:
-        return []
-    shown = [render(f"{{{part.text}}}", tables) for part in references(template)]
     return [
-        f"{document} says {said}, the run {value}: {part.text}"
-        for said, value, part in zip(match.groups(), shown, references(template), strict=True)
-        if value not in (said, NOT_RUN)
+        f"{document} says {said}, the recorded run {numbers[part.text]}: {part.text}"
+        for said, part in zip(match.groups(), references(template), strict=True)
+        if numbers.get(part.text, said) != said
     ]
 
 
-def update(document: Path, root: Path, results: Path) -> None:
-    """Write the numbers of the run in `results` into a document whose template lies below `root`.
+def update(document: Path, root: Path, numbers: Mapping[str, str]) -> None:
+    """Write numbers into a document whose template lies below `root`.
 
-    ValueError if the run lacks one of them; then nothing is written.
+    ValueError if one of them is missing; then nothing is written.
     """
     given = account(document)
     text = (root / given.template).read_text(encoding="utf-8")
-    tables = read_tables({part.table for part in references(text)}, results)
-    filled = render(text, tables)
-    if NOT_RUN in filled:
-        message = f"not all tables that {given.template} names are in {results}"
-        raise ValueError(message)
+    wanted = [part.text for part in references(text)]
+    missing = [one for one in wanted if numbers.get(one, NOT_RUN) == NOT_RUN]
+    if missing:
+        raise ValueError(f"{given.template}: the recorded run has no {'; '.join(missing)}")
+    filled = REFERENCE.sub(lambda match: numbers[match[1]], text)
     page, end = document.read_text(encoding="utf-8"), given.start + len(given.text)
     write_text(page[: given.start] + _filled(filled).rstrip() + "\n" + page[end:], document)
 
@@ -86,6 +84,6 @@ def _filled(text: str) -> str:
 
 
 if __name__ == "__main__":
-    results, *documents = map(Path, sys.argv[1:])
+    snapshot, *documents = map(Path, sys.argv[1:])
     for document in documents:
-        update(document, Path(), results)
+        update(document, Path(), read_numbers(snapshot))

@@ -1,11 +1,12 @@
 """Attempts at a data set: when a missing one is tried again.
 
-Snakemake runs a job again when one of its params changes. The param `tried_with` lists what can
-be known of a set's sources without network: the local copies, whether official sources may be
-asked, and how often a retry was requested. For a set that was had it stays what it was, so that
-nothing is made again; for a missing one it is looked up anew. Hence a copy that is put into the
-cache or the mirror is noticed by itself. That a network has come back is not: planning asks no
-host. `dpnoise-papers data retry` requests the next attempt then.
+Snakemake runs a job again when one of its params changes. The param `tried_with` lists what can be
+known of a set's sources without network: the local copies, whether official sources may be asked or
+are wanted, and how often a retry was requested. For a set that was had it stays what it was, so
+that nothing is made again, unless the source that is wanted changes; for a missing one it is looked
+up anew. Hence a copy that is put into the cache or the mirror is noticed by itself. That a network
+has come back is not: planning asks no host. `dpnoise-papers data retry` requests the next attempt
+then.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from dpnoise_papers.data.archives import read_file
-from dpnoise_papers.data.copies import copies_in, mirror_folder
+from dpnoise_papers.data.copies import copies_in, places_of
 from dpnoise_papers.data.images_registry import find_images
 from dpnoise_papers.data.registry import read_cities, read_registry
 from dpnoise_papers.result_files import write_text
@@ -25,6 +26,8 @@ from dpnoise_papers.result_files import write_text
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
+
+    from dpnoise_papers.data.copies import Preference
 
 FIRST = "request 0"
 
@@ -38,6 +41,7 @@ def tried_with(
     cache: str | os.PathLike[str],
     mirror: str | os.PathLike[str] | None = None,
     offline: bool = False,
+    source: Preference = "nearest",
     strict: bool = False,
     registry: str | os.PathLike[str] | None = None,
     kind: Literal["task", "city", "images"] = "task",
@@ -45,22 +49,25 @@ def tried_with(
     """What a data set was tried with, or, for a missing one, would be tried with now.
 
     `status` is the path of the JSON that `dpnoise_papers.data.prepared.prepare` writes; the places
-    are those of `dpnoise_papers.data.sets.load`. With `strict` a missing set is an error; `kind` is
-    that of the sets of the registry. The answer is the same for the life of the process.
+    are those of `dpnoise_papers.data.copies.places_of`. With `strict` a missing set is an error;
+    `kind` is that of the sets of the registry. The answer is the same for the life of the process.
     """
     last = _read_status(Path(status))
-    if last.get("status") == "ok":
+    official = source == "official"
+    if last.get("status") == "ok" and official == (source in last["tried_with"]):
         return list(last["tried_with"])
     request = last["tried_with"][0] if last else FIRST
     files = _listed(kind, name, registry)
-    folders = [folder for folder in (Path(cache), mirror_folder(mirror)) if folder is not None]
+    places = places_of(registry, cache=cache, mirror=mirror, offline=offline, source=source)
     digests = {
         f"{table} {digest}"
-        for folder in folders
+        for place in places.folders
+        if place.folder is not None
         for table, listed in files.items()
-        for digest in _digests(folder, table, listed)
+        for digest in _digests(place.folder, table, listed)
     }
-    words = [word for word, holds in (("offline", offline), ("strict", strict)) if holds]
+    said = (("offline", offline), ("official", official), ("strict", strict))
+    words = [word for word, holds in said if holds]
     return [request, *words, *sorted(digests)]
 
 

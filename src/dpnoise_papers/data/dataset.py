@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dpnoise._types import Array
 
@@ -17,8 +17,9 @@ class Dataset:
 
     `features` are untouched columns in the units of the source, shape (n, p); `target`, shape (n,),
     is in those units for a regression, +1 and -1 for a classification. `extra` holds columns of the
-    source that are neither. `source` tells where the copy came from; `fingerprint` is the sha256 of
-    names and values, see `dpnoise_papers.data.tables.fingerprint`.
+    source that are neither. `source` tells where the copy came from, `refused` which other copies
+    were not what they should be, each with the reason; `fingerprint` is the sha256 of names and
+    values, see `dpnoise_papers.data.tables.fingerprint`.
     """
 
     name: str
@@ -30,12 +31,18 @@ class Dataset:
     extra: Mapping[str, Array] = field(default_factory=dict)
     source: str = ""
     fingerprint: str = ""
+    refused: tuple[str, ...] = ()
 
 
 class DatasetUnavailable(Exception):  # noqa: N818 - a state of the world, not a mistake
-    """A data set cannot be had here and now; the reason names every place and why it failed."""
+    """A data set cannot be had here and now.
 
-    def __init__(self, name: str, reason: str) -> None:
+    `reason` names every place and why it failed; `refused` are the copies that are there and not
+    what they should be.
+    """
+
+    def __init__(self, name: str, reason: str, refused: Iterable[str] = ()) -> None:
         super().__init__(f"data set {name!r} is not available: {reason}")
+        self.refused = list(refused)
         self.name = name
         self.reason = reason

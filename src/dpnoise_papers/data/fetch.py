@@ -1,10 +1,10 @@
-"""Get one raw table: from the cache, else the mirror, else an official source.
+"""Raw tables: from the cache, else the mirror, else the repository, else an official address.
 
-Whatever the place, the parsed content is verified; a place whose copy is refused is passed
-over for the next. Downloads go to a temporary folder beside the cache's files and only a
-verified table is moved into the cache, under one name, in one step. pooch makes each
-download (two tries, a progress bar on a terminal); it cannot resume one, so an interrupted
-download starts again. A host that could not be reached is not asked again by the same process.
+Whatever the place, the parsed content is verified; a place whose copy is refused is passed over for
+the next, and the refusal is kept. Downloads go to a temporary folder beside the cache's files and
+only a verified table is moved into the cache, under one name, in one step. pooch makes each
+download (two tries, a progress bar on a terminal); it cannot resume one, so an interrupted download
+starts again. A host that could not be reached is not asked again by the same process.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from dpnoise_papers.data.archives import LIMIT, member_of, read_file
@@ -21,6 +21,9 @@ from dpnoise_papers.data.formats import RefusedError
 from dpnoise_papers.data.tables import Table, read_table, verify_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dpnoise_papers.data.copies import Place, Places
     from dpnoise_papers.data.registry import Source, TableEntry
 
 _TIMEOUTS = (3.0, 10.0)  # seconds to connect, and between two packets
@@ -30,47 +33,85 @@ _unreachable: set[str] = set()  # hosts
 
 
 class NotFoundError(Exception):
-    """No place has a good copy of a table; `reasons` say why, for each place."""
+    """No place has a good copy of a table.
 
-    def __init__(self, reasons: list[str]) -> None:
-        super().__init__("; ".join(reasons))
-        self.reasons = reasons
-
-
-def obtain(
-    name: str, entry: TableEntry, *, cache: Path, mirror: Path | None, offline: bool
-) -> tuple[Table, str]:
-    """Verified table and where it came from: 'cache', 'mirror' or the address.
-
-    `cache` is the folder of verified downloads, `mirror` one of further copies that is only read.
-    NotFoundError if no place has a good copy.
+    `reasons` say why, for each place; `refused` are those of copies that are there.
     """
+
+    def __init__(self, reasons: list[str], refused: Iterable[str] = ()) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons, self.refused = reasons, list(refused)
+
+
+class Obtained(NamedTuple):
+    """A verified table, where it came from (a label of `Places` or an address), and the copies
+    that were refused on the way, each with the reason.
+    """
+
+    table: Table
+    source: str
+    refused: list[str]
+
+
+def obtain(name: str, entry: TableEntry, places: Places) -> Obtained:
+    """Verified table from the first place that has a good copy; NotFoundError if none has."""
     reasons: list[str] = []
-    for label, folder in (("cache", cache), ("mirror", mirror)):
-        table = _local(name, entry, label, folder, reasons)
+    refused: list[str] = []
+    for place in places.folders:
+        table = _local(name, entry, place, reasons, refused)
         if table is not None:
-            return table, label
+            return Obtained(table, place.label, refused)
     if not entry.sources:
         reasons.append(f"table {name!r} has no official address")
     for source in entry.sources:
         host = urlsplit(source.url).netloc
-        if offline or host in _unreachable:
-            why = "not asked (offline)" if offline else "the host does not answer"
+        if places.offline or host in _unreachable:
+            why = "not asked (offline)" if places.offline else "the host does not answer"
             reasons.append(f"{source.url}: {why}")
             continue
         try:
-            return _download(name, entry, source, cache), source.url
+            return Obtained(_download(name, entry, source, places.cache), source.url, refused)
         except (ValueError, OSError) as error:  # RefusedError and requests' errors included
             reasons.append(f"{source.url}: {str(error)[:200] or type(error).__name__}")
-    raise NotFoundError(reasons)
+    raise NotFoundError(reasons, refused)
+
+
+class ObtainedAll(NamedTuple):
+    """The tables of a set that can be had, by name; where they came from, why others could not be
+    had (or ""), and the copies that were refused. Each place and each reason stands there once.
+    """
+
+    tables: dict[str, Table]
+    sources: list[str]
+    reason: str
+    refused: list[str]
+
+
+def obtain_all(wanted: Mapping[str, TableEntry], places: Places) -> ObtainedAll:
+    """Verified tables of a set, as far as they can be had."""
+    tables, sources, reasons = {}, [], []
+    refused: list[str] = []
+    for name, entry in wanted.items():
+        try:
+            found = obtain(name, entry, places)
+        except NotFoundError as error:
+            reasons += error.reasons
+            refused += error.refused
+        else:
+            tables[name] = found.table
+            sources.append(found.source)
+            refused += found.refused
+    once = [list(dict.fromkeys(part)) for part in (sources, reasons, refused)]
+    return ObtainedAll(tables, once[0], "; ".join(once[1]), once[2])
 
 
 def _local(
-    name: str, entry: TableEntry, label: str, folder: Path | None, reasons: list[str]
+    name: str, entry: TableEntry, place: Place, reasons: list[str], refused: list[str]
 ) -> Table | None:
     """First good copy in a folder, or None and why there is none."""
+    label, folder, why_not = place
     if folder is None:
-        reasons.append(f"{label}: none given")
+        reasons.append(f"{label}: {why_not}")
         return None
     try:
         paths = copies_in(folder, name, entry.files)
@@ -85,7 +126,8 @@ def _local(
         try:
             return read_verified(path, entry)
         except (RefusedError, OSError) as error:
-            reasons.append(f"{label}, {path.relative_to(folder)}: {error}")
+            refused.append(f"{label}, {path.relative_to(folder)}: {error}")
+            reasons.append(refused[-1])
     return None
 
 
@@ -114,9 +156,11 @@ def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> Tabl
     with tempfile.TemporaryDirectory(dir=cache, prefix=".download-") as folder:
         try:
             raw = retrieve(source.url, Path(folder), name)
-        except (NoConnectionError, TimeoutError):
+        except (NoConnectionError, TimeoutError) as error:
             _unreachable.add(urlsplit(source.url).netloc)
-            raise
+            if isinstance(error, TimeoutError):
+                raise
+            raise ConnectionError("no connection to the host") from None
         if source.member is not None:
             raw.write_bytes(member_of(raw.read_bytes(), source.member))
         table = read_verified(raw, entry)

@@ -1,8 +1,9 @@
-"""File formats of raw tables: delimited text, ARFF and Excel workbooks, gzipped or not."""
+"""File formats of raw tables: delimited text, ARFF and Excel workbooks, compressed or not."""
 
 from __future__ import annotations
 
 import csv
+import lzma
 import re
 import warnings
 import zipfile
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_XZ_MEMORY = 2**28  # bytes; the strongest preset asks for a quarter of them
 _END = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _ARFF = re.compile(r"(?:\A|(?<=[\r\n]))[ \t]*@data[ \t]*(?=[\r\n]|\Z)", re.IGNORECASE)
@@ -36,6 +38,8 @@ def records(content: bytes) -> Iterator[tuple[str, list[object]]]:
         return _workbook_records(content)
     if content.startswith(b"\x1f\x8b"):
         content = _unpacked(content)
+    elif content.startswith(b"\xfd7zXZ\0"):
+        content = _unpacked_xz(content)
     if b"\0" in content or content.startswith(b"\x80"):
         raise RefusedError("expected a table as text, ARFF or workbook, got a binary file")
     try:
@@ -56,6 +60,18 @@ def _unpacked(content: bytes) -> bytes:
         raise RefusedError(f"not a readable gzip file: {error}") from None
     if not unpacker.eof:
         raise RefusedError(f"a gzip file that is truncated or holds more than {LIMIT} bytes")
+    return content
+
+
+def _unpacked_xz(content: bytes) -> bytes:
+    """What an xz file holds, if that is not more than a table may hold."""
+    try:
+        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        content = unpacker.decompress(content, LIMIT)
+    except lzma.LZMAError as error:
+        raise RefusedError(f"not a readable xz file: {error}") from None
+    if not unpacker.eof:
+        raise RefusedError(f"an xz file that is truncated or holds more than {LIMIT} bytes")
     return content
 
 

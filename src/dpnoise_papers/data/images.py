@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise_papers.data.archives import files_of
-from dpnoise_papers.data.copies import copies_in, mirror_folder
+from dpnoise_papers.data.copies import copies_in, places_of
 from dpnoise_papers.data.dataset import DatasetUnavailable
 from dpnoise_papers.data.fetch import retrieve
 from dpnoise_papers.data.images_registry import CopyEntry, ImagesEntry, find_images
@@ -54,24 +54,21 @@ class ImageSet:
 def load_images(
     name: str,
     *,
-    cache: str | os.PathLike[str] = "data/raw",
-    mirror: str | os.PathLike[str] | None = None,
-    offline: bool = False,
     registry: str | os.PathLike[str] | None = None,
+    **where: Any,  # noqa: ANN401 - those of `places_of`
 ) -> tuple[ImageSet, str]:
     """Images of the best copy that can be had, and where it came from.
 
-    The places are as for `dpnoise_papers.data.sets.load`, the registry is data/images.yaml.
-    DatasetUnavailable with the reason of each copy and place if there is none; ValueError if the
-    name is unknown.
+    `where` are the keywords of `dpnoise_papers.data.copies.places_of`, the registry is
+    data/images.yaml. DatasetUnavailable with the reason of each copy and place if there is none;
+    ValueError if the name is unknown.
     """
-    entry = find_images(name, registry)
-    folders = [("cache", Path(cache)), ("mirror", mirror_folder(mirror))]
+    entry, places = find_images(name, registry), places_of(registry, **where)
     reasons: list[str] = []
     for copy, listed in entry.copies.items():
-        for label, folder in folders:
+        for label, folder, why_not in places.folders:
             if folder is None:
-                reasons.append(f"{label}: none given")
+                reasons.append(f"{label}: {why_not}")
                 continue
             paths = copies_in(folder, copy, listed.files)
             reasons += [] if paths else [f"{label}: no file for {copy!r}"]
@@ -80,11 +77,11 @@ def load_images(
                     return _verified(name, path, entry, listed), label
                 except (ValueError, OSError) as error:
                     reasons.append(f"{label}, {path.relative_to(folder)}: {error}")
-        if listed.url and offline:
+        if listed.url and places.offline:
             reasons.append(f"{listed.url}: not asked (offline)")
         elif listed.url:
             try:
-                return _download(name, copy, entry, listed, Path(cache)), listed.url
+                return _download(name, copy, entry, listed, places.cache), listed.url
             except (ValueError, OSError) as error:
                 reasons.append(f"{listed.url}: {str(error)[:200] or type(error).__name__}")
     raise DatasetUnavailable(name, "; ".join(dict.fromkeys(reasons)))
@@ -194,9 +191,9 @@ def _jpegs(path: Path, entry: ImagesEntry, limit: int) -> dict[str, list[NDArray
     }
 
 
-def images_contents(name: str, **places: Any) -> Contents:  # noqa: ANN401 - those of `load_images`
-    """What is stored of some images; `places` and errors are those of `load_images`."""
-    images, source = load_images(name, **places)
+def images_contents(name: str, **where: Any) -> Contents:  # noqa: ANN401 - those of `load_images`
+    """What is stored of some images; `where` and errors are those of `load_images`."""
+    images, source = load_images(name, **where)
     arrays = {
         "facts": np.array([images.name, images.note, images.fingerprint]),
         "train": images.train,

@@ -37,12 +37,14 @@ _DIGEST = "digest"
 class Contents(NamedTuple):
     """What is stored of a data set or a city: arrays by name, and what the status says besides.
 
-    `missing` is why a part could not be had, or "".
+    `missing` is why a part could not be had, or ""; `refused` are copies that are there and not
+    what they should be.
     """
 
     arrays: Arrays
     facts: Mapping[str, object]
     missing: str = ""
+    refused: Sequence[str] = ()
 
 
 def prepare(
@@ -56,16 +58,16 @@ def prepare(
     """Write a data set or a city, or the reason why there is none, and return its status.
 
     `npz` gets compressed arrays without pickled objects, none for a missing set; the status is
-    written beside it, as JSON of the same stem: name, status ("ok" or "missing"), reason, source,
-    fingerprint (of a city the digest of its arrays), shape and `tried_with`, see
-    `dpnoise_papers.data.attempts.tried_with`. `get` returns the verified contents, or raises
-    `DatasetUnavailable`. With `strict` a set of which something is missing raises that too, and
-    nothing is written.
+    written beside it, as JSON of the same stem: name, status ("ok" or "missing"), reason, source
+    (the place or address that served), the copies that were refused, fingerprint (of a city the
+    digest of its arrays), shape and `tried_with`, see `dpnoise_papers.data.attempts.tried_with`.
+    `get` returns the verified contents, or raises `DatasetUnavailable`. With `strict` a set of
+    which something is missing raises that too, and nothing is written.
     """
     try:
         contents = get()
     except DatasetUnavailable as error:
-        contents = Contents({}, {}, error.reason)
+        contents = Contents({}, {}, error.reason, error.refused)
     if strict and contents.missing:
         raise DatasetUnavailable(name, contents.missing)
     digest = _digest(contents.arrays) if contents.arrays else ""
@@ -75,6 +77,7 @@ def prepare(
         "status": "missing" if contents.missing else "ok",
         "reason": contents.missing and contents.missing + hint,
         "source": "",
+        "refused": list(contents.refused),
         "fingerprint": digest,
         "shape": [],
         **contents.facts,
@@ -89,9 +92,9 @@ def prepare(
     return record
 
 
-def dataset_contents(name: str, **places: Any) -> Contents:  # noqa: ANN401 - those of `load`
-    """What is stored of a data set; `places` and errors are those of `load`."""
-    data = load(name, **places)
+def dataset_contents(name: str, **where: Any) -> Contents:  # noqa: ANN401 - those of `load`
+    """What is stored of a data set; `where` and errors are those of `load`."""
+    data = load(name, **where)
     arrays = {  # without the source: the same data must give the same bytes wherever they came from
         "facts": np.array([data.name, data.title, data.task, data.fingerprint]),
         "features": np.ascontiguousarray(data.features),
@@ -101,7 +104,7 @@ def dataset_contents(name: str, **places: Any) -> Contents:  # noqa: ANN401 - th
     }
     facts = {"source": data.source, "fingerprint": data.fingerprint,
              "shape": list(data.features.shape)}  # fmt: skip
-    return Contents(arrays, facts)
+    return Contents(arrays, facts, refused=data.refused)
 
 
 def read_arrays(npz: str | os.PathLike[str]) -> dict[str, Any]:

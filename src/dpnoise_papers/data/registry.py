@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -41,9 +41,13 @@ class _Closed(BaseModel):
 
 
 class Source(_Closed):
-    """An official address, with the member to take where it is that of an archive."""
+    """An official address, with the member to take where it is that of an archive.
+
+    `seen` says which public code names the address, and when it was looked up there.
+    """
 
     url: Web
+    seen: Text | None = None
     member: Annotated[str, StringConstraints(pattern=r"^[^/\\]+(/[^/\\]+)*$")] | None = None
 
 
@@ -56,7 +60,8 @@ class TableEntry(_Closed):
     content, see `dpnoise_papers.data.tables.fingerprint`. `labels` are, by column, the words that
     stand for numbers; `times` columns of dates, read as seconds since 1970 of the same clock;
     `gaps` columns that may be empty or beyond the end of a line, read as NaN. With `day`, a date of
-    the first of `times`, rows of other days are left out.
+    the first of `times`, rows of other days are left out. `replaced_by` names tables that were made
+    of this one and serve in its place.
     """
 
     files: Annotated[list[File], Field(min_length=1)]
@@ -68,6 +73,7 @@ class TableEntry(_Closed):
     times: list[Text] = []
     gaps: list[Text] = []
     day: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    replaced_by: list[Name] = []
 
 
 class SetEntry(_Closed):
@@ -101,6 +107,20 @@ class TaskEntry(SetEntry):
 Entry = TypeVar("Entry", bound=SetEntry)
 
 
+class CountedWith(_Closed):
+    """Settings of `dpnoise_papers.data.city.counts.load_city` that counts of trips depend on."""
+
+    events_per_cab: Count
+    bandwidth: Annotated[float, Field(ge=0)]
+    reach: Annotated[float, Field(gt=0)]
+
+
+class CityEntry(SetEntry):
+    """A city; `counted_with` are the settings with which its tables of counts were made."""
+
+    counted_with: CountedWith
+
+
 class Registry(_Closed, Generic[Entry]):
     """Content of a registry: tables, and what is made of them."""
 
@@ -123,7 +143,7 @@ def contents_digest(entry: BaseModel, *tables: TableEntry) -> str:
 
     Words for readers, addresses and places of copies do not count.
     """
-    words = {"citation", "licence", "homepage", "note", "files", "sources"}
+    words = {"citation", "licence", "homepage", "note", "files", "sources", "replaced_by"}
     said = [one.model_dump(mode="json", exclude=words) for one in (entry, *tables)]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
@@ -136,12 +156,27 @@ def read_registry(path: str | os.PathLike[str] | None = None) -> Registry[TaskEn
     return _read(REPOSITORY / "data" / "registry.yaml" if path is None else path, TaskEntry)
 
 
-def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[SetEntry]:
+def read_cities(path: str | os.PathLike[str] | None = None) -> Registry[CityEntry]:
     """Validated registry of cities, by default the repository's data/cities.yaml.
 
     ValueError names every mistake of the file and its place.
     """
-    return _read(REPOSITORY / "data" / "cities.yaml" if path is None else path, SetEntry)
+    return _read(REPOSITORY / "data" / "cities.yaml" if path is None else path, CityEntry)
+
+
+class Credit(NamedTuple):
+    """Attribution of the data of one set, as their licences ask for it."""
+
+    title: str
+    citation: str
+    licence: str
+    homepage: str
+
+
+def attributions() -> list[Credit]:
+    """Attributions of the data behind tables and figures, by the repository's registries."""
+    sets = [*read_registry().sets.values(), *read_cities().sets.values()]
+    return [Credit(one.title, one.citation, one.licence, str(one.homepage)) for one in sets]
 
 
 def _read(path: str | os.PathLike[str], kind: type[Entry]) -> Registry[Entry]:
@@ -166,6 +201,9 @@ def _check_tables(registry: Registry[Entry], problems: Problems) -> None:
                 problems.require(column in table.columns, f"tables.{name}.{key}", expected, column)
         day = table.day is None or bool(table.times)
         problems.require(day, f"tables.{name}.day", "none without times", table.day)
+        for other in table.replaced_by:
+            known = other in registry.tables and other != name
+            problems.require(known, f"tables.{name}.replaced_by", "another table", other)
     for name, entry in registry.sets.items():
         for needed in entry.tables:
             known = needed in registry.tables

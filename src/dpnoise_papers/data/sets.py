@@ -9,23 +9,23 @@ features and target are columns of one table needs no recipe.
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise_papers.data.copies import mirror_folder
+from dpnoise_papers.data.copies import places_of
 from dpnoise_papers.data.dataset import Dataset, DatasetUnavailable
-from dpnoise_papers.data.fetch import NotFoundError, obtain
+from dpnoise_papers.data.fetch import obtain_all
 from dpnoise_papers.data.registry import read_registry
 from dpnoise_papers.data.tables import Table, fingerprint
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from dpnoise._types import Array
-    from dpnoise_papers.data.registry import TableEntry, TaskEntry
+    from dpnoise_papers.data.registry import TaskEntry
 
     Columns = dict[str, Array]
     Parts = tuple[Columns, Array, Columns]  # features, target, and what is kept beside
@@ -34,44 +34,22 @@ if TYPE_CHECKING:
 def load(
     name: str,
     *,
-    cache: str | os.PathLike[str] = "data/raw",
-    mirror: str | os.PathLike[str] | None = None,
-    offline: bool = False,
     registry: str | os.PathLike[str] | None = None,
+    **where: Any,  # noqa: ANN401 - those of `places_of`
 ) -> Dataset:
     """Data set with verified content: features in the units of the source, labels +1 and -1.
 
-    `cache` is the folder of verified downloads, tried first; `mirror` one of further copies, tried
-    next, by default the one that the environment variable DPNOISE_DATA_MIRROR names, and none if
-    "". With `offline` the official sources are not asked, which are tried last. DatasetUnavailable
-    if no place has a good copy, with the reason of each; ValueError if the name is unknown or the
-    registry is wrong.
+    `where` are the keywords of `dpnoise_papers.data.copies.places_of`: cache, mirror, offline and
+    source. DatasetUnavailable if no place has a good copy, with the reason of each; ValueError if
+    the name is unknown or the registry is wrong.
     """
     entry, wanted = read_registry(registry).find(name)
-    places = (Path(cache), mirror_folder(mirror), offline)
-    tables, sources, reason = obtain_all(wanted, *places)
-    if reason:
-        raise DatasetUnavailable(name, reason)
-    return build(name, entry, list(tables.values()), "; ".join(sources) or "scikit-learn")
-
-
-def obtain_all(
-    wanted: Mapping[str, TableEntry], cache: Path, mirror: Path | None, offline: bool
-) -> tuple[dict[str, Table], list[str], str]:
-    """Tables that can be had, where they came from, and why others could not be had.
-
-    Each place and each reason stands there once; the places are as for
-    `dpnoise_papers.data.fetch.obtain`.
-    """
-    tables, sources, reasons = {}, [], []
-    for name, entry in wanted.items():
-        try:
-            tables[name], source = obtain(name, entry, cache=cache, mirror=mirror, offline=offline)
-        except NotFoundError as error:
-            reasons += error.reasons
-        else:
-            sources.append(source)
-    return tables, list(dict.fromkeys(sources)), "; ".join(dict.fromkeys(reasons))
+    found = obtain_all(wanted, places_of(registry, **where))
+    if found.reason:
+        raise DatasetUnavailable(name, found.reason, found.refused)
+    source = "; ".join(found.sources) or "scikit-learn"
+    made = build(name, entry, list(found.tables.values()), source)
+    return replace(made, refused=tuple(found.refused))
 
 
 def build(name: str, entry: TaskEntry, tables: Sequence[Table], source: str) -> Dataset:

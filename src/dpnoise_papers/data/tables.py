@@ -64,7 +64,7 @@ def column_digests(table: Table) -> dict[str, str]:
 
 
 def read_table(content: bytes, entry: TableEntry, most: int | None = None) -> Table:
-    """Table in the bytes of a copy, of whatever format, gzipped or not; not verified yet.
+    """Table in the bytes of a copy, of whatever format, compressed or not; not verified yet.
 
     RefusedError names the first offending place if this is no table with the columns of `entry`.
     So does a table with more rows than `most`, before the rest is read.

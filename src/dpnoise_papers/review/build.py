@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dpnoise_papers.claims.judge import LEGEND, bands
 from dpnoise_papers.claims.published import KINDS
 from dpnoise_papers.claims.references import render
+from dpnoise_papers.data.registry import attributions
 from dpnoise_papers.review.bar import bar
 from dpnoise_papers.review.choices import choices_for
 from dpnoise_papers.review.evidence import evidence
@@ -105,6 +106,7 @@ def build(
         verdicts=LEGEND,
         kinds=KINDS,
         notes=tuple(notes),
+        credits=tuple(attributions()),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from dpnoise_papers.data.registry import Credit
     from dpnoise_papers.review.choices import Choice
     from dpnoise_papers.review.costs import Cost
     from dpnoise_papers.review.evidence import Evidence
@@ -119,7 +120,10 @@ class PaperView:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """The whole page; `others` are kind, paper and counts of what the papers do not print."""
+    """The whole page; `others` are kind, paper and counts of what the papers do not print.
+
+    `credits` are the attributions of the data.
+    """
 
     stamp: Stamp
     papers: tuple[PaperView, ...]
@@ -130,6 +134,7 @@ class Page:
     verdicts: dict[str, str]
     kinds: dict[str, str]
     notes: tuple[str, ...]
+    credits: tuple[Credit, ...]
 
     @property
     def items(self) -> list[ItemView]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpnoise._version import __version__
 from dpnoise_papers.config import settings_digest
 from dpnoise_papers.item import PART
 from dpnoise_papers.steps import steps
@@ -96,10 +97,7 @@ def revision(root: str = ".") -> tuple[str, bool]:
             return commit, bool(_git(root, "status", "--porcelain", "--", *_SOURCES))
     except (OSError, subprocess.SubprocessError):
         pass
-    try:
-        return version(PACKAGE), False
-    except PackageNotFoundError:
-        return "unknown", False
+    return __version__, False
 
 
 def _git(root: str, *arguments: str) -> str:

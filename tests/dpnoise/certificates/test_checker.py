@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from flint import arb, ctx, fmpq
 
 from certificate_claims import random_claims
 from dpnoise import (
+    L1,
     L2,
     AtMost,
     CertificateError,
@@ -55,7 +57,7 @@ def width(interval):
 
 def test_it_is_one_short_file_on_the_standard_library():
     text = SOURCE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 350
+    assert len(text.splitlines()) <= 375
     parts = list(ast.walk(ast.parse(text)))
     names = {alias.name for node in parts if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in parts if isinstance(node, ast.ImportFrom)}
@@ -135,7 +137,7 @@ def test_hundreds_of_random_certificates_are_verified():
     assert len(claims) > 200
     longest = 0.0
     for noise, ball, epsilon in claims:
-        certificate = certify(noise, ball, epsilon)
+        certificate = certify(noise, ball, epsilon, relation="replace-one")
         start = time.process_time()
         assert checker.check(certificate.to_json().encode())
         longest = max(longest, time.process_time() - start)
@@ -179,7 +181,7 @@ def faults(content, parameter):
 
 @pytest.mark.parametrize(("noise", "ball", "epsilon", "parameter"), TIGHT.values(), ids=TIGHT)
 def test_planted_faults_are_refused(noise, ball, epsilon, parameter):
-    certificate = certify(noise, ball, epsilon)
+    certificate = certify(noise, ball, epsilon, relation="replace-one")
     content = json.loads(certificate.to_json())
     if certificate.upper > 0:  # to the last digit of the checker
         found, _ = checker.enclosure(content["noise"], content["sensitivity"], Fraction(epsilon))
@@ -203,22 +205,62 @@ def test_what_is_not_covered_is_no_pass(tmp_path, capsys):
         (Gaussian(4.0), LInf(1.0, of=20_000), 0.5),
         ((Gaussian(4.0), Laplace(1.0)), [1.0, 1.0], 0.5),
     ):
-        certify(noise, ball, epsilon).write(tmp_path / "noise.json")
+        certify(noise, ball, epsilon, relation="replace-one").write(tmp_path / "noise.json")
         assert checker.main([str(tmp_path / "noise.json")]) == 3
         assert "not covered by this checker" in capsys.readouterr().out
 
 
 def test_it_runs_without_the_package(tmp_path):
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
-    certify(Gaussian(4.0), 1.0, 1.0).write(good)
+    certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one").write(good)
     bad.write_text(good.read_text().replace("replace-one", "add-remove"))
     command = [sys.executable, "-I", "-S", str(SOURCE)]
     codes = {}
     for paths in ([good], [good, bad], [tmp_path / "none.json"], []):
         done = subprocess.run([*command, *map(str, paths)], capture_output=True, check=False)
         codes[len(codes)] = done.returncode
-        assert not done.stderr
+        assert bool(done.stderr) is not bool(paths)  # how to call it
     assert list(codes.values()) == [0, 1, 2, 2]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["some.json", "--help"]])
+def test_it_says_how_to_call_it(arguments, capsys):
+    assert checker.main(arguments) == 0
+    shown = capsys.readouterr().out
+    assert "python checker.py certificate.json ..." in shown
+    assert "Exit code 0: verified." in shown
+
+
+def test_an_old_python_verifies_and_refuses_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "version_info", (3, 7, 17))
+    assert checker.main(["some.json"]) == 3
+    assert "a Python before 3.8" in capsys.readouterr().out
+
+
+TINY = "1/1" + "0" * 400
+
+
+@pytest.mark.parametrize(
+    ("upper", "shown"),
+    [("1/4", "0.25"), ("1/3", repr(math.nextafter(1 / 3, 1.0))), (TINY, "5e-324")],
+)
+def test_the_delta_that_is_shown_is_not_below_that_of_the_certificate(upper, shown):
+    content = json.loads(
+        certify(
+            RadialNoise(L1(1.0, of=3), 1.0), L1(1.0, of=3), 1.0, relation="replace-one"
+        ).to_json()
+    )
+    content["delta"] = {"lower": "0", "upper": upper}
+    assert checker.check(rewritten(content)).startswith(f"delta <= {shown} at ")
+
+
+def test_scales_and_coordinates_are_as_many():
+    ball, unit = {"kind": "linf", "radius": "1", "of": 2}, {"kind": "laplace", "beta": "4"}
+    lists = [["1"] * count for count in (1, 3)]
+    noises = [{"kind": "independent", "scales": scales, "unit": unit} for scales in lists]
+    for noise in (*noises, [unit], [unit] * 3):
+        with pytest.raises(ValueError, match="as many scales as coordinates"):
+            checker.enclosure(noise, ball, Fraction(1))
 
 
 # Where a value may be replaced by another one that makes a true claim or none.
@@ -253,7 +295,7 @@ def replaced(value, path, junk):
     ids=["staircase", "K-norm", "list"],
 )
 def test_junk_in_any_place_is_refused_without_a_traceback(noise, tmp_path, capsys):
-    content = json.loads(certify(noise, AtMost(2, of=3), 1.0).to_json())
+    content = json.loads(certify(noise, AtMost(2, of=3), 1.0, relation="replace-one").to_json())
     path = tmp_path / "junk.json"
     for place in places(content):
         for junk in JUNK:
@@ -268,7 +310,10 @@ def test_junk_in_any_place_is_refused_without_a_traceback(noise, tmp_path, capsy
 
 
 def test_truncated_files_and_flipped_bits_never_pass(tmp_path, capsys):
-    data, path = certify(Gaussian(4.0), 1.0, 1.0).to_json().encode(), tmp_path / "damaged.json"
+    data, path = (
+        certify(Gaussian(4.0), 1.0, 1.0, relation="replace-one").to_json().encode(),
+        tmp_path / "damaged.json",
+    )
     cut = [data[:k] for k in range(0, len(data), 5)]
     flipped = [
         data[:k] + bytes([data[k] ^ 1 << bit]) + data[k + 1 :]

@@ -58,6 +58,10 @@ def extreme_points(ball):
     return np.diag(ball.box)[ball.active]
 
 
+def certified(noise, ball, epsilon):
+    return certify(noise, ball, epsilon, relation="add-remove")
+
+
 def gaussian_blocks(cut, sigmas):
     return BlockNoise(
         tuple(
@@ -79,7 +83,7 @@ def test_every_set_and_every_cut_gives_the_exact_quadratic_form(ball):
         )
         delta = float(privacy_profile(Gaussian(1.0), mu, 1.0))
         for cut in CUTS:
-            found = certify(gaussian_blocks(cut, sigmas), ball, 1.0)
+            found = certified(gaussian_blocks(cut, sigmas), ball, 1.0)
             assert float(found.lower) == pytest.approx(delta, rel=1e-8)
             assert float(found.upper) == pytest.approx(delta, rel=1e-8)
             assert found.lower <= delta * (1.0 + 1e-13)
@@ -113,7 +117,7 @@ def test_the_largest_power_sum_holds_every_difference_and_is_attained(ball, powe
 def test_blocks_whose_extremes_are_not_attained_together(ball):
     # Every difference has an l2 norm of at most 1: mu = 1, whatever the number of blocks.
     K = ball.dimension
-    found = certify(gaussian_blocks([[k] for k in range(K)], [1.0] * K), ball, 1.0)
+    found = certified(gaussian_blocks([[k] for k in range(K)], [1.0] * K), ball, 1.0)
     assert float(found.lower) == pytest.approx(0.12693673750664395, rel=1e-14)
     assert float(found.upper) == pytest.approx(0.12693673750664395, rel=1e-14)
 
@@ -125,7 +129,7 @@ def test_a_block_without_delta_leaves_the_gaussian_blocks_as_lower_bound():
         (np.array([0]), IndependentNoise(Gaussian(1.0), np.array([1.0]))),
         (np.array([1]), IndependentNoise(Gaussian(1.0), np.array([1.0]))),
     )
-    found = certify(BlockNoise(parts, 3), L2(1.0, of=3), 1.0)
+    found = certified(BlockNoise(parts, 3), L2(1.0, of=3), 1.0)
     assert float(found.lower) == pytest.approx(0.12693673750664395, rel=1e-8)
     assert found.lower < found.upper < 2 * found.lower
     verify(found)
@@ -139,10 +143,10 @@ def test_laplace_blocks_add_up_over_attained_differences():
         ),
         3,
     )
-    assert certify(noise, L1(1.0, of=3), 1.0).upper == 0  # 1 + 1/2 + 1/4 by blocks of their own
-    assert certify(noise, AtMost(2, of=3), 1.5).upper == 0
-    assert certify(noise, AtMost(2, of=3), 1.4375).upper > 0
-    assert verify(certify(noise, L1(1.0, of=3), 1.0)).independent
+    assert certified(noise, L1(1.0, of=3), 1.0).upper == 0  # 1 + 1/2 + 1/4 by blocks of their own
+    assert certified(noise, AtMost(2, of=3), 1.5).upper == 0
+    assert certified(noise, AtMost(2, of=3), 1.4375).upper > 0
+    assert verify(certified(noise, L1(1.0, of=3), 1.0)).independent
 
 
 def test_the_checker_refuses_blocks_that_leave_a_coordinate_or_take_one_twice():
@@ -167,5 +171,5 @@ def test_the_checker_refuses_blocks_that_leave_a_coordinate_or_take_one_twice():
         blocks([0], [1], dimension=3),
         blocks(),
     ):
-        with pytest.raises(ValueError, match=r"expected|zip"):
+        with pytest.raises(ValueError, match="expected"):
             checker.enclosure(noise, ball, Fraction(1))

@@ -6,7 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from dpnoise import allocate
+from dpnoise import Box, allocate
 from dpnoise.cli.program import program
 
 SIZES = [0.85, 0.1, 0.05]
@@ -39,7 +39,8 @@ BAD = {
 def run(tmp_path, text, *options):
     path = tmp_path / "sensitivities.csv"
     path.write_bytes(text.encode())
-    return CliRunner().invoke(program, ["allocate", str(path), "--epsilon", "1", *options])
+    words = ["allocate", str(path), "--epsilon", "1", "--relation", "replace-one", *options]
+    return CliRunner().invoke(program, words)
 
 
 @pytest.mark.parametrize("case", GOOD)
@@ -50,6 +51,7 @@ def test_scales_are_those_of_the_function_with_their_names(tmp_path, case):
     assert answer["names"] == names
     assert answer["sensitivities"] == SIZES
     assert answer["scales"] == allocate(SIZES, epsilon=1.0, delta=1e-6).tolist()
+    assert answer["promise"] == Box(SIZES, relation="replace-one").promise(1.0, 1e-6)
 
 
 def test_printed_and_written_scales_have_all_digits(tmp_path):
@@ -89,3 +91,17 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path):
         done = CliRunner().invoke(program, words)
         assert (done.exit_code, done.stdout) == (2, "")
         assert all(part in done.stderr for part in (name, "'x'", "did you mean 'gaussian'?"))
+
+
+def test_columns_keep_their_names_and_come_from_standard_input(tmp_path):
+    path = tmp_path / "scales.csv"
+    words = "allocate - --epsilon 1 --noise laplace --relation add-remove --output"
+    for text, columns in (
+        ("clinic,change\na,1\nb,2\n", "clinic,change"),
+        ("change\n1\n2\n", "name,change"),
+        ("1\n2\n", "name,sensitivity"),
+    ):
+        done = CliRunner().invoke(program, [*words.split(), str(path)], input=text)
+        assert done.exit_code == 0
+        assert path.read_text().splitlines()[0] == f"{columns},scale"
+        assert done.stdout.splitlines()[1].split() == [*columns.split(","), "beta"]

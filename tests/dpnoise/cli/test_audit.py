@@ -60,6 +60,17 @@ def test_the_seed_decides_the_draws():
     assert one == again != other
 
 
+@pytest.mark.usefixtures("files")
+def test_one_of_the_two_files_may_be_standard_input(tmp_path):
+    outputs, options = (tmp_path / "second.csv").read_text(), ["--epsilon", "0.5"]
+    words = ["audit", "--outputs", "first.csv", "-", *options]
+    done = CliRunner().invoke(program, words, input=outputs)
+    assert done.exit_code == 1
+    assert done.stdout == audit("--outputs first.csv second.csv --epsilon 0.5").stdout
+    done = CliRunner().invoke(program, words, input="1,2\n3\n")
+    assert "standard input: expected 2 number(s)" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
@@ -94,6 +105,7 @@ def test_what_is_wrong_with_a_file_is_named_with_its_line(tmp_path, text, parts)
         ("laplace beta=1 --sensitivity 1 --false-alarm 1", ["--false-alarm", "got 1.0"]),
         ("discrete-laplace beta=1 --sensitivity 1.5", ["integer", "1.5"]),
         ("--families --delta 0", ["delta"]),
+        ("--outputs - - --size 5", ["standard input for both", "size: expected none"]),
     ],
 )
 def test_a_mistake_is_one_message_and_no_answer(words, parts):

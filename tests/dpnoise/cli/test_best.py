@@ -19,6 +19,7 @@ SETS = [
     ("--l2 2 --of 3", L2(2.0, 3)),
     ("--linf 2 --of 3", LInf(2.0, 3)),
 ]
+FIGURE = "compare --sensitivity 1 --epsilon 1 --relation add-remove --quick --plot"
 
 
 def data(text):
@@ -37,10 +38,13 @@ def test_best_in_json_is_exact(options, ball):
     assert answer["request"]["sensitivity"]["kind"] == type(ball).__name__
     assert answer["request"]["dimension"] == ball.dimension
     assert answer["request"]["relation"] == "add-remove"
+    assert answer["request"]["sensitivity"]["relation"] == "add-remove"
+    assert answer["promise"] == ball.stating("add-remove").promise(0.7, found.delta)
 
 
 def test_compare_has_the_rows_of_the_function():
-    answer = data("compare --sensitivity 1,2 --epsilon 1 --error mean-abs --quick")
+    words = "--sensitivity 1,2 --epsilon 1 --error mean-abs --relation replace-one --quick"
+    answer = data(f"compare {words}")
     table = compare([1.0, 2.0], epsilon=1.0, error="mean-abs", exhaustive=False)
     assert [row["name"] for row in answer["mechanisms"]] == [row.name for row in table]
     assert [row["mean_abs"] for row in answer["mechanisms"]] == [row.mean_abs for row in table]
@@ -48,15 +52,17 @@ def test_compare_has_the_rows_of_the_function():
 
 
 def test_the_python_call_gives_the_same_noise():
-    done = CliRunner().invoke(program, ["best", "--l2", "2", "--of", "3", "--epsilon", "1"])
+    words = "best --l2 2 --of 3 --epsilon 1 --relation replace-one"
+    done = CliRunner().invoke(program, words.split())
     call = next(line for line in done.stdout.splitlines() if line.startswith("in Python"))
     found = eval(call.removeprefix("in Python"), {"best": best, "L2": L2})  # noqa: S307
     assert f"{found.noise!r}" in done.stdout
+    assert found.promise in done.stdout
 
 
 def test_a_figure_is_written(tmp_path):
     path = tmp_path / "compare.svg"
-    words = ["compare", "--sensitivity", "1", "--epsilon", "1", "--quick", "--plot", str(path)]
+    words = [*FIGURE.split(), str(path)]
     assert CliRunner().invoke(program, words).exit_code == 0
     assert "floor" in path.read_text() or path.stat().st_size > 1000
 
@@ -64,7 +70,7 @@ def test_a_figure_is_written(tmp_path):
 @pytest.mark.parametrize("path", ["folder/that/is/not/there.svg", "figure.xyz"])
 def test_a_figure_that_cannot_be_written_leaves_no_answer(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = ["compare", "--sensitivity", "1", "--epsilon", "1", "--quick", "--plot", path]
+    words = [*FIGURE.split(), path]
     done = CliRunner().invoke(program, words)
     assert done.exit_code == 2
     assert not done.stdout

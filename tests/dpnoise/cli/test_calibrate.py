@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from dpnoise import calibrate
 from dpnoise.cli.program import program
 
-WORDS = "calibrate huber --epsilon 1 --delta 1e-6 --sensitivity 2 --dimension 3"
+WHO = "--relation replace-one"
+WORDS = f"calibrate huber --epsilon 1 --delta 1e-6 --sensitivity 2 --dimension 3 {WHO}"
 BUDGET = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 2.0, "dimension": 3}
 
 
@@ -50,7 +51,9 @@ def test_without_the_option_nothing_is_proved_or_said():
     ],
 )
 def test_what_has_no_global_certificate_is_one_message(words, parts):
-    done = CliRunner().invoke(program, ["calibrate", *words.split(), "--global-certificate"])
+    done = CliRunner().invoke(
+        program, ["calibrate", *words.split(), *WHO.split(), "--global-certificate"]
+    )
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert all(part in done.stderr for part in parts), done.stderr

@@ -10,6 +10,7 @@ from dpnoise.cli import names
 from dpnoise.cli.program import program
 from dpnoise.mechanisms.request import ERRORS
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
+from dpnoise.sensitivity.relation import RELATIONS
 
 ONE = "best --sensitivity 1"
 MISTAKES = [
@@ -59,11 +60,37 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("words", "parts"), MISTAKES)
 def test_a_mistake_is_one_message_and_no_answer(words, parts):
+    if not words.startswith("profile") and "--relation" not in words:
+        words += " --relation add-remove"
     done = CliRunner().invoke(program, words.split())
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("dpnoise: ")
     assert done.stderr.count("\n") == 1
     assert all(part in done.stderr for part in parts), done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "best --at-most 3 --of 12 --epsilon 1",
+        "compare --l2 1 --of 2 --epsilon 1 --quick",
+        "calibrate laplace --epsilon 1 --sensitivity 1",
+        "allocate sensitivities.csv --noise laplace --epsilon 1",
+        "release counts.csv --l1 1 --epsilon 1 --output noisy.csv --force",
+    ],
+)
+def test_a_relation_has_no_default(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("sensitivities.csv", "counts.csv"):
+        (tmp_path / name).write_text("1\n2\n")
+    done = CliRunner().invoke(program, words.split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    said = "--relation: expected add-remove (one person more or less) or replace-one (one person"
+    assert said in done.stderr
+    for relation, sentence in RELATIONS.items():
+        stated = CliRunner().invoke(program, [*words.split(), "--relation", relation])
+        assert stated.exit_code == 0, stated.output
+        assert sentence in stated.stdout
 
 
 @pytest.mark.parametrize("words", ["best --epsilon -1 --json", "best --json --nothing"])
@@ -75,6 +102,7 @@ def test_with_json_the_message_is_an_object(words):
 
 def test_epsilon_zero_beside_a_large_delta_is_no_mistake():
     words = "calibrate gaussian --sensitivity 1 --epsilon 0 --delta 0.5 --json"
+    words += " --relation replace-one"
     done = CliRunner().invoke(program, words.split())
     assert json.loads(done.stdout)["delta"] <= 0.5
 
@@ -82,6 +110,7 @@ def test_epsilon_zero_beside_a_large_delta_is_no_mistake():
 def test_the_names_are_those_of_the_library():
     assert (*FAMILIES, *INTEGER_FAMILIES) == names.FAMILIES
     assert names.ERRORS == ERRORS
+    assert tuple(RELATIONS) == names.RELATIONS
     for family in names.FAMILIES:
         found = names.suggestion(family.replace("-", "_").upper(), names.FAMILIES)
         assert found == f"; did you mean {family!r}?"

@@ -1,6 +1,8 @@
 """Every command on a page of the documents gives what the page says; '...' stands for anything."""
 
 import shlex
+import subprocess
+import sys
 from doctest import ELLIPSIS, OutputChecker
 
 import pytest
@@ -20,9 +22,17 @@ def test_commands_print_what_the_page_says(page, tmp_path, monkeypatch):
         words = shlex.split(command)
         if words[0] == "cat" and not (tmp_path / words[1]).exists():
             (tmp_path / words[1]).write_text(printed)
+        if words[0] == "python":
+            done = subprocess.run([sys.executable, *words[1:]], capture_output=True, check=True)
+            assert done.stdout.decode() == printed
         if words[0] != "dpnoise":
             continue
+        words, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
         done = CliRunner().invoke(program, words[1:])
+        if target:
+            (tmp_path / target).write_bytes(done.stdout_bytes)
+            assert (done.exit_code, printed) == (0, "")
+            continue
         refuted = "  contradicted" in printed or "  refused: " in printed
         code = 2 if printed.startswith("dpnoise: ") else int(refuted)
         assert done.exit_code == code, done.output

@@ -17,14 +17,15 @@ def data(text):
 
 
 def test_calibrate_in_json_is_exact():
-    answer = data("calibrate gaussian --epsilon 0.3 --delta 1e-7 --sensitivity 2 --dimension 3")
+    words = "--epsilon 0.3 --delta 1e-7 --sensitivity 2 --dimension 3 --relation add-remove"
+    answer = data(f"calibrate gaussian {words}")
     found = calibrate("gaussian", epsilon=0.3, delta=1e-7, sensitivity=2.0, dimension=3)
     assert answer["noise"] == {"kind": "Gaussian", "sigma": found.noise.sigma}
     assert (answer["delta"], answer["variance"]) == (found.delta, found.variance)
 
 
 def test_the_printed_noise_has_all_digits():
-    words = "calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1"
+    words = "calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --relation add-remove"
     done = CliRunner().invoke(program, words.split())
     assert repr(calibrate("gaussian", epsilon=1.0, delta=1e-6).noise) in done.stdout
 

@@ -4,11 +4,11 @@ import os
 import pty
 import subprocess
 import sys
-from importlib.metadata import version
 
 import pytest
 from click.testing import CliRunner
 
+import dpnoise
 from dpnoise.cli.program import program
 
 COMMAND = [sys.executable, "-m", "dpnoise.cli"]
@@ -21,8 +21,8 @@ def run(*arguments, **environment):
     )
 
 
-def test_the_version_is_that_of_the_distribution():
-    assert run("--version").stdout == f"dpnoise {version('dpnoise')}\n"
+def test_the_version_is_that_of_the_package():
+    assert run("--version").stdout == f"dpnoise {dpnoise.__version__}\n"
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["best", "--help"]])
@@ -46,6 +46,14 @@ def test_the_start_imports_nothing_heavy(arguments):
 def test_completion(words, number, expected):
     done = run(_DPNOISE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(number))
     assert done.stdout.strip() == f"plain,{expected}"
+
+
+@pytest.mark.parametrize("name", ["", *program.commands])
+def test_h_is_help(name):
+    short, long = (CliRunner().invoke(program, [*name.split(), flag]) for flag in ("-h", "--help"))
+    assert short.exit_code == long.exit_code == 0
+    assert short.stdout == long.stdout
+    assert "-h, --help" in short.stdout
 
 
 def test_without_arguments_it_prints_its_help():
@@ -98,4 +106,5 @@ def test_a_missing_package_is_one_message(tmp_path, package, arguments, extra):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 2
     assert not done.stdout
-    assert done.stderr == f'dpnoise: {package} is not installed: pip install "dpnoise[{extra}]"\n'
+    advice = f'pip install ".[{extra}]" in a checkout of dpnoise'
+    assert done.stderr == f"dpnoise: {package} is not installed: {advice}\n"

@@ -452,3 +452,18 @@ def test_a_seed_warns(estimator, state):
         warnings.simplefilter("error")
         of(estimator).fit(X, TARGETS[estimator])
         of(estimator, random_state=0, **EXACT).fit(X, TARGETS[estimator])
+
+
+@pytest.mark.parametrize("delta", [None, 1e-7])
+def test_what_is_guaranteed_is_stated(delta):
+    """Delta is 1 / N^2 if it is left out."""
+    data, target = np.linspace(-1.0, 1.0, 100)[:, None], np.linspace(-1.0, 1.0, 100)
+    settings = {"feature_bounds": 1.0, "delta": delta}
+    for model, y in (
+        (DPLinearRegression(target_bound=1.0, epsilon=2.0, **settings), target),
+        (DPLogisticRegression(classes=(-1, 1), epsilon=2.0, **settings), np.sign(target)),
+    ):
+        said = "1e-07" if delta else "0.0001"
+        sentence = "one person replaced by another, in one record: epsilon = 2, delta = "
+        assert model.fit(data, y).promise_ == sentence + said
+        assert model.set_params(epsilon=math.inf).fit(data, y).promise_ is None

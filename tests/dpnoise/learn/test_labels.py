@@ -81,7 +81,7 @@ def test_labels_are_placed_by_their_order():
     [
         of(),
         DPLinearRegression(feature_bounds=1.0, target_bound=1.0),
-        DPPCA(),
+        DPPCA(relation="replace-one"),
     ],
 )
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix])

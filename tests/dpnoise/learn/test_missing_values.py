@@ -21,8 +21,8 @@ FITS = {
     "logistic": lambda X, _: DPLogisticRegression(feature_bounds=1.0, classes=(0, 1)).fit(
         X, np.arange(N) % 2
     ),
-    "DPPCA": lambda X, _: DPPCA(bound=2.0).fit(X),
-    "dp_pca": lambda X, _: dp_pca(X, 1, epsilon=1.0, delta=1e-6),
+    "DPPCA": lambda X, _: DPPCA(bound=2.0, relation="replace-one").fit(X),
+    "dp_pca": lambda X, _: dp_pca(X, 1, epsilon=1.0, delta=1e-6, relation="replace-one"),
 }
 
 

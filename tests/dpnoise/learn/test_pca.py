@@ -19,7 +19,8 @@ X = (
     @ np.diag([0.5, 0.3, 0.2, 0.1, 0.05, 0.01])
     @ np.linalg.qr(rng.normal(size=(6, 6)))[0]
 )
-BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+BUDGET = {"epsilon": 1.0, "delta": 1e-6, "relation": "replace-one"}
+WHO = {"relation": "replace-one"}
 
 
 def test_without_noise_it_is_the_singular_value_decomposition_of_clipped_samples():
@@ -27,7 +28,7 @@ def test_without_noise_it_is_the_singular_value_decomposition_of_clipped_samples
     assert np.linalg.norm(X, axis=1).max() > 1.1  # some are clipped
     _, values, vectors = np.linalg.svd(short)
     for rank in (1, 3, 6):
-        found = dp_pca(X, rank, epsilon=math.inf)
+        found = dp_pca(X, rank, epsilon=math.inf, **WHO)
         assert found.components.shape == (6, rank)
         assert found.eigenvalues == pytest.approx(values[:rank] ** 2, rel=1e-10)
         overlap = np.abs(np.sum(found.components * vectors[:rank].T, axis=0))
@@ -37,10 +38,10 @@ def test_without_noise_it_is_the_singular_value_decomposition_of_clipped_samples
 
 
 def test_little_noise_moves_the_subspace_little_and_much_noise_loses_it():
-    exact = dp_pca(X, 2, epsilon=math.inf).components
+    exact = dp_pca(X, 2, epsilon=math.inf, **WHO).components
     overlaps = [
         np.linalg.norm(
-            exact.T @ dp_pca(X, 2, epsilon=e, delta=1e-6, random_state=1).components
+            exact.T @ dp_pca(X, 2, epsilon=e, delta=1e-6, random_state=1, **WHO).components
         ) / 2**0.5
         for e in (1e6, 50.0, 1e-3)
     ]  # fmt: skip
@@ -59,14 +60,12 @@ def test_rows_are_clipped_to_norm_1_at_any_magnitude():
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("allocation", ALLOCATIONS)
-@pytest.mark.parametrize("neighbouring", NEIGHBOURING)
-def test_the_released_matrix_has_symmetric_noise_of_the_promised_law(
-    noise, allocation, neighbouring
-):
+@pytest.mark.parametrize("relation", NEIGHBOURING)
+def test_the_released_matrix_has_symmetric_noise_of_the_promised_law(noise, allocation, relation):
     """Kolmogorov-Smirnov on 2000 diagonal and 30000 other entries; false-alarm rate 1e-4 each."""
-    settings = {"noise": noise, "allocation": allocation, "neighbouring": neighbouring} | BUDGET
-    needed = second_moment_scales(50, **settings)
-    settings["max_samples"] = 3
+    settings = {"noise": noise, "allocation": allocation, "epsilon": 1.0, "delta": 1e-6}
+    needed = second_moment_scales(50, neighbouring=relation, **settings)
+    settings |= {"max_samples": 3, "relation": relation}
     wide = np.zeros((3, 50))
     stream = np.random.default_rng(3)
     releases = [dp_pca(wide, 1, random_state=stream, **settings) for _ in range(40)]
@@ -107,13 +106,13 @@ def test_random_state_decides():
     assert len(set(fresh)) == 3
 
 
-@pytest.mark.parametrize("neighbouring", NEIGHBOURING)
-def test_scales_grow_with_the_public_number_of_samples_for_rounding(neighbouring):
-    settings = {"random_state": 0, "neighbouring": neighbouring} | BUDGET
+@pytest.mark.parametrize("relation", NEIGHBOURING)
+def test_scales_grow_with_the_public_number_of_samples_for_rounding(relation):
+    settings = BUDGET | {"random_state": 0, "relation": relation}
     many = dp_pca(np.zeros((10, 1)), 1, max_samples=1_000_000, **settings)
     few = dp_pca(np.zeros((10, 1)), 1, max_samples=10, **settings)
     assert 1e-4 < many.diagonal_scale / few.diagonal_scale - 1 < 1e-3
-    if neighbouring == "replace-one":
+    if relation == "replace-one":
         own = dp_pca(np.zeros((10, 1)), 1, **settings)  # N is public
         assert own.diagonal_scale == few.diagonal_scale
 
@@ -122,7 +121,7 @@ def test_samples_that_are_not_finite_contribute_nothing():
     bad = X.copy()
     bad[3, 1], bad[5, 4] = np.nan, np.inf
     rest = np.delete(X, [3, 5], axis=0)
-    found, peer = (dp_pca(data, 2, epsilon=math.inf) for data in (bad, rest))
+    found, peer = (dp_pca(data, 2, epsilon=math.inf, **WHO) for data in (bad, rest))
     assert found.matrix == pytest.approx(peer.matrix, rel=1e-12)
 
 
@@ -158,12 +157,12 @@ def test_everything_wrong_is_named_at_once():
     with pytest.raises(ValueError, match="dp_pca: ") as error:
         dp_pca(
             X, 7, max_samples=2.5, epsilon=-1.0, delta=0.0, noise="gaussian", allocation="spr",
-            neighbouring="swap", random_state=-1,
+            relation="swap", random_state=-1,
         )  # fmt: skip
     text = str(error.value)
     for part in (
         "max_samples: expected a whole number", "rank: expected a whole number in [1, 6], got 7",
-        "epsilon: ", "delta: ", "allocation: ", "neighbouring: ", "random_state: ",
+        "epsilon: ", "delta: ", "allocation: ", "relation: ", "random_state: ",
     ):  # fmt: skip
         assert part in text
 
@@ -182,7 +181,8 @@ def test_everything_wrong_is_named_at_once():
         ({"delta": 1.0}, "delta"),
         ({"delta": -0.1, "noise": "laplace"}, "delta"),
         ({"noise": "uniform"}, "noise"),
-        ({"neighbouring": "add-remove"}, "max_samples"),
+        ({"relation": "add-remove"}, "max_samples"),
+        ({"relation": None}, "relation"),
         ({"max_samples": 0}, "max_samples"),
         ({"max_samples": True}, "max_samples"),
         ({"max_samples": 10**400}, "max_samples"),
@@ -196,6 +196,6 @@ def test_bad_input_is_refused(change, name):
 
 
 def test_laplace_noise_takes_any_delta_and_needs_none():
-    without = dp_pca(X, 1, epsilon=1.0, noise="laplace", random_state=0)
-    given = dp_pca(X, 1, epsilon=1.0, delta=0.1, noise="laplace", random_state=0)
+    without = dp_pca(X, 1, epsilon=1.0, noise="laplace", random_state=0, **WHO)
+    given = dp_pca(X, 1, epsilon=1.0, delta=0.1, noise="laplace", random_state=0, **WHO)
     assert np.array_equal(without.matrix, given.matrix)

@@ -43,7 +43,7 @@ def leaks(model):
     return [str(one.message) for one in caught if one.category is PrivacyLeakWarning]
 
 
-@pytest.mark.parametrize("last", [LOGISTIC, LINEAR, DPPCA(1), PRIVATE])
+@pytest.mark.parametrize("last", [LOGISTIC, LINEAR, DPPCA(1, relation="replace-one"), PRIVATE])
 @pytest.mark.parametrize("first", [StandardScaler(), MinMaxScaler(), FunctionTransformer()])
 def test_a_step_that_is_not_known_to_be_safe_is_warned_of(first, last):
     [message] = leaks(make_pipeline(first, last))
@@ -54,9 +54,9 @@ def test_a_step_that_is_not_known_to_be_safe_is_warned_of(first, last):
 SAFE = [
     make_pipeline(LOGISTIC),
     make_pipeline(PUBLIC, LOGISTIC),
-    make_pipeline(PRIVATE, DPPCA(2), LINEAR),
+    make_pipeline(PRIVATE, DPPCA(2, relation="replace-one"), LINEAR),
     make_pipeline("passthrough", RecordWise(), LOGISTIC),
-    make_pipeline(FeatureUnion([("a", PUBLIC), ("b", DPPCA(1))]), LOGISTIC),
+    make_pipeline(FeatureUnion([("a", PUBLIC), ("b", DPPCA(1, relation="replace-one"))]), LOGISTIC),
     make_pipeline(ColumnTransformer([("a", PUBLIC, [0]), ("b", "drop", [1])]), LOGISTIC),
     make_pipeline(make_pipeline(PUBLIC), make_pipeline(PRIVATE, LOGISTIC)),
 ]
@@ -85,7 +85,9 @@ def test_nested_steps_are_found(pipeline):
 
 
 def test_a_scaler_of_private_components_reads_the_data_all_the_same():
-    pipeline = Pipeline([("pca", DPPCA(1)), ("scale", StandardScaler()), ("fit", LOGISTIC)])
+    pipeline = Pipeline(
+        [("pca", DPPCA(1, relation="replace-one")), ("scale", StandardScaler()), ("fit", LOGISTIC)]
+    )
     [message] = leaks(pipeline)
     assert message.startswith("DPLogisticRegression")
     assert "scale (StandardScaler)" in message
@@ -104,7 +106,7 @@ def test_a_single_step_is_named_by_its_kind():
     assert leaking_steps(LOGISTIC) == []
 
 
-@pytest.mark.parametrize("model", [LOGISTIC, LINEAR, DPPCA(1), PRIVATE])
+@pytest.mark.parametrize("model", [LOGISTIC, LINEAR, DPPCA(1, relation="replace-one"), PRIVATE])
 def test_a_delta_above_one_in_n_is_warned_of(model):
     settings = model.get_params()
     for delta, told in ((0.021, True), (0.02, False), (1e-6, False)):
@@ -115,7 +117,7 @@ def test_a_delta_above_one_in_n_is_warned_of(model):
 
 
 def test_under_add_remove_delta_is_held_against_the_public_bound_on_n():
-    settings = {"epsilon": 1.0, "neighbouring": "add-remove", "max_samples": 1000}
+    settings = {"epsilon": 1.0, "relation": "add-remove", "max_samples": 1000}
     with pytest.warns(LargeDeltaWarning, match="above 1/max_samples = 0.001"):
         dp_pca(X, 1, delta=0.002, **settings)
     DPPCA(1, delta=0.0009, **settings).fit(X)

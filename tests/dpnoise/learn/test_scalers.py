@@ -113,3 +113,12 @@ def test_every_setting_of_the_private_scaler_is_checked():
         PrivateScaler(low=0.0, high=1.0, epsilon=0.0, delta=1.0, limit=0.0).fit(X[:1])
     for name in ("epsilon", "delta", "limit", "X"):
         assert f"{name}: expected" in str(caught.value)
+
+
+@pytest.mark.parametrize(("delta", "said"), [(0.0, "0"), (1e-6, "1e-06")])
+def test_what_is_guaranteed_is_stated(delta, said):
+    X = np.linspace(0.0, 1.0, 100)[:, None]
+    scaler = PrivateScaler(low=0.0, high=1.0, epsilon=0.5, delta=delta).fit(X)
+    sentence = "one person replaced by another, in one record: epsilon = 0.5, delta = "
+    assert scaler.promise_ == sentence + said
+    assert PrivateScaler(low=0.0, high=1.0, epsilon=np.inf).fit(X).promise_ is None

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product
+from dpnoise import L1, L2, AtMost, Box, LInf, Product, as_sensitivity
 from dpnoise.mechanisms.compare import best, compare
 from dpnoise.mechanisms.registry import METHODS
 
@@ -152,3 +152,28 @@ def test_epsilon_zero_needs_delta_and_is_answered():
 def test_a_budget_out_of_all_reach_says_why_for_each_mechanism():
     with pytest.raises(RuntimeError, match="no mechanism reaches"):
         best(1.0, epsilon=1e-200)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_relation_changes_what_is_said_and_no_number(name):
+    given = as_sensitivity(SETS[name])
+    plain = best(given, epsilon=1.0, delta=1e-6)
+    assert plain.relation is None
+    assert plain.promise.startswith("relation between neighbouring data sets not stated, ")
+    for relation in ("add-remove", "replace-one"):
+        found = best(given.stating(relation), epsilon=1.0, delta=1e-6)
+        assert found.sensitivity == given.stating(relation)
+        assert (found.relation, found.epsilon) == (relation, 1.0)
+        assert (found.name, found.delta, found.floor) == (plain.name, plain.delta, plain.floor)
+        assert np.array_equal(found.variances, plain.variances)
+        same = best(SETS[name], epsilon=1.0, delta=1e-6, relation=relation)
+        assert same.promise == found.promise == given.stating(relation).promise(1.0, found.delta)
+
+
+def test_a_table_states_the_budget_that_all_rows_keep():
+    table = compare([1.0, 0.5], epsilon=1.0, delta=1e-6, relation="add-remove", exhaustive=False)
+    change = "in 2 numbers, each by at most its own sensitivity (1 and 0.5)"
+    assert table.promise == f"one person more or less, {change}: epsilon = 1, delta = 1e-06"
+    assert f"promise: {table.promise}" in str(table).splitlines()
+    with pytest.raises(ValueError, match="'replace-one' and 'add-remove'"):
+        best(L1(1.0, relation="replace-one"), epsilon=1.0, relation="add-remove")

@@ -10,7 +10,9 @@ from dpnoise import Budget, BudgetExceededError, privacy_profile, release, vecto
 from dpnoise.releases.totals import _exact_sum
 from exact_release import seeded
 
-ONE = {"epsilon": 1.0}
+WHO = {"relation": "replace-one"}
+ALONE = {"epsilon": 1.0}
+ONE = {**ALONE, **WHO}
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
@@ -27,22 +29,22 @@ def test_a_count_keeps_its_budget_and_its_interval(delta, contribution):
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_a_histogram_pays_for_the_cells_that_one_record_moves(relation, moved, delta):
     values = [0.5, 1.5, 1.7, 9.0, np.nan]
-    found = release.histogram(values, edges=[0, 1, 2, 3], relation=relation, delta=delta, **ONE)
+    found = release.histogram(values, edges=[0, 1, 2, 3], relation=relation, delta=delta, **ALONE)
     assert found.value.shape == (3,)
     assert vector_profile(found.noise, 1, 1.0, copies=moved).upper <= delta + 1e-10
-    named = release.histogram(["a", "c"], categories="ab", relation=relation, delta=delta, **ONE)
+    named = release.histogram(["a", "c"], categories="ab", relation=relation, delta=delta, **ALONE)
     assert named.noise == found.noise
 
 
 def test_counts_of_cells_are_those_of_the_records():
-    found = seeded(1).histogram(np.repeat([0.5, 2.0], 1000), edges=[0, 1, 2], epsilon=50.0)
+    found = seeded(1).histogram(np.repeat([0.5, 2.0], 1000), edges=[0, 1, 2], epsilon=50.0, **WHO)
     np.testing.assert_allclose(found.value, [1000, 1000], atol=3)
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_a_sum_keeps_its_budget(relation, delta):
-    found = release.sum([1.0, 2.5, 99.0], bounds=(-1, 3), relation=relation, delta=delta, **ONE)
+    found = release.sum([1.0, 2.5, 99.0], bounds=(-1, 3), relation=relation, delta=delta, **ALONE)
     size = 4.0 if relation == "replace-one" else 3.0
     assert found.entry.sensitivity == size
     assert privacy_profile(found.noise, size, 1.0) <= delta + 1e-10
@@ -58,9 +60,9 @@ def test_a_sum_does_not_depend_on_the_order():
 
 
 def test_a_mean_is_the_exact_one_and_its_sensitivity_is_rounded_up():
-    found = seeded(2).mean(np.full(3, 0.1), bounds=(0.0, 1.0), epsilon=1.0)
+    found = seeded(2).mean(np.full(3, 0.1), bounds=(0.0, 1.0), **ONE)
     assert Fraction(found.entry.sensitivity) >= Fraction(1, 3)
-    draws = [seeded(k).mean([0.25] * 1000, bounds=(0, 1), epsilon=1.0) for k in range(40)]
+    draws = [seeded(k).mean([0.25] * 1000, bounds=(0, 1), **ONE) for k in range(40)]
     assert np.mean([d.value for d in draws]) == pytest.approx(0.25, abs=1e-3)
     inside = [d.interval95[0] <= 0.25 <= d.interval95[1] for d in draws]
     assert sum(inside) >= 33
@@ -76,22 +78,26 @@ def test_a_narrow_sum_far_from_zero_is_not_cut_off():
 
 def test_one_record_does_not_change_how_others_are_read():
     """As one array, 1 and "x" would be the texts "1" and "x": all counts would fall to 0."""
-    budget = {"categories": [1, 2], "epsilon": 50.0}
+    budget = {"categories": [1, 2], "epsilon": 50.0, **WHO}
     for other in ("x", None, [1], (1, [2]), 1.5, np.nan):
         found = seeded(1).histogram([1] * 1000 + [2**53 + 1, other], **budget)
         np.testing.assert_allclose(found.value, [1000, 0], atol=3)
-    found = seeded(1).histogram([2**53 + 1] * 9 + [1.5], categories=[2**53 + 1], epsilon=50.0)
+    found = seeded(1).histogram(
+        [2**53 + 1] * 9 + [1.5], categories=[2**53 + 1], epsilon=50.0, **WHO
+    )
     assert found.value[0] == pytest.approx(9, abs=3)
 
 
 def test_a_quantile_has_the_probabilities_of_the_exponential_mechanism():
     """One record at 0.5, q = 0: points above it miss the rank by 1, those up to it by 0."""
-    draws = [seeded(k).quantile([0.5], 0.0, bounds=(0, 1), epsilon=2.0).value for k in range(400)]
+    draws = [
+        seeded(k).quantile([0.5], 0.0, bounds=(0, 1), epsilon=2.0, **WHO).value for k in range(400)
+    ]
     low = 1.0 / (1.0 + np.exp(-1.0))
     hits = sum(value <= 0.5 for value in draws)
     assert stats.binomtest(hits, 400, low).pvalue > 1e-4
     values = np.linspace(0.0, 10.0, 1001)
-    median = seeded(5).quantile(values, 0.5, bounds=(0, 10), epsilon=1.0)
+    median = seeded(5).quantile(values, 0.5, bounds=(0, 10), **ONE)
     assert median.value == pytest.approx(5.0, abs=0.5)
     assert median.entry.epsilon == 1.0
 
@@ -112,9 +118,9 @@ def test_releases_are_charged_before_they_are_drawn():
     [
         (lambda: release.count(-1, **ONE), "records"),
         (lambda: release.count([1, 0], **ONE), "an array of bools"),
-        (lambda: release.count(1, epsilon=-1, contribution=0), r"epsilon.*contribution"),
-        (lambda: release.count(1, relation="other", **ONE), "relation"),
-        (lambda: release.count(1, budget=Budget(1.0, relation="add-remove"), **ONE), "budget"),
+        (lambda: release.count(1, epsilon=-1, contribution=0, **WHO), r"epsilon.*contribution"),
+        (lambda: release.count(1, relation="other", **ALONE), "relation"),
+        (lambda: release.count(1, budget=Budget(1.0, relation="add-remove"), **ONE), "replace_one"),
         (lambda: release.count(2**62 + 1, **ONE), "from 0 to 2"),
         (lambda: release.count(np.ones((2, 2), dtype=bool), **ONE), "one axis"),
         (lambda: release.histogram([[1, 1]], edges=[0, 2], **ONE), "one axis"),
@@ -126,7 +132,10 @@ def test_releases_are_charged_before_they_are_drawn():
         (lambda: release.sum([np.nan], bounds=(1, 0), **ONE), r"bounds.*missing"),
         (lambda: release.sum(["a"], bounds=(0, 1), **ONE), "values"),
         (lambda: release.sum([1.0], bounds=3, **ONE), "two numbers"),
-        (lambda: release.mean([1.0], bounds=(0, 1), relation="add-remove", **ONE), "sum and count"),
+        (
+            lambda: release.mean([1.0], bounds=(0, 1), relation="add-remove", **ALONE),
+            "sum and count",
+        ),
         (lambda: release.mean([], bounds=(0, 1), **ONE), "at least one"),
         (lambda: release.quantile([1.0], 2, bounds=(0, 1), **ONE), "q: expected"),
     ],
@@ -134,3 +143,44 @@ def test_releases_are_charged_before_they_are_drawn():
 def test_mistakes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+RECORDS = {
+    "count": lambda **asked: release.count(3, contribution=2, **asked),
+    "histogram": lambda **asked: release.histogram([1, 2], categories=[1, 2, 3], **asked),
+    "sum": lambda **asked: release.sum([1.0], bounds=(-1, 3), **asked),
+    "quantile": lambda **asked: release.quantile([1.0], 0.5, bounds=(0, 2), **asked),
+}
+SAID = {
+    ("count", "add-remove"): "in one count, by at most 2",
+    ("count", "replace-one"): "in one count, by at most 2",
+    ("histogram", "add-remove"): "in at most 1 of 3 counts, each by at most 1",
+    ("histogram", "replace-one"): "in at most 2 of 3 counts, each by at most 1",
+    ("sum", "add-remove"): "in one number, by at most 3",
+    ("sum", "replace-one"): "in one number, by at most 4",
+    ("quantile", "add-remove"): "in one record",
+    ("quantile", "replace-one"): "in one record",
+}
+
+
+@pytest.mark.parametrize(("name", "relation"), SAID)
+def test_a_release_says_what_it_promises_and_is_charged_for_it(name, relation):
+    found = RECORDS[name](relation=relation, **ALONE)
+    who = (
+        "one person more or less" if relation == "add-remove" else "one person replaced by another"
+    )
+    assert found.promise == f"{who}, {SAID[name, relation]}: epsilon = 1, delta = 0"
+    budget = Budget(2.0)
+    found.entry.spend(budget)
+    assert (budget.relation, budget.epsilon_of()) == (relation, pytest.approx(1.0))
+    again = RECORDS[name](budget=budget, **ALONE)  # which states it
+    assert again.promise == found.promise
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_no_relation_is_assumed(name):
+    for asked in ({}, {"budget": Budget(1.0)}):
+        with pytest.raises(
+            ValueError, match=r"relation: expected .*of the Budget or as relation=, got None"
+        ):
+            RECORDS[name](**asked, **ALONE)

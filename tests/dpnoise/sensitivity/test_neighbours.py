@@ -40,13 +40,29 @@ def test_replacements_of_nonnegative_contributions_are_inside(given):
 @pytest.mark.parametrize("given", SETS, ids=str)
 def test_symmetric_contributions_double_the_set_and_back(given):
     assert replace_one(given).norm(2.0 * given.extreme_point) == pytest.approx(1.0, rel=1e-15)
-    assert add_remove(replace_one(given)) == given
+    back = add_remove(replace_one(given))
+    assert (back.geometry, back.relation) == (given, "add-remove")
+
+
+@pytest.mark.parametrize("contributions", ["symmetric", "nonnegative"])
+@pytest.mark.parametrize("given", SETS, ids=str)
+def test_each_function_states_its_relation_and_refuses_a_set_that_states_it_already(
+    given, contributions
+):
+    added, replaced = given.stating("add-remove"), given.stating("replace-one")
+    assert replace_one(added, contributions=contributions).relation == "replace-one"
+    assert add_remove(replaced, contributions=contributions).relation == "add-remove"
+    with pytest.raises(ValueError, match="expected a set for 'add-remove'"):
+        replace_one(replaced, contributions=contributions)
+    with pytest.raises(ValueError, match="expected a set for 'replace-one'"):
+        add_remove(added, contributions=contributions)
 
 
 def test_counts_move_twice_as_many_and_no_further():
     given = replace_one(AtMost(3, of=12), contributions="nonnegative")
-    assert given == AtMost(6, of=12)
-    assert replace_one(AtMost(8, of=12), contributions="nonnegative") == AtMost(12, of=12)
+    assert given == AtMost(6, of=12, relation="replace-one")
+    more = replace_one(AtMost(8, of=12), contributions="nonnegative")
+    assert more == AtMost(12, of=12, relation="replace-one")
     moved = np.array([1.0] * 3 + [-1.0] * 3 + [0.0] * 6)  # from three counts to three others
     assert given.norm(moved) == 1.0
     # The histogram: one bin less, one bin more.

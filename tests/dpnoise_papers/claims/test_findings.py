@@ -46,6 +46,8 @@ def places(tmp_path):
     (published / "toy.csv").write_text(CLAIMS)
     (published / "toy.causes.yaml").write_text(CAUSES)
     run(results, 1.0)
+    stamp = {"revision": "a", "machine": {"cpu": "toy"}, "packages": {"numpy": "9"}}
+    (results / "provenance.json").write_text(json.dumps(stamp))
     Image.new("RGB", (2 * findings.WIDTH, 300), "red").save(figures / "toy" / "figure-1.png")
     return docs, published, results, figures
 
@@ -73,6 +75,25 @@ def test_a_snapshot_is_what_the_run_says_until_another_run_says_otherwise(places
     assert len(found) == 2
     assert "says differs, the run reproduced: x-one" in found[0]
     assert "says 1.0, the run 2.0: toy/figure-1.csv: a=1 -> x, .1f" in found[1]
+
+
+def test_a_snapshot_says_where_it_was_made(places):
+    findings.write(*places)
+    kept = json.loads((places[0] / "snapshot" / "run.json").read_text())
+    assert kept == {"machine": {"cpu": "toy"}, "packages": {"numpy": "9"}}
+
+
+@pytest.mark.parametrize("run_has", [True, False])
+def test_what_only_one_run_has_of_an_optional_target_is_no_difference(run_has):
+    with_it = pd.DataFrame({"id": ["a", "b"], "verdict": ["differs", "reproduced"],
+                            "optional": ["no", "yes"]})  # fmt: skip
+    without = with_it.assign(verdict=["differs", "not run"])
+    pair = (without, with_it) if run_has else (with_it, without)
+    assert findings.different_verdicts(*pair) == {}
+    other = with_it.assign(verdict=["not run", "differs"])
+    assert findings.different_verdicts(with_it, other) == {
+        "a": ("differs", "not run"), "b": ("reproduced", "differs"),
+    }  # fmt: skip
 
 
 def test_a_new_claim_is_not_in_an_old_snapshot(places):
@@ -122,7 +143,7 @@ def test_words_can_change_without_a_run(places):
 
 def test_a_number_that_no_run_has_told_reads_not_run():
     cause = Cause("c", "toy", "It is {toy/t.csv: -> x, .1f}.", "So.", {})
-    verdicts = pd.DataFrame([["i", "toy", "t", "printed", "s", "1", "2", "differs", "c"]],
+    verdicts = pd.DataFrame([["i", "toy", "t", "printed", "s", "1", "2", "differs", "c", "no"]],
                             columns=findings.VERDICTS)  # fmt: skip
     assert f"### It is {NOT_RUN}." in page([cause], verdicts, {}, set())
 
@@ -133,20 +154,6 @@ def test_every_image_of_the_documents_is_a_figure_of_a_run():
     assert set(findings.IMAGES.values()) <= drawn
 
 
-SNAPSHOT = ROOT / "docs" / "snapshot" / "verdicts.csv"
-
-
-@pytest.mark.skipif(not SNAPSHOT.is_file(), reason="no snapshot of a run is kept: `make readme`")
 def test_the_page_in_docs_follows_from_its_snapshot_and_the_causes():
     text = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     assert text == findings.page_of(ROOT / "docs", ROOT / "published"), "run `make findings`"
-
-
-@pytest.mark.skipif(not SNAPSHOT.is_file(), reason="no snapshot of a run is kept: `make readme`")
-def test_the_snapshot_in_docs_is_that_of_the_last_run_at_the_papers_scale():
-    provenance = ROOT / "results" / "provenance.json"
-    if not provenance.is_file():
-        pytest.skip("no complete run here")
-    if json.loads(provenance.read_text(encoding="utf-8"))["settings_changed"]:
-        pytest.skip("the run here has settings of its own")
-    assert differences(ROOT / "docs", ROOT / "published", ROOT / "results") == []

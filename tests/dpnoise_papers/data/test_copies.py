@@ -2,7 +2,13 @@
 
 import pytest
 
-from dpnoise_papers.data.copies import MIRROR_VARIABLE, check_mirror, copies_in, mirror_folder
+from dpnoise_papers.data.copies import (
+    MIRROR_VARIABLE,
+    check_mirror,
+    copies_in,
+    mirror_folder,
+    places_of,
+)
 
 
 def test_files_are_found_by_path_base_name_and_table_name(tmp_path):
@@ -44,3 +50,23 @@ def test_a_mirror_that_exists_or_is_not_wanted_passes(tmp_path, monkeypatch):
     monkeypatch.setenv(MIRROR_VARIABLE, "")
     check_mirror()
     check_mirror("")
+
+
+def test_places_in_their_order(tmp_path, monkeypatch):
+    monkeypatch.setenv(MIRROR_VARIABLE, "theirs")
+    places = places_of(tmp_path / "registry.yaml", cache="raw", offline=True)
+    folders = [(one.label, str(one.folder)) for one in places.folders]
+    assert folders == [
+        ("cache", "raw"), ("mirror", "theirs"), ("shipped", str(tmp_path / "shipped")),
+    ]  # fmt: skip
+    assert (str(places.cache), places.offline) == ("raw", True)
+    monkeypatch.delenv(MIRROR_VARIABLE)
+    labels = [one.label for one in places_of().folders if one.folder]
+    assert labels == ["cache", "shipped"]
+    labels = [one.label for one in places_of(mirror="m", source="official").folders if one.folder]
+    assert labels == ["cache"]
+
+
+def test_an_unknown_source_is_refused():
+    with pytest.raises(ValueError, match="'nearest' or 'official', got 'far'"):
+        places_of(source="far")

@@ -1,5 +1,6 @@
 import contextlib
 import io
+import lzma
 import sys
 import threading
 import time
@@ -12,6 +13,7 @@ import pytest
 import data_copies as copies
 from dpnoise_papers.data import fetch
 from dpnoise_papers.data.attempts import tried_with
+from dpnoise_papers.data.copies import places_of
 from dpnoise_papers.data.fetch import NotFoundError, obtain
 from dpnoise_papers.data.formats import RefusedError
 
@@ -70,24 +72,34 @@ def _quick(monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
-def get(folder, sources, *, mirror=None, offline=False):
+def get(folder, sources, *, mirror=None, offline=False, source="nearest"):
     entry = copies.entry(sources=sources)
-    table, place = obtain("toy-table", entry, cache=folder / "raw", mirror=mirror, offline=offline)
-    assert table.values.tobytes() == copies.table().values.tobytes()
-    return place
+    folders = {"cache": folder / "raw", "mirror": "" if mirror is None else mirror}
+    places = places_of(folder / "registry.yaml", **folders, offline=offline, source=source)
+    found = obtain("toy-table", entry, places)
+    assert found.table.values.tobytes() == copies.table().values.tobytes()
+    return found.source
 
 
-def test_cache_then_mirror_then_source(tmp_path, server):
+def test_cache_then_mirror_then_shipped_copy_then_source(tmp_path, server):
     server.files["/toy.csv"] = copies.text()
     source = server.source("/toy.csv")
     mirror = tmp_path / "mirror"
     inside = copies.put(mirror, copies.workbook(), "toy_folder/toy_table.xlsx")
+    shipped = copies.put(tmp_path / "shipped", lzma.compress(copies.text()), "toy-table.csv.xz")
 
     assert get(tmp_path, [source], mirror=mirror) == "mirror"
-    assert not (tmp_path / "raw").exists()  # the mirror is only read
+    inside.unlink()
+    assert get(tmp_path, [source], mirror=mirror) == "shipped"
+    assert not (tmp_path / "raw").exists()  # both are only read
     assert server.asked == []
 
-    inside.unlink()
+    # those who want the official source do not get what lies nearer, but for the cache
+    assert get(tmp_path / "other", [source], mirror=mirror, source="official") == source["url"]
+    assert server.asked.pop() == "/toy.csv"
+    assert get(tmp_path / "other", [], mirror=mirror, source="official") == "cache"
+
+    shipped.unlink()
     assert get(tmp_path, [source], mirror=mirror) == source["url"]
     assert server.asked == ["/toy.csv"]
     assert [path.name for path in (tmp_path / "raw").iterdir()] == ["toy-table.csv"]
@@ -107,6 +119,36 @@ def test_bad_copies_are_passed_over(tmp_path, server):
     assert get(tmp_path, [], mirror=mirror) == "cache"  # found beside the bad file
 
 
+@pytest.mark.parametrize("damage", ["cut", "changed", "other"])
+def test_a_damaged_shipped_copy_is_named_and_the_next_place_is_tried(tmp_path, server, damage):
+    server.files["/toy.csv"] = copies.text()
+    packed = lzma.compress(copies.text())
+    rows = copies.cells()
+    rows[3][0] = "0.25"
+    content = {"cut": packed[:-40], "changed": lzma.compress(copies.text(rows)), "other": b"\0"}
+    copies.put(tmp_path / "shipped", content[damage], "toy-table.csv.xz")
+    entry = copies.entry(sources=[server.source("/toy.csv")])
+    places = places_of(tmp_path / "registry.yaml", cache=tmp_path / "raw", mirror="")
+    found = obtain("toy-table", entry, places)
+    assert found.source.endswith("/toy.csv")
+    (reason,) = found.refused
+    words = {"cut": "an xz file that is truncated", "changed": "first 'width'", "other": "binary"}
+    assert reason.startswith("shipped, toy-table.csv.xz: ")
+    assert words[damage] in reason
+    server.files.clear()
+    (tmp_path / "raw" / "toy-table.csv").unlink()
+    with pytest.raises(NotFoundError) as caught:
+        obtain("toy-table", entry, places)
+    assert caught.value.refused == [reason]
+
+
+def test_an_xz_file_that_unpacks_to_more_than_a_table_may_hold_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("dpnoise_papers.data.formats.LIMIT", 1000)
+    copies.put(tmp_path / "raw", lzma.compress(copies.text()))
+    with pytest.raises(NotFoundError, match="holds more than 1000 bytes"):
+        get(tmp_path, [])
+
+
 def test_every_failure_is_named_and_nothing_is_left_behind(tmp_path, server):
     mirror = tmp_path / "mirror"
     copies.put(mirror, copies.text()[:100])
@@ -124,6 +166,7 @@ def test_every_failure_is_named_and_nothing_is_left_behind(tmp_path, server):
     expected = [
         "cache: no file",
         "mirror, toy_folder/toy_table.csv: ",
+        "shipped: no file",
         "/page: expected a table, got an HTML",
         "/gone: 404",
         "/cut: ",

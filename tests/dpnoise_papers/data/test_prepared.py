@@ -35,6 +35,7 @@ def test_round_trip(tmp_path, where):
         "status": "ok",
         "reason": "",
         "source": "mirror",
+        "refused": [],
         "fingerprint": copies.registry_content()["sets"]["toy"]["fingerprint"],
         "shape": [copies.ROWS, 2],
         "tried_with": ["request 2"],

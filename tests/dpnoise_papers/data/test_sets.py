@@ -1,35 +1,32 @@
-"""Sets against independent knowledge; those with raw files need a mirror folder."""
+"""Sets, from the copies that travel with the repository, against independent knowledge."""
 
+import csv
 import hashlib
-import os
-from pathlib import Path
+import lzma
+import re
 
 import numpy as np
+import openpyxl
 import pytest
 
 import data_copies as copies
-from dpnoise_papers.data.copies import MIRROR_VARIABLE, copies_in
+from dpnoise_papers.data.copies import places_of
 from dpnoise_papers.data.dataset import DatasetUnavailable
-from dpnoise_papers.data.fetch import obtain
-from dpnoise_papers.data.registry import TaskEntry, read_cities, read_registry
+from dpnoise_papers.data.fetch import NotFoundError, obtain
+from dpnoise_papers.data.registry import REPOSITORY, TaskEntry, read_cities, read_registry
 from dpnoise_papers.data.sets import build, load, parts
 
-needs_mirror = pytest.mark.skipif(
-    not os.environ.get(MIRROR_VARIABLE), reason=f"{MIRROR_VARIABLE} names no mirror folder"
-)
+SHIPPED = REPOSITORY / "data" / "shipped"
+NEAR = {"cache": "no cache", "mirror": "", "offline": True}
 
 
 @pytest.fixture(scope="module")
-def get(tmp_path_factory):
-    cache, loaded = tmp_path_factory.mktemp("raw"), {}
+def get():
+    loaded = {}
 
     def get(name):
         if name not in loaded:
-            mirror = Path(os.environ[MIRROR_VARIABLE])
-            _, tables = read_registry().find(name)
-            if not all(copies_in(mirror, table, e.files) for table, e in tables.items()):
-                pytest.skip(f"the mirror has no {name}")
-            loaded[name] = load(name, cache=cache, offline=True)
+            loaded[name] = load(name, **NEAR)
         return loaded[name]
 
     return get
@@ -46,7 +43,6 @@ def test_diabetes_needs_neither_network_nor_mirror(tmp_path):
     assert data.source == "scikit-learn"
 
 
-@needs_mirror
 @pytest.mark.parametrize("name", read_registry().sets)
 def test_every_set_is_what_the_registry_says(get, name):
     data, entry = get(name), read_registry().sets[name]
@@ -64,7 +60,6 @@ def test_every_set_is_what_the_registry_says(get, name):
 
 
 # Published class counts: UCI 186 and 145, OpenML 823 and 151, Koklu et al. 2021 (Table 1).
-@needs_mirror
 @pytest.mark.parametrize(
     ("name", "minus", "plus"),
     [
@@ -80,7 +75,6 @@ def test_class_counts(get, name, minus, plus):
     assert ((target == -1).sum(), (target == 1).sum()) == (minus, plus)
 
 
-@needs_mirror
 def test_california_is_what_scikit_learn_makes_of_it(get):
     # Independent public code pins the sha256 of scikit-learn's arrays written as CSV.
     data = get("california")
@@ -91,7 +85,6 @@ def test_california_is_what_scikit_learn_makes_of_it(get):
     assert hashlib.sha256(text.encode()).hexdigest().startswith("157b6c0d3acd6d93")
 
 
-@needs_mirror
 def test_california_means(get):
     data = get("california")
     mean = dict(zip(data.feature_names, data.features.mean(axis=0), strict=True))
@@ -106,7 +99,6 @@ def test_california_means(get):
     assert data.target.mean() * 1e5 == pytest.approx(206855.82, abs=5e-3)
 
 
-@needs_mirror
 def test_houses_share_california_rows_but_not_its_longitude(get):
     houses, california = get("houses"), get("california")
     assert np.array_equal(houses.features[:, 0] / 1e5, california.target)
@@ -115,7 +107,6 @@ def test_houses_share_california_rows_but_not_its_longitude(get):
     assert np.array_equal(houses.target == 1, west)
 
 
-@needs_mirror
 def test_airfoil_means(get):
     data = get("airfoil")
     mean = [2886.38, 6.7823, 0.136548, 50.8607, 0.0111399]
@@ -123,48 +114,67 @@ def test_airfoil_means(get):
     assert data.target.mean() == pytest.approx(124.836, abs=5e-4)
 
 
-@needs_mirror
 def test_wine_keeps_the_quality(get):
     quality = get("wine-quality").extra["quality"]
     assert set(quality) == set(range(3, 10))
     assert "quality" not in get("wine-quality").feature_names
 
 
-@needs_mirror
 def test_workbook_and_csv_give_one_set(tmp_path, get):
-    folder = os.environ[MIRROR_VARIABLE] + "/pumpkin_seeds/"
-    for file in ("Pumpkin_Seeds_Dataset.xlsx", "pumpkin_seeds.csv"):
-        cache = tmp_path / file
-        cache.mkdir()
-        (cache / file).symlink_to(folder + file)
-        data = load("pumpkin-seeds", cache=cache, mirror="", offline=True)
-        assert data.source == "cache"
-        assert data.fingerprint == get("pumpkin-seeds").fingerprint
+    text = lzma.decompress((SHIPPED / "pumpkin-seeds.csv.xz").read_bytes()).decode()
+    book = openpyxl.Workbook()
+    head, *lines = csv.reader(text.splitlines())
+    book.active.append(head)
+    for *numbers, word in lines:
+        book.active.append([*map(float, numbers), word])
+    book.save(tmp_path / "Pumpkin_Seeds_Dataset.xlsx")
+    data = load("pumpkin-seeds", cache=tmp_path, mirror="", offline=True)
+    assert data.source == "cache"
+    assert data.fingerprint == get("pumpkin-seeds").fingerprint
 
 
-@needs_mirror
 def test_line_ends_do_not_matter_but_a_digit_does(tmp_path):
-    folder = os.environ[MIRROR_VARIABLE]
-    with open(f"{folder}/heart_statlog/heart.dat", "rb") as stream:  # noqa: PTH123
-        content = stream.read()
+    content = lzma.decompress((SHIPPED / "statlog-heart.dat.xz").read_bytes())
     (tmp_path / "heart.dat").write_bytes(content.replace(b"\n", b"\r\n").rstrip())
-    assert load("heart-statlog", cache=tmp_path, mirror="", offline=True).source == "cache"
+    where = {"cache": tmp_path, "mirror": "", "offline": True, "source": "official"}
+    assert load("heart-statlog", **where).source == "cache"
     (tmp_path / "heart.dat").write_bytes(content.replace(b"2.4", b"2.5", 1))
-    with pytest.raises(DatasetUnavailable, match="first 'oldpeak'"):
-        load("heart-statlog", cache=tmp_path, mirror="", offline=True)
+    with pytest.raises(DatasetUnavailable, match="first 'oldpeak'") as caught:
+        load("heart-statlog", **where)
+    assert caught.value.refused[0].startswith("cache, heart.dat: expected fingerprint")
+    # the shipped copy serves in its place, and the refusal is kept
+    data = load("heart-statlog", **where | {"source": "nearest"})
+    assert (data.source, data.refused) == ("shipped", tuple(caught.value.refused))
 
 
-@needs_mirror
-@pytest.mark.parametrize("name", read_cities().tables)
-def test_tables_of_cities_in_the_mirror_are_good(tmp_path, name):
-    mirror = Path(os.environ[MIRROR_VARIABLE])
-    entry = read_cities().tables[name]
-    assert obtain(name, entry, cache=tmp_path, mirror=mirror, offline=True)[1] == "mirror"
+@pytest.mark.parametrize("name", {**read_registry().tables, **read_cities().tables})
+def test_every_table_but_single_trips_is_shipped(tmp_path, name):
+    entry = (read_registry().tables | read_cities().tables)[name]
+    if entry.replaced_by:
+        with pytest.raises(NotFoundError):
+            obtain(name, entry, places_of(cache=tmp_path, mirror="", offline=True))
+        return
+    found = obtain(name, entry, places_of(cache=tmp_path, mirror="", offline=True))
+    assert (found.source, found.refused) == ("shipped", [])
+
+
+def test_the_shipped_files_are_those_of_their_readme_and_small():
+    text = (SHIPPED / "README.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"(?m)^    ([0-9a-f]{64})  (\S+)$", text))
+    files = {path for path in SHIPPED.iterdir() if path.name != "README.md"}
+    found = {hashlib.sha256(path.read_bytes()).hexdigest(): path.name for path in files}
+    assert found == told
+    table = text.split("## sha256")[0]
+    assert [path.name for path in files if f"`{path.name}`" not in table
+            and f"[{path.name}]" not in table] == []  # fmt: skip
+    assert sum(path.stat().st_size for path in files) < 2e6
 
 
 def test_every_missing_table_is_named(tmp_path):
+    (tmp_path / "registry.yaml").write_bytes((REPOSITORY / "data/registry.yaml").read_bytes())
+    where = {"mirror": tmp_path / "gone", "registry": tmp_path / "registry.yaml"}
     with pytest.raises(DatasetUnavailable) as caught:
-        load("wine-quality", cache=tmp_path, mirror=tmp_path / "gone", offline=True)
+        load("wine-quality", cache=tmp_path, offline=True, **where)
     message = str(caught.value)
     for part in ("'wine-quality'", "'wine-red'", "'wine-white'", "no folder", "not asked"):
         assert part in message

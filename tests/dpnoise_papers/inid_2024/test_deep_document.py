@@ -1,13 +1,11 @@
-"""docs/deep-learning.md: its settings are the configuration's, its numbers those of a run.
-
-Another processor may round gradients differently, so that numbers agree within a tolerance.
-"""
+"""docs/deep-learning.md: its settings are the configuration's, its numbers the recorded run's."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from dpnoise_papers.claims.findings import TABLES
 from dpnoise_papers.config import load
 from dpnoise_papers.optional import optional_tables, standing
 from dpnoise_papers.papers import papers
@@ -16,6 +14,7 @@ from dpnoise_papers.result_files import read_table
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "deep-learning.md").read_text(encoding="utf-8")
 CONFIG = load("config.yaml")
+SNAPSHOT = ROOT / "docs" / "snapshot"
 # Rows of the document by choice: thresholds and noise.
 TRIED = {
     "iid": ("whole gradient", "i.i.d."),
@@ -53,12 +52,11 @@ ADDED = {
 
 
 def of_run(name):
-    """Table of a run with the settings in force."""
-    path = f"inid-2024/{name}.csv"
-    states = standing(optional_tables(CONFIG, papers()), ROOT / "results")
-    if states[path]["reason"]:
-        pytest.skip(states[path]["reason"])
-    return read_table(ROOT / "results" / path)
+    """Table of the recorded run, made with the settings in force."""
+    assert f"inid-2024/{name}" in TABLES
+    states = standing(optional_tables(CONFIG, papers()), SNAPSHOT)
+    assert states.get(f"inid-2024/{name}.csv", {"reason": ""})["reason"] == ""
+    return read_table(SNAPSHOT / "inid-2024" / f"{name}.csv")
 
 
 def test_the_settings_of_what_was_tried_are_those_of_the_config():
@@ -81,10 +79,7 @@ def stated(pattern):
 
 
 def test_variants_of_laplace_noise_are_those_of_the_run():
-    path = ROOT / "results" / "inid-2024" / "table-4-laplace.csv"
-    if not path.is_file():
-        pytest.skip("no run in results/")
-    table = read_table(path).set_index(["variant", "epsilon", "scheme"])
+    table = of_run("table-4-laplace").set_index(["variant", "epsilon", "scheme"])
     assert list(dict.fromkeys(table.index.get_level_values("variant"))) == list(VARIANTS)
     for variant, head in VARIANTS.items():
         row = table.loc[(variant, 8.0, "iid")]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from dpnoise import __version__
 from dpnoise_papers.config import load
 from dpnoise_papers.papers import papers
 from dpnoise_papers.review.standards import CONTEXT, codecheck, crate, write_crate
@@ -26,7 +27,7 @@ def test_metadata_agree_with_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     meta = json.loads((ROOT / "codemeta.json").read_text())
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert project["version"] == meta["version"] == citation["version"]
+    assert __version__ == meta["version"] == citation["version"]
     assert project["description"] == meta["description"] == citation["abstract"]
     assert project["keywords"] == meta["keywords"] == citation["keywords"]
     assert project["license"] == citation["license"]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from dpnoise import __version__
 from dpnoise_papers.config import load, settings_digest
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 from dpnoise_papers.optional import targets
@@ -116,7 +117,7 @@ def test_a_checkout_is_modified_by_its_sources_only(checkout, file, modified):
 def test_a_copy_inside_another_checkout_has_a_version_and_no_commit(checkout):
     folder, _ = checkout
     (folder / "copy").mkdir()
-    assert revision(str(folder / "copy")) == (version("dpnoise"), False)
+    assert revision(str(folder / "copy")) == (__version__, False)
 
 
 def test_files_have_the_digest_of_their_bytes(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +20,16 @@ from dpnoise.privacy.odometer.ledger import (
 )
 from dpnoise.privacy.odometer.renyi import concentrated, renyi_divergences
 from dpnoise.privacy.odometer.sampled import read_distribution
+from dpnoise.sensitivity.relation import IN_SET, check_relation, joined, require_relation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
     from dpnoise.privacy.zcdp import ZCDP
+    from dpnoise.sensitivity.base import Sensitivity
 
 ACCOUNTS = ("exact", "gaussian-filter", "renyi-filter")
-_RELATIONS = ("replace-one", "add-remove")
 _MAXIMUM_EPSILON, _MINIMUM_DELTA = 1e4, 1e-300
 
 
@@ -38,7 +40,7 @@ class BudgetExceededError(ValueError):
     --------
     >>> from dpnoise import Budget, BudgetExceededError, Laplace
     >>> try:
-    ...     Budget(epsilon=1.0).spend(Laplace(1.0), sensitivity=1.5)
+    ...     Budget(1.0, relation="add-remove").spend(Laplace(1.0), sensitivity=1.5)
     ... except BudgetExceededError as error:
     ...     print(str(error).partition(", delta")[0])
     budget: 1 times Laplace(beta=1.0) at sensitivity 1.5: expected releases within epsilon = 1.0
@@ -64,15 +66,19 @@ class Budget:
         results too: "gaussian-filter" adds mu^2 and loses nothing for Gaussian noise,
         "renyi-filter" adds Renyi divergences of one order and suits Laplace noise among many
         releases. Without delta every account adds pure epsilons, which is such a filter.
-    relation : {"replace-one", "add-remove"}
-        How neighbouring data sets differ. Sensitivities refer to it.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours, for all entries: one person more or less, or one person
+        replaced by another. Entries that state no relation are then for this one; without it each
+        entry states its own, and all must be the same.
 
     Attributes
     ----------
     epsilon, delta : float
         The budget.
-    account, relation : str
+    account : str
         As given.
+    relation : str or None
+        As given, or that of the first entry; None before it.
     adaptive : bool
         Whether the guarantee covers privacy parameters that depend on earlier results.
 
@@ -90,7 +96,7 @@ class Budget:
     Examples
     --------
     >>> from dpnoise import Budget, Gaussian, Laplace
-    >>> budget = Budget(epsilon=3.0, delta=1e-6)
+    >>> budget = Budget(epsilon=3.0, delta=1e-6, relation="add-remove")
     >>> budget.spend(Gaussian(4.0), sensitivity=1.0, times=5)
     >>> budget.spend(Laplace(3.0), sensitivity=1.0)
     >>> round(budget.epsilon_of(), 5)
@@ -103,7 +109,7 @@ class Budget:
         delta: float = 0.0,
         *,
         account: str = "exact",
-        relation: str = "replace-one",
+        relation: str | None = None,
     ) -> None:
         problems = Problems("budget")
         problems.number("epsilon", epsilon, low=0.0, high=_MAXIMUM_EPSILON)
@@ -112,34 +118,39 @@ class Budget:
             problems.require(good, "delta", f"0 or at least {_MINIMUM_DELTA:g}", delta)
         known = isinstance(account, str) and account in ACCOUNTS
         problems.require(known, "account", " or ".join(map(repr, ACCOUNTS)), account)
-        known = isinstance(relation, str) and relation in _RELATIONS
-        problems.require(known, "relation", " or ".join(map(repr, _RELATIONS)), relation)
+        check_relation(problems, relation)
         problems.raise_if_any()
         self.epsilon, self.delta = float(epsilon), float(delta)
-        self.account, self.relation = account, relation
+        self.account, self._for_all = account, relation
         self._ledger = Ledger()
         self._account: ExactAccount | GaussianFilter | RenyiFilter
         if self.delta == 0.0 or account == "exact":
-            self._account = ExactAccount(self.epsilon, self.delta, relation)
+            self._account = ExactAccount(self.epsilon, self.delta)
         else:
             kind = GaussianFilter if account == "gaussian-filter" else RenyiFilter
             self._account = kind(self.epsilon, self.delta)
         self.adaptive = self.delta == 0.0 or self._account.adaptive
 
+    @property
+    def relation(self) -> str | None:
+        """Which data sets are neighbours: as given, or as the first entry says."""
+        return self._for_all or self._ledger.relation
+
     def __repr__(self) -> str:
         """The arguments that it was made with."""
         return (
             f"Budget(epsilon={self.epsilon!r}, delta={self.delta!r}, account={self.account!r}, "
-            f"relation={self.relation!r})"
+            f"relation={self._for_all!r})"
         )
 
     def spend(
         self,
         noise: Any,  # noqa: ANN401  (of any family, or a sequence)
-        sensitivity: float | ArrayLike,
+        sensitivity: float | ArrayLike | Sensitivity,
         times: int = 1,
         *,
         sampling: float | None = None,
+        relation: str | None = None,
     ) -> None:
         """Record of releases that are about to be made.
 
@@ -149,22 +160,27 @@ class Budget:
             The noise of a number, or the independent noise of each coordinate of a vector, or their
             joint noise. K-norm noise counts as Laplace noise of one number, which is exact for
             boxes and l1 balls, and staircases in a norm by their pure epsilon.
-        sensitivity : float or array_like of float
+        sensitivity : float, array_like of float or Sensitivity
             The largest change of the query, non-negative, or of each coordinate (an integer for
-            noise on the integers). For `KNorm` and `Staircase2D` in their norm, for `JointNoise`
-            its set, or a number by which that is multiplied. For Gaussian noise it may be the l2
-            sensitivity of a vector whose coordinates all have this noise.
+            noise on the integers); a set that is a box says the same. For `KNorm` and `Staircase2D`
+            in their norm, for `JointNoise` its set, or a number by which that is multiplied. For
+            Gaussian noise it may be the l2 sensitivity of a vector whose coordinates all have this
+            noise.
         times : int
             How many such releases, with fresh noise each, from 1 to 1e8.
         sampling : float, optional
             For Gaussian noise, of a sum over a Poisson sample: the chance of each record to be in
             it. The sensitivity is then the largest norm of one record's contribution, for either
             relation. Needs the extra `accounting`.
+        relation : {"add-remove", "replace-one"}, optional
+            Which data sets are neighbours; needed unless the set or the budget states it, and then
+            the same.
 
         Raises
         ------
         ValueError
-            If an argument is out of range, or the account cannot count such a release.
+            If an argument is out of range, no relation is stated or another one than that of the
+            budget, or the account cannot count such a release.
         BudgetExceededError
             If the budget does not allow it. In either case nothing is recorded.
         ModuleNotFoundError
@@ -176,10 +192,20 @@ class Budget:
             release = read_release(problems, noise, sensitivity)
         else:
             release = read_sampled(problems, noise, sensitivity, sampling)
+        stated = joined(
+            problems, getattr(sensitivity, "relation", None), relation, "the set and relation="
+        )
         what = f"{count} times {noise!r} at sensitivity {sensitivity!r}"
-        self._record(problems, release, count, what)
+        self._record(problems, release, count, what, stated)
 
-    def spend_dp(self, epsilon: float, delta: float = 0.0, times: int = 1) -> None:
+    def spend_dp(
+        self,
+        epsilon: float,
+        delta: float = 0.0,
+        times: int = 1,
+        *,
+        relation: str | None = None,
+    ) -> None:
         """Record of mechanisms of which only (epsilon, delta)-DP is known.
 
         Parameters
@@ -188,6 +214,8 @@ class Budget:
             Of one of them: epsilon from 0 to 700, delta in [0, 1), and 0 for a filter.
         times : int
             How many, from 1 to 1e8.
+        relation : {"add-remove", "replace-one"}, optional
+            Which data sets are neighbours; needed unless the budget states it.
 
         Raises
         ------
@@ -200,9 +228,16 @@ class Budget:
         count = read_times(problems, times)
         good = problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
         release = pure_release(problems, epsilon, delta) if good else Ledger()
-        self._record(problems, release, count, f"{count} times ({epsilon!r}, {delta!r})-DP")
+        what = f"{count} times ({epsilon!r}, {delta!r})-DP"
+        self._record(problems, release, count, what, relation)
 
-    def spend_distribution(self, distribution: Any, times: int = 1) -> None:  # noqa: ANN401
+    def spend_distribution(
+        self,
+        distribution: Any,  # noqa: ANN401
+        times: int = 1,
+        *,
+        relation: str | None = None,
+    ) -> None:
         """Record of mechanisms whose privacy loss distribution is known, as dp_accounting has it.
 
         Parameters
@@ -211,6 +246,8 @@ class Budget:
             Of one of them, pessimistic, on multiples of 1e-4 (see `dpnoise.loss_distribution`).
         times : int
             How many, from 1 to 1e8.
+        relation : {"add-remove", "replace-one"}, optional
+            Which data sets are neighbours; needed unless the budget states it.
 
         Raises
         ------
@@ -219,15 +256,21 @@ class Budget:
         """
         problems = Problems("budget")
         release = read_distribution(problems, distribution)
-        self._record(problems, release, read_times(problems, times), f"{times} distributions")
+        count = read_times(problems, times)
+        self._record(problems, release, count, f"{times} distributions", relation)
 
-    def _record(self, problems: Problems, release: Ledger, times: int, what: str) -> None:
-        """Record of a checked release, unless it exceeds the budget."""
+    def _record(
+        self, problems: Problems, release: Ledger, times: int, what: str, relation: str | None
+    ) -> None:
+        """Record of a checked release with its relation, unless it exceeds the budget."""
+        stated = self._for_all if relation is None else relation
+        if require_relation(problems, stated, f"of the Budget, {IN_SET}"):
+            joined(problems, self.relation, stated, "all that a Budget counts")
         if not problems.found:
             reason = self._account.refuse(release)
             problems.require(not reason, "noise", reason, what)
         problems.raise_if_any()
-        after = self._ledger.plus(release, times)
+        after = self._ledger.plus(replace(release, relation=stated), times)
         if not self._account.keeps(after):
             raise BudgetExceededError(
                 f"budget: {what}: expected releases within epsilon = {self.epsilon!r}, delta = "

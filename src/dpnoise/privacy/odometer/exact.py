@@ -28,19 +28,19 @@ _CLIP = 700.0  # of log delta, for the search
 
 
 class ExactAccount:
-    """Upper bounds by the exact profile; `relation` matters to releases of samples only."""
+    """Upper bounds by the exact profile; the relation matters to releases of samples only."""
 
     adaptive = False
 
-    def __init__(self, epsilon: float, delta: float, relation: str) -> None:
-        self.epsilon, self.delta, self.relation = epsilon, delta, relation
+    def __init__(self, epsilon: float, delta: float) -> None:
+        self.epsilon, self.delta = epsilon, delta
 
     def delta_of(self, ledger: Ledger, epsilon: float) -> float:
         """An upper bound on the delta of everything at `epsilon`."""
         if ledger.pure <= epsilon:
             found = 0.0
         elif ledger.sampled:
-            found = sampled_delta(ledger, epsilon, self.relation)
+            found = sampled_delta(ledger, epsilon)
         else:
             found = float(profile_of_shares(ledger.countable, np.asarray(epsilon)).upper)
         return as_double_above(min(ledger.failure + Fraction(found), Fraction(1)))

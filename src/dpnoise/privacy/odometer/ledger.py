@@ -54,19 +54,22 @@ class Ledger:
 
     `shares` are coordinates, noise and sensitivity, with how many there are; `sampled` are releases
     of Poisson samples, and those given by their privacy loss distribution, with their number;
-    `failure` is the sum of the probabilities with which a release may break what is said of it.
+    `failure` is the sum of the probabilities with which a release may break what is said of it;
+    `relation` is that of all, None before the first.
     """
 
     shares: Shares = field(default_factory=dict)
     failure: Fraction = Fraction(0)
     sampled: dict[Sampled | Given, int] = field(default_factory=dict)
+    relation: str | None = None
 
     def plus(self, other: Ledger, times: int) -> Ledger:
-        """The ledger with `times` releases of another one."""
+        """The ledger with `times` releases of another one, which has the same relation."""
         return Ledger(
             _sum(self.shares, other.shares, times),
             self.failure + times * other.failure,
             _sum(self.sampled, other.sampled, times),
+            other.relation,
         )
 
     @property
@@ -135,11 +138,24 @@ def read_times(problems: Problems, times: object) -> int:
     return 1
 
 
+def is_own_set(noise: Any, sensitivity: Sensitivity) -> bool:  # noqa: ANN401
+    """Whether joint noise has the norm of a set, whatever its relation."""
+    return sensitivity.geometry == getattr(noise, "ball", None)
+
+
+def _numbers_of(sensitivity: Any) -> Any:  # noqa: ANN401
+    """The largest changes of a set that is a box, as independent noise is accounted for."""
+    if not isinstance(sensitivity, Sensitivity) or sensitivity.norm(sensitivity.box) > 1.0:
+        return sensitivity
+    sides = sensitivity.box.tolist()
+    return sides if len(sides) > 1 else sides[0]
+
+
 def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401
     """One release of a number, or of a vector with independent or joint noise."""
     if isinstance(noise, type) or not hasattr(noise, "dominating"):
-        return Ledger(read_shares(problems, noise, sensitivity, 1))
-    if isinstance(sensitivity, Sensitivity) and sensitivity == getattr(noise, "ball", None):
+        return Ledger(read_shares(problems, noise, _numbers_of(sensitivity), 1))
+    if isinstance(sensitivity, Sensitivity) and is_own_set(noise, sensitivity):
         sensitivity = 1.0
     if not problems.number("sensitivity", sensitivity, low=0.0) or sensitivity == 0:
         return Ledger()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpnoise._extras import imports_of
 from dpnoise.privacy.loss_distribution import loss_distribution
 from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled
+from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
@@ -24,7 +25,7 @@ _INTERVAL = 1e-4  # of losses
 _ROUNDING = 1e-6
 
 
-def sampled_delta(ledger: Ledger, epsilon: float, relation: str) -> float:
+def sampled_delta(ledger: Ledger, epsilon: float) -> float:
     """An upper bound on the delta of a ledger with sampled releases.
 
     A ModuleNotFoundError is raised without dp_accounting, a ValueError if the losses of other noise
@@ -33,7 +34,7 @@ def sampled_delta(ledger: Ledger, epsilon: float, relation: str) -> float:
     parts = [*ledger.sampled.items(), *ledger.shares.items()]
     total = None
     for part, count in parts:
-        one = _composed(part, count, relation)
+        one = _composed(part, count, ledger.relation)
         total = one if total is None else total.compose(one)
     assert total is not None  # noqa: S101  (there is a sampled release)
     found = float(total.get_delta_for_epsilon(epsilon))
@@ -57,7 +58,7 @@ def read_distribution(problems: Problems, distribution: Any) -> Ledger:  # noqa:
 
 @lru_cache(maxsize=32)
 def _composed(
-    part: Sampled | Given | tuple[Noise | IntegerNoise, float], count: int, relation: str
+    part: Sampled | Given | tuple[Noise | IntegerNoise, float], count: int, relation: str | None
 ) -> Any:  # noqa: ANN401
     """The privacy loss distribution of `count` equal releases."""
     with imports_of("accounting"):
@@ -66,9 +67,9 @@ def _composed(
     if isinstance(part, Given):
         one = part.distribution
     elif isinstance(part, Sampled):
-        replace = relation == "replace-one"
+        adds = relation == ADD_REMOVE
         neighbours = (
-            NeighboringRelation.REPLACE_ONE if replace else NeighboringRelation.ADD_OR_REMOVE_ONE
+            NeighboringRelation.ADD_OR_REMOVE_ONE if adds else NeighboringRelation.REPLACE_ONE
         )
         one = pld.from_gaussian_mechanism(
             part.multiplier,

@@ -101,7 +101,7 @@ def _draw(axes: Axes, entry: _Entry, colour: str) -> None:
     if np.isnan(entry.ours):
         axes.annotate(
             "not run", (entry.printed, height), (6, 0), textcoords="offset points",
-            va="center", color=GREY,
+            va="center", color=GREY, bbox=GROUND,
         )  # fmt: skip
     else:
         axes.plot([entry.printed, entry.ours], [height] * 2, color=colour, lw=0.6, alpha=0.5)

@@ -25,13 +25,13 @@ function at(dimension = chosen.dimension, epsilon = chosen.epsilon) {
 function calls() {
   const [K, epsilon, delta] = NAMES.map((name) => axes[name][chosen[name]]);
   const few = chosen.set === "three" && Number(K) > FEW;
-  const set = few ? `AtMost(${FEW}, of=${K})` : `LInf(1.0, of=${K})`;
+  const set = `${few ? `AtMost(${FEW}` : "LInf(1.0"}, of=${K}, relation="add-remove")`;
   const option = few ? `--at-most ${FEW} --of ${K}` : `--linf 1 --of ${K}`;
   return {
     python: `from dpnoise import ${few ? "AtMost" : "LInf"}, best\n` +
       `found = best(${set}, epsilon=${epsilon}, delta=${delta})\n` +
       `found.noise, found.variance, found.delta, found.floor  # then release(values, found.noise)`,
-    shell: `dpnoise best ${option} --epsilon ${epsilon} --delta ${delta}`,
+    shell: `dpnoise best ${option} --epsilon ${epsilon} --delta ${delta} --relation add-remove`,
   };
 }
 

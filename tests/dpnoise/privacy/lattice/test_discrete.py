@@ -103,10 +103,10 @@ def test_the_lattice_agrees_with_closed_forms():
 
 
 def test_several_releases_of_integers():
-    budget = Budget(4.0, 1e-6)
+    budget = Budget(4.0, 1e-6, relation="replace-one")
     budget.spend(DiscreteGaussian(4.0), 1, times=5)
     budget.spend(DiscreteLaplace(3.0), 1)
-    smooth = Budget(4.0, 1e-6)
+    smooth = Budget(4.0, 1e-6, relation="replace-one")
     smooth.spend(Gaussian(4.0), 1.0, times=5)
     smooth.spend_dp(1 / 3)
     assert budget.epsilon_of() == pytest.approx(smooth.epsilon_of(), rel=1e-4)

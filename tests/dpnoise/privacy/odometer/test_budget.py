@@ -7,6 +7,7 @@ import pytest
 
 from dpnoise import (
     L2,
+    Box,
     Budget,
     BudgetExceededError,
     Gaussian,
@@ -27,7 +28,7 @@ DELTA = 1e-6
 
 
 def test_five_gaussian_and_one_laplace_release():
-    budget = Budget(3.0, DELTA)
+    budget = Budget(3.0, DELTA, relation="replace-one")
     budget.spend(Gaussian(4.0), 1.0, times=5)
     budget.spend(Laplace(3.0), 1.0)
     found = budget.epsilon_of()
@@ -39,7 +40,7 @@ def test_five_gaussian_and_one_laplace_release():
 
 @pytest.mark.parametrize("noise", [Gaussian(3.0), Laplace(0.7), TruncatedLaplace(2.0, 60.0)])
 def test_a_single_release_is_that_of_the_scalar_account(noise):
-    budget = Budget(100.0, DELTA)
+    budget = Budget(100.0, DELTA, relation="replace-one")
     budget.spend(noise, 1.5)
     exact = float(epsilon_at(noise, 1.5, DELTA))
     assert exact * (1 - 1e-9) <= budget.epsilon_of() <= exact * (1 + 1e-7)
@@ -47,7 +48,10 @@ def test_a_single_release_is_that_of_the_scalar_account(noise):
 
 def test_gaussian_releases_add_up_to_one():
     """Forty of sigma = 8, in any portions, are one of sigma = 8 / sqrt(40)."""
-    whole, parts = Budget(20.0, DELTA), Budget(20.0, DELTA)
+    whole, parts = (
+        Budget(20.0, DELTA, relation="replace-one"),
+        Budget(20.0, DELTA, relation="replace-one"),
+    )
     whole.spend(Gaussian(8.0), 1.0, times=40)
     for times in (1, 9, 30):
         parts.spend(Gaussian(8.0), 1.0, times)
@@ -58,7 +62,7 @@ def test_gaussian_releases_add_up_to_one():
 
 @pytest.mark.parametrize("account", ACCOUNTS)
 def test_a_release_beyond_the_budget_is_refused_and_changes_nothing(account):
-    budget = Budget(1.0, DELTA, account=account)
+    budget = Budget(1.0, DELTA, account=account, relation="replace-one")
     budget.spend(Gaussian(8.0), 1.0)
     before, left = budget.epsilon_of(), budget.remaining()
     with pytest.raises(BudgetExceededError, match=r"1 times Gaussian\(sigma=2.0\).*nothing was"):
@@ -72,7 +76,7 @@ def test_a_release_beyond_the_budget_is_refused_and_changes_nothing(account):
 
 @pytest.mark.parametrize("account", ACCOUNTS)
 def test_what_remains_can_be_spent_and_not_much_more(account):
-    budget = Budget(2.0, DELTA, account=account)
+    budget = Budget(2.0, DELTA, account=account, relation="replace-one")
     budget.spend(Gaussian(6.0), 1.0)
     left = budget.remaining()
     assert left > 0.1
@@ -84,24 +88,24 @@ def test_what_remains_can_be_spent_and_not_much_more(account):
 
 def test_pure_releases_add_up_without_rounding():
     """0.1 ten times is more than 1: the double is above the decimal number."""
-    budget = Budget(1.0)
+    budget = Budget(1.0, relation="replace-one")
     assert budget.adaptive
     budget.spend(Laplace(2.0), 1.0)
     assert (budget.epsilon_of(), budget.remaining()) == (0.5, 0.5)
     budget.spend(Laplace(4.0), 1.0, times=2)
     assert (budget.epsilon_of(), budget.remaining()) == (1.0, 0.0)
-    assert Budget(2.0).epsilon_of() == 0.0
+    assert Budget(2.0, relation="replace-one").epsilon_of() == 0.0
     with pytest.raises(BudgetExceededError):
-        Budget(1.0).spend_dp(0.1, times=10)
-    Budget(1.0).spend_dp(0.125, times=8)
+        Budget(1.0, relation="replace-one").spend_dp(0.1, times=10)
+    Budget(1.0, relation="replace-one").spend_dp(0.125, times=8)
     with pytest.raises(BudgetExceededError):
-        Budget(1.0).spend(Gaussian(100.0), 1.0)
+        Budget(1.0, relation="replace-one").spend(Gaussian(100.0), 1.0)
 
 
 def test_pure_mechanisms_count_as_randomized_response():
     """Composed exactly, K losses of epsilon or -epsilon are binomial."""
     K, epsilon, delta = 30, 0.2, 1e-4
-    budget = Budget(10.0, delta)
+    budget = Budget(10.0, delta, relation="replace-one")
     budget.spend_dp(epsilon, times=K)
     found = budget.epsilon_of()
     p = math.exp(epsilon) / (1.0 + math.exp(epsilon))
@@ -117,14 +121,14 @@ def test_pure_mechanisms_count_as_randomized_response():
 
 
 def test_failures_add_to_delta():
-    budget = Budget(1.0, 1e-5)
+    budget = Budget(1.0, 1e-5, relation="replace-one")
     budget.spend_dp(0.25, 4e-6, times=2)
     assert budget.epsilon_of(1e-5) <= 0.5
     assert budget.epsilon_of(7e-6) == math.inf
     with pytest.raises(BudgetExceededError):
         budget.spend_dp(0.0, 4e-6)
     with pytest.raises(ValueError, match="without its own delta"):
-        Budget(1.0, 1e-5, account="renyi-filter").spend_dp(0.1, 1e-7)
+        Budget(1.0, 1e-5, account="renyi-filter", relation="replace-one").spend_dp(0.1, 1e-7)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +142,10 @@ def test_failures_add_to_delta():
     ],
 )
 def test_noise_of_vectors(noise, size, same, per):
-    one, other = Budget(9.0, DELTA), Budget(9.0, DELTA)
+    one, other = (
+        Budget(9.0, DELTA, relation="replace-one"),
+        Budget(9.0, DELTA, relation="replace-one"),
+    )
     one.spend(noise, size, times=3)
     other.spend(same, per, times=3)
     one.spend(Gaussian(9.0), 1.0)
@@ -158,13 +165,13 @@ def test_one_coordinate_is_the_worst_case_of_independent_laplace_noise_in_an_l1_
 
 
 def test_a_budget_that_is_spent_exactly_has_zero_left():
-    budget = Budget(1.0)
+    budget = Budget(1.0, relation="replace-one")
     budget.spend_dp(0.5, times=2)
     assert str(budget.remaining()) == "0.0"
 
 
 def test_numbers_of_numpy_count_as_numbers():
-    budget = Budget(np.float32(1.0), np.float32(1e-6))
+    budget = Budget(np.float32(1.0), np.float32(1e-6), relation="replace-one")
     budget.spend_dp(np.float32(0.5), np.float32(1e-7), np.int32(2))
     assert budget.epsilon_of() == pytest.approx(1.0, rel=1e-4)
     noise = RadialNoise(LInf(1.0, of=2), scale=5.0)
@@ -173,7 +180,10 @@ def test_numbers_of_numpy_count_as_numbers():
 
 
 def test_joint_noise_for_a_sensitivity_set():
-    laplace, joint = Budget(9.0, DELTA), Budget(9.0, DELTA)
+    laplace, joint = (
+        Budget(9.0, DELTA, relation="replace-one"),
+        Budget(9.0, DELTA, relation="replace-one"),
+    )
     laplace.spend(Laplace(5.0), 1.0, times=3)
     joint.spend(RadialNoise(LInf(2.0, of=4), scale=5.0), LInf(2.0, of=4), times=2)
     joint.spend(RadialNoise(L2(2.0, of=4), scale=5.0), 1.0)
@@ -192,7 +202,7 @@ def test_joint_noise_for_a_sensitivity_set():
 
 def test_a_staircase_narrower_than_the_sensitivity():
     """Alone it counts exactly, beside others by its pure epsilon."""
-    noise, budget = Staircase(0.2, 1.0, 0.4), Budget(9.0, 1e-3)
+    noise, budget = Staircase(0.2, 1.0, 0.4), Budget(9.0, 1e-3, relation="replace-one")
     budget.spend(noise, 2.5)
     alone = budget.epsilon_of()
     assert alone == pytest.approx(float(epsilon_at(noise, 2.5, 1e-3)), rel=1e-7)
@@ -201,7 +211,10 @@ def test_a_staircase_narrower_than_the_sensitivity():
 
 
 def test_vectors_with_different_noise_count_as_that_many_coordinates():
-    one, other = Budget(9.0, DELTA), Budget(9.0, DELTA)
+    one, other = (
+        Budget(9.0, DELTA, relation="replace-one"),
+        Budget(9.0, DELTA, relation="replace-one"),
+    )
     one.spend([Gaussian(4.0), Laplace(3.0)], [1.0, 0.5], times=2)
     for _ in range(2):
         other.spend(Gaussian(4.0), 1.0)
@@ -210,7 +223,7 @@ def test_vectors_with_different_noise_count_as_that_many_coordinates():
 
 
 def test_views_bound_the_exact_account():
-    budget = Budget(9.0, DELTA)
+    budget = Budget(9.0, DELTA, relation="replace-one")
     budget.spend(Gaussian(4.0), 1.0, times=5)
     assert budget.zcdp() == (0.0, 5 / 32)
     assert np.allclose(budget.rdp([1.5, 2.0, 50.0]), np.array([1.5, 2.0, 50.0]) * 5 / 32)
@@ -221,17 +234,17 @@ def test_views_bound_the_exact_account():
     budget.spend_dp(0.0, 1e-9)
     assert budget.rdp(2.0) == math.inf
     assert budget.zcdp() == (math.inf, math.inf)
-    other = Budget(9.0, DELTA)
+    other = Budget(9.0, DELTA, relation="replace-one")
     other.spend(Subbotin(3.0, 5.0), 1.0)
     assert other.rdp([2.0, 3.0]).tolist() == [math.inf, math.inf]
     assert other.zcdp() == (math.inf, math.inf)
-    assert Budget(1.0).rdp(2.0) == 0.0
+    assert Budget(1.0, relation="replace-one").rdp(2.0) == 0.0
 
 
 @pytest.mark.parametrize("beta", [0.3, 1.0, 20.0])
 def test_the_renyi_divergence_of_laplace_noise(beta):
     """Mironov (2017), Table II."""
-    budget = Budget(9000.0, DELTA)
+    budget = Budget(9000.0, DELTA, relation="replace-one")
     budget.spend(Laplace(beta), 1.0)
     for a in (1.001, 2.0, 7.5, 64.0):
         up, down = (a - 1) / beta, -a / beta
@@ -244,8 +257,8 @@ def test_every_problem_is_named_at_once():
     with pytest.raises(ValueError, match=r"budget: epsilon.*delta.*account.*relation"):
         Budget(-1, 1.0, account="best", relation="swap")
     with pytest.raises(ValueError, match="delta: expected 0 or at least 1e-300"):
-        Budget(1.0, 1e-310)
-    budget = Budget(1.0, DELTA)
+        Budget(1.0, 1e-310, relation="replace-one")
+    budget = Budget(1.0, DELTA, relation="replace-one")
     with pytest.raises(ValueError, match=r"times.*noise: expected noise of one number, got 'lap"):
         budget.spend("laplace", 1.0, times=True)
     with pytest.raises(ValueError, match=r"times.*delta.*got 1"):
@@ -260,3 +273,69 @@ def test_every_problem_is_named_at_once():
     assert repr(budget) == (
         "Budget(epsilon=1.0, delta=1e-06, account='exact', relation='replace-one')"
     )
+
+
+ONE = Laplace(2.0), 1.0
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_an_entry_without_a_relation_is_refused(account):
+    budget = Budget(3.0, 1e-6, account=account)
+    for spend in (lambda: budget.spend(*ONE), lambda: budget.spend_dp(0.5)):
+        with pytest.raises(ValueError, match=r"in the sensitivity set.*or as relation=, got None"):
+            spend()
+    assert budget.relation is None
+    assert budget.epsilon_of() == 0.0
+
+
+@pytest.mark.parametrize("first", ["add-remove", "replace-one"])
+def test_the_first_entry_decides_and_others_are_refused_with_what_joins_them(first):
+    second = "replace-one" if first == "add-remove" else "add-remove"
+    budget = Budget(3.0)
+    with pytest.raises(BudgetExceededError):
+        budget.spend_dp(4.0, relation=second)  # nothing is recorded
+    assert budget.relation is None
+    budget.spend(Laplace(2.0), LInf(1.0, relation=first))
+    assert budget.relation == first
+    with pytest.raises(ValueError, match=r"relation: expected.*got None"):
+        budget.spend(*ONE)
+    for spend in (
+        lambda: budget.spend(Laplace(2.0), LInf(1.0, relation=second)),
+        lambda: budget.spend(*ONE, relation=second),
+        lambda: budget.spend_dp(0.5, relation=second),
+    ):
+        with pytest.raises(
+            ValueError, match=r"replace_one\(set\) makes a set for 'add-remove' one"
+        ):
+            spend()
+    assert budget.epsilon_of() == 0.5
+    budget.spend_dp(0.5, relation=first)
+    assert budget.epsilon_of() == 1.0
+
+
+def test_a_budget_for_one_relation_gives_it_to_numbers_and_refuses_other_sets():
+    budget = Budget(3.0, relation="add-remove")
+    budget.spend(*ONE)
+    budget.spend_dp(0.5)
+    assert budget.epsilon_of() == 1.0
+    assert repr(budget).endswith("relation='add-remove')")
+    with pytest.raises(ValueError, match="'add-remove' and 'replace-one'"):
+        budget.spend(Laplace(2.0), LInf(1.0, relation="replace-one"))
+    with pytest.raises(ValueError, match="the set and relation="):
+        budget.spend(Laplace(2.0), LInf(1.0, relation="replace-one"), relation="add-remove")
+    with pytest.raises(ValueError, match="relation: expected 'add-remove'"):
+        Budget(1.0, relation="both")
+
+
+def test_a_box_is_charged_as_its_numbers_and_another_set_only_to_its_own_noise():
+    plain = Budget(3.0, relation="add-remove")
+    plain.spend([Laplace(2.0)] * 2, [1.0, 0.5])
+    box = Budget(3.0)
+    box.spend([Laplace(2.0)] * 2, Box([1.0, 0.5], relation="add-remove"))
+    assert box.epsilon_of() == plain.epsilon_of() == 0.75
+    with pytest.raises(ValueError, match="sensitivity"):
+        box.spend([Laplace(2.0)] * 2, L2(1.0, of=2, relation="add-remove"))
+    ball = L2(1.0, of=2, relation="add-remove")
+    joint = Budget(3.0)
+    joint.spend(RadialNoise(ball, 1.0), ball)
+    assert joint.epsilon_of() == 1.0

@@ -24,7 +24,10 @@ FILTERS = ("gaussian-filter", "renyi-filter")
     ],
 )
 def test_a_filter_is_never_below_the_exact_account(account, releases):
-    exact, filtered = Budget(50.0, DELTA), Budget(50.0, DELTA, account=account)
+    exact, filtered = (
+        Budget(50.0, DELTA, relation="replace-one"),
+        Budget(50.0, DELTA, account=account, relation="replace-one"),
+    )
     for noise, times in releases:
         exact.spend(noise, 1.0, times)
         filtered.spend(noise, 1.0, times)
@@ -35,7 +38,7 @@ def test_a_filter_is_never_below_the_exact_account(account, releases):
 
 def test_the_gaussian_filter_loses_nothing_for_gaussian_noise():
     sigma = float(gaussian_sigma(1.0, DELTA)) * (1 + 1e-9)
-    budget = Budget(1.0, DELTA, account="gaussian-filter")
+    budget = Budget(1.0, DELTA, account="gaussian-filter", relation="replace-one")
     budget.spend(Gaussian(sigma * 3.0), 1.0, times=9)
     assert budget.epsilon_of() == pytest.approx(1.0, rel=1e-7)
     with pytest.raises(BudgetExceededError):
@@ -64,7 +67,7 @@ def test_a_small_pure_release_costs_what_it_should(epsilon):
 
 
 def test_many_tiny_releases_exceed_a_tiny_budget():
-    budget = Budget(1e-15, 1e-30, account="gaussian-filter")
+    budget = Budget(1e-15, 1e-30, account="gaussian-filter", relation="replace-one")
     with pytest.raises(BudgetExceededError):
         budget.spend_dp(1e-17, times=10**8)
     budget.spend_dp(budget.remaining())
@@ -92,7 +95,7 @@ def test_a_strategy_that_adapts_keeps_the_budget(account):
     (1 - e^(epsilon - loss))_+ over 20,000 paths must not exceed delta by five standard errors.
     """
     epsilon, delta, rng = 1.0, 0.05, np.random.default_rng(3)
-    limit = Budget(epsilon, delta, account=account)
+    limit = Budget(epsilon, delta, account=account, relation="replace-one")
     large, small = 1.2, 4.0
     while True:
         try:

@@ -33,7 +33,10 @@ def test_the_peer_finds_the_same_epsilon(relation):
 
 
 def test_a_sample_of_everything_is_no_sample():
-    whole, sampled = Budget(20.0, 1e-5), Budget(20.0, 1e-5, relation="add-remove")
+    whole, sampled = (
+        Budget(20.0, 1e-5, relation="replace-one"),
+        Budget(20.0, 1e-5, relation="add-remove"),
+    )
     for budget in (whole, sampled):
         budget.spend(Laplace(4.0), 1.0, times=2)
         budget.spend_dp(0.1)
@@ -46,7 +49,10 @@ def test_a_sample_of_everything_is_no_sample():
 
 def test_other_noise_beside_a_sample_of_everything_is_counted_as_exactly():
     for noise in (FlippedHuber(1.0, 3.0), TruncatedLaplace(2.0, 60.0), DiscreteLaplace(3.0)):
-        whole, sampled = Budget(20.0, 1e-5), Budget(20.0, 1e-5, relation="add-remove")
+        whole, sampled = (
+            Budget(20.0, 1e-5, relation="replace-one"),
+            Budget(20.0, 1e-5, relation="add-remove"),
+        )
         for budget in (whole, sampled):
             budget.spend(noise, 1, times=2)
         whole.spend(Gaussian(3.0), 1.0)
@@ -56,7 +62,10 @@ def test_other_noise_beside_a_sample_of_everything_is_counted_as_exactly():
 
 
 def test_a_distribution_goes_to_dp_accounting_and_back():
-    direct, back = Budget(20.0, 1e-6), Budget(20.0, 1e-6)
+    direct, back = (
+        Budget(20.0, 1e-6, relation="replace-one"),
+        Budget(20.0, 1e-6, relation="replace-one"),
+    )
     direct.spend(FlippedHuber(0.5, 3.0), 1.0, times=6)
     there = loss_distribution(FlippedHuber(0.5, 3.0), 1.0)
     back.spend_distribution(there.self_compose(2), times=3)
@@ -67,7 +76,7 @@ def test_a_distribution_goes_to_dp_accounting_and_back():
 
 
 def test_a_distribution_of_another_kind_is_refused():
-    budget = Budget(1.0, 1e-6)
+    budget = Budget(1.0, 1e-6, relation="replace-one")
     coarse = loss_distribution(Gaussian(4.0), 1.0, interval=1e-2)
     for wrong in (coarse, 0.3):
         with pytest.raises(ValueError, match=r"distribution: expected a pessimistic.*0.0001"):
@@ -78,7 +87,7 @@ def test_a_distribution_of_another_kind_is_refused():
 
 
 def test_what_cannot_be_counted_is_refused():
-    budget = Budget(20.0, 1e-5)
+    budget = Budget(20.0, 1e-5, relation="replace-one")
     with pytest.raises(ValueError, match="noise: expected Gaussian noise beside sampling"):
         budget.spend(Laplace(4.0), 1.0, sampling=0.1)
     with pytest.raises(ValueError, match=r"sampling.*got 0.*sensitivity.*got 0"):
@@ -91,4 +100,6 @@ def test_what_cannot_be_counted_is_refused():
         budget.spend(Gaussian(1e-3), 1.0)
     assert budget.epsilon_of() == before
     with pytest.raises(ValueError, match="no sampled one"):
-        Budget(1.0, 1e-5, account="gaussian-filter").spend(Gaussian(4.0), 1.0, sampling=0.1)
+        Budget(1.0, 1e-5, account="gaussian-filter", relation="replace-one").spend(
+            Gaussian(4.0), 1.0, sampling=0.1
+        )

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import lzma
 from functools import partial
 
 import numpy as np
@@ -11,12 +12,15 @@ import yaml
 from city_maps import LATITUDE, LONGITUDE, STEP, street_map
 from dpnoise_papers.data.attempts import tried_with
 from dpnoise_papers.data.city.counts import (
+    EVENTS,
+    HOURS,
     ROADS,
     SAMPLES,
     TOTALS,
     city_contents,
     load_city,
     read_city,
+    write_counts,
 )
 from dpnoise_papers.data.dataset import DatasetUnavailable
 from dpnoise_papers.data.prepared import prepare
@@ -24,6 +28,7 @@ from dpnoise_papers.data.registry import read_cities
 from dpnoise_papers.data.tables import column_digests, fingerprint, read_table
 
 NORTH, EAST = LATITUDE + 2 * STEP, LONGITUDE + STEP  # of a junction
+COUNTED = ("events_per_cab", "bandwidth", "reach")
 PLAIN = {"events_per_cab": 5, "bandwidth": 0.0, "reach": 50.0, "passengers_per_trip": 2.0}
 
 
@@ -40,6 +45,29 @@ def contents():
     return {ROADS: roads, SAMPLES: sampled, TOTALS: totals}
 
 
+def described(entry, table):
+    """Return what a registry says of a table that stands in the place of the real one."""
+    return entry.model_dump(exclude_defaults=True) | {
+        "sources": [],
+        "rows": len(table.values),
+        "columns": column_digests(table),
+        "fingerprint": fingerprint(table.columns, table.values),
+    }
+
+
+def ship(places):
+    """Make the tables of counts of the trips, describe them, and take the trips away."""
+    registry = places["registry"]
+    made = write_counts(registry.parent / "shipped", **places)
+    content = yaml.safe_load(registry.read_text(encoding="utf-8"))
+    for path in made:
+        name = path.name.partition(".")[0]
+        entry = read_cities(registry).tables[name]
+        content["tables"][name] = described(entry, read_table(path.read_bytes(), entry))
+    registry.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    hide(places, SAMPLES)
+
+
 @pytest.fixture
 def places(tmp_path):
     """Write a mirror with the tables, and a registry that describes them."""
@@ -48,18 +76,18 @@ def places(tmp_path):
     for name, lines in contents().items():
         entry = registry.tables[name]
         text = ("\n".join(lines) + "\n").encode()
-        table = read_table(text, entry)
-        tables[name] = entry.model_dump(exclude_defaults=True) | {
-            "sources": [],
-            "rows": len(table.values),
-            "columns": column_digests(table),
-            "fingerprint": fingerprint(table.columns, table.values),
-        }
+        tables[name] = described(entry, read_table(text, entry))
         path = tmp_path / "mirror" / entry.files[0]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    # The tables of counts have still to be made: nothing fits their entries.
+    for name in (EVENTS, HOURS):
+        tables[name] = registry.tables[name].model_dump(exclude_defaults=True)
+        tables[name]["sources"] = []
     path = tmp_path / "cities.yaml"
-    content = {"tables": tables, "sets": registry.model_dump(exclude_defaults=True)["sets"]}
+    sets = registry.model_dump(exclude_defaults=True)["sets"]
+    sets["manhattan"]["counted_with"] = {k: v for k, v in PLAIN.items() if k in COUNTED}
+    content = {"tables": tables, "sets": sets}
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return {"registry": path, "mirror": tmp_path / "mirror", "cache": tmp_path / "cache",
             "offline": True}  # fmt: skip
@@ -94,6 +122,91 @@ def test_hours_are_scaled_to_their_totals(places):
     assert np.sum(city.counts[8]) == 360
 
 
+def same(one, other):
+    assert one.hours == other.hours
+    assert set(one.counts) == set(other.counts)
+    assert all(one.counts[hour].tobytes() == other.counts[hour].tobytes() for hour in one.counts)
+
+
+def test_shipped_counts_give_the_same_bytes_as_the_trips_they_were_made_of(places):
+    of_trips = load_city(range(24), **PLAIN, **places)
+    assert of_trips.sources == ["mirror"]
+    ship(places)
+    city = load_city(range(24), **PLAIN, **places)
+    assert city.sources == ["mirror", "shipped"]
+    assert set(city.counts) == {0, 8, 9}
+    assert city.missing == of_trips.missing
+    assert city.missing.startswith("no sampled trip begins in hour 1; no sampled trip")
+    same(city, of_trips)
+    assert city.x.tobytes() == of_trips.x.tobytes()
+    # a scale of one's own needs no trip
+    double = load_city([8], **PLAIN | {"passengers_per_trip": 1.0}, **places)
+    assert np.array_equal(double.counts[8], 2.0 * city.counts[8])
+
+
+@pytest.mark.parametrize("change", [{"bandwidth": 30.0}, {"reach": 60.0}, {"events_per_cab": 1}])
+def test_other_settings_need_the_trips(places, change):
+    of_trips = load_city([8], **PLAIN | change, **places)
+    assert of_trips.hours[8].tally.kept == (2 if "events_per_cab" in change else 4)
+    ship(places)
+    city = load_city([8], **PLAIN | change, **places)
+    assert city.counts == {}
+    name, value = next(iter(change.items()))
+    for words in (f"hold for {COUNTED[0]} 5", f"{name} {value!r}", "trips are needed", SAMPLES):
+        assert words in city.missing
+
+
+def test_damaged_counts_are_refused_and_trips_replace_them(places):
+    of_trips = load_city([8], **PLAIN, **places)
+    content = (places["mirror"] / read_cities().tables[SAMPLES].files[0]).read_bytes()
+    ship(places)
+    path = places["registry"].parent / "shipped" / f"{EVENTS}.csv.xz"
+    path.write_bytes(path.read_bytes()[:-30])
+    city = load_city([8], **PLAIN, **places)
+    assert city.counts == {}
+    assert city.refused[0].startswith(f"shipped, {EVENTS}.csv.xz: an xz file that is truncated")
+    (places["mirror"] / read_cities().tables[SAMPLES].files[0]).write_bytes(content)
+    again = load_city([8], **PLAIN, **places)
+    same(again, of_trips)
+    assert again.refused == city.refused
+
+
+def test_counts_of_other_junctions_are_refused(places):
+    ship(places)
+    registry = places["registry"]
+    path = registry.parent / "shipped" / f"{EVENTS}.csv.xz"
+    head, first, *rows = lzma.decompress(path.read_bytes()).decode().splitlines()
+    first = ",".join(["77777", *first.split(",")[1:]])
+    path.write_bytes(lzma.compress("\n".join([head, first, *rows]).encode()))
+    content = yaml.safe_load(registry.read_text(encoding="utf-8"))
+    entry = read_cities(registry).tables[EVENTS]
+    content["tables"][EVENTS] = described(entry, read_table(path.read_bytes(), entry))
+    registry.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    with pytest.raises(DatasetUnavailable, match=f"{EVENTS}: not the junctions of {ROADS}"):
+        load_city([8], **PLAIN, **places)
+
+
+def test_counts_are_not_made_without_trips(places, tmp_path):
+    hide(places, SAMPLES)
+    with pytest.raises(DatasetUnavailable, match=SAMPLES):
+        write_counts(tmp_path / "out", **places)
+    assert not (tmp_path / "out").exists()
+
+
+def test_manhattan_is_shipped_for_every_hour():
+    city = load_city(range(24), cache="no cache", mirror="", offline=True)
+    assert (len(city.x), len(city.sections), city.sources) == (3874, 7070, ["shipped"])
+    for hour, counts in city.counts.items():
+        told = city.hours[hour]
+        assert counts.shape == (3874,)
+        assert np.all(counts >= 0)
+        assert np.sum(counts) == pytest.approx(told.scale * told.tally.kept)
+        tally = told.tally
+        assert tally.events == tally.kept + tally.malformed + tally.outside + tally.beyond_limit
+    # the totals of the day: passengers at 8 h, by 1.6 to a trip
+    assert city.hours[8].scale * city.hours[8].tally.events == pytest.approx(2 * 36268 / 1.6)
+
+
 def test_there_and_back(places, tmp_path):
     npz = tmp_path / "out" / "manhattan.npz"
     settings = {"hours": [0, 8], **PLAIN, **places}
@@ -101,9 +214,9 @@ def test_there_and_back(places, tmp_path):
     assert (status["status"], status["reason"]) == ("ok", "")
     city, direct = read_city(npz), load_city(**settings)
     assert city.hours == direct.hours
+    same(city, direct)
     for name in ("x", "y", "sections"):
         assert np.array_equal(getattr(city, name), getattr(direct, name))
-    assert all(np.array_equal(city.counts[hour], direct.counts[hour]) for hour in (0, 8))
     first = npz.read_bytes()
     prepare_city(npz, **settings)
     assert npz.read_bytes() == first

@@ -1,0 +1,109 @@
+"""The last line of a run: what came out, and whether it is what the recorded run has.
+
+The recorded run is the one that `docs/snapshot` keeps. A run of one's own may differ from it
+without a defect: data may be missing, and another processor or other versions may move a number
+across a threshold. Each verdict that differs is named with what is known of the reason. A copy in
+data/shipped that was refused is a defect of the checkout, whatever else served in its place.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpnoise_papers.claims.findings import different_verdicts, read_texts
+from dpnoise_papers.claims.judge import DIFFERS, LEGEND, MISPRINT
+from dpnoise_papers.data.copies import SHIPPED
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+RUN = "run.json"  # in docs/snapshot: machine and packages of the recorded run
+_NAMED = 5  # verdicts that the last line names
+_PLURAL = {DIFFERS: "differ", MISPRINT: "misprints"}
+
+
+class Outcome(NamedTuple):
+    """Lines to print, of which the last sums up, and the exit code."""
+
+    lines: list[str]
+    code: int
+
+
+def outcome(
+    results: str | os.PathLike[str] = "results",
+    snapshot: str | os.PathLike[str] = "docs/snapshot",
+    prepared: str | os.PathLike[str] = "data/prepared",
+) -> Outcome:
+    """Outcome of the run in a folder of results, beside the recorded one.
+
+    The code is 1 if a copy in data/shipped was refused when the data sets were prepared, else 0.
+    ValueError if the folder holds no verdicts.
+    """
+    results, snapshot = Path(results), Path(snapshot)
+    if not (results / "verdicts.csv").is_file():
+        raise ValueError(f"outcome: no verdicts in {results}: `make reproduce` makes them")
+    verdicts = read_texts(results / "verdicts.csv")
+    provenance = _json(results / "provenance.json")
+    statuses = [_json(path) for path in sorted(Path(prepared).rglob("*.json"))]
+    refused = sorted({
+        reason
+        for status in statuses
+        for reason in status.get("refused", ())
+        if reason.startswith(f"{SHIPPED}, ")
+    })  # fmt: skip
+    lines = [f"refused: {reason} (`git checkout data/shipped` restores it)" for reason in refused]
+    counts = verdicts["verdict"][verdicts["kind"] == "printed"].value_counts()
+    told = [f"{counts[word]} {_PLURAL.get(word, word)}" for word in LEGEND if word in counts]
+    parts = [f"{counts.sum()} printed: {', '.join(told)}"]
+    if provenance.get("settings_changed"):
+        parts.append(
+            "settings are not the papers', so that nothing is compared with the recorded run"
+        )
+    elif not (snapshot / "verdicts.csv").is_file():
+        parts.append("there is no recorded run to compare with")
+    else:
+        different = different_verdicts(read_texts(snapshot / "verdicts.csv"), verdicts)
+        lines += [f"{name}: {now}, recorded {said}" for name, (said, now) in different.items()]
+        words = f"{len(different)} verdicts differ from the recorded run"
+        if different:
+            named = [*list(different)[:_NAMED], *(["..."] if len(different) > _NAMED else [])]
+            why = _reason(provenance, _json(snapshot / RUN), statuses)
+            words += f" ({', '.join(named)}), likely reason: {why}"
+        parts.append(words)
+    if refused:
+        files = ", ".join(reason.split(":")[0].split(", ")[1] for reason in refused)
+        parts.append(f"REFUSED in data/shipped: {files}")
+    return Outcome([*lines, "; ".join(parts)], int(bool(refused)))
+
+
+def _reason(
+    run: Mapping[str, Any], recorded: Mapping[str, Any], statuses: Iterable[Mapping[str, Any]]
+) -> str:
+    """What is known to be different from the recorded run, in words."""
+    missing = sorted(one["name"] for one in statuses if one.get("status") == "missing")
+    found = [f"no data ({', '.join(missing)})"] if missing else []
+    if run.get("modified"):
+        found.append("sources that are not those of the commit")
+    cpus = [one.get("machine", {}).get("cpu", "unknown") for one in (run, recorded)]
+    if cpus[0] != cpus[1]:
+        found.append(f"other processor ({cpus[0]}, recorded {cpus[1]})")
+    packages, before = (one.get("packages", {}) for one in (run, recorded))
+    other = [
+        f"{name} {packages.get(name, 'none')}, recorded {before.get(name, 'none')}"
+        for name in sorted({*packages, *before})
+        if packages.get(name) != before.get(name)
+    ]
+    found += [f"other versions ({'; '.join(other)})"] if other else []
+    return "; ".join(found) or "none is known, so that this is worth a report"
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """Content of a JSON file, or nothing where there is none that can be read."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}

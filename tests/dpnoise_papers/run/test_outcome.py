@@ -1,0 +1,132 @@
+"""The last line of a run: counts, verdicts that differ from the recorded run, refused copies."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from dpnoise_papers.cli import main
+from dpnoise_papers.run.outcome import outcome
+
+ROWS = [
+    ("a", "printed", "reproduced", "no"),
+    ("b", "printed", "differs", "no"),
+    ("c", "printed", "not run", "yes"),
+    ("d", "variant", "undecided", "no"),
+]
+RUN = {"machine": {"cpu": "this"}, "packages": {"numpy": "2.0", "scipy": "1.0"}}
+
+
+class Folders:
+    """A run, the recorded one, and what was prepared."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.results, self.snapshot = folder / "results", folder / "snapshot"
+        self.prepared = folder / "prepared"
+        for one in (self.results, self.snapshot, self.prepared):
+            one.mkdir()
+        self.write(self.results, ROWS)
+        self.write(self.snapshot, ROWS)
+        self.tell(self.results / "provenance.json", RUN)
+        self.tell(self.snapshot / "run.json", RUN)
+
+    def write(self, folder, rows):
+        table = pd.DataFrame(rows, columns=["id", "kind", "verdict", "optional"])
+        table.to_csv(folder / "verdicts.csv", index=False)
+
+    def tell(self, path, content):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content), encoding="utf-8")
+
+    def run(self):
+        return outcome(self.results, self.snapshot, self.prepared)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    return Folders(tmp_path)
+
+
+COUNTS = "3 printed: 1 reproduced, 1 differ, 1 not run; "
+SAME = "0 verdicts differ from the recorded run"
+
+
+def test_the_last_line_of_the_recorded_run_itself(folders):
+    assert folders.run() == ([COUNTS + SAME], 0)
+
+
+def test_what_an_optional_target_made_is_no_difference(folders):
+    folders.write(folders.snapshot, [*ROWS[:2], ("c", "printed", "differs", "yes"), ROWS[3]])
+    assert folders.run() == ([COUNTS + SAME], 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, "none is known, so that this is worth a report"),
+        ({"machine": {"cpu": "that"}}, "other processor (that, recorded this)"),
+        (
+            {"packages": {"numpy": "2.1", "scipy": "1.0", "numba": "1"}},
+            "other versions (numba 1, recorded none; numpy 2.1, recorded 2.0)",
+        ),
+        ({"modified": True}, "sources that are not those of the commit"),
+    ],
+)
+def test_verdicts_that_differ_are_named_with_the_likely_reason(folders, change, reason):
+    folders.tell(folders.results / "provenance.json", RUN | change)
+    changed, new = ("b", "printed", "undecided", "no"), ("e", "printed", "differs", "no")
+    rows = [ROWS[0], changed, *ROWS[2:], new]
+    folders.write(folders.results, rows)
+    (*lines, last), code = folders.run()
+    assert lines == ["b: undecided, recorded differs", "e: differs, recorded nothing"]
+    assert last == (
+        "4 printed: 1 reproduced, 1 undecided, 1 differ, 1 not run; "
+        f"2 verdicts differ from the recorded run (b, e), likely reason: {reason}"
+    )
+    assert code == 0
+
+
+def test_missing_data_are_a_reason_and_many_verdicts_are_cut_short(folders):
+    rows = [(f"r{n}", "printed", "reproduced", "no") for n in range(9)]
+    folders.write(folders.snapshot, rows)
+    folders.write(folders.results, [(name, kind, "not run", no) for name, kind, _, no in rows])
+    folders.tell(folders.prepared / "boston.json", {"name": "boston", "status": "missing"})
+    folders.tell(folders.prepared / "city" / "m.json", {"name": "m", "status": "ok"})
+    (*lines, last), code = folders.run()
+    assert len(lines) == 9
+    assert "9 verdicts differ from the recorded run (r0, r1, r2, r3, r4, ...)" in last
+    assert last.endswith("likely reason: no data (boston)")
+    assert code == 0
+
+
+def test_a_refused_shipped_copy_is_in_the_last_line_and_in_the_exit_code(folders):
+    refused = ["shipped, wine.csv.xz: expected 9 rows", "cache, wine.csv: empty"]
+    status = {"name": "wine", "status": "ok", "refused": refused}
+    folders.tell(folders.prepared / "wine.json", status)
+    (first, last), code = folders.run()
+    assert first == f"refused: {refused[0]} (`git checkout data/shipped` restores it)"
+    assert last == COUNTS + SAME + "; REFUSED in data/shipped: wine.csv.xz"
+    assert code == 1
+
+
+def test_other_settings_are_not_compared(folders):
+    folders.tell(folders.results / "provenance.json", RUN | {"settings_changed": [{"a": 1}]})
+    folders.write(folders.snapshot, ROWS[:1])
+    ((line,), code) = folders.run()
+    assert line.startswith(COUNTS + "settings are not the papers'")
+    assert code == 0
+
+
+def test_without_a_recorded_run(folders):
+    (folders.snapshot / "verdicts.csv").unlink()
+    assert folders.run().lines == [COUNTS + "there is no recorded run to compare with"]
+
+
+def test_without_verdicts(folders, monkeypatch, capsys):
+    monkeypatch.chdir(folders.folder)
+    assert main(["outcome"]) == 0
+    assert capsys.readouterr().out.startswith("3 printed: ")
+    (folders.results / "verdicts.csv").unlink()
+    assert main(["outcome"]) == 2
+    assert "no verdicts in results: `make reproduce` makes them" in capsys.readouterr().err
