@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from dpnoise import (
 from dpnoise.certificates import checker
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from exact_delta import extreme_points
 
 SETS = [
     L1(0.7, of=4),
@@ -45,19 +45,6 @@ CUTS = [
 ]
 
 
-def extreme_points(ball):
-    """Extreme points up to signs, ends of axes for ellipsoids, shape (n, K)."""
-    if isinstance(ball, Product):
-        parts = [extreme_points(block) for block in ball.blocks]
-        return np.array([np.concatenate(point) for point in product(*parts)])
-    if isinstance(ball, AtMost):
-        base = [ball.each] * ball.m + [0.0] * (ball.of - ball.m)
-        return np.array(sorted(set(permutations(base))))
-    if isinstance(ball, LInf | Box):
-        return ball.box[None]
-    return np.diag(ball.box)[ball.active]
-
-
 def certified(noise, ball, epsilon):
     return certify(noise, ball, epsilon, relation="add-remove")
 
@@ -76,7 +63,7 @@ def gaussian_blocks(cut, sigmas):
 def test_every_set_and_every_cut_gives_the_exact_quadratic_form(ball):
     rng = np.random.default_rng(1)
     for sigmas in ([1.0] * 4, rng.integers(1, 9, 4) / 4.0):
-        points = extreme_points(ball)
+        points = np.array(extreme_points(ball), dtype=float)
         assert np.all(ball.norm(points) <= 1.0 + 1e-12)
         mu = math.sqrt(
             max(math.fsum((d / s) ** 2 for d, s in zip(x, sigmas, strict=True)) for x in points)
@@ -103,7 +90,7 @@ def test_the_largest_power_sum_holds_every_difference_and_is_attained(ball, powe
     sums = np.sum((w * np.abs(edge)) ** power, axis=-1)
     assert np.all(sums <= largest * (1.0 + 1e-12))
     if power == 2:
-        ends = np.sum((w * extreme_points(ball)) ** 2, axis=-1)
+        ends = np.sum((w * np.array(extreme_points(ball), dtype=float)) ** 2, axis=-1)
         assert np.max(ends) == pytest.approx(largest, rel=1e-14)
     else:  # the support function, by floating-point formulas of its own
         assert float(ball.support(w)) == pytest.approx(largest, rel=1e-14)
