@@ -64,7 +64,7 @@ BASES = {
 }
 PARTS = [
     json.loads(certify(*BASES[name], relation="add-remove").to_json())
-    for name in ("gaussian", "independent gaussian", "laplace", "K-norm", "pure staircase")
+    for name in ("gaussian", "laplace", "K-norm")
 ]
 
 
