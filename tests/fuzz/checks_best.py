@@ -66,10 +66,13 @@ def a_budget(draws):
 def differences(draws, ball):
     """Return points on the boundary of a set: extreme, with random signs, and at random."""
     signs = 2.0 * draws.rng.integers(0, 2, ball.dimension) - 1.0
+    corner = ball.extreme_point
+    flipped = corner * signs  # outside of counts, where signs matter
     inner = ball.sample(random_state=draws.rng)
     # Within rounding of the boundary, on the inner side.
     return [
-        ball.extreme_point * signs * (1.0 - 1e-12),
+        corner * (1.0 - 1e-12),
+        flipped / max(1.0, float(ball.norm(flipped))) * (1.0 - 1e-12),
         inner / float(ball.norm(inner)) * (1.0 - 1e-12),
     ]
 

@@ -16,6 +16,7 @@ from dpnoise import (
     L2,
     AtMost,
     Box,
+    Budget,
     Counts,
     FlippedHuber,
     Gaussian,
@@ -30,6 +31,7 @@ from dpnoise import (
     release,
     verify,
 )
+from dpnoise.optimality.floor import floor
 from dpnoise.sensitivity.count_moments import add_remove_moments, replace_one_moments
 from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
 from dpnoise.sensitivity.cut_cube import cut_cubes
@@ -437,6 +439,37 @@ def test_independent_noise_is_as_private_as_for_any_signs(noise):
         found, same = certify(noise, ball, 1.0), certify(noise, other, 1.0)
         assert (found.lower, found.upper) == (same.lower, same.upper)
         assert found.certified_by == same.certified_by
+
+
+def test_a_budget_is_charged_for_counts():
+    """Joint noise as its own, independent noise where all counts can move at once."""
+    ball = Counts(3, of=5, relation=ADDED)
+    budget = Budget(3.0, relation=ADDED)
+    budget.spend(best(ball, epsilon=1.0).noise, ball)
+    assert budget.epsilon_of(0.0) == pytest.approx(1.0, rel=1e-9)
+    for given in (
+        Counts(4, of=4, relation=ADDED),
+        Counts(2, of=4, relation=REPLACED),
+        LInf(1.0, of=4, relation=ADDED),
+    ):
+        budget = Budget(3.0, relation=given.relation)
+        budget.spend([Laplace(4.0)] * 4, given)
+        assert budget.epsilon_of(0.0) == pytest.approx(1.0, rel=1e-9)
+    with pytest.raises(ValueError, match="sensitivity"):
+        Budget(3.0, relation=ADDED).spend([Laplace(4.0)] * 5, ball)
+
+
+def test_sets_that_are_balls_have_their_floors():
+    for given, other in (
+        (Counts(1, of=3, relation=ADDED), L1(1.0, of=3)),
+        (Counts(3, of=3, relation=REPLACED), LInf(1.0, of=3)),
+    ):
+        assert given.plain.geometry == other
+        assert Product(given).plain.blocks[0].geometry == other
+        for delta in (0.0, 1e-3):
+            found, same = (floor(ball, epsilon=1.0, delta=delta).value for ball in (given, other))
+            assert found == same
+    assert Counts(2, of=3, relation=ADDED).plain == Counts(2, of=3, relation=ADDED)
 
 
 def test_noise_that_is_too_small_is_found_out():
