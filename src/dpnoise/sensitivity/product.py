@@ -148,6 +148,13 @@ class Product(Sensitivity):
         return next((block.flat for block in self.blocks if block.flat), "")
 
     @property
+    def plain(self) -> Product:
+        """The same product, its blocks as balls where they are known to be some."""
+        plain = tuple(block.plain for block in self.blocks)
+        same = all(one is block for one, block in zip(plain, self.blocks, strict=True))
+        return self if same else Product(*plain)
+
+    @property
     def unconditional_hull(self) -> Product:
         """The product of the blocks' hulls."""
         hulls = tuple(block.unconditional_hull for block in self.blocks)
