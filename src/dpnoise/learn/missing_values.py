@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise._validation import Problems
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,8 +25,9 @@ def convert_with_nan(convert: Callable[[object], Array], data: object) -> Array:
     """Numbers that `convert` makes of data, with NaN in place of the entries that have no float.
 
     `convert` raises TypeError or OverflowError where it meets such an entry. Whatever else it
-    cannot read is left to the error that it raises.
+    cannot read is left to the error that it raises. A masked array is refused, ValueError.
     """
+    refuse_mask(data)
     try:
         return convert(data)
     except (TypeError, OverflowError):
@@ -34,6 +37,13 @@ def convert_with_nan(convert: Callable[[object], Array], data: object) -> Array:
         if entries.ndim not in {1, 2}:
             raise
         return convert(np.frompyfunc(_number, 1, 1)(entries))
+
+
+def refuse_mask(data: object) -> None:
+    """A ValueError that shows no value if data have a mask, below which values would be used."""
+    problems = Problems("fit")
+    problems.unmasked("data", data)
+    problems.raise_if_any()
 
 
 def _number(entry: object) -> object:

@@ -64,7 +64,9 @@ def count(
     good = is_integer(contribution) and contribution >= 1
     problems.require(good, "contribution", "a whole number of at least 1", contribution)
     number = 0
-    if is_integer(records):
+    if not problems.unmasked("records", records):
+        pass
+    elif is_integer(records):
         number = int(records)
         if not 0 <= number <= MOST:
             problems.add("records: expected a number from 0 to 2^62, got another")
@@ -91,6 +93,8 @@ def histogram(
     """The private numbers of records in cells; each person has one record."""
     problems = Problems("release.histogram")
     request.check(problems)
+    problems.unmasked("values", values)
+    problems.unmasked("edges", edges)
     one = (edges is None) != (categories is None)
     problems.require(one, "edges, categories", "one of them", (edges, categories))
     problems.raise_if_any()

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise import Budget, BudgetExceededError, privacy_profile, release, vector_profile
+from dpnoise import (
+    Budget,
+    BudgetExceededError,
+    DiscreteLaplace,
+    Laplace,
+    privacy_profile,
+    release,
+    vector_profile,
+)
 from dpnoise.releases.totals import _exact_sum
 from exact_release import seeded
 
@@ -184,3 +192,29 @@ def test_no_relation_is_assumed(name):
             ValueError, match=r"relation: expected .*of the Budget or as relation=, got None"
         ):
             RECORDS[name](**asked, **ALONE)
+
+
+HIDDEN = 987654  # below the mask
+MASKED = np.ma.array([1, HIDDEN, 2], mask=[False, True, False])
+
+
+@pytest.mark.parametrize(
+    "values", [MASKED, list(MASKED), [MASKED], MASKED.astype(object)], ids=repr
+)
+@pytest.mark.parametrize(
+    "helper",
+    [
+        lambda values: release(values, Laplace(1e-9)),
+        lambda values: release(values, DiscreteLaplace(0.01)),
+        lambda values: release.count(values, **ONE),
+        lambda values: release.histogram(values, edges=[0, 3, 10**6], **ONE),
+        lambda values: release.histogram(values, categories=[1, 2, HIDDEN], **ONE),
+        lambda values: release.sum(values, bounds=(0, 10**6), **ONE),
+        lambda values: release.mean(values, bounds=(0, 10**6), **ONE),
+        lambda values: release.quantile(values, 0.5, bounds=(0, 10**6), **ONE),
+    ],
+)
+def test_no_value_below_a_mask_is_released_or_shown(helper, values):
+    with pytest.raises(ValueError, match="a masked array") as refused:
+        helper(values)
+    assert str(HIDDEN) not in str(refused.value)
