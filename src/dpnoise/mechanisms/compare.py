@@ -34,7 +34,7 @@ def _compared(request: Request, exhaustive: bool) -> Comparison:
         if found is None:
             continue
         row = Mechanism(method.name, found.noise, found.delta, method.reference, request)
-        if found.delta <= request.delta and math.isfinite(row.mean_variance):
+        if found.delta <= request.delta and math.isfinite(row.variance):
             rows.append(row)
         else:
             left_out[method.name] = f"not certified: delta {found.delta:g}"
@@ -98,8 +98,8 @@ def compare(
     -------
     Comparison
         Rows with `name`, `noise`, `variance`, `std`, `mean_abs`, `half_width`, `delta`, `floor`,
-        `ratio`, `promise` and `reference`, best first; `str` is the table as text, `plot(ax)` draws
-        it.
+        `ratio`, `promise` and `reference`, best first; `repr` is the table as text, `to_frame()`
+        as a data frame of pandas, and `plot()` draws it.
 
     Raises
     ------
@@ -165,10 +165,11 @@ def best(
     Returns
     -------
     Mechanism
-        With attributes noise, variance (per coordinate), delta (certified), promise (what is
-        guaranteed, in one sentence), floor (no additive noise has a smaller mean variance for this
-        set), reference, name and left_out; `noise.rvs(size, random_state)` draws vectors, shape
-        (*size, K).
+        With attributes noise, variance (mean over the coordinates, with the weights), variances
+        (of each, shape (K,)), the same of std, mean_abs and half_width, delta (certified), promise
+        (what is guaranteed, in one sentence), floor (no additive noise has a smaller mean variance
+        for this set), reference, name and left_out; `noise.rvs(size, random_state)` draws vectors,
+        shape (*size, K).
 
     Raises
     ------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise._equality import EqualByValue
 from dpnoise._validation import Problems
 from dpnoise.calibration.budget import check_budget
 from dpnoise.mechanisms.floor import mean_floor
@@ -30,7 +31,7 @@ _MOST_COORDINATES = 10**6
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class Request(EqualByValue):
     """A checked request for noise.
 
     Attributes
