@@ -19,7 +19,7 @@ def data_frame(columns: Mapping[str, object], index: Any, name: str) -> Any:  # 
     """A data frame of pandas with a named index."""
     with imports_of("frames"):
         import pandas as pd  # noqa: PLC0415
-    return pd.DataFrame(dict(columns), index=pd.Index(index, name=name))
+    return pd.DataFrame(dict(columns), index=pd.Index(index, name=name, tupleize_cols=False))
 
 
 def axes_or_new(ax: Any) -> Any:  # noqa: ANN401  (Matplotlib's)
@@ -46,10 +46,22 @@ def html_table(
     return f"<div><table>{title}{head}<tbody>{body}</tbody></table>{below}</div>"
 
 
-def is_series(values: object) -> bool:
-    """Whether values are a Series of pandas, which is not imported for the question."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(values, pandas.Series)
+def labelled_cells(
+    values: object,
+    counts: Any,  # noqa: ANN401
+    *,
+    edges: object = None,
+    categories: Iterable[object] = (),
+) -> Any:  # noqa: ANN401
+    """Counts by cell: of a Series, as a Series of its name by category or interval."""
+    pandas = sys.modules.get("pandas")  # which a Series has imported
+    if pandas is None or not isinstance(values, pandas.Series):
+        return counts
+    if edges is None:
+        index = pandas.Index(list(categories), name=values.name, tupleize_cols=False)
+    else:
+        index = pandas.IntervalIndex.from_breaks(edges, closed="left", name=values.name)
+    return pandas.Series(counts, index=index, name=values.name)
 
 
 def labelled_like(values: object, answer: Any) -> Any:  # noqa: ANN401
