@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from dpnoise._extras import imports_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 
-def data_frame(columns: Mapping[str, object], index: Any, name: str) -> Any:  # noqa: ANN401
+def data_frame(columns: Mapping[str, object], index: Any, name: Hashable) -> Any:  # noqa: ANN401
     """A data frame of pandas with a named index."""
     with imports_of("frames"):
         import pandas as pd  # noqa: PLC0415
@@ -44,6 +44,12 @@ def html_table(
     below = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
     title = f"<caption>{html.escape(caption)}</caption>"
     return f"<div><table>{title}{head}<tbody>{body}</tbody></table>{below}</div>"
+
+
+def is_data_frame(df: object) -> bool:
+    """Whether it is a data frame of pandas, which is not imported for the question."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(df, pandas.DataFrame)
 
 
 def labelled_cells(
