@@ -9,7 +9,7 @@ import pytest
 
 from dpnoise import L1, L2, AtMost, Box, LInf, Product, as_sensitivity
 from dpnoise.mechanisms.compare import best, compare
-from dpnoise.mechanisms.registry import METHODS
+from dpnoise.mechanisms.registry import METHOD_FAMILIES, METHODS
 
 SETS = {
     "number": 1.0,
@@ -264,3 +264,35 @@ def test_a_table_states_the_budget_that_all_rows_keep():
     assert f"promise: {table.promise}" in str(table).splitlines()
     with pytest.raises(ValueError, match="'replace-one' and 'add-remove'"):
         best(L1(1.0, relation="replace-one"), epsilon=1.0, relation="add-remove")
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """Return the tables of all families: one number, two coordinates."""
+    return {K: compare([1.0, 0.2][:K], epsilon=1.0, delta=1e-3) for K in (1, 2)}
+
+
+@pytest.mark.parametrize("family", [name for name in METHOD_FAMILIES if name != "blocks"])
+def test_one_family_is_what_the_table_has_of_it(family, everything):
+    names = {method.name for method in METHODS if method.family == family}
+    K = 1 if family == "subbotin" else 2  # of one coordinate only
+    asked = {"sensitivity": [1.0, 0.2][:K], "epsilon": 1.0, "delta": 1e-3}
+    table = compare(**asked, family=family)
+    assert list(table) == [row for row in everything[K] if row.name in names]
+    assert best(**asked, family=family) == table[0]
+
+
+def test_blocks_are_a_family():
+    few = Product(LInf(1.0, of=3), LInf(0.01, of=3))
+    assert best(few, epsilon=1.0, family="blocks").name == "blocks"
+
+
+def test_a_family_that_does_not_apply_or_exist_says_so():
+    with pytest.raises(RuntimeError, match="gaussian does not apply to this set and budget"):
+        best(1.0, epsilon=1.0, family="gaussian")
+    with pytest.raises(
+        ValueError, match=r"family: expected None or one of .*laplace.*got 'cauchy'"
+    ):
+        best(1.0, epsilon=1.0, family="cauchy")
+    with pytest.raises(ValueError, match=r"epsilon: .*family: .*got \['laplace'\]"):
+        compare(1.0, epsilon=-1.0, family=["laplace"])
