@@ -164,7 +164,7 @@ class Mechanism(EqualByValue):
     def __repr__(self) -> str:
         """The mechanism in one line."""
         return (
-            f"<{self.name}: standard deviation {self.std:.4g}, certified delta {self.delta:.3g}, "
+            f"<{self.name}: standard deviation {self.std:.4g}, certified for {self.promise}; "
             f"{self.noise!r}>"
         )
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpnoise._shown import data_frame, is_data_frame
 from dpnoise._validation import Problems, is_integer
-from dpnoise.sensitivity.at_most import AtMost
+from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class BoundedCounts(NamedTuple):
     ----------
     counts : pandas.Series
         The private numbers of persons by category, shape (K,): not for publication without noise.
-    sensitivity : AtMost
+    sensitivity : Counts
         What one person more or less can change in them.
     """
 
@@ -71,7 +71,7 @@ def from_frame(
     Returns
     -------
     BoundedCounts
-        The counts, a Series of int64 by category, and the set `AtMost(m, of=K)` for one person more
+        The counts, a Series of int64 by category, and the set `Counts(m, of=K)` for one person more
         or less.
 
     Raises
@@ -102,7 +102,7 @@ def from_frame(
     >>> counts.to_dict()                     # Ada's first two shops are x and z
     {'x': 2, 'y': 0, 'z': 1}
     >>> D
-    AtMost(m=2, of=3, each=1.0, relation='add-remove')
+    Counts(m=2, of=3, each=1.0, relation='add-remove')
     >>> release(counts, best(D, epsilon=1.0).noise).index.tolist()
     ['x', 'y', 'z']
     """
@@ -121,11 +121,12 @@ def from_frame(
     most = f"K = {len(labels)}, the number of categories" if labels else "that of the categories"
     problems.require(good, "at_most", f"a whole number from 1 to {most}", at_most)
     problems.raise_if_any()
+    sensitivity = Counts(int(at_most), len(labels), relation=ADD_REMOVE)
     named = df[person].notna().tolist()
     rows = zip(compress(df[person].tolist(), named), compress(df[by].tolist(), named), strict=True)
     counts = _counted(rows, labels, int(at_most))
     series = data_frame({"count": counts}, labels, by)["count"]
-    return BoundedCounts(series, AtMost(int(at_most), len(labels), relation=ADD_REMOVE))
+    return BoundedCounts(series, sensitivity)
 
 
 def _labels(problems: Problems, categories: Any) -> list[Any]:  # noqa: ANN401

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise import AtMost, best, from_frame, release
+from dpnoise import Counts, best, from_frame, release
 
 LABELS = ["a", "b", "c", "d"]
 ROWS = pd.DataFrame({"who": [1, 2, 1, 1, 1, 3], "what": ["c", "c", "c", "z", "a", "b"]})
@@ -35,7 +35,7 @@ def test_neighbours_differ_by_an_element_of_the_set(seed, m):
     rows = pd.DataFrame({"who": who, "what": rng.choice([*LABELS, "z", None], n)})
     found = counted(rows, m)
     assert found.counts.to_dict() == by_definition(rows, m)
-    assert found.sensitivity == AtMost(m, of=4, relation="add-remove")
+    assert found.sensitivity == Counts(m, of=4, relation="add-remove")
     for left in (1.0, 2.0, 3.0, 4.0, 5.0):
         other = counted(rows[rows["who"] != left], m)
         change = (found.counts - other.counts).to_numpy()
