@@ -114,9 +114,9 @@ def from_frame(
     for name, column in (("person", person), ("by", by)):
         single = isinstance(column, Hashable) and columns.count(column) == 1
         problems.require(single, name, "the name of one column", column)
-    if categories is None and not problems.found:
+    if categories is None and single:  # of by, the last one
         categories = getattr(df[by].dtype, "categories", None)
-    labels = _labels(problems, categories) if not problems.found or categories is not None else []
+    labels = _labels(problems, categories) if single or categories is not None else []
     good = is_integer(at_most) and at_most >= 1 and (at_most <= len(labels) or not labels)
     most = f"K = {len(labels)}, the number of categories" if labels else "that of the categories"
     problems.require(good, "at_most", f"a whole number from 1 to {most}", at_most)
