@@ -54,6 +54,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.releases.answers.Entry",
     "dpnoise.releases.answers.Released",
     "dpnoise.sensitivity.base.Sensitivity",
+    "dpnoise.sensitivity.from_frame.BoundedCounts",
 )
 INTERNAL = frozenset({  # members that only the package itself reads
     "box_share", "cells", "continuous", "dispersion", "dominating", "edge", "exact_pieces",

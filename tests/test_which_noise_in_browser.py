@@ -146,5 +146,5 @@ def test_the_call_to_copy_gives_the_numbers_shown(opened, tmp_path):
             exec(shown["python"], known)  # noqa: S102 - our own page
             assert isinstance(known["found"], type(best(1.0, epsilon=1.0)))
             assert known["found"].name == shown["name"]
-            assert f"{known['found'].mean_variance:.4g}" == shown["variance"]
+            assert f"{known['found'].variance:.4g}" == shown["variance"]
             assert float(shown["floor"]) <= known["found"].floor

@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.sensitivity.convert import as_sensitivity
     from dpnoise.sensitivity.counts import Counts
     from dpnoise.sensitivity.ellipsoid import Ellipsoid, enclosing_ellipsoid
+    from dpnoise.sensitivity.from_frame import from_frame
     from dpnoise.sensitivity.neighbours import add_remove, replace_one
     from dpnoise.sensitivity.product import Product
 
@@ -96,6 +97,7 @@ _MODULES = {
     "coordinate_noise": "dpnoise.calibration.coordinate_noise",
     "enclosing_ellipsoid": "dpnoise.sensitivity.ellipsoid",
     "epsilon_at": "dpnoise.privacy.profile",
+    "from_frame": "dpnoise.sensitivity.from_frame",
     "gaussian_sigma": "dpnoise.calibration.gaussian",
     "loss_distribution": "dpnoise.privacy.loss_distribution",
     "opendp_measurement": "dpnoise.releases.opendp",
@@ -151,6 +153,7 @@ __all__ = [
     "coordinate_noise",
     "enclosing_ellipsoid",
     "epsilon_at",
+    "from_frame",
     "gaussian_sigma",
     "loss_distribution",
     "opendp_measurement",

@@ -11,10 +11,27 @@ from typing import TypeGuard
 
 import numpy as np
 
+_MOST_AXES = 64  # of an array of NumPy
+
 
 def is_integer(value: object) -> TypeGuard[int]:
     """Whether a value is an integer, of Python or NumPy, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def has_mask(values: object, _depth: int = 0) -> bool:
+    """Whether values are a masked array of NumPy, or a list or array of objects that has one.
+
+    Also where no entry is masked: what is refused must not depend on the data. NumPy's own
+    conversion to a plain array drops the mask and keeps the values below it.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        return True
+    if getattr(getattr(values, "dtype", None), "kind", None) == "O":
+        values = np.asarray(values, dtype=object).ravel().tolist()
+    if not isinstance(values, list | tuple) or _depth > _MOST_AXES:
+        return False
+    return any(has_mask(value, _depth + 1) for value in values)
 
 
 class Problems:
@@ -32,6 +49,14 @@ class Problems:
         """Record of a problem unless `ok`."""
         if not ok:
             self.add(f"{name}: expected {expected}, got {value!r}")
+        return ok
+
+    def unmasked(self, name: str, values: object) -> bool:
+        """Record of a problem if values have a mask; the message shows none of them."""
+        ok = not has_mask(values)
+        if not ok:
+            expected = "values without a mask (fill or leave out the masked entries before)"
+            self.add(f"{name}: expected {expected}, got a masked array")
         return ok
 
     def number(

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpnoise._validation import Problems
+from dpnoise._validation import Problems, has_mask
 
 
 def accepted(value, **interval):
@@ -104,3 +104,31 @@ def test_numbers_of_any_type_are_compared_as_doubles():
         assert problems.number("x", value, low=1e-150, high=1e150)
     assert not problems.number("x", 10**400)
     assert not problems.number("x", np.float32(np.inf))
+
+
+MASKED = np.ma.array([1.0, 7.5], mask=[False, True])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [MASKED, np.ma.masked, MASKED[1], MASKED.astype(object), np.ma.array([1.0]), [3.0, MASKED[1]],
+     [[1.0], (2.0, MASKED)], np.array([MASKED[1], 2.0], dtype=object)],
+    ids=repr,
+)  # fmt: skip
+def test_masks_are_found_wherever_they_are(values):
+    assert has_mask(values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [1.0, None, "text", [1.0, [2.0, 3.0]], np.ones(3), np.array([None, "a"]), MASKED.filled(0.0)],
+    ids=repr,
+)
+def test_other_values_have_no_mask(values):
+    assert not has_mask(values)
+
+
+def test_a_list_inside_itself_ends():
+    endless = [1.0]
+    endless.append(endless)
+    assert not has_mask(endless)

@@ -116,15 +116,15 @@ def check_best(draws, report):
     row = report.call(best, ball, epsilon=epsilon, delta=delta)
     report.about(row.name, copies=ball.dimension)
     report.require(row.delta <= delta, f"delta {row.delta!r}")
-    report.require(row.floor <= row.mean_variance * (1.0 + 1e-9), f"below the floor {row.floor!r}")
+    report.require(row.floor <= row.variance * (1.0 + 1e-9), f"below the floor {row.floor!r}")
     for other in table:
-        better = f"{other.name} has {other.mean_variance!r}, {row.name} {row.mean_variance!r}"
-        report.require(row.mean_variance <= other.mean_variance * _TIE, better)
+        better = f"{other.name} has {other.variance!r}, {row.name} {row.variance!r}"
+        report.require(row.variance <= other.variance * _TIE, better)
         report.require(other.delta <= delta, f"delta of {other.name} is {other.delta!r}")
     for variance in _others(draws, row):
-        report.require(row.mean_variance <= variance * _TIE, f"variance above {variance!r}")
-    better = better_peers(row.request, row.mean_variance / _TIE)
-    report.require(not better, f"{', '.join(better)} with less than {row.mean_variance!r}")
+        report.require(row.variance <= variance * _TIE, f"variance above {variance!r}")
+    better = better_peers(row.request, row.variance / _TIE)
+    report.require(not better, f"{', '.join(better)} with less than {row.variance!r}")
     private_by_samples(draws, report, row)
     private_by_samples(draws, report, draws.pick(table.rows))
 
@@ -135,9 +135,9 @@ def check_exhaustive(draws, report):
     quick = best(ball, epsilon=epsilon, delta=delta)
     table = report.call(compare, ball, epsilon=epsilon, delta=delta)
     report.about(table[0].name, copies=ball.dimension)
-    ok = table[0].mean_variance <= quick.mean_variance * _TIE
-    report.require(ok, f"worse than {quick.mean_variance!r}, {quick.name}, found quickly")
-    report.require(table.floor <= table[0].mean_variance * (1.0 + 1e-9), "below the floor")
+    ok = table[0].variance <= quick.variance * _TIE
+    report.require(ok, f"worse than {quick.variance!r}, {quick.name}, found quickly")
+    report.require(table.floor <= table[0].variance * (1.0 + 1e-9), "below the floor")
     for row in table:
         report.require(row.delta <= delta, f"delta of {row.name} is {row.delta!r}")
         private_by_samples(draws, report, row)

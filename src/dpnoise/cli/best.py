@@ -58,7 +58,7 @@ def _asked(ball: Sensitivity, given: dict[str, Any]) -> dict[str, Any]:
 def _row(found: Mechanism) -> dict[str, Any]:
     """A mechanism as data."""
     names = (
-        *("name", "reference", "noise", "delta", "variance", "mean_variance"),
+        *("name", "reference", "noise", "delta", "variance", "variances"),
         *("std", "mean_abs", "half_width", "floor", "ratio", "promise"),
     )
     return {name: getattr(found, name) for name in names}
@@ -99,7 +99,7 @@ def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any)
         ("mechanism", f"{found.name} ({found.reference})"),
         ("noise", repr(found.noise)),
         ("standard deviation", f"{found.std:.4g}"),
-        ("variance", f"{found.mean_variance:.4g}, mean over {ball.dimension} coordinates"),
+        ("variance", f"{found.variance:.4g}, mean over {ball.dimension} coordinates"),
         ("95 % within", f"{found.half_width:.4g}, each coordinate by itself"),
         ("delta", f"at most {upper(found.delta)}, certified"),
         ("floor", f"no noise for this set has a mean variance below {lower(found.floor)}"),
@@ -134,7 +134,7 @@ def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> 
     rows = [
         (
             row.name,
-            *(f"{x:.4g}" for x in (row.std, row.mean_abs, row.half_width, row.mean_variance)),
+            *(f"{x:.4g}" for x in (row.std, row.mean_abs, row.half_width, row.variance)),
             upper(row.delta, 3),
             row.reference,
         )

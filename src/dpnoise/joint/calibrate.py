@@ -63,14 +63,14 @@ class JointCalibration:
         return self.sensitivity.promise(self.epsilon, self.delta)
 
     @property
-    def variance(self) -> Array:
+    def variances(self) -> Array:
         """The variance of each coordinate, shape (K,)."""
         return self.noise.var()
 
     @property
-    def mean_square(self) -> float:
-        """The mean variance over the coordinates."""
-        return float(np.mean(self.variance))
+    def variance(self) -> float:
+        """The mean of the variances."""
+        return float(np.mean(self.variances))
 
     @property
     def reference(self) -> str:
@@ -109,7 +109,7 @@ def _smallest(request: _Request, *candidates: Callable[[], JointCalibration]) ->
     if not found:
         message = f"calibration of joint noise: no {request.family} noise was found"
         raise RuntimeError(message)
-    return min(found, key=lambda one: one.mean_square)
+    return min(found, key=lambda one: one.variance)
 
 
 def _k_norm(request: _Request) -> JointCalibration:
@@ -244,7 +244,7 @@ def calibrate_joint(
     Returns
     -------
     JointCalibration
-        With attributes noise, delta, delta_lower, variance and mean_square.
+        With attributes noise, delta, delta_lower, variance (the mean) and variances, shape (K,).
 
     Raises
     ------
@@ -267,11 +267,11 @@ def calibrate_joint(
     --------
     >>> from dpnoise import AtMost, calibrate_joint
     >>> found = calibrate_joint("k-norm", 1.0, epsilon=1.0, dimension=10)
-    >>> round(found.mean_square, 6), found.delta
+    >>> round(found.variance, 6), found.delta
     (44.0, 0.0)
     >>> visits = AtMost(3, of=12, relation="add-remove")
     >>> found = calibrate_joint("k-norm", visits, epsilon=1.0)
-    >>> round(found.mean_square, 2), found.promise.split(", ")[0]
+    >>> round(found.variance, 2), found.promise.split(", ")[0]
     (17.0, 'one person more or less')
     """
     request = _checked(family, sensitivity, epsilon, delta, dimension)
@@ -279,7 +279,7 @@ def calibrate_joint(
     if not found.delta <= request.delta:
         message = f"calibration of joint noise: {found.noise!r} exceeds delta: {found.delta!r}"
         raise RuntimeError(message)
-    if not math.isfinite(found.mean_square):
+    if not math.isfinite(found.variance):
         message = f"calibration of joint noise: the variance of {found.noise!r} is infinite"
         raise RuntimeError(message)
     return found

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpnoise._validation import Problems
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,8 +30,10 @@ def convert_with_nan(convert: Callable[[object], Array], data: object) -> Array:
     """Numbers that `convert` makes of data, with NaN in place of the entries that have no float.
 
     `convert` raises where it meets such an entry. Whatever else it cannot read, such as text or an
-    array of complex numbers, is left to the error that it raises.
+    array of complex numbers, is left to the error that it raises. A masked array is refused,
+    ValueError.
     """
+    refuse_mask(data)
     if _kinds(data) & _ODD:
         return convert(_numbers(data))
     try:
@@ -73,6 +77,13 @@ def _numbers(data: Any) -> Any:  # noqa: ANN401
         return data.map(_number)
     entries = np.asarray(data, dtype=object)
     return np.frompyfunc(_number, 1, 1)(entries) if entries.ndim in {1, 2} else data
+
+
+def refuse_mask(data: object) -> None:
+    """A ValueError that shows no value if data have a mask, below which values would be used."""
+    problems = Problems("fit")
+    problems.unmasked("data", data)
+    problems.raise_if_any()
 
 
 def _number(entry: object) -> object:

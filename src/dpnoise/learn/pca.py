@@ -18,7 +18,7 @@ import numpy as np
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.gaussian import MINIMUM_DELTA
-from dpnoise.learn.missing_values import convert_with_nan, real_numbers
+from dpnoise.learn.missing_values import convert_with_nan, real_numbers, refuse_mask
 from dpnoise.learn.pca_noise import ALLOCATIONS, NOISES, second_moment_scales
 from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.second_moment import clip_rows, dominant, symmetric
@@ -203,6 +203,7 @@ def dp_pca(
     'one person replaced by another, in one row: epsilon = 1, delta = 1e-06'
     """
     problems = Problems("dp_pca")
+    refuse_mask(X)
     try:
         data = convert_with_nan(real_numbers, X)
     except (TypeError, ValueError):

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dpnoise.mechanisms.registry import METHODS
+from dpnoise.mechanisms.registry import METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.request import Request, read_request
 from dpnoise.mechanisms.table import Comparison, Mechanism
 
@@ -19,11 +19,13 @@ _SLOW = "to save time, as it takes long or gains little; exhaustive=True include
 _TIE = 1e-4  # relative difference of errors that count as equal
 
 
-def _compared(request: Request, exhaustive: bool) -> Comparison:
-    """Every mechanism that applies; RuntimeError if there is none."""
+def _compared(request: Request, exhaustive: bool, family: str | None) -> Comparison:
+    """Every mechanism that applies, of one family if asked for; RuntimeError if there is none."""
     rows, left_out = [], {}
     for method in METHODS:
-        if not exhaustive and method.slow(request):
+        if family not in (None, method.family):
+            continue
+        if not exhaustive and family is None and method.slow(request):
             left_out[method.name] = _SLOW
             continue
         try:
@@ -34,12 +36,13 @@ def _compared(request: Request, exhaustive: bool) -> Comparison:
         if found is None:
             continue
         row = Mechanism(method.name, found.noise, found.delta, method.reference, request)
-        if found.delta <= request.delta and math.isfinite(row.mean_variance):
+        if found.delta <= request.delta and math.isfinite(row.variance):
             rows.append(row)
         else:
             left_out[method.name] = f"not certified: delta {found.delta:g}"
     if not rows:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        reasons = reasons or f"{family or 'none'} does not apply to this set and budget"
         message = (
             f"noise for {request.sensitivity!r}: no mechanism reaches epsilon="
             f"{request.epsilon!r}, delta={request.delta!r} ({reasons})"
@@ -67,6 +70,7 @@ def compare(
     error: str = "variance",
     weights: ArrayLike | None = None,
     relation: str | None = None,
+    family: str | None = None,
     exhaustive: bool = True,
 ) -> Comparison:
     """Table of every mechanism for a sensitivity set, best first.
@@ -90,6 +94,8 @@ def compare(
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours, for a number or vector, or a set that does not state it: one
         person more or less, or one person replaced by another.
+    family : str, optional
+        Mechanisms of this family only, as for `best`.
     exhaustive : bool, default True
         Whether to include mechanisms that take a second or more, or gain next to nothing. Which
         these are depends on the request alone; those left out are named in `left_out`.
@@ -98,8 +104,8 @@ def compare(
     -------
     Comparison
         Rows with `name`, `noise`, `variance`, `std`, `mean_abs`, `half_width`, `delta`, `floor`,
-        `ratio`, `promise` and `reference`, best first; `str` is the table as text, `plot(ax)` draws
-        it.
+        `ratio`, `promise` and `reference`, best first; `repr` is the table as text, `to_frame()`
+        as a data frame of pandas, and `plot()` draws it.
 
     Raises
     ------
@@ -127,8 +133,13 @@ def compare(
     >>> table[0].error <= table["Laplace"].error
     True
     """
-    request = read_request(sensitivity, epsilon, delta, error, weights, relation=relation)
-    return _compared(request, exhaustive)
+    request = read_request(
+        *(sensitivity, epsilon, delta, error, weights),
+        relation=relation,
+        family=family,
+        families=METHOD_FAMILIES,
+    )
+    return _compared(request, exhaustive, family)
 
 
 def best(
@@ -139,6 +150,7 @@ def best(
     error: str = "variance",
     weights: ArrayLike | None = None,
     relation: str | None = None,
+    family: str | None = None,
     exhaustive: bool = False,
 ) -> Mechanism:
     """Noise of minimum error for a sensitivity set among all mechanisms of the package.
@@ -159,16 +171,22 @@ def best(
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours, for a number or vector, or a set that does not state it: one
         person more or less, or one person replaced by another.
+    family : str, optional
+        Mechanisms of one family only, all of them: "k-norm", "norm-staircase", "truncated-k-norm"
+        or "generalised-gamma" (joint noise), "blocks" (joint noise by block), or "gaussian",
+        "laplace", "staircase", "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace",
+        "subbotin" or "huber" (independent coordinates).
     exhaustive : bool, default False
         Whether to include mechanisms that take a second or more, as `compare` does.
 
     Returns
     -------
     Mechanism
-        With attributes noise, variance (per coordinate), delta (certified), promise (what is
-        guaranteed, in one sentence), floor (no additive noise has a smaller mean variance for this
-        set), reference, name and left_out; `noise.rvs(size, random_state)` draws vectors, shape
-        (*size, K).
+        With attributes noise, variance (mean over the coordinates, with the weights), variances
+        (of each, shape (K,)), the same of std, mean_abs and half_width, delta (certified), promise
+        (what is guaranteed, in one sentence), floor (no additive noise has a smaller mean variance
+        for this set), reference, name and left_out; `noise.rvs(size, random_state)` draws vectors,
+        shape (*size, K).
 
     Raises
     ------
@@ -193,7 +211,14 @@ def best(
     'one person more or less'
     >>> found.noise.rvs(random_state=1).shape
     (10,)
+    >>> best([1.0, 0.5], epsilon=1.0, family="laplace").name
+    'Laplace'
     """
-    request = read_request(sensitivity, epsilon, delta, error, weights, relation=relation)
-    table = _compared(request, exhaustive)
+    request = read_request(
+        *(sensitivity, epsilon, delta, error, weights),
+        relation=relation,
+        family=family,
+        families=METHOD_FAMILIES,
+    )
+    table = _compared(request, exhaustive, family)
     return replace(table[0], left_out=table.left_out)

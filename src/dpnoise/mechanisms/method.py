@@ -32,6 +32,8 @@ class Method:
     ----------
     name : str
         As in the table.
+    family : str
+        The family of its noise, as `best` is asked for it; several mechanisms may share one.
     reference : str
         Where the mechanism is published.
     find : callable
@@ -42,6 +44,7 @@ class Method:
     """
 
     name: str
+    family: str
     reference: str
     find: Callable[[Request], Found | None]
     slow: Callable[[Request], bool] = quick

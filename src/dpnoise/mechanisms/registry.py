@@ -30,26 +30,47 @@ _GENG = "Geng, Ding, Guo & Kumar 2020"
 _RADIAL = "radial density exp(-(r / s)^p)"
 
 METHODS = (
-    Method("K-norm", _HARDT, k_norm),
+    Method("K-norm", "k-norm", _HARDT, k_norm),
     Method(
-        "staircase in the norm", "Geng & Viswanath 2016", norm_staircase, staircase_hardly_gains
+        "staircase in the norm",
+        "norm-staircase",
+        "Geng & Viswanath 2016",
+        norm_staircase,
+        staircase_hardly_gains,
     ),
-    Method("blocks", _HARDT, blocks),
-    Method("Gaussian", "Balle & Wang 2018", gaussian),
-    Method("Laplace", "Dwork, McSherry, Nissim & Smith 2006", laplace),
-    Method("staircase per coordinate", "Geng & Viswanath 2016", staircase),
-    Method("K-norm, delta used", _HARDT, partial(in_norm, "k-norm"), delta_hardly_gains),
-    Method("truncated K-norm", _GENG, partial(in_norm, "truncated-k-norm"), spends_delta),
-    Method("generalised gamma", _RADIAL, partial(in_norm, "generalised-gamma"), spends_delta),
-    Method("K-norm of an ellipsoid", _HARDT, partial(in_ellipsoid, "k-norm"), is_unlikely),
+    Method("blocks", "blocks", _HARDT, blocks),
+    Method("Gaussian", "gaussian", "Balle & Wang 2018", gaussian),
+    Method("Laplace", "laplace", "Dwork, McSherry, Nissim & Smith 2006", laplace),
+    Method("staircase per coordinate", "staircase", "Geng & Viswanath 2016", staircase),
+    Method("K-norm, delta used", "k-norm", _HARDT, partial(in_norm, "k-norm"), delta_hardly_gains),
+    Method(
+        "truncated K-norm",
+        "truncated-k-norm",
+        _GENG,
+        partial(in_norm, "truncated-k-norm"),
+        spends_delta,
+    ),
+    Method(
+        "generalised gamma",
+        "generalised-gamma",
+        _RADIAL,
+        partial(in_norm, "generalised-gamma"),
+        spends_delta,
+    ),
+    Method(
+        "K-norm of an ellipsoid", "k-norm", _HARDT, partial(in_ellipsoid, "k-norm"), is_unlikely
+    ),
     Method(
         "generalised gamma of an ellipsoid",
+        "generalised-gamma",
         _RADIAL,
         partial(in_ellipsoid, "generalised-gamma"),
         spends_delta,
     ),
     *(
-        Method(name, reference, partial(calibrated, family), partial(is_searched, family))
+        Method(name, family, reference, partial(calibrated, family), partial(is_searched, family))
         for family, (name, reference) in FAMILIES.items()
     ),
 )
+
+METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in METHODS))

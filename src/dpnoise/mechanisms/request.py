@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise._equality import EqualByValue
 from dpnoise._validation import Problems
 from dpnoise.calibration.budget import check_budget
 from dpnoise.mechanisms.floor import mean_floor
@@ -30,7 +31,7 @@ _MOST_COORDINATES = 10**6
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class Request(EqualByValue):
     """A checked request for noise.
 
     Attributes
@@ -89,6 +90,8 @@ def read_request(
     weights: ArrayLike | None,
     *,
     relation: str | None = None,
+    family: str | None = None,
+    families: tuple[str, ...] = (),
 ) -> Request:
     """A checked request; one ValueError names everything that is wrong with it."""
     problems = Problems("noise for a sensitivity set")
@@ -103,6 +106,8 @@ def read_request(
         problems.require(not both, "epsilon, delta", "one above 0", (epsilon, delta))
     known = isinstance(error, str) and error in ERRORS
     problems.require(known, "error", f"one of {', '.join(ERRORS)}", error)
+    known = family is None or (isinstance(family, str) and family in families)
+    problems.require(known, "family", f"None or one of {', '.join(families)}", family)
     values = np.ones(1)
     if weights is not None:
         values = floats(problems, "weights", weights, low=SMALLEST, high=LARGEST)

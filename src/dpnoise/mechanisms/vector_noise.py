@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from dpnoise._equality import EqualByValue
 from dpnoise.noise._arrays import draws, points
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class VectorNoise(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class IndependentNoise:
+class IndependentNoise(EqualByValue):
     """Independent noise of one shape, by coordinate as wide as `scales`.
 
     Parameters
@@ -96,7 +97,7 @@ class IndependentNoise:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockNoise:
+class BlockNoise(EqualByValue):
     """Independent noise for blocks of coordinates, each with a joint distribution of its own.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
+from dpnoise._validation import Problems, has_mask, is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -43,7 +43,9 @@ def floats(
 
 
 def _numbers(value: object) -> NDArray[np.float64] | None:
-    """`value` as float64, or None if it is no array of real numbers."""
+    """`value` as float64, or None if it is no array of real numbers or has a mask."""
+    if has_mask(value):
+        return None
     try:
         array = np.asarray(value)
         with np.errstate(over="ignore"):  # of extended precision: infinity is for the caller

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from dpnoise._equality import EqualByValue
+from dpnoise._shown import axes_or_new, data_frame, html_table
 from dpnoise.calibration.budget import check_budget
 from dpnoise.privacy.odometer.budget import Budget
 from dpnoise.sensitivity.relation import joined, promise, require_relation
 
 if TYPE_CHECKING:
+    from dpnoise._types import Array
     from dpnoise._validation import Problems
     from dpnoise.releases.entropy import Entropy
 
 
-@dataclass(frozen=True)
-class Entry:
+@dataclass(frozen=True, eq=False)
+class Entry(EqualByValue):
     """A release as `Budget` counts it.
 
     Attributes
@@ -42,13 +48,13 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Released:
-    """A private answer.
+class Released(EqualByValue):
+    """A private answer; two are equal if all that they say is.
 
     Attributes
     ----------
-    value : int, float or numpy.ndarray
-        What may be published.
+    value : int, float, numpy.ndarray or pandas.Series
+        What may be published; of a histogram of a Series, a Series by category or interval.
     noise : Noise, IntegerNoise or None
         What was added to each number; None for a quantile.
     interval95 : tuple or None
@@ -58,6 +64,10 @@ class Released:
         What it costs; already charged if a budget was passed.
     promise : str
         What is guaranteed, in one sentence.
+    edges : numpy.ndarray, shape (K + 1,), or None
+        The ends of the cells of a histogram; each cell has its lower end, the last one both.
+    categories : tuple or None
+        The labels of a histogram by category, in the order of the values.
     """
 
     value: Any
@@ -65,6 +75,94 @@ class Released:
     interval95: tuple[Any, Any] | None
     entry: Entry
     promise: str
+    edges: Array | None = None
+    categories: tuple[Any, ...] | None = None
+
+    @property
+    def _cells(self) -> list[str]:
+        """The names of the cells of a histogram, or of the one answer."""
+        if self.categories is not None:
+            return [str(label) for label in self.categories]
+        if self.edges is None:
+            return [""]
+        ends = [f"{end:g}" for end in self.edges]
+        shown = [f"[{low}, {high})" for low, high in pairwise(ends)]
+        return [*shown[:-1], shown[-1][:-1] + "]"]
+
+    def _columns(self) -> dict[str, Array]:
+        """Value and interval as arrays with one axis."""
+        columns = {"value": self.value}
+        if self.interval95 is not None:
+            columns |= {"low": self.interval95[0], "high": self.interval95[1]}
+        return {name: np.atleast_1d(np.asarray(column)) for name, column in columns.items()}
+
+    def _repr_html_(self) -> str:
+        """Value, interval and promise for notebooks."""
+        columns = self._columns()
+        rows = zip(*(map(str, column.tolist()) for column in columns.values()), strict=True)
+        cells = [(cell, *row) for cell, row in zip(self._cells, rows, strict=True)]
+        return html_table("private answer, 95 % interval", ("", *columns), cells, [self.promise])
+
+    def to_frame(self) -> Any:  # noqa: ANN401  (of pandas)
+        """Value and the ends of its interval, a row for each cell.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns value, low and high (of a quantile, value alone); the index has the
+            categories, or the cells as text.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without pandas.
+
+        Examples
+        --------
+        >>> from dpnoise import release
+        >>> asked = {"epsilon": 1.0, "relation": "add-remove"}
+        >>> released = release.histogram(["a", "a", "b"], categories=["a", "b", "c"], **asked)
+        >>> released.to_frame().index.tolist()
+        ['a', 'b', 'c']
+        """
+        index = self._cells if self.categories is None else list(self.categories)
+        return data_frame(self._columns(), index, "cell")
+
+    def plot(self, ax: Any = None) -> Any:  # noqa: ANN401  (Matplotlib is not imported)
+        """Values with their 95 % intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on axes of a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Matplotlib, if no axes are given.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from dpnoise import release
+        >>> released = release.count(120, epsilon=1.0, relation="add-remove")
+        >>> released.plot(Figure().subplots()).get_ylabel()
+        'value'
+        """
+        ax = axes_or_new(ax)
+        columns = self._columns()
+        value = columns["value"].astype(float)
+        low, high = columns.get("low", value), columns.get("high", value)
+        places = np.arange(value.size)
+        ax.errorbar(places, value, yerr=[value - low, high - value], fmt="o", color="k", capsize=3)
+        ax.set_xticks(places, self._cells)
+        ax.set_ylabel("value")
+        return ax
 
 
 class Request(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpnoise._shown import labelled_cells
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.releases.answers import Entry, Released, Request
@@ -64,7 +65,9 @@ def count(
     good = is_integer(contribution) and contribution >= 1
     problems.require(good, "contribution", "a whole number of at least 1", contribution)
     number = 0
-    if is_integer(records):
+    if not problems.unmasked("records", records):
+        pass
+    elif is_integer(records):
         number = int(records)
         if not 0 <= number <= MOST:
             problems.add("records: expected a number from 0 to 2^62, got another")
@@ -91,9 +94,12 @@ def histogram(
     """The private numbers of records in cells; each person has one record."""
     problems = Problems("release.histogram")
     request.check(problems)
+    problems.unmasked("values", values)
+    problems.unmasked("edges", edges)
     one = (edges is None) != (categories is None)
     problems.require(one, "edges, categories", "one of them", (edges, categories))
     problems.raise_if_any()
+    labels = cells = None
     if edges is not None:
         cells = np.asarray(edges, dtype=float)
         rising = cells.ndim == 1 and cells.size > 1 and bool(np.all(np.diff(cells) > 0.0))
@@ -118,7 +124,13 @@ def histogram(
     entry = Entry(*parts, relation=request.relation)
     request.charge(entry)
     value = noisy(counts, noise, None, request.entropy)
-    return _answer(value, noise, entry, request.promise(AtMost(moved, counts.size).words))
+    promise = request.promise(AtMost(moved, counts.size).words)
+    if labels is None:
+        return _answer(
+            labelled_cells(values, value, edges=cells), noise, entry, promise, edges=cells
+        )
+    value = labelled_cells(values, value, categories=labels)
+    return _answer(value, noise, entry, promise, categories=tuple(labels))
 
 
 def _numbers(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401  (an array)
@@ -147,8 +159,8 @@ def _by_label(labels: list[Any], values: Any) -> Any:  # noqa: ANN401  (counts)
     return counts
 
 
-def _answer(value: Any, noise: Any, entry: Entry, promise: str) -> Released:  # noqa: ANN401
+def _answer(value: Any, noise: Any, entry: Entry, promise: str, **cells: Any) -> Released:  # noqa: ANN401
     """The answer with the interval of noise on the integers."""
     value = int(value) if np.ndim(value) == 0 else value
     half = int(noise.isf(0.025))
-    return Released(value, noise, (value - half, value + half), entry, promise)
+    return Released(value, noise, (value - half, value + half), entry, promise, **cells)

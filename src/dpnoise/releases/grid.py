@@ -48,7 +48,7 @@ def read_grid(problems: Problems, mean_abs: Array, grid: object) -> Array:
 
 def read_values(problems: Problems, values: ArrayLike) -> Array:
     """Finite values as the doubles that they are; none is rounded."""
-    array = _array(values)
+    array = _array(problems, values)
     kind = array.dtype.kind
     if not problems.require(kind in "iuf", "values", "real numbers", array.dtype):
         return np.zeros(array.shape)
@@ -66,7 +66,7 @@ def read_values(problems: Problems, values: ArrayLike) -> Array:
 
 def read_integers(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401  (int64)
     """Values that are integers below 2^62, as int64."""
-    array = _array(values)
+    array = _array(problems, values)
     kind = array.dtype.kind
     if not problems.require(kind in "iuf", "values", "integers", array.dtype):
         return np.zeros(array.shape, dtype=np.int64)
@@ -82,7 +82,9 @@ def _refuse(problems: Problems, bad: Any, expected: str) -> None:  # noqa: ANN40
         problems.add(f"values: expected {expected}, got {count} that are not")
 
 
-def _array(values: ArrayLike) -> Any:  # noqa: ANN401  (of any type)
+def _array(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401  (of any type)
+    problems.unmasked("values", values)
+    problems.raise_if_any()  # no check behind this one may look below the mask
     try:
         return np.asarray(values)
     except ValueError:  # ragged nesting

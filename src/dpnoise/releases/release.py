@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpnoise._shown import labelled_like
 from dpnoise.releases.answers import Request
 from dpnoise.releases.counting import count, histogram
 from dpnoise.releases.entropy import Entropy
@@ -42,9 +43,10 @@ class Release:
 
     Returns
     -------
-    numpy.ndarray or float
+    numpy.ndarray, float, pandas.Series or pandas.DataFrame
         Of the shape of `values`: multiples of the grid, or integers. Coordinates without noise
-        are returned as they are.
+        are returned as they are. A Series or data frame keeps index and name, or columns, which
+        are published as they are: they must be public.
 
     Raises
     ------
@@ -88,7 +90,7 @@ class Release:
 
     def __call__(self, values: ArrayLike, noise: Any, *, grid: float | None = None) -> Any:  # noqa: ANN401
         """Values plus noise, rounded to a grid: arguments as above."""
-        return noisy(values, noise, grid, self._entropy)
+        return labelled_like(values, noisy(values, noise, grid, self._entropy))
 
     def count(
         self,
@@ -163,7 +165,9 @@ class Release:
         Returns
         -------
         Released
-            Integers, shape (K,), with their noise, intervals, entry and promise.
+            Integers, shape (K,), with their noise, intervals, entry and promise, and with edges or
+            categories. For a Series, the integers are a Series of its name, by category or by
+            interval (of which the last has its right end too).
 
         Raises
         ------

@@ -78,6 +78,8 @@ def read_bounds(problems: Problems, bounds: Any) -> tuple[float, float]:  # noqa
 
 def read_data(problems: Problems, values: ArrayLike) -> Array:
     """Numbers, of which none is missing."""
+    if not problems.unmasked("values", values):
+        return np.zeros(1)
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):

@@ -51,5 +51,5 @@ def which_noise(settings: WhichNoise) -> pd.DataFrame:
         sensitivity = sensitivity_of(name, K)
         for row in compare(sensitivity, epsilon=epsilon, delta=delta, exhaustive=False):
             bounds = upper(row.delta, DIGITS), lower(row.floor, DIGITS)
-            rows.append((name, K, epsilon, delta, row.name, row.mean_variance, *bounds))
+            rows.append((name, K, epsilon, delta, row.name, row.variance, *bounds))
     return pd.DataFrame(rows, columns=COLUMNS)

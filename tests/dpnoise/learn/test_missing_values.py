@@ -103,3 +103,17 @@ def test_names_of_columns_survive():
     frame = pd.DataFrame(with_first(X, pd.NA), columns=["a", "b"])
     assert FITS["linear"](frame, Y).feature_names_in_.tolist() == ["a", "b"]
     assert FITS["DPPCA"](frame, Y).feature_names_in_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_masked_data_are_refused_without_a_value(name):
+    hidden = np.ma.array(X, mask=X > 0.9)
+    hidden.data[-1] = 987654.0
+    with pytest.raises(ValueError, match="a masked array") as refused:
+        FITS[name](hidden, Y)
+    assert "987654" not in str(refused.value)
+
+
+def test_a_masked_target_is_refused():
+    with pytest.raises(ValueError, match="a masked array"):
+        FITS["linear"](X, np.ma.array(Y, mask=Y > 0.9))

@@ -1,6 +1,7 @@
 """`compare` and `best`: order, certificates, floor, bad input, and what is left out."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from dpnoise import L1, L2, AtMost, Box, LInf, Product, as_sensitivity
 from dpnoise.mechanisms.compare import best, compare
-from dpnoise.mechanisms.registry import METHODS
+from dpnoise.mechanisms.registry import METHOD_FAMILIES, METHODS
 
 SETS = {
     "number": 1.0,
@@ -30,8 +31,8 @@ def test_rows_are_certified_above_the_floor_and_best_first(name, delta):
     assert min(errors) >= errors[0] / (1.0 + 1e-4)
     for row in table:
         assert row.delta <= delta
-        assert row.floor <= row.mean_variance * (1.0 + 1e-9)
-        assert row.ratio == row.mean_variance / row.floor
+        assert row.floor <= row.variance * (1.0 + 1e-9)
+        assert row.ratio == row.variance / row.floor
         assert row.noise.rvs((2, 3), 1).shape == (2, 3, row.request.dimension)
         assert row.has_sampler
         assert row.reference
@@ -64,6 +65,92 @@ def test_the_best_of_an_exhaustive_search_is_the_first_of_the_table():
     assert found.name == compare(1.0, epsilon=1.0, delta=1e-3)[0].name
 
 
+@pytest.mark.parametrize("name", SETS)
+def test_an_error_is_the_mean_of_its_coordinates(name):
+    K = as_sensitivity(SETS[name]).dimension
+    weights = np.linspace(1.0, 3.0, K)
+    for row in compare(SETS[name], epsilon=1.0, delta=1e-6, weights=weights, exhaustive=False):
+        for error in ("variance", "mean_abs", "half_width", "std"):
+            assert isinstance(getattr(row, error), float)
+        means = {
+            row.variance: row.variances,
+            row.std**2: row.stds**2,
+            row.mean_abs: row.mean_abs_values,
+            row.half_width: row.half_widths,
+        }
+        for mean, values in means.items():
+            assert values.shape == (K,)
+            assert mean == pytest.approx(np.average(values, weights=weights), rel=1e-12)
+        np.testing.assert_array_equal(row.variances, row.noise.var())
+        assert np.all(row.mean_abs_values <= row.stds * (1.0 + 1e-12))  # Jensen
+
+
+def test_equal_coordinates_have_the_mean():
+    row = compare([1.0, 1.0], epsilon=1.0)["K-norm"]
+    assert row.variance == row.variances[0] == row.variances[1] == pytest.approx(4.0)
+    assert round(best([1.0, 0.5], epsilon=1.0).variance, 2) > 0.0
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_what_is_asked_twice_is_equal(name):
+    table = compare(SETS[name], epsilon=1.0, delta=1e-6, exhaustive=False)
+    assert table == compare(SETS[name], epsilon=1.0, delta=1e-6, exhaustive=False)
+    found = best(SETS[name], epsilon=1.0, delta=1e-6)
+    assert found == table[0]
+    assert len({found, *table}) == len(table)
+    assert all(one != other for one, other in pairwise(table))
+    others = [
+        best(SETS[name], epsilon=1.0, delta=2e-6),
+        best(SETS[name], epsilon=1.0, delta=1e-6, relation="add-remove"),
+        best(SETS[name], epsilon=1.0, delta=1e-6, error="mean-abs"),
+    ]
+    assert all(found != other for other in others)
+    assert found != 1.0
+
+
+def test_weights_are_compared():
+    asked = [best([1.0, 0.5], epsilon=1.0, weights=weights) for weights in ([1, 1], [1, 2])]
+    assert asked[0] == best([1.0, 0.5], epsilon=1.0)
+    assert asked[0] != asked[1]
+
+
+def test_a_data_frame_has_the_rows():
+    table = compare([1.0, 0.5], epsilon=1.0, delta=1e-6, exhaustive=False)
+    frame = table.to_frame()
+    assert frame.index.tolist() == [row.name for row in table]
+    for name in frame.columns:
+        assert frame[name].tolist() == [getattr(row, name) for row in table]
+    assert table[1].to_frame().equals(frame.iloc[1:2])
+
+
+def test_html_has_the_cells_and_no_markup_of_others():
+    table = compare([1.0, 0.5], epsilon=1.0, exhaustive=False)
+    text = table._repr_html_()
+    assert text.count("<tr>") == len(table) + 1
+    assert all(f"<td>{cell}</td>" in text for row in table for cell in row.cells()[1:-1])
+    assert "mean |error|" in text
+    one = replace(table[0], name="<b>")._repr_html_()
+    assert "&lt;b&gt;" in one
+    assert "<b>" not in one
+    assert f"<td>{table[0].promise}</td>" in one
+
+
+def test_plots_return_the_axes_given_or_new_ones():
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    row = best([1.0, 0.5, 0.0], epsilon=1.0)
+    axes = figure.subplots()
+    assert row.plot(axes) is axes
+    widths, stds, floor = (line.get_ydata() for line in axes.get_lines())
+    assert widths.tolist() == row.half_widths.tolist()
+    assert stds.tolist() == row.stds.tolist()
+    assert set(floor) == {math.sqrt(row.floor)}
+    with pyplot.rc_context({"backend": "agg"}):
+        new = row.plot()
+        assert new.get_figure() is not figure
+        pyplot.close(new.get_figure())
+
+
 def test_errors_decide_the_order():
     ball = 1.0 / np.arange(1.0, 6.0)
     by = {
@@ -80,10 +167,10 @@ def test_weights_count_in_error_and_floor():
     weights = [1.0, 0.0001]
     row = best([1.0, 10.0], epsilon=1.0, weights=weights)
     variances = row.variances
-    assert row.mean_variance == pytest.approx(np.average(variances, weights=weights))
-    assert 0.0 < row.floor <= row.mean_variance
+    assert row.variance == pytest.approx(np.average(variances, weights=weights))
+    assert 0.0 < row.floor <= row.variance
     scaled = best([1.0, 10.0], epsilon=1.0, weights=[1e90, 1e86])
-    assert scaled.mean_variance == pytest.approx(row.mean_variance, rel=1e-9)
+    assert scaled.variance == pytest.approx(row.variance, rel=1e-9)
 
 
 def test_a_coordinate_that_cannot_change_is_released_as_it_is():
@@ -91,7 +178,7 @@ def test_a_coordinate_that_cannot_change_is_released_as_it_is():
     assert row.variances[[0, 2]].tolist() == [0.0, 0.0]
     assert np.all(row.noise.rvs(50, 2)[:, [0, 2]] == 0.0)
     alone = best(1.0, epsilon=1.0, delta=1e-6)
-    assert row.mean_variance == pytest.approx(alone.mean_variance / 3.0, rel=1e-9)
+    assert row.variance == pytest.approx(alone.variance / 3.0, rel=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-90, 1e-3, 1e90])
@@ -106,7 +193,7 @@ def test_sensitivities_of_any_size_scale(unit):
 def test_many_coordinates(K):
     row = best(LInf(1.0, of=K), epsilon=1.0, delta=1e-6)
     assert row.delta <= 1e-6
-    assert row.floor <= row.mean_variance
+    assert row.floor <= row.variance
 
 
 def test_text_rows_and_plot():
@@ -116,7 +203,7 @@ def test_text_rows_and_plot():
     assert f"{table.floor:.4g}" in text
     assert "exhaustive=True" in text
     assert len(table) == len(list(table)) == len(table.rows)
-    assert "<pre>" in table._repr_html_()
+    assert repr(table) == text
     assert table[0].name in repr(table[0])
     with pytest.raises(KeyError, match=r"expected one of .*Laplace"):
         table["nothing"]
@@ -178,3 +265,35 @@ def test_a_table_states_the_budget_that_all_rows_keep():
     assert f"promise: {table.promise}" in str(table).splitlines()
     with pytest.raises(ValueError, match="'replace-one' and 'add-remove'"):
         best(L1(1.0, relation="replace-one"), epsilon=1.0, relation="add-remove")
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """Return the tables of all families: one number, two coordinates."""
+    return {K: compare([1.0, 0.2][:K], epsilon=1.0, delta=1e-3) for K in (1, 2)}
+
+
+@pytest.mark.parametrize("family", [name for name in METHOD_FAMILIES if name != "blocks"])
+def test_one_family_is_what_the_table_has_of_it(family, everything):
+    names = {method.name for method in METHODS if method.family == family}
+    K = 1 if family == "subbotin" else 2  # of one coordinate only
+    asked = {"sensitivity": [1.0, 0.2][:K], "epsilon": 1.0, "delta": 1e-3}
+    table = compare(**asked, family=family)
+    assert list(table) == [row for row in everything[K] if row.name in names]
+    assert best(**asked, family=family) == table[0]
+
+
+def test_blocks_are_a_family():
+    few = Product(LInf(1.0, of=3), LInf(0.01, of=3))
+    assert best(few, epsilon=1.0, family="blocks").name == "blocks"
+
+
+def test_a_family_that_does_not_apply_or_exist_says_so():
+    with pytest.raises(RuntimeError, match="gaussian does not apply to this set and budget"):
+        best(1.0, epsilon=1.0, family="gaussian")
+    with pytest.raises(
+        ValueError, match=r"family: expected None or one of .*laplace.*got 'cauchy'"
+    ):
+        best(1.0, epsilon=1.0, family="cauchy")
+    with pytest.raises(ValueError, match=r"epsilon: .*family: .*got \['laplace'\]"):
+        compare(1.0, epsilon=-1.0, family=["laplace"])

@@ -45,7 +45,7 @@ def test_the_example_of_blocks():
     ball = Box((1.0,) * 5 + (0.01,) * 500)
     table = compare(ball, epsilon=1.0, delta=1e-6, exhaustive=False)
     for name, printed in (("blocks", "2.99"), ("Gaussian", "3.53"), ("K-norm", "855")):
-        assert f"{table[name].mean_variance:.3g}" == printed
+        assert f"{table[name].variance:.3g}" == printed
         assert f"{printed} with" in PAGE
 
 
@@ -54,5 +54,5 @@ def test_the_gain_of_the_l2_ball_around_the_box(K, gain):
     found = best(LInf(1.0, of=K), epsilon=1.0, delta=1e-6)
     normal = float(gaussian_sigma(1.0, 1e-6)) ** 2 * K
     assert found.name == "K-norm of an ellipsoid"
-    assert 100.0 * (1.0 - found.mean_variance / normal) == pytest.approx(gain, abs=0.5)
+    assert 100.0 * (1.0 - found.variance / normal) == pytest.approx(gain, abs=0.5)
     assert f"{gain} % of" in PAGE or f"{gain} % at" in PAGE

@@ -18,7 +18,7 @@ def found(K, epsilon, delta, effort=FAST):
 def gamma(K, epsilon, delta):
     """Return the mean variance of generalised gamma noise."""
     ball = L2(1.0, K)
-    return calibrate_joint("generalised-gamma", ball, epsilon=epsilon, delta=delta).mean_square
+    return calibrate_joint("generalised-gamma", ball, epsilon=epsilon, delta=delta).variance
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,21 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 
-from dpnoise import Budget, BudgetExceededError, privacy_profile, release, vector_profile
+from dpnoise import (
+    Budget,
+    BudgetExceededError,
+    DiscreteLaplace,
+    Laplace,
+    best,
+    privacy_profile,
+    release,
+    vector_profile,
+)
 from dpnoise.releases.totals import _exact_sum
 from exact_release import seeded
 
@@ -184,3 +195,94 @@ def test_no_relation_is_assumed(name):
             ValueError, match=r"relation: expected .*of the Budget or as relation=, got None"
         ):
             RECORDS[name](**asked, **ALONE)
+
+
+HIDDEN = 987654  # below the mask
+MASKED = np.ma.array([1, HIDDEN, 2], mask=[False, True, False])
+
+
+@pytest.mark.parametrize(
+    "values", [MASKED, list(MASKED), [MASKED], MASKED.astype(object)], ids=repr
+)
+@pytest.mark.parametrize(
+    "helper",
+    [
+        lambda values: release(values, Laplace(1e-9)),
+        lambda values: release(values, DiscreteLaplace(0.01)),
+        lambda values: release.count(values, **ONE),
+        lambda values: release.histogram(values, edges=[0, 3, 10**6], **ONE),
+        lambda values: release.histogram(values, categories=[1, 2, HIDDEN], **ONE),
+        lambda values: release.sum(values, bounds=(0, 10**6), **ONE),
+        lambda values: release.mean(values, bounds=(0, 10**6), **ONE),
+        lambda values: release.quantile(values, 0.5, bounds=(0, 10**6), **ONE),
+    ],
+)
+def test_no_value_below_a_mask_is_released_or_shown(helper, values):
+    with pytest.raises(ValueError, match="a masked array") as refused:
+        helper(values)
+    assert str(HIDDEN) not in str(refused.value)
+
+
+def test_a_series_keeps_index_and_name():
+    given = pd.Series([5, 7, 9], index=["x", "y", "z"], name="visits")
+    for noise in (DiscreteLaplace(2.0), Laplace(2.0), best([1, 1, 1], epsilon=1.0).noise):
+        found = release(given, noise)
+        assert isinstance(found, pd.Series)
+        assert found.name == "visits"
+        assert found.index.equals(given.index)
+    frame = pd.DataFrame([[1.0, 2.0]], index=["day"], columns=["a", "b"])
+    assert release(frame, Laplace(1.0)).columns.tolist() == ["a", "b"]
+    tiny = seeded(1)(given, DiscreteLaplace(0.05))  # P(noise = 0) = 1 - 4e-9
+    assert tiny.equals(given)
+
+
+def test_a_histogram_says_which_cell_is_which():
+    given = pd.Series(["a", "c", "c"], name="colour", index=[3, 1, 2])
+    sure = {"epsilon": 60.0, **WHO}
+    by_label = seeded(1).histogram(given, categories=iter(["c", "b", "a"]), **sure)
+    assert by_label.categories == ("c", "b", "a")
+    assert by_label.edges is None
+    assert by_label.value.to_dict() == {"c": 2, "b": 0, "a": 1}
+    assert by_label.value.name == by_label.value.index.name == "colour"
+    assert by_label.interval95[0].index.equals(by_label.value.index)
+    plain = seeded(1).histogram(given.tolist(), categories=["c", "b", "a"], **sure)
+    assert plain.value.tolist() == [2, 0, 1]
+    assert isinstance(plain.value, np.ndarray)
+    ages = pd.Series([1.0, 9.0, 10.0, 2.0])
+    by_edge = seeded(1).histogram(ages, edges=[0, 5, 10], **sure)
+    assert by_edge.edges.tolist() == [0.0, 5.0, 10.0]
+    assert by_edge.value.to_dict() == {pd.Interval(0, 5, "left"): 2, pd.Interval(5, 10, "left"): 2}
+    pairs = [("a", 1), ("b", 2)]
+    by_pair = seeded(1).histogram(pd.Series([pairs[0]]), categories=pairs, **sure)
+    assert by_pair.value.index.tolist() == by_pair.to_frame().index.tolist() == pairs
+
+
+def test_answers_compare_by_value():
+    found = [seeded(4).histogram([1.0, 2.0], edges=[0, 1, 3], **ONE) for _ in range(2)]
+    assert found[0] == found[1]
+    assert len(set(found)) == 1
+    assert found[0] != seeded(4).histogram([1.0, 2.0], edges=[0, 2, 3], **ONE)
+    series = [seeded(4).histogram(pd.Series([1.0]), edges=[0, 1, 3], **ONE) for _ in range(2)]
+    assert series[0] == series[1]
+    assert series[0] != found[0]
+    assert seeded(4).count(3, **ONE) != seeded(4).count(3, epsilon=2.0, **WHO)
+    assert seeded(4).quantile([1.0], 0.5, bounds=(0, 1), **ONE) != found[0]
+
+
+def test_answers_as_frame_html_and_picture():
+    found = seeded(4).histogram([1.0, 2.0], edges=[0, 1.5, 3], **ONE)
+    frame = found.to_frame()
+    assert frame.index.tolist() == ["[0, 1.5)", "[1.5, 3]"]
+    assert frame["value"].tolist() == found.value.tolist()
+    assert frame["high"].tolist() == found.interval95[1].tolist()
+    for answer in (found, release.count(3, **ONE), release.sum([1.0], bounds=(0, 1), **ONE)):
+        assert answer.promise in answer._repr_html_()
+        assert len(answer.to_frame()) == np.size(answer.value)
+        axes = Figure().subplots()
+        assert answer.plot(axes) is axes
+        assert len(axes.get_xticklabels()) == np.size(answer.value)
+    middle = release.quantile([1.0], 0.5, bounds=(0, 1), **ONE)
+    assert middle.to_frame().columns.tolist() == ["value"]
+    assert len(middle.plot(Figure().subplots()).containers) == 1
+    labels = release.histogram(["a"], categories=["a", "<b>"], **ONE)
+    assert "&lt;b&gt;" in labels._repr_html_()

@@ -74,16 +74,16 @@ def test_variance_of_k_norm_noise(m, K, relation, variance):
     """Published values, given to as many digits as they have, at epsilon = 1."""
     found = calibrate_joint("k-norm", Counts(m, of=K, relation=relation), epsilon=1.0)
     assert found.delta == 0.0
-    assert found.variance == pytest.approx(np.full(K, variance), rel=4e-4)
+    assert found.variances == pytest.approx(np.full(K, variance), rel=4e-4)
     if m == K and relation == ADDED:
-        assert found.mean_square == pytest.approx((K + 2) * (K + 3) / 6, rel=1e-14)
+        assert found.variance == pytest.approx((K + 2) * (K + 3) / 6, rel=1e-14)
 
 
 def test_fewer_signs_need_less_noise():
     """Both sets lie in those of `AtMost` that ignore the signs."""
 
     def variance(ball):
-        return calibrate_joint("k-norm", ball, epsilon=1.0).mean_square
+        return calibrate_joint("k-norm", ball, epsilon=1.0).variance
 
     assert variance(Counts(3, of=12, relation=ADDED)) < 0.86 * variance(AtMost(3, of=12))
     assert variance(AtMost(6, of=12)) == pytest.approx(48.5, abs=0.05)
@@ -396,7 +396,7 @@ def test_independent_noise_for_a_histogram_and_the_way_around():
     # The last count has the same variance: all permutations leave the plane's set as it is.
     covariance = np.cov(better.noise.rvs(200_000, 9).T)
     assert np.sum(covariance) == pytest.approx(better.variances[0], rel=0.02)
-    assert better.mean_variance < found.mean_variance
+    assert better.variance < found.variance
 
 
 # --- all of the package --------------------------------------------------------------------------

@@ -21,7 +21,7 @@ def test_each_point_has_its_mechanisms_best_first(table):
     for (name, K, epsilon, delta), rows in points:
         found = best(sensitivity_of(name, K), epsilon=epsilon, delta=delta)
         assert rows["mechanism"].iloc[0] == found.name
-        assert rows["variance"].iloc[0] == found.mean_variance
+        assert rows["variance"].iloc[0] == found.variance
         assert {"Laplace", "Gaussian"} - set(rows["mechanism"]) <= (
             {"Gaussian"} if not delta else set()
         )

@@ -1,0 +1,80 @@
+"""Results as data frames, as HTML and on axes, and answers with the labels of what was given.
+
+pandas and Matplotlib are imported where a user asks for what they make, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+from typing import TYPE_CHECKING, Any
+
+from dpnoise._extras import imports_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+
+def data_frame(columns: Mapping[str, object], index: Any, name: Hashable) -> Any:  # noqa: ANN401
+    """A data frame of pandas with a named index."""
+    with imports_of("frames"):
+        import pandas as pd  # noqa: PLC0415
+    return pd.DataFrame(dict(columns), index=pd.Index(index, name=name, tupleize_cols=False))
+
+
+def axes_or_new(ax: Any) -> Any:  # noqa: ANN401  (Matplotlib's)
+    """The axes given, or those of a new figure of pyplot."""
+    if ax is not None:
+        return ax
+    with imports_of("plot"):
+        from matplotlib import pyplot as plt  # noqa: PLC0415
+    return plt.subplots(layout="constrained")[1]
+
+
+def html_table(
+    caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()
+) -> str:
+    """A table in HTML; all texts are escaped, the first cell of a row is its head."""
+
+    def cells(texts: Sequence[str], tag: str) -> str:
+        return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
+
+    body = "".join(f"<tr>{cells(row[:1], 'th')}{cells(row[1:], 'td')}</tr>" for row in rows)
+    head = f"<thead><tr>{cells(header, 'th')}</tr></thead>" if header else ""
+    below = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
+    title = f"<caption>{html.escape(caption)}</caption>"
+    return f"<div><table>{title}{head}<tbody>{body}</tbody></table>{below}</div>"
+
+
+def is_data_frame(df: object) -> bool:
+    """Whether it is a data frame of pandas, which is not imported for the question."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(df, pandas.DataFrame)
+
+
+def labelled_cells(
+    values: object,
+    counts: Any,  # noqa: ANN401
+    *,
+    edges: object = None,
+    categories: Iterable[object] = (),
+) -> Any:  # noqa: ANN401
+    """Counts by cell: of a Series, as a Series of its name by category or interval."""
+    pandas = sys.modules.get("pandas")  # which a Series has imported
+    if pandas is None or not isinstance(values, pandas.Series):
+        return counts
+    if edges is None:
+        index = pandas.Index(list(categories), name=values.name, tupleize_cols=False)
+    else:
+        index = pandas.IntervalIndex.from_breaks(edges, closed="left", name=values.name)
+    return pandas.Series(counts, index=index, name=values.name)
+
+
+def labelled_like(values: object, answer: Any) -> Any:  # noqa: ANN401
+    """The answer with index and name, or columns, of values that are a Series or a data frame."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(values, pandas.Series):
+        return pandas.Series(answer, index=values.index, name=values.name)
+    if pandas is not None and isinstance(values, pandas.DataFrame):
+        return pandas.DataFrame(answer, index=values.index, columns=values.columns)
+    return answer
