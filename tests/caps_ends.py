@@ -3,6 +3,7 @@
 # --- Loops and solvers that end by themselves.
 ENDS = {
     "dpnoise.certificates.checker mills while": "each term is below half the one before",
+    "dpnoise.auditing.lattice _step while": "the step halves at least, down to the finest",
     "dpnoise.releases.entropy Entropy.integers while": (
         "a rejection sampler: ends with probability 1"
     ),

@@ -12,19 +12,21 @@ and a claim is contradicted where it allows no p as large as low beside a q as s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpnoise.auditing.confidence import clopper_pearson, proved_delta, proved_epsilon
-from dpnoise.auditing.event import choose
+from dpnoise.auditing.event import choose, statistic_candidates
+from dpnoise.auditing.lattice import lattice_candidates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from dpnoise._types import Array
     from dpnoise.auditing.claim import Claim
-    from dpnoise.auditing.event import Counts, Event, Score
+    from dpnoise.auditing.event import AnyEvent, Counts, Score
     from dpnoise.auditing.statistics import Statistics
 
     Pair = tuple[Array, Array]
@@ -44,7 +46,8 @@ class Judged:
     event : str
         The event in words.
     level : float
-        The threshold of the statistic.
+        The threshold of the statistic; of an event on the lattice of outputs the number of which
+        they are multiples, the step, or the number of values.
     likelier_on : str
         "first" or "second": the input on which the event has the probability p.
     hits, false_hits : int
@@ -126,8 +129,13 @@ def choosing_size(size: int) -> int:
     return min(size // 2, max(size // 4, _SMALL), _LARGE)
 
 
-def chosen(runs: Pair, statistics: Statistics, plan: Plan) -> list[Event]:
-    """The events that prove most, by outputs that do not judge."""
+def chosen(
+    runs: Pair, statistics: Statistics, plan: Plan, *, lattice: bool = True
+) -> list[AnyEvent]:
+    """The events that prove most, by outputs that do not judge.
+
+    `lattice` admits events on the lattice of the outputs.
+    """
     size = len(runs[0])
 
     def bounds(hits: Counts, false_hits: Counts) -> Pair:
@@ -156,22 +164,26 @@ def chosen(runs: Pair, statistics: Statistics, plan: Plan) -> list[Event]:
 
         scores += [excess, significance]
     values = statistics.values(runs[0]), statistics.values(runs[1])
-    return choose(values, scores)
+    outputs = lattice_candidates(runs) if lattice else ()
+    return choose(chain(statistic_candidates(values), outputs), scores)
 
 
-def judged(draw: Draw, size: int, statistics: Statistics, events: list[Event], plan: Plan) -> Audit:
+def judged(
+    draw: Draw, size: int, statistics: Statistics, events: Sequence[AnyEvent], plan: Plan
+) -> Audit:
     """The audit by `size` further outputs on each input, for events that do not depend on them."""
     counts = np.zeros((len(events), 2), dtype=np.int64)
     for start in range(0, size, _CHUNK):
-        first, second = map(statistics.values, draw(min(_CHUNK, size - start)))
-        counts += np.array([event.counts(first, second) for event in events])
+        outputs = draw(min(_CHUNK, size - start))
+        values = statistics.values(outputs[0]), statistics.values(outputs[1])
+        counts += np.array([event.counts(outputs, values) for event in events])
     each = plan.miss / (2.0 * len(events))
     low, _ = clopper_pearson(counts[:, 0], size, each)
     _, high = clopper_pearson(counts[:, 1], size, each)
     found = tuple(
         Judged(
             event.words(statistics.names),
-            event.sign * event.level,
+            event.threshold,
             "second" if event.swapped else "first",
             int(hits),
             int(false_hits),

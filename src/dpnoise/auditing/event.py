@@ -3,21 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
 
+    Pair = tuple[Array, Array]
     Counts = NDArray[np.int64]
     Score = Callable[[Counts, Counts], Array]
 
 _THRESHOLDS = 200  # for each statistic and direction, evenly, and as many towards either end
+
+
+class AnyEvent(Protocol):
+    """Event of outputs or of their statistics, which are given on either input."""
+
+    @property
+    def swapped(self) -> bool:
+        """Whether p belongs to the second input."""
+
+    @property
+    def threshold(self) -> float:
+        """The number that it is about."""
+
+    def counts(self, outputs: Pair, statistics: Pair) -> tuple[int, int]:
+        """Frequencies of the event on either input, that of p first."""
+
+    def words(self, names: tuple[str, ...]) -> str:
+        """Wording of the event, for statistics of these names."""
+
+
+class SomeEvents(Protocol):
+    """Events among which to choose, with their frequencies on either input."""
+
+    @property
+    def hits(self) -> tuple[Counts, Counts]:
+        """The frequencies."""
+
+    def event(self, place: int, *, swapped: bool) -> AnyEvent:
+        """One of the events; `swapped` if p belongs to the second input."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +60,15 @@ class Event:
     exact: bool
     swapped: bool  # whether p belongs to the second input
 
-    def counts(self, first: Array, second: Array) -> tuple[int, int]:
-        """Frequencies of the event on either input, that of p first; statistics are given."""
+    @property
+    def threshold(self) -> float:
+        """The threshold of the statistic."""
+        return self.sign * self.level
+
+    def counts(self, outputs: Pair, statistics: Pair) -> tuple[int, int]:  # noqa: ARG002
+        """Frequencies of the event on either input, that of p first."""
         found = []
-        for values in (first, second):
+        for values in statistics:
             signed = self.sign * values[:, self.column]
             hits = signed == self.level if self.exact else signed >= self.level
             found.append(int(np.count_nonzero(hits)))
@@ -57,6 +92,10 @@ class _Candidates(NamedTuple):
     levels: Array
     hits: tuple[Counts, Counts]
 
+    def event(self, place: int, *, swapped: bool) -> Event:
+        """One of the events; `swapped` if p belongs to the second input."""
+        return Event(self.column, self.sign, float(self.levels[place]), self.exact, swapped)
+
 
 def thresholds(levels: Array) -> list[Event]:
     """Events of one statistic at given levels, in both directions and from either side."""
@@ -68,14 +107,11 @@ def thresholds(levels: Array) -> list[Event]:
     ]
 
 
-def choose(runs: tuple[Array, Array], scores: list[Score]) -> list[Event]:
-    """The event of maximum score, for each score of the frequencies behind p and q.
-
-    `runs` are statistics on either input, of shape (n, m).
-    """
-    best = [Event(0, 1.0, 0.0, exact=False, swapped=False)] * len(scores)
+def choose(candidates: Iterable[SomeEvents], scores: list[Score]) -> list[AnyEvent]:
+    """The event of maximum score, for each score of the frequencies behind p and q."""
+    best: list[AnyEvent] = [Event(0, 1.0, 0.0, exact=False, swapped=False)] * len(scores)
     maximum = [-np.inf] * len(scores)
-    for some in _candidates(runs):
+    for some in candidates:
         for swapped in (False, True):
             hits, false_hits = some.hits[swapped], some.hits[not swapped]
             for k, score in enumerate(scores):
@@ -83,13 +119,12 @@ def choose(runs: tuple[Array, Array], scores: list[Score]) -> list[Event]:
                 if gain.size and gain.max() > maximum[k]:
                     place = int(gain.argmax())
                     maximum[k] = float(gain[place])
-                    level = float(some.levels[place])
-                    best[k] = Event(some.column, some.sign, level, some.exact, swapped)
+                    best[k] = some.event(place, swapped=swapped)
     return list(dict.fromkeys(best))
 
 
-def _candidates(runs: tuple[Array, Array]) -> Iterator[_Candidates]:
-    """All events among which to choose: thresholds evenly and towards the ends, and ties."""
+def statistic_candidates(runs: Pair) -> Iterator[_Candidates]:
+    """Events of statistics, shape (n, m): thresholds evenly and towards the ends, and ties."""
     for column in range(runs[0].shape[1]):
         parts = [np.sort(part[:, column]) for part in runs]
         values, counts = np.unique(np.concatenate(parts), return_counts=True)

@@ -116,7 +116,8 @@ def audit_noise(
     plan = Plan(delta, claim, 1.0 - false_alarm / audits)
     choosing = choosing_size(total)
     statistics = likelihood(noise, shift)
-    events = chosen(pair(choosing), statistics, plan)
+    # It is this audit that shifts the draws, in doubles: their low-order bits say nothing.
+    events = chosen(pair(choosing), statistics, plan, lattice=False)
     found = judged(pair, total - choosing, statistics, events, plan)
     return found if epsilon is None else _with_budget(found, noise, sensitivity, epsilon, delta)
 

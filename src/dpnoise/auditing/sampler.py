@@ -65,7 +65,9 @@ def audit_sampler(
         Thresholds of `statistic`, at most 10,000, fixed before the outputs are seen. All outputs
         then judge the events 'at least' and 'at most' each of them, corrected for their number. By
         default a part of the outputs (a quarter, half of fewer than 20,000, at most four million)
-        chooses one to three events, and the others judge them, corrected for that number.
+        chooses one to three events, and the others judge them, corrected for that number. Among
+        those to choose from are events on the lattice of the outputs: their lowest set bits by
+        magnitude, values that recur, and gaps between them.
     seed : int or numpy.random.Generator
         Of the generator of functions.
 
@@ -82,19 +84,28 @@ def audit_sampler(
     References
     ----------
     Jagielski, Ullman & Oprea, "Auditing differentially private machine learning", NeurIPS 2020.
+    Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
 
     Examples
     --------
-    >>> from dpnoise import audit_sampler
+    >>> from dpnoise import DiscreteLaplace, audit_sampler
     >>> def zero(size, generator):
-    ...     return generator.laplace(0.0, 1.0, size)
+    ...     return DiscreteLaplace(1.0).rvs(size, generator)
     >>> def one(size, generator):
-    ...     return generator.laplace(1.0, 1.0, size)
+    ...     return 1 + DiscreteLaplace(1.0).rvs(size, generator)
     >>> found = audit_sampler(zero, one, size=100_000)
     >>> 0.9 < found.epsilon <= 1.0
     True
     >>> audit_sampler(zero, one, epsilon=0.8, size=100_000).contradicted
     True
+
+    Laplace noise added to doubles tells by the low-order bits what it was added to:
+
+    >>> def rough(size, generator):
+    ...     return 1.0 + generator.laplace(0.0, 1.0, size)
+    >>> found = audit_sampler(lambda n, rng: rng.laplace(0.0, 1.0, n), rough, size=10_000)
+    >>> found.epsilon > 5.0, found.events[0].event
+    (True, '|output 0| < 2^-1 and no multiple of 2^-53')
     """
     problems = Problems("audit")
     problems.number("delta", delta, low=0.0, high=1.0)

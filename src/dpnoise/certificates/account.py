@@ -2,9 +2,11 @@
 
 Noise in the norm of a set, for another set: with c the largest norm of a difference, the noise
 protects c times its own set, and is in that norm the same noise with its lengths divided by c.
-Blocks: the pure losses of blocks add up to epsilon_1; with a Gaussian block, whose delta is
-delta_G, all of them have delta <= p delta_G(epsilon - epsilon_1) + (1 - p) delta_G(epsilon +
-epsilon_1), p = 1 / (1 + exp(-epsilon_1)), by randomized response (docs/certificates.md).
+Blocks: all Gaussian ones are one quadratic form of the difference, whose largest value over the
+set gives their delta_G exactly; the pure losses of the others add up to at most epsilon_1. All of
+them have delta >= delta_G(epsilon), by leaving the others out, and delta <= p delta_G(epsilon -
+epsilon_1) + (1 - p) delta_G(epsilon + epsilon_1), p = 1 / (1 + exp(-epsilon_1)), by randomized
+response (docs/certificates.md).
 """
 
 from __future__ import annotations
@@ -14,18 +16,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpnoise.calibration.certify import PURE
 from dpnoise.certificates.bounds import (
     DOMINATED,
+    GAUSSIAN,
     RESPONSE,
     Bounds,
     dominated_delta,
-    families_of,
     gaussian_delta,
     independent_bounds,
     pure_loss,
     response_delta,
-    squared_mu,
+    weights_of,
 )
 from dpnoise.certificates.sizes import projected, size_in_norm
 from dpnoise.joint.profile import radial_delta_bounds
@@ -34,6 +38,7 @@ from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.k_norm import KNorm
+from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.noise.staircase_2d import Staircase2D
 from dpnoise.sensitivity.balls import L1, L2, LInf
@@ -45,6 +50,7 @@ RADIAL, RESPONSE_AND_GAUSSIAN = "layers of the norm", "randomized response and G
 _CELLS = 2**16  # as many as calibration takes
 _BALLS: dict[float, type[L1 | L2 | LInf]] = {1.0: L1, 2.0: L2, math.inf: LInf}
 _ERROR = 1e-11
+_SCALES: dict[type, str] = {Gaussian: "sigma", Laplace: "beta"}  # of blocks that one form describes
 
 
 def unit_ball(noise: Any) -> Sensitivity | None:  # noqa: ANN401  (any noise)
@@ -116,32 +122,49 @@ def _joint_bounds(noise: Any, ball: Sensitivity, epsilon: float) -> Bounds:  # n
     return Bounds(min(lower, best), best, account)
 
 
+def _each(noise: IndependentNoise, ball: Sensitivity, name: str) -> list[Fraction]:
+    """One over the scale of each coordinate, 0 of those that cannot change."""
+    found = weights_of(noise, ball, name)
+    return [found] * ball.dimension if isinstance(found, Fraction) else list(found)
+
+
 def _blocks_bounds(noise: BlockNoise, ball: Sensitivity, epsilon: float) -> Bounds:
     """Bounds of blocks, of which some may be Gaussian."""
-    covered = {int(i) for at, _ in noise.blocks for i in at}
-    bare = [k for k in range(ball.dimension) if k not in covered and ball.box[k] > 0.0]
-    if bare:
-        message = f"noise: expected some for each coordinate that can change, got none for {bare}"
+    active = ball.active
+    bare = active.copy()
+    for at, _ in noise.blocks:
+        bare[at] = False
+    if bare.any():
+        expected = "expected some for each coordinate that can change"
+        message = f"noise: {expected}, got none for coordinate {int(np.argmax(bare))}"
         raise ValueError(message)
     loss: Fraction | float = Fraction(0)
-    square = Fraction(0)
+    weights = {"sigma": [Fraction(0)] * ball.dimension, "beta": [Fraction(0)] * ball.dimension}
     for at, part in noise.blocks:
+        if not active[at].any():
+            continue
         inner = projected(ball, at.tolist())
-        if isinstance(part, IndependentNoise) and families_of(part) == {Gaussian}:
-            square += squared_mu(part, inner)
+        name = _SCALES.get(type(part.unit)) if isinstance(part, IndependentNoise) else None
+        if name is not None and isinstance(part, IndependentNoise):
+            for k, weight in zip(at.tolist(), _each(part, inner, name), strict=True):
+                weights[name][k] = weight
         else:
             more = loss_of(part, inner)
             loss = math.inf if math.inf in (loss, more) else Fraction(loss) + Fraction(more)
+    square = ball.largest_power_sum(weights["sigma"], 2)
+    loss += ball.largest_power_sum(weights["beta"], 1)
     if square == 0:
         return Bounds(0.0, response_delta(loss, epsilon), PURE if loss <= epsilon else RESPONSE)
+    lower, upper = gaussian_delta(square, epsilon)
+    if loss == 0:
+        return Bounds(lower, upper, GAUSSIAN)
     if loss == math.inf:
-        return Bounds(0.0, 1.0, RESPONSE_AND_GAUSSIAN)
+        return Bounds(lower, 1.0, RESPONSE_AND_GAUSSIAN)
     spent = as_double_above(loss)
     p = 1.0 / (1.0 + math.exp(-spent))
     below = -as_double_above(-(Fraction(epsilon) - Fraction(spent)))
     above = -as_double_above(-(Fraction(epsilon) + Fraction(spent)))
     first, second = (gaussian_delta(square, x)[1] for x in (below, above))
-    lower = gaussian_delta(square, epsilon)[0] if loss == 0 else 0.0
     upper = min((p * first + (1.0 - p) * second) * (1.0 + _ERROR), 1.0)
     return Bounds(min(lower, upper), upper, RESPONSE_AND_GAUSSIAN)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
 from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
-from dpnoise.certificates.sizes import largest_power_sum, root_above, sides
+from dpnoise.certificates.sizes import MOST_UNEQUAL, sides
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.gaussian import Gaussian
@@ -28,13 +28,14 @@ from dpnoise.privacy.odometer.ledger import largest_loss
 from dpnoise.privacy.vector import vector_profile
 from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.power_sums import root_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dpnoise.certificates.sizes import Weights
     from dpnoise.noise.base import Noise
     from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.power_sums import Weights
 
     AnyNoise = Noise | IntegerNoise
     Independent = AnyNoise | IndependentNoise | tuple[AnyNoise, ...]
@@ -104,7 +105,7 @@ def families_of(noise: Independent) -> set[type]:
 
 def squared_mu(noise: Independent, ball: Sensitivity) -> Fraction:
     """The largest squared l2 norm of a difference in units of Gaussian noise, rounded up."""
-    return largest_power_sum(ball, weights_of(noise, ball, "sigma"), 2)
+    return ball.largest_power_sum(weights_of(noise, ball, "sigma"), 2)
 
 
 def gaussian_delta(square: Fraction, epsilon: float) -> tuple[float, float]:
@@ -149,7 +150,7 @@ def pure_loss(noise: Independent, ball: Sensitivity) -> Fraction | float:
     """The largest privacy loss of all coordinates together, rounded up."""
     kinds = families_of(noise)
     if len(kinds) == 1 and kinds <= {Laplace, DiscreteLaplace}:  # proportional to the change
-        return largest_power_sum(ball, weights_of(noise, ball, "beta"), 1)
+        return ball.largest_power_sum(weights_of(noise, ball, "beta"), 1)
     total: Fraction | float = Fraction(0)
     for (one, size), count in shares_of(noise, ball).items():
         loss = largest_loss(one, size)
@@ -163,6 +164,8 @@ def _profile(noise: Independent, ball: Sensitivity, epsilon: float) -> tuple[flo
     upper = _upper(shares, epsilon)
     if isinstance(ball, Box | LInf):
         return _lower(shares, epsilon), upper
+    if ball.dimension > MOST_UNEQUAL:
+        return 0.0, upper
     box, point = ball.box, ball.extreme_point
     inner: dict[tuple[AnyNoise, Fraction], int] = {}
     every = one_coordinates(noise, ball)

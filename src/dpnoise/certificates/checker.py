@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Tuple
 
-BITS, MOST, ZERO = 256, 10**4, Fraction(0)
+BITS, MOST, LONGEST, LARGEST, ZERO = 256, 10**4, 2000, 2**26, Fraction(0)
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 HALF_PI = PI / 2, PI / 2 + Fraction(1, 10**80)
 ERRORS = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
@@ -26,11 +26,13 @@ KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: se
     radial: ball bound power scale; l1: radius of; l2: radius of; linf: radius of; ellipsoid: axes;
     at-most: each m of; add-remove-counts: each m of; replace-one-counts: each m of;
     exact-counts: each m of; product: blocks; independent: scales unit; delta: lower upper;
+    blocks: blocks dimension; block: coordinates noise;
     certificate: certified_by delta digest dimension epsilon format format_version noise
     package_version relation sensitivity"""  # what is understood; of noise first its scale
 FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KINDS.split(";"))}
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
 TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
+TYPES.update({"coordinates": list, "dimension": int})
 COUNTS = "add-remove-counts", "replace-one-counts", "exact-counts"  # the first for add/remove
 ROUND = "l2", "ellipsoid"
 Found = Tuple["Interval", bool]
@@ -83,6 +85,8 @@ def exp(x: Fraction) -> Interval:
     """The exponential: the series at x / 2^k, whose rest is below 2 |term|, squared k times."""
     if x < -(10**5):
         return Interval(0, exp(Fraction(-(10**5))).hi)
+    if x > 10**5:
+        raise NotImplementedError("exponentials beyond e^100000")
     k = math.ceil(abs(x)).bit_length() + 8
     r, total, term = Interval(x / 2**k), Interval(0), Interval(1)
     for n in range(1, BITS // 8):  # |r| <= 2^-8
@@ -123,10 +127,12 @@ def truncated(d: Fraction, bound: Fraction, epsilon: Fraction) -> Interval:
     """P(T > min(t, bound - d)) - e^epsilon P(T > t + d), the loss being above epsilon from t on."""
 
     def tail(x: Fraction) -> Interval:
+        if abs(x) >= bound:
+            return Interval(x < 0)
         if x < 0:
-            return Interval(1) - (tail(-x) if x > -bound else Interval(0))
+            return Interval(1) - tail(-x)
         inside = exp(-x) * (Interval(1) - exp(x - bound)) / Interval(2)
-        return inside / (Interval(1) - exp(-bound)) if x < bound else Interval(0)
+        return inside / (Interval(1) - exp(-bound))
 
     t = (epsilon - d) / 2 if epsilon < d else bound  # infinite losses only
     return tail(min(t, bound - d)) - exp(epsilon) * tail(t + d)
@@ -153,7 +159,7 @@ def of_loss(loss: Fraction, epsilon: Fraction, *, laplace: bool, exact: bool = F
 def number(text: Any) -> Fraction:
     """A number as text in lowest terms, not negative."""
     good = isinstance(text, str) and text and set(text) <= set("0123456789/")
-    if not good or str(Fraction(text)) != text:
+    if not good or len(text) > LONGEST or str(Fraction(text)) != text:
         raise ValueError(f"number: expected a fraction in lowest terms, got {str(text)[:40]!r}")
     return Fraction(text)
 
@@ -169,14 +175,28 @@ def kind_of(data: Any, kind: str = "") -> str:
     return kind
 
 
+def limited(K: int) -> int:
+    """A number of coordinates that is not too large."""
+    if K > MOST:
+        raise NotImplementedError(f"more than {MOST} coordinates")
+    return K
+
+
 def factors(data: Any) -> list[tuple[list[Fraction], int, str]]:
     """A set as a product of {|d_i| <= s_i, sum |d_i| / s_i <= m}, of ellipsoids and of counts."""
     kind = kind_of(data)
     if kind == "product":
-        return [factor for block in data["blocks"] for factor in factors(block)]
+        found: Any = []
+        K = 0
+        for block in data["blocks"]:
+            more = factors(block)
+            found += more
+            K = limited(K + sum(len(sides) for sides, _, _ in more))
+        return found
     of_all = "each" if "m" in data else "radius"
     value = data[{"box": "lambdas", "ellipsoid": "axes"}.get(kind, of_all)]
-    one_by_one, K = isinstance(value, list), min(data.get("of", 0), MOST + 1)
+    one_by_one = isinstance(value, list)
+    K = limited(len(value) if one_by_one else data["of"])
     sides = [number(x) for x in value] if one_by_one else [number(value)] * K
     m = data["m"] if "m" in data else 1 if kind == "l1" else len(sides)
     if not 1 <= m <= len(sides) - (kind == "exact-counts") or max(sides) == 0:
@@ -247,12 +267,33 @@ def of_counts(m: int, kind: str, part: Any, wide: Fraction, total: Fraction) -> 
     return wide * max(sum(pair) if added else max(pair) for pair in own)
 
 
+def by_coordinate(noise: Any, K: int) -> list[tuple[Any, Fraction]]:
+    """The noise of one number at each of K coordinates, and its scale: 0 for no noise."""
+    if isinstance(noise, list) or kind_of(noise) not in ("independent", "blocks"):
+        return [(one, Fraction(1)) for one in (noise if isinstance(noise, list) else [noise] * K)]
+    if noise["kind"] == "independent":
+        return [(noise["unit"], number(x)) for x in noise["scales"]]
+    found: Any = {}
+    for block in noise["blocks"]:
+        kind_of(block, "block")
+        if kind_of(block["noise"]) != "independent":
+            raise NotImplementedError("blocks of joint noise")
+        at, part = block["coordinates"], by_coordinate(block["noise"], 0)
+        good = all(type(k) is int and 0 <= k < K and k not in found for k in at)
+        if not good or not len(at) == len(set(at)) == len(part):
+            raise ValueError(f"blocks: expected each coordinate below {K} in one of them")
+        found.update(zip(at, part))
+    if not found or noise["dimension"] != K:
+        raise ValueError(f"blocks: expected some, for {K} coordinates")
+    return [found.get(k, (found[min(found)][0], ZERO)) for k in range(K)]
+
+
 def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa: C901, PLR0911
     """Bounds on delta, and whether the lower one is proved; NotImplementedError for other noise."""
     ball = factors(sensitivity)
     sides = [side for some, _, _ in ball for side in some]
-    if epsilon > 10**4 or len(sides) > MOST:
-        raise NotImplementedError(f"epsilon above 1e4, more than {MOST} coordinates")
+    if epsilon > 10**4:
+        raise NotImplementedError("epsilon above 1e4")
     kind = "list" if isinstance(noise, list) else kind_of(noise)
     if kind in ("radial", "norm-staircase"):
         norm = size(ball, factors(noise["ball"]))
@@ -261,19 +302,18 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
         if (noise["power"], noise["bound"]) == ("1", "infinity"):
             return of_loss(norm / number(noise["scale"]), epsilon, laplace=True)
         raise NotImplementedError("radial noise other than K-norm noise")
-    unit = noise["unit"] if kind == "independent" else noise
-    units = unit if kind == "list" else [unit] * len(sides)
-    scales = noise["scales"] if kind == "independent" else ["1"] * len(sides)
+    pairs = by_coordinate(noise, len(sides))
+    units, scales = [one for one, _ in pairs], [scale for _, scale in pairs]
     kinds = {kind_of(one) for one in units}
     kind, alone = min(kinds), sum(side > 0 for side in sides) == 1
     if len(kinds) > 1 or kind not in list(FIELDS)[: 4 + alone]:  # truncated only if alone
         raise NotImplementedError(f"coordinates with noise of kind {kinds}")
-    if kind.startswith("discrete") and ({*scales} != {"1"} or any(x % 1 for x in sides)):
+    if kind.startswith("discrete") and ({*scales} != {1} or any(x % 1 for x in sides)):
         raise ValueError("sensitivity: expected integers, and no scales, for noise on the integers")
-    if len(scales) != len(units):
+    if len(pairs) != len(sides):
         raise ValueError("noise: expected as many scales as coordinates")
     own = [number(one[FIELDS[kind][0]]) for one in units]
-    weights = inverse([number(x) * y for x, y in zip(scales, own)], ball)
+    weights = inverse([x * y for x, y in zip(scales, own)], ball)
     if kind == "gaussian":
         return gaussian(largest_sum(ball, weights, 2), epsilon), True
     changes = [(w * x, one) for w, x, one in zip(weights, sides, units) if x]
@@ -291,6 +331,8 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
 
 def check(data: bytes) -> str:
     """What is verified, in words; an error if nothing is."""
+    if len(data) > LARGEST:
+        raise ValueError(f"size: expected at most {LARGEST} bytes, got {len(data)}")
     content = json.loads(data, parse_constant=number)
     if json.dumps(content, indent=1).encode() != data:
         raise ValueError("content: expected JSON as dpnoise writes it, each key once")

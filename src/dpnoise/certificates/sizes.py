@@ -1,7 +1,7 @@
-"""Sizes of a sensitivity set in weighted norms, and in the norm of another set, rounded up.
+"""Sizes of a sensitivity set, its projections, and its size in the norm of another, rounded up.
 
-The doubles that describe a set are taken as the rational numbers that they are. Sums keep 192
-binary digits, rounded up; `Sensitivity.l1` and the like are rounded to nearest and not used.
+The doubles that describe a set are taken as the rational numbers that they are; sums are those of
+`dpnoise.sensitivity.power_sums`.
 """
 
 from __future__ import annotations
@@ -17,92 +17,30 @@ from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.box import Box
 from dpnoise.sensitivity.counts import AddRemoveCounts, Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
+from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dpnoise.sensitivity.base import Sensitivity
-
-    Weights = Fraction | Sequence[Fraction]  # one for all coordinates, or one for each
-
-_DIGITS = 192
+    from dpnoise.sensitivity.power_sums import Weights
 
 
-def above(x: Fraction) -> Fraction:
-    """A number that is at least `x` >= 0, of 192 binary digits unless `x` is an integer."""
-    shift = _DIGITS - x.numerator.bit_length() + x.denominator.bit_length()
-    if x.denominator == 1 and shift >= 0:
-        return x
-    scale = Fraction(2) ** shift
-    return Fraction(math.ceil(x * scale)) / scale
-
-
-def root_above(x: Fraction) -> Fraction:
-    """A number that is at least the square root of `x` >= 0, and equal to it if it is rational."""
-    if x == 0:
-        return x
-    p, q = math.isqrt(x.numerator), math.isqrt(x.denominator)
-    if p * p == x.numerator and q * q == x.denominator:
-        return Fraction(p, q)
-    shift = _DIGITS + (x.denominator.bit_length() - x.numerator.bit_length()) // 2
-    scale = Fraction(2) ** shift
-    return (math.isqrt(math.ceil(x * scale * scale)) + 1) / scale
+MOST_UNEQUAL = 10**6  # coordinates; a product states more of them in a few bytes
 
 
 def sides(ball: Sensitivity) -> Weights:
-    """The largest change of each coordinate."""
+    """The largest change of each coordinate; ValueError for more than are counted one by one."""
     if isinstance(ball, L1 | L2 | LInf):
         return Fraction(ball.radius)
     if isinstance(ball, AtMost | Counts):
         return Fraction(ball.each)
+    if ball.dimension > MOST_UNEQUAL:
+        expected = f"at most {MOST_UNEQUAL} coordinates unless one number is the side of all"
+        message = f"sensitivity: expected {expected}, got {ball.dimension}"
+        raise ValueError(message)
     return [Fraction(x) for x in ball.box.tolist()]
-
-
-def _times(first: Weights, second: Weights, power: int) -> Weights:
-    """(first * second)^power, coordinate by coordinate."""
-    if isinstance(first, Fraction) and isinstance(second, Fraction):
-        return (first * second) ** power
-    pair = (first, second)
-    n = next(len(one) for one in pair if not isinstance(one, Fraction))
-    left, right = ([one] * n if isinstance(one, Fraction) else one for one in pair)
-    return [above((x * y) ** power) for x, y in zip(left, right, strict=True)]
-
-
-def _largest_sum(values: Weights, count: int) -> Fraction:
-    """The sum of the largest of some values."""
-    if isinstance(values, Fraction):
-        return count * values
-    return sum(sorted(values)[-count:], Fraction(0))
-
-
-def _part(weights: Weights, start: int, count: int) -> Weights:
-    return weights if isinstance(weights, Fraction) else weights[start : start + count]
-
-
-def largest_power_sum(ball: Sensitivity, weights: Weights, power: int) -> Fraction:
-    """The largest sum of (w_i |d_i|)^power over a set, power 1 or 2, rounded up.
-
-    It does not depend on signs: of `Counts` it is that of the hull with all signs, as the extreme
-    points of either change the same counts by as much.
-    """
-    ball = ball.unconditional_hull
-    if isinstance(ball, Product):
-        total, start = Fraction(0), 0
-        for block in ball.blocks:
-            part = _part(weights, start, block.dimension)
-            total += largest_power_sum(block, part, power)
-            start += block.dimension
-        return above(total)
-    K = ball.dimension
-    if isinstance(ball, L2 | Ellipsoid):
-        squares = _times(sides(ball), weights, 2)
-        count = K if power == 1 else 1
-        total = _largest_sum(squares, count)
-        return root_above(total) if power == 1 else above(total)
-    known = {L1: 1, LInf: K, Box: K}
-    count = ball.m if isinstance(ball, AtMost) else known[type(ball)]
-    return above(_largest_sum(_times(sides(ball), weights, power), count))
 
 
 def _runs(ball: Product, coordinates: Sequence[int]) -> Iterator[tuple[Sensitivity, list[int]]]:
@@ -172,9 +110,9 @@ def size_in_norm(ball: Sensitivity, unit: Sensitivity) -> Fraction | float:
     if isinstance(unit, Counts) or weights is None:
         return _size_in_counts(ball, unit) if isinstance(unit, Counts) else math.inf
     if isinstance(unit, L1):
-        return largest_power_sum(ball, weights, 1)
+        return ball.largest_power_sum(weights, 1)
     if isinstance(unit, L2 | Ellipsoid):
-        return root_above(largest_power_sum(ball, weights, 2))
-    widest = _largest_sum(_times(sides(ball), weights, 1), 1)
-    total = largest_power_sum(ball, weights, 1) / unit.m if isinstance(unit, AtMost) else 0
+        return root_above(ball.largest_power_sum(weights, 2))
+    widest = largest_sum(powers(sides(ball), weights, 1), 1)
+    total = ball.largest_power_sum(weights, 1) / unit.m if isinstance(unit, AtMost) else 0
     return max(widest, total)

@@ -13,7 +13,14 @@ with imports_of("cli"):
     import click
 
 from dpnoise.cli.names import ALLOCATED, SCHEMES, require_name
-from dpnoise.cli.options import Name, Number, budget_options, json_option, read_budget
+from dpnoise.cli.options import (
+    Name,
+    Number,
+    budget_options,
+    header_option,
+    json_option,
+    read_budget,
+)
 from dpnoise.cli.output import Answer, show
 from dpnoise.cli.table_file import read_rows
 
@@ -29,6 +36,7 @@ _SCALES = {"gaussian": "sigma", "laplace": "beta"}
     "--power", type=Number(), default=2.0, metavar="P", help="Of the error E|T|^P; 2 by default."
 )
 @click.option("--output", metavar="FILE", help="Write name,sensitivity,scale as CSV as well.")
+@header_option
 @json_option
 def allocate(
     as_json: bool,
@@ -48,7 +56,7 @@ def allocate(
     from dpnoise._validation import Problems
 
     problems = Problems("allocate")
-    names, values, columns = read_rows(problems, file)
+    names, values, columns = read_rows(problems, file, header=given.pop("header"))
     read_budget(problems, given["epsilon"], given["delta"], relation)
     require_name(problems, "noise", given["noise"], ALLOCATED)
     require_name(problems, "scheme", given["scheme"], SCHEMES)

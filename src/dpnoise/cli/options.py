@@ -108,6 +108,11 @@ budget_options = _all(
     click.option("--delta", type=Number(), default=0.0, metavar="D", help="Below 1; 0 by default."),
     relation_option,
 )
+header_option = click.option(
+    "--header/--no-header",
+    default=None,
+    help="Whether the first row names the columns, where that is not clear.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON with exact numbers.")
 certificate_option = click.option(
     "--certificate", metavar="FILE", help="Write a certificate, which dpnoise verify confirms."

@@ -17,6 +17,7 @@ with imports_of("cli"):
 from dpnoise.cli.options import (
     budget_options,
     certificate_option,
+    header_option,
     json_option,
     read_budget,
     read_sensitivity,
@@ -38,6 +39,7 @@ _AGAIN = "another release of the same values spends epsilon and delta once more"
 @click.option("-o", "--output", metavar="FILE", help="Write names and values as CSV; needed.")
 @certificate_option
 @click.option("--force", is_flag=True, help="Replace files; a release each time spends again.")
+@header_option
 @json_option
 def release(
     as_json: bool,
@@ -58,7 +60,7 @@ def release(
     from dpnoise._validation import Problems
 
     problems = Problems("release")
-    names, values, columns = read_rows(problems, file, VALUES)
+    names, values, columns = read_rows(problems, file, VALUES, header=given.pop("header"))
     ball = read_sensitivity(problems, given, len(values))
     if ball is not None and ball.dimension != len(values):
         problems.add(

@@ -1,4 +1,9 @@
-"""A CSV file of numbers: one column, or names beside them; every bad row is named."""
+"""A CSV file of numbers: one column, or names beside them; every bad row is named.
+
+Of private values no message shows a row: only its line. Their first row, if it has no number, is a
+header if its last cell is a usual name of such a column; else it may be a value that is no number,
+and the caller has to say which.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +24,21 @@ if TYPE_CHECKING:
 _TITLE = re.compile(r"[^\W\d_][\w ()/|-]*")  # of a column, not a mistyped number
 _HOLES = {"", "-", "na", "n/a", "nan", "none", "null", "missing"}
 _COLUMNS = 2
+_USUAL = {"amount", "average", "count", "mean", "number", "scale", "sum", "total", "value"}
+_USUAL |= {"case", "customer", "patient", "person", "record", "user", "visit", "visitor"}
+_USUAL |= {*(f"{name}s" for name in _USUAL), "frequency", "people", "sensitivity", "sensitivities"}
 
 
 class Kind(NamedTuple):
-    """What the numbers of a file are, what their column is called, whether they have a sign."""
+    """What the numbers of a file are, and what their column is called.
+
+    `signed` numbers may be negative, and no message shows a row of `private` ones.
+    """
 
     name: str
     column: str
     signed: bool = False
+    private: bool = False
 
     @property
     def columns(self) -> str:
@@ -35,7 +47,7 @@ class Kind(NamedTuple):
 
 
 SENSITIVITIES = Kind("sensitivities", "sensitivity")
-VALUES = Kind("values", "value", signed=True)
+VALUES = Kind("values", "value", signed=True, private=True)
 
 
 class Rows(NamedTuple):
@@ -46,23 +58,30 @@ class Rows(NamedTuple):
     columns: tuple[str, str] = ("name", "value")
 
 
-def read_rows(problems: Problems, path: str, kind: Kind = SENSITIVITIES) -> Rows:
-    """The rows of a file; what is wrong with them is recorded, with their lines."""
+def read_rows(
+    problems: Problems, path: str, kind: Kind = SENSITIVITIES, *, header: bool | None = None
+) -> Rows:
+    """The rows of a file; what is wrong with them is recorded, with their lines.
+
+    `header` says whether the first row names the columns; with None it must be clear.
+    """
     lines = read_lines(problems, path)
     path = shown(path)
     if lines is None:
         return Rows([], [])
-    header = lines.pop(0)[1] if lines and _is_header(lines[0][1]) else []
+    titles = (
+        lines.pop(0)[1] if lines and _has_header(problems, path, kind, lines[0][1], header) else []
+    )
     if not lines:
         problems.add(f"{path}: expected {kind.columns}, got no rows")
-    _check(problems, path, lines, len(header), kind)
+    _check(problems, path, lines, len(titles), kind)
     if problems.found:
         return Rows([], [])
     names = [
         cells[0] if len(cells) == _COLUMNS else str(k) for k, (_, cells) in enumerate(lines, 1)
     ]
-    first = header[0] if len(header) == _COLUMNS and header[0] else "name"
-    columns = first, header[-1] if header else kind.column
+    first = titles[0] if len(titles) == _COLUMNS and titles[0] else "name"
+    columns = first, titles[-1] if titles else kind.column
     return Rows(names, [float(cells[-1]) for _, cells in lines], columns)
 
 
@@ -81,18 +100,35 @@ def read_lines(problems: Problems, path: str) -> list[tuple[int, list[str]]] | N
             text = file.read().decode("utf-8-sig")
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:  # its own text shows a byte
+        problems.add(
+            f"{shown(path)}: expected a CSV file in UTF-8, got other bytes at {error.start}"
+        )
+        return None
+    except (OSError, csv.Error) as error:
         problems.add(f"{shown(path)}: expected a CSV file in UTF-8, got {error}")
         return None
     filled = [k for k, (_, cells) in enumerate(lines, 1) if any(cells)]
     return lines[: max(filled, default=0)]
 
 
-def _is_header(cells: list[str]) -> bool:
-    """Whether the first row names the columns."""
+def _has_header(
+    problems: Problems, path: str, kind: Kind, cells: list[str], header: bool | None
+) -> bool:
+    """Whether the first row names the columns; that it is not clear is recorded."""
     last = cells[-1] if cells else ""
     word = last.lower() not in _HOLES | {"inf", "infinity"}
-    return 1 <= len(cells) <= _COLUMNS and word and bool(_TITLE.fullmatch(last))
+    title = 1 <= len(cells) <= _COLUMNS and word and bool(_TITLE.fullmatch(last))
+    clear = not title or not kind.private or last.lower() in _USUAL
+    if header is not None or clear:
+        if header and not title:
+            problems.add(f"{path}: expected names of one or two columns in line 1, with --header")
+        return title if header is None else header
+    problems.add(
+        f"{path}: expected a number, or a usual name of a column such as 'value', in line 1: "
+        "--header says that it names the columns, --no-header that it is a row like the others"
+    )
+    return True
 
 
 def _check(
@@ -104,7 +140,7 @@ def _check(
     if doubtful:
         problems.add(
             f"{path}: expected decimal points, or a header above two columns of whole numbers, "
-            f"got {','.join(lines[0][1])!r} in line {lines[0][0]}"
+            f"got {'them' if kind.private else repr(','.join(lines[0][1]))} in line {lines[0][0]}"
         )
     lines_of: dict[str, int] = {}
     bad: dict[str, list[str]] = {}
@@ -112,11 +148,17 @@ def _check(
         expected = _expected(cells, width, kind)
         if not expected and width == _COLUMNS:
             first = lines_of.setdefault(cells[0], number)
-            expected = f"each name once ({cells[0]!r} is in line {first})" * (first != number)
+            what = "one" if kind.private else repr(cells[0])
+            expected = f"each name once ({what} is in line {first})" * (first != number)
         if expected:
-            bad.setdefault(expected, []).append(f"line {number}: {','.join(cells)!r}")
+            bad.setdefault(expected, []).append(_shown_row(kind, number, cells))
     for expected, rows in bad.items():
         problems.add(f"{path}: expected {expected}, got {', '.join(rows)}")
+
+
+def _shown_row(kind: Kind, line: int, cells: list[str]) -> str:
+    """A row in a message."""
+    return f"line {line}" if kind.private else f"line {line}: {','.join(cells)!r}"
 
 
 def _has_decimal_comma(cells: list[str]) -> bool:

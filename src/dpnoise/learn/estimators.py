@@ -17,7 +17,7 @@ from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
 from dpnoise.learn.bounded_problem import public_number
 from dpnoise.learn.labels import label_codes, public_labels
-from dpnoise.learn.missing_values import convert_with_nan
+from dpnoise.learn.missing_values import convert_with_nan, real_numbers
 from dpnoise.learn.private_descent import PrivateDescent
 
 with imports_of("learn"):
@@ -138,7 +138,7 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
         features, given = self._read(X, y, refused)
         problems = Problems(type(self).__name__)
         try:
-            target = convert_with_nan(lambda data: np.asarray(data, dtype=np.float64), given)
+            target = convert_with_nan(real_numbers, given)
         except (TypeError, ValueError):
             problems.add(f"y: expected real numbers, got an array of type {given.dtype}")
             target = np.zeros(len(features))

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.gaussian import MINIMUM_DELTA
-from dpnoise.learn.missing_values import convert_with_nan
+from dpnoise.learn.missing_values import convert_with_nan, real_numbers
 from dpnoise.learn.pca_noise import ALLOCATIONS, NOISES, second_moment_scales
 from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.second_moment import clip_rows, dominant, symmetric
@@ -204,7 +204,7 @@ def dp_pca(
     """
     problems = Problems("dp_pca")
     try:
-        data = convert_with_nan(lambda given: np.asarray(given, dtype=np.float64), X)
+        data = convert_with_nan(real_numbers, X)
     except (TypeError, ValueError):
         problems.require(False, "X", "numbers of shape (N, M)", type(X).__name__)
         data = np.zeros((1, 1))

@@ -25,7 +25,7 @@ from dpnoise.learn.bounded_problem import (
 )
 from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
 from dpnoise.learn.kernel import ROUNDING
-from dpnoise.learn.missing_values import convert_with_nan
+from dpnoise.learn.missing_values import as_target, convert_with_nan
 from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.problem import check_penalty
@@ -102,7 +102,7 @@ class PrivateDescent(BaseEstimator):
         features = convert_with_nan(
             lambda data: validate_data(self, data, dtype=np.float64, ensure_all_finite=False), X
         )
-        target = column_or_1d(y, warn=True)
+        target = column_or_1d(as_target(y), warn=True)
         check_consistent_length(features, target)
         problems = Problems(type(self).__name__)
         for name in refused:

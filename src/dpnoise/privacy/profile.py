@@ -27,6 +27,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.rational import as_double_above
 from dpnoise.privacy.scalar.shift import check_shift, shifted
 
@@ -37,12 +38,13 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
-    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.scalar.shift import Shift
 
 MAX_EPSILON = 1e100
 _BAND = 4e-12  # an epsilon whose log delta is below the target by no more is the least
 _ROUNDS = 400
+# Of profiles of noise on the integers: measured errors are below 4e-14 down to delta = e^-300.
+_MARGIN, _MARGIN_OF_LOG, _DEEPEST = 2.0**-43, 2.0**-50, 745.0
 
 
 def hockey_stick(
@@ -108,7 +110,14 @@ def log_privacy_profile(
     epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=MAX_EPSILON)
     check_shift(problems, noise, sensitivity)
     problems.raise_if_any()
-    return _by_sensitivity(noise, sensitivity, epsilon, lambda pair, e: _evaluate(pair, e)[0])
+    found = _by_sensitivity(noise, sensitivity, epsilon, lambda pair, e: _evaluate(pair, e)[0])
+    return _raised(found) if isinstance(noise, IntegerNoise) else found
+
+
+def _raised(log_delta: Array) -> Array:
+    """Log delta with a margin above the rounding of its evaluation; -inf stays."""
+    size = np.minimum(-log_delta, _DEEPEST)
+    return np.minimum(log_delta + (_MARGIN + _MARGIN_OF_LOG * size), 0.0)[()]
 
 
 def privacy_profile(
@@ -134,10 +143,11 @@ def privacy_profile(
         delta, exact for the doubles given: relative error below 1e-12 for noise made of
         quadratic pieces, staircase noise (discrete or not) and discrete Laplace noise, down to the
         smallest double (below it, see `log_privacy_profile`). 0 is returned only where delta is 0
-        or underflows. For discrete Gaussian and Subbotin noise (p other than 1 and 2) it is 4e-12
-        and 4e-11, and on top of it epsilon counts as if it were off by a few units in its last
-        place (Subbotin: p of them). For any other family it is an upper bound
-        (`dpnoise.privacy.scalar.unimodal`).
+        or underflows. For noise on the integers it is rounded up, by less than 1e-12, also where
+        epsilon is a value of the loss (discrete Gaussian noise of sigma from 16 on: within 4e-12).
+        For Subbotin noise (p other than 1 and 2) the error is 4e-11, and on top of it epsilon
+        counts as if it were off by p units in its last place. For any other family it is an upper
+        bound (`dpnoise.privacy.scalar.unimodal`).
 
     Raises
     ------

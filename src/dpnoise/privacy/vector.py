@@ -30,7 +30,6 @@ from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.composed import composed_bounds
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.scalar.histogram import HistogramShift
-from dpnoise.privacy.scalar.integers import IntegerShift
 from dpnoise.privacy.scalar.shift import shifted
 from dpnoise.privacy.scalar.subbotin import SubbotinShift
 from dpnoise.privacy.scalar.unimodal import UnimodalShift
@@ -102,9 +101,9 @@ def _one(noise: AnyNoise, size: float, epsilon: Array) -> VectorProfile:
         )
         return VectorProfile(low, _middle(low, high), high)
     log_delta = log_privacy_profile(noise, size, epsilon)
-    if not isinstance(pair, IntegerShift | SubbotinShift):
+    if not isinstance(pair, SubbotinShift):
         return _closed(log_delta, _CLOSED_ERROR)
-    # As good as delta at an epsilon off by some units in its last place.
+    # Subbotin noise: as good as delta at an epsilon off by some units in its last place.
     off = 32.0 * _ULP * (4.0 + getattr(noise, "p", 1.0))
     low = log_privacy_profile(noise, size, epsilon * (1.0 + off)) - _CLOSED_ERROR
     high = log_privacy_profile(noise, size, epsilon * (1.0 - off)) + _CLOSED_ERROR

@@ -23,10 +23,12 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
 from dpnoise.sensitivity.cut_cube import uniform_points
+from dpnoise.sensitivity.power_sums import above, largest_sum, powers
 from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
+    from dpnoise.sensitivity.power_sums import Weights
 
 _LARGEST_PARTIAL = 5000  # coordinates for which the integers take a second
 _ENTRIES = 2**20  # drawn at a time
@@ -179,6 +181,10 @@ class AtMost(Sensitivity):
     def extreme_point(self) -> Array:
         """The first m coordinates moved by `each`, shape (K,)."""
         return np.where(np.arange(self.of) < self.m, self.each, 0.0)
+
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The sum of the m largest terms, attained where these m coordinates move by `each`."""
+        return above(largest_sum(powers(Fraction(self.each), weights, power), self.m))
 
     def _norm(self, x: Array) -> Array:
         """The larger of the largest |x_i| / each and |x|_1 / (m each)."""

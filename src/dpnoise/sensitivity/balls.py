@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
+from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.relation import each_words, number_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
+    from dpnoise.sensitivity.power_sums import Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,6 +124,10 @@ class L1(_Ball):
         """The vertex on the first axis, shape (K,)."""
         return self._first_axis()
 
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The largest term, attained at the vertex on its axis."""
+        return above(largest_sum(powers(Fraction(self.radius), weights, power), 1))
+
     def _norm(self, x: Array) -> Array:
         """The sum of the |x_i|, over the radius."""
         most, ratio = largest(x)
@@ -198,6 +205,12 @@ class L2(_Ball):
         """The boundary point on the first axis, shape (K,)."""
         return self._first_axis()
 
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The root of the sum of (w_i radius)^2, or the largest of these (on its axis)."""
+        squares = powers(Fraction(self.radius), weights, 2)
+        total = largest_sum(squares, self.of if power == 1 else 1)
+        return root_above(total) if power == 1 else above(total)
+
     def _norm(self, x: Array) -> Array:
         """The Euclidean norm, over the radius."""
         most, ratio = largest(x)
@@ -274,6 +287,10 @@ class LInf(_Ball):
     def extreme_point(self) -> Array:
         """The corner with positive coordinates, shape (K,)."""
         return self.box
+
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The sum over all coordinates, attained in the corner."""
+        return above(largest_sum(powers(Fraction(self.radius), weights, power), self.of))
 
     def _norm(self, x: Array) -> Array:
         """The largest |x_i|, over the radius."""

@@ -29,9 +29,12 @@ from dpnoise.noise._arrays import draws, floats, points
 from dpnoise.sensitivity.relation import check_relation, joined, promise
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, BoolArray
+    from dpnoise.sensitivity.power_sums import Weights
 
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes that squares of doubles can hold
 MOST_COORDINATES = 10**8
@@ -208,6 +211,26 @@ class Sensitivity(ABC):
     @abstractmethod
     def extreme_point(self) -> Array:
         """One extreme point of the set, shape (K,)."""
+
+    @abstractmethod
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The largest sum of (w_i |d_i|)^power over the set, power 1 or 2, rounded up.
+
+        One difference of the set attains it, so that it bounds the privacy of noise from both
+        sides. It is exact but for the rounding to 192 binary digits, for every set: a convex
+        function is largest at an extreme point, and each set knows its own.
+
+        Parameters
+        ----------
+        weights : Fraction, or sequence of Fraction of shape (K,)
+            The w_i >= 0, one for all coordinates or one for each.
+        power : int
+            1 or 2. With 2 it is the squared mu of Gaussian noise of standard deviations 1 / w_i.
+
+        Returns
+        -------
+        Fraction
+        """
 
     @abstractmethod
     def _norm(self, x: Array) -> Array:

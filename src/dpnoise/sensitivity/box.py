@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity, read_sizes
+from dpnoise.sensitivity.power_sums import above, largest_sum, powers
 from dpnoise.sensitivity.relation import own_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
+    from dpnoise.sensitivity.power_sums import Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,6 +99,11 @@ class Box(Sensitivity):
     def extreme_point(self) -> Array:
         """The corner with positive coordinates, shape (K,)."""
         return self.box
+
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The sum over all coordinates, attained in the corner."""
+        terms = powers([Fraction(x) for x in self.lambdas], weights, power)
+        return above(largest_sum(terms, self.dimension))
 
     def _norm(self, x: Array) -> Array:
         """The largest |x_i| / lambda_i."""

@@ -46,8 +46,11 @@ from dpnoise.sensitivity.relation import (
 )
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from dpnoise._types import Array
     from dpnoise.sensitivity.count_moments import Moments
+    from dpnoise.sensitivity.power_sums import Weights
 
 _SUBJECT = "sensitivity of counts"
 
@@ -291,6 +294,10 @@ class Counts(Sensitivity):
     def unconditional_hull(self) -> AtMost:
         """At most `moved` of K coordinates, with any signs."""
         return AtMost(self.moved, self.of, self.each, relation=self.relation)
+
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """That of the hull with all signs, on which the sum does not depend."""
+        return self.unconditional_hull.largest_power_sum(weights, power)
 
     def _unsigned(self, x: Array) -> Array:
         """The vectors as they are: signs matter."""

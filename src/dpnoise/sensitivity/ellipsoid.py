@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -18,11 +19,13 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import Sensitivity, largest, read_sizes
+from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.relation import each_words, list_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
+    from dpnoise.sensitivity.power_sums import Weights
 
 _OUTWARD = 1.0 + 2.0**-48  # an enclosing set errs by more than rounding on the outer side
 
@@ -113,6 +116,12 @@ class Ellipsoid(Sensitivity):
     def extreme_point(self) -> Array:
         """The end of the longest axis, shape (K,)."""
         return np.where(np.arange(self.dimension) == np.argmax(self.axes), self.box, 0.0)
+
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The root of the sum of (w_i axes_i)^2, or the largest of these, on its axis."""
+        squares = powers([Fraction(x) for x in self.axes], weights, 2)
+        total = largest_sum(squares, self.dimension if power == 1 else 1)
+        return root_above(total) if power == 1 else above(total)
 
     def _norm(self, x: Array) -> Array:
         """The Euclidean norm of the x_i / axes_i."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Self
 
@@ -11,12 +12,14 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.power_sums import above
 from dpnoise.sensitivity.relation import check_relation, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array
+    from dpnoise.sensitivity.power_sums import Weights
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -172,6 +175,16 @@ class Product(Sensitivity):
         """Vectors without the signs that do not matter, block by block."""
         parts = zip(self.blocks, self.split(x), strict=True)
         return np.concatenate([block._unsigned(part) for block, part in parts], axis=-1)  # noqa: SLF001
+
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The sum of the blocks' largest sums, which are attained together."""
+        total, start = Fraction(0), 0
+        for block in self.blocks:
+            end = start + block.dimension
+            part = weights if isinstance(weights, Fraction) else weights[start:end]
+            total += block.largest_power_sum(part, power)
+            start = end
+        return above(total)
 
     def _norm(self, x: Array) -> Array:
         """The largest norm of a block."""

@@ -35,15 +35,12 @@ def refusal_of_environment(pyproject: Path) -> str:
 def _needed(pyproject: Path, extra: str) -> Iterator[Requirement]:
     """Requirements of the package and of one of its extras, with those of the extras it names."""
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
-    pending, seen = [extra], set()
-    lines = list(project["dependencies"])
-    while pending:
-        name = pending.pop()
-        if name not in seen:
-            seen.add(name)
-            lines += project["optional-dependencies"][name]
-            own = (Requirement(line) for line in project["optional-dependencies"][name])
-            pending += [more for one in own if one.name == project["name"] for more in one.extras]
+    lines, extras = list(project["dependencies"]), [extra]
+    for name in extras:  # grows below
+        lines += project["optional-dependencies"][name]
+        own = (Requirement(line) for line in project["optional-dependencies"][name])
+        more = [one for each in own if each.name == project["name"] for one in each.extras]
+        extras += sorted({*more} - {*extras})
     for line in lines:
         requirement = Requirement(line)
         applies = requirement.marker is None or requirement.marker.evaluate()

@@ -19,7 +19,8 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng([2026, 5])
     for name, place in (("first.csv", 0.0), ("second.csv", 1.0)):
-        np.savetxt(name, rng.laplace(place, 1.0, (4000, 1)), header="answer", comments="")
+        outputs = np.round(rng.laplace(place, 1.0, (4000, 1)) * 2.0**20) / 2.0**20
+        np.savetxt(name, outputs, header="answer", comments="")
 
 
 def test_noise_of_a_family_stands_the_audit_and_too_little_of_it_does_not():

@@ -64,8 +64,8 @@ def test_values_with_noise_are_written(run, tmp_path):
             ("--l2", "1", "--epsilon", "1", "--output", "-", *WHO),
             ["a folder to write", "'-'"],
         ),
-        ("1\n\nx\nnan\n", ("--l2", "1", *BUDGET), ["line 2", "line 3: 'x'", "line 4: 'nan'"]),
-        ("1\ninf\n", ("--l2", "1", *BUDGET), ["finite values", "line 2: 'inf'"]),
+        ("1\n\nx\nnan\n", ("--l2", "1", *BUDGET), ["got line 2, line 4", "got line 3"]),
+        ("1\ninf\n", ("--l2", "1", *BUDGET), ["finite values", "got line 2"]),
         ("1e300\n2\n", ("--l2", "1", *BUDGET), ["2^52 steps of the grid"]),
         ("", ("--l2", "1", *BUDGET), ["one column of values", "no rows"]),
         (GOOD, ("--l2", "1", *BUDGET, "--certificate", "noisy.csv"), ["--certificate: expected"]),
@@ -155,3 +155,74 @@ def test_mistakes_of_file_and_options_are_named_together(run, options, problem):
     assert done.exit_code == 2
     assert "values.csv: expected" in done.stderr
     assert problem in done.stderr
+
+
+WORDS = ("--l2", "1", *BUDGET)
+
+
+@pytest.mark.parametrize("word", ["many", "unknown", "twelve", "O", "a lot", "positive"])
+def test_a_value_that_is_a_word_is_not_dropped_as_a_header(run, tmp_path, word):
+    for text in (f"{word}\n3\n4\n", f"a,{word}\nb,3\nc,4\n"):
+        done = run(text, *WORDS)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "--header" in done.stderr
+        assert "--no-header" in done.stderr
+        assert word not in done.stderr.replace("--no-header says that", "")
+        done = run(text, *WORDS, "--no-header")
+        assert done.exit_code == 2
+        assert "expected numbers with a decimal point, got line 1" in done.stderr
+        assert not (tmp_path / "noisy.csv").exists()
+
+
+def test_the_first_row_is_what_the_caller_says_where_it_is_not_clear(run, tmp_path):
+    for text, columns in (
+        ("place,people counted\na,3\nb,4\n", "place,people counted"),
+        ("who came\n3\n4\n", "name,who came"),
+    ):
+        done = run(text, *WORDS, "--header", "--force")
+        assert done.exit_code == 0, done.output
+        lines = (tmp_path / "noisy.csv").read_text().splitlines()
+        assert (lines[0], len(lines)) == (columns, 3)
+    for text, number in (("value\n3\n4\n", 2), ("3\n4\n", 2), ("clinic,count\na,3\n", 1)):
+        done = run(text, *WORDS, "--force")
+        assert done.exit_code == 0, done.output
+        assert len((tmp_path / "noisy.csv").read_text().splitlines()) == 1 + number
+
+
+def test_a_value_is_no_name_of_a_column(run):
+    """It would be copied to the release."""
+    done = run("31\n3\n4\n", *WORDS, "--header")
+    assert done.exit_code == 2
+    assert "expected names of one or two columns in line 1" in done.stderr
+    assert "31" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1\n\nsecret77\n",
+        "1\nsecret77\n",
+        "a,1\nb,secret77\n",
+        "a,1\nsecret77,1\nsecret77,2\n",
+        "a,1\nb,1,secret77\n",
+        "a,1\nsecret77;x,1\n",
+        "77,1\n77,5\n",
+        "1\n-secret77\n",
+        "1\ninf\n77_7\n",
+        "1\n1e777\n",
+        '1\n"secret77\n',
+    ],
+)
+def test_no_message_shows_a_value_or_a_row(run, text):
+    done = run(text, *WORDS)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "line" in done.stderr or "UTF-8" in done.stderr
+    assert "77" not in done.stderr, done.stderr
+
+
+def test_no_message_shows_a_byte(run, tmp_path):
+    run(GOOD, *WORDS)
+    (tmp_path / "values.csv").write_bytes(b"1\n\xe9\n")
+    done = CliRunner().invoke(program, ["release", "values.csv", *WORDS])
+    assert "expected a CSV file in UTF-8, got other bytes at 2" in done.stderr
+    assert "e9" not in done.stderr

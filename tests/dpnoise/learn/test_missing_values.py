@@ -1,6 +1,8 @@
 """Entries that have no float become NaN, so that no record makes a fit fail or warn."""
 
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ import pytest
 
 from dpnoise.learn.decomposition import DPPCA
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
-from dpnoise.learn.missing_values import convert_with_nan
+from dpnoise.learn.missing_values import as_target, convert_with_nan
 from dpnoise.learn.pca import dp_pca
 
 N = 40
@@ -35,7 +37,21 @@ def as_floats(data):
     return np.asarray(data, dtype=float)
 
 
-@pytest.mark.parametrize("entry", [pd.NA, 10**400, -(10**400)])
+BEYOND = [
+    pd.NA,
+    pd.NaT,
+    np.datetime64("NaT"),
+    np.timedelta64("NaT"),
+    10**400,
+    -(10**400),
+    Fraction(10**400, 3),
+    Decimal("sNaN"),
+    2.0 + 1.0j,
+    np.complex128(1j),
+]
+
+
+@pytest.mark.parametrize("entry", BEYOND, ids=lambda entry: repr(entry)[:30])
 @pytest.mark.parametrize("shape", [np.asarray, pd.DataFrame, np.ndarray.tolist])
 def test_entries_without_a_float_are_missing(entry, shape):
     read = convert_with_nan(as_floats, shape(with_first(X, entry)))
@@ -45,13 +61,15 @@ def test_entries_without_a_float_are_missing(entry, shape):
 
 @pytest.mark.parametrize("data", [{"a": 1}, [[{"a": 1}, 2.0]], [[[1.0, pd.NA]]], object()])
 def test_what_is_no_table_of_numbers_keeps_its_refusal(data):
-    with pytest.raises(TypeError):
+    with pytest.raises((TypeError, ValueError)):
         convert_with_nan(as_floats, data)
 
 
 @pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize(
-    "entry", [pd.NA, None, 10**400, 1e-320, 1e-60, 1e308, np.longdouble("1e400"), np.inf]
+    "entry",
+    [*BEYOND, None, Decimal("1e400"), 1e-320, 1e-60, 1e308, np.longdouble("1e400"), np.inf],
+    ids=lambda entry: repr(entry)[:30],
 )
 def test_no_entry_makes_a_fit_fail_or_warn(fit, entry):
     """Also where the caller asked NumPy to raise whatever it meets."""
@@ -61,8 +79,24 @@ def test_no_entry_makes_a_fit_fail_or_warn(fit, entry):
         FITS[fit](features, Y)
         FITS[fit](X, target)
         FITS[fit](pd.DataFrame(features, columns=["a", "b"]), pd.Series(target))
+        FITS[fit](features.tolist(), target.tolist())
         if isinstance(entry, float | np.longdouble):
             FITS[fit](features.astype(np.longdouble), target.astype(np.longdouble))
+
+
+def test_a_real_number_among_complex_ones_stays_what_it_is():
+    """One complex entry makes NumPy and pandas take all for complex."""
+    read = convert_with_nan(as_floats, as_target([1.0, 2.0 + 1.0j, 3.0]))
+    assert np.array_equal(read, [1.0, np.nan, 3.0], equal_nan=True)
+    read = convert_with_nan(as_floats, pd.Series([1.0, 2.0 + 1.0j, 3.0]))
+    assert np.array_equal(read, [1.0, np.nan, 3.0], equal_nan=True)
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_an_array_of_complex_numbers_and_text_are_refused(fit):
+    for features in (X * 1j, with_first(X, "ninety"), with_first(X, "1e999x").tolist()):
+        with pytest.raises(ValueError, match=r"[Cc]omplex|ninety|1e999x|numbers"):
+            FITS[fit](features, Y)
 
 
 def test_names_of_columns_survive():

@@ -8,6 +8,8 @@ epsilon, delta = P(X >= k1) - e^epsilon P(X >= k1 + d). The difference is taken 
                         (1 - exp(-gap - j d / sigma^2)),    gap = loss(k1) - epsilon,
 
 or, where many terms count, by the formula of Euler and Maclaurin around the normal integral.
+k1 and the gap are those of the doubles given, in integer arithmetic: where epsilon is a value of
+the loss, up to rounding, the gap is all of the first term, and the others may be far smaller.
 """
 
 from __future__ import annotations
@@ -40,11 +42,25 @@ class IntegerShift:
     largest_loss = math.inf
     smallest_delta = Fraction(0)
     log_error = 4e-12
-    epsilon_error = 2.0**-49  # delta is as good as that at an epsilon off by this factor
+    epsilon_error = 0.0
 
     def __init__(self, noise: DiscreteGaussian, shift: Fraction) -> None:
         self._noise, self._sigma, self._d = noise, noise.sigma, as_double(shift)
         self._rate = self._d / noise.sigma**2  # by which the loss grows with k
+        self._square = Fraction(noise.sigma) ** 2
+
+    def _first_above(self, epsilon: Array) -> tuple[Array, Array]:
+        """The least integer whose loss exceeds epsilon, and by how much, without rounding.
+
+        Its loss is d (2 k + d) / (2 sigma^2); sigma^2 = n / m and epsilon = p / q are rational.
+        """
+        (n, m), d = self._square.as_integer_ratio(), int(self._d)
+        k, gap = np.empty_like(epsilon), np.empty_like(epsilon)
+        for i, (p, q) in enumerate(map(float.as_integer_ratio, epsilon.tolist())):
+            step, bar = 2 * d * m * q, 2 * n * p - d * d * m * q
+            first = bar // step + 1
+            k[i], gap[i] = first, (first * step - bar) / (2 * n * q)
+        return k, gap
 
     def _terms(self, k: Array, gap: Array) -> Array:
         """The sum term by term."""
@@ -100,9 +116,7 @@ class IntegerShift:
     def log_delta_and_slope(self, epsilon: Array) -> tuple[Array, Array]:
         """Log delta, and log of -d delta / d epsilon (from the right), at epsilon >= 0."""
         d = self._d
-        middle = np.minimum(epsilon / self._rate, 1e300) - 0.5 * d
-        k = np.floor(middle) + 1.0
-        gap = self._rate * (k - middle)
+        k, gap = self._first_above(epsilon)
         log_mass = self._noise.logpmf(k)
         slope = log_mass - gap + np.log(self._ratio(k + d))
         rest = self._noise.sf(-k) + np.exp(np.minimum(slope, 0.0))

@@ -1,0 +1,123 @@
+"""Profiles of noise on the integers where epsilon is a value of the loss, against 80 digits."""
+
+import math
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from dpnoise import privacy_profile, vector_profile
+from dpnoise.noise import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
+from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.scalar.integers import IntegerShift
+
+
+def loss_at(noise, k, d):
+    """The loss at k under a shift by d, as a rational number."""
+    if isinstance(noise, DiscreteGaussian):
+        return Fraction(d * (2 * k + d), 2) / Fraction(noise.sigma) ** 2
+    if isinstance(noise, DiscreteLaplace):
+        return Fraction(abs(k + d) - abs(k)) / Fraction(noise.beta)
+
+    def steps(x):
+        whole, rest = divmod(abs(x), noise.sensitivity)
+        return whole + (rest >= noise.r)
+
+    return Fraction(noise.epsilon) * (steps(k + d) - steps(k))
+
+
+def exact_delta(noise, d, epsilon):
+    """Delta as a sum over integers, with the losses compared in rational arithmetic."""
+    with mp.workdps(80):
+
+        def weight(k):  # the loss of k under a shift to 0
+            loss = loss_at(noise, 0, abs(k)) if k else Fraction(0)
+            return mp.exp(-mp.mpf(loss.numerator) / loss.denominator)
+
+        wide = isinstance(noise, DiscreteGaussian)
+        reach = int((20 if wide else 90) * max(noise.std(), 0.5)) + 30
+        start = -reach
+        if wide:  # below it the loss is smaller
+            start = max(start, math.floor(Fraction(epsilon) * Fraction(noise.sigma) ** 2 / d) - d)
+        total, delta = mp.mpf(0), mp.mpf(0)
+        for k in range(-reach, reach + 1):
+            total += weight(k)
+        for k in range(start, max(start, 0) + reach):
+            gap = loss_at(noise, k, d) - Fraction(epsilon)
+            if gap > 0:
+                delta -= weight(k) * mp.expm1(-mp.mpf(gap.numerator) / gap.denominator)
+        return delta / total
+
+
+def on_the_private_side(noise, d, epsilon):
+    wanted = exact_delta(noise, d, epsilon)
+    if 0 < wanted < 1e-300:  # no double
+        return
+    found = float(privacy_profile(noise, d, epsilon))
+    assert wanted * (1 - mp.mpf(10) ** -60) <= found <= wanted * (1 + mp.mpf(10) ** -12)
+    if wanted == 0:
+        return
+    bounds = vector_profile(noise, d, epsilon)
+    assert bounds.lower <= wanted * (1 + mp.mpf(10) ** -60)
+    assert wanted <= bounds.upper
+
+
+def near(value):
+    """A double and its neighbours."""
+    x = float(value)
+    return x, math.nextafter(x, 0.0), math.nextafter(x, math.inf)
+
+
+def test_delta_that_was_below_the_truth_by_1_5_per_cent():
+    noise, epsilon = DiscreteGaussian(0.5541511132371428), 30.936215563036892
+    assert float(privacy_profile(noise, 1, epsilon)) == pytest.approx(1.3551e-71, rel=1e-4)
+    on_the_private_side(noise, 1, epsilon)
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.25, 0.5, 1.0, 0.5541511132371428, 2.3])
+def test_discrete_gaussian_noise_where_epsilon_is_a_loss(sigma):
+    noise = DiscreteGaussian(sigma)
+    for d in (1, 2, 7):
+        for k in {-(d // 2), 0, 1, int(3 * sigma), int(9 * sigma)}:
+            for epsilon in near(max(loss_at(noise, k, d), 0)):
+                on_the_private_side(noise, d, epsilon)
+
+
+@pytest.mark.parametrize("beta", [0.05, 1.0, 1.0 / 3.0, 4.0, 2.718])
+def test_discrete_laplace_noise_where_epsilon_is_a_loss(beta):
+    noise = DiscreteLaplace(beta)
+    for d in (1, 2, 5):
+        for k in range(-d // 2, 1):
+            for epsilon in near(max(loss_at(noise, k, d), 0)):
+                on_the_private_side(noise, d, epsilon)
+
+
+@pytest.mark.parametrize("steps", [(0.25, 1, 1), (0.5, 4, 3), (1.0 / 3.0, 5, 2), (3.0, 2, 2)])
+def test_discrete_staircase_noise_where_epsilon_is_a_loss(steps):
+    noise = DiscreteStaircase(*steps)
+    for d in (1, 3, 6):
+        for number in range(-(-d // steps[1]) + 1):
+            for epsilon in near(number * Fraction(noise.epsilon)):
+                on_the_private_side(noise, d, epsilon)
+
+
+def test_random_parameters_give_no_delta_below_the_truth():
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        noise = DiscreteGaussian(float(rng.uniform(0.1, 1.5)))
+        d = int(rng.integers(1, 5))
+        loss = loss_at(noise, int(rng.integers(0, 9)), d)
+        on_the_private_side(noise, d, float(loss) * float(rng.choice([1.0, rng.uniform(0.9, 1)])))
+
+
+def test_the_first_integer_above_epsilon_is_exact():
+    noise = DiscreteGaussian(1e6 + 0.1)
+    for d, k in ((1, 10**6), (12345, 3 * 10**7), (2**40, 5)):
+        for epsilon in near(loss_at(noise, k, d)):
+            first, gap = IntegerShift(noise, Fraction(d))._first_above(np.array([epsilon]))
+            above = loss_at(noise, int(first[0]), d) - Fraction(epsilon)
+            assert above > 0 >= loss_at(noise, int(first[0]) - 1, d) - Fraction(epsilon)
+            assert gap[0] == float(above)
+    far = log_privacy_profile(noise, 1, [1e90, 1e100])
+    assert np.all(np.isfinite(far) | np.isneginf(far))
