@@ -2,8 +2,10 @@
 
 import math
 import pickle
+import re
 from fractions import Fraction
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,6 +38,7 @@ from dpnoise.sensitivity.count_moments import add_remove_moments, replace_one_mo
 from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
 from dpnoise.sensitivity.cut_cube import cut_cubes
 
+PAGE = (Path(__file__).parents[3] / "docs" / "sensitivity.md").read_text(encoding="utf-8")
 ADDED, REPLACED = "add-remove", "replace-one"
 SMALL = [(m, K) for K in (1, 2, 3, 4) for m in range(1, K + 1)]
 both = pytest.mark.parametrize("relation", [ADDED, REPLACED])
@@ -77,6 +80,20 @@ def test_variance_of_k_norm_noise(m, K, relation, variance):
     assert found.variances == pytest.approx(np.full(K, variance), rel=4e-4)
     if m == K and relation == ADDED:
         assert found.variance == pytest.approx((K + 2) * (K + 3) / 6, rel=1e-14)
+
+
+def test_the_page_shows_the_variances():
+    rows = re.findall(r"^\| (\d+), (\d+) \|" + r" ([\d.]+) \|" * 4 + "$", PAGE, re.MULTILINE)
+    assert len(rows) == 6
+    for K, m, *shown in [[int(row[0]), int(row[1]), *map(float, row[2:])] for row in rows]:
+        sets = [
+            Counts(m, of=K, relation=ADDED),
+            AtMost(m, of=K),
+            Counts(m, of=K, relation=REPLACED),
+            AtMost(min(2 * m, K), of=K),
+        ]
+        found = [(K + 1) * (K + 2) * ball.mean_square[0] for ball in sets]
+        assert shown == pytest.approx(found, abs=0.00501)
 
 
 def test_fewer_signs_need_less_noise():
