@@ -85,7 +85,9 @@ ENDS = {
     "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
     "dpnoise.joint.search pure_scale while": "a few doubles up",
     "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
-    "dpnoise.sensitivity.at_most AtMost._accepted while": (
+    "dpnoise.releases.points _order while": "words that appear twice are drawn anew",
+    "dpnoise.releases.points _rising while": "an integer below 2^n, kept with a chance of 1/2",
+    "dpnoise.sensitivity.cut_cube uniform_points while": (
         "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
     ),
     "dpnoise.calibration.delta_bounds shared_log_delta while": "a few doubles down",

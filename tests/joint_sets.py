@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpnoise import L1, L2, AtMost, Box, Ellipsoid, LInf, Product
+from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 
 SETS = [
     LInf(1.0, of=1),
@@ -17,7 +17,26 @@ SETS = [
     AtMost(3, of=8),
     Product(L2(1.0, of=3), LInf(2.0, of=2), L2(1.0, of=3)),
     Product(AtMost(2, of=5), L2(0.5, of=2)),
+    Counts(2, of=5, each=0.5, relation="add-remove").geometry,
+    Counts(3, of=8, relation="replace-one").geometry,
+    Product(Counts(3, of=3, relation="add-remove").geometry, L2(1.0, of=2)),
 ]
+
+
+def corners(ball):
+    """An extreme point of each kind that a set has; of products some combinations."""
+    if isinstance(ball, Product):
+        parts = [corners(block) for block in ball.blocks]
+        return [np.concatenate([part[k % len(part)] for part in parts]) for k in range(8)]
+    if not isinstance(ball, Counts):
+        return [ball.extreme_point]
+    found = []
+    for up in range(ball.m + 1):
+        for down in range(min(ball.m, ball.of - up) + 1):
+            d = np.repeat([1.0, -1.0, 0.0], [up, down, ball.of - up - down]) * ball.each
+            if 0.5 < ball.norm(d) <= 1.0 + 1e-15:
+                found.append(d)
+    return found
 
 
 def simulated_delta(noise, epsilon, shift, *, draws, seed, proposal=None):

@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.sensitivity.balls import L1, L2, LInf
     from dpnoise.sensitivity.box import Box
     from dpnoise.sensitivity.convert import as_sensitivity
+    from dpnoise.sensitivity.counts import Counts
     from dpnoise.sensitivity.ellipsoid import Ellipsoid, enclosing_ellipsoid
     from dpnoise.sensitivity.neighbours import add_remove, replace_one
     from dpnoise.sensitivity.product import Product
@@ -61,6 +62,7 @@ _MODULES = {
     "BudgetExceededError": "dpnoise.privacy.odometer.budget",
     "Certificate": "dpnoise.certificates.certificate",
     "CertificateError": "dpnoise.certificates.certificate",
+    "Counts": "dpnoise.sensitivity.counts",
     "DiscreteGaussian": "dpnoise.noise.discrete_gaussian",
     "DiscreteLaplace": "dpnoise.noise.discrete_laplace",
     "DiscreteStaircase": "dpnoise.noise.discrete_staircase",
@@ -117,6 +119,7 @@ __all__ = [
     "BudgetExceededError",
     "Certificate",
     "CertificateError",
+    "Counts",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "DiscreteStaircase",

@@ -229,7 +229,12 @@ def _composed(noise: Independent, ball: Sensitivity, epsilon: float) -> float:
 
 
 def independent_bounds(noise: Independent, ball: Sensitivity, epsilon: float) -> Bounds:
-    """Bounds for independent noise on the coordinates, any set and epsilon >= 0."""
+    """Bounds for independent noise on the coordinates, any set and epsilon >= 0.
+
+    All noise is symmetric about 0, so that delta of a difference depends on the |d_i| alone, and
+    the hull of a set with all signs has the same largest one.
+    """
+    ball = ball.unconditional_hull
     if families_of(noise) == {Gaussian}:
         low, high = gaussian_delta(squared_mu(noise, ball), epsilon)
         return Bounds(low, high, GAUSSIAN)

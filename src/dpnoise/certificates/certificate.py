@@ -247,7 +247,11 @@ def check_claim(
     upper: Fraction | None = None,
 ) -> None:
     """Record of what is wrong with the parts of a claim; None is a part that was not understood."""
-    require_relation(problems, relation, IN_SET)
+    if require_relation(problems, relation, IN_SET) and isinstance(sensitivity, Sensitivity):
+        try:
+            sensitivity.stating(relation)  # type: ignore[arg-type]  # a name, as was checked
+        except ValueError as error:
+            problems.add(str(error))
     good = epsilon is None or problems.number("epsilon", epsilon, low=0.0, high=1e4)
     if epsilon is not None and good and float(epsilon) != epsilon:
         problems.add(f"epsilon: expected a double, got {epsilon}")

@@ -24,7 +24,8 @@ ERRORS = ArithmeticError, AttributeError, LookupError, RecursionError, TypeError
 KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: sensitivity epsilon
     gamma; truncated-laplace: beta bound; norm-staircase: ball epsilon gamma; box: lambdas;
     radial: ball bound power scale; l1: radius of; l2: radius of; linf: radius of; ellipsoid: axes;
-    at-most: each m of; product: blocks; independent: scales unit; delta: lower upper;
+    at-most: each m of; add-remove-counts: each m of; replace-one-counts: each m of;
+    exact-counts: each m of; product: blocks; independent: scales unit; delta: lower upper;
     blocks: blocks dimension; block: coordinates noise;
     certificate: certified_by delta digest dimension epsilon format format_version noise
     package_version relation sensitivity"""  # what is understood; of noise first its scale
@@ -32,6 +33,8 @@ FIELDS = {kind.strip(): keys.split() for kind, keys in (x.split(":") for x in KI
 TYPES = {"axes": list, "blocks": list, "lambdas": list, "scales": list, "of": int, "m": int}
 TYPES.update({"certified_by": list, "each": str, "package_version": str, "radius": str})
 TYPES.update({"coordinates": list, "dimension": int})
+COUNTS = "add-remove-counts", "replace-one-counts", "exact-counts"  # the first for add/remove
+ROUND = "l2", "ellipsoid"
 Found = Tuple["Interval", bool]
 
 
@@ -179,8 +182,8 @@ def limited(K: int) -> int:
     return K
 
 
-def factors(data: Any) -> list[tuple[list[Fraction], int, bool]]:
-    """A set as a product of {|d_i| <= s_i, sum |d_i| / s_i <= m} and (True) of ellipsoids."""
+def factors(data: Any) -> list[tuple[list[Fraction], int, str]]:
+    """A set as a product of {|d_i| <= s_i, sum |d_i| / s_i <= m}, of ellipsoids and of counts."""
     kind = kind_of(data)
     if kind == "product":
         found: Any = []
@@ -190,22 +193,33 @@ def factors(data: Any) -> list[tuple[list[Fraction], int, bool]]:
             found += more
             K = limited(K + sum(len(sides) for sides, _, _ in more))
         return found
-    value = data[{"box": "lambdas", "ellipsoid": "axes", "at-most": "each"}.get(kind, "radius")]
+    of_all = "each" if "m" in data else "radius"
+    value = data[{"box": "lambdas", "ellipsoid": "axes"}.get(kind, of_all)]
     one_by_one = isinstance(value, list)
     K = limited(len(value) if one_by_one else data["of"])
     sides = [number(x) for x in value] if one_by_one else [number(value)] * K
-    m = data["m"] if kind == "at-most" else 1 if kind == "l1" else len(sides)
-    if not 1 <= m <= len(sides) or max(sides) == 0:
+    m = data["m"] if "m" in data else 1 if kind == "l1" else len(sides)
+    if not 1 <= m <= len(sides) - (kind == "exact-counts") or max(sides) == 0:
         raise ValueError(f"sensitivity: expected a set that is more than 0, got {kind}")
-    return [(sides, m, kind in ("l2", "ellipsoid"))]
+    return [(sides, m, kind)]
+
+
+def patterns(m: int, K: int, kind: str) -> list[tuple[int, int]]:
+    """How many entries of an extreme point are 1 and -1, for the counts of a kind."""
+    if kind == "exact-counts":
+        return [(min(m, K - m),) * 2]
+    up = [m] if kind == "add-remove-counts" or 2 * m <= K else range(K - m, m + 1)
+    return [(n, 0 if kind == "add-remove-counts" else min(m, K - n)) for n in up]
 
 
 def largest_sum(ball: Any, weights: list[Fraction], power: int) -> Interval:
     """The largest sum of (w_i |d_i|)^power, power 1 or 2."""
     total, rest = Interval(0), iter(weights)
-    for sides, m, is_round in ball:
+    for sides, m, kind in ball:
+        is_round, counts = kind in ROUND, kind.endswith("counts")
         values = sorted((side * next(rest)) ** (2 if is_round else power) for side in sides)
-        largest = values[-1:] if is_round and power == 2 else values[-m:]
+        moved = max(map(sum, patterns(m, len(sides), kind))) if counts else m
+        largest = values[-1:] if is_round and power == 2 else values[-moved:]
         part = sum(map(Interval, largest), Interval(0))
         total += root(part) if is_round and power == 1 else part
     return total
@@ -224,12 +238,33 @@ def size(ball: Any, unit: Any) -> Fraction:
     parts, found = [ball] if len(unit) == 1 else [[factor] for factor in ball], ZERO
     if [len(x[0]) for x in unit] != [sum(len(x[0]) for x in part) for part in parts]:
         raise NotImplementedError("noise in the norm of a product with other blocks")
-    for (sides, m, is_round), part in zip(unit, parts):
+    for (sides, m, kind), part in zip(unit, parts):
         weights, changes = inverse(sides, part), [x for some, _, _ in part for x in some]
-        total = largest_sum(part, weights, 2 if is_round else 1)
-        wide = [w * x for w, x in zip(weights, changes)]
-        found = max(found, *wide, root(total).hi if is_round else total.hi / m)
+        total = largest_sum(part, weights, 2 if kind in ROUND else 1)
+        wide = max(w * x for w, x in zip(weights, changes))
+        most = max(wide, root(total).hi if kind in ROUND else total.hi / m)
+        if kind.endswith("counts"):
+            most = of_counts(m, kind, part, wide, total.hi)
+        found = max(found, most)
     return found
+
+
+def of_counts(m: int, kind: str, part: Any, wide: Fraction, total: Fraction) -> Fraction:
+    """The largest f(d+) + f(d-) (add/remove) or max(f(d+), f(d-)), f(y) = max(max y, sum y / m).
+
+    At extreme points of counts; of other sets from above, by the largest |d_i| and sum of |d_i|.
+    """
+    added = kind == "add-remove-counts"
+    if kind == "exact-counts":
+        raise ValueError("noise: expected a norm of a set with a volume, got exact-counts")
+    if len(part) > 1 or not part[0][2].endswith("counts"):
+        both = max(wide, total / m)
+        return min(2 * both, total) if added else both
+    own = [
+        [max(Fraction(1), Fraction(n, m)) if n else ZERO for n in pair]
+        for pair in patterns(part[0][1], len(part[0][0]), part[0][2])
+    ]
+    return wide * max(sum(pair) if added else max(pair) for pair in own)
 
 
 def by_coordinate(noise: Any, K: int) -> list[tuple[Any, Fraction]]:
@@ -314,6 +349,9 @@ def check(data: bytes) -> str:
     found, exact = enclosure(content["noise"], content["sensitivity"], epsilon)
     K = sum(len(sides) for sides, _, _ in factors(content["sensitivity"]))
     good = relation in ("replace-one", "add-remove") and repr(content["dimension"]) == repr(K)
+    kinds = {kind for _, _, kind in factors(content["sensitivity"])}
+    other = {"add-remove": {*COUNTS[1:]}, "replace-one": {COUNTS[0]}}
+    good = good and not kinds & other[relation]
     if not good or not lower <= upper <= 1 or epsilon != float(epsilon):
         raise ValueError("expected another relation or dimension, lower <= upper <= 1, doubles")
     if found.hi <= upper and lower <= (found.lo if exact else found.hi):

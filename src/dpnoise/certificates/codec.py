@@ -25,6 +25,7 @@ from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 
@@ -39,6 +40,9 @@ SETS: dict[str, type[Sensitivity]] = {
     "linf": LInf,
     "box": Box,
     "at-most": AtMost,
+    "add-remove-counts": AddRemoveCounts,
+    "replace-one-counts": ReplaceOneCounts,
+    "exact-counts": ExactCounts,
     "ellipsoid": Ellipsoid,
     "product": Product,
 }

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.counts import AddRemoveCounts, Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
-from dpnoise.sensitivity.power_sums import largest_sum, powers, root_above
+from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def sides(ball: Sensitivity) -> Weights:
     """The largest change of each coordinate; ValueError for more than are counted one by one."""
     if isinstance(ball, L1 | L2 | LInf):
         return Fraction(ball.radius)
-    if isinstance(ball, AtMost):
+    if isinstance(ball, AtMost | Counts):
         return Fraction(ball.each)
     if ball.dimension > MOST_UNEQUAL:
         expected = f"at most {MOST_UNEQUAL} coordinates unless one number is the side of all"
@@ -56,6 +57,8 @@ def projected(ball: Sensitivity, coordinates: Sequence[int]) -> Sensitivity:
     if isinstance(ball, Product):
         parts = [projected(block, inner) for block, inner in _runs(ball, coordinates)]
         return parts[0] if len(parts) == 1 else Product(*parts)
+    if isinstance(ball, Counts):
+        return ball.restricted(n)
     if isinstance(ball, AtMost):
         return AtMost(min(ball.m, n), n, ball.each)
     if isinstance(ball, L1 | L2 | LInf):
@@ -74,6 +77,26 @@ def _inverse(values: Weights, bounds: Weights) -> Weights | None:
     return [1 / x if x else Fraction(0) for x in values]
 
 
+def _size_in_counts(ball: Sensitivity, unit: Counts) -> Fraction | float:
+    """The largest norm of a set, where `unit` is the unit ball, rounded up.
+
+    A norm is largest at an extreme point. With all signs, the norm for replace-one is largest where
+    no signs differ: that of `AtMost`. The norm for add/remove is at most twice that, and at most
+    the l1 norm.
+    """
+    added = isinstance(unit, AddRemoveCounts)
+
+    def gauge(count: int) -> Fraction:
+        return max(Fraction(1), Fraction(count, unit.m)) if count else Fraction(0)
+
+    if isinstance(ball, Counts):
+        parts = [(gauge(up), gauge(down)) for up, down in ball.patterns]
+        most = max(sum(pair) if added else max(pair) for pair in parts)
+        return above(most * Fraction(ball.each) / Fraction(unit.each))
+    some = size_in_norm(ball, AtMost(unit.m, unit.of, unit.each))
+    return min(2 * some, size_in_norm(ball, L1(unit.each, unit.of))) if added else some
+
+
 def size_in_norm(ball: Sensitivity, unit: Sensitivity) -> Fraction | float:
     """The largest norm of a set, where `unit` is the unit ball; rounded up, or infinite."""
     if ball == unit:
@@ -84,8 +107,8 @@ def size_in_norm(ball: Sensitivity, unit: Sensitivity) -> Fraction | float:
         pairs = [(b, at) for b, at in zip(unit.blocks, spans, strict=True) if ball.box[at].any()]
         return max(size_in_norm(projected(ball, at), block) for block, at in pairs)
     weights = _inverse(sides(unit), sides(ball))
-    if weights is None:
-        return math.inf
+    if isinstance(unit, Counts) or weights is None:
+        return _size_in_counts(ball, unit) if isinstance(unit, Counts) else math.inf
     if isinstance(unit, L1):
         return ball.largest_power_sum(weights, 1)
     if isinstance(unit, L2 | Ellipsoid):

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_SETS = ("sensitivity", "at_most", "l1", "l2", "linf")
-_MOST = 10**6  # coordinates
+_SETS = ("sensitivity", "counts", "at_most", "l1", "l2", "linf")
+_MOST = 2000  # coordinates, as every set can have
 _LARGE_DELTA, _SMALL_EPSILON = 0.1, 1e-3  # the two together are nearly always a mistake
 
 
@@ -79,10 +79,19 @@ sensitivity_options = _all(
         metavar="S[,S...]",
         help="Largest change of one number, or of each coordinate: 1.0 or 1,2,0.5.",
     ),
+    click.option(
+        "--counts", type=Whole(), metavar="M", help="A person adds to at most M of K counts."
+    ),
+    click.option(
+        "--exactly", is_flag=True, help="With --counts: everybody is in exactly M counts."
+    ),
     click.option("--at-most", type=Whole(), metavar="M", help="At most M of K coordinates change."),
     click.option("--of", type=Whole(), metavar="K", help="Number of coordinates."),
     click.option(
-        "--each", type=Number(), metavar="C", help="With --at-most: each by at most C (1)."
+        "--each",
+        type=Number(),
+        metavar="C",
+        help="With --counts or --at-most: each by at most C (1).",
     ),
     click.option("--l1", type=Number(), metavar="R", help="Largest l1 norm of the change."),
     click.option("--l2", type=Number(), metavar="R", help="Largest l2 norm of the change."),
@@ -162,8 +171,8 @@ def read_sensitivity(
     flags = [f"--{kind.replace('_', '-')}" for kind in kinds]
     if len(kinds) != 1:
         problems.add(
-            "sensitivity: expected one of --sensitivity S, --at-most M --of K, --l1 R --of K, "
-            f"--l2 R --of K, --linf R --of K, got {' and '.join(flags) or 'none'}"
+            "sensitivity: expected one of --sensitivity S, --counts M --of K, --at-most M --of K, "
+            f"--l1 R --of K, --l2 R --of K, --linf R --of K, got {' and '.join(flags) or 'none'}"
         )
         return None
     kind, before = kinds[0], len(problems.found)
@@ -177,28 +186,40 @@ def read_sensitivity(
         )
     if kind != "sensitivity" and of is None:
         problems.add(f"--of: expected the number of coordinates beside {flags[0]}, got nothing")
-    if kind != "at_most" and each is not None:
+    if kind != "counts" and given["exactly"]:
+        problems.add(f"--exactly: expected no --exactly beside {flags[0]}, as it is for --counts")
+    if kind not in ("counts", "at_most") and each is not None:
         problems.add(f"--each: expected no --each beside {flags[0]}, got {each!r}")
     numbers = read_numbers(problems, "--sensitivity", value) if kind == "sensitivity" else None
     if len(problems.found) > before:
         return None
     try:
-        found = _set(kind, numbers or [], value, of, 1.0 if each is None else each)
-        found = found.stating(given["relation"]) if given["relation"] in RELATIONS else found
+        found = _set(kind, numbers or [], value, {**given, "of": of})
+        if given["relation"] in RELATIONS:
+            found = found.stating(given["relation"])
     except ValueError as error:
         problems.add(str(error))
         return None
     return None if rows == 0 else found
 
 
-def _set(kind: str, numbers: list[float], value: Any, of: Any, each: Any) -> Sensitivity:  # noqa: ANN401
-    """The sensitivity set of one kind; ValueError if something is out of range."""
+def _set(kind: str, numbers: list[float], value: Any, given: dict[str, Any]) -> Sensitivity:  # noqa: ANN401
+    """The sensitivity set of one kind; ValueError if something is out of range.
+
+    Without a relation, which is refused with the budget, counts get one for their numbers to be
+    read.
+    """
     from dpnoise.sensitivity.at_most import AtMost  # noqa: PLC0415
     from dpnoise.sensitivity.balls import L1, L2, LInf  # noqa: PLC0415
     from dpnoise.sensitivity.convert import as_sensitivity  # noqa: PLC0415
+    from dpnoise.sensitivity.counts import Counts  # noqa: PLC0415
 
     if kind == "sensitivity":
         return as_sensitivity(numbers[0] if len(numbers) == 1 else numbers)
+    of, each = given["of"], 1.0 if given["each"] is None else given["each"]
+    if kind == "counts":
+        relation = given["relation"] if given["relation"] in RELATIONS else RELATIONS[-1]
+        return Counts(value, of, each, exactly=given["exactly"], relation=relation)
     if kind == "at_most":
         return AtMost(value, of, each)
     balls: dict[str, Callable[..., Sensitivity]] = {"l1": L1, "l2": L2, "linf": LInf}

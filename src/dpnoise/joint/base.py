@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 
 def check_ball(problems: Problems, ball: object) -> None:
-    """Record of a problem unless `ball` is a sensitivity set."""
+    """Record of a problem unless `ball` is a sensitivity set with a volume."""
     good = isinstance(ball, Sensitivity)
     problems.require(good, "ball", "a sensitivity set such as Box or L2", ball)
+    if isinstance(ball, Sensitivity):
+        problems.require(not ball.flat, "ball", f"a set with a volume ({ball.flat})", ball)
 
 
 class JointNoise(ABC):

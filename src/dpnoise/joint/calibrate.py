@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
+from dpnoise.joint.base import check_ball
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.search import Search, best_power, pure_scale, staircase, truncated_scale
 from dpnoise.joint.staircase import check_steps
@@ -189,6 +190,7 @@ def _checked(
     except ValueError as error:
         problems.add(str(error))
     if ball is not None:
+        check_ball(problems, ball)
         fits = ball.active_dimension <= _MAX_COORDINATES
         expected = f"at most {_MAX_COORDINATES} coordinates that can change"
         problems.require(fits, "sensitivity", expected, ball.active_dimension)

@@ -1,14 +1,14 @@
 """Two-sided bounds on delta(epsilon) of radial noise (docs/joint-noise.md has the proofs).
 
-The worst neighbour is an extreme point d of the set, and all of these are alike. With T the layer
+The worst neighbour is an extreme point d of the set. With T the layer
 (`dpnoise.joint.base`), Z uniform in D and q(t) the norm at which the log density is epsilon below
 that at norm t,
 
-    delta(epsilon) = P(||T Z + d|| > q(T)) = E g(1 / T, q(T) / T - 1),
+    delta_d(epsilon) = P(||T Z + d|| > q(T)) <= E g(1 / T, q(T) / T - 1),
 
-g as in `dpnoise.joint.uncovered`. Both arguments fall with T, so that over any cell of T the
-function g lies between two of its values, and delta between two sums over cells. A first pass
-finds out where cells are needed.
+g as in `dpnoise.joint.uncovered`, with equality where all extreme points are alike. Both arguments
+fall with T, so that over any cell of T the function g lies between two of its values, and delta
+between two sums over cells. A first pass finds out where cells are needed.
 """
 
 from __future__ import annotations
@@ -177,7 +177,8 @@ def radial_delta_bounds(noise: RadialNoise, epsilon: float, *, cells: int = 2**1
     Returns
     -------
     DeltaBounds
-        `lower` and `upper`; apart by a factor for `AtMost` with 1 < m < K, where g is only bounded.
+        `lower` and `upper`; apart by a factor for `Counts` and for `AtMost` with 1 < m < K, where
+        g is only bounded.
 
     Raises
     ------

@@ -1,9 +1,10 @@
 """The share of a ball that a shifted, larger ball leaves uncovered.
 
-For Z uniform in D and d an extreme point of D, g(a, e) = P(||Z + a d|| > 1 + e), the share of D
-outside (1 + e) D - a d. It is 0 if e >= a, rises with a and falls with e. With c = a - e:
+For Z uniform in D, g(a, e) is the largest P(||Z + a d|| > 1 + e) over the extreme points d of D,
+the share of D outside (1 + e) D - a d. It is 0 if e >= a, rises with a and falls with e. With
+c = a - e:
 
-- every D contains a copy of itself, scaled by 1 - c / 2, in the intersection, so that
+- every D contains a copy of itself, scaled by 1 - c / 2, in the intersection, for every d, so that
   g <= 1 - (1 - c / 2)^K; for boxes and l1 balls the copy is the intersection: equality;
 - for any polytope, g >= 1 - (1 - rho c)^K with rho the share of D under the facets that d lies in;
 - l2 balls and ellipsoids: the intersection is two caps,
@@ -26,6 +27,7 @@ from scipy import special
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.counts import SolidCounts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 
@@ -63,6 +65,8 @@ def _facet_share(block: Sensitivity) -> float:
 
     It is 1 / 2 if the intersection is a scaled copy of the set.
     """
+    if isinstance(block, SolidCounts):
+        return block.facet_share
     if isinstance(block, AtMost) and block.m < block.of:
         box = block.box_share  # m of its 2 K facets, and one in 2^m of the others
         return 0.5 * box * block.m / block.of + (1.0 - box) * 0.5**block.m

@@ -93,8 +93,10 @@ def delta_hardly_gains(request: Request) -> bool:
 
     For polytopes delta >= 1 - exp(share (epsilon - 1 / scale)), docs/joint-noise.md.
     """
+    if request.delta == 0.0 or request.sensitivity.flat:
+        return False
     uncovered = Uncovered(request.sensitivity)
-    if request.delta == 0.0 or uncovered.caps:
+    if uncovered.caps:
         return False
     most = -math.log1p(-request.delta) / min(uncovered.polytopes, default=0.5)
     return 2.0 * most < _LITTLE * request.epsilon
@@ -103,7 +105,7 @@ def delta_hardly_gains(request: Request) -> bool:
 def is_unlikely(request: Request) -> bool:
     """Whether noise without delta is so good that an ellipsoid's has hardly a chance."""
     normal = gaussian(request)
-    if normal is None or request.epsilon == 0.0:
+    if normal is None or request.epsilon == 0.0 or request.sensitivity.flat:
         return False
     K = request.sensitivity.active_dimension
     square = (K + 1.0) * (K + 2.0) * request.sensitivity.mean_square / request.epsilon**2

@@ -13,6 +13,7 @@ import numpy as np
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.counts import ReplaceOneCounts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 
@@ -35,7 +36,7 @@ def _factors(ball: Sensitivity, first: int) -> Iterator[tuple[int, Sensitivity]]
 
 def _is_box(ball: Sensitivity) -> bool:
     """Whether every coordinate of a set that is no product moves by itself."""
-    everything = isinstance(ball, AtMost) and ball.m == ball.of
+    everything = isinstance(ball, AtMost | ReplaceOneCounts) and ball.m == ball.of
     return isinstance(ball, Box | LInf) or ball.dimension == 1 or everything
 
 

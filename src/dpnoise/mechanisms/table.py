@@ -141,7 +141,7 @@ class Mechanism:
     def __repr__(self) -> str:
         """The mechanism in one line."""
         return (
-            f"<{self.name}: standard deviation {self.std:.4g}, certified delta {self.delta:.3g}, "
+            f"<{self.name}: standard deviation {self.std:.4g}, certified for {self.promise}; "
             f"{self.noise!r}>"
         )
 

@@ -21,7 +21,7 @@ from dpnoise.optimality.cube_search import cube_transport
 from dpnoise.optimality.graded_search import graded_test
 from dpnoise.optimality.one_step import best_step
 from dpnoise.optimality.product_test import product_test
-from dpnoise.optimality.projection import Projection, best_moments
+from dpnoise.optimality.projection import Projection, best_moments, unconditional
 from dpnoise.optimality.radial_floor import radial_certificate
 from dpnoise.optimality.radial_search import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import rearrangements
@@ -49,7 +49,9 @@ def candidates(
     problem = (sensitivity, epsilon, delta, weights)
     found: list[Certificate] = []
     scalar = scalar_certificate(epsilon, delta, fine=fine)
-    found.append(Projection(best_moments(sensitivity, weights), scalar))
+    symmetric = unconditional(sensitivity)
+    if symmetric:
+        found.append(Projection(best_moments(symmetric, weights), scalar))
     if isinstance(sensitivity, Product):
         parts = zip(sensitivity.blocks, sensitivity.split(weights), strict=True)
         inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]

@@ -1,11 +1,14 @@
 """Lower bound on sum w_i sigma_i^2 from one-dimensional projections (docs/floor.md, section 2).
 
 For any direction a, a'T is additive noise for a query of sensitivity h(a) = max a'd over the
-differences d, so that Var(a'T) >= h(a)^2 V1. Every set here is symmetric under sign flips of
-coordinates, so that T may be taken with a diagonal covariance. Then for every mixture of
-differences with second moments m_i = E d_i^2
+differences d, so that Var(a'T) >= h(a)^2 V1. If the set is symmetric under sign flips of
+coordinates, T may be taken with a diagonal covariance. Then for every mixture of differences with
+second moments m_i = E d_i^2
 
     sum w_i sigma_i^2 >= V1 (sum sqrt(w_i m_i))^2.
+
+Another set has the bound of a symmetric set within it. That of the l1 ball, scaled, is at most
+V1 sum w_i h(e_i)^2, of single coordinates, and true for every set.
 
 The certificate is m and that of V1. `moments_size` is the gauge of the set of all m: the bound is
 scaled by it, so that any non-negative m gives a true one.
@@ -54,16 +57,28 @@ class Projection:
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
         """V1 (sum sqrt(w_i m_i))^2 over the gauge of m, less rounding."""
-        moments = np.abs(self.moments)
-        size = moments_size(sensitivity, moments)
+        moments, inner = np.abs(self.moments), unconditional(sensitivity)
+        size = moments_size(inner, moments) if inner else math.inf
         if not 0.0 < size < math.inf:
             return 0.0
         total = float(np.sum(np.sqrt(weights) * np.sqrt(moments / size)))
         return self.scalar.bound(epsilon, delta) * total * total * (1.0 - MARGIN)
 
 
+def unconditional(sensitivity: Sensitivity) -> Sensitivity | None:
+    """A set symmetric under sign flips whose bound holds, too; None if none is known."""
+    core = sensitivity.unconditional_core
+    if core is not None or isinstance(sensitivity, Product):
+        return core
+    # Single coordinates: of a set in a plane, which is no product, all change by as much.
+    return L1(float(np.min(sensitivity.box)), sensitivity.dimension)
+
+
 def best_moments(sensitivity: Sensitivity, weights: Array) -> Array:
-    """Second moments of a mixture of differences that maximise sum sqrt(w_i m_i), shape (K,)."""
+    """Second moments of a mixture of differences that maximise sum sqrt(w_i m_i), shape (K,).
+
+    The set is symmetric under sign flips.
+    """
     if not np.any(weights > 0.0):
         return sensitivity.extreme_point**2
     if isinstance(sensitivity, Product):

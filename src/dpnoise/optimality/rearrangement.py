@@ -96,6 +96,8 @@ def _heaviest(
     sensitivity: Sensitivity, weights: Array, size: int
 ) -> tuple[Sensitivity, Array] | None:
     """The set and the weights of the heaviest coordinates, if there are so many."""
+    if sensitivity.flat:
+        return None
     active = sensitivity.box > 0.0
     if size == np.count_nonzero(active):
         found = sensitivity, weights[active]
@@ -117,7 +119,7 @@ def rearrangements(
     fine: bool,
 ) -> list[Rearrangement]:
     """Certificates that may prove more than is known; none for fewer than 2 coordinates."""
-    size = _best_size(sensitivity, weights)
+    size = 0 if sensitivity.flat else _best_size(sensitivity, weights)
     if size < 2:
         return []
     if delta == 0.0:

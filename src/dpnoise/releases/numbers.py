@@ -11,6 +11,7 @@ doubles; elsewhere exponential variates err by at most 2^-39 of their value.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +84,11 @@ class Doubles:
         """The smaller of two numbers."""
         return np.minimum(first, second)
 
+    @staticmethod
+    def largest(values: Any) -> Any:  # noqa: ANN401
+        """The largest entry of each row."""
+        return np.max(values, axis=1)
+
 
 class Balls:
     """The same of one row, as balls around numbers known to some bits."""
@@ -127,6 +133,11 @@ class Balls:
     def smaller(first: Any, second: Any) -> Any:  # noqa: ANN401
         """The smaller of two numbers."""
         return np.vectorize(lambda x, y: x.min(arb(y)), otypes=[object])(first, second)
+
+    @staticmethod
+    def largest(values: Any) -> Any:  # noqa: ANN401
+        """The largest entry of the row."""
+        return np.array([reduce(lambda x, y: x.max(y), row) for row in values], dtype=object)
 
 
 Numbers = Doubles | Balls

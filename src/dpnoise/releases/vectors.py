@@ -16,13 +16,13 @@ from flint import ctx
 
 from dpnoise.releases.layers import as_joint, layer
 from dpnoise.releases.numbers import Balls, Doubles, UndecidedError
-from dpnoise.releases.points import samplers
+from dpnoise.releases.points import drawn_points
 from dpnoise.releases.tails import ball
 
 if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.releases.entropy import Entropy
-    from dpnoise.releases.points import Sampler
+    from dpnoise.releases.points import Points, Sampler
 
 _WORD, _GUARD = 64, 96
 _REFINEMENTS = 12
@@ -94,23 +94,25 @@ def rounded_vectors(values: Array, noise: Any, step: Array, entropy: Entropy) ->
     found = np.empty(values.shape)
     rows = max(1, _ENTRIES // values.shape[1])
     for first in range(0, values.shape[0], rows):
-        chunk = slice(first, first + rows)
-        found[chunk] = _rounded(values[chunk], joint, step, entropy)
+        some = values[first : first + rows]
+        for points in drawn_points(joint.ball, some.shape[0], entropy):
+            part = _rounded(some[points.rows], joint, points, step, entropy)
+            found[first + points.rows] = part
     return np.where(joint.ball.box > 0.0, found, values)
 
 
-def _rounded(values: Array, noise: Any, step: Array, entropy: Entropy) -> Array:  # noqa: ANN401
-    """One chunk of `rounded_vectors`."""
+def _rounded(values: Array, noise: Any, drawn: Points, step: Array, entropy: Entropy) -> Array:  # noqa: ANN401
+    """Some rows of `rounded_vectors`, whose points are made in one way."""
     count, box = values.shape[0], noise.ball.box
-    parts = [layer(noise), *samplers(noise.ball)]
+    parts = [layer(noise), *drawn.samplers]
     columns = [_Column(part, count, entropy) for part in parts]
     numbers = [Doubles(column.words) for column in columns]
     with np.errstate(all="ignore"):
-        reach, *points = [c.sampler.values(x) for c, x in zip(columns, numbers, strict=True)]
+        reach, *found = [c.sampler.values(x) for c, x in zip(columns, numbers, strict=True)]
         # In steps of the grid, with the integer part of the value apart.
         place = values / step
         whole = np.floor(place)
-        scaled = (place - whole) + 0.5 + reach[:, None] * np.hstack(points) * (box / step)
+        scaled = (place - whole) + 0.5 + reach[:, None] * drawn.points(found) * (box / step)
         scale = getattr(noise, "scale", 1.0)
         error = _ERROR * (reach[:, None] + scale) * (box / step) + 2.0**-40
         low, high = np.floor(scaled - error), np.floor(scaled + error)
@@ -120,19 +122,19 @@ def _rounded(values: Array, noise: Any, step: Array, entropy: Entropy) -> Array:
         doubt[list(column.fine)] = True
     result = whole + low
     for row in np.flatnonzero(doubt).tolist():
-        result[row] = _exactly(values[row], box, step, columns, row)
+        result[row] = _exactly(values[row], box, step, columns, drawn, row=row)
     return np.clip(result, -_MOST, _MOST) * step
 
 
 def _exactly(
-    values: Array, box: Array, step: Array, columns: list[_Column], row: int
+    values: Array, box: Array, step: Array, columns: list[_Column], drawn: Points, *, row: int
 ) -> list[float]:
     """The integers of one row that doubles do not decide."""
     for _ in range(_REFINEMENTS):
         bits = max(column.known(row)[1] for column in columns)
         with ctx.workprec(bits + _GUARD), suppress(UndecidedError):
             known = [column.sampler.values(Balls(*column.known(row))) for column in columns]
-            reach, points = known[0][0], [z for part in known[1:] for z in part[0]]
+            reach, points = known[0][0], drawn.points(known[1:], slice(row, row + 1))[0]
             units = zip(values.tolist(), box.tolist(), step.tolist(), points, strict=True)
             found = [
                 _next_integer(

@@ -6,8 +6,7 @@ probability (Irwin-Hall) and the moments are ratios of integers, computed exactl
     S = sum over k < m of (-1)^k C(K, k) (m - k)^K,
 
 P = S / K!, and E Z_1^2 / c^2 is the integral of u^2 P(U_2 + ... + U_K <= m - u) over [0, 1],
-divided by P. Uniform points are tilted towards sums of m and thinned: U_i with density
-proportional to exp(-t u) are kept with probability exp(-t (m - sum U_i)) if their sum is at most m.
+divided by P. Uniform points: `dpnoise.sensitivity.cut_cube`, with random signs.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
+from dpnoise.sensitivity.cut_cube import uniform_points
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers
 from dpnoise.sensitivity.relation import number_words
 
@@ -203,31 +203,11 @@ class AtMost(Sensitivity):
         """Uniform points, shape (*size, K)."""
         if self._plain:
             return self._plain._sample(size, rng)  # noqa: SLF001  (the same set)
-        magnitudes = self._accepted(math.prod(size), rng).reshape(*size, self.of)
+        rows = max(1, _ENTRIES // self.of)
+        found = uniform_points(self.m, self.of, math.prod(size), rng, rows)
+        magnitudes = found.reshape(*size, self.of)
         signs = 2.0 * rng.integers(0, 2, magnitudes.shape) - 1.0
         return self.each * signs * magnitudes
-
-    def _accepted(self, number: int, rng: np.random.Generator) -> Array:
-        """Uniform points of the unit cube with a sum of at most m, shape (number, K).
-
-        The tilt, by Kroger's approximation to the inverse Langevin function (Journal of
-        Non-Newtonian Fluid Mechanics 223, 2015), decides only how many are thinned out.
-        """
-        y = max(0.0, 1.0 - 2.0 * self.m / self.of)
-        tilt = 2.0 * y * (3.0 - y * y * (6.0 + y * y - 2.0 * y**4) / 5.0) / (1.0 - y * y)
-        found = np.empty((number, self.of))
-        filled = 0
-        rows = max(1, _ENTRIES // self.of)
-        while filled < number:
-            u = rng.uniform(size=(rows, self.of))
-            if tilt > 0.0:
-                u = -np.log1p(u * math.expm1(-tilt)) / tilt
-            spare = self.m - np.sum(u, axis=-1)
-            keep = (spare >= 0.0) & (rng.standard_exponential(rows) >= tilt * spare)
-            new = u[keep][: number - filled]
-            found[filled : filled + len(new)] = new
-            filled += len(new)
-        return found
 
     def _scaled(self, factor: float) -> Self:
         """The set with `factor` times the largest change."""

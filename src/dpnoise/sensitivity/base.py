@@ -9,8 +9,10 @@ coordinates, the active ones.
 A set also says which data sets are neighbours, its `relation`; without one it is plain geometry,
 which can be computed with but about which no guarantee is stated.
 
-All extreme points of each set are images of one of them under coordinate permutations, sign flips
-or rotations that map the set to itself (docs/joint-noise.md uses this).
+Most sets are as they are when the sign of any coordinate is flipped; the norm of these depends on
+the |x_i| alone. Of the others (`dpnoise.sensitivity.counts`) only -D = D is known, and nothing may
+be computed from |x|: independent noise that is symmetric about 0 hides them exactly as it hides
+`unconditional_hull`, which holds them with all signs.
 """
 
 from __future__ import annotations
@@ -140,6 +142,11 @@ class Sensitivity(ABC):
         return self if self.relation is None else self._related(None)
 
     @property
+    def _shown(self) -> Self:
+        """The set as a product shows it, which states the relation by itself."""
+        return self.geometry
+
+    @property
     @abstractmethod
     def words(self) -> str:
         """What one person changes, in words: 'in at most 3 of 12 counts, each by at most 1'."""
@@ -203,7 +210,7 @@ class Sensitivity(ABC):
     @property
     @abstractmethod
     def extreme_point(self) -> Array:
-        """One extreme point of the set, shape (K,); its symmetries lead to all the others."""
+        """One extreme point of the set, shape (K,)."""
 
     @abstractmethod
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
@@ -227,11 +234,11 @@ class Sensitivity(ABC):
 
     @abstractmethod
     def _norm(self, x: Array) -> Array:
-        """The norm of vectors of the right shape with non-negative entries."""
+        """The norm of vectors of the right shape, as `_unsigned` leaves them."""
 
     @abstractmethod
     def _support(self, a: Array) -> Array:
-        """The support function at vectors of the right shape with non-negative entries."""
+        """The support function at vectors of the right shape, as `_unsigned` leaves them."""
 
     @abstractmethod
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -240,6 +247,25 @@ class Sensitivity(ABC):
     @abstractmethod
     def _scaled(self, factor: float) -> Self:
         """The set `factor` D."""
+
+    @property
+    def flat(self) -> str:
+        """Why the set has no volume, and what to do about it; empty if it has one."""
+        return ""
+
+    @property
+    def unconditional_hull(self) -> Sensitivity:
+        """The smallest convex set around this one that flips of signs leave as it is."""
+        return self
+
+    @property
+    def unconditional_core(self) -> Sensitivity | None:
+        """A set within this one that flips of signs leave as it is; None if none has a volume."""
+        return self
+
+    def _unsigned(self, x: Array) -> Array:
+        """|x|, where flips of signs leave the set as it is; else x."""
+        return np.abs(x)
 
     @property
     def active(self) -> BoolArray:
@@ -252,14 +278,14 @@ class Sensitivity(ABC):
         return int(np.count_nonzero(self.active))
 
     def _vectors(self, name: str, value: ArrayLike) -> Array:
-        """|value| for vectors of K coordinates; a ValueError refuses anything else."""
+        """Vectors of K coordinates, without signs that do not matter; refusal of anything else."""
         x = points(self, name, value)
         problems = Problems(repr(self))
         good = x.ndim > 0 and x.shape[-1] == self.dimension
         expected = f"a last axis of length {self.dimension}"
         problems.require(good, f"shape of {name}", expected, x.shape)
         problems.raise_if_any()
-        return np.abs(x)
+        return self._unsigned(x)
 
     def norm(self, x: ArrayLike) -> Array:
         """The norm whose unit ball is the set: the smallest t >= 0 with x in t D.

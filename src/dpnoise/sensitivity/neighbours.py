@@ -11,6 +11,7 @@ moves the answer by v or -v; replacing one person by another moves it by v - v',
   counts (the l1 ball being m = 1) it is at most min(2 m, K) of K, since |v - v'|_1 <= 2 m c and
   |v - v'|_inf <= c.
   Conversely v = v - 0 is among the differences, so that nothing is gained by adding or removing.
+- `Counts` know their V, and become the `Counts` of the other relation, smaller than `AtMost`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.counts import AddRemoveCounts, Counts, ReplaceOneCounts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
@@ -47,8 +49,6 @@ def _check(subject: str, sensitivity: object, contributions: object, relation: s
 
 def _of_nonnegative(added: Sensitivity) -> Sensitivity:
     """A set around the differences of two vectors of a set that have no negative entries."""
-    if isinstance(added, Product):
-        return Product(*map(_of_nonnegative, added.blocks))
     if isinstance(added, Box | LInf) or added.dimension == 1:
         return added
     if isinstance(added, L2 | Ellipsoid):
@@ -58,6 +58,24 @@ def _of_nonnegative(added: Sensitivity) -> Sensitivity:
     if isinstance(added, AtMost):
         return replace(added, m=min(2 * added.m, added.of))
     return added.scaled(2.0)
+
+
+def _replaced(added: Sensitivity, contributions: str) -> Sensitivity:
+    """A set around the differences of two contributions, by the set of contributions and 0."""
+    if isinstance(added, Product):
+        return Product(*(_replaced(block, contributions) for block in added.blocks))
+    if isinstance(added, Counts):  # which say what the contributions are
+        return ReplaceOneCounts(added.m, added.of, added.stating(ADD_REMOVE).each)
+    return added.scaled(2.0) if contributions == "symmetric" else _of_nonnegative(added)
+
+
+def _added(replaced: Sensitivity, contributions: str) -> Sensitivity:
+    """A set around contributions and 0, by the set of their differences."""
+    if isinstance(replaced, Product):
+        return Product(*(_added(block, contributions) for block in replaced.blocks))
+    if isinstance(replaced, Counts):
+        return AddRemoveCounts(replaced.m, replaced.of, replaced.stating(REPLACE_ONE).each)
+    return replaced.scaled(0.5) if contributions == "symmetric" else replaced
 
 
 def replace_one(sensitivity: Sensitivity, *, contributions: str = "symmetric") -> Sensitivity:
@@ -70,7 +88,7 @@ def replace_one(sensitivity: Sensitivity, *, contributions: str = "symmetric") -
         "add-remove" or not stated.
     contributions : {"symmetric", "nonnegative"}
         What a person can add to the answer: "symmetric" if with v also -v, "nonnegative" if only
-        vectors without negative entries, as with counts.
+        vectors without negative entries, as with counts. `Counts` say it themselves.
 
     Returns
     -------
@@ -94,9 +112,7 @@ def replace_one(sensitivity: Sensitivity, *, contributions: str = "symmetric") -
     AtMost(m=3, of=12, each=2.0, relation='replace-one')
     """
     _check("replace-one sensitivity", sensitivity, contributions, ADD_REMOVE)
-    twice = contributions == "symmetric"
-    around = sensitivity.scaled(2.0) if twice else _of_nonnegative(sensitivity)
-    return around.geometry.stating(REPLACE_ONE)
+    return _replaced(sensitivity.geometry, contributions).stating(REPLACE_ONE)
 
 
 def add_remove(sensitivity: Sensitivity, *, contributions: str = "symmetric") -> Sensitivity:
@@ -109,7 +125,7 @@ def add_remove(sensitivity: Sensitivity, *, contributions: str = "symmetric") ->
         relation is "replace-one" or not stated.
     contributions : {"symmetric", "nonnegative"}
         What a person can add to the answer: "symmetric" if with v also -v, "nonnegative" if only
-        vectors without negative entries, 0 among them.
+        vectors without negative entries, 0 among them. `Counts` say it themselves.
 
     Returns
     -------
@@ -135,5 +151,4 @@ def add_remove(sensitivity: Sensitivity, *, contributions: str = "symmetric") ->
     L2(radius=0.5, of=3, relation='add-remove')
     """
     _check("add/remove sensitivity", sensitivity, contributions, REPLACE_ONE)
-    around = sensitivity.scaled(0.5) if contributions == "symmetric" else sensitivity
-    return around.geometry.stating(ADD_REMOVE)
+    return _added(sensitivity.geometry, contributions).stating(ADD_REMOVE)

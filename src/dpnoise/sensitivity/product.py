@@ -75,7 +75,7 @@ class Product(Sensitivity):
 
     def __repr__(self) -> str:
         """The call that makes the set; the relation of all blocks comes last."""
-        parts = [repr(block.geometry) for block in self.blocks]
+        parts = [repr(block._shown) for block in self.blocks]  # noqa: SLF001
         parts += [f"relation={self.relation!r}"] * (self.relation is not None)
         return f"Product({', '.join(parts)})"
 
@@ -151,6 +151,33 @@ class Product(Sensitivity):
             total += block.largest_power_sum(part, power)
             start = end
         return above(total)
+
+    @property
+    def flat(self) -> str:
+        """Why a block has no volume; empty if all have one."""
+        return next((block.flat for block in self.blocks if block.flat), "")
+
+    @property
+    def unconditional_hull(self) -> Product:
+        """The product of the blocks' hulls."""
+        hulls = tuple(block.unconditional_hull for block in self.blocks)
+        same = all(hull is block for hull, block in zip(hulls, self.blocks, strict=True))
+        return self if same else Product(*hulls)
+
+    @property
+    def unconditional_core(self) -> Product | None:
+        """The product of the blocks' cores."""
+        cores = [block.unconditional_core for block in self.blocks]
+        some = [core for core in cores if core is not None]
+        if len(some) < len(cores):
+            return None
+        same = all(core is block for core, block in zip(some, self.blocks, strict=True))
+        return self if same else Product(*some)
+
+    def _unsigned(self, x: Array) -> Array:
+        """Vectors without the signs that do not matter, block by block."""
+        parts = zip(self.blocks, self.split(x), strict=True)
+        return np.concatenate([block._unsigned(part) for block, part in parts], axis=-1)  # noqa: SLF001
 
     def _norm(self, x: Array) -> Array:
         """The largest norm of a block."""

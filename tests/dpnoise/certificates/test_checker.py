@@ -18,10 +18,13 @@ from dpnoise import (
     L1,
     L2,
     AtMost,
+    Certificate,
     CertificateError,
+    Counts,
     Gaussian,
     Laplace,
     LInf,
+    Product,
     Staircase,
     TruncatedLaplace,
     certify,
@@ -57,7 +60,7 @@ def width(interval):
 
 def test_it_is_one_short_file_on_the_standard_library():
     text = SOURCE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 375
+    assert len(text.splitlines()) <= 410
     parts = list(ast.walk(ast.parse(text)))
     names = {alias.name for node in parts if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in parts if isinstance(node, ast.ImportFrom)}
@@ -137,7 +140,8 @@ def test_hundreds_of_random_certificates_are_verified():
     assert len(claims) > 200
     longest = 0.0
     for noise, ball, epsilon in claims:
-        certificate = certify(noise, ball, epsilon, relation="replace-one")
+        relation = getattr(ball, "relation", None) or "replace-one"
+        certificate = certify(noise, ball, epsilon, relation=relation)
         start = time.process_time()
         assert checker.check(certificate.to_json().encode())
         longest = max(longest, time.process_time() - start)
@@ -152,6 +156,13 @@ TIGHT = {
     "staircase with delta": (Staircase(0.5, 2.0, 0.4), 2.0, 0.25, "epsilon"),
     "truncated": (TruncatedLaplace(2.0, 20.0), 1.0, 0.25, "bound"),
     "K-norm": (RadialNoise(AtMost(2, of=3), 2.0), AtMost(2, of=3), 0.5, "scale"),
+    "Gaussian, counts": (Gaussian(4.0), Counts(2, of=3, relation="replace-one"), 1.0, "sigma"),
+    "K-norm, counts": (
+        RadialNoise(Counts(2, of=3, relation="add-remove"), 2.0),
+        Counts(2, of=3, relation="add-remove"),
+        0.5,
+        "scale",
+    ),
     "staircase in a norm": (NormStaircase(L2(1.0, of=3), 0.5, 0.4), L2(1.0, of=3), 0.5, "epsilon"),
 }
 PROFILES = Gaussian | Laplace | TruncatedLaplace
@@ -181,7 +192,8 @@ def faults(content, parameter):
 
 @pytest.mark.parametrize(("noise", "ball", "epsilon", "parameter"), TIGHT.values(), ids=TIGHT)
 def test_planted_faults_are_refused(noise, ball, epsilon, parameter):
-    certificate = certify(noise, ball, epsilon, relation="replace-one")
+    relation = getattr(ball, "relation", None) or "replace-one"
+    certificate = certify(noise, ball, epsilon, relation=relation)
     content = json.loads(certificate.to_json())
     if certificate.upper > 0:  # to the last digit of the checker
         found, _ = checker.enclosure(content["noise"], content["sensitivity"], Fraction(epsilon))
@@ -192,9 +204,25 @@ def test_planted_faults_are_refused(noise, ball, epsilon, parameter):
             checker.check(rewritten(fault))
         # Where both bounds are exact, a fault is a contradiction.
         assert refusal.type is ValueError or not isinstance(noise, PROFILES)
-    changed = {**content, "relation": "add-remove", "digest": digest_of(content)}
+    other = "add-remove" if relation == "replace-one" else "replace-one"
+    changed = {**content, "relation": other, "digest": digest_of(content)}
     with pytest.raises(ValueError, match="digest"):
         checker.check(json.dumps(changed, indent=1).encode())
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_counts_are_for_one_relation(relation):
+    ball = Counts(2, of=3, relation=relation)
+    for sensitivity in (ball, Product(ball, L2(1.0, relation=relation))):
+        noise = Laplace(float(sensitivity.l1))
+        content = json.loads(certify(noise, sensitivity, 1.0).to_json())
+        other = "add-remove" if relation == "replace-one" else "replace-one"
+        changed = {key: value for key, value in content.items() if key != "digest"}
+        text = rewritten({**changed, "relation": other})
+        with pytest.raises(ValueError, match="another relation"):
+            checker.check(text)
+        with pytest.raises(CertificateError, match="relation: expected"):
+            Certificate.from_json(text)
 
 
 def test_what_is_not_covered_is_no_pass(tmp_path, capsys):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from dpnoise import L1, L2, AtMost, Box, LInf
+from dpnoise import L1, L2, AtMost, Box, Counts, LInf
 from dpnoise.cli.program import program
 from dpnoise.mechanisms.compare import best, compare
 
@@ -15,6 +15,7 @@ SETS = [
     ("--sensitivity 1,2,0.5", Box((1.0, 2.0, 0.5))),
     ("--at-most 3 --of 12", AtMost(3, 12)),
     ("--at-most 3 --of 12 --each 2.5", AtMost(3, 12, 2.5)),
+    ("--counts 3 --of 12 --each 2", Counts(3, of=12, each=2.0, relation="add-remove")),
     ("--l1 2 --of 3", L1(2.0, 3)),
     ("--l2 2 --of 3", L2(2.0, 3)),
     ("--linf 2 --of 3", LInf(2.0, 3)),
@@ -40,6 +41,15 @@ def test_best_in_json_is_exact(options, ball):
     assert answer["request"]["relation"] == "add-remove"
     assert answer["request"]["sensitivity"]["relation"] == "add-remove"
     assert answer["promise"] == ball.stating("add-remove").promise(0.7, found.delta)
+
+
+def test_counts_for_one_person_replaced_by_another():
+    words = "best --counts 1 --of 4 --epsilon 1 --relation replace-one"
+    for more, exactly in (("", False), (" --exactly", True)):
+        answer = data(words + more)
+        ball = Counts(1, of=4, exactly=exactly, relation="replace-one")
+        assert answer["promise"] == best(ball, epsilon=1.0).promise
+        assert answer["request"]["sensitivity"]["relation"] == "replace-one"
 
 
 def test_compare_has_the_rows_of_the_function():

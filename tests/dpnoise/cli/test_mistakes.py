@@ -34,6 +34,13 @@ MISTAKES = [
     ("best --l1 1 --epsilon 1", ["--of: expected the number of coordinates beside --l1"]),
     ("best --l1 1 --of 2 --each 3 --epsilon 1", ["--each: expected no --each", "3.0"]),
     ("best --at-most 5 --of 3 --epsilon 1", ["m: expected an integer from 1 to 3, got 5"]),
+    (
+        "best --counts 5 --of 3 --each 0 --epsilon 1 --relation both",
+        ["m: expected an integer from 1 to 3", "got 5", "each", "'both'"],
+    ),
+    ("best --counts 1 --of 3 --exactly --epsilon 1 --relation add-remove", ["'replace-one'"]),
+    ("best --at-most 1 --of 3 --exactly --epsilon 1", ["--exactly: expected no --exactly"]),
+    ("best --counts 1 --at-most 1 --of 3 --epsilon 1", ["got --counts and --at-most"]),
     ("best --at-most 1.5 --of 3 --each x --epsilon 1", ["'1.5'", "'x'"]),
     ("calibrate Gaussian --epsilon 1 --sensitivity 1", ["did you mean 'gaussian'?"]),
     ("calibrate flipped_huber --epsilon 1 --sensitivity 1", ["did you mean 'flipped-huber'?"]),

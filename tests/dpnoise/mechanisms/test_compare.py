@@ -164,6 +164,7 @@ def test_a_relation_changes_what_is_said_and_no_number(name):
         found = best(given.stating(relation), epsilon=1.0, delta=1e-6)
         assert found.sensitivity == given.stating(relation)
         assert (found.relation, found.epsilon) == (relation, 1.0)
+        assert found.promise in repr(found)
         assert (found.name, found.delta, found.floor) == (plain.name, plain.delta, plain.floor)
         assert np.array_equal(found.variances, plain.variances)
         same = best(SETS[name], epsilon=1.0, delta=1e-6, relation=relation)

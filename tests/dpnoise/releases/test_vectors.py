@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise import L1, L2, AtMost, Box, Ellipsoid, LInf, Product
+from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.noise import KNorm, Staircase2D
@@ -21,6 +21,10 @@ RADIAL = [
     RadialNoise(L2(1.0, of=7), 1.0, power=2.0),
     RadialNoise(Ellipsoid([1.0, 2.0, 0.0, 3.0]), 1.0),
     RadialNoise(Product(AtMost(2, of=5), L2(2.0, of=3)), 1.0),
+    RadialNoise(Counts(3, of=12, relation="add-remove"), 1.0),
+    RadialNoise(Counts(4, of=4, relation="add-remove"), 1.0),
+    RadialNoise(Counts(2, of=7, each=2.0, relation="replace-one"), 1.0),
+    RadialNoise(Product(Counts(2, of=3, relation="add-remove").geometry, L2(2.0, of=2)), 1.0),
     RadialNoise(LInf(1.0, of=3), 1.0, bound=9.0),
     RadialNoise(LInf(1.0, of=3), 1.0, bound=0.5),
     RadialNoise(LInf(1.0), 1.0, bound=0.01),

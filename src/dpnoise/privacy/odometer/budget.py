@@ -20,6 +20,7 @@ from dpnoise.privacy.odometer.ledger import (
 )
 from dpnoise.privacy.odometer.renyi import concentrated, renyi_divergences
 from dpnoise.privacy.odometer.sampled import read_distribution
+from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.relation import IN_SET, check_relation, joined, require_relation
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.privacy.zcdp import ZCDP
-    from dpnoise.sensitivity.base import Sensitivity
 
 ACCOUNTS = ("exact", "gaussian-filter", "renyi-filter")
 _MAXIMUM_EPSILON, _MINIMUM_DELTA = 1e4, 1e-300
@@ -192,9 +192,8 @@ class Budget:
             release = read_release(problems, noise, sensitivity)
         else:
             release = read_sampled(problems, noise, sensitivity, sampling)
-        stated = joined(
-            problems, getattr(sensitivity, "relation", None), relation, "the set and relation="
-        )
+        of_set = sensitivity.relation if isinstance(sensitivity, Sensitivity) else None
+        stated = joined(problems, of_set, relation, "the set and relation=")
         what = f"{count} times {noise!r} at sensitivity {sensitivity!r}"
         self._record(problems, release, count, what, stated)
 

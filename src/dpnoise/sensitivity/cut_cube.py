@@ -1,0 +1,109 @@
+"""The unit cube cut at a sum, C_j = {0 <= u_i <= 1, u_1 + ... + u_j <= m}: integrals and samples.
+
+With the iterated integrals of the distribution function of a sum of j uniform variates
+
+    g_p(j, x) = sum over k of (-1)^k C(j, k) (x - k)_+^(j + p) / (j + p)!,
+
+g_0(j, m) is the volume V_j of C_j. They obey
+
+    (j + p) g_p(j, x) = x g_p(j - 1, x) + (j - x) g_p(j - 1, x - 1),
+    g_p(j, x) - g_p(j, x - 1) = g_(p - 1)(j + 1, x),
+
+the first by C(j, k) = C(j - 1, k) + C(j - 1, k - 1) and k C(j, k) = j C(j - 1, k - 1), the second
+by the first of these. So R_j(x) = (j + 2)! g_2(j, x) is an integer for whole x, and gives all
+others.
+By parts, with m in the place of x where none is given,
+
+    B_j = int u_1 = g_1(j) - g_1(j - 1, m - 1),
+    A_j = int u_1^2 = 2 (g_2(j) - g_2(j - 1, m - 1)) - g_1(j - 1, m - 1).
+
+Uniform points are tilted towards sums of m and thinned: u_i with density proportional to
+exp(-t u) are kept with probability exp(-t (m - sum u_i)) if their sum is at most m.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+
+_ENTRIES = 2**20  # drawn at a time
+
+
+class CutCubes(NamedTuple):
+    """Integrals over the C_j, j = 0, ..., K, as integers.
+
+    Attributes
+    ----------
+    volumes : list of int
+        j! V_j.
+    lower : list of int
+        j! V_j for m - 1 in the place of m.
+    first, square : list of int
+        (j + 1)! B_j and (j + 2)! A_j; 0 for j = 0.
+    """
+
+    volumes: list[int]
+    lower: list[int]
+    first: list[int]
+    square: list[int]
+
+
+def cut_cubes(m: int, most: int) -> CutCubes:
+    """Integrals over the cut cubes of up to K = `most` dimensions, in about m K steps."""
+    row = [0, 0, 0, *(x * x for x in range(m + 1))]  # R_0(x) for x = -3, ..., m
+    ends = [row[-4:]]
+    for j in range(1, most + 1):
+        steps = zip(range(m + 1), row[3:], row[2:-1], strict=True)
+        row = [0, 0, 0, *(x * here + (j - x) * left for x, here, left in steps)]
+        ends.append(row[-4:])
+    # (j + 1)! g_1(j, x) for x = m - 2, m - 1 and m
+    slopes = [[max(m - 2, 0), m - 1, m]]
+    slopes += [[r[1] - r[0], r[2] - r[1], r[3] - r[2]] for r in ends[:-1]]
+    volumes, lower, first, square = [1], [1], [0], [0]
+    for j in range(1, most + 1):
+        before, after = slopes[j - 1], slopes[j]
+        volumes.append(before[2] - before[1])
+        lower.append(before[1] - before[0])
+        first.append(after[2] - (j + 1) * before[1])
+        inner = ends[j][3] - (j + 2) * ends[j - 1][2]
+        square.append(2 * inner - (j + 2) * (j + 1) * before[1])
+    return CutCubes(volumes, lower, first, square)
+
+
+def tilt_of(m: int, dimension: int) -> float:
+    """The tilt t, which decides only how many points are thinned out.
+
+    By Kroger's approximation to the inverse Langevin function (Journal of Non-Newtonian Fluid
+    Mechanics 223, 2015).
+    """
+    y = max(0.0, 1.0 - 2.0 * m / dimension) if dimension else 0.0
+    return 2.0 * y * (3.0 - y * y * (6.0 + y * y - 2.0 * y**4) / 5.0) / (1.0 - y * y)
+
+
+def uniform_points(
+    m: int, dimension: int, number: int, rng: np.random.Generator, rows: int | None = None
+) -> Array:
+    """Uniform points of the cut cube, shape (number, dimension); `rows` are tried at a time."""
+    if m >= dimension:
+        return rng.uniform(size=(number, dimension))
+    tilt = tilt_of(m, dimension)
+    found = np.empty((number, dimension))
+    filled, share = 0, 1.0
+    while filled < number:
+        tries = rows or min(int((number - filled) / share) + 8, max(1, _ENTRIES // dimension))
+        u = rng.uniform(size=(tries, dimension))
+        if tilt > 0.0:
+            u = -np.log1p(u * math.expm1(-tilt)) / tilt
+        spare = m - np.sum(u, axis=-1)
+        keep = (spare >= 0.0) & (rng.standard_exponential(tries) >= tilt * spare)
+        new = u[keep]
+        share = max((len(new) + 1.0) / (tries + 1.0), 1e-3)
+        new = new[: number - filled]
+        found[filled : filled + len(new)] = new
+        filled += len(new)
+    return found

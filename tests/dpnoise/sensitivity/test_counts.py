@@ -1,0 +1,388 @@
+"""Counts: norm, volume, moments and samples against vertices, linear programs and fractions."""
+
+import math
+import pickle
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull, Delaunay
+
+from dpnoise import L1, L2, AtMost, Counts, LInf, Product, best, calibrate_joint, release
+from dpnoise.noise import Laplace
+from dpnoise.sensitivity.count_moments import add_remove_moments, replace_one_moments
+from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
+from dpnoise.sensitivity.cut_cube import cut_cubes
+
+ADDED, REPLACED = "add-remove", "replace-one"
+SMALL = [(m, K) for K in (1, 2, 3, 4) for m in range(1, K + 1)]
+both = pytest.mark.parametrize("relation", [ADDED, REPLACED])
+small = pytest.mark.parametrize(("m", "K"), SMALL)
+
+
+def persons(m, K, exactly=False):
+    """All vectors of zeros and ones with at most (or exactly) m ones."""
+    found = np.array(list(product([0.0, 1.0], repeat=K)))
+    total = np.sum(found, axis=1)
+    return found[total == m if exactly else total <= m]
+
+
+def differences(m, K, relation, exactly=False):
+    """The differences between neighbouring data sets that have the set as their convex hull."""
+    some = persons(m, K, exactly)
+    if relation == ADDED:
+        return np.vstack([some, -some])
+    return np.unique((some[:, None] - some[None]).reshape(-1, K), axis=0)
+
+
+@pytest.mark.parametrize(
+    ("m", "K", "relation", "variance"),
+    [
+        (2, 2, ADDED, 10 / 3),
+        (5, 5, ADDED, 28 / 3),
+        (10, 10, ADDED, 26.0),
+        (3, 12, ADDED, 13.4193),
+        (5, 10, ADDED, 21.4772),
+        (20, 20, ADDED, 84.333),
+        (25, 50, ADDED, 425.68),
+        (3, 12, REPLACED, 42.2),
+    ],
+)
+def test_variance_of_k_norm_noise(m, K, relation, variance):
+    """Published values, given to as many digits as they have, at epsilon = 1."""
+    found = calibrate_joint("k-norm", Counts(m, of=K, relation=relation), epsilon=1.0)
+    assert found.delta == 0.0
+    assert found.variance == pytest.approx(np.full(K, variance), rel=4e-4)
+    if m == K and relation == ADDED:
+        assert found.mean_square == pytest.approx((K + 2) * (K + 3) / 6, rel=1e-14)
+
+
+def test_fewer_signs_need_less_noise():
+    """Both sets lie in those of `AtMost` that ignore the signs."""
+
+    def variance(ball):
+        return calibrate_joint("k-norm", ball, epsilon=1.0).mean_square
+
+    assert variance(Counts(3, of=12, relation=ADDED)) < 0.86 * variance(AtMost(3, of=12))
+    assert variance(AtMost(6, of=12)) == pytest.approx(48.5, abs=0.05)
+
+
+# --- norm and support ---------------------------------------------------------------------------
+
+
+def least_multiple(x, points):
+    """The least t with x in t times the convex hull of points, one of which may be 0."""
+    one = np.ones((1, len(points)))
+    found = linprog(one[0], A_eq=points.T, b_eq=x, bounds=(0.0, None))
+    return found.fun if found.status == 0 else math.inf
+
+
+@both
+@small
+def test_norm_and_support_by_the_extreme_points(m, K, relation):
+    given = Counts(m, of=K, each=0.7, relation=relation)
+    points = 0.7 * differences(m, K, relation)
+    rng = np.random.default_rng(1)
+    for x in [*rng.normal(size=(12, K)), points[-1], np.ones(K), -np.ones(K), np.zeros(K)]:
+        assert given.norm(x) == pytest.approx(least_multiple(x, points), rel=1e-9, abs=1e-12)
+        assert given.support(x) == pytest.approx(np.max(points @ x), rel=1e-12, abs=1e-12)
+    assert given.l1 == pytest.approx(np.max(np.sum(np.abs(points), axis=1)))
+    assert given.l2 == pytest.approx(np.max(np.linalg.norm(points, axis=1)))
+    assert any(np.allclose(given.extreme_point, point) for point in points)
+    assert np.linalg.norm(given.extreme_point) == pytest.approx(given.l2)
+
+
+@pytest.mark.parametrize(("m", "K"), [(1, 2), (1, 4), (2, 4), (3, 4), (2, 5)])
+def test_norm_and_support_where_everybody_is_in_exactly_m_counts(m, K):
+    given = Counts(m, of=K, each=0.7, exactly=True, relation=REPLACED)
+    points = 0.7 * differences(m, K, REPLACED, exactly=True)
+    rng = np.random.default_rng(2)
+    for a in rng.normal(size=(12, K)):
+        assert given.support(a) == pytest.approx(np.max(points @ a), rel=1e-12)
+        x = a - np.mean(a)
+        x -= np.mean(x)
+        assert given.norm(x) == pytest.approx(least_multiple(x, points), rel=1e-9)
+        assert given.norm(a) == math.inf
+    assert given.l1 == pytest.approx(np.max(np.sum(np.abs(points), axis=1)))
+    assert given.norm(given.extreme_point) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("K", [1, 2, 5, 40])
+def test_sets_that_are_balls(K):
+    x = np.random.default_rng(3).normal(size=(20, K))
+    pairs = [
+        (Counts(1, of=K, each=2.0, relation=ADDED), L1(2.0, K)),
+        (Counts(K, of=K, each=2.0, relation=REPLACED), LInf(2.0, K)),
+    ]
+    for given, other in pairs:
+        assert np.allclose(given.norm(x), other.norm(x), rtol=1e-14)
+        assert np.allclose(given.support(x), other.support(x), rtol=1e-13)
+        assert (given.log_volume, given.mean_square[0]) == (other.log_volume, other.mean_square[0])
+        assert (given.mean_abs[0], given.facet_share) == (other.mean_abs[0], 0.5)
+        # The general integers say the same.
+        kind = add_remove_moments if isinstance(given, AddRemoveCounts) else replace_one_moments
+        moments = kind(given.m, K)
+        if K > 1:
+            log_volume = K * math.log(2.0) + math.log(moments.total) - math.lgamma(K + 1)
+            assert log_volume == pytest.approx(other.log_volume, rel=1e-12, abs=1e-12)
+        square = Fraction(2 * moments.square, (K + 1) * (K + 2) * moments.total)
+        assert 4.0 * float(square) == pytest.approx(other.mean_square[0], rel=1e-14)
+
+
+@both
+@small
+def test_hull_and_core_with_all_signs(m, K, relation):
+    """The hull holds all signs of the differences and no more; the core lies in the set."""
+    given = Counts(m, of=K, each=1.5, relation=relation)
+    points = 1.5 * differences(m, K, relation)
+    signs = np.array(list(product([-1.0, 1.0], repeat=K)))
+    every = (signs[:, None] * points[None]).reshape(-1, K)
+    hull = given.unconditional_hull
+    assert np.max(hull.norm(every)) <= 1.0 + 1e-14
+    a = np.random.default_rng(4).normal(size=(20, K))
+    assert np.allclose(hull.support(a), np.max(a @ every.T, axis=1), rtol=1e-12)
+    core = given.unconditional_core
+    inner = core.sample(300, random_state=5)
+    assert np.max(given.norm(inner / core.norm(inner)[:, None])) <= 1.0 + 1e-12
+
+
+# --- volume and moments -------------------------------------------------------------------------
+
+
+def cut(m, j):
+    """Volume of the cut cube and E u_1, E u_1^2 over it, by sums with alternating signs."""
+    if j <= m:
+        return Fraction(1), Fraction(1, 2), Fraction(1, 3)
+    whole, first, square = AtMost(m, j)._moments
+    return Fraction(whole, math.factorial(j)), first, square
+
+
+@pytest.mark.parametrize(("m", "K"), [(1, 5), (2, 3), (3, 8), (7, 9), (4, 12)])
+def test_integrals_over_cut_cubes_in_two_ways(m, K):
+    found = cut_cubes(m, K)
+    for j in range(1, K + 1):
+        volume, first, square = cut(m, j)
+        assert Fraction(found.volumes[j], math.factorial(j)) == volume
+        assert Fraction(found.first[j], math.factorial(j + 1)) == first * volume
+        assert Fraction(found.square[j], math.factorial(j + 2)) == square * volume
+        lower = cut(m - 1, j)[0] if m > 1 else 0
+        assert Fraction(found.lower[j], math.factorial(j)) == lower
+
+
+@pytest.mark.parametrize(("m", "K"), [(1, 4), (2, 5), (3, 5), (5, 5), (9, 9), (4, 11)])
+def test_moments_are_the_sums_over_the_signs(m, K):
+    """In fractions: orthants with j positive entries are joins or products of two cut cubes."""
+    add, rep = add_remove_moments(m, K), replace_one_moments(m, K)
+    sums = np.zeros((2, 3), dtype=object)
+    for j in range(K + 1):
+        (V, first, square), other = (cut(m, j) if j else (Fraction(1), 0, 0)), Fraction(1)
+        other = cut(m, K - j)[0] if j < K else other
+        ways, mine = math.comb(K, j), math.comb(K - 1, j - 1) if j else 0
+        join = Fraction(math.factorial(j) * math.factorial(K - j), math.factorial(K))
+        # E s^n over the join: s is the first of a Dirichlet vector (j + 1, K - j).
+        s1 = Fraction(j + 1, K + 1)
+        s2 = s1 * Fraction(j + 2, K + 2)
+        sums[0] += [ways * join * V * other, mine * join * V * other * s1 * first, 0]
+        sums[0, 2] += mine * join * V * other * s2 * square
+        sums[1] += [ways * V * other, mine * V * other * first, mine * V * other * square]
+    for moments, (volume, first, square) in zip((add, rep), sums, strict=True):
+        assert Fraction(2 * moments.first, (K + 1) * moments.total) == 2 * first / volume
+        second = Fraction(2 * moments.square, (K + 1) * (K + 2) * moments.total)
+        assert second == 2 * square / volume
+    assert math.exp(Counts(m, of=K, relation=ADDED).log_volume) == pytest.approx(float(sums[0, 0]))
+    volume = math.exp(Counts(m, of=K, relation=REPLACED).log_volume)
+    assert volume == pytest.approx(float(sums[1, 0]))
+
+
+@both
+@pytest.mark.parametrize(("m", "K"), [(m, K) for K in (2, 3, 4) for m in range(1, K + 1)])
+def test_volume_and_second_moments_of_the_polytope(m, K, relation):
+    """Over the simplices of a triangulation, of which the moments are known."""
+    points = differences(m, K, relation)
+    given = Counts(m, of=K, relation=relation)
+    assert math.exp(given.log_volume) == pytest.approx(ConvexHull(points).volume, rel=1e-10)
+    corners = points[Delaunay(points).simplices]
+    volumes = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])) / math.factorial(K)
+    total = np.sum(corners, axis=1)
+    squares = (np.sum(corners**2, axis=1) + total**2) / ((K + 1) * (K + 2))
+    found = volumes @ squares / np.sum(volumes)
+    assert given.mean_square == pytest.approx(found, rel=1e-10)
+
+
+@pytest.mark.parametrize(("m", "K"), [(2, 3), (2, 4), (3, 4)])
+def test_share_of_the_facets_of_an_extreme_point(m, K):
+    """By the triangles of all facets: those that the extreme point e_1, or a corner, lies in."""
+    for relation, point in ((ADDED, np.eye(K)[0]), (REPLACED, None)):
+        given = Counts(m, of=K, relation=relation)
+        corner = given.extreme_point if point is None else point
+        hull = ConvexHull(differences(m, K, relation))
+        share = 0.0
+        for simplex, equation in zip(hull.simplices, hull.equations, strict=True):
+            if abs(equation[:-1] @ corner + equation[-1]) < 1e-9:
+                share += abs(np.linalg.det(hull.points[simplex])) / math.factorial(K)
+        share /= hull.volume
+        assert 0.0 < given.facet_share <= share * (1 + 1e-12)
+        if relation == ADDED:
+            assert given.facet_share == pytest.approx(share)
+
+
+def test_a_thousand_counts():
+    """Limits: a person in all counts, and one in so many that no sum is ever reached."""
+    K = 1000
+    every = Counts(K, of=K, relation=ADDED)
+    share = Fraction(K + 3, 6 * (K + 1))
+    assert every.mean_square[0] == pytest.approx(float(share), rel=1e-14)
+    half = Counts(K // 2, of=K, relation=REPLACED)
+    assert half.mean_square[0] == pytest.approx(1 / 3, rel=1e-9)
+    assert half.log_volume == pytest.approx(K * math.log(2.0), rel=1e-12)
+    some = Counts(200, of=K, relation=ADDED)
+    x = some.sample(400, random_state=6)
+    assert stats.kstest(some.norm(x) ** K, "uniform").pvalue > 1e-4
+    squares = np.mean(x**2, axis=1)
+    error = 5.0 * np.std(squares) / math.sqrt(400)
+    assert abs(np.mean(squares) - some.mean_square[0]) < error
+    many = Counts(10**6, of=10**6, each=2.0, relation=ADDED)
+    assert many.mean_abs[0] == pytest.approx(2.0 / 3.0, rel=1e-5)
+
+
+# --- samples ------------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize(("m", "K"), [(1, 3), (2, 3), (3, 3), (2, 7)])
+def test_uniform_points_are_those_of_the_cube_that_lie_in_the_set(m, K, relation):
+    """Against points of the surrounding cube that are kept if they lie in the set."""
+    given = Counts(m, of=K, relation=relation)
+    cube = np.random.default_rng(7).uniform(-1.0, 1.0, (400_000, K))
+    kept = cube[given.norm(cube) <= 1.0]
+    x = given.sample(20_000, random_state=8)
+    for way in (np.eye(K)[0], np.ones(K), np.arange(K) - 1.0, -np.eye(K)[-1]):
+        assert stats.ks_2samp(x @ way, kept @ way).pvalue > 1e-4
+    product_of_two = [np.mean(one[:, 0] * one[:, 1]) for one in (x, kept)]
+    assert product_of_two[0] == pytest.approx(product_of_two[1], abs=0.02)
+
+
+# --- relations ----------------------------------------------------------------------------------
+
+
+def test_each_relation_has_a_class_that_keeps_it():
+    added, replaced = (Counts(2, of=4, relation=name) for name in (ADDED, REPLACED))
+    exact = Counts(1, of=4, exactly=True, relation=REPLACED)
+    kinds = AddRemoveCounts, ReplaceOneCounts, ExactCounts
+    assert (type(added), type(replaced), type(exact)) == kinds
+    for given in (added, replaced, exact):
+        assert isinstance(given, Counts)
+        assert eval(repr(given)) == given  # noqa: S307  (printed as the call that makes it)
+        assert pickle.loads(pickle.dumps(given)) == given  # noqa: S301  (made here)
+        bare = given.geometry
+        assert bare.relation is None
+        assert bare != given
+        assert bare.stating(given.relation) == given
+        other = REPLACED if given.relation == ADDED else ADDED
+        for one in (given, bare, Product(bare, L2(1.0))):
+            with pytest.raises(ValueError, match="relation: expected"):
+                one.stating(other)
+    assert added.promise(1.0, 0.0) == (
+        "one person more or less, in at most 2 of 4 counts, each by at most 1: epsilon = 1, "
+        "delta = 0"
+    )
+    assert "both in exactly 1 of 4 counts" in exact.words
+    assert "both in at most 2 of 4 counts" in replaced.words
+
+
+def test_products_state_the_relation_of_their_blocks():
+    both_blocks = Product(Counts(2, of=3, relation=ADDED), L2(1.0, of=2), relation=ADDED)
+    assert eval(repr(both_blocks)) == both_blocks  # noqa: S307
+    assert both_blocks.norm([1.0, -1.0, 0.0, 1.0, 0.0]) == 2.0
+    assert both_blocks.support([1.0, -1.0, 1.0, 1.0, 0.0]) == 3.0
+    with pytest.raises(ValueError, match="relation"):
+        Product(Counts(2, of=3, relation=ADDED), Counts(2, of=3, relation=REPLACED))
+
+
+@pytest.mark.parametrize(("m", "K"), [(1, 3), (2, 3), (2, 4), (3, 4)])
+def test_fewer_counts_of_a_set(m, K):
+    for relation, exactly in ((ADDED, False), (REPLACED, False), (REPLACED, True)):
+        given = Counts(m, of=K, exactly=exactly, relation=relation)
+        points = differences(m, K, relation, exactly)
+        for count in range(1, K + 1):
+            inner = given.restricted(count)
+            assert (inner.of, inner.relation) == (count, relation)
+            assert np.max(inner.norm(points[:, :count])) <= 1.0
+            assert np.max(inner.norm(points[:, ::-1][:, :count])) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Counts(3, of=12), ["relation", "'add-remove'", "'replace-one'", "got None"]),
+        (
+            lambda: Counts(5, of=3, each=0.0),
+            ["m: expected an integer from 1 to 3", "got 5", "each", "got 0.0", "relation"],
+        ),
+        (lambda: Counts(0, of=0, relation="both"), ["m", "got 0", "of", "relation", "'both'"]),
+        (lambda: Counts(1.0, of=True, relation=ADDED), ["m", "got 1.0", "of", "got True"]),
+        (lambda: Counts(2, of=4, exactly=1, relation=REPLACED), ["exactly", "True or False"]),
+        (
+            lambda: Counts(1, of=4, each=-1, exactly=True, relation=ADDED),
+            ["exactly=True", "'replace-one'", "each", "got -1", "Counts(m, of=K"],
+        ),
+        (lambda: Counts(4, of=4, exactly=True, relation=REPLACED), ["1 to 3", "do not change"]),
+        (lambda: Counts(3, of=10**4, relation=ADDED), ["at most 2000 counts", "10000"]),
+        (lambda: Counts(3, of=4, relation=np.array([1, 2])), ["relation"]),
+        (lambda: AddRemoveCounts(1, 3, relation=REPLACED), ["relation", "'add-remove'"]),
+        (lambda: ReplaceOneCounts(1, 3, exactly=True), ["exactly", "got True"]),
+    ],
+)
+def test_bad_input_names_every_problem(make, words):
+    with pytest.raises(ValueError, match="expected") as error:
+        make()
+    assert all(word in str(error.value) for word in words)
+
+
+# --- everybody in exactly m counts ---------------------------------------------------------------
+
+
+def test_noise_that_needs_a_volume_is_refused_for_a_plane():
+    histogram = Counts(1, of=4, exactly=True, relation=REPLACED)
+    ask = [
+        lambda: calibrate_joint("k-norm", histogram, epsilon=1.0),
+        lambda: calibrate_joint("truncated-k-norm", histogram, epsilon=1.0, delta=1e-6),
+        lambda: histogram.log_volume,
+        lambda: histogram.mean_square,
+        lambda: histogram.mean_abs,
+        lambda: histogram.sample(3),
+    ]
+    for one in ask:
+        with pytest.raises(ValueError, match=r"Counts\(1, of=3, relation='replace-one'\)"):
+            one()
+
+
+def test_independent_noise_for_a_histogram_and_the_way_around():
+    """All counts but one have the differences of the smaller set, which determine the last."""
+    histogram = Counts(1, of=4, exactly=True, relation=REPLACED)
+    found = best(histogram, epsilon=1.0)
+    assert found.name == "Laplace"
+    assert found.noise.scales == pytest.approx(np.full(4, 2.0))
+    assert isinstance(found.noise.unit, Laplace)
+    assert "plane" in best(histogram, epsilon=1.0, exhaustive=True).left_out["K-norm"]
+    assert release([5.0, 1.0, 2.0, 0.0], found.noise).shape == (4,)
+    fewer = Counts(1, of=3, relation=REPLACED)
+    kept = differences(1, 4, REPLACED, exactly=True)[:, :3]
+    outside = differences(1, 3, REPLACED)
+    assert {tuple(x) for x in kept} == {tuple(x) for x in outside}
+    better = best(fewer, epsilon=1.0)
+    # The last count has the same variance: all permutations leave the plane's set as it is.
+    covariance = np.cov(better.noise.rvs(200_000, 9).T)
+    assert np.sum(covariance) == pytest.approx(better.variances[0], rel=0.02)
+    assert better.mean_variance < found.mean_variance
+
+
+def test_permutations_leave_the_sets_as_they_are():
+    x = np.random.default_rng(10).normal(size=4)
+    for given in (Counts(2, of=4, relation=ADDED), Counts(2, of=4, relation=REPLACED)):
+        values = [given.norm(x[list(order)]) for order in permutations(range(4))]
+        assert values == pytest.approx(np.full(24, given.norm(x)), rel=1e-14)
+        assert given.norm(-x) == given.norm(x)
