@@ -119,7 +119,9 @@ def test_noise_for_six_counts_keeps_its_promise_for_two_people_who_replace_each_
 
     both = shown(ROOT / "docs" / "how-to" / "at-most-three-of-twelve.md")["replaced"]
     found = best(both, epsilon=1.0)
-    assert found.promise.startswith("one person replaced by another, in at most 3 of 12 counts")
+    assert found.promise.startswith(
+        "one person replaced by another, both in at most 3 of 12 counts"
+    )
     audit = audited(found.noise, neighbours(both.relation, 12, 3), 1.0, 0.0)
     assert not audit.contradicted, audit
 
