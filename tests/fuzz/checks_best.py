@@ -9,6 +9,7 @@ from dpnoise.noise import KNorm
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.product import Product
 from fuzz.peers import better_peers
 from sampled_delta import SHIFTS, loss, sampled_delta
@@ -38,12 +39,15 @@ def _box(draws, K):
 def a_set(draws, *, product=True):
     """Return a random sensitivity set."""
     K = draws.pick(_DIMENSIONS)
-    kind = draws.pick(["box", "box", "l1", "l2", "counts", *["product"] * product])
+    kind = draws.pick(["box", "box", "l1", "l2", "at-most", "counts", *["product"] * product])
     if kind == "l1":
         return L1(draws.size(), of=K)
     if kind == "l2":
         return L2(draws.size(), of=K)
     if kind == "counts":
+        m, relation = int(draws.rng.integers(1, K + 1)), draws.pick(["add-remove", "replace-one"])
+        return Counts(m, of=K, each=draws.size(), relation=relation).geometry
+    if kind == "at-most":
         return AtMost(int(draws.rng.integers(1, K + 1)), of=K, each=draws.size())
     if kind == "product":
         return Product(a_set(draws, product=False), a_set(draws, product=False))
@@ -62,10 +66,13 @@ def a_budget(draws):
 def differences(draws, ball):
     """Return points on the boundary of a set: extreme, with random signs, and at random."""
     signs = 2.0 * draws.rng.integers(0, 2, ball.dimension) - 1.0
+    corner = ball.extreme_point
+    flipped = corner * signs  # outside of counts, where signs matter
     inner = ball.sample(random_state=draws.rng)
     # Within rounding of the boundary, on the inner side.
     return [
-        ball.extreme_point * signs * (1.0 - 1e-12),
+        corner * (1.0 - 1e-12),
+        flipped / max(1.0, float(ball.norm(flipped))) * (1.0 - 1e-12),
         inner / float(ball.norm(inner)) * (1.0 - 1e-12),
     ]
 

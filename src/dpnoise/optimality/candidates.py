@@ -21,13 +21,19 @@ from dpnoise.optimality.cube_search import cube_transport
 from dpnoise.optimality.graded_search import graded_test
 from dpnoise.optimality.one_step import best_step
 from dpnoise.optimality.product_test import product_test
-from dpnoise.optimality.projection import Projection, best_moments, unconditional
+from dpnoise.optimality.projection import (
+    Projection,
+    best_moments,
+    count_projection,
+    unconditional,
+)
 from dpnoise.optimality.radial_floor import radial_certificate
 from dpnoise.optimality.radial_search import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L2, LInf
+from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
@@ -52,6 +58,8 @@ def candidates(
     symmetric = unconditional(sensitivity)
     if symmetric:
         found.append(Projection(best_moments(symmetric, weights), scalar))
+    if isinstance(sensitivity, Counts) and np.all(weights == weights[0]):
+        found.append(count_projection(sensitivity, scalar))
     if isinstance(sensitivity, Product):
         parts = zip(sensitivity.blocks, sensitivity.split(weights), strict=True)
         inner = [candidates(block, epsilon, delta, part, fine=fine) for block, part in parts]

@@ -135,7 +135,7 @@ def floor(
     problems.require(known, "method", " or ".join(METHODS), method)
     shape: tuple[int, ...] | None = None
     try:
-        found = as_sensitivity(sensitivity).geometry
+        found = as_sensitivity(sensitivity).geometry.plain
     except ValueError as refusal:
         problems.add(str(refusal))
     else:

@@ -10,6 +10,16 @@ second moments m_i = E d_i^2
 Another set has the bound of a symmetric set within it. That of the l1 ball, scaled, is at most
 V1 sum w_i h(e_i)^2, of single coordinates, and true for every set.
 
+For counts with equal weights the whole matrix M = E d d' of second moments is used. The direction
+a = Sigma^-1 d, Sigma the covariance of the noise, gives d' Sigma^-1 d <= 1 / V1 for every d, hence
+tr(Sigma^-1 M) <= 1 / V1, and by Cauchy and Schwarz
+
+    tr(M^(1/2))^2 <= tr(Sigma) tr(Sigma^-1 M) <= tr(Sigma) / V1.
+
+Differences with a entries c and b entries -c, at all places alike, have the eigenvalues
+c^2 (a - b)^2 / K once and c^2 (a + b - (a - b)^2 / K) / (K - 1) otherwise; those of mixtures are
+their means.
+
 The certificate is m and that of V1. `moments_size` is the gauge of the set of all m: the bound is
 scaled by it, so that any non-negative m gives a true one.
 """
@@ -26,11 +36,14 @@ from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.sensitivity.base import Sensitivity
+
+_SHARES = np.linspace(0.0, 1.0, 65)  # of a second pattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,3 +136,84 @@ def moments_size(sensitivity: Sensitivity, moments: Array) -> float:
         ratio = np.divide(moments, unit, out=np.zeros(unit.shape), where=unit > 0.0)
         return math.inf if np.any(moments[unit == 0.0] > 0.0) else float(np.max(ratio))
     return float(sensitivity.norm(np.sqrt(moments))) ** 2
+
+
+@dataclass(frozen=True)
+class CountProjection:
+    """Certificate for counts with equal weights.
+
+    Parameters
+    ----------
+    patterns : tuple of (int, int)
+        How many entries of the differences that are mixed are c and -c.
+    shares : tuple of float
+        Of the mixture, up to a common factor.
+    scalar : ScalarCertificate
+        Of a lower bound on V1.
+    """
+
+    patterns: tuple[tuple[int, int], ...]
+    shares: tuple[float, ...]
+    scalar: ScalarCertificate
+
+    @property
+    def method(self) -> str:
+        """Kind of the bound."""
+        return "projection of counts"
+
+    def bound(
+        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+    ) -> float:
+        """V1 tr(M^(1/2))^2 times the weight; 0 where it does not apply."""
+        equal = bool(np.all(weights == weights[0]))
+        shares = np.array(self.shares)
+        sizes = len(self.patterns) == shares.size > 0
+        if not equal or not isinstance(sensitivity, Counts) or not sizes:
+            return 0.0
+        known = all(up >= 0 and down >= 0 for up, down in self.patterns)
+        inside = known and all(sensitivity.holds(*pattern) for pattern in self.patterns)
+        if not inside or not np.min(shares) >= 0.0 or not 0.0 < np.sum(shares) < math.inf:
+            return 0.0
+        values = _eigenvalues(sensitivity.of, np.array(self.patterns)).T @ (shares / np.sum(shares))
+        size = float(_root_trace(sensitivity.of, *values)) * sensitivity.each
+        return self.scalar.bound(epsilon, delta) * size**2 * float(weights[0]) * (1.0 - MARGIN)
+
+
+def _eigenvalues(K: int, patterns: Array) -> Array:
+    """The two eigenvalues of M for each pattern and c = 1, shape (n, 2)."""
+    up, down = patterns.T.astype(float)
+    first = (up - down) ** 2 / K
+    return np.stack([first, (up + down - first) / max(K - 1, 1)], axis=1)
+
+
+def _root_trace(K: int, first: Array, others: Array) -> Array:
+    """tr(M^(1/2)) by the eigenvalues."""
+    return np.sqrt(first) + (K - 1) * np.sqrt(np.maximum(others, 0.0))
+
+
+def count_projection(sensitivity: Counts, scalar: ScalarCertificate) -> CountProjection:
+    """Certificate by the best pattern and the one that improves most when mixed with it."""
+    K = sensitivity.of
+    patterns = np.array(_patterns(sensitivity))
+    values = _eigenvalues(K, patterns)
+    best = int(np.argmax(_root_trace(K, *values.T)))
+    mixed = values[best] + _SHARES[:, None, None] * (values - values[best])
+    found = _root_trace(K, mixed[..., 0], mixed[..., 1])
+    share, other = np.unravel_index(int(np.argmax(found)), found.shape)
+    pair = tuple(tuple(map(int, patterns[k])) for k in (best, other))
+    t = float(_SHARES[share])
+    return CountProjection(pair, (1.0 - t, t), scalar)  # type: ignore[arg-type]  # pairs of ints
+
+
+def _patterns(sensitivity: Counts) -> list[tuple[int, int]]:
+    """Some patterns of differences: the most entries, and fewer of one sign or of both.
+
+    For add/remove with m = K those near the best one, (K + sqrt(K)) / 2 entries c, are all tried.
+    """
+    up, down = sensitivity.patterns[len(sensitivity.patterns) // 2]
+    most = max(map(max, sensitivity.patterns))
+    middle = 0.5 * (sensitivity.of + math.sqrt(sensitivity.of))
+    tried = np.concatenate([np.linspace(0, most, 200), middle + np.arange(-20, 21)])
+    some = [int(k) for k in np.unique(np.clip(tried, 0, most).astype(int))]
+    found = {(up, down)} | {(most, k) for k in some} | {(k, 0) for k in some if k}
+    return sorted(pattern for pattern in found if sensitivity.holds(*pattern))

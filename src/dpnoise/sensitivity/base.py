@@ -254,6 +254,11 @@ class Sensitivity(ABC):
         return ""
 
     @property
+    def plain(self) -> Sensitivity:
+        """The same set, as a ball of the l1 or l-infinity norm where it is known to be one."""
+        return self
+
+    @property
     def unconditional_hull(self) -> Sensitivity:
         """The smallest convex set around this one that flips of signs leave as it is."""
         return self

@@ -200,6 +200,13 @@ class Counts(Sensitivity):
         """
         raise NotImplementedError
 
+    def holds(self, up: int, down: int) -> bool:
+        """Whether the differences that change counts by `each` and by -`each` are in the set."""
+        return any(
+            (up <= first and down <= second) or (up <= second and down <= first)
+            for first, second in self.patterns
+        )
+
     @property
     def words(self) -> str:
         """What one person changes, in words."""
@@ -289,7 +296,7 @@ class Counts(Sensitivity):
         return AtMost(self.moved, self.of, self.each, relation=self.relation)
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
-        """That of the hull, as extreme points of either change the same counts by as much."""
+        """That of the hull with all signs, on which the sum does not depend."""
         return self.unconditional_hull.largest_power_sum(weights, power)
 
     def _unsigned(self, x: Array) -> Array:
@@ -332,6 +339,11 @@ class SolidCounts(Counts):
     @abstractmethod
     def ball(self) -> Sensitivity | None:
         """The same set as an l1 or l-infinity ball, where it is one."""
+
+    @property
+    def plain(self) -> Sensitivity:
+        """The same set, as a ball where it is one."""
+        return self.ball or self
 
     @cached_property
     @abstractmethod
@@ -547,6 +559,10 @@ class ExactCounts(Counts):
     def patterns(self) -> list[tuple[int, int]]:
         """How many counts extreme points change by `each` and by -`each`: as many of either."""
         return [(self._pairs, self._pairs)]
+
+    def holds(self, up: int, down: int) -> bool:
+        """Whether the differences that change counts by `each` and by -`each` are in the set."""
+        return up == down <= self._pairs
 
     def restricted(self, count: int) -> Counts:
         """A set that holds the changes of `count` of the counts, with the same relation."""

@@ -142,20 +142,17 @@ class Product(Sensitivity):
         """An extreme point of each block, shape (K,)."""
         return self._per_block(lambda block: block.extreme_point)
 
-    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
-        """The sum of the blocks' largest sums, which are attained together."""
-        total, start = Fraction(0), 0
-        for block in self.blocks:
-            end = start + block.dimension
-            part = weights if isinstance(weights, Fraction) else weights[start:end]
-            total += block.largest_power_sum(part, power)
-            start = end
-        return above(total)
-
     @property
     def flat(self) -> str:
         """Why a block has no volume; empty if all have one."""
         return next((block.flat for block in self.blocks if block.flat), "")
+
+    @property
+    def plain(self) -> Product:
+        """The same product, its blocks as balls where they are known to be some."""
+        plain = tuple(block.plain for block in self.blocks)
+        same = all(one is block for one, block in zip(plain, self.blocks, strict=True))
+        return self if same else Product(*plain)
 
     @property
     def unconditional_hull(self) -> Product:
@@ -178,6 +175,16 @@ class Product(Sensitivity):
         """Vectors without the signs that do not matter, block by block."""
         parts = zip(self.blocks, self.split(x), strict=True)
         return np.concatenate([block._unsigned(part) for block, part in parts], axis=-1)  # noqa: SLF001
+
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The sum of the blocks' largest sums, which are attained together."""
+        total, start = Fraction(0), 0
+        for block in self.blocks:
+            end = start + block.dimension
+            part = weights if isinstance(weights, Fraction) else weights[start:end]
+            total += block.largest_power_sum(part, power)
+            start = end
+        return above(total)
 
     def _norm(self, x: Array) -> Array:
         """The largest norm of a block."""

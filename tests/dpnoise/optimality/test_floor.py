@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product, calibrate, gaussian_sigma
+from dpnoise import L1, L2, AtMost, Box, Counts, LInf, Product, calibrate, gaussian_sigma
 from dpnoise.noise import KNorm, Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.floor import floor
@@ -23,6 +23,10 @@ SETS = [
     L2(2.0, 5),
     AtMost(2, of=7, each=0.5),
     Product(L2(1.0, 2), LInf(0.4, 3)),
+    Counts(3, of=3, relation="add-remove"),
+    Counts(2, of=6, each=0.5, relation="add-remove"),
+    Counts(2, of=5, relation="replace-one"),
+    Product(Counts(2, of=4, relation="add-remove").geometry, LInf(0.4, 2)),
 ]
 BUDGETS = [(0.1, 0.0), (1.0, 0.0), (3.0, 0.0), (0.05, 1e-7), (1.0, 1e-6), (2.0, 0.1)]
 

@@ -1,12 +1,21 @@
 """Floors from projections: against the covariance of noise that meets all of them."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product
-from dpnoise.optimality.projection import Projection, best_moments, moments_size
+from dpnoise import L1, L2, AtMost, Box, Counts, LInf, Product
+from dpnoise.optimality.projection import (
+    CountProjection,
+    Projection,
+    best_moments,
+    count_projection,
+    moments_size,
+    unconditional,
+)
 from dpnoise.optimality.scalar_floor import StaircaseVariance
 
 SETS = [
@@ -82,3 +91,108 @@ def test_moments_where_nothing_moves_prove_nothing():
     for m in ([1.0, 1.0], [0.0, 0.0]):
         test = Projection(np.array(m), StaircaseVariance())
         assert test.bound(ball, 1.0, 0.0, np.ones(2)) == 0.0
+
+
+COUNTS = [
+    Counts(2, of=2, relation="add-remove"),
+    Counts(4, of=4, each=0.5, relation="add-remove"),
+    Counts(3, of=12, relation="add-remove"),
+    Counts(40, of=40, relation="add-remove"),
+    Counts(2, of=5, relation="replace-one"),
+    Counts(3, of=12, relation="replace-one"),
+    Counts(4, of=5, relation="replace-one"),
+    Counts(1, of=4, exactly=True, relation="replace-one"),
+    Counts(3, of=5, each=2.0, exactly=True, relation="replace-one"),
+]
+SCALAR = StaircaseVariance()
+
+
+def patterns(ball):
+    """Every pattern of entries `each` and -`each` in the set."""
+    every = [(up, down) for up in range(ball.of + 1) for down in range(ball.of + 1 - up)]
+    return np.array([pair for pair in every if max(pair) and ball.holds(*pair)])
+
+
+@pytest.mark.parametrize("ball", [ball for ball in COUNTS if ball.of <= 5], ids=repr)
+def test_the_matrix_of_a_mixture_over_all_places(ball):
+    """tr(M^(1/2))^2 from the matrix itself."""
+    K, w = ball.of, np.full(ball.of, 0.3)
+    some = patterns(ball)
+    for pair, shares in [(some[[0, -1]], (0.4, 0.6)), (some[[-1]], (2.0,))]:
+        M = np.zeros((K, K))
+        for (up, down), share in zip(pair.tolist(), shares, strict=True):
+            d = np.repeat([1.0, -1.0, 0.0], [up, down, K - up - down]) * ball.each
+            every = np.array(list(permutations(d)))
+            assert np.max(ball.norm(every)) <= 1.0
+            M += share / sum(shares) * every.T @ every / len(every)
+        trace = np.sum(np.sqrt(np.maximum(np.linalg.eigvalsh(M), 0.0)))
+        found = CountProjection(tuple(map(tuple, pair.tolist())), shares, SCALAR)
+        expected = 0.3 * trace**2 * SCALAR.bound(1.0, 0.0)
+        assert found.bound(ball, 1.0, 0.0, w) == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("ball", COUNTS, ids=repr)
+def test_the_best_covariance_has_the_bound(ball):
+    """Sigma = p (I - J / K) + q J / K with d' Sigma^-1 d <= 1 / V1: no projection forbids it."""
+    K = ball.of
+    up, down = patterns(ball).T.astype(float)
+    mean = (up - down) ** 2 / K  # the part of |d|^2 along the ones
+    rest = up + down - mean
+
+    def variance(log_ratio):
+        """Mean variance of the smallest Sigma with q / p = exp(log_ratio), for V1 = 1."""
+        ratio = math.exp(float(log_ratio[0]))
+        return np.max(rest + mean / ratio) * (K - 1 + ratio) / K * ball.each**2
+
+    starts = np.linspace(-12.0, 5.0, 40)
+    found = [minimize(variance, [x], method="Nelder-Mead", tol=1e-12).fun for x in starts]
+    bound = count_projection(ball, SCALAR).bound(ball, 1.0, 0.0, np.full(K, 1.0 / K))
+    ratio = bound / SCALAR.bound(1.0, 0.0) / min(found)
+    assert 0.995 < ratio <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("K", [4, 9, 16, 25, 100])
+def test_a_person_in_all_counts_by_the_variance_of_lebeda(K):
+    ball = Counts(K, of=K, relation="add-remove")
+    bound = count_projection(ball, SCALAR).bound(ball, 1.0, 0.0, np.full(K, 1.0 / K))
+    expected = (1.0 + math.sqrt(K)) ** 2 / 4.0 * SCALAR.bound(1.0, 0.0)
+    assert bound == pytest.approx(expected, rel=1e-8)
+
+
+def test_certificates_of_other_counts_prove_nothing():
+    ball, w = Counts(2, of=5, relation="add-remove"), np.ones(5)
+    good = CountProjection(((2, 0),), (1.0,), SCALAR)
+    assert good.bound(ball, 1.0, 0.0, w) > 0.0
+    assert good.bound(ball, 1.0, 0.0, np.arange(1.0, 6.0)) == 0.0
+    assert good.bound(AtMost(2, of=5), 1.0, 0.0, w) == 0.0
+    assert good.bound(Counts(1, of=5, relation="add-remove"), 1.0, 0.0, w) == 0.0
+    for some, shares in [
+        (((1, 1),), (1.0,)),
+        (((3, 0),), (1.0,)),
+        (((-1, 0),), (1.0,)),
+        (((2, 0),), (0.0,)),
+        (((2, 0),), (math.nan,)),
+        (((2, 0), (1, 0)), (2.0, -1.0)),
+        (((2, 0), (1, 0)), (1.0,)),
+        ((), ()),
+    ]:
+        assert CountProjection(some, shares, SCALAR).bound(ball, 1.0, 0.0, w) == 0.0
+
+
+@pytest.mark.parametrize("ball", COUNTS, ids=repr)
+def test_unequal_weights_have_the_bound_of_a_set_with_all_signs(ball):
+    """At least V1 w_i at one coordinate, at most what a covariance of the hull with signs has."""
+    w = np.random.default_rng(8).exponential(size=ball.of)
+    scalar = SCALAR.bound(1.0, 0.0)
+    inner, hull = unconditional(ball), ball.unconditional_hull
+    bound = Projection(best_moments(inner, w), SCALAR).bound(ball, 1.0, 0.0, w)
+    assert bound >= scalar * np.sum(w) * ball.each**2 * (1 - 1e-9)
+    outer = best_moments(hull, w)
+    assert bound <= scalar * np.sum(np.sqrt(w * outer)) ** 2 * (1 + 1e-9)
+
+
+def test_products_with_a_plane_have_the_sum_of_their_blocks_alone():
+    plane = Counts(1, of=3, exactly=True, relation="replace-one").geometry
+    both = Product(plane, L2(1.0, 2))
+    assert unconditional(both) is None
+    assert Projection(np.ones(5), SCALAR).bound(both, 1.0, 0.0, np.ones(5)) == 0.0

@@ -11,8 +11,27 @@ from scipy import stats
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, Delaunay
 
-from dpnoise import L1, L2, AtMost, Counts, LInf, Product, best, calibrate_joint, release
-from dpnoise.noise import Laplace
+from dpnoise import (
+    L1,
+    L2,
+    AtMost,
+    Box,
+    Budget,
+    Counts,
+    FlippedHuber,
+    Gaussian,
+    Laplace,
+    LInf,
+    Product,
+    audit_noise,
+    best,
+    calibrate_joint,
+    certify,
+    compare,
+    release,
+    verify,
+)
+from dpnoise.optimality.floor import floor
 from dpnoise.sensitivity.count_moments import add_remove_moments, replace_one_moments
 from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
 from dpnoise.sensitivity.cut_cube import cut_cubes
@@ -378,6 +397,90 @@ def test_independent_noise_for_a_histogram_and_the_way_around():
     covariance = np.cov(better.noise.rvs(200_000, 9).T)
     assert np.sum(covariance) == pytest.approx(better.variances[0], rel=0.02)
     assert better.mean_variance < found.mean_variance
+
+
+# --- all of the package --------------------------------------------------------------------------
+
+PRODUCT = Product(Counts(2, of=3, relation=ADDED), Box([1.0, 0.2], relation=ADDED), relation=ADDED)
+
+
+@pytest.mark.parametrize(
+    "ball",
+    [
+        Counts(2, of=3, relation=ADDED),
+        Counts(2, of=5, relation=REPLACED),
+        Counts(1, of=4, exactly=True, relation=REPLACED),
+        PRODUCT,
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_every_mechanism_is_certified_and_drawn(ball, delta):
+    """Also by the checker where it covers the noise, and above the floor; audits find nothing."""
+    for row in compare(ball, epsilon=1.0, delta=delta, exhaustive=delta == 0.0):
+        certificate = certify(row)
+        assert certificate.upper <= delta
+        assert verify(certificate).independent or delta > 0.0
+        assert row.promise == certificate.promise or row.delta != float(certificate.upper)
+        assert 0.0 < row.floor <= row.mean_variance
+        assert release(np.zeros((2, ball.dimension)), row.noise).shape == (2, ball.dimension)
+        if getattr(row.noise, "ball", None) == ball.geometry:
+            assert not audit_noise(row.noise, ball, size=40_000).contradicted
+
+
+@pytest.mark.parametrize("noise", [Laplace(2.0), Gaussian(2.0), FlippedHuber(2.0, 2.5)], ids=repr)
+def test_independent_noise_is_as_private_as_for_any_signs(noise):
+    for ball, other in (
+        (Counts(3, of=6, relation=ADDED), AtMost(3, of=6, relation=ADDED)),
+        (Counts(2, of=6, relation=REPLACED), AtMost(4, of=6, relation=REPLACED)),
+        (Counts(4, of=6, relation=REPLACED), AtMost(6, of=6, relation=REPLACED)),
+        (Counts(4, of=6, exactly=True, relation=REPLACED), AtMost(4, of=6, relation=REPLACED)),
+    ):
+        found, same = certify(noise, ball, 1.0), certify(noise, other, 1.0)
+        assert (found.lower, found.upper) == (same.lower, same.upper)
+        assert found.certified_by == same.certified_by
+
+
+def test_a_budget_is_charged_for_counts():
+    """Joint noise as its own, independent noise where all counts can move at once."""
+    ball = Counts(3, of=5, relation=ADDED)
+    budget = Budget(3.0, relation=ADDED)
+    budget.spend(best(ball, epsilon=1.0).noise, ball)
+    assert budget.epsilon_of(0.0) == pytest.approx(1.0, rel=1e-9)
+    for given in (
+        Counts(4, of=4, relation=ADDED),
+        Counts(2, of=4, relation=REPLACED),
+        LInf(1.0, of=4, relation=ADDED),
+    ):
+        budget = Budget(3.0, relation=given.relation)
+        budget.spend([Laplace(4.0)] * 4, given)
+        assert budget.epsilon_of(0.0) == pytest.approx(1.0, rel=1e-9)
+    with pytest.raises(ValueError, match="sensitivity"):
+        Budget(3.0, relation=ADDED).spend([Laplace(4.0)] * 5, ball)
+
+
+def test_sets_that_are_balls_have_their_floors():
+    for given, other in (
+        (Counts(1, of=3, relation=ADDED), L1(1.0, of=3)),
+        (Counts(3, of=3, relation=REPLACED), LInf(1.0, of=3)),
+    ):
+        assert given.plain.geometry == other
+        assert Product(given).plain.blocks[0].geometry == other
+        for delta in (0.0, 1e-3):
+            found, same = (floor(ball, epsilon=1.0, delta=delta).value for ball in (given, other))
+            assert found == same
+    assert Counts(2, of=3, relation=ADDED).plain == Counts(2, of=3, relation=ADDED)
+
+
+def test_noise_that_is_too_small_is_found_out():
+    """K-norm noise for add/remove does not hide a replacement; draws of less noise are seen."""
+    ball = Counts(3, of=5, relation=ADDED)
+    noise = best(ball, epsilon=1.0).noise
+    assert certify(noise, Counts(3, of=5, relation=REPLACED), 1.0).upper > 0.3
+    assert not audit_noise(noise, ball, epsilon=1.0, size=100_000).contradicted
+    small = noise.scaled(0.7)
+    found = audit_noise(noise, ball, sampler=small.rvs, size=200_000)
+    assert found.contradicted
 
 
 def test_permutations_leave_the_sets_as_they_are():

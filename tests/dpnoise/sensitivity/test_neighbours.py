@@ -5,7 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, Ellipsoid, LInf, Product, add_remove, replace_one
+from dpnoise import (
+    L1,
+    L2,
+    AtMost,
+    Box,
+    Counts,
+    Ellipsoid,
+    LInf,
+    Product,
+    add_remove,
+    replace_one,
+)
 
 SETS = [
     Box([1.0, 2.0, 0.0]),
@@ -56,6 +67,25 @@ def test_each_function_states_its_relation_and_refuses_a_set_that_states_it_alre
         replace_one(replaced, contributions=contributions)
     with pytest.raises(ValueError, match="expected a set for 'replace-one'"):
         add_remove(added, contributions=contributions)
+
+
+@pytest.mark.parametrize(("m", "K"), [(1, 1), (1, 4), (3, 5), (4, 4)])
+def test_counts_say_themselves_what_is_contributed(m, K):
+    added = Counts(m, of=K, each=0.5, relation="add-remove")
+    replaced = Counts(m, of=K, each=0.5, relation="replace-one")
+    for contributions in ("symmetric", "nonnegative"):
+        assert replace_one(added, contributions=contributions) == replaced
+        assert add_remove(replaced, contributions=contributions) == added
+        two = Product(added, L2(1.0, of=2, relation="add-remove"))
+        assert replace_one(two, contributions=contributions).blocks[0] == replaced
+    with pytest.raises(ValueError, match="relation"):
+        replace_one(replaced.geometry)
+    # Smaller than what is made of other sets for counts.
+    wide = replace_one(AtMost(m, of=K, each=0.5), contributions="nonnegative")
+    assert np.max(wide.norm(replaced.sample(200, random_state=1))) <= 1.0
+    if m < K:
+        exact = Counts(m, of=K, each=0.5, exactly=True, relation="replace-one")
+        assert add_remove(exact) == added
 
 
 def test_counts_move_twice_as_many_and_no_further():

@@ -144,8 +144,14 @@ def is_own_set(noise: Any, sensitivity: Sensitivity) -> bool:  # noqa: ANN401
 
 
 def _numbers_of(sensitivity: Any) -> Any:  # noqa: ANN401
-    """The largest changes of a set that is a box, as independent noise is accounted for."""
-    if not isinstance(sensitivity, Sensitivity) or sensitivity.norm(sensitivity.box) > 1.0:
+    """The largest changes of a set that is a box, as independent noise is accounted for.
+
+    To that noise, symmetric about 0, a set is as its hull with all signs.
+    """
+    if not isinstance(sensitivity, Sensitivity):
+        return sensitivity
+    hull = sensitivity.unconditional_hull
+    if hull.norm(hull.box) > 1.0:
         return sensitivity
     sides = sensitivity.box.tolist()
     return sides if len(sides) > 1 else sides[0]
