@@ -35,6 +35,10 @@ def extreme_points(ball):
     if isinstance(ball, Product):
         return [sum(points, ()) for points in product(*map(extreme_points, ball.blocks))]
     sides = [Fraction(x) for x in ball.box.tolist()]
+    if type(ball).__name__.endswith("Counts"):  # of all vectors of 0 and +-1 those inside
+        every = product((-sides[0], Fraction(0), sides[0]), repeat=ball.of)
+        inside = [d for d in every if ball.norm([float(x) for x in d]) <= 1.0 + 1e-12]
+        return sorted({tuple(map(abs, d)) for d in inside})
     if isinstance(ball, AtMost):
         base = [sides[0]] * ball.m + [Fraction(0)] * (ball.of - ball.m)
         return sorted(set(permutations(base)))

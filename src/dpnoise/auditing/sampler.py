@@ -59,15 +59,16 @@ def audit_sampler(
         How many outputs functions give on each input, from 4 to 2^40; a million by default.
     statistic : callable, optional
         Public, fixed before the outputs are seen: from outputs of shape (n, d) to numbers of shape
-        (n,). Where both densities are known, their log-likelihood ratio tells most. By default the
-        outputs and a linear discriminant of them, chosen on the outputs that choose the events.
+        (n,). Where both densities are known, their log-likelihood ratio tells most. Then nothing
+        else is judged. By default the outputs, their lattice and a linear discriminant of them,
+        chosen on the outputs that choose the events.
     thresholds : array_like, optional
         Thresholds of `statistic`, at most 10,000, fixed before the outputs are seen. All outputs
         then judge the events 'at least' and 'at most' each of them, corrected for their number. By
         default a part of the outputs (a quarter, half of fewer than 20,000, at most four million)
-        chooses one to three events, and the others judge them, corrected for that number. Among
-        those to choose from are events on the lattice of the outputs: their lowest set bits by
-        magnitude, values that recur, and gaps between them.
+        chooses one to three events, and the others judge them, corrected for that number. Without
+        a `statistic`, among those to choose from are events on the lattice of the outputs: their
+        lowest set bits by magnitude, values that recur, and gaps between them.
     seed : int or numpy.random.Generator
         Of the generator of functions.
 
@@ -129,7 +130,7 @@ def audit_sampler(
     choosing = choosing_size(total)
     runs = draw(choosing)
     statistics = discriminating(runs) if statistic is None else of_callable(statistic)
-    events = chosen(runs, statistics, plan)
+    events = chosen(runs, statistics, plan, lattice=statistic is None)
     return judged(draw, total - choosing, statistics, events, plan)
 
 
