@@ -26,7 +26,7 @@ from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, l
 from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
 
 _LARGEST_PARTIAL = 5000  # coordinates for which the integers take a second
 _ENTRIES = 2**20  # drawn at a time
@@ -179,6 +179,10 @@ class AtMost(Sensitivity):
     def extreme_point(self) -> Array:
         """The first m coordinates moved by `each`, shape (K,)."""
         return np.where(np.arange(self.of) < self.m, self.each, 0.0)
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """All coordinates, at most m of which change by the most at once."""
+        return [(np.arange(self.of), self.each, 1, self.m)]
 
     def _norm(self, x: Array) -> Array:
         """The larger of the largest |x_i| / each and |x|_1 / (m each)."""

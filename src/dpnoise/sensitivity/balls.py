@@ -13,7 +13,7 @@ from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, l
 from dpnoise.sensitivity.relation import each_words, number_words
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,6 +121,10 @@ class L1(_Ball):
         """The vertex on the first axis, shape (K,)."""
         return self._first_axis()
 
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """All coordinates, one of which changes by the radius at once."""
+        return [(np.arange(self.of), self.radius, 1, 1)]
+
     def _norm(self, x: Array) -> Array:
         """The sum of the |x_i|, over the radius."""
         most, ratio = largest(x)
@@ -198,6 +202,10 @@ class L2(_Ball):
         """The boundary point on the first axis, shape (K,)."""
         return self._first_axis()
 
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """All coordinates, one of which changes by the radius at once."""
+        return [(np.arange(self.of), self.radius, 2, 1)]
+
     def _norm(self, x: Array) -> Array:
         """The Euclidean norm, over the radius."""
         most, ratio = largest(x)
@@ -274,6 +282,10 @@ class LInf(_Ball):
     def extreme_point(self) -> Array:
         """The corner with positive coordinates, shape (K,)."""
         return self.box
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """All coordinates, any number of which change by the radius at once."""
+        return [(np.arange(self.of), self.radius, 1, self.of)]
 
     def _norm(self, x: Array) -> Array:
         """The largest |x_i|, over the radius."""

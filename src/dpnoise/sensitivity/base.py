@@ -29,7 +29,7 @@ from dpnoise.sensitivity.relation import check_relation, joined, promise
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dpnoise._types import Array, BoolArray
+    from dpnoise._types import Array, BoolArray, IntArray
 
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes that squares of doubles can hold
 MOST_COORDINATES = 10**8
@@ -227,6 +227,13 @@ class Sensitivity(ABC):
     def active_dimension(self) -> int:
         """The number of coordinates that can change."""
         return int(np.count_nonzero(self.active))
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]] | None:
+        """Blocks {|d_i| <= c, sum |d_i|^p <= m c^p} whose product the set is; None if it is none.
+
+        Of each the coordinates, c, p and m: what noise on the integers needs to know.
+        """
+        return None
 
     def _vectors(self, name: str, value: ArrayLike) -> Array:
         """|value| for vectors of K coordinates; a ValueError refuses anything else."""

@@ -13,7 +13,7 @@ from dpnoise.sensitivity.base import Sensitivity, read_sizes
 from dpnoise.sensitivity.relation import own_words
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,6 +96,12 @@ class Box(Sensitivity):
     def extreme_point(self) -> Array:
         """The corner with positive coordinates, shape (K,)."""
         return self.box
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """The coordinates of each size, which all change at once."""
+        sizes, which = np.unique(self.box, return_inverse=True)
+        groups = [np.flatnonzero(which == k) for k in range(sizes.size)]
+        return [(at, size, 1, at.size) for at, size in zip(groups, sizes.tolist(), strict=True)]
 
     def _norm(self, x: Array) -> Array:
         """The largest |x_i| / lambda_i."""
