@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dpnoise.mechanisms.registry import METHODS
+from dpnoise.mechanisms.registry import INTEGER_METHODS, METHODS
 from dpnoise.mechanisms.request import Request, read_request
 from dpnoise.mechanisms.table import Comparison, Mechanism
 
@@ -22,7 +22,7 @@ _TIE = 1e-4  # relative difference of errors that count as equal
 def _compared(request: Request, exhaustive: bool) -> Comparison:
     """Every mechanism that applies; RuntimeError if there is none."""
     rows, left_out = [], {}
-    for method in METHODS:
+    for method in INTEGER_METHODS if request.integer else METHODS:
         if not exhaustive and method.slow(request):
             left_out[method.name] = _SLOW
             continue
@@ -67,6 +67,7 @@ def compare(
     error: str = "variance",
     weights: ArrayLike | None = None,
     relation: str | None = None,
+    integer: bool = False,
     exhaustive: bool = True,
 ) -> Comparison:
     """Table of every mechanism for a sensitivity set, best first.
@@ -90,6 +91,10 @@ def compare(
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours, for a number or vector, or a set that does not state it: one
         person more or less, or one person replaced by another.
+    integer : bool, default False
+        Whether the answers are integers, as counts are, and the noise is to be so, too: discrete
+        noise of each coordinate, or real noise rounded. Sizes of the set are then whole numbers,
+        and only its integer points count.
     exhaustive : bool, default True
         Whether to include mechanisms that take a second or more, or gain next to nothing. Which
         these are depends on the request alone; those left out are named in `left_out`.
@@ -112,7 +117,9 @@ def compare(
     -----
     Proved: each row keeps (epsilon, delta) for the set, in the model of real-valued noise, and
     its variance is exact. Coordinates that cannot change are released without noise and count in
-    the means with 0.
+    the means with 0. With `integer` the noise is certified for the integer points of the set, or
+    before it is rounded, which keeps every guarantee; the variance of rounded joint noise is that
+    before rounding and 1/12, off by at most 1/6 (docs/integers.md).
 
     References
     ----------
@@ -127,7 +134,9 @@ def compare(
     >>> table[0].error <= table["Laplace"].error
     True
     """
-    request = read_request(sensitivity, epsilon, delta, error, weights, relation=relation)
+    request = read_request(
+        sensitivity, epsilon, delta, error, weights, relation=relation, integer=integer
+    )
     return _compared(request, exhaustive)
 
 
@@ -139,6 +148,7 @@ def best(
     error: str = "variance",
     weights: ArrayLike | None = None,
     relation: str | None = None,
+    integer: bool = False,
     exhaustive: bool = False,
 ) -> Mechanism:
     """Noise of minimum error for a sensitivity set among all mechanisms of the package.
@@ -159,6 +169,10 @@ def best(
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours, for a number or vector, or a set that does not state it: one
         person more or less, or one person replaced by another.
+    integer : bool, default False
+        Whether the answers are integers, as counts are, and the noise is to be so, too: discrete
+        noise of each coordinate, or real noise rounded. Sizes of the set are then whole numbers,
+        and only its integer points count.
     exhaustive : bool, default False
         Whether to include mechanisms that take a second or more, as `compare` does.
 
@@ -193,7 +207,12 @@ def best(
     'one person more or less'
     >>> found.noise.rvs(random_state=1).shape
     (10,)
+    >>> counts = best([1, 1, 4], epsilon=1.0, relation="add-remove", integer=True)
+    >>> counts.noise.rvs(random_state=1).dtype
+    dtype('int64')
     """
-    request = read_request(sensitivity, epsilon, delta, error, weights, relation=relation)
+    request = read_request(
+        sensitivity, epsilon, delta, error, weights, relation=relation, integer=integer
+    )
     table = _compared(request, exhaustive)
     return replace(table[0], left_out=table.left_out)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.joint.base import JointNoise
+from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.parts import parts_of
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 
@@ -52,7 +53,11 @@ def _half_width(noise: JointNoise, level: float) -> Array:
 
 
 def marginals(noise: VectorNoise, level: float = 0.95) -> tuple[Array, Array]:
-    """E|X_i| and the h_i with P(|X_i| <= h_i) = level, each of shape (K,)."""
+    """E|X_i| and the h_i with P(|X_i| <= h_i) = level, each of shape (K,).
+
+    Of rounded noise E|X_i| is that before rounding, which rounding lowers a little (a sum of a
+    convex tail at midpoints is below its integral).
+    """
     if isinstance(noise, IndependentNoise):
         return noise.mean_abs(), noise.half_width(level)
     if isinstance(noise, JointNoise):
@@ -63,5 +68,10 @@ def marginals(noise: VectorNoise, level: float = 0.95) -> tuple[Array, Array]:
         for indices, part in noise.blocks:
             mean[indices], width[indices] = marginals(part, level)
         return mean, width
+    if isinstance(noise, IntegerVector):
+        return noise.mean_abs(), noise.half_width(level)
+    if isinstance(noise, RoundedNoise):  # |Z| <= k + 1/2 rounds to at most k
+        mean, width = marginals(noise.real, level)
+        return mean, np.maximum(np.ceil(width - 0.5), 0.0)
     message = f"marginals: expected noise of vectors, got {noise!r}"
     raise TypeError(message)

@@ -13,6 +13,14 @@ from dpnoise.mechanisms.independent import (
     laplace,
     staircase,
 )
+from dpnoise.mechanisms.integers import (
+    discrete_gaussian,
+    discrete_laplace,
+    discrete_laplace_with_delta,
+    discrete_staircase,
+    has_many_points,
+    rounded,
+)
 from dpnoise.mechanisms.joint import (
     delta_hardly_gains,
     in_ellipsoid,
@@ -52,4 +60,14 @@ METHODS = (
         Method(name, reference, partial(calibrated, family), partial(is_searched, family))
         for family, (name, reference) in FAMILIES.items()
     ),
+)
+_GHOSH = "Ghosh, Roughgarden & Sundararajan 2009"
+
+# For answers that are integers.
+INTEGER_METHODS = (
+    Method("discrete Laplace", _GHOSH, discrete_laplace),
+    Method("discrete staircase", "Geng & Viswanath 2016", discrete_staircase),
+    Method("discrete Gaussian", "Canonne, Kamath & Steinke 2020", discrete_gaussian, has_many_points),
+    Method("discrete Laplace, delta used", _GHOSH, discrete_laplace_with_delta, has_many_points),
+    *(rounded(method) for method in METHODS),
 )
