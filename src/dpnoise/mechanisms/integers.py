@@ -121,23 +121,19 @@ def _scaled(
 def discrete_staircase(request: Request) -> Found | None:
     """Discrete staircase noise with delta = 0; None where all steps are of width 1.
 
-    With steps of width 1 it is discrete Laplace noise. Each part has the width that is best for it,
-    and a share of epsilon in proportion to its number of steps of the width of its changes.
+    With steps of width 1 it is discrete Laplace noise. Each part has the share of epsilon that it
+    would have then, and the width that is best for it.
     """
     parts = request.integer_parts
     if request.epsilon == 0.0 or all(part.largest == 1 for part in parts):
         return None
-    steps = [part.steps(part.largest) for part in parts]
-    unit = request.epsilon / sum(steps)
-    while Fraction(unit) * sum(steps) > Fraction(request.epsilon):
-        unit = math.nextafter(unit, 0.0)
     noises = []
-    for part, count in zip(parts, steps, strict=True):
-        share = unit * count
-        while Fraction(share) > Fraction(unit) * count:
-            share = math.nextafter(share, 0.0)
+    for part, beta in zip(parts, _pure_betas(request).tolist(), strict=True):
+        exact = part.steps() / Fraction(beta)
+        share = float(exact)
+        share = math.nextafter(share, 0.0) if Fraction(share) > exact else share
         noises.append(staircase_for_steps([part], share))
-    return _vector(request, noises)
+    return None if all(one.sensitivity == 1 for one in noises) else _vector(request, noises)
 
 
 def has_many_points(request: Request) -> bool:
