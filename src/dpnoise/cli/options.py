@@ -100,6 +100,9 @@ budget_options = _all(
     relation_option,
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON with exact numbers.")
+integer_option = click.option(
+    "--integer", is_flag=True, help="Answers are integers, as counts are, and so is what comes out."
+)
 certificate_option = click.option(
     "--certificate", metavar="FILE", help="Write a certificate, which dpnoise verify confirms."
 )

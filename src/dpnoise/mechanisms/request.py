@@ -86,6 +86,13 @@ class Request:
         """Proved lower bound on the mean variance of any additive noise."""
         return mean_floor(self)
 
+    @property
+    def floor_words(self) -> str:
+        """What the floor bounds, in words before its value."""
+        if self.integer:
+            return "no noise on the integers for this set has a mean squared error below"
+        return "no noise for this set has a mean variance below"
+
     def mean(self, values: Array) -> float:
         """The weighted mean over all coordinates."""
         return float(np.sum(self.weights * values) / np.sum(self.weights))

@@ -120,7 +120,10 @@ class Mechanism:
 
     @property
     def floor(self) -> float:
-        """Proved lower bound on the mean variance of any additive noise for the same request."""
+        """Proved lower bound on the mean variance of any additive noise for the same request.
+
+        For integers it is one on the mean squared error of any noise on the integers.
+        """
         return self.request.floor
 
     @property
@@ -194,7 +197,7 @@ class Comparison:
             first, *middle, last = cells
             inner = [cell.rjust(n) for cell, n in zip(middle, widths[1:-1], strict=True)]
             text.append("  ".join([first.ljust(widths[0]), *inner, last]))
-        text.append(f"floor: no noise for this set has a mean variance below {self.floor:.4g}")
+        text.append(f"floor: {self.request.floor_words} {self.floor:.4g}")
         text.append(f"promise: {self.promise}")
         reasons = list(dict.fromkeys(self.left_out.values()))
         for reason in reasons:
