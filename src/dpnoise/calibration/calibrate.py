@@ -9,7 +9,7 @@ above the least variance of the family it is.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
@@ -130,9 +130,9 @@ def calibrate(
     DiscreteLaplace(beta=3.0)
     """
     if isinstance(sensitivity, Sensitivity):
-        options = {"method": (method, "exact"), "box": (box, None)}
-        options |= {"resolution": (resolution, None), "certificate": (certificate, None)}
-        return _for_set(family, epsilon, delta, sensitivity, dimension, options)
+        refused: dict[str, object] = {"box": box, "resolution": resolution}
+        refused |= {"certificate": certificate, "method": None if method == "exact" else method}
+        return _for_set(family, (epsilon, delta), sensitivity, dimension, refused)
     problems = Problems("calibration")
     known = read_family(problems, family)
     named, name = not problems.found, method if isinstance(method, str) else ""
@@ -181,13 +181,16 @@ def _found(
 
 def _for_set(
     family: str | Kind,
-    epsilon: float,
-    delta: float,
+    asked: tuple[float, float],
     ball: Sensitivity,
     dimension: int,
-    options: dict[str, tuple[object, object]],
+    refused: dict[str, object],
 ) -> Calibration:
-    """Noise on the integers for the integer points of a set; arguments as for `calibrate`."""
+    """Noise on the integers for the integer points of a set; arguments as for `calibrate`.
+
+    `asked` is (epsilon, delta), and `refused` is what must be None beside a set.
+    """
+    epsilon, delta = asked
     problems = Problems("calibration")
     known = read_family(problems, family)
     named = not problems.found
@@ -195,9 +198,8 @@ def _for_set(
     fits = is_integer(dimension) and dimension in (1, ball.dimension)
     expected = f"none beside a set, or its own, {ball.dimension}"
     problems.require(fits, "dimension", expected, dimension)
-    for name, (value, default) in options.items():
-        good = value is default or value == default
-        problems.require(good, name, f"{default!r} beside a set", value)
+    for name, value in refused.items():
+        problems.require(value is None, name, "none beside a set", value)
     integer = issubclass(known.kind, IntegerNoise)
     if named and not integer:
         names = ", ".join(INTEGER_FAMILIES)
@@ -215,4 +217,4 @@ def _for_set(
     if ball.dimension == 1:
         found = cross_checked(_found(known, budget, "exact", BOX, RESOLUTION), budget)
         return replace(found, sensitivity=ball, epsilon=budget.epsilon)
-    return on_set(known.kind, ball, parts, budget)
+    return on_set(cast("type[IntegerNoise]", known.kind), ball, parts, budget)

@@ -290,7 +290,9 @@ def on_set(
     noise = _ON_SETS[kind](parts, goal.epsilon, goal.delta)
     delta, names = certified_on_parts([noise] * len(parts), parts, goal.epsilon, goal.delta)
     variance = noise.var()
-    return Calibration(noise, delta, variance, "exact", True, variance, names, sensitivity=ball, epsilon=goal.epsilon)
+    return Calibration(
+        noise, delta, variance, "exact", True, variance, names, None, None, ball, goal.epsilon
+    )
 
 
 def _laplace_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteLaplace:

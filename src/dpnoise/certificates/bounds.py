@@ -239,15 +239,15 @@ def _on_integer_points(noise: Independent, ball: Sensitivity, epsilon: float) ->
         return None
     problems = Problems("certificate")
     parts = read_parts(problems, ball)
-    noises = []
+    noises: list[IntegerNoise] = []
     for part in parts:
         each = {noise[k] for k in part.at} if isinstance(noise, tuple) else {noise}
         if len(each) > 1:
             return None
-        noises += each
+        noises += [one for one in each if isinstance(one, IntegerNoise)]
     if problems.found:
         return None
-    found = integer_bounds(noises, parts, epsilon)  # type: ignore[arg-type]  # checked above
+    found = integer_bounds(noises, parts, epsilon)
     return Bounds(found.lower, found.upper, found.account)
 
 

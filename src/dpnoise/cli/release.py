@@ -49,7 +49,6 @@ def release(
     output: str | None,
     certificate: str | None,
     force: bool,
-    integer: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Values in a CSV file with noise that is drawn exactly.
@@ -63,7 +62,7 @@ def release(
     """
     from dpnoise._validation import Problems
 
-    problems = Problems("release")
+    problems, integer = Problems("release"), given["integer"]
     names, values, columns = read_rows(problems, file, VALUES)
     ball = read_sensitivity(problems, given, len(values))
     if ball is not None and ball.dimension != len(values):

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dpnoise.mechanisms.integer_noise import RoundedNoise
 from dpnoise.mechanisms.registry import INTEGER_METHODS, METHODS
 from dpnoise.mechanisms.request import Request, read_request
 from dpnoise.mechanisms.table import Comparison, Mechanism
@@ -49,14 +50,21 @@ def _compared(request: Request, exhaustive: bool) -> Comparison:
 
 
 def _ranked(rows: list[Mechanism]) -> list[Mechanism]:
-    """Rows by their error, those that are within 1e-4 of the first of them by their delta."""
+    """Rows by their error, those that are within 1e-4 of the first of them by their delta.
+
+    Beside the same delta discrete noise comes before rounded noise.
+    """
+
+    def place(row: Mechanism) -> tuple[float, bool]:
+        return row.delta, isinstance(row.noise, RoundedNoise)
+
     groups: list[list[Mechanism]] = []
     for row in sorted(rows, key=lambda row: row.error):
         if groups and row.error <= (1.0 + _TIE) * groups[-1][0].error:
             groups[-1].append(row)
         else:
             groups.append([row])
-    return [row for group in groups for row in sorted(group, key=lambda row: row.delta)]
+    return [row for group in groups for row in sorted(group, key=place)]
 
 
 def compare(

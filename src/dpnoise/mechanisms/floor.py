@@ -6,9 +6,9 @@ Noise N on the integers only has to hide integers, so that it can be below the f
 - each coordinate hides its changes by up to c: the discrete staircase without delta (Geng &
   Viswanath 2016), else the linear program on the integers, or one event;
 - with U uniform on [-1/2, 1/2]^K, N + U hides real shifts in s D as N hides integers in g D,
-  g = s + the norm of (1, ..., 1), and its variance is larger by 1/12. If each integer point of g D is
-  a sum of g of those of D (boxes, l1 balls and 'at most m counts' are integer polymatroids), g D
-  costs g times epsilon.
+  g = s + the norm of (1, ..., 1), and its variance is larger by 1/12. Each integer point of g D is
+  a sum of g of those of D for boxes, l1 balls and 'at most m counts' (integer polymatroids), so
+  that it costs g times epsilon.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.mechanisms.request import Request
+    from dpnoise.mechanisms.vector_noise import RealVectorNoise
     from dpnoise.noise.integers import IntegerNoise
 
 _UP = 1.0 + 2.0**-45
@@ -113,7 +114,8 @@ def _scaled(
     goal = request.epsilon, request.delta
     factor = scale_for_points(at, request.integer_parts, goal, (_NARROWEST, _WIDEST), 1.0)
     if factor == math.inf:
-        message = f"no scales of {kind.__name__} noise were seen to keep the budget"
+        name = type(at(1.0)[0]).__name__
+        message = f"no scales of {name} noise were seen to keep the budget"
         raise RuntimeError(message)
     return at(factor)
 
@@ -147,6 +149,10 @@ def rounded(method: Method) -> Method:
 
     def find(request: Request) -> Found | None:
         found = method.find(request)
-        return None if found is None else Found(RoundedNoise(found.noise), found.delta)
+        return (
+            None
+            if found is None
+            else Found(RoundedNoise(cast("RealVectorNoise", found.noise)), found.delta)
+        )
 
     return Method(f"{method.name}, rounded", method.reference, find, method.slow)

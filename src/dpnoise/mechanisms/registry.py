@@ -61,13 +61,13 @@ METHODS = (
         for family, (name, reference) in FAMILIES.items()
     ),
 )
-_GHOSH = "Ghosh, Roughgarden & Sundararajan 2009"
+_CANONNE, _GHOSH = "Canonne, Kamath & Steinke 2020", "Ghosh, Roughgarden & Sundararajan 2009"
 
 # For answers that are integers.
 INTEGER_METHODS = (
     Method("discrete Laplace", _GHOSH, discrete_laplace),
     Method("discrete staircase", "Geng & Viswanath 2016", discrete_staircase),
-    Method("discrete Gaussian", "Canonne, Kamath & Steinke 2020", discrete_gaussian, has_many_points),
+    Method("discrete Gaussian", _CANONNE, discrete_gaussian, has_many_points),
     Method("discrete Laplace, delta used", _GHOSH, discrete_laplace_with_delta, has_many_points),
     *(rounded(method) for method in METHODS),
 )

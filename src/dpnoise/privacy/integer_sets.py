@@ -1,9 +1,9 @@
 """Bounds on delta of independent noise on the integers for the integer points of a set.
 
 For noise that falls with |k| the shift by d dominates that by d' if |d'_i| <= |d_i| for all i
-(docs/vector-privacy.md, section 1, with sums for integrals). So delta of a set is the largest one of
-its maximal integer points (`dpnoise.sensitivity.integer_points`): both ends of its bounds are those
-of points that are attained. Where these are too many to list, two bounds hold for all of them:
+(docs/vector-privacy.md, section 1, with sums for integrals). So delta of a set is the largest of
+its maximal integer points (`dpnoise.sensitivity.integer_points`), and both of its bounds are
+attained. Where these points are too many to list, two bounds hold for all of them:
 
 - the largest loss: discrete Laplace noise loses 1 / beta for each unit of the change, staircase
   noise its epsilon for each step, so that the largest sum of steps counts, in exact arithmetic;
