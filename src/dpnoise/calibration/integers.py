@@ -47,15 +47,14 @@ from dpnoise.noise.discrete_staircase import (
 )
 from dpnoise.noise.rational import as_double_above
 from dpnoise.privacy.integer_sets import (
-    MOST_POINTS,
     concentrated_log_delta,
     concentration,
     integer_bounds,
+    listed_points,
     point_bounds,
     shares_of_point,
 )
 from dpnoise.privacy.vector import VectorProfile, vector_profile
-from dpnoise.sensitivity.integer_points import maximal_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -218,7 +217,7 @@ def scale_for_points(
     """
     epsilon, delta = goal
     bar = math.log(delta)
-    points = maximal_points(parts, MOST_POINTS)
+    points = listed_points(parts)
 
     def by_concentration(scale: float) -> VectorProfile:
         rho = concentration(noises_at(scale), parts)
@@ -269,7 +268,7 @@ def certified_on_parts(
     if found.upper > delta:
         message = f"{what}: delta could not be verified to be at most {delta!r}"
         raise RuntimeError(message)
-    points = maximal_points(parts, MOST_POINTS)
+    points = listed_points(parts)
     if points is None or found.upper == 0.0:
         return found.upper, (found.account,)
     some = max(points, key=lambda point: _squares(noises, point))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _PROGRAM = 8.0, 12, 1e-14  # largest epsilon and change, smallest delta of the program
 _REACH, _MOST_MASSES = 16.0, 2000
+_LARGEST = 600.0  # epsilon of a group
 _GROUPS = 1.5, 2.0, 3.0, 5.0, 9.0  # over the norm of (1, ..., 1)
 
 
@@ -91,8 +92,10 @@ def _of_groups(request: Request) -> float:
     best = 0.0
     for ratio in _GROUPS:
         group = math.ceil(ratio * ones)
+        if group * request.epsilon > _LARGEST or group <= ones * (1.0 + MARGIN):
+            continue
         epsilon, delta = group_budget(group, request.epsilon, request.delta)
-        if delta >= 1.0 or group <= ones * (1.0 + MARGIN):
+        if delta >= 1.0:
             continue
         with suppress(ValueError):  # a budget out of its range
             real = floor(ball, epsilon=epsilon, delta=delta, weights=weights).value

@@ -25,8 +25,7 @@ from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.method import Found, Method
 from dpnoise.noise.discrete_gaussian import MAX_SIGMA, MIN_SIGMA, DiscreteGaussian
 from dpnoise.noise.discrete_laplace import MAX_BETA, MIN_BETA, DiscreteLaplace
-from dpnoise.privacy.integer_sets import MOST_POINTS
-from dpnoise.sensitivity.integer_points import maximal_points
+from dpnoise.privacy.integer_sets import listed_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.integers import IntegerNoise
 
 _UP = 1.0 + 2.0**-45
-_FEW_POINTS = 16  # maximal ones, for which a search takes tenths of a second
+_FEW_POINTS = 16  # maximal ones, times parts, for which a search takes tenths of a second
 _NARROWEST, _WIDEST = 0.05, 20.0  # factors over the scales of continuous noise
 
 
@@ -82,7 +81,7 @@ def discrete_laplace(request: Request) -> Found | None:
 
 def discrete_laplace_with_delta(request: Request) -> Found | None:
     """Discrete Laplace noise that uses delta."""
-    if request.delta == 0.0:
+    if request.delta == 0.0 or listed_points(request.integer_parts) is None:
         return None
     budget = max(request.epsilon, request.delta)
     betas = _pure_betas(replace(request, epsilon=budget))
@@ -140,8 +139,10 @@ def discrete_staircase(request: Request) -> Found | None:
 
 def has_many_points(request: Request) -> bool:
     """Whether the set has so many maximal integer points that a search takes a second or more."""
-    points = maximal_points(request.integer_parts, MOST_POINTS)
-    return request.delta > 0.0 and points is not None and len(points) > _FEW_POINTS
+    parts = request.integer_parts
+    points = listed_points(parts)
+    many = points is not None and len(points) * len(parts) > _FEW_POINTS
+    return request.delta > 0.0 and many
 
 
 def rounded(method: Method) -> Method:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Shares = list[tuple[IntegerNoise, int, int]]  # noise, change, coordinates
 
-MOST_POINTS = 128
+MOST_POINTS, MOST_PARTS = 128, 16  # more take seconds
 PURE, EXACT, CONCENTRATED = "greatest loss", "integer points", "concentrated privacy"
 _LATTICE = 2**13  # points: losses of integers meet it, so that few are enough
 _ROUNDING = 1e-9  # relative, of the dozen operations of a logarithm up to 1e5
@@ -56,6 +56,13 @@ class IntegerBounds(NamedTuple):
     def upper(self) -> float:
         """The upper bound, at least the smallest double unless delta is exactly 0."""
         return max(math.exp(self.log_upper), 5e-324) if self.log_upper > -math.inf else 0.0
+
+
+def listed_points(parts: Sequence[IntegerPart]) -> list[tuple[Sizes, ...]] | None:
+    """The maximal points of a set, None if they are too many, or change by too many sizes."""
+    if len(parts) > MOST_PARTS:
+        return None
+    return maximal_points(parts, MOST_POINTS)
 
 
 def shares_of_point(noises: Sequence[IntegerNoise], point: tuple[Sizes, ...]) -> Shares:
@@ -141,7 +148,7 @@ def integer_bounds(
     loss = largest_loss(noises, parts)
     if loss <= epsilon:
         return IntegerBounds(-math.inf, -math.inf, PURE)
-    points = maximal_points(parts, MOST_POINTS)
+    points = listed_points(parts)
     found = [IntegerBounds(-math.inf, _response(loss, epsilon), PURE)]
     rho = concentration(noises, parts)
     if rho is not None:

@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import linprog
+from scipy.special import gammaincc
 
 from dpnoise import (
     L1,
@@ -170,6 +172,52 @@ def test_the_variance_of_rounded_noise_is_that_of_its_draws(real):
     x = noise.rvs(200_000, 5).astype(float)
     spread = np.std(x**2, axis=0) / math.sqrt(len(x))
     assert np.all(np.abs(np.mean(x**2, axis=0) - noise.var()) <= 5.0 * spread)
+
+
+def test_noise_that_hardly_ever_moves_is_not_said_to_have_no_variance():
+    # X = T U, T gamma of shape 6 and scale 1/40: P(|X| > 1/2) from two gamma tails.
+    found = compare(LInf(1.0, of=5), epsilon=40.0, integer=True, exhaustive=False)[
+        "K-norm, rounded"
+    ]
+    exact = sum(
+        (2 * k + 1) * (gammaincc(6, y) - y / 5.0 * gammaincc(5, y))
+        for k in range(3)
+        for y in [40.0 * (k + 0.5)]
+    )
+    assert exact <= found.variance <= 10.0 * exact
+    assert found.ratio >= 1.0
+
+
+def test_the_floor_of_two_numbers_is_below_a_linear_program():
+    reach, epsilon, delta = 6, 0.7, 0.02
+    axis = np.arange(-reach, reach + 1)
+    n = axis.size
+    size = n * n
+    shifts = [(1, 1), (1, -1), (-1, 1), (-1, -1)]  # fewer conditions, a smaller least value
+    index = np.arange(size).reshape(n, n)
+    rows, columns, values = [], [], []
+    for s, (a, b) in enumerate(shifts):
+        for i in range(n):
+            for j in range(n):
+                row = s * size + index[i, j]
+                rows += [row, row]
+                columns += [index[i, j], size + row]
+                values += [1.0, -1.0]
+                if 0 <= i + a < n and 0 <= j + b < n:
+                    rows.append(row)
+                    columns.append(index[i + a, j + b])
+                    values.append(-math.exp(epsilon))
+        rows += [4 * size + s] * size
+        columns += list(range(size + s * size, size + (s + 1) * size))
+        values += [1.0] * size
+    matrix = sparse.csr_array((values, (rows, columns)), shape=(4 * size + 4, 5 * size))
+    right = np.append(np.zeros(4 * size), np.full(4, delta))
+    cost = np.append(np.add.outer(axis**2, axis**2).ravel() / 2.0, np.zeros(4 * size))
+    total = sparse.csr_array(np.append(np.ones(size), np.zeros(4 * size))[None])
+    least = linprog(cost, A_ub=matrix, b_ub=right, A_eq=total, b_eq=[1.0]).fun
+    found = best(LInf(1.0, of=2), epsilon=epsilon, delta=delta, integer=True)
+    assert found.floor <= least * (1.0 + 1e-7)
+    assert least <= found.mean_variance
 
 
 def test_rounding_adds_between_minus_a_twelfth_and_what_the_docstring_says():
