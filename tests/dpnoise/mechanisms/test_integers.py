@@ -189,7 +189,7 @@ def test_noise_that_hardly_ever_moves_is_not_said_to_have_no_variance():
 
 
 def test_the_floor_of_two_numbers_is_below_a_linear_program():
-    reach, epsilon, delta = 6, 0.7, 0.02
+    reach, epsilon, delta = 8, 1.0, 0.05
     axis = np.arange(-reach, reach + 1)
     n = axis.size
     size = n * n
