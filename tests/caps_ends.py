@@ -92,6 +92,9 @@ ENDS = {
     ),
     "dpnoise.calibration.delta_bounds shared_log_delta while": "a few doubles down",
     "dpnoise.allocation.descent Descent._step_along brentq": "raises if it does not converge",
+    "dpnoise.calibration.integers scale_for_points while": (
+        "each pass adds one of finitely many points, or returns"
+    ),
     "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",
     "dpnoise.calibration.scale_family pure_scale while": "one or two doubles up",
     "dpnoise.calibration.equal_variance EqualVarianceSearch._refined minimize_scalar": (

@@ -9,6 +9,7 @@ from dpnoise._validation import is_integer
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
+    from dpnoise.sensitivity.base import Sensitivity
 
 MINIMUM_DELTA = 1e-300  # below it only delta = 0 can be vouched for
 _MAXIMUM_EPSILON = 1e4
@@ -89,6 +90,10 @@ class Calibration:
     optimal_within : float, optional
         With a global certificate: no noise of the family keeps the budget with a variance below
         `variance` times 1 - optimal_within. None where it was not asked for.
+    sensitivity : Sensitivity, optional
+        The set that was asked for, with its relation; None where a number was.
+    epsilon : float, optional
+        That of the guarantee for the set.
     """
 
     noise: Any  # Noise, or IntegerNoise: of the family that was asked for
@@ -100,3 +105,12 @@ class Calibration:
     certified_by: tuple[str, ...] = ()
     budget: Budget | None = field(default=None, repr=False, compare=False)
     optimal_within: float | None = None
+    sensitivity: Sensitivity | None = field(default=None, repr=False, compare=False)
+    epsilon: float | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def promise(self) -> str | None:
+        """The guarantee in one sentence, for a set; None where a number was asked for."""
+        if self.sensitivity is None or self.epsilon is None:
+            return None
+        return self.sensitivity.promise(self.epsilon, self.delta)

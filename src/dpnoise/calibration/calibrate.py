@@ -8,16 +8,22 @@ above the least variance of the family it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
 from dpnoise.calibration.certificate import certified_optimum, check_certificate
 from dpnoise.calibration.cross_check import cross_checked
 from dpnoise.calibration.grid import BOX, RESOLUTION, check_grid, grid_optimum
+from dpnoise.calibration.integers import on_set
 from dpnoise.calibration.registry import MAXIMUM_DELTA, Family, check_request, read_family
 from dpnoise.calibration.sufficient import sufficient_optimum
+from dpnoise.noise import INTEGER_FAMILIES
 from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.integer_points import read_parts
 
 if TYPE_CHECKING:
     from dpnoise.calibration.grid import Box
@@ -29,7 +35,7 @@ def calibrate(
     *,
     epsilon: float,
     delta: float = 0.0,
-    sensitivity: float = 1.0,
+    sensitivity: float | Sensitivity = 1.0,
     dimension: int = 1,
     method: str = "exact",
     box: Box | None = None,
@@ -53,10 +59,13 @@ def calibrate(
         delta = 0 only families with a bounded privacy loss can be calibrated: Laplace and
         staircase (discrete or not), Huber, Subbotin (which then is Laplace). In several
         coordinates a delta above 1 - 1e-6 counts as that, unless the noise is Gaussian.
-    sensitivity : float
-        In the units of the query, from 1e-100 to 1e100; for noise on the integers an integer.
+    sensitivity : float or Sensitivity
+        In the units of the query, from 1e-100 to 1e100; for noise on the integers an integer. For
+        noise on the integers also a set with whole-number sizes, whose integer points are what
+        counts (docs/integers.md); `best` finds other noise for a set.
     dimension : int
         K, at least 1, with delta > 0 at most 1e8; for Subbotin noise with delta > 0 it must be 1.
+        Beside a set 1, or that of the set.
     method : {"exact", "grid", "sufficient"}
         "exact": the least variance found under the exact privacy profile, with a certificate
         proved to be near the minimum. "grid" (flipped Huber and offset symmetric Gaussian
@@ -79,7 +88,7 @@ def calibrate(
     -------
     Calibration
         With attributes noise, delta, variance, method, attained, infimum, certified_by and
-        optimal_within.
+        optimal_within; for a set also sensitivity, epsilon and promise.
 
     Raises
     ------
@@ -115,7 +124,15 @@ def calibrate(
     True
     >>> found.certified_by
     ('vector profile', 'lattice')
+    >>> from dpnoise import AtMost
+    >>> visits = AtMost(3, of=12, relation="add-remove")
+    >>> calibrate("discrete-laplace", epsilon=1.0, sensitivity=visits).noise
+    DiscreteLaplace(beta=3.0)
     """
+    if isinstance(sensitivity, Sensitivity):
+        refused: dict[str, object] = {"box": box, "resolution": resolution}
+        refused |= {"certificate": certificate, "method": None if method == "exact" else method}
+        return _for_set(family, (epsilon, delta), sensitivity, dimension, refused)
     problems = Problems("calibration")
     known = read_family(problems, family)
     named, name = not problems.found, method if isinstance(method, str) else ""
@@ -160,3 +177,44 @@ def _found(
     if budget.delta == 0.0 and calibrator.pure:
         return calibrator.pure(budget)
     return calibrator.exact(budget)
+
+
+def _for_set(
+    family: str | Kind,
+    asked: tuple[float, float],
+    ball: Sensitivity,
+    dimension: int,
+    refused: dict[str, object],
+) -> Calibration:
+    """Noise on the integers for the integer points of a set; arguments as for `calibrate`.
+
+    `asked` is (epsilon, delta), and `refused` is what must be None beside a set.
+    """
+    epsilon, delta = asked
+    problems = Problems("calibration")
+    known = read_family(problems, family)
+    named = not problems.found
+    check_budget(problems, epsilon, delta, 1.0, 1)
+    fits = is_integer(dimension) and dimension in (1, ball.dimension)
+    expected = f"none beside a set, or its own, {ball.dimension}"
+    problems.require(fits, "dimension", expected, dimension)
+    for name, value in refused.items():
+        problems.require(value is None, name, "none beside a set", value)
+    integer = issubclass(known.kind, IntegerNoise)
+    if named and not integer:
+        names = ", ".join(INTEGER_FAMILIES)
+        problems.add(
+            f"sensitivity: expected a number for {known.name} noise (best and calibrate_joint find "
+            f"noise for a set, calibrate that of {names}), got {ball!r}"
+        )
+    parts = read_parts(problems, ball) if named and integer else []
+    problems.raise_if_any()
+    at_once = sum(part.at_once for part in parts)
+    size = float(ball.box[0]) if ball.dimension == 1 else 1.0
+    budget = Budget(float(epsilon), float(delta), size, at_once)
+    check_request(problems, known, budget, "exact")
+    problems.raise_if_any()
+    if ball.dimension == 1:
+        found = cross_checked(_found(known, budget, "exact", BOX, RESOLUTION), budget)
+        return replace(found, sensitivity=ball, epsilon=budget.epsilon)
+    return on_set(cast("type[IntegerNoise]", known.kind), ball, parts, budget)

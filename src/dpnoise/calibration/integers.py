@@ -14,6 +14,10 @@ D / sigma^2 there, up to an offset, and delta dips where one of them is epsilon,
     sigma^2 = D (2 n + K D) / (2 epsilon),  n an integer.
 
 So these sigmas are tried from the smallest one on, unless they are so many that delta is smooth.
+
+For a sensitivity set delta is the largest one of its maximal integer points
+(`dpnoise.privacy.integer_sets`). The scale is sought for one of them; a point that contradicts it
+joins the search, until none does.
 """
 
 from __future__ import annotations
@@ -22,29 +26,51 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
 import scipy  # its optimize, 0.2 s, loads where it is used
 
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.certify import PURE, SCALAR, VECTOR
-from dpnoise.calibration.delta_bounds import equal_share
+from dpnoise.calibration.cross_check import Account, require_agreement
+from dpnoise.calibration.delta_bounds import equal_share, event_log_delta
+from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.staircase_search import discrete_staircase_optimum
 from dpnoise.noise.discrete_gaussian import MAX_SIGMA, MIN_SIGMA, DiscreteGaussian
 from dpnoise.noise.discrete_laplace import MAX_BETA, MIN_BETA, DiscreteLaplace
-from dpnoise.noise.discrete_staircase import DiscreteStaircase, best_r
-from dpnoise.privacy.vector import vector_profile
+from dpnoise.noise.discrete_staircase import (
+    MAX_EPSILON,
+    MAX_SENSITIVITY,
+    MIN_EPSILON,
+    DiscreteStaircase,
+    best_r,
+)
+from dpnoise.noise.rational import as_double_above
+from dpnoise.privacy.integer_sets import (
+    concentrated_log_delta,
+    concentration,
+    integer_bounds,
+    listed_points,
+    point_bounds,
+    shares_of_point,
+)
+from dpnoise.privacy.vector import VectorProfile, vector_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from dpnoise.calibration.budget import Budget
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.vector import VectorProfile
+    from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.integer_points import IntegerPart, Sizes
+
+    NoiseAt = Callable[[float], Sequence[IntegerNoise]]  # of each part, by a scale
 
 _STEP, _DOUBLINGS = 0.02, 12  # of the logarithm of a scale; together beyond any range
 CLOSE = 1e-12, 1e-8  # relative, of the scale, for one coordinate and for several
 _MOST_DIPS = 400, 16  # for one coordinate and for several
 _CLIP = 700.0  # of log delta, for the search
+_WIDTHS = 94  # of staircases, up to 2^30
 
 
 def _profile(noise: IntegerNoise, budget: Budget) -> VectorProfile:
@@ -176,3 +202,164 @@ def pure_discrete_staircase(budget: Budget) -> Calibration:
     """(epsilon, 0)-DP discrete staircase noise: epsilon / K for each coordinate."""
     share, size = equal_share(budget.epsilon, budget.dimension), int(budget.sensitivity)
     return _found(DiscreteStaircase(share, size, best_r(share, size)), budget)
+
+
+def scale_for_points(
+    noises_at: NoiseAt,
+    parts: Sequence[IntegerPart],
+    goal: tuple[float, float],
+    limits: tuple[float, float],
+    start: float,
+) -> float:
+    """The smallest scale between limits that is seen to keep `goal` = (epsilon, delta > 0).
+
+    `noises_at` is the noise of each part at a scale. Infinite if no scale is seen to.
+    """
+    epsilon, delta = goal
+    bar = math.log(delta)
+    points = listed_points(parts)
+
+    def by_concentration(scale: float) -> VectorProfile:
+        rho = concentration(noises_at(scale), parts)
+        upper = 0.0 if rho is None else concentrated_log_delta(rho, epsilon)
+        return VectorProfile(*(np.asarray(x) for x in (-math.inf, upper, upper)))
+
+    if points is None:
+        return smallest_scale(by_concentration, limits, start, delta, CLOSE[1])
+
+    def excess(scale: float, point: tuple[Sizes, ...]) -> float:
+        return point_bounds(shares_of_point(noises_at(scale), point), epsilon)[1]
+
+    chosen = [max(points, key=lambda point: _squares(noises_at(start), point))]
+    while True:
+
+        def profile(scale: float) -> VectorProfile:
+            upper = np.asarray(max(excess(scale, point) for point in chosen))
+            return VectorProfile(np.asarray(-math.inf), upper, upper)
+
+        close = CLOSE[sum(k for sizes in chosen[0] for _, k in sizes) > 1]
+        scale = smallest_scale(profile, limits, start, delta, close)
+        if scale == math.inf:
+            return scale
+        worst = max(points, key=lambda point: excess(scale, point))
+        if excess(scale, worst) <= bar:
+            return scale
+        if worst in chosen:  # delta rounds to more than its logarithm
+            return math.inf
+        chosen.append(worst)
+        start = scale
+
+
+def _squares(noises: Sequence[IntegerNoise], point: tuple[Sizes, ...]) -> float:
+    """The sum of squares of a point in units of the noise: large where delta is."""
+    shares = shares_of_point(noises, point)
+    return math.fsum(count * size**2 / noise.var() for noise, size, count in shares)
+
+
+def certified_on_parts(
+    noises: Sequence[IntegerNoise], parts: Sequence[IntegerPart], epsilon: float, delta: float
+) -> tuple[float, tuple[str, ...]]:
+    """Certified delta of noise for the integer points of a set, and by which accounts.
+
+    RuntimeError if it is above `delta`, or if a second account contradicts the first.
+    """
+    found = integer_bounds(noises, parts, epsilon)
+    what = f"noise on the integers: {noises!r} at epsilon = {epsilon!r}"
+    if found.upper > delta:
+        message = f"{what}: delta could not be verified to be at most {delta!r}"
+        raise RuntimeError(message)
+    points = listed_points(parts)
+    if points is None or found.upper == 0.0:
+        return found.upper, (found.account,)
+    some = max(points, key=lambda point: _squares(noises, point))
+    shares = [(n, float(size), count) for n, size, count in shares_of_point(noises, some)]
+    second = Account("half-lines", event_log_delta(shares, epsilon), 0.0)  # type: ignore[arg-type]
+    require_agreement(what, found.account, found.upper, second)
+    return found.upper, (found.account, second.name)
+
+
+def on_set(
+    kind: type[IntegerNoise], ball: Sensitivity, parts: Sequence[IntegerPart], goal: Budget
+) -> Calibration:
+    """Noise of one distribution for all coordinates of a set, of minimum variance.
+
+    `goal` has epsilon and delta; of its sensitivity the set is the whole. ValueError if the family
+    has none for such a budget.
+    """
+    noise = _ON_SETS[kind](parts, goal.epsilon, goal.delta)
+    delta, names = certified_on_parts([noise] * len(parts), parts, goal.epsilon, goal.delta)
+    variance = noise.var()
+    return Calibration(
+        noise, delta, variance, "exact", True, variance, names, None, None, ball, goal.epsilon
+    )
+
+
+def _laplace_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteLaplace:
+    """Discrete Laplace noise by the largest l1 norm of an integer point, or with delta used."""
+    total = sum(part.steps() for part in parts)
+    pure = math.inf
+    if epsilon > 0.0:
+        exact = Fraction(total) / Fraction(epsilon)
+        pure = max(as_double_above(exact), MIN_BETA)
+    if delta == 0.0:
+        return DiscreteLaplace(pure)
+    start = min(pure, max(total / max(epsilon, delta), MIN_BETA), MAX_BETA)
+
+    def at(beta: float) -> list[IntegerNoise]:
+        return [DiscreteLaplace(beta)] * len(parts)
+
+    scale = scale_for_points(at, parts, (epsilon, delta), (MIN_BETA, MAX_BETA), start)
+    return DiscreteLaplace(min(scale, pure))
+
+
+def _gaussian_on(parts: Sequence[IntegerPart], epsilon: float, delta: float) -> DiscreteGaussian:
+    """Discrete Gaussian noise, sought from the continuous sigma."""
+    squares = sum(part.squares for part in parts)
+    start = float(gaussian_sigma(epsilon, delta)) * math.sqrt(squares)
+
+    def at(sigma: float) -> list[IntegerNoise]:
+        return [DiscreteGaussian(sigma)] * len(parts)
+
+    limits = MIN_SIGMA, MAX_SIGMA
+    scale = scale_for_points(at, parts, (epsilon, delta), limits, start)
+    if scale == math.inf:
+        message = (
+            f"calibration: no DiscreteGaussian noise up to a scale of {MAX_SIGMA:g} was found for "
+            f"epsilon = {epsilon!r}, delta = {delta!r}"
+        )
+        raise RuntimeError(message)
+    return DiscreteGaussian(scale)
+
+
+def staircase_for_steps(
+    parts: Sequence[IntegerPart], epsilon: float, delta: float = 0.0
+) -> DiscreteStaircase:
+    """Discrete staircase noise with an equal share of epsilon for each step; delta is not used.
+
+    Steps as wide as a change are few and long, narrow ones many and short.
+    """
+    del delta
+    top = max(part.largest for part in parts)
+    if top > MAX_SENSITIVITY:
+        message = f"discrete staircase: expected changes of at most {MAX_SENSITIVITY}, got {top}"
+        raise ValueError(message)
+    widths = sorted({min(top, round(1.25**k)) for k in range(_WIDTHS)} | {top})
+    found = []
+    for width in widths:
+        share = equal_share(epsilon, sum(part.steps(width) for part in parts))
+        if MIN_EPSILON <= share <= MAX_EPSILON:
+            found.append(DiscreteStaircase(share, width, best_r(share, width)))
+    if not found:
+        message = (
+            f"discrete staircase: expected an epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g} for "
+            f"each step, got {epsilon!r} for all of them"
+        )
+        raise ValueError(message)
+    return min(found, key=lambda noise: noise.var())
+
+
+_ON_SETS: dict[type[IntegerNoise], Callable[..., IntegerNoise]] = {
+    DiscreteGaussian: _gaussian_on,
+    DiscreteLaplace: _laplace_on,
+    DiscreteStaircase: staircase_for_steps,
+}

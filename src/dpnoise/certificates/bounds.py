@@ -3,7 +3,9 @@
 A coordinate counts by its noise and by the largest change in units of its scale. Of Gaussian noise
 only the largest l2 norm of the scaled differences counts. For other noise the box around the set is
 taken, which is no smaller, and one difference of the set for the lower bound. Where the loss is at
-most proportional to the change, the set itself gives the largest loss.
+most proportional to the change, the set itself gives the largest loss. Answers with noise on the
+integers are integers: of their differences only the integer points of the set count, exactly
+(`dpnoise.privacy.integer_sets`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpnoise._validation import Problems
 from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
 from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
 from dpnoise.certificates.sizes import MOST_UNEQUAL, sides
@@ -24,10 +27,12 @@ from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.integer_sets import integer_bounds
 from dpnoise.privacy.odometer.ledger import largest_loss
 from dpnoise.privacy.vector import vector_profile
 from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.integer_points import read_parts
 from dpnoise.sensitivity.power_sums import root_above
 
 if TYPE_CHECKING:
@@ -228,6 +233,27 @@ def _composed(noise: Independent, ball: Sensitivity, epsilon: float) -> float:
     return max(math.exp(log_delta), 5e-324) if log_delta > -math.inf else 0.0
 
 
+def _on_integer_points(noise: Independent, ball: Sensitivity, epsilon: float) -> Bounds | None:
+    """Bounds of noise on the integers for the integer points of a set.
+
+    None for other noise, and where coordinates that share one bound have different noise.
+    """
+    if not all(issubclass(kind, IntegerNoise) for kind in families_of(noise)):
+        return None
+    problems = Problems("certificate")
+    parts = read_parts(problems, ball)
+    noises: list[IntegerNoise] = []
+    for part in parts:
+        each = {noise[k] for k in part.at} if isinstance(noise, tuple) else {noise}
+        if len(each) > 1:
+            return None
+        noises += [one for one in each if isinstance(one, IntegerNoise)]
+    if problems.found:
+        return None
+    found = integer_bounds(noises, parts, epsilon)
+    return Bounds(found.lower, found.upper, found.account)
+
+
 def independent_bounds(noise: Independent, ball: Sensitivity, epsilon: float) -> Bounds:
     """Bounds for independent noise on the coordinates, any set and epsilon >= 0.
 
@@ -238,6 +264,9 @@ def independent_bounds(noise: Independent, ball: Sensitivity, epsilon: float) ->
     if families_of(noise) == {Gaussian}:
         low, high = gaussian_delta(squared_mu(noise, ball), epsilon)
         return Bounds(low, high, GAUSSIAN)
+    whole = _on_integer_points(noise, ball, epsilon)
+    if whole is not None:
+        return whole
     loss = pure_loss(noise, ball)
     if loss <= epsilon:
         return Bounds(0.0, 0.0, PURE)

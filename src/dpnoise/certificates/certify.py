@@ -34,7 +34,7 @@ class Claim(NamedTuple):
 
     noise: Any
     sensitivity: Sensitivity
-    epsilon: float
+    epsilon: float | None
     delta: float | None
 
 
@@ -47,8 +47,10 @@ def _claim_of(found: Any) -> Claim | None:  # noqa: ANN401
         return Claim(found.noise, found.sensitivity, found.epsilon, found.delta)
     if isinstance(found, Calibration) and found.budget is not None:
         budget = found.budget
-        ball = as_sensitivity(budget.sensitivity, budget.dimension)
+        ball = found.sensitivity or as_sensitivity(budget.sensitivity, budget.dimension)
         return Claim(found.noise, ball, budget.epsilon, budget.delta)
+    if isinstance(found, Calibration) and found.sensitivity is not None:
+        return Claim(found.noise, found.sensitivity, found.epsilon, found.delta)
     return None
 
 
@@ -144,7 +146,8 @@ def certify(
     Proved, in the model of real-valued noise with exactly the parameters stated: delta of the
     noise at epsilon is at most `upper`, as far as `certified_by` are proved (docs/certificates.md).
     The neighbouring data sets are a premise: nobody can verify from the file that the sensitivity
-    is that of the query.
+    is that of the query. Noise on the integers is for answers that are integers, whose differences
+    are the integer points of the set. Of rounded noise the noise before rounding is certified.
 
     Examples
     --------
@@ -171,6 +174,7 @@ def certify(
         relation = joined(problems, ball.relation, relation, "the set and relation=")
     except ValueError as error:
         problems.add(str(error))
+    noise = getattr(noise, "certified", noise)  # before it is rounded, for instance
     if isinstance(noise, list | np.ndarray):
         noise = tuple(noise)
     good = problems.number("epsilon", epsilon, low=0.0, high=1e4)

@@ -15,6 +15,7 @@ from dpnoise.cli.options import (
     Name,
     budget_options,
     certificate_option,
+    integer_option,
     json_option,
     plot_option,
     read_budget,
@@ -39,19 +40,23 @@ _error_option = click.option(
 def _read(name: str, given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]]:
     """The set and the other arguments of `best` and `compare`; ValueError names every problem."""
     from dpnoise._validation import Problems
+    from dpnoise.sensitivity.integer_points import read_parts
 
     problems = Problems(name)
     ball = read_sensitivity(problems, given)
     read_budget(problems, given["epsilon"], given["delta"], given["relation"])
     require_name(problems, "error", given["error"], ERRORS)
+    if ball is not None and given["integer"]:
+        read_parts(problems, ball)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
-    return ball, {name: given[name] for name in ("epsilon", "delta", "error")}
+    names = ("epsilon", "delta", "error", *("integer",) * given["integer"])
+    return ball, {name: given[name] for name in names}
 
 
 def _asked(ball: Sensitivity, given: dict[str, Any]) -> dict[str, Any]:
     """The request as data."""
-    names = ("epsilon", "delta", "error", "relation")
+    names = ("epsilon", "delta", "error", "relation", "integer")
     return {"sensitivity": ball, "dimension": ball.dimension, **{k: given[k] for k in names}}
 
 
@@ -77,6 +82,7 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
 @sensitivity_options
 @budget_options
 @_error_option
+@integer_option
 @click.option("--exhaustive", is_flag=True, help="Also mechanisms that take a second or more.")
 @certificate_option
 @json_option
@@ -102,7 +108,7 @@ def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any)
         ("variance", f"{found.variance:.4g}, mean over {ball.dimension} coordinates"),
         ("95 % within", f"{found.half_width:.4g}, each coordinate by itself"),
         ("delta", f"at most {upper(found.delta)}, certified"),
-        ("floor", f"no noise for this set has a mean variance below {lower(found.floor)}"),
+        ("floor", f"{found.request.floor_words} {lower(found.floor)}"),
         ("promise", found.promise),
         ("in Python", f"best({ball!r}, {call}{more})"),
     ]
@@ -115,6 +121,7 @@ def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any)
 @sensitivity_options
 @budget_options
 @_error_option
+@integer_option
 @click.option("--exhaustive/--quick", default=True, help="Whether to run the slow searches.")
 @plot_option
 @json_option
@@ -142,7 +149,7 @@ def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> 
     ]
     notes = [
         "errors are means over the coordinates; delta is a certified upper bound",
-        f"floor: no noise for this set has a mean variance below {lower(table.floor)}",
+        f"floor: {table.request.floor_words} {lower(table.floor)}",
         f"promise: {table.promise}",
         *_left_out(table.left_out),
     ]

@@ -114,6 +114,9 @@ header_option = click.option(
     help="Whether the first row names the columns, where that is not clear.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON with exact numbers.")
+integer_option = click.option(
+    "--integer", is_flag=True, help="Answers are integers, as counts are, and so is what comes out."
+)
 certificate_option = click.option(
     "--certificate", metavar="FILE", help="Write a certificate, which dpnoise verify confirms."
 )

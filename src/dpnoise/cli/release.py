@@ -18,6 +18,7 @@ from dpnoise.cli.options import (
     budget_options,
     certificate_option,
     header_option,
+    integer_option,
     json_option,
     read_budget,
     read_sensitivity,
@@ -28,8 +29,10 @@ from dpnoise.cli.table_file import VALUES, read_rows, shown
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
+    from dpnoise.sensitivity.base import Sensitivity
 
 _AGAIN = "another release of the same values spends epsilon and delta once more"
+_GRID, _WHOLE = "rounded to a grid that does not depend on the values", "whole numbers"
 
 
 @click.command()
@@ -37,6 +40,7 @@ _AGAIN = "another release of the same values spends epsilon and delta once more"
 @sensitivity_options
 @budget_options
 @click.option("-o", "--output", metavar="FILE", help="Write names and values as CSV; needed.")
+@integer_option
 @certificate_option
 @click.option("--force", is_flag=True, help="Replace files; a release each time spends again.")
 @header_option
@@ -53,13 +57,14 @@ def release(
 
     One column of values, or a column of public names before it; a header is optional, and '-' is
     standard input. The noise is what `dpnoise best` finds for the sensitivity of all of them
-    together. Each release of the same values spends its epsilon and delta again.
+    together. Each release of the same values spends its epsilon and delta again. With --integer the
+    values are whole numbers, and what is released, too.
 
     Example: dpnoise release counts.csv --at-most 3 --epsilon 1 --relation add-remove -o noisy.csv
     """
     from dpnoise._validation import Problems
 
-    problems = Problems("release")
+    problems, integer = Problems("release"), given["integer"]
     names, values, columns = read_rows(problems, file, VALUES, header=given.pop("header"))
     ball = read_sensitivity(problems, given, len(values))
     if ball is not None and ball.dimension != len(values):
@@ -69,6 +74,8 @@ def release(
         )
     read_budget(problems, given["epsilon"], given["delta"], given["relation"])
     targets = {"--output": output, "--certificate": certificate}
+    if integer:
+        _check_integers(problems, ball, values)
     replaced = _check_targets(problems, file, targets, force=force)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
@@ -76,7 +83,7 @@ def release(
     from dpnoise.mechanisms.compare import best
     from dpnoise.releases.release import release as draw
 
-    found = best(ball, epsilon=given["epsilon"], delta=given["delta"])
+    found = best(ball, epsilon=given["epsilon"], delta=given["delta"], integer=integer)
     texts = {}
     if certificate:
         from dpnoise.certificates.certify import certify
@@ -91,14 +98,14 @@ def release(
         ("95 % within", f"{found.half_width:.4g}, each value by itself"),
         ("delta", f"at most {upper(found.delta)} at epsilon = {given['epsilon']!r}, certified"),
         ("promise", found.promise),
-        ("draws", "exact, rounded to a grid that does not depend on the values"),
+        ("draws", "exact, " + (_WHOLE if integer else _GRID)),
     ]
     if replaced:
         rows.append(("replaced", f"{' and '.join(replaced)}: {_AGAIN}"))
     title = f"released: {len(noisy)} values, written to {output}"
     asked = {name: given[name] for name in ("epsilon", "delta", "relation")}
     data = {
-        "request": {"file": file, "sensitivity": ball, **asked},
+        "request": {"file": file, "sensitivity": ball, **asked, "integer": integer},
         "columns": columns,
         "names": names,
         "values": noisy,
@@ -111,6 +118,17 @@ def release(
         "replaced": replaced,
     }
     show(Answer(title, ("", ""), rows, [], data), as_json=as_json)
+
+
+def _check_integers(problems: Problems, ball: Sensitivity | None, values: list[float]) -> None:
+    """Record of a set or of values that are not for integers; no value is shown."""
+    from dpnoise.sensitivity.integer_points import read_parts
+
+    if ball is not None:
+        read_parts(problems, ball)
+    bad = sum(not value.is_integer() for value in values)
+    if bad:
+        problems.add(f"values: expected integers with --integer, got {bad} that are not")
 
 
 def _check_targets(
@@ -151,7 +169,7 @@ def _can_hold(path: Path) -> bool:
     return not path.is_dir() and path.parent.is_dir() and os.access(path.parent, os.W_OK)
 
 
-def _table(columns: tuple[str, str], names: list[str], values: list[float]) -> str:
+def _table(columns: tuple[str, str], names: list[str], values: list[float] | list[int]) -> str:
     """The released values as CSV."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")

@@ -35,7 +35,7 @@ from dpnoise.privacy.gaussian import gaussian_log_delta
 if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray
     from dpnoise.mechanisms.request import Request
-    from dpnoise.mechanisms.vector_noise import VectorNoise
+    from dpnoise.mechanisms.vector_noise import RealVectorNoise
     from dpnoise.sensitivity.base import Sensitivity
 
 _MOST_FACTORS = 1000  # of the dynamic program; neighbours in sorted order are merged
@@ -147,7 +147,7 @@ def blocks(request: Request) -> Found | None:
     if sum(Fraction(root * share) for root in roots) > Fraction(spent):  # in exact arithmetic
         message = f"blocks: the epsilons {[root * share for root in roots]} exceed {spent!r}"
         raise RuntimeError(message)
-    noises: list[tuple[IntArray, VectorNoise]] = [
+    noises: list[tuple[IntArray, RealVectorNoise]] = [
         (parts.indices(some), _joint_block(parts.ball(some), root * share))
         for some, root in zip(plan.joint, roots, strict=True)
     ]
@@ -162,7 +162,7 @@ def blocks(request: Request) -> Found | None:
     return Found(BlockNoise(tuple(noises), request.dimension), delta)
 
 
-def _joint_block(ball: Sensitivity, epsilon: float) -> VectorNoise:
+def _joint_block(ball: Sensitivity, epsilon: float) -> RealVectorNoise:
     """Staircase noise in the norm of a block, or K-norm noise if that is hardly worse."""
     K = ball.active_dimension
     if hardly_gains(K, epsilon) or K / epsilon > _MOST_STEPS:

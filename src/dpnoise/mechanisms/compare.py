@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dpnoise.mechanisms.registry import METHOD_FAMILIES, METHODS
+from dpnoise.mechanisms.integer_noise import RoundedNoise
+from dpnoise.mechanisms.registry import INTEGER_METHODS, METHOD_FAMILIES, METHODS
 from dpnoise.mechanisms.request import Request, read_request
 from dpnoise.mechanisms.table import Comparison, Mechanism
 
@@ -22,7 +23,7 @@ _TIE = 1e-4  # relative difference of errors that count as equal
 def _compared(request: Request, exhaustive: bool, family: str | None) -> Comparison:
     """Every mechanism that applies, of one family if asked for; RuntimeError if there is none."""
     rows, left_out = [], {}
-    for method in METHODS:
+    for method in INTEGER_METHODS if request.integer else METHODS:
         if family not in (None, method.family):
             continue
         if not exhaustive and family is None and method.slow(request):
@@ -52,14 +53,21 @@ def _compared(request: Request, exhaustive: bool, family: str | None) -> Compari
 
 
 def _ranked(rows: list[Mechanism]) -> list[Mechanism]:
-    """Rows by their error, those that are within 1e-4 of the first of them by their delta."""
+    """Rows by their error, those that are within 1e-4 of the first of them by their delta.
+
+    Beside the same delta discrete noise comes before rounded noise.
+    """
+
+    def place(row: Mechanism) -> tuple[float, bool]:
+        return row.delta, isinstance(row.noise, RoundedNoise)
+
     groups: list[list[Mechanism]] = []
     for row in sorted(rows, key=lambda row: row.error):
         if groups and row.error <= (1.0 + _TIE) * groups[-1][0].error:
             groups[-1].append(row)
         else:
             groups.append([row])
-    return [row for group in groups for row in sorted(group, key=lambda row: row.delta)]
+    return [row for group in groups for row in sorted(group, key=place)]
 
 
 def compare(
@@ -71,6 +79,7 @@ def compare(
     weights: ArrayLike | None = None,
     relation: str | None = None,
     family: str | None = None,
+    integer: bool = False,
     exhaustive: bool = True,
 ) -> Comparison:
     """Table of every mechanism for a sensitivity set, best first.
@@ -96,6 +105,10 @@ def compare(
         person more or less, or one person replaced by another.
     family : str, optional
         Mechanisms of this family only, as for `best`.
+    integer : bool, default False
+        Whether the answers are integers, as counts are, and the noise is to be so, too: discrete
+        noise of each coordinate, or real noise rounded. Sizes of the set are then whole numbers,
+        and only its integer points count.
     exhaustive : bool, default True
         Whether to include mechanisms that take a second or more, or gain next to nothing. Which
         these are depends on the request alone; those left out are named in `left_out`.
@@ -118,7 +131,9 @@ def compare(
     -----
     Proved: each row keeps (epsilon, delta) for the set, in the model of real-valued noise, and
     its variance is exact. Coordinates that cannot change are released without noise and count in
-    the means with 0.
+    the means with 0. With `integer` the noise is certified for the integer points of the set, or
+    before it is rounded, which keeps every guarantee; the variance of rounded joint noise is that
+    before rounding and 1/12, off by at most 1/6 (docs/integers.md).
 
     References
     ----------
@@ -138,6 +153,7 @@ def compare(
         relation=relation,
         family=family,
         families=METHOD_FAMILIES,
+        integer=integer,
     )
     return _compared(request, exhaustive, family)
 
@@ -151,6 +167,7 @@ def best(
     weights: ArrayLike | None = None,
     relation: str | None = None,
     family: str | None = None,
+    integer: bool = False,
     exhaustive: bool = False,
 ) -> Mechanism:
     """Noise of minimum error for a sensitivity set among all mechanisms of the package.
@@ -176,6 +193,10 @@ def best(
         or "generalised-gamma" (joint noise), "blocks" (joint noise by block), or "gaussian",
         "laplace", "staircase", "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace",
         "subbotin" or "huber" (independent coordinates).
+    integer : bool, default False
+        Whether the answers are integers, as counts are, and the noise is to be so, too: discrete
+        noise of each coordinate, or real noise rounded. Sizes of the set are then whole numbers,
+        and only its integer points count.
     exhaustive : bool, default False
         Whether to include mechanisms that take a second or more, as `compare` does.
 
@@ -213,12 +234,16 @@ def best(
     (10,)
     >>> best([1.0, 0.5], epsilon=1.0, family="laplace").name
     'Laplace'
+    >>> counts = best([1, 1, 4], epsilon=1.0, relation="add-remove", integer=True)
+    >>> counts.noise.rvs(random_state=1).dtype
+    dtype('int64')
     """
     request = read_request(
         *(sensitivity, epsilon, delta, error, weights),
         relation=relation,
         family=family,
         families=METHOD_FAMILIES,
+        integer=integer,
     )
     table = _compared(request, exhaustive, family)
     return replace(table[0], left_out=table.left_out)

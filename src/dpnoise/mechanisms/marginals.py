@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.joint.base import JointNoise
-from dpnoise.mechanisms.parts import parts_of
+from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
+from dpnoise.mechanisms.parts import coordinate_kinds
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 
 if TYPE_CHECKING:
@@ -23,23 +24,10 @@ _SEED = 20231
 _MOST_ENTRIES = 2**23  # of one sample
 
 
-def _kinds(noise: JointNoise) -> Array:
-    """For each coordinate the number of its kind, -1 if it never changes.
-
-    In units of their standard deviations, coordinates of boxes are distributed alike, and those
-    of any other factor among themselves.
-    """
-    parts = parts_of(noise.ball)
-    kind = np.where(parts.sizes == 1, 0, np.arange(parts.sizes.size) + 1)
-    kinds = np.full(noise.dimension, -1)
-    kinds[parts.indices(np.arange(parts.sizes.size))] = np.repeat(kind, parts.sizes)
-    return kinds
-
-
 def _half_width(noise: JointNoise, level: float) -> Array:
     """The quantile of |X_i| at a level."""
     sigma = np.sqrt(noise.var())
-    kinds = np.where(sigma > 0.0, _kinds(noise), -1)
+    kinds = np.where(sigma > 0.0, coordinate_kinds(noise.ball), -1)
     width = np.zeros(sigma.size)
     fewest = min(int(np.sum(kinds == kind)) for kind in set(kinds.tolist()) - {-1})
     rows = min(-(-DRAWS // fewest), max(_MOST_ENTRIES // noise.dimension, 2**8))
@@ -52,7 +40,11 @@ def _half_width(noise: JointNoise, level: float) -> Array:
 
 
 def marginals(noise: VectorNoise, level: float = 0.95) -> tuple[Array, Array]:
-    """E|X_i| and the h_i with P(|X_i| <= h_i) = level, each of shape (K,)."""
+    """E|X_i| and the h_i with P(|X_i| <= h_i) = level, each of shape (K,).
+
+    Of rounded noise E|X_i| is that before rounding, which rounding lowers a little (a sum of a
+    convex tail at midpoints is below its integral).
+    """
     if isinstance(noise, IndependentNoise):
         return noise.mean_abs(), noise.half_width(level)
     if isinstance(noise, JointNoise):
@@ -63,5 +55,10 @@ def marginals(noise: VectorNoise, level: float = 0.95) -> tuple[Array, Array]:
         for indices, part in noise.blocks:
             mean[indices], width[indices] = marginals(part, level)
         return mean, width
+    if isinstance(noise, IntegerVector):
+        return noise.mean_abs(), noise.half_width(level)
+    if isinstance(noise, RoundedNoise):  # |Z| <= k + 1/2 rounds to at most k
+        mean, width = marginals(noise.real, level)
+        return mean, np.maximum(np.ceil(width - 0.5), 0.0)
     message = f"marginals: expected noise of vectors, got {noise!r}"
     raise TypeError(message)

@@ -131,3 +131,16 @@ def parts_of(ball: Sensitivity) -> Parts:
         ball.box,
         shape,
     )
+
+
+def coordinate_kinds(ball: Sensitivity) -> IntArray:
+    """For each coordinate of joint noise in the norm of a set its kind, -1 if it never changes.
+
+    In units of their standard deviations, coordinates of boxes are distributed alike, and those
+    of any other factor among themselves.
+    """
+    parts = parts_of(ball)
+    kind = np.where(parts.sizes == 1, 0, np.arange(parts.sizes.size) + 1)
+    kinds = np.full(ball.dimension, -1)
+    kinds[parts.indices(np.arange(parts.sizes.size))] = np.repeat(kind, parts.sizes)
+    return kinds

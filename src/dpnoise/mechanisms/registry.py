@@ -13,6 +13,14 @@ from dpnoise.mechanisms.independent import (
     laplace,
     staircase,
 )
+from dpnoise.mechanisms.integers import (
+    discrete_gaussian,
+    discrete_laplace,
+    discrete_laplace_with_delta,
+    discrete_staircase,
+    has_many_points,
+    rounded,
+)
 from dpnoise.mechanisms.joint import (
     delta_hardly_gains,
     in_ellipsoid,
@@ -71,6 +79,23 @@ METHODS = (
         Method(name, family, reference, partial(calibrated, family), partial(is_searched, family))
         for family, (name, reference) in FAMILIES.items()
     ),
+)
+
+_CANONNE, _GHOSH = "Canonne, Kamath & Steinke 2020", "Ghosh, Roughgarden & Sundararajan 2009"
+
+# For answers that are integers.
+INTEGER_METHODS = (
+    Method("discrete Laplace", "laplace", _GHOSH, discrete_laplace),
+    Method("discrete staircase", "staircase", "Geng & Viswanath 2016", discrete_staircase),
+    Method("discrete Gaussian", "gaussian", _CANONNE, discrete_gaussian, has_many_points),
+    Method(
+        "discrete Laplace, delta used",
+        "laplace",
+        _GHOSH,
+        discrete_laplace_with_delta,
+        has_many_points,
+    ),
+    *(rounded(method) for method in METHODS),
 )
 
 METHOD_FAMILIES = tuple(dict.fromkeys(method.family for method in METHODS))

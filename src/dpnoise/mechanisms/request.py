@@ -17,6 +17,7 @@ from dpnoise.mechanisms.parts import parts_of
 from dpnoise.noise._arrays import floats
 from dpnoise.sensitivity.base import LARGEST, SMALLEST
 from dpnoise.sensitivity.convert import as_sensitivity
+from dpnoise.sensitivity.integer_points import parts_of_set, read_parts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.mechanisms.parts import Parts
     from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.integer_points import IntegerPart
 
 ERRORS = ("variance", "mean-abs", "half-width")
 _LARGEST_RATIO = 1e100  # of two sensitivities, whose squares are added
@@ -44,6 +46,8 @@ class Request(EqualByValue):
         What is to be small, one of `ERRORS`.
     weights : numpy.ndarray, shape (K,)
         Of the coordinates in that error.
+    integer : bool
+        Whether answers, and so the noise, are integers.
     """
 
     sensitivity: Sensitivity
@@ -51,6 +55,7 @@ class Request(EqualByValue):
     delta: float
     error: str
     weights: Array
+    integer: bool = False
 
     @property
     def dimension(self) -> int:
@@ -68,6 +73,11 @@ class Request(EqualByValue):
         return parts_of(self.sensitivity.geometry)
 
     @cached_property
+    def integer_parts(self) -> list[IntegerPart]:
+        """The parts of the set for answers that are integers."""
+        return parts_of_set(self.sensitivity)
+
+    @cached_property
     def unit(self) -> float:
         """A length in which the sensitivities are moderate: the largest one."""
         return float(np.max(self.sensitivity.box))
@@ -76,6 +86,13 @@ class Request(EqualByValue):
     def floor(self) -> float:
         """Proved lower bound on the mean variance of any additive noise."""
         return mean_floor(self)
+
+    @property
+    def floor_words(self) -> str:
+        """What the floor bounds, in words before its value."""
+        if self.integer:
+            return "no noise on the integers for this set has a mean squared error below"
+        return "no noise for this set has a mean variance below"
 
     def mean(self, values: Array) -> float:
         """The weighted mean over all coordinates."""
@@ -92,6 +109,7 @@ def read_request(
     relation: str | None = None,
     family: str | None = None,
     families: tuple[str, ...] = (),
+    integer: bool = False,
 ) -> Request:
     """A checked request; one ValueError names everything that is wrong with it."""
     problems = Problems("noise for a sensitivity set")
@@ -123,7 +141,11 @@ def read_request(
         expected = f"a ratio of at most {_LARGEST_RATIO:g} between the largest and the smallest"
         good = ratio <= math.log10(_LARGEST_RATIO)
         problems.require(good, "sensitivity", expected, f"1e{ratio:.0f}")
+    known = isinstance(integer, bool | np.bool_)
+    problems.require(known, "integer", "True or False", integer)
+    if ball is not None and integer:
+        read_parts(problems, ball)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
     values = np.broadcast_to(values / np.max(values), (ball.dimension,))
-    return Request(ball, float(epsilon), float(delta), error, values)
+    return Request(ball, float(epsilon), float(delta), error, values, bool(integer))

@@ -143,7 +143,10 @@ class Mechanism(EqualByValue):
 
     @property
     def floor(self) -> float:
-        """Proved lower bound on the mean variance of any additive noise for the same request."""
+        """Proved lower bound on the mean variance of any additive noise for the same request.
+
+        For integers it is one on the mean squared error of any noise on the integers.
+        """
         return self.request.floor
 
     @property
@@ -296,7 +299,7 @@ class Comparison(EqualByValue):
     def _notes(self) -> list[str]:
         """What stands below the table."""
         notes = [
-            f"floor: no noise for this set has a mean variance below {self.floor:.4g}",
+            f"floor: {self.request.floor_words} {self.floor:.4g}",
             f"promise: {self.promise}",
         ]
         for reason in dict.fromkeys(self.left_out.values()):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dpnoise._types import Array, IntArray
+    from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.noise.base import Noise
 
     Seed = int | np.random.Generator | None
@@ -33,14 +33,21 @@ class VectorNoise(Protocol):
     def dimension(self) -> int:
         """The number K of coordinates."""
 
+    def rvs(self, size: Size = None, random_state: Seed = None) -> Array | WordArray:
+        """Independent random vectors, shape (*size, K)."""
+
+    def var(self) -> Array:
+        """The variance of each coordinate, shape (K,)."""
+
+
+class RealVectorNoise(VectorNoise, Protocol):
+    """Distribution of vectors of K real numbers."""
+
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
         """Independent random vectors, shape (*size, K)."""
 
     def logpdf(self, x: ArrayLike) -> Array:
         """The log density in the coordinates with noise."""
-
-    def var(self) -> Array:
-        """The variance of each coordinate, shape (K,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +115,7 @@ class BlockNoise(EqualByValue):
         The number K of all coordinates; those in no block get no noise.
     """
 
-    blocks: tuple[tuple[IntArray, VectorNoise], ...]
+    blocks: tuple[tuple[IntArray, RealVectorNoise], ...]
     dimension: int
 
     def __repr__(self) -> str:
@@ -133,7 +140,7 @@ class BlockNoise(EqualByValue):
             total = total + noise.logpdf(x[..., indices])
         return total[()]
 
-    def per_coordinate(self, moment: Callable[[VectorNoise], Array]) -> Array:
+    def per_coordinate(self, moment: Callable[[RealVectorNoise], Array]) -> Array:
         """A moment of each coordinate, shape (K,), from those of the blocks."""
         values = np.zeros(self.dimension)
         for indices, noise in self.blocks:

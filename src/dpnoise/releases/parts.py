@@ -9,6 +9,7 @@ import numpy as np
 
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
+from dpnoise.mechanisms.integer_noise import IntegerVector
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
@@ -74,7 +75,7 @@ def read_parts(problems: Problems, noise: object) -> list[Part]:
 
 def is_vector(noise: object) -> bool:
     """Whether noise is for vectors of a given number of coordinates."""
-    kinds = (*JOINT, IndependentNoise, BlockNoise, Sequence)
+    kinds = (*JOINT, IndependentNoise, IntegerVector, BlockNoise, Sequence)
     return isinstance(noise, kinds) and not isinstance(noise, str)
 
 
@@ -82,6 +83,8 @@ def _parts(problems: Problems, noise: object) -> Iterator[Part]:
     """The parts, their coordinates counted from 0."""
     if isinstance(noise, Sequence) and not isinstance(noise, str):
         yield from _listed(problems, noise)
+    elif isinstance(noise, IntegerVector):
+        yield from _listed(problems, noise.noises)
     elif isinstance(noise, BlockNoise):
         for indices, block in noise.blocks:
             for part in _parts(problems, block):

@@ -33,13 +33,15 @@ class Release:
     ----------
     values : array_like
         Finite numbers; for vector noise of shape (..., K), for noise of one number of any
-        shape, with independent noise for each. For noise on the integers, integers.
+        shape, with independent noise for each. For noise on the integers, and for noise that
+        `best` with `integer=True` found, integers.
     noise : Noise, IntegerNoise, KNorm, Staircase2D, vector noise or sequence
         A family of `dpnoise.noise`, a list of one for each coordinate, or the noise that
         `best`, `compare` or `calibrate_joint` found.
     grid : float, optional
         A power of two, for noise with a density; never choose it from the data. By default,
-        for each coordinate, 2^-10 times the largest power of two that is at most E|noise|.
+        for each coordinate, 2^-10 times the largest power of two that is at most E|noise|. With 1.0
+        everything released is a whole number.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from dpnoise._validation import Problems
+from dpnoise.mechanisms.integer_noise import RoundedNoise
 from dpnoise.releases.grid import check_range, read_grid, read_integers, read_values
 from dpnoise.releases.parts import is_vector, read_parts
 
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy) -> Any:  # noqa: ANN401
     """Values plus noise, of the shape of the values; ValueError names every problem."""
     problems = Problems("release")
+    rounds = isinstance(noise, RoundedNoise)
+    noise = noise.real if isinstance(noise, RoundedNoise) else noise
     parts = read_parts(problems, noise)
     integer = bool(parts) and all(part.is_integer for part in parts)
-    read = read_integers if integer else read_values
+    read = read_integers if integer or rounds else read_values
     checked: Any = read(problems, values)
     shape, dimension = checked.shape, 1
     if is_vector(noise):
@@ -35,6 +38,9 @@ def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy
         problems.require(grid is None, "grid", "none for noise on the integers", grid)
         problems.raise_if_any()
         return _with_integers(checked.reshape(-1, dimension), parts, entropy).reshape(shape)[()]
+    if rounds:
+        problems.require(grid is None, "grid", "none for noise rounded to integers", grid)
+        grid = 1.0
     mean_abs = np.zeros(dimension)
     for part in parts:
         mean_abs[part.indices] = part.mean_abs
@@ -44,7 +50,8 @@ def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy
         noised = checked.reshape(-1, dimension)[:, some]
         check_range(problems, noised, np.broadcast_to(step[some], noised.shape))
     problems.raise_if_any()
-    return _with_reals(checked.reshape(-1, dimension), parts, step, entropy).reshape(shape)[()]
+    found = _with_reals(checked.reshape(-1, dimension).astype(float), parts, step, entropy)
+    return (found.astype(np.int64) if rounds else found).reshape(shape)[()]
 
 
 def _with_integers(values: Any, parts: list[Part], entropy: Entropy) -> Any:  # noqa: ANN401

@@ -27,7 +27,7 @@ from dpnoise.sensitivity.power_sums import above, largest_sum, powers
 from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.power_sums import Weights
 
 _LARGEST_PARTIAL = 5000  # coordinates for which the integers take a second
@@ -185,6 +185,10 @@ class AtMost(Sensitivity):
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum of the m largest terms, attained where these m coordinates move by `each`."""
         return above(largest_sum(powers(Fraction(self.each), weights, power), self.m))
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """All coordinates, at most m of which change by the most at once."""
+        return [(np.arange(self.of), self.each, 1, self.m)]
 
     def _norm(self, x: Array) -> Array:
         """The larger of the largest |x_i| / each and |x|_1 / (m each)."""

@@ -15,7 +15,7 @@ from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_abov
 from dpnoise.sensitivity.relation import each_words, number_words
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.power_sums import Weights
 
 
@@ -128,6 +128,10 @@ class L1(_Ball):
         """The largest term, attained at the vertex on its axis."""
         return above(largest_sum(powers(Fraction(self.radius), weights, power), 1))
 
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """All coordinates, one of which changes by the radius at once."""
+        return [(np.arange(self.of), self.radius, 1, 1)]
+
     def _norm(self, x: Array) -> Array:
         """The sum of the |x_i|, over the radius."""
         most, ratio = largest(x)
@@ -211,6 +215,10 @@ class L2(_Ball):
         total = largest_sum(squares, self.of if power == 1 else 1)
         return root_above(total) if power == 1 else above(total)
 
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """All coordinates, one of which changes by the radius at once."""
+        return [(np.arange(self.of), self.radius, 2, 1)]
+
     def _norm(self, x: Array) -> Array:
         """The Euclidean norm, over the radius."""
         most, ratio = largest(x)
@@ -291,6 +299,10 @@ class LInf(_Ball):
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum over all coordinates, attained in the corner."""
         return above(largest_sum(powers(Fraction(self.radius), weights, power), self.of))
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """All coordinates, any number of which change by the radius at once."""
+        return [(np.arange(self.of), self.radius, 1, self.of)]
 
     def _norm(self, x: Array) -> Array:
         """The largest |x_i|, over the radius."""

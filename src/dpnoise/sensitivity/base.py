@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from dpnoise._types import Array, BoolArray
+    from dpnoise._types import Array, BoolArray, IntArray
     from dpnoise.sensitivity.power_sums import Weights
 
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes that squares of doubles can hold
@@ -281,6 +281,13 @@ class Sensitivity(ABC):
     def active_dimension(self) -> int:
         """The number of coordinates that can change."""
         return int(np.count_nonzero(self.active))
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]] | None:
+        """Blocks {|d_i| <= c, sum |d_i|^p <= m c^p} whose product the set is; None if it is none.
+
+        Of each the coordinates, c, p and m: what noise on the integers needs to know.
+        """
+        return None
 
     def _vectors(self, name: str, value: ArrayLike) -> Array:
         """Vectors of K coordinates, without signs that do not matter; refusal of anything else."""

@@ -15,7 +15,7 @@ from dpnoise.sensitivity.power_sums import above, largest_sum, powers
 from dpnoise.sensitivity.relation import own_words
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.power_sums import Weights
 
 
@@ -104,6 +104,12 @@ class Box(Sensitivity):
         """The sum over all coordinates, attained in the corner."""
         terms = powers([Fraction(x) for x in self.lambdas], weights, power)
         return above(largest_sum(terms, self.dimension))
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """The coordinates of each size, which all change at once."""
+        sizes, which = np.unique(self.box, return_inverse=True)
+        groups = [np.flatnonzero(which == k) for k in range(sizes.size)]
+        return [(at, size, 1, at.size) for at, size in zip(groups, sizes.tolist(), strict=True)]
 
     def _norm(self, x: Array) -> Array:
         """The largest |x_i| / lambda_i."""

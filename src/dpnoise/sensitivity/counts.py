@@ -48,7 +48,7 @@ from dpnoise.sensitivity.relation import (
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.count_moments import Moments
     from dpnoise.sensitivity.power_sums import Weights
 
@@ -298,6 +298,10 @@ class Counts(Sensitivity):
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """That of the hull with all signs, on which the sum does not depend."""
         return self.unconditional_hull.largest_power_sum(weights, power)
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """Those of the hull with all signs: discrete noise is symmetric about 0 in each count."""
+        return self.unconditional_hull.whole_parts()
 
     def _unsigned(self, x: Array) -> Array:
         """The vectors as they are: signs matter."""

@@ -18,7 +18,7 @@ from dpnoise.sensitivity.relation import check_relation, joined
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.power_sums import Weights
 
 
@@ -185,6 +185,17 @@ class Product(Sensitivity):
             total += block.largest_power_sum(part, power)
             start = end
         return above(total)
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]] | None:
+        """Those of all blocks."""
+        found, first = [], 0
+        for block in self.blocks:
+            parts = block.whole_parts()
+            if parts is None:
+                return None
+            found += [(at + first, size, power, many) for at, size, power, many in parts]
+            first += block.dimension
+        return found
 
     def _norm(self, x: Array) -> Array:
         """The largest norm of a block."""

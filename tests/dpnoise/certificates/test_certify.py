@@ -13,10 +13,14 @@ from dpnoise import (
     Box,
     Certificate,
     CertificateError,
+    DiscreteGaussian,
     DiscreteLaplace,
+    DiscreteStaircase,
+    Ellipsoid,
     Gaussian,
     Laplace,
     LInf,
+    Product,
     allocate,
     best,
     calibrate,
@@ -37,6 +41,12 @@ FOUND = {
     "flipped Huber": (lambda: calibrate("flipped-huber", epsilon=1.0, delta=1e-5), 1e-5),
     "truncated": (lambda: calibrate("truncated-laplace", epsilon=1.0, delta=1e-6), 1e-6),
     "integers": (lambda: calibrate("discrete-gaussian", epsilon=1.0, delta=1e-6), 1e-6),
+    "integers of a set": (
+        lambda: calibrate(
+            "discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=AtMost(3, of=9)
+        ),
+        1e-6,
+    ),
     "K-norm": (lambda: calibrate_joint("k-norm", L2(1.0, of=3), epsilon=0.3), 0.0),
     "radial": (
         lambda: calibrate_joint("truncated-k-norm", AtMost(2, of=4), epsilon=1.0, delta=1e-3),
@@ -225,3 +235,40 @@ def test_six_counts_move_where_two_people_replace_each_other():
     assert certify(noise, added, 1.0).upper == 0
     assert float(certify(noise, replaced, 1.0).upper) == pytest.approx(0.393, abs=1e-3)
     assert certify(best(replaced, epsilon=1.0)).upper == 0
+
+
+def test_noise_on_the_integers_is_certified_for_integer_points():
+    visits = AtMost(3, of=12, relation="add-remove")
+    # Twelve coordinates at once, which a box around the set would count, need far more.
+    noise = DiscreteGaussian(7.32)
+    certificate = certify(noise, visits, 1.0)
+    exact = vector_profile(noise, 1, 1.0, copies=3)
+    assert certificate.lower <= exact.upper
+    assert exact.lower <= certificate.upper <= exact.upper * (1.0 + 1e-8)
+    assert certificate.lower >= exact.lower * (1.0 - 1e-8)
+    assert vector_profile(noise, 1, 1.0, copies=12).lower > 1000 * certificate.upper
+    assert verify(certificate).lower <= verify(certificate).upper
+    # The largest l1 norm of an integer point of the ball is 4, of a real one 2 sqrt(9).
+    ball = L2(2.0, of=9, relation="add-remove")
+    assert certify(DiscreteLaplace(4.0), ball, 1.0).upper == 0
+    assert certify(DiscreteLaplace(4.0), ball, 0.999).lower > 0
+    # Noise that differs between the blocks, and within one.
+    both = (DiscreteLaplace(2.0),) * 2 + (DiscreteStaircase(0.5, 3, 2),)
+    ball = Product(L1(1.0, of=2), LInf(3.0), relation="add-remove")
+    assert certify(both, ball, 1.0).upper == 0
+    mixed = (DiscreteLaplace(2.0), DiscreteLaplace(4.0), DiscreteStaircase(0.5, 3, 2))
+    assert certify(mixed, ball, 1.0).upper <= certify(both, ball, 0.5).upper
+
+
+def test_changes_that_are_no_integers_are_refused_for_noise_on_the_integers():
+    for ball in (LInf(0.5, of=2), Ellipsoid((1.5, 2.5))):
+        with pytest.raises(ValueError, match="integers"):
+            certify(DiscreteGaussian(3.0), ball, 1.0, relation="add-remove")
+
+
+def test_a_claim_for_fewer_counts_is_refused_for_more():
+    found = best(AtMost(3, of=12, relation="add-remove"), epsilon=1.0, integer=True)
+    for noise in (found.noise, DiscreteLaplace(3.0)):
+        assert certify(noise, AtMost(3, of=12, relation="add-remove"), 1.0).upper == 0
+        with pytest.raises(ValueError, match="delta: expected at least"):
+            certify(noise, AtMost(4, of=12, relation="add-remove"), 1.0, delta=0.0)

@@ -85,3 +85,26 @@ def test_a_figure_that_cannot_be_written_leaves_no_answer(path, tmp_path, monkey
     assert done.exit_code == 2
     assert not done.stdout
     assert done.stderr.startswith("dpnoise: ")
+
+
+@pytest.mark.parametrize("command", ["best", "compare"])
+@pytest.mark.parametrize("size", ["--linf 3 --of 2", "--at-most 3 --of 12", "--sensitivity 5"])
+def test_noise_for_integers(command, size):
+    more = " --quick" * (command == "compare")
+    words = f"{command} {size} --epsilon 1 --delta 1e-4 --relation add-remove --integer{more}"
+    done = CliRunner().invoke(program, words.split())
+    assert done.exit_code == 0, done.output
+    assert "no noise on the integers for this set has a mean squared error below" in done.stdout
+    answer = json.loads(CliRunner().invoke(program, [*words.split(), "--json"]).stdout)
+    assert answer["request"]["integer"] is True
+    rows = answer["mechanisms"] if command == "compare" else [answer]
+    assert all("rounded" in row["name"] or "discrete" in row["name"] for row in rows)
+    assert all(row["floor"] <= row["mean_variance"] * (1.0 + 1e-9) for row in rows)
+
+
+def test_sizes_that_are_no_integers_are_named_with_all_other_problems():
+    words = "best --sensitivity 1.5,2 --epsilon -1 --integer"
+    done = CliRunner().invoke(program, words.split())
+    assert done.exit_code == 2
+    for problem in ("got 1.5 in Box", "epsilon: expected", "--relation: expected"):
+        assert problem in done.stderr

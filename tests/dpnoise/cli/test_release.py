@@ -226,3 +226,27 @@ def test_no_message_shows_a_byte(run, tmp_path):
     done = CliRunner().invoke(program, ["release", "values.csv", *WORDS])
     assert "expected a CSV file in UTF-8, got other bytes at 2" in done.stderr
     assert "e9" not in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["--at-most", "--linf", "--l1"])
+def test_whole_numbers_are_released_as_whole_numbers(run, tmp_path, kind):
+    text = GOOD.replace("-1.5", "-1")
+    done = run(text, kind, "2", *BUDGET, "--integer", "--json", "--certificate", "noisy.json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert all(type(value) is int for value in found["values"])
+    with (tmp_path / "noisy.csv").open(encoding="utf-8") as file:
+        assert [int(value) for _, value in list(csv.reader(file))[1:]] == found["values"]
+    certificate = Certificate.read(tmp_path / "noisy.json")
+    assert certificate.upper == 0
+    assert found["promise"] == certificate.promise
+    assert CliRunner().invoke(program, ["verify", "noisy.json"]).exit_code == 0
+
+
+def test_values_and_sizes_that_are_no_integers_are_refused_together(run, tmp_path):
+    done = run(GOOD, "--linf", "1.5", *BUDGET, "--integer")
+    assert done.exit_code == 2
+    assert "expected integers with --integer, got 1 that are not" in done.stderr
+    assert "got 1.5 in LInf" in done.stderr
+    assert "-1.5" not in done.stderr
+    assert not (tmp_path / "noisy.csv").exists()

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpnoise import Box, LInf, gaussian_sigma
+from dpnoise import L1, AtMost, Box, LInf, calibrate, gaussian_sigma
 from dpnoise.mechanisms.compare import best, compare
+from dpnoise.privacy.integer_sets import MOST_POINTS
+from dpnoise.sensitivity.integer_points import maximal_points, parts_of_set
 
 PAGE = (Path(__file__).parents[3] / "docs" / "best.md").read_text(encoding="utf-8")
 
@@ -56,3 +58,41 @@ def test_the_gain_of_the_l2_ball_around_the_box(K, gain):
     assert found.name == "K-norm of an ellipsoid"
     assert 100.0 * (1.0 - found.variance / normal) == pytest.approx(gain, abs=0.5)
     assert f"{gain} % of" in PAGE or f"{gain} % at" in PAGE
+
+
+@pytest.mark.parametrize(
+    ("words", "ball", "epsilon"),
+    [
+        ("one count", LInf(1.0), 1.0),
+        ("one number, changes by up to 5", LInf(5.0), 1.0),
+        ("at most 3 of 12 counts", AtMost(3, of=12), 1.0),
+        ("at most 3 of 12 counts", AtMost(3, of=12), 3.0),
+        ("twelve counts at once", LInf(1.0, of=12), 1.0),
+    ],
+)
+def test_the_table_of_noise_on_the_integers(words, ball, epsilon):
+    page = (Path(__file__).parents[3] / "docs" / "integers.md").read_text(encoding="utf-8")
+    line = next(x for x in page.splitlines() if x.startswith(f"| {words} | {epsilon:g} |"))
+    laplace, staircase, rounded, name = [cell.strip() for cell in line.split("|")[3:7]]
+    table = compare(ball, epsilon=epsilon, integer=True)
+    assert float(laplace) == pytest.approx(table["discrete Laplace"].mean_variance, abs=0.0051)
+    names = {row.name for row in table}
+    if staircase == "the same":
+        assert "discrete staircase" not in names
+    else:
+        found = table["discrete staircase"].mean_variance
+        assert float(staircase) == pytest.approx(found, abs=0.0051)
+    least = min((row for row in table if "rounded" in row.name), key=lambda row: row.mean_variance)
+    assert float(rounded) == pytest.approx(least.mean_variance, abs=0.0051)
+    assert least.name.lower().startswith(name.lower())
+
+
+def test_other_numbers_on_the_page_of_integers():
+    assert round(best(1.0, epsilon=1.0, integer=True).variance, 3) == 1.841
+    assert 1.918 < best(1.0, epsilon=1.0).floor < 1.9182
+    real = 100.0 * float(gaussian_sigma(1.0, 1e-6))  # discrete noise as wide hardly differs
+    wide = calibrate("discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=L1(100.0, of=100))
+    assert wide.certified_by == ("concentrated privacy",)
+    assert wide.noise.sigma == pytest.approx(1.07 * real, rel=0.01)
+    points = [len(maximal_points(parts_of_set(L1(r, of=20)), 10**4)) for r in (13.0, 14.0)]
+    assert points[0] <= MOST_POINTS < points[1]

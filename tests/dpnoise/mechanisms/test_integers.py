@@ -1,0 +1,313 @@
+"""`best` and `compare` with `integer=True`: certified, above their floor, never above rounding."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+from scipy.special import gammaincc
+
+from dpnoise import (
+    L1,
+    L2,
+    AtMost,
+    Box,
+    Counts,
+    DiscreteLaplace,
+    DiscreteStaircase,
+    Ellipsoid,
+    LInf,
+    Product,
+    calibrate,
+    certify,
+    release,
+    verify,
+)
+from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.staircase import NormStaircase
+from dpnoise.mechanisms.compare import best, compare
+from dpnoise.mechanisms.floor import integer_floor
+from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
+from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.laplace import Laplace
+
+WHO = "add-remove"
+SETS = (
+    LInf(1.0, relation=WHO),
+    L1(5.0, relation=WHO),
+    AtMost(3, of=12, relation=WHO),
+    AtMost(2, of=3, each=2.0, relation=WHO),
+    Box((1.0, 1.0, 4.0), relation=WHO),
+    L2(3.0, of=4, relation=WHO),
+    Product(L1(2.0, of=2), LInf(3.0, of=2), relation=WHO),
+)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+@pytest.mark.parametrize("ball", SETS, ids=repr)
+def test_rows_are_integers_certified_and_above_the_floor(ball, delta):
+    table = compare(ball, epsilon=1.0, delta=delta, integer=True, exhaustive=False)
+    assert table.floor > 0.0
+    for row in table:
+        assert row.delta <= delta
+        assert row.floor <= row.mean_variance * (1.0 + 1e-12)
+        x = row.noise.rvs((4,), 1)
+        assert x.shape == (4, ball.dimension)
+        assert x.dtype == np.int64
+        assert row.half_width == round(row.half_width * ball.dimension) / ball.dimension
+    names = {row.name for row in table}
+    assert "discrete Laplace" in names
+    assert ("discrete Gaussian" in names) == (delta > 0.0)
+    found = best(ball, epsilon=1.0, delta=delta, integer=True)
+    assert found.error <= min(row.error for row in table) * (1.0 + 1e-4)
+    certificate = certify(found)
+    assert certificate.upper <= delta
+    assert certificate.promise.startswith("one person more or less")
+    assert certificate.promise == ball.promise(1.0, certificate.delta)
+    verify(certificate)
+
+
+def test_three_of_twelve_counts():
+    ball = AtMost(3, of=12, relation=WHO)
+    table = compare(ball, epsilon=1.0, integer=True, exhaustive=False)
+    laplace = table["discrete Laplace"]
+    assert laplace.noise == IntegerVector((DiscreteLaplace(3.0),) * 12)
+    assert calibrate("discrete-laplace", epsilon=1.0, dimension=12).noise == DiscreteLaplace(12.0)
+    assert verify(certify(laplace)).independent  # by the stand-alone checker
+    assert certify(laplace).noise == DiscreteLaplace(3.0)
+    # K-norm noise has less, 17 and 1/12 of rounding: best says which it is.
+    assert table[0].name == "K-norm, rounded"
+    assert table[0].variance == pytest.approx(table[0].noise.real.var()[0] + 1.0 / 12.0, rel=1e-12)
+    assert table[0].variance == pytest.approx(17.0 + 1.0 / 12.0, rel=1e-4)
+    assert certify(table[0]).noise == table[0].noise.real
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, math.log(3.0), 4.0])
+@pytest.mark.parametrize("change", [1, 2, 5, 16])
+def test_one_number_has_the_optimal_staircase(change, epsilon):
+    found = best(float(change), epsilon=epsilon, integer=True, relation=WHO)
+    (noise,) = found.noise.noises
+    expected = calibrate("discrete-staircase", epsilon=epsilon, sensitivity=change).variance
+    assert found.variance == pytest.approx(expected, rel=1e-9)
+    assert found.ratio == pytest.approx(1.0, rel=1e-9)
+    assert isinstance(noise, DiscreteLaplace if change == 1 else DiscreteStaircase)
+
+
+def least_square(change, epsilon, delta, reach):
+    """Least E N^2 of any noise on -reach, ..., reach: a linear program without symmetry."""
+    k = np.arange(-reach, reach + 1)
+    n = k.size
+    rows, right = [], []
+    shifts = [d for d in range(-change, change + 1) if d]
+    slacks = len(shifts) * n if delta else 0
+    for s, d in enumerate(shifts):
+        for i in range(n):
+            row = np.zeros(n + slacks)
+            row[i] = 1.0
+            if 0 <= i + d < n:
+                row[i + d] = -math.exp(epsilon)
+            if delta:
+                row[n + s * n + i] = -1.0
+            rows.append(row)
+            right.append(0.0)
+        if delta:
+            total = np.zeros(n + slacks)
+            total[n + s * n : n + (s + 1) * n] = 1.0
+            rows.append(total)
+            right.append(delta)
+    mass = np.append(np.ones(n), np.zeros(slacks))
+    cost = np.append(k.astype(float) ** 2, np.zeros(slacks))
+    answer = linprog(cost, A_ub=np.array(rows), b_ub=right, A_eq=mass[None], b_eq=[1.0])
+    return answer.fun
+
+
+@pytest.mark.parametrize(("change", "reach"), [(1, 12), (2, 16), (3, 20)])
+def test_the_floor_of_one_number_is_below_a_linear_program_with_delta(change, reach):
+    # Bounded support is feasible with delta only.
+    for epsilon, delta in ((1.0, 0.01), (2.0, 0.05), (2.0, 0.3)):
+        least = least_square(change, epsilon, delta, reach)
+        low = integer_floor(change, epsilon, delta)
+        assert 0.9 * least <= low <= least * (1.0 + 1e-7)
+
+
+@pytest.mark.parametrize("change", [1, 3])
+def test_the_floor_without_delta_is_that_of_the_program_with_a_tiny_one(change):
+    pure = integer_floor(change, 1.5, 0.0)
+    near = least_square(change, 1.5, 1e-6, 12 * change)
+    assert near <= pure * (1.0 + 1e-9)
+    assert near == pytest.approx(pure, rel=1e-3)
+
+
+@pytest.mark.parametrize("beta", [0.2, 1.0, 3.0, 50.0])
+def test_rounded_laplace_noise_has_a_quarter_more_than_discrete(beta):
+    real = IndependentNoise(Laplace(1.0), np.array([beta, 0.0]))
+    x = 0.5 / beta
+    exact = math.cosh(x) / (2.0 * math.sinh(x) ** 2)
+    np.testing.assert_allclose(RoundedNoise(real).var(), [exact, 0.0], rtol=1e-12)
+    assert DiscreteLaplace(beta).var() < exact
+    if beta > 1.0:
+        assert exact - DiscreteLaplace(beta).var() == pytest.approx(0.25, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "real",
+    [
+        IndependentNoise(Gaussian(1.0), np.array([0.4, 1.3, 6.0])),
+        RadialNoise(AtMost(3, of=12), 1.0),
+        RadialNoise(LInf(1.0, of=3), 0.3),
+        NormStaircase(LInf(3.0, of=2), 1.0, 0.3),
+        BlockNoise(
+            (
+                (np.array([0, 2]), RadialNoise(L2(1.0, of=2), 2.0)),
+                (np.array([1]), IndependentNoise(Gaussian(1.0), np.array([0.7]))),
+            ),
+            3,
+        ),
+    ],
+    ids=["gaussian", "at most", "narrow", "steps", "blocks"],
+)
+def test_the_variance_of_rounded_noise_is_that_of_its_draws(real):
+    noise = RoundedNoise(real)
+    x = noise.rvs(200_000, 5).astype(float)
+    spread = np.std(x**2, axis=0) / math.sqrt(len(x))
+    assert np.all(np.abs(np.mean(x**2, axis=0) - noise.var()) <= 5.0 * spread)
+
+
+def test_noise_that_hardly_ever_moves_is_not_said_to_have_no_variance():
+    # X = T U, T gamma of shape 6 and scale 1/40: P(|X| > 1/2) from two gamma tails.
+    found = compare(LInf(1.0, of=5), epsilon=40.0, integer=True, exhaustive=False)[
+        "K-norm, rounded"
+    ]
+    exact = sum(
+        (2 * k + 1) * (gammaincc(6, y) - y / 5.0 * gammaincc(5, y))
+        for k in range(3)
+        for y in [40.0 * (k + 0.5)]
+    )
+    assert exact <= found.variance <= 10.0 * exact
+    assert found.ratio >= 1.0
+
+
+def test_the_floor_of_two_numbers_is_below_a_linear_program():
+    reach, epsilon, delta = 8, 1.0, 0.05
+    axis = np.arange(-reach, reach + 1)
+    n = axis.size
+    size = n * n
+    shifts = [(1, 1), (1, -1), (-1, 1), (-1, -1)]  # fewer conditions, a smaller least value
+    index = np.arange(size).reshape(n, n)
+    rows, columns, values = [], [], []
+    for s, (a, b) in enumerate(shifts):
+        for i in range(n):
+            for j in range(n):
+                row = s * size + index[i, j]
+                rows += [row, row]
+                columns += [index[i, j], size + row]
+                values += [1.0, -1.0]
+                if 0 <= i + a < n and 0 <= j + b < n:
+                    rows.append(row)
+                    columns.append(index[i + a, j + b])
+                    values.append(-math.exp(epsilon))
+        rows += [4 * size + s] * size
+        columns += list(range(size + s * size, size + (s + 1) * size))
+        values += [1.0] * size
+    matrix = sparse.csr_array((values, (rows, columns)), shape=(4 * size + 4, 5 * size))
+    right = np.append(np.zeros(4 * size), np.full(4, delta))
+    cost = np.append(np.add.outer(axis**2, axis**2).ravel() / 2.0, np.zeros(4 * size))
+    total = sparse.csr_array(np.append(np.ones(size), np.zeros(4 * size))[None])
+    least = linprog(cost, A_ub=matrix, b_ub=right, A_eq=total, b_eq=[1.0]).fun
+    found = best(LInf(1.0, of=2), epsilon=epsilon, delta=delta, integer=True)
+    assert found.floor <= least * (1.0 + 1e-7)
+    assert least <= found.mean_variance
+
+
+def test_rounding_adds_between_minus_a_twelfth_and_what_the_docstring_says():
+    # Of the uniform distribution on [-a, a], of which all noise here is a mixture.
+    worst = -math.inf, math.inf
+    for a in np.linspace(0.01, 30.0, 20_001):
+        k = np.arange(1, 33)
+        outside = np.maximum(a - (k - 0.5), 0.0) / a  # P(|U| > k - 1/2)
+        rise = float(np.sum((2 * k - 1) * outside)) - a * a / 3.0
+        worst = max(worst[0], rise), min(worst[1], rise)
+    assert worst[0] < 0.175
+    assert worst[1] >= -1.0 / 12.0 - 1e-12
+
+
+def test_what_best_finds_is_never_above_the_rounded_noise_of_the_real_set():
+    for ball in SETS:
+        real = best(ball, epsilon=0.5)
+        whole = best(ball, epsilon=0.5, integer=True)
+        assert whole.mean_variance <= np.mean(RoundedNoise(real.noise).var()) * (1.0 + 1e-4)
+
+
+def test_unequal_sizes_share_the_budget_and_release_integers():
+    found = compare([1, 9], epsilon=1.0, integer=True, relation=WHO)["discrete Laplace"]
+    small, large = (noise.beta for noise in found.noise.noises)
+    assert 1.0 / small + 9.0 / large <= 1.0
+    assert large / small == pytest.approx(9.0 ** (1.0 / 3.0), rel=1e-9)  # closed form
+    counts = np.array([120, -5])
+    for row in compare(
+        [1, 9], epsilon=1.0, delta=1e-3, integer=True, relation=WHO, exhaustive=False
+    ):
+        noisy = release(counts, row.noise)
+        assert noisy.dtype == np.int64
+        assert noisy.shape == (2,)
+    many = release(np.zeros((2000, 2)), found.noise)
+    assert np.all(np.abs(np.var(many, axis=0) / found.variances - 1.0) < 0.35)
+
+
+def test_more_privacy_or_larger_sets_never_need_less():
+    values = [best(AtMost(m, of=6), epsilon=1.0, integer=True).variance for m in range(1, 7)]
+    assert values == sorted(values)
+    values = [best(LInf(1.0, of=3), epsilon=e, integer=True).variance for e in (0.1, 0.5, 1.0, 3.0)]
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"sensitivity": 1.5}, ["got 1.5 in LInf", "rounding up is safe"]),
+        ({"sensitivity": [1.0, 0.0]}, ["got 0.0 in Box", "leave out coordinates"]),
+        ({"sensitivity": Ellipsoid((1.0, 2.0))}, ["L1, L2, LInf, Box, AtMost"]),
+        ({"sensitivity": 0.5, "epsilon": -1.0}, ["got 0.5", "epsilon: expected"]),
+        ({"sensitivity": 1.0, "integer": "yes"}, ["integer: expected True or False, got 'yes'"]),
+    ],
+)
+def test_what_is_not_for_integers_is_one_message(arguments, words):
+    with pytest.raises(ValueError, match="noise for a sensitivity set") as error:
+        best(**{"epsilon": 1.0, "integer": True, **arguments})
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_values_that_are_not_integers_are_refused_and_not_shown():
+    for row in compare([1, 3], epsilon=1.0, integer=True, exhaustive=False):
+        with pytest.raises(ValueError, match="expected integers up to") as error:
+            release([1.5, 7.0], row.noise)
+        assert "1.5" not in str(error.value)
+    with pytest.raises(ValueError, match="grid: expected none"):
+        release([1, 7], best([1, 3], epsilon=1.0, integer=True).noise, grid=2.0)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_counts_have_discrete_noise_of_the_hull_and_their_own_joint_noise(relation):
+    counts = Counts(2, of=5, each=2.0, relation=relation)
+    hull = AtMost(2 if relation == WHO else 4, of=5, each=2.0, relation=relation)
+    table, wider = (compare(one, epsilon=1.0, integer=True) for one in (counts, hull))
+    names = [row.name for row in wider if row.name.startswith("discrete")]
+    assert names
+    for name in names:
+        assert table[name].noise == wider[name].noise
+    assert table["K-norm, rounded"].variance < wider["K-norm, rounded"].variance
+    assert table[0].variance >= table.floor > 0.0
+    assert verify(certify(table[0]))
+    # Floors from groups of steps do not hold for them: only that of each count by itself does.
+    assert table.floor == pytest.approx(integer_floor(2, 1.0, 0.0), rel=1e-6)
+
+
+def test_everybody_in_exactly_one_of_five_bins():
+    counts = Counts(1, of=5, exactly=True, relation="replace-one")
+    found = best(counts, epsilon=1.0, integer=True)
+    assert found.noise.rvs(random_state=1).dtype == np.int64
+    assert found.variance <= 2.0 * 2.0**2 + 0.26  # rounded Laplace noise for two counts
+    assert verify(certify(found))

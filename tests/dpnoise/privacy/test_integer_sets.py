@@ -1,0 +1,136 @@
+"""Delta of noise on the integers for sets: against sums over all integers, and coincidences."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dpnoise import (
+    L1,
+    L2,
+    AtMost,
+    Box,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DiscreteStaircase,
+    LInf,
+    Product,
+)
+from dpnoise.privacy.integer_sets import (
+    CONCENTRATED,
+    EXACT,
+    PURE,
+    concentrated_log_delta,
+    concentration,
+    integer_bounds,
+    largest_loss,
+)
+from dpnoise.sensitivity.integer_points import parts_of_set
+
+SETS = (
+    L1(3.0, of=2),
+    L1(2.0, of=3),
+    L2(2.0, of=3),
+    L2(3.0, of=2),
+    LInf(2.0, of=2),
+    AtMost(2, of=3),
+    AtMost(2, of=3, each=2.0),
+    Box((1.0, 3.0)),
+    Product(L1(2.0, of=2), LInf(1.0)),
+)
+
+
+def all_points(ball):
+    """All integer points with non-negative entries, by the norm of the set alone."""
+    every = np.array(list(product(*(range(int(side) + 1) for side in ball.box))))
+    return every[ball.norm(every.astype(float)) <= 1.0 + 1e-9]
+
+
+def delta_by_sums(noises, shift, epsilon, reach):
+    """Sum of (P - e^epsilon Q)+ over a cube of integers, which holds all but 1e-12 of P."""
+    k = np.arange(-reach, reach + 1.0)
+    P = Q = np.zeros(1)
+    for noise, d in zip(noises, shift, strict=True):
+        P = np.add.outer(P, noise.logpmf(k))
+        Q = np.add.outer(Q, noise.logpmf(k + d))
+    return float(np.sum(np.maximum(np.exp(P) - np.exp(epsilon + Q), 0.0)))
+
+
+@pytest.mark.parametrize("noise", [DiscreteGaussian(2.3), DiscreteLaplace(1.7)], ids=repr)
+@pytest.mark.parametrize("ball", SETS, ids=repr)
+def test_delta_is_the_largest_over_all_integer_points(ball, noise):
+    parts = parts_of_set(ball)
+    noises = [noise] * ball.dimension
+    for epsilon in (0.0, 0.5, math.log(3.0)):
+        found = integer_bounds([noise] * len(parts), parts, epsilon)
+        reach = 20 if isinstance(noise, DiscreteGaussian) else 48
+        if ball.dimension == 3 and reach > 30:
+            continue  # the sums would take a second each
+        most = max(delta_by_sums(noises, d, epsilon, reach) for d in all_points(ball) if d.any())
+        assert found.lower * (1.0 - 1e-9) - 1e-11 <= most <= found.upper * (1.0 + 1e-9) + 1e-11
+        assert found.upper - found.lower <= 1e-9 * found.upper + 1e-12
+
+
+def test_noise_may_differ_between_the_parts():
+    ball = Product(L1(2.0, of=2), LInf(1.0))
+    two, one = DiscreteGaussian(2.0), DiscreteGaussian(1.1)
+    parts = parts_of_set(ball)
+    found = integer_bounds([two, one], parts, 0.7)
+    most = max(delta_by_sums([two, two, one], d, 0.7, 20) for d in all_points(ball))
+    assert most == pytest.approx(found.upper, rel=1e-9)
+
+
+def test_three_of_twelve_counts_lose_three_steps_exactly():
+    parts = parts_of_set(AtMost(3, of=12))
+    noise = [DiscreteLaplace(3.0)]
+    assert largest_loss(noise, parts) == 1
+    assert integer_bounds(noise, parts, 1.0) == (-math.inf, -math.inf, PURE)
+    below = integer_bounds(noise, parts, math.nextafter(1.0, 0.0))
+    assert 0.0 < below.upper < 1e-15
+    # At ln 3, a double above the real number or not, the exact fractions decide.
+    epsilon = math.log(3.0)
+    beta = 3.0 / epsilon
+    private = Fraction(3) / Fraction(beta) <= Fraction(epsilon)
+    assert (integer_bounds([DiscreteLaplace(beta)], parts, epsilon).upper == 0.0) == private
+
+
+def test_staircases_lose_their_epsilon_for_each_step_of_a_point():
+    ball = AtMost(2, of=3, each=4.0)  # (3, 3, 2) and (4, 2, 2) have three first steps and more
+    (part,) = parts = parts_of_set(ball)
+    for width in (1, 2, 3, 4):
+        noise = DiscreteStaircase(0.25, width, 1)
+        losses = [sum(-(-int(x) // width) for x in d) for d in all_points(ball)]
+        assert largest_loss([noise], parts) == Fraction(max(losses), 4)
+        assert part.steps(width) == max(losses)
+        seen = 0.0
+        k = np.arange(-40.0, 41.0)
+        for d in all_points(ball):
+            each = [np.max(noise.logpmf(k) - noise.logpmf(k + x)) for x in d]
+            seen = max(seen, float(np.sum(each)))
+        assert seen == pytest.approx(max(losses) / 4.0, rel=1e-12)  # attained
+
+
+@pytest.mark.parametrize("ball", [L1(4.0, of=4), AtMost(3, of=12), LInf(2.0, of=20)], ids=repr)
+@pytest.mark.parametrize("sigma", [1.5, 5.0, 40.0])
+def test_concentrated_privacy_is_above_the_exact_bounds(ball, sigma):
+    parts = parts_of_set(ball)
+    noise = [DiscreteGaussian(sigma)] * len(parts)
+    rho = concentration(noise, parts)
+    assert float(rho) == pytest.approx(sum(p.squares for p in parts) / (2.0 * sigma**2), rel=1e-12)
+    for epsilon in (0.1, 1.0, 5.0):
+        exact = integer_bounds(noise, parts, epsilon)
+        assert exact.account in (EXACT, CONCENTRATED)  # the latter below exp(-600)
+        assert exact.log_upper <= concentrated_log_delta(rho, epsilon)
+
+
+def test_a_set_of_too_many_points_counts_by_concentration():
+    parts = parts_of_set(L1(100.0, of=100))
+    found = integer_bounds([DiscreteGaussian(500.0)], parts, 1.0)
+    assert found.account == CONCENTRATED
+    # No less private than any of its points, of which (100, 0, ...) is one.
+    one = integer_bounds([DiscreteGaussian(500.0)], parts_of_set(LInf(100.0)), 1.0)
+    assert one.lower <= found.upper <= 50.0 * one.upper
+    wide = integer_bounds([DiscreteLaplace(99.0)], parts, 1.0)
+    assert 0.0 < wide.upper <= -math.expm1(-1.0 / 99.0)  # randomized response
