@@ -129,7 +129,7 @@ def read_parts(problems: Problems, ball: Sensitivity) -> list[IntegerPart]:
     if parts is None:
         problems.add(
             "sensitivity: expected a set whose integer points are known (L1, L2, LInf, Box, AtMost "
-            "and products of these; a box around any set is Box(set.box.round(), ...)) for "
+            "and products of these; a box around any set is Box(np.ceil(set.box))) for "
             f"integers, got {ball!r}"
         )
         return []
