@@ -99,7 +99,7 @@ def test_noise_for_integers(command, size):
     assert answer["request"]["integer"] is True
     rows = answer["mechanisms"] if command == "compare" else [answer]
     assert all("rounded" in row["name"] or "discrete" in row["name"] for row in rows)
-    assert all(row["floor"] <= row["mean_variance"] * (1.0 + 1e-9) for row in rows)
+    assert all(row["floor"] <= row["variance"] * (1.0 + 1e-9) for row in rows)
 
 
 def test_sizes_that_are_no_integers_are_named_with_all_other_problems():

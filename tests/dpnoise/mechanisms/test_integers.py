@@ -52,7 +52,7 @@ def test_rows_are_integers_certified_and_above_the_floor(ball, delta):
     assert table.floor > 0.0
     for row in table:
         assert row.delta <= delta
-        assert row.floor <= row.mean_variance * (1.0 + 1e-12)
+        assert row.floor <= row.variance * (1.0 + 1e-12)
         x = row.noise.rvs((4,), 1)
         assert x.shape == (4, ball.dimension)
         assert x.dtype == np.int64
@@ -218,7 +218,7 @@ def test_the_floor_of_two_numbers_is_below_a_linear_program():
     least = linprog(cost, A_ub=matrix, b_ub=right, A_eq=total, b_eq=[1.0]).fun
     found = best(LInf(1.0, of=2), epsilon=epsilon, delta=delta, integer=True)
     assert found.floor <= least * (1.0 + 1e-7)
-    assert least <= found.mean_variance
+    assert least <= found.variance
 
 
 def test_rounding_adds_between_minus_a_twelfth_and_what_the_docstring_says():
@@ -237,7 +237,7 @@ def test_what_best_finds_is_never_above_the_rounded_noise_of_the_real_set():
     for ball in SETS:
         real = best(ball, epsilon=0.5)
         whole = best(ball, epsilon=0.5, integer=True)
-        assert whole.mean_variance <= np.mean(RoundedNoise(real.noise).var()) * (1.0 + 1e-4)
+        assert whole.variance <= np.mean(RoundedNoise(real.noise).var()) * (1.0 + 1e-4)
 
 
 def test_unequal_sizes_share_the_budget_and_release_integers():

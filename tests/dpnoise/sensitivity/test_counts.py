@@ -439,7 +439,7 @@ def test_every_mechanism_is_certified_and_drawn(ball, delta):
         assert certificate.upper <= delta
         assert verify(certificate).independent or delta > 0.0
         assert row.promise == certificate.promise or row.delta != float(certificate.upper)
-        assert 0.0 < row.floor <= row.mean_variance
+        assert 0.0 < row.floor <= row.variance
         assert release(np.zeros((2, ball.dimension)), row.noise).shape == (2, ball.dimension)
         if getattr(row.noise, "ball", None) == ball.geometry:
             assert not audit_noise(row.noise, ball, size=40_000).contradicted
