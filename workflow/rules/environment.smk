@@ -1,6 +1,5 @@
 # The code of this checkout, in this process and in its jobs, and whether all that it needs is there.
 
-import os
 import sys
 from pathlib import Path
 
@@ -9,11 +8,10 @@ from snakemake.exceptions import WorkflowError
 SOURCES = str(Path(workflow.basedir).resolve() / "src")
 if SOURCES not in sys.path[:1]:
     sys.path.insert(0, SOURCES)
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SOURCES, before]))
 
-from dpnoise_papers.run.requirements import refusal_of_environment
+from dpnoise_papers.run.requirements import hand_on, refusal_of_environment
 
+hand_on(SOURCES)
 if workflow.is_main_process:
     lacking = refusal_of_environment(Path(SOURCES).parent / "pyproject.toml")
     if lacking:

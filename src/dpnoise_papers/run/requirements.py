@@ -7,6 +7,7 @@ not bring.
 
 from __future__ import annotations
 
+import os
 import tomllib
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EXTRA = "papers"
+
+
+def hand_on(sources: str) -> None:
+    """Put a folder first on the path of modules of all processes that this one starts."""
+    parts = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if parts[0] != sources:
+        os.environ["PYTHONPATH"] = os.pathsep.join([sources, *filter(None, parts)])
 
 
 def refusal_of_environment(pyproject: Path) -> str:

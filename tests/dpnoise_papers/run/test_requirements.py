@@ -1,11 +1,12 @@
 """What an environment lacks, in one sentence with the command that adds it."""
 
+import os
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from dpnoise_papers.run.requirements import refusal_of_environment
+from dpnoise_papers.run.requirements import hand_on, refusal_of_environment
 
 ROOT = Path(__file__).parents[3]
 PROJECT = """
@@ -36,6 +37,19 @@ def test_everything_missing_is_named_at_once_with_the_command(project):
     assert str(project.parent) in words
     assert "nothing-of-that-name" not in words
     assert "never-asked-for" not in words
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", "/a"), ("/a", "/a"), ("/a:/b", "/a:/b"), ("/b", "/a:/b"), ("/b:/a", "/a:/b:/a")],
+)
+def test_a_folder_is_put_first_once(monkeypatch, before, after):
+    monkeypatch.setattr(os, "pathsep", ":")
+    monkeypatch.setenv("PYTHONPATH", before)
+    hand_on("/a")
+    assert os.environ["PYTHONPATH"] == after
+    hand_on("/a")
+    assert os.environ["PYTHONPATH"] == after
 
 
 def test_names_are_compared_as_package_indices_do(project):
