@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from dpnoise._validation import Problems
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.noise.rational import as_double_above
-from dpnoise.privacy.odometer.ledger import is_own_set, read_release
+from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.privacy.vector import profile_of_shares
 from dpnoise.sensitivity.base import Sensitivity
 
@@ -76,7 +77,7 @@ def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> Claim:  # n
     Noise and sensitivity are those of `dpnoise.Budget.spend`, or any `RadialNoise`.
     """
     before = len(problems.found)
-    if isinstance(noise, RadialNoise) and noise.dominating(1.0) is None:
+    if isinstance(noise, RadialNoise) and noise.dominating(Fraction(1)) is None:
         deltas, loss = _radial(problems, noise, sensitivity), math.inf
     else:
         deltas, loss = _counted(read_release(problems, noise, sensitivity))
@@ -93,7 +94,7 @@ def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> Claim:  # n
 
 def _radial(problems: Problems, noise: RadialNoise, sensitivity: object) -> _Deltas:
     """Upper bounds on delta of radial noise that no noise of one number dominates."""
-    own = isinstance(sensitivity, Sensitivity) and is_own_set(noise, sensitivity)
+    own = isinstance(sensitivity, Sensitivity) and sensitivity.geometry == noise.ball
     size: Any = 1.0 if own else sensitivity
     if not problems.number("sensitivity", size, low=0.0, open_low=True):
         size = 1.0

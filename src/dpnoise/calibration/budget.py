@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
+from dpnoise.privacy.coordinates import is_vouched
+from dpnoise.privacy.odometer.ledger import Ledger, guaranteed, stated
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
@@ -100,3 +102,17 @@ class Calibration:
     certified_by: tuple[str, ...] = ()
     budget: Budget | None = field(default=None, repr=False, compare=False)
     optimal_within: float | None = None
+
+    def spending(self) -> Ledger:
+        """What one release costs a `Budget`: all its coordinates, and the guarantee certified.
+
+        A ValueError is raised if it is not known what was asked for.
+        """
+        if self.budget is None:
+            message = "budget: noise: expected the result of `calibrate`, got one without `budget`"
+            raise ValueError(message)
+        epsilon, _, sensitivity, dimension = self.budget
+        share = self.noise, float(sensitivity)
+        if not is_vouched({share: 1}):
+            return guaranteed(epsilon, self.delta)
+        return Ledger({share: dimension}, stated=stated(epsilon, self.delta))

@@ -27,7 +27,7 @@ from dpnoise.certificates.bounds import (
     response_delta,
     squared_mu,
 )
-from dpnoise.certificates.sizes import projected, size_in_norm
+from dpnoise.sensitivity.sizes import projected, size_in_norm
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
 from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
-from dpnoise.certificates.sizes import largest_power_sum, root_above, sides
+from dpnoise.sensitivity.sizes import largest_power_sum, root_above, sides
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.gaussian import Gaussian
@@ -32,7 +32,7 @@ from dpnoise.sensitivity.box import Box
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dpnoise.certificates.sizes import Weights
+    from dpnoise.sensitivity.sizes import Weights
     from dpnoise.noise.base import Noise
     from dpnoise.sensitivity.base import Sensitivity
 

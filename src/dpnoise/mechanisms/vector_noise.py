@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from dpnoise.noise._arrays import draws, points
+from dpnoise.privacy.odometer.in_set import independent_ledger
+from dpnoise.privacy.odometer.ledger import Ledger
+from dpnoise.sensitivity.sizes import projected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray
     from dpnoise.noise.base import Noise
+    from dpnoise.sensitivity.base import Sensitivity
 
     Seed = int | np.random.Generator | None
     Size = int | tuple[int, ...] | None
@@ -40,6 +44,9 @@ class VectorNoise(Protocol):
 
     def var(self) -> Array:
         """The variance of each coordinate, shape (K,)."""
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set; None if that is not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +74,10 @@ class IndependentNoise:
     def dimension(self) -> int:
         """The number K of coordinates."""
         return self.scales.size
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set; None if that is not known."""
+        return independent_ledger(self.unit, self.scales, ball)
 
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
@@ -114,6 +125,22 @@ class BlockNoise:
         """The sizes of the blocks."""
         sizes = [indices.size for indices, _ in self.blocks]
         return f"BlockNoise(sizes={sizes}, dimension={self.dimension})"
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set: all blocks together; None if not known."""
+        covered = np.zeros(self.dimension, dtype=bool)
+        for indices, _ in self.blocks:
+            covered[indices] = True
+        if ball.dimension != self.dimension or bool(np.any(ball.active & ~covered)):
+            message = f"budget: noise: expected some for each coordinate of {ball!r}, got {self!r}"
+            raise ValueError(message)
+        total = Ledger()
+        for indices, noise in self.blocks:
+            part = noise.spending_in(projected(ball.geometry, indices.tolist()))
+            if part is None:
+                return None
+            total = total.plus(part, 1)
+        return total
 
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
