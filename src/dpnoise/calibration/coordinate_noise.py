@@ -11,6 +11,7 @@ coordinate's update by up to its lambda_i.
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -67,13 +68,23 @@ class CoordinateNoise:
     delta: float
     releases: int = field(kw_only=True)
 
+    def __post_init__(self) -> None:
+        """A unit noise that no `Budget` takes for a release by itself."""
+        object.__setattr__(self, "unit", self._part(self.unit))
+
+    def _part(self, noise: Noise) -> Noise:
+        """A noise that says of how many releases it is one."""
+        noise = copy(noise)
+        object.__setattr__(noise, "one_of", self.releases)
+        return noise
+
     def spending(self) -> Ledger:
         """What all releases together cost a `Budget`."""
         return Ledger({(self.unit, 1.0): self.releases}, stated=stated(self.epsilon, self.delta))
 
     def scaled(self, sensitivity: float) -> Noise:
         """The noise of a release with this sensitivity: lambda_i times the unit noise."""
-        return self.unit.scaled(sensitivity)
+        return self._part(self.unit.scaled(sensitivity))
 
 
 def coordinate_noise(

@@ -68,6 +68,11 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
         expected = "none beside a result that states it"
         problems.require(sensitivity is None, "sensitivity", expected, sensitivity)
         return Ledger() if problems.found else noise.spending()
+    for one in noise if isinstance(noise, list | tuple) else (noise,):
+        if hasattr(one, "one_of"):
+            expected = f"the result or estimator that it is of, budget.spend(model), as it is one "
+            problems.add(f"noise: expected {expected}of {one.one_of} releases, got {one!r} alone")
+            return Ledger()
     if sensitivity is None:
         problems.require(False, "noise", _ALONE, noise)
         return Ledger()
