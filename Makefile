@@ -75,8 +75,9 @@ fuzz: $(READY)
 cifar10: $(READY)
 	@$(BIN)/dpnoise-papers data images cifar10
 
-deep_cifar10 deep_gradients: cifar10
-deep deep_cifar10 deep_gradients deep_weights: $(DEEP_READY)
+deep deep_weights: $(DEEP_READY)
+deep_cifar10 deep_gradients: cifar10 $(DEEP_READY)
+deep deep_cifar10 deep_gradients deep_weights:
 	$(DEEP)/snakemake --cores $(CORES) $@ $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
 	@echo "Read verdicts-$@.md among the results; the next make reproduce counts it in its verdicts.md"
 

@@ -189,14 +189,9 @@ def read_sensitivity(
     if len(problems.found) > before:
         return None
     try:
-<<<<<<< HEAD
-        found = _set(kind, numbers or [], value, of, 1.0 if each is None else each)
-        found = found.stating(given["relation"]) if given["relation"] in RELATIONS else found
-=======
         found = _set(kind, numbers or [], value, {**given, "of": of})
         if given["relation"] in RELATIONS:
             found = found.stating(given["relation"])
->>>>>>> counts
     except ValueError as error:
         problems.add(str(error))
         return None

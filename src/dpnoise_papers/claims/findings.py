@@ -148,6 +148,8 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
     tables = read_tables(named_tables(known, *accounts), results)
     made = snapshot(known, tables, read_texts(results / "verdicts.csv"), accounts)
     folder = docs / "snapshot"
+    if all((folder / f"{name}.csv").is_file() for name in Snapshot._fields):
+        made = _with_optional(made, read_snapshot(folder))
     stamp = json.loads((results / "provenance.json").read_text(encoding="utf-8"))
     kept_stamp = {key: stamp.get(key) for key in STAMP}
     write_text(json.dumps(kept_stamp, indent=1) + "\n", folder / "run.json")
@@ -168,6 +170,25 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
     for path in kept - {folder / f"{name}.png" for name in wanted}:
         path.unlink()
     write_page(docs, published)
+
+
+def _with_optional(made: Snapshot, recorded: Snapshot) -> Snapshot:
+    """Snapshot with what was recorded of optional targets and this run has not made.
+
+    These take hours or another machine; a run that has made them replaces what was recorded.
+    """
+    before = recorded.verdicts.set_index("id")
+    known = before.index[before["verdict"] != NOT_RUN]
+    verdicts = made.verdicts.set_index("id")
+    open_ = (verdicts["optional"] == "yes") & (verdicts["verdict"] == NOT_RUN)
+    kept = verdicts.index[open_].intersection(known)
+    shared = ["ours", "verdict", "cause"]
+    verdicts.loc[kept, shared] = before.loc[kept, shared]
+    numbers = made.numbers.set_index("reference")["value"]
+    earlier = recorded.numbers.set_index("reference")["value"]
+    missing = numbers.index[numbers == UNKNOWN].intersection(earlier.index)
+    numbers.loc[missing] = earlier.loc[missing]
+    return Snapshot(verdicts.reset_index()[VERDICTS], numbers.reset_index()[NUMBERS])
 
 
 def write_page(docs: Path, published: Path) -> None:

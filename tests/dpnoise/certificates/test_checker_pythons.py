@@ -81,7 +81,8 @@ def files(tmp_path_factory):
         (Gaussian(0.3), 1.0, 40.0),
     ]
     for k, (noise, ball, epsilon) in enumerate(claims):
-        certificate = certify(noise, ball, epsilon, relation="replace-one")
+        stated = getattr(ball, "relation", None) or "replace-one"
+        certificate = certify(noise, ball, epsilon, relation=stated)
         certificate.write(folder / f"{k}-true.json")
         content = json.loads(certificate.to_json())
         content["delta"] = {"lower": "0", "upper": "1/1" + "0" * 400}

@@ -96,6 +96,22 @@ def test_what_only_one_run_has_of_an_optional_target_is_no_difference(run_has):
     }  # fmt: skip
 
 
+def test_what_was_recorded_of_optional_targets_stays_until_they_are_made_anew():
+    columns = findings.VERDICTS
+    rows = [["a", "", "", "", "", "", "", "not run", "", "yes"],
+            ["b", "", "", "", "", "", "2", "differs", "why", "yes"],
+            ["c", "", "", "", "", "", "", "not run", "", "no"]]  # fmt: skip
+    numbers = pd.DataFrame([["x", NOT_RUN], ["y", "3"]], columns=findings.NUMBERS)
+    made = findings.Snapshot(pd.DataFrame(rows, columns=columns), numbers)
+    rows = [[*row[:6], "1", "reproduced", "", "yes"] for row in rows]
+    numbers = pd.DataFrame([["x", "7"], ["y", "8"]], columns=findings.NUMBERS)
+    recorded = findings.Snapshot(pd.DataFrame(rows, columns=columns), numbers)
+    found = findings._with_optional(made, recorded)
+    assert found.verdicts["verdict"].tolist() == ["reproduced", "differs", "not run"]
+    assert found.verdicts["ours"].tolist() == ["1", "2", ""]
+    assert found.numbers["value"].tolist() == ["7", "3"]
+
+
 def test_a_new_claim_is_not_in_an_old_snapshot(places):
     findings.write(*places)
     docs, published, results, _ = places

@@ -54,8 +54,10 @@ ADDED = {
 def of_run(name):
     """Table of the recorded run, made with the settings in force."""
     assert f"inid-2024/{name}" in TABLES
-    states = standing(optional_tables(CONFIG, papers()), SNAPSHOT)
-    assert states.get(f"inid-2024/{name}.csv", {"reason": ""})["reason"] == ""
+    tables, path = optional_tables(CONFIG, papers()), f"inid-2024/{name}.csv"
+    if path in tables and not (SNAPSHOT / path).is_file():
+        pytest.skip(f"not in the recorded run: `make {tables[path].target}`, then `make readme`")
+    assert path not in tables or standing(tables, SNAPSHOT)[path]["reason"] == ""
     return read_table(SNAPSHOT / "inid-2024" / f"{name}.csv")
 
 
