@@ -24,6 +24,7 @@ from dpnoise.noise.rational import as_double_above
 from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.privacy.vector import profile_of_shares
 from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.sizes import size_in_norm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,8 +95,9 @@ def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> Claim:  # n
 
 def _radial(problems: Problems, noise: RadialNoise, sensitivity: object) -> _Deltas:
     """Upper bounds on delta of radial noise that no noise of one number dominates."""
-    own = isinstance(sensitivity, Sensitivity) and sensitivity.geometry == noise.ball
-    size: Any = 1.0 if own else sensitivity
+    size: Any = sensitivity
+    if isinstance(sensitivity, Sensitivity) and sensitivity.dimension == noise.dimension:
+        size = as_double_above(size_in_norm(sensitivity.geometry, noise.ball))
     if not problems.number("sensitivity", size, low=0.0, open_low=True):
         size = 1.0
     unit = noise.scaled(1.0 / float(size))
@@ -115,6 +117,11 @@ def _counted(ledger: Ledger) -> tuple[_Deltas, float]:
 
 def smallest_delta(noise: Any, sensitivity: Any, epsilon: float) -> float:  # noqa: ANN401
     """A lower bound on the delta of checked noise; 0 where only an upper one is known."""
+    boxed = isinstance(sensitivity, Sensitivity) and not (
+        sensitivity.geometry == getattr(noise, "ball", None)
+    )
+    if boxed:  # the account may take more than the set
+        return 0.0
     if isinstance(noise, RadialNoise):
         size = 1.0 if isinstance(sensitivity, Sensitivity) else float(sensitivity)
         return float(radial_delta_bounds(noise.scaled(1.0 / size), epsilon).lower) if size else 0.0

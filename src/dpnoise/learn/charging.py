@@ -23,7 +23,7 @@ class _Charged(Protocol):
         """What the fit costs."""
 
 
-def check_budget_setting(problems: Problems, budget: object, epsilon: object) -> None:
+def check_budget_setting(problems: Problems, budget: object, epsilon: float) -> None:
     """Record of what is wrong with the setting `budget`."""
     good = budget is None or isinstance(budget, Budget)
     problems.require(good, "budget", "a dpnoise.Budget or None", budget)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.privacy.coordinates import Shares
     from dpnoise.privacy.odometer.budget import Budget
     from dpnoise.privacy.odometer.ledger import Ledger
 
@@ -136,7 +137,7 @@ class ReleaseSettings:
         size = maximum_loss(features, *scales, noise=self.noise, neighbouring=self.stated) * _UP
         delta = self.delta if self.noise == "gaussian" else 0.0
         found = guaranteed(float(self.epsilon), float(delta))
-        shares = {(_NOISE[self.noise](1.0), size): 1}
+        shares: Shares = {(_NOISE[self.noise](1.0), size): 1}
         if is_vouched(shares):
             found = replace(found, shares=shares, failure=Fraction(0))
         return replace(found, relation=self.stated)

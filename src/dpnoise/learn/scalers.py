@@ -207,9 +207,10 @@ class PrivateScaler(BoundedScaler):
 
         A ValueError is raised before `fit`, and for an infinite epsilon.
         """
-        if getattr(self, "_cost", None) is None:
+        cost: Ledger | None = getattr(self, "_cost", None)
+        if cost is None:
             refuse_unfitted(self)
-        return self._cost
+        return cost
 
     @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002

@@ -25,7 +25,7 @@ from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    Shares = dict[tuple[Noise | IntegerNoise | ListedLoss, float], int]
+    Shares = dict[tuple[Any, float], int]  # of Noise, IntegerNoise or ListedLoss
     Groups = list[tuple[Any, int]]  # of Noise or IntegerStep
 
 _MOST_COPIES, _MOST_LISTED, _MOST_DIFFERENT = 10**8, 10**6, 10**5

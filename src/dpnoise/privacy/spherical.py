@@ -111,5 +111,6 @@ def spherical_loss(K: int, scale: Fraction) -> ListedLoss:
     a = as_double_above(1 / scale)
     count = int(min(max(_EACH * K**0.5, _FEWEST), _MOST))
     share = (2.0 * np.arange(count) + 1.0) / (2.0 * count - 1.0)
-    deltas = np.append(_upper(K, a, share[:-1] * _SMALLER), 0.0)
+    inner = np.asarray(share[:-1] * _SMALLER, dtype=np.float64)
+    deltas = np.append(_upper(K, a, inner), 0.0)
     return ListedLoss(tuple((a * share).tolist()), tuple(deltas.tolist()), 1 / scale)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.coordinates import Groups, Shares
 
-    AnyNoise = Noise | IntegerNoise | ListedLoss
+    AnyNoise = Noise | IntegerNoise
 
 _MIN_RTOL = 1e-10
 _MOST_EPSILON = 1e99
@@ -95,7 +95,7 @@ def _closed(log_delta: Array, error: Array | float) -> VectorProfile:
     return VectorProfile(log_delta - error, log_delta, np.minimum(log_delta + error, 0.0))
 
 
-def _one(noise: AnyNoise, size: float, epsilon: Array) -> VectorProfile:
+def _one(noise: AnyNoise | ListedLoss, size: float, epsilon: Array) -> VectorProfile:
     """The profile of a single coordinate."""
     if isinstance(noise, ListedLoss):
         high = noise.log_delta(epsilon)

@@ -171,8 +171,9 @@ def _read_noise(problems: Problems, name: str, data: Any) -> Any:  # noqa: ANN40
     """A noise from its family and parameters, or None."""
     kinds = _kinds()
     family = data.get("family") if isinstance(data, dict) else None
-    known = isinstance(family, str) and family in kinds
-    if not problems.require(known, f"{name}.family", f"one of {', '.join(kinds)}", family):
+    expected = f"one of {', '.join(kinds)}"
+    if not isinstance(family, str) or family not in kinds:
+        problems.require(False, f"{name}.family", expected, family)
         return None
     kind = kinds[family]
     names = tuple(field.name for field in fields(kind))

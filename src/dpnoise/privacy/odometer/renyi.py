@@ -33,7 +33,7 @@ _ROUNDING = 2.0**-46
 _LISTED = 1e-11  # of the logarithm of a sum over listed losses
 
 
-def log_moments(noise: Noise | IntegerNoise, size: float, c: Array) -> Array:
+def log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array) -> Array:
     """Upper bounds on log E exp(c loss) of one coordinate, for c > 0 of shape (n,)."""
     if isinstance(noise, ListedLoss):
         if noise.discrete.log_infinite > -math.inf:
@@ -44,8 +44,8 @@ def log_moments(noise: Noise | IntegerNoise, size: float, c: Array) -> Array:
     exact = noise.zcdp_pair(Fraction(size))
     if exact is not None and exact[0] == 0:  # Gaussian loss: c (c + 1) eta
         return c * (c + 1.0) * as_double_above(exact[1]) * (1.0 + _ROUNDING)
-    ((noise, size),) = Ledger({(noise, size): 1}).narrow
-    loss, (_, scaled) = as_double_above(largest_loss(noise, size)), canonical(noise, size)
+    ((narrow, size),) = Ledger({(noise, size): 1}).narrow
+    loss, (_, scaled) = as_double_above(largest_loss(narrow, size)), canonical(narrow, size)
     if isinstance(scaled, IntegerStep):  # discrete Laplace noise
         listed = integer_loss(scaled.noise, size)
         terms = listed.log_masses + c[:, None] * listed.values
