@@ -226,8 +226,10 @@ class Budget:
             problems.add(str(error).removeprefix("budget: "))
         problems.raise_if_any()
         assert found is not None  # noqa: S101  (or refused)
-        for what, times, one in entries:
-            found._record(Problems("budget"), one, times, what, one.relation)  # noqa: SLF001
+        for k, (what, times, one) in enumerate(entries):
+            last = k == len(entries) - 1  # then there is most of it
+            problems = Problems(f"budget: entries[{k}]")
+            found._record(problems, one, times, what, one.relation, check=last)  # noqa: SLF001
         return found
 
     def spend(
@@ -350,7 +352,14 @@ class Budget:
         self._record(problems, release, count, "privacy loss distribution", relation)
 
     def _record(
-        self, problems: Problems, release: Ledger, times: int, what: str, relation: str | None
+        self,
+        problems: Problems,
+        release: Ledger,
+        times: int,
+        what: str,
+        relation: str | None,
+        *,
+        check: bool = True,
     ) -> None:
         """Record of a checked release with its relation, unless it exceeds the budget."""
         if self._is_copy:
@@ -368,7 +377,7 @@ class Budget:
         problems.raise_if_any()
         release = replace(release, relation=stated)
         after = self._ledger.plus(release, times)
-        if not self._account.keeps(after):
+        if check and not self._account.keeps(after):
             raise BudgetExceededError(
                 f"budget: {what_times}: expected releases within epsilon = {self.epsilon!r}, delta = "
                 f"{self.delta!r} together with what was spent before, got more; nothing was spent"

@@ -81,7 +81,7 @@ def test_a_distribution_of_another_kind_is_refused():
     for wrong in (coarse, 0.3):
         with pytest.raises(ValueError, match=r"distribution: expected a pessimistic.*0.0001"):
             budget.spend_distribution(wrong)
-    with pytest.raises(BudgetExceededError, match="2 distributions"):
+    with pytest.raises(BudgetExceededError, match="2 times privacy loss distribution"):
         budget.spend_distribution(loss_distribution(Gaussian(4.0), 1.0), times=2)
     assert budget.epsilon_of() == 0.0
 
