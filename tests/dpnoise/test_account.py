@@ -189,10 +189,10 @@ def test_every_estimator(model, data):
 
 def test_clones_and_searches_charge_one_budget_and_warn():
     """Five folds and the refit, each of epsilon 0.1 by pure epsilons."""
-    from sklearn.base import clone  # noqa: PLC0415
-    from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: PLC0415
+    from sklearn.base import clone
+    from sklearn.model_selection import GridSearchCV, cross_val_score
 
-    from dpnoise.learn import RepeatedFitsWarning  # noqa: PLC0415
+    from dpnoise.learn import RepeatedFitsWarning
 
     X = np.linspace(-1.0, 1.0, 200)[:, None]
     budget = Budget(8.0, 1e-3, relation="replace-one")
@@ -209,7 +209,7 @@ def test_clones_and_searches_charge_one_budget_and_warn():
     model.fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"budget.spend\(model\)"):
         budget.spend(model.noise_.unit, 1.0)
-    with pytest.raises(ValueError, match="budget: expected a dpnoise.Budget"):
+    with pytest.raises(ValueError, match=r"budget: expected a dpnoise\.Budget"):
         model.set_params(budget=1.0).fit(X, X[:, 0])
 
 
@@ -223,7 +223,7 @@ def test_other_private_fits():
 
 def test_noise_of_one_number_for_a_set_is_charged_by_its_worst_difference():
     """12.0 is what a box of twelve counts needs; three changes need a quarter of it."""
-    from dpnoise import DiscreteLaplace, Laplace  # noqa: PLC0415
+    from dpnoise import DiscreteLaplace, Laplace
 
     for kind in (DiscreteLaplace, Laplace):
         budget = Budget(1.0)

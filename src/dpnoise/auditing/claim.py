@@ -117,11 +117,9 @@ def _counted(ledger: Ledger) -> tuple[_Deltas, float]:
 
 def smallest_delta(noise: Any, sensitivity: Any, epsilon: float) -> float:  # noqa: ANN401
     """A lower bound on the delta of checked noise; 0 where only an upper one is known."""
-    boxed = isinstance(sensitivity, Sensitivity) and not (
-        sensitivity.geometry == getattr(noise, "ball", None)
-    )
-    if boxed:  # the account may take more than the set
-        return 0.0
+    own = getattr(noise, "ball", None)
+    if isinstance(sensitivity, Sensitivity) and sensitivity.geometry != own:
+        return 0.0  # the account may take more than the set
     if isinstance(noise, RadialNoise):
         size = 1.0 if isinstance(sensitivity, Sensitivity) else float(sensitivity)
         return float(radial_delta_bounds(noise.scaled(1.0 / size), epsilon).lower) if size else 0.0

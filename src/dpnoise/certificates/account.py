@@ -27,7 +27,6 @@ from dpnoise.certificates.bounds import (
     response_delta,
     squared_mu,
 )
-from dpnoise.sensitivity.sizes import projected, size_in_norm
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
@@ -37,6 +36,7 @@ from dpnoise.noise.k_norm import KNorm
 from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.noise.staircase_2d import Staircase2D
 from dpnoise.sensitivity.balls import L1, L2, LInf
+from dpnoise.sensitivity.sizes import projected, size_in_norm
 
 if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity

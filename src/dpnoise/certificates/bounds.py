@@ -16,7 +16,6 @@ import numpy as np
 
 from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
 from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
-from dpnoise.sensitivity.sizes import largest_power_sum, root_above, sides
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.gaussian import Gaussian
@@ -28,13 +27,14 @@ from dpnoise.privacy.odometer.ledger import largest_loss
 from dpnoise.privacy.vector import vector_profile
 from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.sizes import largest_power_sum, root_above, sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dpnoise.sensitivity.sizes import Weights
     from dpnoise.noise.base import Noise
     from dpnoise.sensitivity.base import Sensitivity
+    from dpnoise.sensitivity.sizes import Weights
 
     AnyNoise = Noise | IntegerNoise
     Independent = AnyNoise | IndependentNoise | tuple[AnyNoise, ...]

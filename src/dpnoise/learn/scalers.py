@@ -258,9 +258,7 @@ class PrivateScaler(BoundedScaler):
         self.scale_ = half * np.where(spread > 0.0, spread, 1.0)
         return self
 
-    def _spent(
-        self, kind: type[Gaussian | Laplace], sensitivities: Array, delta: float
-    ) -> Ledger:
+    def _spent(self, kind: type[Gaussian | Laplace], sensitivities: Array, delta: float) -> Ledger:
         """The ledger of a fit, which has the relation of replaced records."""
         problems = Problems("budget")
         noises = [kind(scale) for scale in self.noise_scales_.tolist()]  # type: ignore[union-attr]

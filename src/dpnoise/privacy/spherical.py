@@ -15,7 +15,6 @@ cell. A is bounded above, B below (docs/budget.md).
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +25,8 @@ from dpnoise.noise.rational import as_double_above
 from dpnoise.privacy.lattice.listed import ListedLoss
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from dpnoise._types import Array
 
 _CELLS = 2**10

@@ -86,7 +86,7 @@ class ListedLoss:
     def pieces(self) -> None:
         """None, as for noise without a density of quadratic pieces."""
 
-    def zcdp_pair(self, size: Fraction) -> None:  # noqa: ARG002  (its own)
+    def zcdp_pair(self, size: Fraction) -> None:
         """No concentrated bound but that of the largest loss."""
 
     def largest_loss(self, size: float | Fraction) -> Fraction | float:  # noqa: ARG002

@@ -229,7 +229,7 @@ class Budget:
         for k, (what, times, one) in enumerate(entries):
             last = k == len(entries) - 1  # then there is most of it
             problems = Problems(f"budget: entries[{k}]")
-            found._record(problems, one, times, what, one.relation, check=last)  # noqa: SLF001
+            found._record(problems, one, times, what, one.relation, check=last)
         return found
 
     def spend(
@@ -379,8 +379,9 @@ class Budget:
         after = self._ledger.plus(release, times)
         if check and not self._account.keeps(after):
             raise BudgetExceededError(
-                f"budget: {what_times}: expected releases within epsilon = {self.epsilon!r}, delta = "
-                f"{self.delta!r} together with what was spent before, got more; nothing was spent"
+                f"budget: {what_times}: expected releases within epsilon = {self.epsilon!r}, "
+                f"delta = {self.delta!r} together with what was spent before, got more; nothing "
+                "was spent"
             )
         self._ledger = after
         self._entries.append(Entry(what, times, release))

@@ -129,10 +129,10 @@ def _no_constant(text: str) -> Any:  # noqa: ANN401
 
 def read_document(problems: Problems, text: str | bytes) -> dict[str, Any]:
     """The object that a text states, with exactly the keys of a ledger; problems are recorded."""
+    size = len(text) if isinstance(text, str | bytes) else 0
+    if not problems.require(size <= _MOST_BYTES, "text", f"at most {_MOST_BYTES} bytes", size):
+        return {}
     try:
-        if len(text) > _MOST_BYTES:
-            message = f"expected at most {_MOST_BYTES} bytes, got {len(text)}"
-            raise ValueError(message)
         found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError, TypeError) as error:
         problems.add(f"text: expected the JSON of Budget.to_json, got an error: {error}")
@@ -157,11 +157,9 @@ def _has_keys(problems: Problems, name: str, data: Any, keys: tuple[str, ...]) -
 def _fraction(problems: Problems, name: str, value: object, *, high: float) -> Fraction | float:
     """A number written as 'p/q', from 0 to `high`."""
     try:
-        if not isinstance(value, str):
-            raise TypeError
-        found = math.inf if value == "inf" else Fraction(value)
-        good = 0 <= found <= high and _text(found) == value
-    except (TypeError, ValueError, ZeroDivisionError):
+        found = math.inf if value == "inf" else Fraction(value)  # type: ignore[arg-type]
+        good = isinstance(value, str) and 0 <= found <= high and _text(found) == value
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         good = False
     expected = f"a number p/q in lowest terms, from 0 to {high:g}"
     return found if problems.require(good, name, expected, value) else Fraction(0)
@@ -183,9 +181,7 @@ def _read_noise(problems: Problems, name: str, data: Any) -> Any:  # noqa: ANN40
     if kind is ListedLoss:
         values["loss"] = _fraction(problems, f"{name}.loss", values["loss"], high=1e99)
     try:
-        found = kind(
-            **{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
-        )
+        found = kind(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
     except (ValueError, TypeError) as error:
         problems.add(f"{name}: {error}")
         return None
@@ -194,7 +190,10 @@ def _read_noise(problems: Problems, name: str, data: Any) -> Any:  # noqa: ANN40
 
 
 def _numbered(
-    problems: Problems, name: str, data: Any, read: Callable[[str, Any], Any]  # noqa: ANN401
+    problems: Problems,
+    name: str,
+    data: Any,  # noqa: ANN401
+    read: Callable[[str, Any], Any],
 ) -> dict[Any, int]:
     """Parts of an entry with how many there are of each."""
     found: dict[Any, int] = {}

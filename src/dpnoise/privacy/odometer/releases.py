@@ -62,7 +62,7 @@ def _numbers_of(sensitivity: Any) -> Any:  # noqa: ANN401
     return sides if len(sides) > 1 else sides[0]
 
 
-def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401
+def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401, PLR0911
     """One release, by noise and sensitivity or by a result that knows both."""
     if hasattr(noise, "spending") and not isinstance(noise, type):
         expected = "none beside a result that states it"
@@ -70,7 +70,7 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
         return Ledger() if problems.found else noise.spending()
     for one in noise if isinstance(noise, list | tuple) else (noise,):
         if hasattr(one, "one_of"):
-            expected = f"the result or estimator that it is of, budget.spend(model), as it is one "
+            expected = "the result or estimator that it is of, budget.spend(model), as it is one "
             problems.add(f"noise: expected {expected}of {one.one_of} releases, got {one!r} alone")
             return Ledger()
     if sensitivity is None:

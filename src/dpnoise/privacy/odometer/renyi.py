@@ -33,14 +33,19 @@ _ROUNDING = 2.0**-46
 _LISTED = 1e-11  # of the logarithm of a sum over listed losses
 
 
+def _listed_moments(noise: ListedLoss, c: Array) -> Array:
+    """Upper bounds for a pair with listed losses."""
+    if noise.discrete.log_infinite > -math.inf:
+        return np.full(c.shape, math.inf)
+    terms = noise.discrete.log_masses + c[:, None] * noise.discrete.values
+    found = special.logsumexp(terms, axis=1) + _LISTED * (1.0 + c * noise.discrete.largest)
+    return np.minimum(np.maximum(found, 0.0), c * as_double_above(noise.largest_loss(1.0)))
+
+
 def log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array) -> Array:
     """Upper bounds on log E exp(c loss) of one coordinate, for c > 0 of shape (n,)."""
     if isinstance(noise, ListedLoss):
-        if noise.discrete.log_infinite > -math.inf:
-            return np.full(c.shape, math.inf)
-        terms = noise.discrete.log_masses + c[:, None] * noise.discrete.values
-        found = special.logsumexp(terms, axis=1) + _LISTED * (1.0 + c * noise.discrete.largest)
-        return np.minimum(np.maximum(found, 0.0), c * as_double_above(noise.largest_loss(size)))
+        return _listed_moments(noise, c)
     exact = noise.zcdp_pair(Fraction(size))
     if exact is not None and exact[0] == 0:  # Gaussian loss: c (c + 1) eta
         return c * (c + 1.0) * as_double_above(exact[1]) * (1.0 + _ROUNDING)

@@ -373,9 +373,9 @@ def test_a_copy_shows_and_does_not_spend():
     """Else an estimator that is cloned, or sent to another process, would spend twice."""
     budget = Budget(1.0, relation="replace-one")
     budget.spend_dp(0.5)
-    for other in (copy.copy(budget), copy.deepcopy(budget), pickle.loads(pickle.dumps(budget))):
+    for other in (copy.copy(budget), copy.deepcopy(budget), pickle.loads(pickle.dumps(budget))):  # noqa: S301
         assert other.epsilon_of() == 0.5
-        with pytest.raises(ValueError, match="expected the original.*got a copy"):
+        with pytest.raises(ValueError, match=r"expected the original.*got a copy"):
             other.spend_dp(0.1)
     budget.spend_dp(0.25)
     assert budget.epsilon_of() == 0.75

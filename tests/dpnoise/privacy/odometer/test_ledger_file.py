@@ -59,7 +59,7 @@ def test_it_goes_on_where_it_was(account):
 def test_histograms_and_samples_are_written_too():
     budget = Budget(9.0, 1e-3, relation="add-remove")
     budget.spend(Histogram(1.0, 1, (0.5, 0.2), 0.4), 1.0)
-    budget._ledger.sampled.clear()  # noqa: SLF001  (as it is)
+    budget._ledger.sampled.clear()
     assert Budget.from_json(budget.to_json()).epsilon_of() == budget.epsilon_of()
 
 
@@ -126,7 +126,7 @@ def test_whatever_is_wrong_is_named(change, problem):
     "text", ["", "[]", '{"kind": 1, "kind": 2}', '{"epsilon": NaN}', "[" * 10**5, b"\xff", 3]
 )
 def test_what_is_no_ledger_is_refused(text):
-    with pytest.raises(ValueError, match="text: expected the JSON|ledger: expected the keys"):
+    with pytest.raises(ValueError, match=r"text: expected the JSON|ledger: expected the keys"):
         Budget.from_json(text)
 
 
