@@ -50,8 +50,8 @@ class _Cells(NamedTuple):
 
     low: Array  # of z
     high: Array
-    least: Array  # mass
-    most: Array
+    under: Array  # mass
+    over: Array  # mass
     integral: Array  # of z, from above
 
 
@@ -88,19 +88,19 @@ def _upper(K: int, a: float, share: Array) -> Array:
         return special.betainc(b, b, np.clip(x, 0.0, 1.0))
 
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        mean = np.minimum(cells.integral / cells.least, cells.high)
+        mean = np.minimum(cells.integral / cells.under, cells.high)
     nodes = np.append(cells.low[0], cells.low[1:])
     at_low = beta(middle + slope * nodes)
     at_high = np.concatenate([np.ones(share.shape), at_low[:, :-1]], axis=1)
-    excess = np.maximum(cells.integral - cells.low * cells.least, 0.0)
+    excess = np.maximum(cells.integral - cells.low * cells.under, 0.0)
     width = np.where(np.isfinite(cells.high), cells.high - cells.low, np.inf)
-    chord = cells.most * at_low + excess * ((at_high - at_low) / width)
-    plain = cells.most * at_high
-    jensen = cells.most * beta(middle + slope * mean)
+    chord = cells.over * at_low + excess * ((at_high - at_low) / width)
+    plain = cells.over * at_high
+    jensen = cells.over * beta(middle + slope * mean)
     start, end = middle + slope * cells.low, middle + slope * np.minimum(cells.high, 1e300)
     above = np.where(end <= 0.5, np.minimum(chord, plain), plain)
     above = np.where(start >= 0.5, np.minimum(jensen, plain), above)
-    below = cells.least * beta(middle - slope * mean)
+    below = cells.under * beta(middle - slope * mean)
     A = np.sum(above, axis=1) * (1.0 + error) + _TINY
     B = np.sum(below, axis=1) * (1.0 - error)
     return np.clip(A - np.exp(a * share[:, 0]) * B, 0.0, 1.0)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _UP = 1.0 + 1e-11  # relative, of masses and of sums: more than their rounding
 _ROUNDING = 1e-12  # relative, of a bound: more than that of the masses made of it
-_LEAST = 1e-300  # mass that a logarithm holds
+_SMALLEST = 1e-300  # mass that a logarithm holds
 _MOST_LOSSES = 2**16
 
 
@@ -127,7 +127,7 @@ class ListedLoss:
         infinite = min(self.deltas[-1] * _UP, 1.0)
         values = np.concatenate([-at[::-1], at])
         masses = np.concatenate([q[::-1], p])
-        some = masses >= _LEAST
+        some = masses >= _SMALLEST
         infinite += float(np.sum(masses[~some]))
         # What rounding may have lost of the total counts as infinite loss.
         infinite += abs(1.0 - infinite - math.fsum(masses[some])) if infinite > 0.0 else 0.0

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dpnoise.privacy.coordinates import Shares
 
 _MOST_TIMES = 10**8
-_LEAST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson samples
+_SMALLEST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson samples
 
 
 class Sampled(NamedTuple):
@@ -175,7 +175,7 @@ def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: o
     if not (good and size and isinstance(noise, Gaussian)):
         return Ledger()
     multiplier = math.nextafter(noise.sigma / float(sensitivity), 0.0)  # type: ignore[arg-type]
-    problems.number("sigma / sensitivity", multiplier, low=_LEAST, high=_MOST)
+    problems.number("sigma / sensitivity", multiplier, low=_SMALLEST, high=_MOST)
     return Ledger(sampled={Sampled(multiplier, float(rate)): 1})  # type: ignore[arg-type]
 
 
@@ -184,6 +184,6 @@ def read_sampled_values(
 ) -> Sampled | None:
     """A release of a Poisson sample by its two numbers, checked."""
     good = problems.number(f"{name}.rate", rate, low=0.0, high=1.0, open_low=True)
-    if problems.number(f"{name}.multiplier", multiplier, low=_LEAST, high=_MOST) and good:
+    if problems.number(f"{name}.multiplier", multiplier, low=_SMALLEST, high=_MOST) and good:
         return Sampled(float(multiplier), float(rate))  # type: ignore[arg-type]  # numbers
     return None

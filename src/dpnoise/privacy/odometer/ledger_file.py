@@ -157,7 +157,7 @@ def _has_keys(problems: Problems, name: str, data: Any, keys: tuple[str, ...]) -
 def _fraction(problems: Problems, name: str, value: object, *, high: float) -> Fraction | float:
     """A number written as 'p/q', from 0 to `high`."""
     try:
-        found = math.inf if value == "inf" else Fraction(value)  # type: ignore[arg-type]
+        found = math.inf if value == "inf" else Fraction(str(value))
         good = isinstance(value, str) and 0 <= found <= high and _text(found) == value
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         good = False
