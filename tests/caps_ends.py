@@ -216,6 +216,7 @@ ENDS = {
 SEVERAL = {
     "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
+    "dpnoise.privacy.lattice.listed ListedLoss._hull while": 2,
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
     "dpnoise.releases.layers _Stairs._exactly while": 2,
