@@ -54,6 +54,8 @@ def sets():
         yield from (AtMost(min(2, K), of=K, relation=R), Ellipsoid(SIDES[:K], relation=R))
         yield Product(L2(1.0, of=K), LInf(0.5, of=1), relation=R)
         yield Counts(min(2, K), of=K, relation=R)
+        yield Counts(min(2, K), of=K, relation="replace-one")
+    yield Counts(2, of=5, exactly=True, relation="replace-one")
 
 
 @cache
