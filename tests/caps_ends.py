@@ -83,6 +83,7 @@ ENDS = {
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
     "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
+    "dpnoise.privacy.lattice.listed ListedLoss._hull while": "each pass takes a corner away",
     "dpnoise.joint.search pure_scale while": "a few doubles up",
     "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
     "dpnoise.releases.points _order while": "words that appear twice are drawn anew",
@@ -203,7 +204,7 @@ ENDS = {
     "dpnoise.calibration.integers smallest_scale brentq": (
         "raises if it does not converge; the result is a scale seen to be private"
     ),
-    "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of brentq": (
+    "dpnoise.privacy.odometer.exact ExactAccount._by_profile brentq": (
         "raises if it does not converge; the result is an epsilon seen to be private"
     ),
     "dpnoise.privacy.grouping _cells while": "one cell less each time",
@@ -219,6 +220,7 @@ ENDS = {
 SEVERAL = {
     "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
+    "dpnoise.privacy.lattice.listed ListedLoss._hull while": 2,
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
     "dpnoise.releases.layers _Stairs._exactly while": 2,

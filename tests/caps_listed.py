@@ -154,7 +154,7 @@ CAPS = {
         [1, 2],
         checks.doublings_of_an_integer_scale,
     ),
-    "dpnoise.privacy.odometer.exact ExactAccount.epsilon_of range(_DOUBLINGS)": (
+    "dpnoise.privacy.odometer.exact ExactAccount._by_profile range(_DOUBLINGS)": (
         [1, 2],
         checks.doublings_of_an_odometer,
     ),

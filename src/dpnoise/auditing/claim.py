@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,10 @@ from dpnoise._validation import Problems
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.noise.rational import as_double_above
-from dpnoise.privacy.odometer.ledger import is_own_set, read_release
+from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.privacy.vector import profile_of_shares
 from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.sizes import size_in_norm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +78,7 @@ def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> Claim:  # n
     Noise and sensitivity are those of `dpnoise.Budget.spend`, or any `RadialNoise`.
     """
     before = len(problems.found)
-    if isinstance(noise, RadialNoise) and noise.dominating(1.0) is None:
+    if isinstance(noise, RadialNoise) and noise.dominating(Fraction(1)) is None:
         deltas, loss = _radial(problems, noise, sensitivity), math.inf
     else:
         deltas, loss = _counted(read_release(problems, noise, sensitivity))
@@ -93,8 +95,9 @@ def noise_claim(problems: Problems, noise: Any, sensitivity: Any) -> Claim:  # n
 
 def _radial(problems: Problems, noise: RadialNoise, sensitivity: object) -> _Deltas:
     """Upper bounds on delta of radial noise that no noise of one number dominates."""
-    own = isinstance(sensitivity, Sensitivity) and is_own_set(noise, sensitivity)
-    size: Any = 1.0 if own else sensitivity
+    size: Any = sensitivity
+    if isinstance(sensitivity, Sensitivity) and sensitivity.dimension == noise.dimension:
+        size = as_double_above(size_in_norm(sensitivity.geometry, noise.ball))
     if not problems.number("sensitivity", size, low=0.0, open_low=True):
         size = 1.0
     unit = noise.scaled(1.0 / float(size))
@@ -114,6 +117,9 @@ def _counted(ledger: Ledger) -> tuple[_Deltas, float]:
 
 def smallest_delta(noise: Any, sensitivity: Any, epsilon: float) -> float:  # noqa: ANN401
     """A lower bound on the delta of checked noise; 0 where only an upper one is known."""
+    own = getattr(noise, "ball", None)
+    if isinstance(sensitivity, Sensitivity) and sensitivity.geometry != own:
+        return 0.0  # the account may take more than the set
     if isinstance(noise, RadialNoise):
         size = 1.0 if isinstance(sensitivity, Sensitivity) else float(sensitivity)
         return float(radial_delta_bounds(noise.scaled(1.0 / size), epsilon).lower) if size else 0.0

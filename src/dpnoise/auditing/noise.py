@@ -18,6 +18,8 @@ from dpnoise.auditing.claim import noise_claim, smallest_delta
 from dpnoise.auditing.sampler import SIZE, as_rows, read_generator, read_size
 from dpnoise.auditing.statistics import likelihood
 from dpnoise.joint.base import JointNoise
+from dpnoise.noise.base import Noise
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.k_norm import KNorm
 from dpnoise.sensitivity.base import Sensitivity
 
@@ -31,7 +33,7 @@ FALSE_ALARM = 1e-3
 
 def audit_noise(
     noise: Any,  # noqa: ANN401  (of any family, or a sequence)
-    sensitivity: Any,  # noqa: ANN401
+    sensitivity: Any = None,  # noqa: ANN401
     *,
     epsilon: float | None = None,
     delta: float = 0.0,
@@ -48,10 +50,11 @@ def audit_noise(
 
     Parameters
     ----------
-    noise : Noise, IntegerNoise, KNorm, Staircase2D, JointNoise or sequence of Noise
-        The noise that is claimed.
-    sensitivity : float, array_like of float or Sensitivity
-        As for `dpnoise.Budget.spend`.
+    noise : object
+        The noise that is claimed: of a number, a sequence of these, or of vectors; or what `best`,
+        `compare` or `calibrate_joint` found.
+    sensitivity : float, array_like of float or Sensitivity, optional
+        As for `dpnoise.Budget.spend`; none beside a result.
     epsilon : float, optional
         From 0 to 700: the noise is also claimed to keep (epsilon, delta)-DP, which its exact
         account confirms or refutes.
@@ -89,6 +92,9 @@ def audit_noise(
     True
     """
     problems = Problems("audit")
+    if sensitivity is None and hasattr(noise, "spending"):  # a result that states its set
+        noise, sensitivity = noise.noise, noise.sensitivity
+    noise = getattr(noise, "certified", noise)  # before it is rounded, for instance
     if epsilon is not None:
         problems.number("epsilon", epsilon, low=0.0, high=700.0)
     problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
@@ -100,6 +106,8 @@ def audit_noise(
     total, rng = read_size(problems, size), read_generator(problems, seed)
     claim = noise_claim(problems, noise, sensitivity)
     problems.raise_if_any()
+    if isinstance(noise, Noise | IntegerNoise) and isinstance(sensitivity, Sensitivity):
+        noise = [noise] * sensitivity.dimension
     shift = _shift(noise, sensitivity)
 
     def pair(count: int) -> tuple[Array, Array]:
@@ -150,9 +158,10 @@ def _shift(noise: Any, sensitivity: Any) -> Array:  # noqa: ANN401
     For independent noise the corner of the box; for joint noise an extreme point of its ball, from
     which symmetries lead to all others.
     """
+    if isinstance(sensitivity, Sensitivity):
+        return sensitivity.extreme_point
     if isinstance(noise, JointNoise):
-        size = 1.0 if isinstance(sensitivity, Sensitivity) else float(sensitivity)
-        return size * noise.ball.extreme_point
+        return float(sensitivity) * noise.ball.extreme_point
     if hasattr(noise, "dimension"):
         shift = np.zeros(noise.dimension)
         cube = isinstance(noise, KNorm) and noise.norm == np.inf

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
+from dpnoise.privacy.coordinates import is_vouched
+from dpnoise.privacy.odometer.in_set import integer_ledger
+from dpnoise.privacy.odometer.ledger import Ledger, guaranteed, stated
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
@@ -114,3 +117,23 @@ class Calibration:
         if self.sensitivity is None or self.epsilon is None:
             return None
         return self.sensitivity.promise(self.epsilon, self.delta)
+
+    def spending(self) -> Ledger:
+        """What one release costs a `Budget`: all its coordinates, and the guarantee certified.
+
+        A ValueError is raised if it is not known what was asked for.
+        """
+        ball = self.sensitivity
+        if ball is not None and self.epsilon is not None:
+            found = integer_ledger([self.noise] * ball.dimension, ball)
+            found = found or guaranteed(self.epsilon, self.delta)
+            one = stated(self.epsilon, self.delta)
+            return replace(found, relation=ball.relation, stated=one)
+        if self.budget is None:
+            message = "budget: noise: expected the result of `calibrate`, got one without `budget`"
+            raise ValueError(message)
+        epsilon, _, sensitivity, dimension = self.budget
+        share = self.noise, float(sensitivity)
+        if not is_vouched({share: 1}):
+            return guaranteed(epsilon, self.delta)
+        return Ledger({share: dimension}, stated=stated(epsilon, self.delta))

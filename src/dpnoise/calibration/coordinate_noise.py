@@ -11,7 +11,8 @@ coordinate's update by up to its lambda_i.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ from dpnoise.noise._arrays import floats
 from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.odometer.ledger import Ledger, stated
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, eta_from_dp, transition_for_cost, zcdp
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class CoordinateNoise:
         the exact profile of the composition. At most the epsilon asked for.
     delta : float
         As asked for.
+    releases : int
+        The number K L of releases that the account is for.
     """
 
     mechanism: str
@@ -62,10 +66,25 @@ class CoordinateNoise:
     eta: float
     epsilon: float
     delta: float
+    releases: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        """A unit noise that no `Budget` takes for a release by itself."""
+        object.__setattr__(self, "unit", self._part(self.unit))
+
+    def _part(self, noise: Noise) -> Noise:
+        """A noise that says of how many releases it is one."""
+        noise = copy(noise)
+        object.__setattr__(noise, "one_of", self.releases)
+        return noise
+
+    def spending(self) -> Ledger:
+        """What all releases together cost a `Budget`."""
+        return Ledger({(self.unit, 1.0): self.releases}, stated=stated(self.epsilon, self.delta))
 
     def scaled(self, sensitivity: float) -> Noise:
         """The noise of a release with this sensitivity: lambda_i times the unit noise."""
-        return self.unit.scaled(sensitivity)
+        return self._part(self.unit.scaled(sensitivity))
 
 
 def coordinate_noise(
@@ -166,7 +185,9 @@ def coordinate_noise(
     if not kept:
         message = f"{mechanism} noise: the account of {unit!r} exceeds epsilon={epsilon!r}"
         raise RuntimeError(message)
-    return CoordinateNoise(mechanism, unit, bound.xi, bound.eta, certified, float(delta))
+    return CoordinateNoise(
+        mechanism, unit, bound.xi, bound.eta, certified, float(delta), releases=releases
+    )
 
 
 def _minimum_variance(

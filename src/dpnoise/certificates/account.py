@@ -31,7 +31,6 @@ from dpnoise.certificates.bounds import (
     response_delta,
     weights_of,
 )
-from dpnoise.certificates.sizes import projected, size_in_norm
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
@@ -42,6 +41,7 @@ from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.noise.staircase_2d import Staircase2D
 from dpnoise.sensitivity.balls import L1, L2, LInf
+from dpnoise.sensitivity.sizes import projected, size_in_norm
 
 if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity

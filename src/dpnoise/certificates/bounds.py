@@ -19,7 +19,6 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
 from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
-from dpnoise.certificates.sizes import MOST_UNEQUAL, sides
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.gaussian import Gaussian
@@ -34,6 +33,7 @@ from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.box import Box
 from dpnoise.sensitivity.integer_points import read_parts
 from dpnoise.sensitivity.power_sums import root_above
+from dpnoise.sensitivity.sizes import MOST_UNEQUAL, sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

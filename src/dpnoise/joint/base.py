@@ -6,22 +6,26 @@ uniform in D and the *layer* T independent of it. Moments and samples follow fro
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from dpnoise.noise._arrays import draws
+from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.sizes import size_in_norm
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
+    from dpnoise.noise.k_norm import Spherical
+    from dpnoise.privacy.odometer.ledger import Ledger
 
 
 def check_ball(problems: Problems, ball: object) -> None:
@@ -59,12 +63,28 @@ class JointNoise(ABC):
     def scaled(self, factor: float) -> Self:
         """The distribution of `factor` X, for a positive factor."""
 
-    def dominating(self, size: float) -> tuple[Noise, float] | Fraction | None:  # noqa: ARG002
+    def dominating(
+        self,
+        size: Fraction,  # noqa: ARG002
+    ) -> tuple[Noise, float] | Spherical | Fraction | None:
         """What dominates this noise for the set `size` times its ball, None if that is not known.
 
-        Noise of one number with its sensitivity, or a pure epsilon.
+        Noise of one number with its sensitivity, K-norm noise in an l2 norm, or a pure epsilon.
         """
         return None
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set; None if that is not known.
+
+        A ValueError is raised if the noise protects no multiple of the set, or has other
+        coordinates.
+        """
+        fits = ball.dimension == self.dimension
+        size = size_in_norm(ball.geometry, self.ball) if fits else math.inf
+        if size == math.inf:
+            message = f"budget: noise: expected some for each coordinate of {ball!r}, got {self!r}"
+            raise ValueError(message)
+        return dominated_ledger(self, Fraction(size))
 
     @property
     def dimension(self) -> int:

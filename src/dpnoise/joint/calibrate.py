@@ -14,6 +14,7 @@ from dpnoise.joint.base import check_ball
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.search import Search, best_power, pure_scale, staircase, truncated_scale
 from dpnoise.joint.staircase import check_steps
+from dpnoise.privacy.odometer.releases import spending_of
 from dpnoise.sensitivity.convert import as_sensitivity
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.joint.base import JointNoise
+    from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 
 _MIN_DELTA = 1e-250
@@ -61,6 +63,10 @@ class JointCalibration:
     def promise(self) -> str:
         """The guarantee in one sentence, with the relation that the set states."""
         return self.sensitivity.promise(self.epsilon, self.delta)
+
+    def spending(self) -> Ledger:
+        """What one release costs a `Budget`: by the account of the noise, and as certified."""
+        return spending_of(self.noise, self.sensitivity, self.epsilon, self.delta)
 
     @property
     def variances(self) -> Array:

@@ -22,7 +22,8 @@ from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.uncovered import Uncovered, relative_error
+from dpnoise.joint.uncovered import Uncovered
+from dpnoise.privacy.spherical import relative_error
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

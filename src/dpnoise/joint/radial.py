@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -23,7 +24,13 @@ from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.joint.base import JointNoise, check_ball
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.k_norm import Spherical
 from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.rational import as_double_above
+from dpnoise.sensitivity.balls import L2
+from dpnoise.sensitivity.ellipsoid import Ellipsoid
+from dpnoise.sensitivity.power_sums import root_above
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -94,10 +101,20 @@ class RadialNoise(JointNoise):
         with np.errstate(over="ignore"):
             return float(np.float64(self.bound / self.scale) ** self.power)
 
-    def dominating(self, size: float) -> tuple[Laplace, float] | None:
-        """Laplace noise for K-norm noise (docs/joint-noise.md, section 4)."""
-        plain = self.power == 1.0 and self.bound == math.inf
-        return (Laplace(self.scale), size) if plain else None
+    def dominating(self, size: Fraction) -> tuple[Laplace | Gaussian, float] | Spherical | None:
+        """Laplace noise for K-norm noise (docs/joint-noise.md, section 4), itself in an l2 norm.
+
+        Generalised gamma noise of power 2 in an l2 norm is Gaussian, sigma = scale / sqrt 2.
+        """
+        K, spherical = self.ball.active_dimension, isinstance(self.ball, L2 | Ellipsoid)
+        if self.bound < math.inf or self.power not in {1.0, 2.0}:
+            return None
+        if self.power == 2.0:
+            mu = root_above(2 * (size / Fraction(self.scale)) ** 2)
+            return (Gaussian(1.0), as_double_above(mu)) if spherical else None
+        if spherical and K > 1:
+            return Spherical(K, Fraction(self.scale) / size)
+        return Laplace(self.scale), as_double_above(size)
 
     def _log_radial(self, r: Array) -> Array:
         """The log density at norm `r`."""

@@ -86,9 +86,9 @@ class NormStaircase(JointNoise):
     epsilon: float
     gamma: float
 
-    def dominating(self, size: float) -> Fraction:
+    def dominating(self, size: Fraction) -> Fraction:
         """The pure epsilon, that of a step for each one crossed."""
-        return Fraction(self.epsilon) * math.ceil(Fraction(size))
+        return Fraction(self.epsilon) * math.ceil(size)
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as floats."""

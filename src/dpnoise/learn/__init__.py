@@ -15,7 +15,11 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.learn.grid_search import GridSearchPrice, grid_search_price
     from dpnoise.learn.pca import dp_pca
     from dpnoise.learn.pipelines import leaking_steps
-    from dpnoise.learn.privacy_warnings import LargeDeltaWarning, PrivacyLeakWarning
+    from dpnoise.learn.privacy_warnings import (
+        LargeDeltaWarning,
+        PrivacyLeakWarning,
+        RepeatedFitsWarning,
+    )
     from dpnoise.learn.scalers import PrivateScaler, PublicScaler
     from dpnoise.learn.seeding import SeededNoiseWarning
 
@@ -28,6 +32,7 @@ _MODULES = {
     "PrivacyLeakWarning": "dpnoise.learn.privacy_warnings",
     "PrivateScaler": "dpnoise.learn.scalers",
     "PublicScaler": "dpnoise.learn.scalers",
+    "RepeatedFitsWarning": "dpnoise.learn.privacy_warnings",
     "SeededNoiseWarning": "dpnoise.learn.seeding",
     "dp_pca": "dpnoise.learn.pca",
     "grid_search_price": "dpnoise.learn.grid_search",
@@ -45,6 +50,7 @@ __all__ = [
     "PrivacyLeakWarning",
     "PrivateScaler",
     "PublicScaler",
+    "RepeatedFitsWarning",
     "SeededNoiseWarning",
     "dp_pca",
     "grid_search_price",

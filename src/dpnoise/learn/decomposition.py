@@ -9,9 +9,11 @@ import numpy as np
 
 from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
+from dpnoise.learn.charging import check_budget_setting, refuse_unfitted
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pca import ReleaseSettings, released_components
 from dpnoise.learn.pipelines import warn_behind_leaks
+from dpnoise.learn.privacy_warnings import warn_of_repeated_fits
 from dpnoise.learn.second_moment import clip_rows
 from dpnoise.learn.seeding import noise_generator
 from dpnoise.sensitivity.relation import ADD_REMOVE
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.privacy.odometer.budget import Budget
+    from dpnoise.privacy.odometer.ledger import Ledger
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,6 +46,9 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         that does not depend on the data.
     epsilon, delta, noise, allocation, relation, max_samples, random_state
         As for `dpnoise.learn.pca.dp_pca`; the relation is required.
+    budget : dpnoise.Budget, optional
+        What pays: `fit` charges it before any noise is drawn, or raises a `BudgetExceededError`.
+        Clones are charged to the same one. Without it, `budget.spend(model)` charges a fit.
 
     Attributes
     ----------
@@ -101,6 +108,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     relation: str | None = None
     max_samples: int | None = None
     random_state: int | np.random.Generator | None = None
+    budget: Budget | None = None
 
     privacy_preserving = True
 
@@ -122,12 +130,14 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         settings.check(problems, data.shape, rank, rank_name="n_components")
         problems.number("bound", self.bound, low=1e-50, high=1e50)
+        check_budget_setting(problems, self.budget, self.epsilon)
         rng = noise_generator(problems, self.random_state, self.epsilon)
         settings.warn(type(self).__name__, len(data), stacklevel=3)
         if self.epsilon != np.inf:
             warn_behind_leaks(self, stacklevel=4)
+            warn_of_repeated_fits(self, stacklevel=4)
         rows = clip_rows(data, float(self.bound))
-        released = released_components(rows, int(rank), settings, rng)
+        released = released_components(rows, int(rank), settings, rng, self.budget)
         square = float(self.bound) ** 2
         self.components_ = np.ascontiguousarray(released.components.T)
         self.eigenvalues_ = released.eigenvalues * square
@@ -135,7 +145,18 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.diagonal_scale_ = released.diagonal_scale * square
         self.off_diagonal_scale_ = released.off_diagonal_scale * square
         self.promise_ = released.promise
+        self._released = released
         return self
+
+    def spending(self) -> Ledger:
+        """What the fit costs a `Budget`, by `budget.spend(model)`.
+
+        A ValueError is raised before `fit`, and for an infinite epsilon.
+        """
+        released = getattr(self, "_released", None)
+        if released is None or released.promise is None:
+            refuse_unfitted(self)
+        return released.spending()
 
     @property
     def _n_features_out(self) -> int:

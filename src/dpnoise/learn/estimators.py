@@ -73,6 +73,9 @@ class DPLinearRegression(RegressorMixin, PrivateDescent):
     random_state : int or numpy.random.Generator, optional
         For tests and simulations on public data: anything but None raises a `SeededNoiseWarning`
         (at finite epsilon), because whoever knows it can subtract the noise.
+    budget : dpnoise.Budget, optional
+        What pays: `fit` charges it before any noise is drawn, or raises a `BudgetExceededError`.
+        Clones are charged to the same one. Without it, `budget.spend(model)` charges a fit.
     target_bound : float
         Required: targets are clipped to [-target_bound, target_bound]. Public as well.
 
@@ -174,7 +177,7 @@ class DPLogisticRegression(ClassifierMixin, PrivateDescent):
     ----------
     feature_bounds, feature_scales : as for `DPLinearRegression`
     epsilon, delta, mechanism, penalty, strength, passes, step, clip : as for `DPLinearRegression`
-    order, iterate, fit_intercept, xi_grid, random_state : as for `DPLinearRegression`
+    order, iterate, fit_intercept, xi_grid, random_state, budget : as for `DPLinearRegression`
     classes : array_like, shape (n_classes,)
         Required: the labels, at least two and public; how many records have which is protected. A
         record with another label contributes nothing.

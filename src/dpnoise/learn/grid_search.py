@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dpnoise._validation import Problems, is_integer
+from dpnoise.privacy.odometer.ledger import Ledger, guaranteed
 from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
@@ -57,13 +57,14 @@ class GridSearchPrice:
         BudgetExceededError
             If the budget does not allow it; nothing is recorded.
         """
-        releases = [(self.epsilon, self.delta, self.fits)]
+        budget.spend(self)
+
+    def spending(self) -> Ledger:
+        """What all fits, and all noisy scores, cost a `Budget`."""
+        total = Ledger().plus(guaranteed(self.epsilon, self.delta), self.fits)
         if self.score_epsilon is not None:
-            releases.append((self.score_epsilon, 0.0, self.scores))
-        trial = copy.copy(budget)
-        for one in (trial, budget):  # all or nothing
-            for epsilon, delta, times in releases:
-                one.spend_dp(epsilon, delta, times, relation=REPLACE_ONE)
+            total = total.plus(guaranteed(self.score_epsilon, 0.0), self.scores)
+        return replace(total, relation=REPLACE_ONE)
 
 
 def grid_search_price(

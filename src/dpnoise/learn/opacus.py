@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from dpnoise._extras import imports_of
+from dpnoise._validation import Problems
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.privacy.odometer.budget import Budget
+from dpnoise.privacy.odometer.ledger import Ledger, read_sampled
+from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 
 with imports_of("opacus"):
@@ -79,13 +83,25 @@ class BudgetAccountant(IAccountant):
             If an argument or a step is out of range, or epsilon is above 1e4.
         """
         budget = Budget(_MOST_EPSILON, delta, relation=self.relation)
-        for multiplier, rate, steps in self.history:
-            if rate < 1.0:
-                budget.spend(Gaussian(multiplier), 1.0, times=steps, sampling=rate)
-            else:
-                size = 1.0 if self.relation == ADD_REMOVE else 2.0
-                budget.spend(Gaussian(multiplier), size, times=steps)
+        budget.spend(self)
         return budget.epsilon_of()
+
+    def spending(self) -> Ledger:
+        """What all steps so far cost a `Budget`, by `budget.spend(accountant)`.
+
+        A ValueError is raised if a step is out of range.
+        """
+        problems, total = Problems("budget"), Ledger()
+        size = 1.0 if self.relation == ADD_REMOVE else 2.0
+        for multiplier, rate, steps in self.history:
+            noise = Gaussian(multiplier)
+            if rate < 1.0:
+                one = read_sampled(problems, noise, 1.0, rate)
+            else:
+                one = read_release(problems, noise, size)
+            problems.raise_if_any()
+            total = total.plus(one, steps)
+        return replace(total, relation=self.relation)
 
     def __len__(self) -> int:
         """The number of steps."""

@@ -11,7 +11,8 @@ private for samples that are not spread over the features.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,19 +20,25 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.learn.missing_values import convert_with_nan, real_numbers, refuse_mask
-from dpnoise.learn.pca_noise import ALLOCATIONS, NOISES, second_moment_scales
+from dpnoise.learn.pca_noise import ALLOCATIONS, NOISES, maximum_loss, second_moment_scales
 from dpnoise.learn.privacy_warnings import warn_of_large_delta
 from dpnoise.learn.second_moment import clip_rows, dominant, symmetric
 from dpnoise.learn.seeding import noise_generator
 from dpnoise.noise import Gaussian, Laplace
+from dpnoise.privacy.coordinates import is_vouched
+from dpnoise.privacy.odometer.ledger import guaranteed
 from dpnoise.sensitivity.relation import ADD_REMOVE, promise, require_relation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+    from dpnoise.privacy.coordinates import Shares
+    from dpnoise.privacy.odometer.budget import Budget
+    from dpnoise.privacy.odometer.ledger import Ledger
 
-_NOISE = {"gaussian": Gaussian, "laplace": Laplace}
+_NOISE: dict[str, type[Gaussian | Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
+_UP = 1.0 + 2.0**-46  # more than the rounding of a distance
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,14 @@ class PrivateComponents:
     diagonal_scale: float
     off_diagonal_scale: float
     promise: str | None
+    _cost: Ledger | None = field(default=None, repr=False, compare=False)
+
+    def spending(self) -> Ledger:
+        """What the release costs a `Budget`, by its exact account; needs a finite epsilon."""
+        if self._cost is None:
+            message = "budget: noise: expected a release with noise, got one of infinite epsilon"
+            raise ValueError(message)
+        return self._cost
 
 
 @dataclass(frozen=True)
@@ -112,6 +127,20 @@ class ReleaseSettings:
             return None
         delta = self.delta if self.noise == "gaussian" else 0.0
         return promise(self.relation, "in one row", self.epsilon, delta)
+
+    def spending(self, features: int, scales: tuple[float, float]) -> Ledger:
+        """What the noise of given scales costs, before it is enlarged for rounding.
+
+        The noise of a matrix counts by its largest weighted l2 or l1 distance, as Gaussian or
+        Laplace noise of one number (docs/budget.md).
+        """
+        size = maximum_loss(features, *scales, noise=self.noise, neighbouring=self.stated) * _UP
+        delta = self.delta if self.noise == "gaussian" else 0.0
+        found = guaranteed(float(self.epsilon), float(delta))
+        shares: Shares = {(_NOISE[self.noise](1.0), size): 1}
+        if is_vouched(shares):
+            found = replace(found, shares=shares, failure=Fraction(0))
+        return replace(found, relation=self.stated)
 
     def warn(self, subject: str, rows: int, *, stacklevel: int) -> None:
         """Warning of a delta above one in the public number of rows, of checked settings."""
@@ -217,7 +246,11 @@ def dp_pca(
 
 
 def released_components(
-    rows: Array, rank: int, settings: ReleaseSettings, rng: np.random.Generator
+    rows: Array,
+    rank: int,
+    settings: ReleaseSettings,
+    rng: np.random.Generator,
+    budget: Budget | None = None,
 ) -> PrivateComponents:
     """Release of `dp_pca` for rows from `clip_rows` and checked settings.
 
@@ -225,7 +258,7 @@ def released_components(
     """
     features = rows.shape[1]
     matrix = rows.T @ rows
-    scales = (0.0, 0.0)
+    scales, cost = (0.0, 0.0), None
     if settings.epsilon != math.inf:
         most = len(rows) if settings.max_samples is None else int(settings.max_samples)
         # A computed sum of x x' is off by at most N^2 2^-53 in Frobenius norm, at either of the
@@ -240,6 +273,9 @@ def released_components(
             delta=settings.delta,
         )
         scales = (exact[0] * rounding, exact[1] * rounding)
+        cost = settings.spending(features, exact)
+        if budget is not None:
+            budget.spend(PrivateComponents(rows, rows, rows, *scales, settings.promise, cost))
         family = _NOISE[settings.noise]
         drawn = np.zeros((features, features))
         above = np.triu_indices(features, 1)
@@ -250,4 +286,4 @@ def released_components(
     values, vectors = dominant(matrix, rank)
     largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(rank)]
     vectors = vectors * np.where(largest < 0.0, -1.0, 1.0)
-    return PrivateComponents(vectors, values, matrix, *scales, settings.promise)
+    return PrivateComponents(vectors, values, matrix, *scales, settings.promise, cost)

@@ -9,7 +9,7 @@ descent could leave single precision is decided by the noise before the data are
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,10 +24,11 @@ from dpnoise.learn.bounded_problem import (
     public_vector,
 )
 from dpnoise.learn.cd import ITERATES, ORDERS, coordinate_orders, descend
+from dpnoise.learn.charging import charge, check_budget_setting, refuse_unfitted
 from dpnoise.learn.kernel import ROUNDING
 from dpnoise.learn.missing_values import as_target, convert_with_nan, refuse_mask
 from dpnoise.learn.pipelines import warn_behind_leaks
-from dpnoise.learn.privacy_warnings import warn_of_large_delta
+from dpnoise.learn.privacy_warnings import warn_of_large_delta, warn_of_repeated_fits
 from dpnoise.learn.problem import check_penalty
 from dpnoise.learn.seeding import noise_generator
 from dpnoise.sensitivity.relation import REPLACE_ONE, promise
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
+    from dpnoise.privacy.odometer.budget import Budget
+    from dpnoise.privacy.odometer.ledger import Ledger
 
 _MAXIMUM_COUNT = 10**6  # of passes, and of values of xi
 _WEIGHTS = (
@@ -67,6 +70,7 @@ class PrivateDescent(BaseEstimator):
     fit_intercept: bool = True
     xi_grid: int = 1000
     random_state: int | np.random.Generator | None = None
+    budget: Budget | None = None
 
     privacy_preserving = True
 
@@ -92,6 +96,17 @@ class PrivateDescent(BaseEstimator):
             expected = "one of " + ", ".join(map(str, allowed))
             problems.require(np.ndim(value) == 0 and value in allowed, name, expected, value)
         check_penalty(problems, self.penalty, self.strength)
+        check_budget_setting(problems, self.budget, self.epsilon)
+
+    def spending(self) -> Ledger:
+        """What the fit costs a `Budget`: all updates of all coordinates, by `budget.spend(model)`.
+
+        A ValueError is raised before `fit`, and for an infinite epsilon.
+        """
+        noise = getattr(self, "noise_", None)
+        if noise is None:
+            refuse_unfitted(self)
+        return replace(noise.spending(), relation=REPLACE_ONE)
 
     def _read(
         self, X: ArrayLike, y: ArrayLike | None, refused: dict[str, object]
@@ -138,6 +153,7 @@ class PrivateDescent(BaseEstimator):
         if self.epsilon != math.inf:
             warn_of_large_delta(type(self).__name__, delta, len(X), "N", stacklevel=4)
             warn_behind_leaks(self, stacklevel=5)
+            warn_of_repeated_fits(self, stacklevel=5)
         problems_of = [
             bounded_problem(
                 X,
@@ -175,6 +191,7 @@ class PrivateDescent(BaseEstimator):
                 grid=self.xi_grid,
             )
             self.promise_ = promise(REPLACE_ONE, "in one record", self.epsilon, delta)
+            charge(self)
             unit = self.noise_.unit.rvs(shape, rng) * rounding
         farthest = max(
             farthest_fit(

@@ -9,7 +9,7 @@ numbers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -17,12 +17,15 @@ import numpy as np
 from dpnoise._extras import imports_of
 from dpnoise._validation import Problems
 from dpnoise.allocation.allocate import allocate
+from dpnoise.learn.charging import charge, check_budget_setting, refuse_unfitted
 from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pipelines import warn_behind_leaks
-from dpnoise.learn.privacy_warnings import warn_of_large_delta
+from dpnoise.learn.privacy_warnings import warn_of_large_delta, warn_of_repeated_fits
 from dpnoise.learn.seeding import noise_generator
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.laplace import Laplace
+from dpnoise.privacy.odometer.ledger import guaranteed
+from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.sensitivity.relation import REPLACE_ONE, promise
 
 with imports_of("learn"):
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
+    from dpnoise.privacy.odometer.budget import Budget
+    from dpnoise.privacy.odometer.ledger import Ledger
 
 _LIMIT = 1e15
 
@@ -145,6 +150,8 @@ class PrivateScaler(BoundedScaler):
         of what follows.
     random_state : int or numpy.random.Generator, optional
         For tests and simulations on public data, as for `DPLinearRegression`.
+    budget : dpnoise.Budget, optional
+        Charged by `fit` before any noise is drawn, as for `DPLinearRegression`.
 
     Attributes
     ----------
@@ -191,8 +198,19 @@ class PrivateScaler(BoundedScaler):
     delta: float | None = None
     limit: float = 5.0
     random_state: int | np.random.Generator | None = None
+    budget: Budget | None = None
 
     privacy_preserving = True
+
+    def spending(self) -> Ledger:
+        """What the fit costs a `Budget`: a noisy number for each moment, by `budget.spend(model)`.
+
+        A ValueError is raised before `fit`, and for an infinite epsilon.
+        """
+        cost: Ledger | None = getattr(self, "_cost", None)
+        if cost is None:
+            refuse_unfitted(self)
+        return cost
 
     @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
@@ -206,6 +224,7 @@ class PrivateScaler(BoundedScaler):
             problems.number("delta", self.delta, low=0.0, high=1.0, open_high=True)
         problems.require(len(values) >= 2, "X", "at least 2 samples", f"{len(values)} sample")
         problems.number("limit", self.limit, low=1.0 / _LIMIT, high=_LIMIT)
+        check_budget_setting(problems, self.budget, self.epsilon)
         rng = noise_generator(problems, self.random_state, self.epsilon)
         size, features = values.shape
         delta = size**-2.0 if self.delta is None else float(self.delta)
@@ -213,11 +232,12 @@ class PrivateScaler(BoundedScaler):
         unit = np.clip((np.where(np.isfinite(values), values, middle) - middle) / half, -1.0, 1.0)
         means = np.concatenate([unit.mean(axis=0), (unit**2).mean(axis=0)])
         smallest = np.zeros(features)
-        self.noise_scales_, self.promise_ = None, None
+        self.noise_scales_, self.promise_, self._cost = None, None, None
         if self.epsilon != math.inf:
             name = type(self).__name__
             warn_of_large_delta(name, delta, size, "N", stacklevel=3)
             warn_behind_leaks(self, stacklevel=4)
+            warn_of_repeated_fits(self, stacklevel=4)
             kind: type[Gaussian | Laplace] = Gaussian if delta > 0.0 else Laplace
             # A computed mean of N numbers up to 1 is off by at most N 2^-53 at either neighbour.
             rounding = 1.0 + float(size) ** 2 * 2.0**-51
@@ -227,6 +247,8 @@ class PrivateScaler(BoundedScaler):
                 sensitivities, noise=family, epsilon=float(self.epsilon), delta=delta
             )
             self.promise_ = promise(REPLACE_ONE, "in one record", float(self.epsilon), delta)
+            self._cost = self._spent(kind, sensitivities, delta)
+            charge(self)
             standard: Noise = kind(1.0)
             means += self.noise_scales_ * standard.rvs(2 * features, rng)
             smallest = self.noise_scales_[features:] * standard.std()
@@ -235,6 +257,15 @@ class PrivateScaler(BoundedScaler):
         self.mean_ = middle + half * centre
         self.scale_ = half * np.where(spread > 0.0, spread, 1.0)
         return self
+
+    def _spent(self, kind: type[Gaussian | Laplace], sensitivities: Array, delta: float) -> Ledger:
+        """The ledger of a fit, which has the relation of replaced records."""
+        problems = Problems("budget")
+        noises = [kind(scale) for scale in self.noise_scales_.tolist()]  # type: ignore[union-attr]
+        found = read_release(problems, noises, sensitivities.tolist())
+        promised = guaranteed(float(self.epsilon), delta)
+        found = promised if problems.found else replace(found, stated=promised.stated)
+        return replace(found, relation=REPLACE_ONE)
 
     @np.errstate(all="ignore")
     def transform(self, X: ArrayLike) -> Array:

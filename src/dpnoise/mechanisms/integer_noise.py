@@ -29,6 +29,7 @@ from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise._arrays import draws, points
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.staircase import Staircase
+from dpnoise.privacy.odometer.in_set import integer_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.mechanisms.vector_noise import RealVectorNoise
     from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.odometer.ledger import Ledger
+    from dpnoise.sensitivity.base import Sensitivity
 
     Seed = int | np.random.Generator | None
     Size = int | tuple[int, ...] | None
@@ -79,6 +82,10 @@ class IntegerVector:
     def certified(self) -> IntegerNoise | tuple[IntegerNoise, ...]:
         """What `certify` and `Budget.spend` count: one noise where all are the same."""
         return self.noises[0] if len(set(self.noises)) == 1 else self.noises
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set of integers; None if that is not known."""
+        return integer_ledger(self.noises, ball)
 
     @cached_property
     def _groups(self) -> dict[IntegerNoise, IntArray]:
@@ -147,6 +154,10 @@ class RoundedNoise:
     def certified(self) -> RealVectorNoise:
         """What `certify` and `Budget.spend` count: the noise before rounding."""
         return self.real
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What the noise before rounding costs, for a set; None if that is not known."""
+        return self.real.spending_in(ball)
 
     def rvs(self, size: Size = None, random_state: Seed = None) -> WordArray:
         """Independent vectors of integers, shape (*size, K); arguments as for `Noise.rvs`."""

@@ -12,6 +12,7 @@ import numpy as np
 from dpnoise._equality import EqualByValue
 from dpnoise._shown import axes_or_new, data_frame, html_table
 from dpnoise.mechanisms.marginals import marginals
+from dpnoise.privacy.odometer.releases import spending_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.mechanisms.request import Request
     from dpnoise.mechanisms.vector_noise import VectorNoise
+    from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 
 LEVEL = 0.95
@@ -86,6 +88,10 @@ class Mechanism(EqualByValue):
     def promise(self) -> str:
         """The guarantee in one sentence; it says so if the set states no relation."""
         return self.sensitivity.promise(self.epsilon, self.delta)
+
+    def spending(self) -> Ledger:
+        """What one release costs a `Budget`: by the account of the noise, and as certified."""
+        return spending_of(self.noise, self.sensitivity, self.epsilon, self.delta)
 
     @cached_property
     def variances(self) -> Array:

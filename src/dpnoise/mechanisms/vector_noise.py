@@ -13,6 +13,9 @@ import numpy as np
 
 from dpnoise._equality import EqualByValue
 from dpnoise.noise._arrays import draws, points
+from dpnoise.privacy.odometer.in_set import independent_ledger
+from dpnoise.privacy.odometer.ledger import Ledger
+from dpnoise.sensitivity.sizes import projected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.noise.base import Noise
+    from dpnoise.sensitivity.base import Sensitivity
 
     Seed = int | np.random.Generator | None
     Size = int | tuple[int, ...] | None
@@ -38,6 +42,9 @@ class VectorNoise(Protocol):
 
     def var(self) -> Array:
         """The variance of each coordinate, shape (K,)."""
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set; None if that is not known."""
 
 
 class RealVectorNoise(VectorNoise, Protocol):
@@ -75,6 +82,10 @@ class IndependentNoise(EqualByValue):
     def dimension(self) -> int:
         """The number K of coordinates."""
         return self.scales.size
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set; None if that is not known."""
+        return independent_ledger(self.unit, self.scales, ball)
 
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
@@ -122,6 +133,22 @@ class BlockNoise(EqualByValue):
         """The sizes of the blocks."""
         sizes = [indices.size for indices, _ in self.blocks]
         return f"BlockNoise(sizes={sizes}, dimension={self.dimension})"
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set: all blocks together; None if not known."""
+        covered = np.zeros(self.dimension, dtype=bool)
+        for indices, _ in self.blocks:
+            covered[indices] = True
+        if ball.dimension != self.dimension or bool(np.any(ball.active & ~covered)):
+            message = f"budget: noise: expected some for each coordinate of {ball!r}, got {self!r}"
+            raise ValueError(message)
+        total = Ledger()
+        for indices, noise in self.blocks:
+            part = noise.spending_in(projected(ball.geometry, indices.tolist()))
+            if part is None:
+                return None
+            total = total.plus(part, 1)
+        return total
 
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""

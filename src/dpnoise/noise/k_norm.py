@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy import special
@@ -19,11 +20,27 @@ from scipy import special
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import draws, points
 from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.rational import as_double_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
+
+
+class Spherical(NamedTuple):
+    """K-norm noise in the l2 norm, or that of an ellipsoid, for a sensitivity of 1 in that norm.
+
+    Attributes
+    ----------
+    dimension : int
+        The number K of coordinates, above 1.
+    scale : Fraction
+        The scale.
+    """
+
+    dimension: int
+    scale: Fraction
 
 
 @dataclass(frozen=True)
@@ -70,13 +87,15 @@ class KNorm:
         problems.raise_if_any()
         return type(self)(self.norm, self.dimension, factor * self.scale)
 
-    def dominating(self, size: float) -> tuple[Laplace, float]:
-        """Noise of one number and its sensitivity that dominate this noise at a sensitivity.
+    def dominating(self, size: Fraction) -> tuple[Laplace, float] | Spherical:
+        """What dominates this noise at a sensitivity in its norm.
 
-        docs/joint-noise.md, section 4, for any norm; for the l1 and the l-infinity norm they are
-        exactly as private.
+        Noise of one number with its sensitivity, exactly as private for the l1 and the l-infinity
+        norm (docs/joint-noise.md, section 4); the noise itself for the l2 norm.
         """
-        return Laplace(self.scale), size
+        if self.norm == 2.0 and self.dimension > 1:
+            return Spherical(self.dimension, Fraction(self.scale) / size)
+        return Laplace(self.scale), as_double_above(size)
 
     def _log_ball(self) -> float:
         """The logarithm of the volume of the unit ball."""

@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._validation import is_integer
+from dpnoise._validation import Problems, is_integer
 from dpnoise.noise.base import Noise
 from dpnoise.noise.discrete_staircase import DiscreteStaircase
 from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.inversion.loss import canonical
+from dpnoise.privacy.lattice.listed import ListedLoss
 from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, cells_of
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from dpnoise._validation import Problems
-
-    Shares = dict[tuple[Noise | IntegerNoise, float], int]
+    Shares = dict[tuple[Any, float], int]  # of Noise, IntegerNoise or ListedLoss
     Groups = list[tuple[Any, int]]  # of Noise or IntegerStep
 
 _MOST_COPIES, _MOST_LISTED, _MOST_DIFFERENT = 10**8, 10**6, 10**5
@@ -109,6 +108,14 @@ def _good_share(problems: Problems, noise: object, size: float, label: str) -> b
     return True
 
 
+def is_vouched(shares: Shares) -> bool:
+    """Whether the accounts vouch for all coordinates, by the rules of `read_shares`."""
+    problems = Problems("coordinates")
+    return all(_good_share(problems, noise, size, "") for noise, size in shares) and (
+        not problems.found
+    )
+
+
 def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
     """Check for staircases and histograms that several coordinates cannot have."""
     for noise, size in shares:
@@ -134,9 +141,10 @@ def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
 
 def equal_groups(shares: Shares) -> Groups:
     """The different noises in units of the sensitivity, and how many coordinates have each."""
-    groups: dict[tuple[str, ...], tuple[Any, int]] = {}
+    groups: dict[tuple[Any, ...], tuple[Any, int]] = {}
     for (noise, size), count in shares.items():
-        key, scaled = canonical(noise, size)
+        own = isinstance(noise, ListedLoss)
+        key, scaled = ((noise,), noise) if own else canonical(noise, size)
         found, before = groups.get(key, (scaled, 0))
         groups[key] = found, before + count
     return list(groups.values())

@@ -28,6 +28,7 @@ from dpnoise.privacy.inversion.loss import IntegerStep, coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.composed import composed_bounds
+from dpnoise.privacy.lattice.listed import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.scalar.histogram import HistogramShift
 from dpnoise.privacy.scalar.shift import shifted
@@ -50,6 +51,7 @@ _MIN_RTOL = 1e-10
 _MOST_EPSILON = 1e99
 # What a call may take, roughly, and the different coordinates from which on they are grouped.
 _SECONDS = 8.0
+_LISTED_SIZE = 15  # log2 of the lattice of losses that are on one already
 _MOST_DIFFERENT, _MOST_GROUPS = 10_000, 3000
 # Closed forms: their relative error, with a margin.
 _CLOSED_ERROR = 1e-11
@@ -92,8 +94,11 @@ def _closed(log_delta: Array, error: Array | float) -> VectorProfile:
     return VectorProfile(log_delta - error, log_delta, np.minimum(log_delta + error, 0.0))
 
 
-def _one(noise: AnyNoise, size: float, epsilon: Array) -> VectorProfile:
+def _one(noise: AnyNoise | ListedLoss, size: float, epsilon: Array) -> VectorProfile:
     """The profile of a single coordinate."""
+    if isinstance(noise, ListedLoss):
+        high = noise.log_delta(epsilon)
+        return VectorProfile(np.full_like(high, -math.inf)[()], high[()], high[()])
     pair = shifted(noise, size)
     if isinstance(pair, UnimodalShift | HistogramShift):
         low, high = (
@@ -125,7 +130,7 @@ def loss_transform(groups: Groups) -> LossTransform:
 
 def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
     """The profile of several coordinates."""
-    listed = any(isinstance(noise, Histogram) for noise, _ in groups)
+    listed = any(isinstance(noise, Histogram | ListedLoss) for noise, _ in groups)
     known = all(noise.log_concave or isinstance(noise, Staircase) for noise, _ in groups)
     if not listed and not known:
         low, high = composed_bounds(groups, epsilon)
@@ -151,7 +156,8 @@ def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
 
 def _by_lattice(groups: Groups, epsilon: Array) -> VectorProfile:
     """The bounds of the finest lattice that takes a few seconds."""
-    sizes = [2**k for k in range(18, 12, -1)]
+    listed = any(isinstance(noise, ListedLoss) for noise, _ in groups)  # rounded already
+    sizes = [2**k for k in range(_LISTED_SIZE if listed else 18, 12, -1)]
     count = max(epsilon.size, 1)
     fine = [size for size in sizes if lattice_seconds(len(groups), count, size) <= _SECONDS]
     if fine:

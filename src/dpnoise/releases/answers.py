@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,13 +10,15 @@ import numpy as np
 
 from dpnoise._equality import EqualByValue
 from dpnoise._shown import axes_or_new, data_frame, html_table
+from dpnoise._validation import Problems
 from dpnoise.calibration.budget import check_budget
 from dpnoise.privacy.odometer.budget import Budget
+from dpnoise.privacy.odometer.ledger import Ledger, guaranteed
+from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.sensitivity.relation import joined, promise, require_relation
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise._validation import Problems
     from dpnoise.releases.entropy import Entropy
 
 
@@ -38,6 +40,16 @@ class Entry(EqualByValue):
     sensitivity: Any = None
     epsilon: float = 0.0
     relation: str = field(kw_only=True)
+
+    def spending(self) -> Ledger:
+        """What it costs a `Budget`, with its relation."""
+        problems = Problems("budget")
+        if self.noise is None:
+            found = guaranteed(self.epsilon, 0.0)
+        else:
+            found = read_release(problems, self.noise, self.sensitivity)
+        problems.raise_if_any()
+        return replace(found, relation=self.relation)
 
     def spend(self, budget: Budget) -> None:
         """Charge it to a budget; refused as by `Budget.spend`."""
@@ -163,6 +175,10 @@ class Released(EqualByValue):
         ax.set_xticks(places, self._cells)
         ax.set_ylabel("value")
         return ax
+
+    def spending(self) -> Ledger:
+        """What it costs a `Budget`, if it was not charged to one already."""
+        return self.entry.spending()
 
 
 class Request(NamedTuple):

@@ -178,6 +178,11 @@ class AtMost(Sensitivity):
         return np.full(self.of, self.each * float(self._moments[1]))
 
     @property
+    def alike(self) -> bool:
+        """True: all extreme points are one with coordinates permuted and signs changed."""
+        return True
+
+    @property
     def extreme_point(self) -> Array:
         """The first m coordinates moved by `each`, shape (K,)."""
         return np.where(np.arange(self.of) < self.m, self.each, 0.0)

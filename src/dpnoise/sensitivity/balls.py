@@ -120,6 +120,11 @@ class L1(_Ball):
         return np.full(self.of, self.radius / (self.of + 1.0))
 
     @property
+    def alike(self) -> bool:
+        """True: all extreme points are one with coordinates permuted and signs changed."""
+        return True
+
+    @property
     def extreme_point(self) -> Array:
         """The vertex on the first axis, shape (K,)."""
         return self._first_axis()
@@ -290,6 +295,11 @@ class LInf(_Ball):
     def mean_abs(self) -> Array:
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         return np.full(self.of, 0.5 * self.radius)
+
+    @property
+    def alike(self) -> bool:
+        """True: all extreme points are one with coordinates permuted and signs changed."""
+        return True
 
     @property
     def extreme_point(self) -> Array:

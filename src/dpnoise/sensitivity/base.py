@@ -273,6 +273,11 @@ class Sensitivity(ABC):
         return np.abs(x)
 
     @property
+    def alike(self) -> bool:
+        """Whether all extreme points are one, its coordinates permuted and their signs changed."""
+        return False
+
+    @property
     def active(self) -> BoolArray:
         """Which coordinates can change at all, shape (K,)."""
         return np.asarray(self.box > 0.0)

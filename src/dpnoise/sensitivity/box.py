@@ -96,6 +96,11 @@ class Box(Sensitivity):
         return 0.5 * self.box
 
     @property
+    def alike(self) -> bool:
+        """True: all extreme points are one with coordinates permuted and signs changed."""
+        return True
+
+    @property
     def extreme_point(self) -> Array:
         """The corner with positive coordinates, shape (K,)."""
         return self.box

@@ -335,8 +335,8 @@ def test_what_depends_on_one_value_is_caught(fault, pair):
 def test_the_number_of_rows_in_the_scales_is_caught(monkeypatch):
     plain = decomposition.released_components
 
-    def leaky(rows, rank, settings, rng):
-        return plain(rows, rank, replace(settings, max_samples=len(rows)), rng)
+    def leaky(rows, rank, settings, *rest):
+        return plain(rows, rank, replace(settings, max_samples=len(rows)), *rest)
 
     monkeypatch.setattr(decomposition, "released_components", leaky)
     model = DPPCA(relation="add-remove", max_samples=100, **COMPONENTS)

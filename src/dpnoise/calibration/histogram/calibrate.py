@@ -23,6 +23,7 @@ from dpnoise.calibration.histogram.grids import (
     searched_by_std,
 )
 from dpnoise.calibration.histogram.search import Target
+from dpnoise.privacy.odometer.ledger import Ledger, stated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +57,11 @@ class HistogramCalibration:
     delta: float
     variance: float
     dimension: int
+
+    def spending(self) -> Ledger:
+        """What the K releases cost a `Budget`, at the sensitivity that was asked for."""
+        share = self.noise, self.noise.sensitivity
+        return Ledger({share: self.dimension}, stated=stated(self.epsilon, self.delta))
 
 
 def _attempted(search: Callable[[], Found]) -> Found | RuntimeError:

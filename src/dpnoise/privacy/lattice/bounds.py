@@ -61,6 +61,7 @@ from dpnoise.privacy.lattice.discrete import (
     integer_values,
     listed_loss,
 )
+from dpnoise.privacy.lattice.listed import ListedLoss
 from dpnoise.privacy.lattice.nodes import UNIT, ShiftedNoise
 from dpnoise.privacy.lattice.plan import NEGLIGIBLE, Coordinate, Plan, make_plan
 from dpnoise.privacy.lattice.sums import (
@@ -80,8 +81,9 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.privacy.lattice.plan import AnyCoordinate
 
-    AnyNoise = Noise | IntegerNoise
+    AnyNoise = Noise | IntegerNoise | ListedLoss
 
+_LISTED = (Staircase, DiscreteGaussian, DiscreteLaplace, Histogram, ListedLoss)
 _MIN_SIZE, _MAX_SIZE = 2**10, 2**21
 _MOST_COPIES = 10**7
 _MOST_EPSILON = 1e9
@@ -159,15 +161,19 @@ class _Distinct(NamedTuple):
     steps: dict[Staircase, int]  # likewise
     integers: dict[tuple[IntegerNoise, float], int]
     histograms: dict[Histogram, int]  # as noise in units of the shift
+    listed: dict[ListedLoss, int]
 
     @property
     def number(self) -> int:
         """How many are different."""
-        listed = len(self.steps) + len(self.integers) + len(self.histograms)
+        listed = len(self.steps) + len(self.integers) + len(self.histograms) + len(self.listed)
         return len(self.continuous) + listed
 
     def add(self, problems: Problems, k: int, noise: AnyNoise, shift: float, copies: int) -> None:
         """A coordinate of a shift > 0; what is wrong with it is recorded."""
+        if isinstance(noise, ListedLoss):
+            self.listed[noise] = self.listed.get(noise, 0) + copies
+            return
         if isinstance(noise, IntegerNoise):
             whole = bool(whole_shift(np.asarray(shift)))
             if problems.require(whole, f"shift {k}", WHOLE, shift):
@@ -199,9 +205,9 @@ def _checked(
     """Checked coordinates and epsilon."""
     problems = Problems("lattice bounds")
     problems.require(len(shares) > 0, "shares", "at least one (noise, shift, copies)", shares)
-    distinct = _Distinct({}, {}, {}, {})
+    distinct = _Distinct({}, {}, {}, {}, {})
     for k, (noise, shift, copies) in enumerate(shares):
-        known = isinstance(noise, Staircase | DiscreteGaussian | DiscreteLaplace | Histogram)
+        known = isinstance(noise, _LISTED)
         known = known or (isinstance(noise, Noise) and noise.log_concave)
         expected = "log-concave noise, a continuous staircase or a histogram"
         problems.require(known, f"noise {k}", expected, noise)
@@ -264,6 +270,9 @@ def lattice_bounds(
         parts += [
             DiscreteCoordinate(integer_loss(noise, shift), copies)
             for (noise, shift), copies in distinct.integers.items()
+        ]
+        parts += [
+            DiscreteCoordinate(noise.discrete, copies) for noise, copies in distinct.listed.items()
         ]
         pairs = [
             (*histogram_losses(noise), copies) for noise, copies in distinct.histograms.items()

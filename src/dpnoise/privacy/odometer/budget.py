@@ -11,13 +11,9 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.privacy.odometer.exact import ExactAccount
 from dpnoise.privacy.odometer.filters import GaussianFilter, RenyiFilter
-from dpnoise.privacy.odometer.ledger import (
-    Ledger,
-    pure_release,
-    read_release,
-    read_sampled,
-    read_times,
-)
+from dpnoise.privacy.odometer.ledger import Ledger, pure_release, read_sampled, read_times
+from dpnoise.privacy.odometer.ledger_file import Entry, read_document, read_entry, written
+from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.privacy.odometer.renyi import concentrated, renyi_divergences
 from dpnoise.privacy.odometer.sampled import read_distribution
 from dpnoise.sensitivity.base import Sensitivity
@@ -123,6 +119,8 @@ class Budget:
         self.epsilon, self.delta = float(epsilon), float(delta)
         self.account, self._for_all = account, relation
         self._ledger = Ledger()
+        self._entries: list[Entry] = []
+        self._is_copy = False
         self._account: ExactAccount | GaussianFilter | RenyiFilter
         if self.delta == 0.0 or account == "exact":
             self._account = ExactAccount(self.epsilon, self.delta)
@@ -143,10 +141,101 @@ class Budget:
             f"relation={self._for_all!r})"
         )
 
+    def __str__(self) -> str:
+        """What was spent, on what, and what is left, as a table."""
+        lines = [f"budget: epsilon = {self.epsilon:g}, delta = {self.delta:g} ({self.relation})"]
+        for what, times, one in self._entries:
+            alone = self._account.epsilon_of(Ledger().plus(one, times), self.delta)
+            lines.append(f"  {times} x {what}: epsilon = {alone:.4g} alone")
+        spent, left = self.epsilon_of(), self.remaining()
+        lines.append(f"spent: epsilon = {spent:.4g} at delta = {self.delta:g}; left: {left:.4g}")
+        return "\n".join(lines)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """What was spent, in order: entries with `what` in words, `times` and the cost of `one`."""
+        return list(self._entries)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state of a copy, which shows what was spent and refuses to be charged."""
+        return {**self.__dict__, "_entries": list(self._entries), "_is_copy": True}
+
+    def __sklearn_clone__(self) -> Budget:
+        """The budget itself: clones of an estimator are charged to one and the same."""
+        return self
+
+    def to_json(self) -> str:
+        """The budget and all that was spent, as JSON with exact numbers.
+
+        Returns
+        -------
+        str
+            To be read by `from_json`.
+
+        Raises
+        ------
+        ValueError
+            If an entry is a privacy loss distribution of another package, or a user's own noise.
+        """
+        content = {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "account": self.account,
+            "relation": self._for_all,
+        }
+        return written(content, self._entries)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Budget:
+        """The budget that a text of `to_json` states, with all that was spent.
+
+        Parameters
+        ----------
+        text : str or bytes
+            What `to_json` returned.
+
+        Returns
+        -------
+        Budget
+            A budget that goes on where the other one was.
+
+        Raises
+        ------
+        ValueError
+            If the text is not of this form or version, a number is out of range, or the entries
+            exceed the budget; every problem is named.
+
+        Examples
+        --------
+        >>> from dpnoise import Budget, Laplace
+        >>> budget = Budget(1.0, relation="add-remove")
+        >>> budget.spend(Laplace(4.0), 1.0)
+        >>> Budget.from_json(budget.to_json()).remaining()
+        0.75
+        """
+        problems = Problems("budget")
+        data = read_document(problems, text)
+        problems.raise_if_any()
+        entries = [read_entry(problems, k, one) for k, one in enumerate(data["entries"])]
+        found = None
+        try:
+            names = ("epsilon", "delta", "account", "relation")
+            epsilon, delta, account, relation = (data[name] for name in names)
+            found = cls(epsilon, delta, account=account, relation=relation)
+        except ValueError as error:
+            problems.add(str(error).removeprefix("budget: "))
+        problems.raise_if_any()
+        assert found is not None  # noqa: S101  (or refused)
+        for k, (what, times, one) in enumerate(entries):
+            last = k == len(entries) - 1  # then there is most of it
+            problems = Problems(f"budget: entries[{k}]")
+            found._record(problems, one, times, what, one.relation, check=last)
+        return found
+
     def spend(
         self,
-        noise: Any,  # noqa: ANN401  (of any family, or a sequence)
-        sensitivity: float | ArrayLike | Sensitivity,
+        noise: Any,  # noqa: ANN401  (of any family, or a sequence, or a result)
+        sensitivity: float | ArrayLike | Sensitivity | None = None,
         times: int = 1,
         *,
         sampling: float | None = None,
@@ -156,16 +245,20 @@ class Budget:
 
         Parameters
         ----------
-        noise : Noise, IntegerNoise, KNorm, Staircase2D, JointNoise or sequence of Noise
-            The noise of a number, or the independent noise of each coordinate of a vector, or their
-            joint noise. K-norm noise counts as Laplace noise of one number, which is exact for
-            boxes and l1 balls, and staircases in a norm by their pure epsilon.
-        sensitivity : float, array_like of float or Sensitivity
+        noise : object
+            What `best`, `compare`, `calibrate`, `calibrate_joint`, `calibrate_histogram` or
+            `coordinate_noise` found, a fitted private estimator, or what a helper of `release`
+            returned: these state all the rest. Or the noise of a number, the independent noise of
+            each coordinate of a vector, or their joint noise. K-norm noise in the l2 norm, or that
+            of an ellipsoid, counts by its own loss, in any other norm as Laplace noise of one
+            number, which is exact for boxes and l1 balls, and staircases in a norm by their pure
+            epsilon.
+        sensitivity : float, array_like of float or Sensitivity, optional
             The largest change of the query, non-negative, or of each coordinate (an integer for
-            noise on the integers); a set that is a box says the same. For `KNorm` and `Staircase2D`
-            in their norm, for `JointNoise` its set, or a number by which that is multiplied. For
-            Gaussian noise it may be the l2 sensitivity of a vector whose coordinates all have this
-            noise.
+            noise on the integers), or a set: noise of one number is then independent for each
+            coordinate. For `KNorm` and `Staircase2D` in their norm, for joint noise a set, or a
+            number by which its own is multiplied. For Gaussian noise it may be the l2 sensitivity
+            of a vector whose coordinates all have this noise. None beside a result.
         times : int
             How many such releases, with fresh noise each, from 1 to 1e8.
         sampling : float, optional
@@ -192,9 +285,9 @@ class Budget:
             release = read_release(problems, noise, sensitivity)
         else:
             release = read_sampled(problems, noise, sensitivity, sampling)
-        of_set = sensitivity.relation if isinstance(sensitivity, Sensitivity) else None
-        stated = joined(problems, of_set, relation, "the set and relation=")
-        what = f"{count} times {noise!r} at sensitivity {sensitivity!r}"
+        own = sensitivity.relation if isinstance(sensitivity, Sensitivity) else release.relation
+        stated = joined(problems, own, relation, "the set and relation=")
+        what = repr(noise) if sensitivity is None else f"{noise!r} at sensitivity {sensitivity!r}"
         self._record(problems, release, count, what, stated)
 
     def spend_dp(
@@ -227,7 +320,7 @@ class Budget:
         count = read_times(problems, times)
         good = problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
         release = pure_release(problems, epsilon, delta) if good else Ledger()
-        what = f"{count} times ({epsilon!r}, {delta!r})-DP"
+        what = f"({epsilon!r}, {delta!r})-DP"
         self._record(problems, release, count, what, relation)
 
     def spend_distribution(
@@ -256,26 +349,42 @@ class Budget:
         problems = Problems("budget")
         release = read_distribution(problems, distribution)
         count = read_times(problems, times)
-        self._record(problems, release, count, f"{times} distributions", relation)
+        self._record(problems, release, count, "privacy loss distribution", relation)
 
     def _record(
-        self, problems: Problems, release: Ledger, times: int, what: str, relation: str | None
+        self,
+        problems: Problems,
+        release: Ledger,
+        times: int,
+        what: str,
+        relation: str | None,
+        *,
+        check: bool = True,
     ) -> None:
         """Record of a checked release with its relation, unless it exceeds the budget."""
+        if self._is_copy:
+            problems.add(
+                "budget: expected the original, whose entries are all there are, got a copy (by "
+                "copy, pickle or another process); to_json and from_json move a budget"
+            )
+        what_times = f"{times} times {what}"
         stated = self._for_all if relation is None else relation
         if require_relation(problems, stated, f"of the Budget, {IN_SET}"):
             joined(problems, self.relation, stated, "all that a Budget counts")
         if not problems.found:
             reason = self._account.refuse(release)
-            problems.require(not reason, "noise", reason, what)
+            problems.require(not reason, "noise", reason, what_times)
         problems.raise_if_any()
-        after = self._ledger.plus(replace(release, relation=stated), times)
-        if not self._account.keeps(after):
+        release = replace(release, relation=stated)
+        after = self._ledger.plus(release, times)
+        if check and not self._account.keeps(after):
             raise BudgetExceededError(
-                f"budget: {what}: expected releases within epsilon = {self.epsilon!r}, delta = "
-                f"{self.delta!r} together with what was spent before, got more; nothing was spent"
+                f"budget: {what_times}: expected releases within epsilon = {self.epsilon!r}, "
+                f"delta = {self.delta!r} together with what was spent before, got more; nothing "
+                "was spent"
             )
         self._ledger = after
+        self._entries.append(Entry(what, times, release))
 
     def epsilon_of(self, delta: float | None = None) -> float:
         """An upper bound on the epsilon of everything spent.

@@ -36,7 +36,7 @@ class ExactAccount:
         self.epsilon, self.delta = epsilon, delta
 
     def delta_of(self, ledger: Ledger, epsilon: float) -> float:
-        """An upper bound on the delta of everything at `epsilon`."""
+        """An upper bound on the delta of everything at `epsilon`, by its profile."""
         if ledger.pure <= epsilon:
             found = 0.0
         elif ledger.sampled:
@@ -46,11 +46,18 @@ class ExactAccount:
         return as_double_above(min(ledger.failure + Fraction(found), Fraction(1)))
 
     def keeps(self, ledger: Ledger) -> bool:
-        """Whether everything is within the budget."""
+        """Whether everything is within the budget, by basic composition or by its profile."""
+        basic = ledger.basic
+        if basic.epsilon <= self.epsilon and basic.delta <= self.delta:
+            return True
         return self.delta_of(ledger, self.epsilon) <= self.delta
 
     def epsilon_of(self, ledger: Ledger, delta: float) -> float:
         """An epsilon at which delta is seen not to be exceeded, close to the smallest one."""
+        basic, found = ledger.basic, self._by_profile(ledger, delta)
+        return min(found, as_double_above(basic.epsilon)) if basic.delta <= delta else found
+
+    def _by_profile(self, ledger: Ledger, delta: float) -> float:
         if ledger.failure > delta:
             return math.inf
         bar, pure = math.log(delta) if delta > 0.0 else -math.inf, as_double_above(ledger.pure)

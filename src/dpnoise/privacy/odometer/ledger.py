@@ -22,8 +22,6 @@ from dpnoise.noise.discrete_staircase import DiscreteStaircase
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.rational import as_double_above
 from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, Staircase
-from dpnoise.privacy.coordinates import read_shares
-from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from dpnoise.privacy.coordinates import Shares
 
 _MOST_TIMES = 10**8
+_SMALLEST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson samples
 
 
 class Sampled(NamedTuple):
@@ -48,6 +47,18 @@ class Given:
     distribution: Any
 
 
+class Stated(NamedTuple):
+    """A guarantee (epsilon, delta) in exact numbers; epsilon may be infinite."""
+
+    epsilon: Fraction | float
+    delta: Fraction
+
+
+def stated(epsilon: float, delta: float) -> Stated:
+    """A guarantee given by doubles."""
+    return Stated(Fraction(epsilon), Fraction(delta))
+
+
 @dataclass(frozen=True)
 class Ledger:
     """Everything released so far.
@@ -55,22 +66,31 @@ class Ledger:
     `shares` are coordinates, noise and sensitivity, with how many there are; `sampled` are releases
     of Poisson samples, and those given by their privacy loss distribution, with their number;
     `failure` is the sum of the probabilities with which a release may break what is said of it;
-    `relation` is that of all, None before the first.
+    `relation` is that of all, None before the first. `stated` is an (epsilon, delta) that was
+    proved of the whole in another way, None where there is nothing but the rest.
     """
 
     shares: Shares = field(default_factory=dict)
     failure: Fraction = Fraction(0)
     sampled: dict[Sampled | Given, int] = field(default_factory=dict)
     relation: str | None = None
+    stated: Stated | None = None
 
     def plus(self, other: Ledger, times: int) -> Ledger:
         """The ledger with `times` releases of another one, which has the same relation."""
+        first, second = self.basic, other.basic
         return Ledger(
             _sum(self.shares, other.shares, times),
             self.failure + times * other.failure,
             _sum(self.sampled, other.sampled, times),
             other.relation,
+            Stated(first.epsilon + times * second.epsilon, first.delta + times * second.delta),
         )
+
+    @property
+    def basic(self) -> Stated:
+        """An (epsilon, delta) by basic composition; epsilon is infinite where none is known."""
+        return self.stated or Stated(self.pure, self.failure)
 
     @property
     def pure(self) -> Fraction | float:
@@ -138,39 +158,12 @@ def read_times(problems: Problems, times: object) -> int:
     return 1
 
 
-def is_own_set(noise: Any, sensitivity: Sensitivity) -> bool:  # noqa: ANN401
-    """Whether joint noise has the norm of a set, whatever its relation."""
-    return sensitivity.geometry == getattr(noise, "ball", None)
-
-
-def _numbers_of(sensitivity: Any) -> Any:  # noqa: ANN401
-    """The largest changes of a set that is a box, as independent noise is accounted for.
-
-    To that noise, symmetric about 0, a set is as its hull with all signs.
-    """
-    if not isinstance(sensitivity, Sensitivity):
-        return sensitivity
-    hull = sensitivity.unconditional_hull
-    if hull.norm(hull.box) > 1.0:
-        return sensitivity
-    sides = sensitivity.box.tolist()
-    return sides if len(sides) > 1 else sides[0]
-
-
-def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401
-    """One release of a number, or of a vector with independent or joint noise."""
-    if isinstance(noise, type) or not hasattr(noise, "dominating"):
-        return Ledger(read_shares(problems, noise, _numbers_of(sensitivity), 1))
-    if isinstance(sensitivity, Sensitivity) and is_own_set(noise, sensitivity):
-        sensitivity = 1.0
-    if not problems.number("sensitivity", sensitivity, low=0.0) or sensitivity == 0:
-        return Ledger()
-    found = noise.dominating(float(sensitivity))
-    if isinstance(found, Fraction):
-        return pure_release(problems, found)
-    expected = "K-norm or staircase noise (else `spend_dp` with its epsilon and delta)"
-    problems.require(found is not None, "noise", expected, noise)
-    return Ledger(read_shares(problems, found[0], found[1], 1)) if found else Ledger()
+def guaranteed(epsilon: float, delta: float) -> Ledger:
+    """One release of which only (epsilon, delta)-DP is known."""
+    if epsilon > MAX_EPSILON:
+        return Ledger(failure=Fraction(1), stated=stated(epsilon, delta))
+    shares: Shares = {pure_share(epsilon): 1} if epsilon > 0.0 else {}
+    return Ledger(shares, Fraction(delta), stated=stated(epsilon, delta))
 
 
 def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: object) -> Ledger:
@@ -182,5 +175,15 @@ def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: o
     if not (good and size and isinstance(noise, Gaussian)):
         return Ledger()
     multiplier = math.nextafter(noise.sigma / float(sensitivity), 0.0)  # type: ignore[arg-type]
-    problems.number("sigma / sensitivity", multiplier, low=1e-3, high=1e6)
+    problems.number("sigma / sensitivity", multiplier, low=_SMALLEST, high=_MOST)
     return Ledger(sampled={Sampled(multiplier, float(rate)): 1})  # type: ignore[arg-type]
+
+
+def read_sampled_values(
+    problems: Problems, name: str, multiplier: object, rate: object
+) -> Sampled | None:
+    """A release of a Poisson sample by its two numbers, checked."""
+    good = problems.number(f"{name}.rate", rate, low=0.0, high=1.0, open_low=True)
+    if problems.number(f"{name}.multiplier", multiplier, low=_SMALLEST, high=_MOST) and good:
+        return Sampled(float(multiplier), float(rate))  # type: ignore[arg-type]  # numbers
+    return None

@@ -18,6 +18,7 @@ from dpnoise.noise.rational import as_double_above
 from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import integer_loss
+from dpnoise.privacy.lattice.listed import ListedLoss
 from dpnoise.privacy.odometer.ledger import Ledger, largest_loss
 from dpnoise.privacy.vector import loss_transform
 from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
@@ -29,15 +30,27 @@ if TYPE_CHECKING:
 
 _USABLE = 1e-3  # relative error of a transform
 _ROUNDING = 2.0**-46
+_LISTED = 1e-11  # of the logarithm of a sum over listed losses
 
 
-def log_moments(noise: Noise | IntegerNoise, size: float, c: Array) -> Array:
+def _listed_moments(noise: ListedLoss, c: Array) -> Array:
+    """Upper bounds for a pair with listed losses."""
+    if noise.discrete.log_infinite > -math.inf:
+        return np.full(c.shape, math.inf)
+    terms = noise.discrete.log_masses + c[:, None] * noise.discrete.values
+    found = special.logsumexp(terms, axis=1) + _LISTED * (1.0 + c * noise.discrete.largest)
+    return np.minimum(np.maximum(found, 0.0), c * as_double_above(noise.largest_loss(1.0)))
+
+
+def log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array) -> Array:
     """Upper bounds on log E exp(c loss) of one coordinate, for c > 0 of shape (n,)."""
+    if isinstance(noise, ListedLoss):
+        return _listed_moments(noise, c)
     exact = noise.zcdp_pair(Fraction(size))
     if exact is not None and exact[0] == 0:  # Gaussian loss: c (c + 1) eta
         return c * (c + 1.0) * as_double_above(exact[1]) * (1.0 + _ROUNDING)
-    ((noise, size),) = Ledger({(noise, size): 1}).narrow
-    loss, (_, scaled) = as_double_above(largest_loss(noise, size)), canonical(noise, size)
+    ((narrow, size),) = Ledger({(noise, size): 1}).narrow
+    loss, (_, scaled) = as_double_above(largest_loss(narrow, size)), canonical(narrow, size)
     if isinstance(scaled, IntegerStep):  # discrete Laplace noise
         listed = integer_loss(scaled.noise, size)
         terms = listed.log_masses + c[:, None] * listed.values

@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._extras import imports_of
+from dpnoise.privacy.lattice.listed import ListedLoss
 from dpnoise.privacy.loss_distribution import loss_distribution
-from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled
+from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ def _composed(
             sampling_prob=part.rate,
             neighboring_relation=neighbours,
         )
+    elif isinstance(part[0], ListedLoss):
+        one = loss_distribution(*pure_share(part[0].largest_loss(1.0)), interval=_INTERVAL)
     else:
         one = loss_distribution(*part, interval=_INTERVAL)
     return one.self_compose(count)

@@ -1,11 +1,14 @@
 """The odometer: known totals, refusals that change nothing, monotone and on the private side."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
 
 from dpnoise import (
+    L1,
     L2,
     Box,
     Budget,
@@ -16,6 +19,7 @@ from dpnoise import (
     Staircase,
     Subbotin,
     TruncatedLaplace,
+    calibrate,
     epsilon_at,
     vector_profile,
 )
@@ -136,7 +140,7 @@ def test_failures_add_to_delta():
     [
         (KNorm(1, 7, 5.0), 1.5, Laplace(5.0), 1.5),
         (KNorm(math.inf, 1, 5.0), 1.5, Laplace(5.0), 1.5),
-        (KNorm(2, 7, 5.0), 1.5, Laplace(5.0), 1.5),
+        (KNorm(2, 1, 5.0), 1.5, Laplace(5.0), 1.5),
         (Staircase2D(0.3, 1.0, 0.2), 1.0, Staircase(0.3, 1.0, 0.5), 1.0),
         (Staircase2D(0.15, 1.0, 0.2), 1.5, Staircase(0.3, 1.0, 0.5), 1.0),
     ],
@@ -186,17 +190,18 @@ def test_joint_noise_for_a_sensitivity_set():
     )
     laplace.spend(Laplace(5.0), 1.0, times=3)
     joint.spend(RadialNoise(LInf(2.0, of=4), scale=5.0), LInf(2.0, of=4), times=2)
-    joint.spend(RadialNoise(L2(2.0, of=4), scale=5.0), 1.0)
+    joint.spend(RadialNoise(LInf(1.0, of=4), scale=10.0), L1(2.0, of=4))
     assert joint.epsilon_of() == laplace.epsilon_of()
     stairs = NormStaircase(L2(1.0, of=2), epsilon=0.3, gamma=0.4)
     joint.spend(stairs, 2.0)
     laplace.spend_dp(0.6)
     assert joint.epsilon_of() == laplace.epsilon_of()
-    for wrong in (L2(1.0, of=4), "all"):
-        with pytest.raises(ValueError, match="sensitivity: expected a finite number"):
-            joint.spend(RadialNoise(LInf(2.0, of=4), scale=5.0), wrong)
+    with pytest.raises(ValueError, match="sensitivity: expected a finite number"):
+        joint.spend(RadialNoise(LInf(2.0, of=4), scale=5.0), "all")
+    with pytest.raises(ValueError, match="expected some for each coordinate of L2"):
+        joint.spend(RadialNoise(LInf(2.0, of=4), scale=5.0), L2(1.0, of=5))
     with pytest.raises(ValueError, match=r"expected K-norm or staircase noise .else `spend_dp`"):
-        joint.spend(RadialNoise(L2(2.0, of=4), scale=5.0, power=2.0), 1.0)
+        joint.spend(RadialNoise(L2(2.0, of=4), scale=5.0, power=1.5), 1.0)
     assert joint.epsilon_of() == laplace.epsilon_of()
 
 
@@ -335,7 +340,68 @@ def test_a_box_is_charged_as_its_numbers_and_another_set_only_to_its_own_noise()
     assert box.epsilon_of() == plain.epsilon_of() == 0.75
     with pytest.raises(ValueError, match="sensitivity"):
         box.spend([Laplace(2.0)] * 2, L2(1.0, of=2, relation="add-remove"))
+    for one, ball in ((Laplace(2.0), L1(0.5, of=9)), (Gaussian(8.0), L2(1.0, of=3))):
+        whole, number = Budget(3.0, DELTA), Budget(3.0, DELTA)
+        whole.spend(one, ball.stating("add-remove"))
+        number.spend(one, 0.5 if one == Laplace(2.0) else 1.0, relation="add-remove")
+        assert whole.epsilon_of() == number.epsilon_of()
     ball = L2(1.0, of=2, relation="add-remove")
     joint = Budget(3.0)
     joint.spend(RadialNoise(ball, 1.0), ball)
     assert joint.epsilon_of() == 1.0
+
+
+def test_a_budget_lists_what_was_spent_and_what_is_left():
+    budget = Budget(3.0, DELTA, relation="replace-one")
+    budget.spend(Gaussian(4.0), 1.0, times=5)
+    budget.spend_dp(0.25)
+    assert [(one.what, one.times) for one in budget.entries] == [
+        ("Gaussian(sigma=4.0) at sensitivity 1.0", 5),
+        ("(0.25, 0.0)-DP", 1),
+    ]
+    shown = str(budget)
+    assert "5 x Gaussian(sigma=4.0) at sensitivity 1.0: epsilon = 2.549 alone" in shown
+    assert f"left: {budget.remaining():.4g}" in shown
+    with pytest.raises(BudgetExceededError):
+        budget.spend_dp(2.9)
+    assert len(budget.entries) == 2
+    budget.entries.clear()
+    assert len(budget.entries) == 2
+
+
+def test_a_copy_shows_and_does_not_spend():
+    """Else an estimator that is cloned, or sent to another process, would spend twice."""
+    budget = Budget(1.0, relation="replace-one")
+    budget.spend_dp(0.5)
+    for other in (copy.copy(budget), copy.deepcopy(budget), pickle.loads(pickle.dumps(budget))):  # noqa: S301
+        assert other.epsilon_of() == 0.5
+        with pytest.raises(ValueError, match=r"expected the original.*got a copy"):
+            other.spend_dp(0.1)
+    budget.spend_dp(0.25)
+    assert budget.epsilon_of() == 0.75
+
+
+def test_basic_composition_of_stated_guarantees_is_enough():
+    """Two halves of a budget fit it, whatever the rounding of the profile."""
+    half = calibrate("gaussian", epsilon=0.5, delta=5e-7)
+    budget = Budget(1.0, 1e-6, relation="replace-one")
+    budget.spend(half, times=2)
+    assert budget.epsilon_of() <= 1.0
+    whole = Budget(0.5, 5e-7, relation="replace-one")
+    whole.spend(half)
+    with pytest.raises(BudgetExceededError):
+        whole.spend_dp(0.01)
+
+
+def test_a_result_states_all_the_rest():
+    budget = Budget(3.0, DELTA, relation="replace-one")
+    found = calibrate("laplace", epsilon=0.5, dimension=3)
+    with pytest.raises(ValueError, match="sensitivity: expected none beside a result"):
+        budget.spend(found, 1.0)
+    with pytest.raises(ValueError, match="noise with a sensitivity, or what `best`"):
+        budget.spend(Laplace(1.0))
+    budget.spend(found, times=2)
+    assert budget.epsilon_of(0.0) == 1.0
+    tight, one = Budget(3.0, DELTA, relation="replace-one"), found.noise
+    tight.spend([one] * 6, [1.0] * 6)
+    assert budget.epsilon_of() == tight.epsilon_of()

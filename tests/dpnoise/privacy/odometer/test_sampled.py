@@ -13,6 +13,7 @@ from dpnoise import (
     Laplace,
     TruncatedLaplace,
 )
+from dpnoise.noise import KNorm
 from dpnoise.privacy.loss_distribution import loss_distribution
 
 dp_accounting = pytest.importorskip("dp_accounting")
@@ -81,7 +82,7 @@ def test_a_distribution_of_another_kind_is_refused():
     for wrong in (coarse, 0.3):
         with pytest.raises(ValueError, match=r"distribution: expected a pessimistic.*0.0001"):
             budget.spend_distribution(wrong)
-    with pytest.raises(BudgetExceededError, match="2 distributions"):
+    with pytest.raises(BudgetExceededError, match="2 times privacy loss distribution"):
         budget.spend_distribution(loss_distribution(Gaussian(4.0), 1.0), times=2)
     assert budget.epsilon_of() == 0.0
 
@@ -103,3 +104,11 @@ def test_what_cannot_be_counted_is_refused():
         Budget(1.0, 1e-5, account="gaussian-filter", relation="replace-one").spend(
             Gaussian(4.0), 1.0, sampling=0.1
         )
+
+
+def test_joint_noise_beside_samples_counts_by_its_largest_loss():
+    budget = Budget(9.0, 1e-5, relation="add-remove")
+    budget.spend(Gaussian(2.0), 1.0, times=10, sampling=0.1)
+    alone = budget.epsilon_of()
+    budget.spend(KNorm(2, 3, 4.0), 1.0)
+    assert alone < budget.epsilon_of() <= alone + 0.25 + 1e-3

@@ -10,7 +10,7 @@ import pytest
 from dpnoise import L1, L2, AtMost, Box, Counts, LInf, Product
 from dpnoise.certificates import checker
 from dpnoise.certificates.codec import plain
-from dpnoise.certificates.sizes import projected, size_in_norm
+from dpnoise.sensitivity.sizes import projected, size_in_norm
 
 ADDED, REPLACED = "add-remove", "replace-one"
 

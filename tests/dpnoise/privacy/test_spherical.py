@@ -1,0 +1,86 @@
+"""K-norm noise in the l2 norm: against independent bounds, published numbers, Gaussian noise."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpnoise import L2, Budget, Ellipsoid, Gaussian, gaussian_sigma
+from dpnoise.joint.profile import radial_delta_bounds
+from dpnoise.joint.radial import RadialNoise
+from dpnoise.noise import KNorm
+from dpnoise.privacy.odometer.exact import ExactAccount
+from dpnoise.privacy.odometer.ledger import Ledger
+from dpnoise.privacy.spherical import spherical_loss
+
+FIGURE_3 = {2: 227.06, 4: 530.48, 8: 1142.34, 16: 2367.00, 32: 4816.60}
+K, EPSILON, DELTA = 10, 1.0, 1e-5
+
+
+def total_delta(mean_square, releases):
+    """Delta of releases of K-norm noise whose total mean square error is K (K + 1) scale^2."""
+    scale = math.sqrt(mean_square / (K * (K + 1.0)))
+    shares = {(spherical_loss(K, Fraction(scale)), 1.0): releases}
+    return ExactAccount(EPSILON, DELTA).delta_of(Ledger(shares), EPSILON)
+
+
+@pytest.mark.parametrize(("dimension", "scale"), [(2, 0.5), (3, 5.0), (10, 1.4), (40, 0.3)])
+def test_it_is_above_the_layers_lower_bound_and_close_to_their_upper_one(dimension, scale):
+    found = spherical_loss(dimension, Fraction(scale))
+    noise = RadialNoise(L2(1.0, of=dimension), scale)
+    for share in (0.0, 0.2, 0.6, 0.9):
+        lower, upper = radial_delta_bounds(noise, share / scale, cells=2**12)
+        delta = math.exp(float(found.log_delta(np.array(share / scale))))
+        assert lower <= delta <= upper * (1.0 + 2e-3)
+    assert float(found.log_delta(np.array(1.0 / scale * (1 + 1e-15)))) == -math.inf
+    assert found.largest_loss(1.0) == 1 / Fraction(scale)
+
+
+@pytest.mark.parametrize(("releases", "published"), FIGURE_3.items())
+def test_figure_3_of_arxiv_2606_08681(releases, published):
+    """The printed errors to 1e-4: a little more keeps the budget, a little less exceeds it."""
+    assert total_delta(published * (1.0 + 1e-4), releases) <= DELTA
+    assert total_delta(published * (1.0 - 1e-4), releases) > DELTA
+
+
+def test_gaussian_noise_wins_from_six_releases_on():
+    """At five, K-norm noise of smaller error keeps the budget; at six, none of equal error does."""
+    gaussian = K * float(gaussian_sigma(EPSILON, DELTA)) ** 2
+    assert total_delta(5.0 * gaussian, 5) <= DELTA
+    assert total_delta(6.0 * gaussian, 6) > DELTA
+
+
+def test_simulated_losses_of_two_releases():
+    """Their delta by draws from the densities alone."""
+    noise, scale = KNorm(2, K, 1.2), 1.2
+    rng = np.random.default_rng(5)
+    shift = np.eye(K)[0]
+    loss = np.zeros(200_000)
+    for _ in range(2):
+        x = noise.rvs(loss.size, rng)
+        loss += noise.logpdf(x) - noise.logpdf(x + shift)
+    value = np.maximum(-np.expm1(0.3 - loss), 0.0)
+    error = 5.0 * float(np.std(value)) / math.sqrt(loss.size)
+    shares = {(spherical_loss(K, Fraction(scale)), 1.0): 2}
+    delta = ExactAccount(0.3, DELTA).delta_of(Ledger(shares), 0.3)
+    assert abs(float(np.mean(value)) - delta) <= error
+
+
+def test_joint_noise_of_an_l2_norm_is_charged_by_its_own_loss():
+    budgets = [Budget(9.0, 1e-6, relation="add-remove") for _ in range(4)]
+    budgets[0].spend(KNorm(2, 5, 3.0), 1.5, times=3)
+    budgets[1].spend(RadialNoise(L2(2.0, of=5), 3.0), L2(3.0, of=5), times=3)
+    axes = Ellipsoid([1.0, 2.0, 0.5, 1.0, 4.0])
+    budgets[2].spend(RadialNoise(axes, 2.0), axes, times=3)
+    budgets[3].spend(KNorm(math.inf, 5, 2.0), 1.0, times=3)
+    found = [budget.epsilon_of() for budget in budgets]
+    assert found[0] == found[1] == found[2] < 0.9 * found[3]
+    assert [budget.epsilon_of(0.0) for budget in budgets] == [1.5] * 4
+
+
+def test_power_two_is_gaussian_noise():
+    one, other = (Budget(9.0, 1e-6, relation="add-remove") for _ in range(2))
+    one.spend(RadialNoise(L2(1.0, of=4), 4.0, power=2.0), 1.0)
+    other.spend(Gaussian(4.0 / math.sqrt(2.0)), 1.0)
+    assert one.epsilon_of() == pytest.approx(other.epsilon_of(), rel=1e-12)
