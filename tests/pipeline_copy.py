@@ -29,13 +29,13 @@ def copy_into(folder: Path, *more: str) -> Path:
     return folder
 
 
-def environment(folder: Path) -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Variables for a run in a copy: no mirror, and no path of modules but what its Snakefile sets.
 
     The code of the copy runs all the same, though the environment has another one installed.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    return kept | {"DPNOISE_DATA_MIRROR": "", "PWD": str(folder)}
+    return kept | {"DPNOISE_DATA_MIRROR": ""}
 
 
 def command(*arguments: str, cores: int = 1, files: tuple[str, ...] = ()) -> list[str]:

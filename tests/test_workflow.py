@@ -34,7 +34,7 @@ def snakemake(folder, *arguments, variables=None, **options):
     return subprocess.run(
         command(*arguments, **options),
         cwd=folder,
-        env=environment(folder) | (variables or {}),
+        env=environment() | (variables or {}),
         capture_output=True,
         text=True,
         check=False,
@@ -184,7 +184,7 @@ def test_results_depend_neither_on_the_number_of_cores_nor_on_an_interruption(co
     process = subprocess.Popen(
         command(SWEEP, cores=2, **QUICK),
         cwd=copy,
-        env=environment(copy),
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -11,11 +11,11 @@ from dpnoise_papers.claims.documents import templates
 from dpnoise_papers.claims.findings import read_snapshot
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.references import NOT_RUN, loose_numbers, references
-from dpnoise_papers.claims.summary import differences, read_numbers
+from dpnoise_papers.claims.summary import differences
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = ROOT / "docs" / "snapshot"
-NUMBERS = read_numbers(SNAPSHOT)
+NUMBERS = read_snapshot(SNAPSHOT).shown
 TEMPLATES = {
     name: (ROOT / path).read_text(encoding="utf-8") for name, path in templates(ROOT).items()
 }

@@ -120,7 +120,7 @@ def _killed(
     with log.open("w", encoding="utf-8") as stream:
         process = subprocess.Popen(
             command(*targets, cores=2, files=("config.quick.yaml",)),
-            cwd=folder, env=environment(folder), stdout=stream, stderr=subprocess.STDOUT,
+            cwd=folder, env=environment(), stdout=stream, stderr=subprocess.STDOUT,
             start_new_session=True,
         )  # fmt: skip
     groups.append(process.pid)
@@ -171,7 +171,7 @@ def _finish(folder: Path, targets: Sequence[str]) -> None:
     """Run to the end."""
     done = subprocess.run(
         command(*targets, cores=2, files=("config.quick.yaml",)),
-        cwd=folder, env=environment(folder), capture_output=True, text=True, check=False,
+        cwd=folder, env=environment(), capture_output=True, text=True, check=False,
         timeout=_LIMIT,
     )  # fmt: skip
     if done.returncode:
@@ -183,7 +183,7 @@ def _unlock(folder: Path) -> bool:
     if not any((folder / ".snakemake" / "locks").glob("*")):
         return False
     done = subprocess.run(
-        command("--unlock"), cwd=folder, env=environment(folder), capture_output=True, check=False
+        command("--unlock"), cwd=folder, env=environment(), capture_output=True, check=False
     )
     if done.returncode:
         raise RuntimeError(f"unlocking failed: {done.stderr.decode()}")

@@ -240,7 +240,7 @@ def vector_profile(
 ) -> VectorProfile:
     """Two-sided bounds on the privacy profile of a vector query.
 
-    Independent noise is added to each coordinate. Neighbouring data sets (replace-one) may
+    Independent noise is added to each coordinate. Neighbouring data sets may
     move coordinate i by any d_i with |d_i| <= sensitivity_i.
 
     Parameters

@@ -71,6 +71,11 @@ class Snapshot(NamedTuple):
     verdicts: pd.DataFrame
     numbers: pd.DataFrame
 
+    @property
+    def shown(self) -> dict[str, str]:
+        """Numbers, as they are shown, by the text of their reference."""
+        return dict(zip(self.numbers["reference"], self.numbers["value"], strict=True))
+
 
 def snapshot(
     published: Published,
@@ -201,8 +206,7 @@ def page_of(docs: Path, published: Path) -> str:
     folder = docs / "snapshot"
     kept = read_snapshot(folder)
     pictures = {f"{path.parent.name}/{path.stem}" for path in folder.glob("*/*.png")}
-    numbers = dict(zip(kept.numbers["reference"], kept.numbers["value"], strict=True))
-    return page(read_published(published).causes, kept.verdicts, numbers, pictures)
+    return page(read_published(published).causes, kept.verdicts, kept.shown, pictures)
 
 
 def _small(path: Path) -> bytes:

@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def read_numbers(snapshot: Path) -> dict[str, str]:
-    """Numbers of the recorded run, as they are shown, by the text of their reference."""
-    numbers = read_snapshot(snapshot).numbers
-    return dict(zip(numbers["reference"], numbers["value"], strict=True))
-
-
 def differences(document: str | Path, template: str, numbers: Mapping[str, str]) -> list[str]:
     """Where a document is not what its template says with these numbers, one line for each number.
 
@@ -86,4 +80,4 @@ def _filled(text: str) -> str:
 if __name__ == "__main__":
     snapshot, *documents = map(Path, sys.argv[1:])
     for document in documents:
-        update(document, Path(), read_numbers(snapshot))
+        update(document, Path(), read_snapshot(snapshot).shown)

@@ -37,9 +37,9 @@ def records(content: bytes) -> Iterator[tuple[str, list[object]]]:
     if content.startswith(b"PK\x03\x04"):
         return _workbook_records(content)
     if content.startswith(b"\x1f\x8b"):
-        content = _unpacked(content)
+        content = _unpacked(content, "a gzip")
     elif content.startswith(b"\xfd7zXZ\0"):
-        content = _unpacked_xz(content)
+        content = _unpacked(content, "an xz")
     if b"\0" in content or content.startswith(b"\x80"):
         raise RefusedError("expected a table as text, ARFF or workbook, got a binary file")
     try:
@@ -51,27 +51,20 @@ def records(content: bytes) -> Iterator[tuple[str, list[object]]]:
     return _text_records(text)
 
 
-def _unpacked(content: bytes) -> bytes:
-    """What a gzip file holds, if that is not more than a table may hold."""
-    unpacker = zlib.decompressobj(wbits=31)
+def _unpacked(content: bytes, kind: str) -> bytes:
+    """What a gzip or xz file holds, if that is not more than a table may hold."""
+    gzip = kind == "a gzip"
     try:
+        unpacker = (
+            zlib.decompressobj(wbits=31)
+            if gzip
+            else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        )
         content = unpacker.decompress(content, LIMIT)
-    except zlib.error as error:
-        raise RefusedError(f"not a readable gzip file: {error}") from None
+    except (zlib.error, lzma.LZMAError) as error:
+        raise RefusedError(f"not a readable {kind.split()[1]} file: {error}") from None
     if not unpacker.eof:
-        raise RefusedError(f"a gzip file that is truncated or holds more than {LIMIT} bytes")
-    return content
-
-
-def _unpacked_xz(content: bytes) -> bytes:
-    """What an xz file holds, if that is not more than a table may hold."""
-    try:
-        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
-        content = unpacker.decompress(content, LIMIT)
-    except lzma.LZMAError as error:
-        raise RefusedError(f"not a readable xz file: {error}") from None
-    if not unpacker.eof:
-        raise RefusedError(f"an xz file that is truncated or holds more than {LIMIT} bytes")
+        raise RefusedError(f"{kind} file that is truncated or holds more than {LIMIT} bytes")
     return content
 
 
