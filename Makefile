@@ -15,14 +15,18 @@
 #                  Debian's slurm-wlm and munge); WHOLE=1: all of make quick, else some of it
 # make quick       the same pipeline in minutes at a small scale, kept apart in quick/
 # make readme      records a run: docs/snapshot, and from it the numbers of README.md and
-#                  docs/what-came-out.md, the findings and the images in docs/; make findings  words of
-#                  the causes alone, without a run
+#                  docs/fairness.md, docs/summary/, docs/report.html and the images in docs/
 # make look        every figure of a run by rule: no clipped text, none struck through; RUN=
 # make report      report.html: every printed number with its verdict beside its figure, in one
-#                  file that opens without network; provenance.html: rules, code and times
+#                  file that opens without network
+# make provenance  provenance.html: rules, code and times of a run as Snakemake shows them
 # make verify      a random tenth of the claims without noise, recomputed by independent paths
 #                  (quadrature, Arb, searches) in at most 5 minutes; RUN=, CONFIG=, SEED=, SHARE=0.1
+#                  (all with SHARE=1, overnight); MUTATE=1 changes claims and cells instead, and the
+#                  verdicts have to change
 # make docs        the documentation as a site, site/index.html, without warnings or not at all
+# make which_noise  the table of the map 'which noise when' anew, about 20 minutes; `make docs` and
+#                  `make readme` take it where it is, else the recorded one
 # make crate       ro-crate-metadata.json (RO-Crate 1.1) of the last run; RUN=, CONFIG=
 # make lint        style, types, layers and docstrings     make bench   speed beside a peer
 # make clean       nothing but the sources, the downloads, .venv, .venv-deep and checkpoints/ (of
@@ -39,7 +43,7 @@ READY := .venv/ready
 DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
-.PHONY: reproduce help look test slurm fuzz kills unlock quick readme findings report verify docs crate lint bench lock clean test-deep \
+.PHONY: which_noise provenance reproduce help look test slurm fuzz kills unlock quick readme report verify docs crate lint bench lock clean test-deep \
     deep deep_cifar10 deep_gradients deep_weights cifar10
 .DELETE_ON_ERROR:
 
@@ -51,8 +55,11 @@ endif
 
 SETTINGS = $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
 OWN = $(if $(RUN),runs/$(RUN)/)
+# Snakemake reads a config file itself, without a limit, and answers a wrong name with its traceback.
+CHECKED = $(if $(CONFIG),$(1)/dpnoise-papers config check config.yaml $(CONFIG))
 MINUTES = 10
 reproduce: $(READY)
+	$(call CHECKED,$(BIN))
 	@test -e $(OWN)results/verdicts.md || echo "make: no complete run in $(OWN)results: everything is computed first," \
 	    "which takes about $(MINUTES) minutes on two idle cores"
 	$(BIN)/snakemake --cores $(CORES) $(SETTINGS)
@@ -78,6 +85,7 @@ cifar10: $(READY)
 deep deep_weights: $(DEEP_READY)
 deep_cifar10 deep_gradients: cifar10 $(DEEP_READY)
 deep deep_cifar10 deep_gradients deep_weights:
+	$(call CHECKED,$(DEEP))
 	$(DEEP)/snakemake --cores $(CORES) $@ $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
 	@echo "Read verdicts-$@.md among the results; the next make reproduce counts it in its verdicts.md"
 
@@ -98,28 +106,32 @@ unlock: $(READY)
 quick: $(READY)
 	$(BIN)/snakemake --cores $(CORES) --configfile config.quick.yaml
 
-readme: reproduce
+readme: report
 	$(BIN)/python -m dpnoise_papers.claims.findings docs published results figures
-	$(BIN)/python -m dpnoise_papers.claims.summary docs/snapshot README.md docs/what-came-out.md
-
-findings: $(READY)
-	$(BIN)/python -m dpnoise_papers.claims.findings docs published
+	$(BIN)/python -m dpnoise_papers.claims.summary docs/snapshot README.md docs/fairness.md
+	cp $(OWN)report.html docs/report.html
 
 report: reproduce
 	$(BIN)/snakemake $(OWN)report.html --cores 1 $(SETTINGS)
+	@echo "Open $(OWN)report.html"
+
+provenance: reproduce
 	$(BIN)/snakemake --cores 1 $(SETTINGS) --report $(OWN)provenance.html --report-metadata workflow/report/metadata.yaml
-	@echo "Open $(OWN)report.html; rules, code and times are in $(OWN)provenance.html"
+	@echo "Open $(OWN)provenance.html"
 
 verify: $(READY)
-	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE))
+	$(BIN)/dpnoise-papers verify $(CONFIG) $(if $(RUN),--folder runs/$(RUN)) $(if $(SEED),--seed $(SEED)) $(if $(SHARE),--share $(SHARE)) $(if $(MUTATE),--mutate)
+
+MAP = results/flipped-huber-2023/which-noise.csv
+which_noise: $(READY)
+	$(call CHECKED,$(BIN))
+	$(BIN)/snakemake which_noise --cores $(CORES) --quiet all $(SETTINGS)
 
 docs: $(READY)
-	@test -e $(OWN)results/flipped-huber-2023/which-noise.csv || echo "make: the table of the map 'which noise when' is" \
-	    "computed first, which takes about 20 minutes on two idle cores at the scale of the papers"
-	$(BIN)/snakemake docs --cores $(CORES) --quiet all $(SETTINGS)
 	rm -rf docs/api
 	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs site
-	$(BIN)/python -m dpnoise_papers.which_noise.page $(OWN)results/flipped-huber-2023/which-noise.csv site/explore.html
+	$(BIN)/python -m dpnoise_papers.which_noise.page \
+	    $(firstword $(wildcard $(OWN)$(MAP)) docs/snapshot/flipped-huber-2023/which-noise.csv.xz) site/explore.html
 	@echo "Open site/index.html"
 
 crate: $(READY)

@@ -42,22 +42,26 @@ rule all:
 
 
 include: "workflow/rules/targets.smk"
+include: "workflow/rules/results.smk"
 
 
 # After all rules: what lies among the results and none of them makes.
 OUTPUTS = [path for one in workflow.rules for path in one.output]
 STRAYS = stray_files(
     [PLACES["results"], PLACES["figures"]],
-    {str(path) for path in OUTPUTS},
+    {str(path) for path in OUTPUTS} | set(kept_in(PLACES["results"])),
     [re.compile(path.regex()) for path in OUTPUTS if path.contains_wildcard()],
 )
 if workflow.is_main_process:
     remember_digests()
+    look_at_results()
 if STRAYS and workflow.is_main_process:
     logger.warning(warning(STRAYS))
 
 
 onstart:
+    plan_sources()
+    RECORDS.restore()
     end_on_sigterm(workflow.scheduler.exit_gracefully)
     look_at_cluster()
     if not ON_CLUSTER:

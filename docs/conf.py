@@ -29,10 +29,12 @@ extensions = [
     "sphinx_copybutton",
 ]
 templates_path = ["_templates"]
+autosummary_filename_map = generated.FILES
 
 html_theme = "furo"
 html_title = "dpnoise"
 html_static_path = ["_static"]
+html_extra_path = ["report.html"]  # the page of the recorded run
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 

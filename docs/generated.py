@@ -8,14 +8,25 @@ import re
 import shutil
 from pathlib import Path
 
-from dpnoise_papers.claims.findings import IMAGES
+import dpnoise
+from dpnoise_papers.claims.coverage import page
+from dpnoise_papers.claims.findings import IMAGES, read_snapshot
+from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.data.registry import attributions
 from dpnoise_papers.papers import papers
 
 DOCS = Path(__file__).parent
 FIGURES = DOCS.parent / "figures"
-_GROUPS = {  # subpackage of dpnoise: title of its part of the reference
-    "mechanisms": "Which noise?",
+_NOUNS = {  # subpackages of dpnoise: the noun that the names at its front belong to
+    "sensitivity": "Sensitivity sets",
+    "noise": "Noise",
+    "mechanisms": "Mechanisms",
+    "releases": "Releases",
+    "certificates": "Releases",
+    "privacy": "Budget",
+}
+_GROUPS = {  # subpackage of dpnoise: title of the page of its other names
+    "mechanisms": "Mechanisms",
     "sensitivity": "Sensitivity sets",
     "noise": "Noise families",
     "joint": "Joint noise",
@@ -25,41 +36,59 @@ _GROUPS = {  # subpackage of dpnoise: title of its part of the reference
     "releases": "Releases",
     "certificates": "Certificates",
     "auditing": "Audits",
-    "optimality": "Optimality",
+    "optimality": "Floors",
     "learn": "Learning",
     "denoise": "Denoising",
 }
-_PACKAGES = ("dpnoise", "dpnoise.noise", "dpnoise.learn", "dpnoise.denoise")  # with public names
+_PACKAGES = ("dpnoise.noise", "dpnoise.learn", "dpnoise.denoise")  # with public names of their own
 _BY_FULL_NAME = (  # classes of what public functions return, and functions that pages explain
     "dpnoise.allocation.shares.resources",
     "dpnoise.auditing.audit.Audit",
+    "dpnoise.auditing.audit.Judged",
     "dpnoise.calibration.budget.Calibration",
     "dpnoise.calibration.coordinate_noise.CoordinateNoise",
     "dpnoise.calibration.histogram.calibrate.HistogramCalibration",
     "dpnoise.calibration.variance_bound.VarianceBound",
     "dpnoise.certificates.verify.Verification",
     "dpnoise.denoise.largest_penalty.largest_penalty",
+    "dpnoise.joint.base.JointNoise",
     "dpnoise.joint.calibrate.JointCalibration",
+    "dpnoise.joint.correlated.CorrelatedGaussian",
     "dpnoise.joint.radial.RadialNoise",
     "dpnoise.joint.staircase.NormStaircase",
     "dpnoise.learn.pca.PrivateComponents",
+    "dpnoise.mechanisms.integer_noise.IntegerVector",
+    "dpnoise.mechanisms.integer_noise.RoundedNoise",
+    "dpnoise.mechanisms.request.Request",
     "dpnoise.mechanisms.table.Comparison",
     "dpnoise.mechanisms.table.Mechanism",
+    "dpnoise.mechanisms.vector_noise.BlockNoise",
     "dpnoise.mechanisms.vector_noise.IndependentNoise",
+    "dpnoise.mechanisms.vector_noise.VectorNoise",
     "dpnoise.optimality.bounds.CostBounds",
     "dpnoise.optimality.bounds.minimum_cost",
+    "dpnoise.optimality.floor.Floor",
     "dpnoise.optimality.floor.floor",
+    "dpnoise.privacy.odometer.ledger_file.Entry",
+    "dpnoise.privacy.sampled.mechanism.TwoSided",
     "dpnoise.privacy.vector.VectorProfile",
     "dpnoise.privacy.zcdp.ZCDP",
     "dpnoise.releases.answers.Entry",
     "dpnoise.releases.answers.Released",
     "dpnoise.sensitivity.base.Sensitivity",
     "dpnoise.sensitivity.from_frame.BoundedCounts",
+    "dpnoise.sensitivity.round.base.RoundSet",
+    "dpnoise.sensitivity.round.spheroid.Spheroid",
+    "dpnoise.sensitivity.round.tilted.TiltedEllipsoid",
 )
+# Pages of names that differ from others in the case of letters only, which some file systems lack.
+FILES = {"dpnoise.optimality.floor.Floor": "dpnoise.optimality.floor.Floor-result"}
 INTERNAL = frozenset({  # members that only the package itself reads
-    "box_share", "cells", "continuous", "dispersion", "dominating", "edge", "exact_pieces",
-    "from_dispersion", "largest_loss", "layer_moment", "mass_beyond", "masses_to", "pieces",
-    "place", "split", "zcdp_pair",
+    "all_patterns", "attains", "box_share", "cells", "continuous", "dispersion", "dominating",
+    "edge", "exact_pieces", "from_dispersion", "has_corner", "image", "is_exact_for", "is_round",
+    "largest_loss", "largest_norm_of", "largest_symmetric_form", "layer_moment", "log_axes",
+    "mass_beyond", "masses_to", "pieces", "place", "sampled_step", "split", "spread",
+    "sums_to_zero", "zcdp_pair",
 })  # fmt: skip
 
 
@@ -71,7 +100,7 @@ def _named(name: str) -> object:
 
 def public_names() -> dict[str, object]:
     """Every name with a page: public classes and functions, methods of objects, results."""
-    found: dict[str, object] = {}
+    found = {f"dpnoise.{name}": getattr(dpnoise, name) for name in dpnoise._MODULES}  # noqa: SLF001
     for package in _PACKAGES:
         for name in importlib.import_module(package).__all__:
             one = _named(f"{package}.{name}")
@@ -84,19 +113,38 @@ def public_names() -> dict[str, object]:
     return found | {name: _named(name) for name in _BY_FULL_NAME}
 
 
-def _section(title: str, names: list[str]) -> str:
+def _table(names: list[str]) -> str:
     """Table of names, each with a page of its own."""
     listed = "\n".join(f"   {name}" for name in sorted(names, key=str.lower))
-    return f"\n## {title}\n\n```{{eval-rst}}\n.. autosummary::\n   :toctree:\n\n{listed}\n```\n"
+    return f"\n```{{eval-rst}}\n.. autosummary::\n   :toctree:\n\n{listed}\n```\n"
 
 
-def reference() -> str:
-    """Page that lists every public name, by the subpackage that defines it."""
-    parts: dict[str, list[str]] = {title: [] for title in _GROUPS.values()}
+def reference() -> dict[str, str]:
+    """Pages of the reference by their names: the front, `index`, and one for each subpackage."""
+    front: dict[str, list[str]] = {noun: [] for noun in _NOUNS.values()}
+    rest: dict[str, list[str]] = {name: [] for name in _GROUPS}
     for name, one in public_names().items():
-        parts[_GROUPS[one.__module__.split(".")[1]]].append(name)
-    text = "# Reference of public names\n"
-    return text + "".join(_section(title, names) for title, names in parts.items() if names)
+        subpackage = one.__module__.split(".")[1]
+        if name.removeprefix("dpnoise.") in dpnoise.__all__:
+            front[_NOUNS[subpackage]].append(name)
+        else:
+            rest[subpackage].append(name)
+    pages = {
+        name: f"# {_GROUPS[name]}\n\nFurther public names of `dpnoise.{name}`.\n{_table(names)}"
+        for name, names in rest.items()
+        if names
+    }
+    text = (
+        "# Reference\n\nMost of what is needed is twenty names by five nouns, which `from dpnoise "
+        "import ...` brings.\n"
+    )
+    text += "".join(f"\n## {noun}\n{_table(names)}" for noun, names in front.items())
+    text += (
+        "\n## Further names\n\nCases for one family or one number, conversions, results and what "
+        "they consist of, by the\nsubpackage that defines them. Names that are listed as "
+        "`dpnoise.NAME` are imported from `dpnoise`, too.\n\n```{toctree}\n"
+    )
+    return {"index": text + "\n".join(pages) + "\n```\n", **pages}
 
 
 def _picture(name: str) -> str:
@@ -140,8 +188,16 @@ def _plain(text: str) -> str:
     return re.sub(r"([|*_<\\])", r"\\\1", text)
 
 
+def coverage() -> dict[str, str]:
+    """Pages of the papers' sentences, each with its verdict in the recorded run, by name."""
+    claims, _, sentences = read_published(DOCS.parent / "published")
+    verdicts = read_snapshot(DOCS / "snapshot").verdicts
+    names = dict.fromkeys(one.paper for one in sentences)
+    return {f"sentences-{name}": page(name, sentences, claims, verdicts) for name in names}
+
+
 def write() -> None:
     """Write the pages."""
     (DOCS / "api").mkdir(exist_ok=True)
-    for name, text in {"index": reference(), "gallery": gallery()}.items():
+    for name, text in {**reference(), "gallery": gallery(), **coverage()}.items():
         (DOCS / "api" / f"{name}.md").write_text(text, encoding="utf-8")

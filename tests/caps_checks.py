@@ -9,6 +9,7 @@ import pytest
 from dpnoise import (
     L2,
     Budget,
+    Counts,
     LInf,
     allocate,
     calibrate,
@@ -23,6 +24,7 @@ from dpnoise.calibration.cover.ordered import OneShape
 from dpnoise.calibration.cover.search import cover
 from dpnoise.calibration.histogram.families import rival_by_std
 from dpnoise.calibration.histogram.grids import searched_by_epsilon, searched_by_std
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.noise import (
     DiscreteGaussian,
     FlippedHuber,
@@ -33,7 +35,7 @@ from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.cube_search import cube_transport
 from dpnoise.optimality.graded_test import GradedTest
 from dpnoise.optimality.product_test import ProductTest
-from dpnoise.optimality.radial_floor import staircase_minimum
+from dpnoise.optimality.radial_floor import smallest_moment, staircase_minimum
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise_papers.balle_wang_2018.as_printed import algorithm_1 as balle_wang_algorithm_1
 from dpnoise_papers.inid_2024.as_printed import algorithm_1 as inid_algorithm_1
@@ -152,7 +154,9 @@ def divisions_of_the_graded_test():
 
 def rounds_of_the_radial_floor():
     """The minimum stays enclosed; fewer rounds leave a wider interval."""
+    smallest_moment.cache_clear()
     low, upper, _ = staircase_minimum(2, 1.0)
+    smallest_moment.cache_clear()
     assert low <= 2.978121175232 <= upper
 
 
@@ -275,3 +279,10 @@ def _zeros():
     from dpnoise.releases.entropy import Entropy
 
     return Entropy(bytes)
+
+
+def spheroid_around_counts():
+    """Of a search that ends early the spheroid is larger, and still holds the set."""
+    for relation in ("add-remove", "replace-one"):
+        counts = Counts(2, of=5, relation=relation)
+        assert CorrelatedGaussian(counts.smallest_ellipsoid, 1.0).mu(counts) <= 1.0

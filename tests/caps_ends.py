@@ -2,6 +2,30 @@
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
+    "dpnoise.privacy.sampled.gaussian_loss GaussianLine.values while": (
+        "each pass takes at least one point"
+    ),
+    "dpnoise.privacy.sampled.composition Composition._inverted range(_TRIES)": (
+        "the closest bounds so far, which hold"
+    ),
+    "dpnoise.privacy.sampled.composition Composition.epsilon range(_DOUBLINGS)": (
+        "an infinite upper bound, or a bracket down to 0"
+    ),
+    "dpnoise.privacy.sampled.composition Composition.epsilon brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise.privacy.sampled.composition Composition._certified range(_POLISH)": (
+        "bounds are taken on either side of wherever it ends"
+    ),
+    "dpnoise.privacy.sampled.composition Composition._certified range(_WIDENINGS)": (
+        "0 and infinity are bounds"
+    ),
+    "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": (
+        "raises unless the upper bound on delta was seen to be kept"
+    ),
+    "dpnoise.privacy.sampled.mechanism _minimum_multiplier brentq": (
+        "raises if it does not converge"
+    ),
     "dpnoise.certificates.checker mills while": "each term is below half the one before",
     "dpnoise.auditing.lattice _step while": "the step halves at least, down to the finest",
     "dpnoise.releases.entropy Entropy.integers while": (
@@ -31,6 +55,9 @@ ENDS = {
         "a search: what it leads to is certified, larger if it ends early"
     ),
     "dpnoise.mechanisms.independent staircase while": "a few doubles down",
+    "dpnoise_papers.cluster.client submit while": "trials end with an error after PATIENCE s",
+    "dpnoise_papers.cluster.session _tell while": "a thread that ends with its process",
+    "dpnoise_papers.cluster.session cancel while": "trials end at a time that is given",
     "dpnoise_papers.descent.harness race while": "fewer trials are left in each round",
     "dpnoise_papers.verify.allocation minimum_cost brentq": "raises where it does not converge",
     "dpnoise_papers.verify.densities Density.crossing brentq": (
@@ -122,7 +149,8 @@ ENDS = {
     "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
     "dpnoise.optimality.bounds _violated while": "one shift less each time",
     "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
-    "dpnoise.optimality.rearrangement rearrangements while": "halves an integer down to 1",
+    "dpnoise.sensitivity.largest_entry mean_of_largest while": "grows until the tail is negligible",
+    "dpnoise.optimality.rearrangement grouped while": "halves an integer down to 1",
     "dpnoise.optimality.radial_search radial_test while": "halves an integer down to 1",
     "dpnoise.optimality.radial_search _Design.caps while": "two nodes more each time, to the last",
     "dpnoise.optimality.radial_search _highest.value while": "halves an interval to a share of it",
@@ -143,6 +171,9 @@ ENDS = {
     "dpnoise.denoise.wavelets _form_wavelets while": "fewer nodes each time",
     "dpnoise_papers.flipped_huber_2023.theory.counterexamples _two_fold quad": (
         "50 digits; compared with a closed form"
+    ),
+    "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": (
+        "doubles until B passes delta, which it does at a finite point, then halves to 30 digits"
     ),
     "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration gain_crossings brentq": (
         "raises if it does not converge"
@@ -218,6 +249,9 @@ ENDS = {
 
 # Places with several loops of one kind.
 SEVERAL = {
+    "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": 2,
+    "dpnoise.privacy.sampled.composition Composition.epsilon range(_DOUBLINGS)": 2,
+    "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": 2,
     "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
     "dpnoise.privacy.lattice.listed ListedLoss._hull while": 2,

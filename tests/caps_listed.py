@@ -4,6 +4,7 @@ import numpy as np
 
 import caps_checks as checks
 from dpnoise import (
+    Counts,
     allocate,
     privacy_profile,
 )
@@ -17,10 +18,19 @@ from dpnoise.noise import (
     Subbotin,
     staircase_2d_gamma,
 )
+from dpnoise.sensitivity.round.spheroid import Axes, around
 
 # --- Caps that a computation may reach: what happens then.
 CAPS = {
     # place: (values of the cap to try, what is then asserted)
+    "dpnoise.sensitivity.round.spheroid smallest_axes range(_BISECTIONS)": (
+        (1, 5),
+        checks.spheroid_around_counts,
+    ),
+    "dpnoise.sensitivity.round.spheroid around range(_ENLARGEMENTS)": (
+        (0,),
+        checks.raises(lambda: around(Counts(2, of=3, relation="add-remove"), Axes(1.0, 1.0))),
+    ),
     "dpnoise.calibration.histogram.grids _closer range(_NEWTON)": (
         (1,),
         checks.variance_of_a_histogram,
@@ -118,7 +128,7 @@ CAPS = {
         (0, 1),
         checks.divisions_of_the_graded_test,
     ),
-    "dpnoise.optimality.radial_floor staircase_minimum range(_ROUNDS)": (
+    "dpnoise.optimality.radial_floor smallest_moment range(_ROUNDS)": (
         (0, 1, 3),
         checks.rounds_of_the_radial_floor,
     ),

@@ -26,6 +26,11 @@ CHECKED = {  # that the independent checker knows
     "truncated-laplace": {"kind": "truncated-laplace", "beta": "1", "bound": "1"},
     "norm-staircase": {"kind": "norm-staircase", "ball": BALL, **STEPS},
     "k-norm": {"kind": "radial", "ball": BALL, "bound": "infinity", "power": "1", "scale": "1"},
+    "correlated-gaussian": {
+        "kind": "correlated-gaussian",
+        "ball": {"kind": "spheroid", "along": "1", "across": "2", "of": 2},
+        "sigma": "1",
+    },
     "independent": {"kind": "independent", "unit": GAUSSIAN, "scales": ["1", "2"]},
     "list": [GAUSSIAN, {"kind": "gaussian", "sigma": "2"}],
     "blocks": {
@@ -48,6 +53,11 @@ OTHERS = {
     },
     "radial": {"kind": "radial", "ball": BALL, "bound": "3", "power": "2", "scale": "1"},
     "staircase-2d": {"kind": "staircase-2d", "epsilon": "1", "sensitivity": "1", "gamma": "1/2"},
+    "tilted": {
+        "kind": "correlated-gaussian",
+        "ball": {"kind": "tilted-ellipsoid", "axes": [["1", "0"], ["1", "2"]]},
+        "sigma": "1",
+    },
 }
 SETS = {
     "linf": BALL,

@@ -120,7 +120,19 @@ def test_search_understands_names_numbers_and_ids(page):
     assert ask(page, CLAIM)[0] == CLAIM
     assert CLAIM in ask(page, "1.1450")
     assert CLAIM in ask(page, "fig. 1a linear db")
+    hint = "document.querySelector('#found-hint').textContent"
+    both = set(ask(page, "inid-2024 table II"))
+    assert both == {one for one in named if one.startswith("inid-")} & both
+    assert any(one.startswith("inid-table-2") for one in both)
+    assert page.value(hint) == ""
+    for words in ("coordinate descent", "DP-CD", "offset-symmetric", "OSGT", "taxi", "reproduced"):
+        assert ask(page, words), words
+    assert ask(page, "offset symmetric Gaussian") == ask(page, "osgt")
+    assert set(ask(page, "laplase")) & set(ask(page, "laplace"))
+    ask(page, "laplase")
+    assert "nearly the same" in page.value(hint)
     assert ask(page, "no such words at all") == []
+    assert page.value(hint).startswith("Try a number as it is printed")
     assert page.value("document.querySelector('#found-title').textContent") == "0 claims found"
     ask(page, "figure 7")  # an item without claims is found as well
     assert page.value("document.querySelector('#found-items').textContent").startswith("Figure 7")

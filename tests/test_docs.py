@@ -71,6 +71,14 @@ def test_every_link_leads_somewhere(page):
                 assert anchor in anchors(target), link
 
 
+def test_the_pages_state_the_minutes_that_make_announces():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (announced,) = re.findall(r"^MINUTES = (\d+)$", makefile, re.MULTILINE)
+    for page, words in (("README.md", "on two idle cores"), ("docs/reviewing.md", r"\(\d+ core")):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert re.findall(rf"about (\d+) minutes {words}", text) == [announced], page
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_command_is_one_that_a_test_runs_or_a_file_shown(page):
     """tests/dpnoise/cli/test_page.py runs those of dpnoise."""

@@ -18,18 +18,39 @@ from dpnoise.releases.release import Release
 MADE = runpy.run_path(str(ROOT / "docs" / "generated.py"))
 
 
-def listed():
-    return re.findall(r"^   (dpnoise[\w.]+)$", MADE["reference"](), re.MULTILINE)
+PAGES = MADE["reference"]()
+# Of proofs, of an account, a protocol of two.
+INSIDE = {"Cell", "ErrorCertificate", "Ledger", "RealVectorNoise"}
+
+
+def listed(pages=PAGES):
+    found = "\n".join(pages.values())
+    return re.findall(r"^   (dpnoise[\w.]+)$", found, re.MULTILINE)
 
 
 def test_the_reference_lists_every_public_name_once():
     names = listed()
-    assert len(names) == len({name.lower() for name in names})  # a file each, on any system
-    for package in (dpnoise, dpnoise_denoise, dpnoise_learn):
+    files = [MADE["FILES"].get(name, name) for name in names]
+    assert len(names) == len({name.lower() for name in files})  # a file each, on any system
+    for package in (dpnoise_denoise, dpnoise_learn):
         assert {f"{package.__name__}.{name}" for name in package.__all__} <= set(names)
+    assert {f"dpnoise.{name}" for name in dpnoise._MODULES} <= set(names)
     assert {"dpnoise.noise.KNorm", "dpnoise.noise.Staircase2D"} <= set(names)
     assert "dpnoise.noise.Gaussian" not in names  # has a page as dpnoise.Gaussian
     assert not [name for name in names if re.search(r"\._|__", name)]
+
+
+def test_the_front_page_has_at_most_twenty_names_below_five_nouns():
+    front, *further = PAGES["index"].split("\n## Further names\n")
+    assert listed({"index": front}) != []
+    assert set(listed({"index": front})) == {f"dpnoise.{name}" for name in dpnoise.__all__}
+    assert len(listed({"index": front})) <= 20
+    assert len(re.findall(r"^## ", front, re.MULTILINE)) == 5
+    assert not listed({"further": further[0]})
+    assert re.findall(r"^(\w+)$", further[0], re.MULTILINE) == [*PAGES][1:]
+    stated = (ROOT / "docs" / "library.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    table = "".join(line for line in stated.splitlines() if line.startswith("|"))
+    assert set(re.findall(r"`(\w+)`", table)) == set(dpnoise.__all__)
 
 
 def test_the_helpers_of_release_have_pages():
@@ -50,10 +71,24 @@ def test_what_public_functions_return_has_a_page():
     found = {name: one for name, one in MADE["public_names"]().items() if inspect.isroutine(one)}
     assert len(found) > 40
     assert {"Mechanism", "Comparison", "Released"} <= set().union(*map(returned, found.values()))
-    # A letter of shapes, classes of other packages, and a page that some file systems cannot hold.
-    others = {"K", "Measurement", "PrivacyLossDistribution", "Floor"}
+    others = {"K", "Measurement", "PrivacyLossDistribution"}  # of shapes, of other packages
     for name, function in found.items():
         assert returned(function) <= pages | others, name
+
+
+def test_what_results_consist_of_has_a_page():
+    """Types of the fields of public classes that are the package's own."""
+    names = MADE["public_names"]()
+    pages = {name.rpartition(".")[2] for name in names}
+    assert {"Floor", "Entry", "Request", "VectorNoise", "BlockNoise", "IntegerVector"} <= pages
+    seen = set()
+    for one in names.values():
+        if dataclasses.is_dataclass(one):
+            types = " ".join(str(field.type) for field in dataclasses.fields(one))
+            seen |= set(re.findall(r"\b[A-Z][a-z]\w+", types))
+    assert {"Request", "Judged", "JointNoise", "Certificate"} <= seen
+    outside = {"Any", "None", "Array", "ArrayLike", "Fraction", "Generator", "InitVar", "IntArray"}
+    assert seen - outside <= pages | INSIDE
 
 
 METHODS = {

@@ -16,11 +16,11 @@ from PIL import Image
 import figure_checks
 from dpnoise_papers import style
 from dpnoise_papers.claims.beside import printed_numbers
-from dpnoise_papers.claims.judge import LEGEND, judge
+from dpnoise_papers.claims.judge import LEGEND, SIGNS, judge
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.descent.names import in_order
 from dpnoise_papers.flipped_huber_2023.figures.densities import figure_1, figure_2
-from dpnoise_papers.flipped_huber_2023.figures.table_3 import MARKS, table_3
+from dpnoise_papers.flipped_huber_2023.figures.table_3 import table_3
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import JUDGED_BY as RESULT
 
 CLAIMS = Path(__file__).parents[1] / "published" / "flipped-huber-2023.csv"
@@ -48,7 +48,7 @@ def fisher_table():
 
 
 def test_every_verdict_has_a_mark():
-    assert list(MARKS) == list(LEGEND)
+    assert list(SIGNS) == list(LEGEND)
 
 
 def table_3_inputs(missing="boston"):
@@ -209,7 +209,7 @@ def test_table_3_shows_printed_and_ours_in_units_of_the_printed_gaussian():
             assert line.get_xdata()[0] == pytest.approx(1.5 * expected[line.get_ydata()[0]])
         texts = [text.get_text() for text in axes.texts]
         assert texts.count("not run") == 2
-        assert texts.count(MARKS["not run"]) == 2
+        assert texts.count(SIGNS["not run"]) == 2
         left, right = axes.get_xlim()
         assert left < min(expected.values())
         assert right > 1.5

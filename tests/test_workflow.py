@@ -11,12 +11,14 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pipeline_copy import command, copy_into, environment
+from pipeline_copy import ROOT, command, copy_into, environment
 
 FIGURE = "figures/flipped-huber-2023/figure-1.svg"
 SWEEP = "quick/results/flipped-huber-2023/table-3/diabetes-chosen.csv"
@@ -166,6 +168,84 @@ def test_files_that_no_rule_makes_are_reported_at_the_end_of_every_run(made):
     assert f"2 file(s) among the results that no rule makes: {listed}. " in said
 
 
+TABLE = "results/flipped-huber-2023/figure-1.csv"
+
+
+def test_edited_results_are_named_and_made_again_and_a_strict_run_refuses_them(made):
+    first = digest(made / TABLE), digest(made / FIGURE)
+    text = (made / TABLE).read_text()
+    stat = (made / TABLE).stat()
+    (made / TABLE).write_text(text.replace("1", "7", 1))
+    os.utime(made / TABLE, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert (made / TABLE).stat().st_size == stat.st_size
+    strict = snakemake(made, FIGURE, "--dry-run", "--config", "strict=true")
+    assert strict.returncode == 1
+    assert f"strict: 1 result(s) are not what a job made: {TABLE}. Delete" in (
+        strict.stdout + strict.stderr
+    )
+    (made / FIGURE).write_bytes((made / FIGURE).read_bytes()[:1000])
+    said = succeed(made, FIGURE)
+    listed = f"{FIGURE}, {TABLE}" if f"{FIGURE}, {TABLE}" in said else f"{TABLE}, {FIGURE}"
+    assert f"2 result(s) are not what was made (other bytes than were made): {listed}" in said
+    assert set(rules(said)) == {MAKES, DRAWS}
+    assert (digest(made / TABLE), digest(made / FIGURE)) == first
+    assert "Nothing to be done" in succeed(made, FIGURE)
+
+
+def test_without_the_memory_of_snakemake_a_changed_setting_is_noticed(copy):
+    def points(count):
+        small = f"flipped_huber_2023={{figure_1: {{points: {count}}}}}"
+        return [f"runs/memory/{TABLE}", "--config", small, "folder=runs/memory"]
+
+    def rows():
+        return len((copy / "runs/memory" / TABLE).read_text().splitlines())
+
+    succeed(copy, *points(11))
+    few = rows()
+    shutil.rmtree(copy / ".snakemake")
+    assert "Nothing to be done" in succeed(copy, *points(11))
+    shutil.rmtree(copy / ".snakemake")
+    said = succeed(copy, *points(21))
+    assert "1 result(s) would be made otherwise now (settings): runs/memory/" in said
+    assert rows() > few
+
+
+def test_a_module_that_is_edited_while_a_run_goes_on_fails_its_jobs(copy):
+    module = copy / "src/dpnoise_papers/flipped_huber_2023/tables/table_3.py"
+    before = module.read_text()
+    (copy / SWEEP).unlink(missing_ok=True)
+    process = subprocess.Popen(
+        command(SWEEP, **QUICK), cwd=copy, env=environment(), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    said = []
+    try:
+        for line in process.stdout:
+            said.append(line)
+            if " jobs, about " in line:  # planned
+                module.write_text(before + "\nEDITED = 1\n")
+    finally:
+        process.stdout.close()
+        process.wait(timeout=300)
+        module.write_text(before)
+    assert process.returncode == 1
+    assert "code of this job changed while the run went on: src/dpnoise_papers/" in "".join(said)
+    assert not (copy / SWEEP).exists()
+
+
+def test_a_claim_about_a_table_that_no_item_makes_is_named_with_its_row(copy):
+    path = copy / "published/inid-2024.csv"
+    before = path.read_text(encoding="utf-8")
+    path.write_text(before.replace("inid-2024/table-3.csv", "inid-2024/tabel-3.csv", 1))
+    done = snakemake(copy, "--dry-run")
+    path.write_text(before, encoding="utf-8")
+    said = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert re.search(r"no item makes inid-2024\.csv, row \d+ \(inid-.*tabel-3\.csv", said)
+    assert "nearest: inid-2024/table-3.csv" in said
+    assert "Traceback" not in said
+
+
 def test_a_paper_is_a_target_by_both_spellings_of_its_name(copy):
     names = "flipped-huber-2023", "flipped_huber_2023"
     found = planned(copy, *names, "--forceall")
@@ -248,6 +328,22 @@ def test_an_optional_item_is_made_by_its_own_target_and_never_by_a_default_one(o
         assert makes in planned(optional, "toy")
     finally:
         path.write_text(before)
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [("typo.yaml", "typo.yaml: No such file"), ("src", "src: expected a file, got a folder")],
+)
+def test_make_asks_about_a_config_file_before_snakemake_reads_it(copy, config, said):
+    shutil.copy(ROOT / "Makefile", copy)
+    here = ["-o", ".venv/ready", f"BIN={Path(sys.executable).parent}"]
+    done = subprocess.run(
+        ["make", *here, "reproduce", f"CONFIG={config}"], cwd=copy, capture_output=True, text=True,
+        env=environment() | {"PYTHONPATH": str(copy / "src")}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_a_target_with_a_typo_is_answered_with_the_nearest(copy):

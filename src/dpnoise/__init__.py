@@ -1,7 +1,21 @@
-"""Noise for differential privacy: distributions, their exact privacy, calibration, allocation.
+"""Noise for differential privacy: the least noise for a sensitivity set, with proof.
 
-The public names are imported on first use, so that `import dpnoise` costs almost nothing. Inside
-the package every import names the module that defines what it needs.
+The front is twenty names by five nouns, which `dir(dpnoise)` shows:
+
+- sensitivity set, what one person can change: `Counts`, `AtMost`, `Box`, `L1`, `L2`, `LInf`,
+  `Ellipsoid`, `Product`;
+- noise: `Gaussian`, `Laplace`, `FlippedHuber` (all families: `dpnoise.noise`);
+- mechanism, how noise is chosen for a set: `best`, `compare`;
+- release, values with noise and what is proved of them: `release`, `certify`, `verify`;
+- budget, what releases cost: `Budget`, `privacy_profile`, `epsilon_at`, `vector_profile`.
+
+Everything else that is public is imported from here as well (`from dpnoise import calibrate`), and
+listed with the subpackage that defines it: cases of `best` for one family or one number
+(`dpnoise.calibration`, `dpnoise.joint`, `dpnoise.allocation`), conversions of sets
+(`dpnoise.sensitivity`), audits (`dpnoise.auditing`) and their results.
+
+Names are imported on first use, so that `import dpnoise` costs almost nothing. Inside the package
+every import names the module that defines what it needs.
 """
 
 from __future__ import annotations
@@ -12,48 +26,58 @@ from dpnoise._lazy import lazy_names
 from dpnoise._version import __version__ as __version__
 
 if TYPE_CHECKING:  # what type checkers and editors see
-    from dpnoise.allocation.allocate import allocate
-    from dpnoise.auditing.families import audit_families
-    from dpnoise.auditing.mechanism import audit_mechanism
-    from dpnoise.auditing.noise import audit_noise
-    from dpnoise.auditing.sampler import audit_sampler
-    from dpnoise.calibration.calibrate import calibrate
-    from dpnoise.calibration.coordinate_noise import coordinate_noise
-    from dpnoise.calibration.gaussian import gaussian_sigma
-    from dpnoise.calibration.histogram.calibrate import calibrate_histogram
-    from dpnoise.calibration.variance_bound import variance_bound
-    from dpnoise.certificates.certificate import Certificate, CertificateError
+    from dpnoise.allocation.allocate import allocate as allocate
+    from dpnoise.auditing.families import audit_families as audit_families
+    from dpnoise.auditing.mechanism import audit_mechanism as audit_mechanism
+    from dpnoise.auditing.noise import audit_noise as audit_noise
+    from dpnoise.auditing.sampler import audit_sampler as audit_sampler
+    from dpnoise.calibration.calibrate import calibrate as calibrate
+    from dpnoise.calibration.coordinate_noise import coordinate_noise as coordinate_noise
+    from dpnoise.calibration.gaussian import gaussian_sigma as gaussian_sigma
+    from dpnoise.calibration.histogram.calibrate import calibrate_histogram as calibrate_histogram
+    from dpnoise.calibration.variance_bound import variance_bound as variance_bound
+    from dpnoise.certificates.certificate import Certificate as Certificate
+    from dpnoise.certificates.certificate import CertificateError as CertificateError
     from dpnoise.certificates.certify import certify
     from dpnoise.certificates.verify import verify
-    from dpnoise.joint.calibrate import calibrate_joint
+    from dpnoise.joint.calibrate import calibrate_joint as calibrate_joint
     from dpnoise.mechanisms.compare import best, compare
-    from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-    from dpnoise.noise.discrete_laplace import DiscreteLaplace
-    from dpnoise.noise.discrete_staircase import DiscreteStaircase
+    from dpnoise.noise.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+    from dpnoise.noise.discrete_laplace import DiscreteLaplace as DiscreteLaplace
+    from dpnoise.noise.discrete_staircase import DiscreteStaircase as DiscreteStaircase
     from dpnoise.noise.flipped_huber import FlippedHuber
     from dpnoise.noise.gaussian import Gaussian
-    from dpnoise.noise.histogram import Histogram
-    from dpnoise.noise.huber import Huber
+    from dpnoise.noise.histogram import Histogram as Histogram
+    from dpnoise.noise.huber import Huber as Huber
     from dpnoise.noise.laplace import Laplace
-    from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
-    from dpnoise.noise.staircase import Staircase
-    from dpnoise.noise.subbotin import Subbotin
-    from dpnoise.noise.truncated_laplace import TruncatedLaplace
-    from dpnoise.privacy.loss_distribution import loss_distribution
-    from dpnoise.privacy.odometer.budget import Budget, BudgetExceededError
+    from dpnoise.noise.offset_symmetric_gaussian import (
+        OffsetSymmetricGaussian as OffsetSymmetricGaussian,
+    )
+    from dpnoise.noise.staircase import Staircase as Staircase
+    from dpnoise.noise.subbotin import Subbotin as Subbotin
+    from dpnoise.noise.truncated_laplace import TruncatedLaplace as TruncatedLaplace
+    from dpnoise.privacy.loss_distribution import loss_distribution as loss_distribution
+    from dpnoise.privacy.odometer.budget import Budget
+    from dpnoise.privacy.odometer.budget import BudgetExceededError as BudgetExceededError
     from dpnoise.privacy.profile import epsilon_at, privacy_profile
+    from dpnoise.privacy.sampled.mechanism import SampledGaussian as SampledGaussian
+    from dpnoise.privacy.sampled.mechanism import noise_multiplier as noise_multiplier
+    from dpnoise.privacy.sampled.mechanism import sampled_delta as sampled_delta
+    from dpnoise.privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
     from dpnoise.privacy.vector import vector_profile
-    from dpnoise.privacy.zcdp import zcdp
-    from dpnoise.releases.opendp import opendp_measurement
+    from dpnoise.privacy.zcdp import zcdp as zcdp
+    from dpnoise.releases.opendp import opendp_measurement as opendp_measurement
     from dpnoise.releases.release import release
     from dpnoise.sensitivity.at_most import AtMost
     from dpnoise.sensitivity.balls import L1, L2, LInf
     from dpnoise.sensitivity.box import Box
-    from dpnoise.sensitivity.convert import as_sensitivity
+    from dpnoise.sensitivity.convert import as_sensitivity as as_sensitivity
     from dpnoise.sensitivity.counts import Counts
-    from dpnoise.sensitivity.ellipsoid import Ellipsoid, enclosing_ellipsoid
-    from dpnoise.sensitivity.from_frame import from_frame
-    from dpnoise.sensitivity.neighbours import add_remove, replace_one
+    from dpnoise.sensitivity.ellipsoid import Ellipsoid
+    from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid as enclosing_ellipsoid
+    from dpnoise.sensitivity.from_frame import from_frame as from_frame
+    from dpnoise.sensitivity.neighbours import add_remove as add_remove
+    from dpnoise.sensitivity.neighbours import replace_one as replace_one
     from dpnoise.sensitivity.product import Product
 
 _MODULES = {
@@ -78,6 +102,7 @@ _MODULES = {
     "Laplace": "dpnoise.noise.laplace",
     "OffsetSymmetricGaussian": "dpnoise.noise.offset_symmetric_gaussian",
     "Product": "dpnoise.sensitivity.product",
+    "SampledGaussian": "dpnoise.privacy.sampled.mechanism",
     "Staircase": "dpnoise.noise.staircase",
     "Subbotin": "dpnoise.noise.subbotin",
     "TruncatedLaplace": "dpnoise.noise.truncated_laplace",
@@ -100,17 +125,19 @@ _MODULES = {
     "from_frame": "dpnoise.sensitivity.from_frame",
     "gaussian_sigma": "dpnoise.calibration.gaussian",
     "loss_distribution": "dpnoise.privacy.loss_distribution",
+    "noise_multiplier": "dpnoise.privacy.sampled.mechanism",
     "opendp_measurement": "dpnoise.releases.opendp",
     "privacy_profile": "dpnoise.privacy.profile",
     "release": "dpnoise.releases.release",
     "replace_one": "dpnoise.sensitivity.neighbours",
+    "sampled_delta": "dpnoise.privacy.sampled.mechanism",
+    "sampled_epsilon": "dpnoise.privacy.sampled.mechanism",
     "variance_bound": "dpnoise.calibration.variance_bound",
     "vector_profile": "dpnoise.privacy.vector",
     "verify": "dpnoise.certificates.verify",
     "zcdp": "dpnoise.privacy.zcdp",
 }
 
-__getattr__, __dir__ = lazy_names(__name__, _MODULES)
 
 __all__ = [
     "L1",
@@ -118,50 +145,21 @@ __all__ = [
     "AtMost",
     "Box",
     "Budget",
-    "BudgetExceededError",
-    "Certificate",
-    "CertificateError",
     "Counts",
-    "DiscreteGaussian",
-    "DiscreteLaplace",
-    "DiscreteStaircase",
     "Ellipsoid",
     "FlippedHuber",
     "Gaussian",
-    "Histogram",
-    "Huber",
     "LInf",
     "Laplace",
-    "OffsetSymmetricGaussian",
     "Product",
-    "Staircase",
-    "Subbotin",
-    "TruncatedLaplace",
-    "add_remove",
-    "allocate",
-    "as_sensitivity",
-    "audit_families",
-    "audit_mechanism",
-    "audit_noise",
-    "audit_sampler",
     "best",
-    "calibrate",
-    "calibrate_histogram",
-    "calibrate_joint",
     "certify",
     "compare",
-    "coordinate_noise",
-    "enclosing_ellipsoid",
     "epsilon_at",
-    "from_frame",
-    "gaussian_sigma",
-    "loss_distribution",
-    "opendp_measurement",
     "privacy_profile",
     "release",
-    "replace_one",
-    "variance_bound",
     "vector_profile",
     "verify",
-    "zcdp",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__, _MODULES, __all__)

@@ -7,13 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 def lazy_names(
-    package: str, modules: Mapping[str, str]
+    package: str, modules: Mapping[str, str], shown: Iterable[str] | None = None
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """A package's `__getattr__` and `__dir__`, from the module that defines each public name."""
+    """A package's `__getattr__` and `__dir__`, from the module that defines each public name.
+
+    `shown` are the names that `dir` lists, all by default.
+    """
 
     def get(name: str) -> object:
         """The object of a public name; its module is imported on first use."""
@@ -24,7 +27,7 @@ def lazy_names(
         return value
 
     def names() -> list[str]:
-        """All public names."""
-        return sorted(modules)
+        """The names that are shown."""
+        return sorted(modules if shown is None else shown)
 
     return get, names

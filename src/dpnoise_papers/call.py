@@ -69,6 +69,20 @@ def read_tables(
 
 
 def read_statuses(paths: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Status of each data set by its name."""
-    texts = {Path(path).stem: Path(path).read_text(encoding="utf-8") for path in paths}
-    return {name: json.loads(text) for name, text in texts.items()}
+    """Status of each data set by its name; ValueError names a file that is none, and what to do."""
+    return {Path(path).stem: _read_status(Path(path)) for path in paths}
+
+
+def _read_status(path: Path) -> dict[str, Any]:
+    """Status of a data set that `dpnoise_papers.data.prepared.prepare` wrote."""
+    try:
+        status = json.loads(path.read_text(encoding="utf-8"))
+        known = isinstance(status, dict) and status["status"] in ("ok", "missing")
+        why = f"expected the status of a data set, got {str(status)[:40]!r}"
+    except (ValueError, LookupError) as error:
+        known, why = False, f"expected the status of a data set: {error}"
+    if not known:
+        again = f"delete it and {path.with_suffix('.npz')} and run again"
+        raise ValueError(f"prepared data {path}: {why[:200]}; {again}")
+    found: dict[str, Any] = status
+    return found

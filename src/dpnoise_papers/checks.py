@@ -7,6 +7,7 @@ sums over stretches between the kinks of the integrand, for all trials at once.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -63,7 +64,8 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
 
     Columns id, where, statement, trials, violations, worst (the smallest slack beyond what rounding
     explains, in the unit of the check: negative if and only if there is a violation), tolerance,
-    parameters (of the worst trial) and status_of_proof. `trials` are random parameters per
+    parameters (of the worst trial), ranges (of all that were drawn), drawn_by (the function that
+    drew them) and status_of_proof. `trials` are random parameters per
     statement; a check with a share below 1 makes do with that part.
     """
     rows = []
@@ -74,6 +76,10 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
         margin = np.where(np.isnan(outcome.margin), -np.inf, outcome.margin) + outcome.tolerance
         worst = int(np.argmin(margin))
         drawn = (f"{name}={values[worst]:.6g}" for name, values in outcome.parameters.items())
+        ranges = (
+            f"{name} from {np.min(values):.3g} to {np.max(values):.3g}"
+            for name, values in outcome.parameters.items()
+        )
         rows.append(
             {
                 "id": check.id,
@@ -84,10 +90,18 @@ def run_checks(checks: Iterable[Check], seed: int, scope: str, trials: int) -> p
                 "worst": float(f"{margin[worst]:.3g}"),
                 "tolerance": outcome.tolerance,
                 "parameters": ", ".join(drawn),
+                "ranges": ", ".join(ranges),
+                "drawn_by": _name(check.run),
                 "status_of_proof": check.proof,
             }
         )
     return pd.DataFrame(rows)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    """Full name of a function, also of one with arguments filled in."""
+    whole = function.func if isinstance(function, partial) else function
+    return f"{whole.__module__}.{whole.__qualname__}"
 
 
 def at_most(left: Real, right: Real, unit: Real = 1.0) -> Array:

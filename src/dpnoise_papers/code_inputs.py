@@ -14,20 +14,26 @@ import json
 import sys
 from functools import cache
 from pathlib import Path
-
-import grimp
+from typing import TYPE_CHECKING
 
 from dpnoise_papers.result_files import write_text
+
+if TYPE_CHECKING:
+    import grimp
 
 PACKAGES = ("dpnoise", "dpnoise_papers")
 SOURCE = Path(__file__).resolve().parents[1]
 _VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 CACHE = ".snakemake/code-digests.json"
+PLANNED = ".snakemake/code-planned.json"
 _new: dict[str, str] = {}
+_planned: dict[str, list[str]] = {}
 
 
 @cache
 def _graph() -> grimp.ImportGraph:
+    import grimp  # noqa: PLC0415 - jobs compare their sources without a graph
+
     return grimp.build_graph(*PACKAGES, cache_dir=None, exclude_type_checking_imports=True)
 
 
@@ -52,20 +58,36 @@ def code_digest(script: str, *functions: str) -> str:
 
     Errors are those of `code_inputs`.
     """
-    said = [_said(path) for path in (script, *code_inputs(script, *functions))]
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()
+    files = [script, *code_inputs(script, *functions)]
+    said = [_digests(path)[1] for path in files]
+    found = hashlib.sha256("\n".join(said).encode()).hexdigest()
+    _planned[found] = files
+    return found
+
+
+def raw_digest(content: bytes) -> str:
+    """Digest (sha256) of a source file's bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def said_digest(content: bytes) -> str:
+    """Digest (sha256) of what a source says; of its bytes if it is no Python."""
+    try:
+        return hashlib.sha256(_without_words(content).encode()).hexdigest()
+    except (SyntaxError, ValueError):
+        return raw_digest(content)
 
 
 @cache
-def _said(path: str) -> str:
-    """Digest of what a source file says, remembered between runs by the digest of its bytes."""
+def _digests(path: str) -> tuple[str, str]:
+    """Digests of a source file's bytes and of what it says, which is remembered between runs."""
     content = Path(path).read_bytes()
-    raw = hashlib.sha256(content).hexdigest()
+    raw = raw_digest(content)
     known = _known()
     if raw not in known:
         found = hashlib.sha256(_without_words(content).encode()).hexdigest()
         known[raw] = _new[raw] = found
-    return known[raw]
+    return raw, known[raw]
 
 
 def _without_words(content: bytes) -> str:
@@ -97,6 +119,30 @@ def remember_digests() -> None:
             write_text(json.dumps({_VERSION: _known()}, sort_keys=True), CACHE)
     except OSError:  # the next run takes a second more
         return
+
+
+def plan_sources() -> None:
+    """Keep for the jobs of a run which sources each was planned with, as `code_digest` found."""
+    paths = sorted({path for files in _planned.values() for path in files})
+    places = {path: place for place, path in enumerate(paths)}
+    content = {
+        "sources": [[path, *_digests(path)] for path in paths],
+        "of": {code: [places[path] for path in files] for code, files in _planned.items()},
+    }
+    write_text(json.dumps(content), PLANNED)
+
+
+def planned_sources(code: str) -> dict[str, tuple[str, str]] | None:
+    """Sources behind a digest of code, by path the digests of their bytes and of what they say.
+
+    None if the run was not planned with it.
+    """
+    try:
+        content = json.loads(Path(PLANNED).read_text(encoding="utf-8"))
+        files = [content["sources"][place] for place in content["of"][code]]
+    except (OSError, ValueError, LookupError):
+        return None
+    return {path: (raw, said) for path, raw, said in files}
 
 
 @cache

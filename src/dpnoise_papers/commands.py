@@ -33,6 +33,11 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--share", type=_share, default=0.1, help="of the claims [%(default)s]")
     parser.add_argument("--seed", type=int, help="of the draw [random, and printed]")
     parser.add_argument("--cores", type=int, default=2, help="processes [%(default)s]")
+    parser.add_argument(
+        "--mutate",
+        action="store_true",
+        help="change each claim and its cells: verdicts must change",
+    )
     parser.set_defaults(command=_verify)
 
 
@@ -44,7 +49,10 @@ def add_outcome(parser: argparse.ArgumentParser) -> None:
 
 def add_costs(parser: argparse.ArgumentParser) -> None:
     """Add the options of `costs`."""
-    parser.add_argument("document", metavar="FILE", help="whose table is written anew")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("document", metavar="FILE", nargs="?", help="whose table is written anew")
+    what.add_argument("--calibrate", action="store_true", help="what a run costs on this machine")
+    what.add_argument("--record", action="store_true", help="this machine as the one measured on")
     parser.add_argument("--benchmarks", default="logs/benchmarks", help="of a run [%(default)s]")
     parser.set_defaults(command=_costs)
 
@@ -86,10 +94,19 @@ def _submissions(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    """Recompute a random part of the claims; 1 where a cell disagrees."""
+    """Recompute a random part of the claims; 1 where a cell disagrees or nothing was recomputed.
+
+    With --mutate change the claims and their cells instead; 1 where a verdict stays without reason.
+    """
+    seed = int(time.time()) % 2**32 if arguments.seed is None else arguments.seed
+    if arguments.mutate:
+        from dpnoise_papers.verify.controls import mutate
+
+        outcome = mutate(*arguments.files, folder=arguments.folder, seed=seed)
+        print("\n".join(outcome.lines()))
+        return int(bool(outcome.wrong))
     from dpnoise_papers.verify.run import verify
 
-    seed = int(time.time()) % 2**32 if arguments.seed is None else arguments.seed
     report = verify(
         *arguments.files,
         folder=arguments.folder,
@@ -98,7 +115,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         cores=arguments.cores,
     )
     print("\n".join(report.lines()))
-    return int(bool(report.disagreements))
+    return int(report.fails)
 
 
 def _outcome(arguments: argparse.Namespace) -> int:
@@ -111,11 +128,15 @@ def _outcome(arguments: argparse.Namespace) -> int:
 
 
 def _costs(arguments: argparse.Namespace) -> int:
-    """Write the table of costs of a document anew."""
+    """Write the table of costs of a document anew, or say what a run costs on this machine."""
+    from dpnoise_papers.cluster.calibration import compared, record
     from dpnoise_papers.config import load
     from dpnoise_papers.papers import papers
     from dpnoise_papers.review.costs_page import write_costs
 
+    if arguments.calibrate or arguments.record:
+        print(compared() if arguments.calibrate else record())
+        return 0
     count = write_costs(arguments.document, arguments.benchmarks, load("config.yaml"), papers())
     print(f"{count} items in {arguments.document}")
     return 0

@@ -10,20 +10,22 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, create_model
 
 from dpnoise_papers.papers import MODULES
 from dpnoise_papers.settings import Folder, Section, Seeded
-from dpnoise_papers.strict_yaml import YamlError, read_yaml, read_yaml_text
+from dpnoise_papers.strict_yaml import YamlError, cut, read_yaml, read_yaml_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 
 _WORDS = {"extra_forbidden": "unknown setting", "missing": "missing setting"}
+_LISTED = 50  # mistakes in a message
+_LONGEST = 2000  # characters of one; a file of YAML may have several
 _BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
 
 
@@ -46,6 +48,14 @@ class Pathvars(Section):
     figures: Folder | None = None
     logs: Folder | None = None
     benchmarks: Folder | None = None
+
+
+def places(config: Any) -> dict[str, str]:  # noqa: ANN401
+    """Folders of results, figures, logs and benchmarks of a run."""
+    base = f"{config.folder}/" if config.folder else ""
+    own = {kind: f"{base}{kind}" for kind in ("results", "figures", "logs")}
+    own["benchmarks"] = f"{own['logs']}/benchmarks"
+    return own | config.pathvars.model_dump(exclude_none=True)
 
 
 def settings_digest(settings: Mapping[str, Any]) -> str:
@@ -97,7 +107,8 @@ def load(*paths: str | Path, overrides: Mapping[str, Any] | None = None) -> Any:
         try:
             content = read_yaml(path)
         except (YamlError, OSError) as error:
-            mistakes.append(str(error))
+            known = isinstance(error, OSError) and error.strerror
+            mistakes.append(f"{path}: {known}" if known else str(error))
             continue
         if isinstance(content, dict):
             merged = _merge(merged, content)
@@ -127,14 +138,41 @@ def validate(settings: Mapping[str, Any]) -> Any:  # noqa: ANN401
             for one in found
             if one["loc"][2:] != ("seed",) and not (_is_empty(one) and one["loc"] in within)
         ]
+    else:
+        mistakes += _place_mistakes(config)
     if mistakes:
         raise _refusal(mistakes)
     return config
 
 
+def _place_mistakes(config: Any) -> Iterator[str]:  # noqa: ANN401
+    """What is wrong with where the folders of a run lie, beside each other and the papers'."""
+    cache, found = config.data.cache, places(config)
+    for kind in ("results", "figures", "logs"):
+        for folder in sorted({kind, found[kind]}):
+            if _within(cache, folder) or _within(folder, cache):
+                expected = f"a folder apart from {folder}, which a run writes"
+                yield f"data.cache: expected {expected}, got {cache!r}"
+    for kind, folder in found.items():
+        own = {"results": "results", "figures": "figures"}.get(kind)
+        taken = [one for one in ("results", "figures", "data") if _within(folder, one)]
+        if taken and not (folder == own and PurePosixPath(folder).parts == (own,)):
+            expected = f"a folder apart from {taken[0]}/, which is the papers'"
+            yield f"pathvars.{kind}: expected {expected}, got {folder!r}"
+
+
+def _within(folder: str, other: str) -> bool:
+    """Whether a folder is another one or lies below it, also by links and other spellings."""
+    paths, there = [Path(folder).resolve(), *Path(folder).resolve().parents], Path(other).resolve()
+    return any(one == there or (one.exists() and there.exists() and one.samefile(there))
+               for one in paths)  # fmt: skip
+
+
 def _refusal(mistakes: list[str]) -> ConfigError:
-    listed = "\n".join(f"  - {mistake}" for mistake in mistakes)
-    return ConfigError(f"config: {len(mistakes)} mistake(s)\n{listed}")
+    lines = [f"  - {cut(mistake, _LONGEST)}" for mistake in mistakes[:_LISTED]]
+    if len(mistakes) > _LISTED:
+        lines.append(f"  - and {len(mistakes) - _LISTED} more")
+    return ConfigError("\n".join([f"config: {len(mistakes)} mistake(s)", *lines]))
 
 
 def sections(config: Section, paper: str, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
@@ -180,7 +218,7 @@ def _retyped(value: Any) -> Any:  # noqa: ANN401
         return {key: _retyped(one) for key, one in value.items()}
     if isinstance(value, list):
         return [_retyped(one) for one in value]
-    return read_yaml_text(value, f"--config {value!r}") if isinstance(value, str) else value
+    return read_yaml_text(value, f"--config {cut(value)!r}") if isinstance(value, str) else value
 
 
 def _with_seed(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -206,7 +244,7 @@ def _is_empty(error: Mapping[str, Any]) -> bool:
 
 def _line(error: Mapping[str, Any]) -> str:
     """Word one mistake as 'where: what was expected, got what'."""
-    where = ".".join(str(part) for part in error["loc"]) or "top level"
+    where = cut(".".join(str(part) for part in error["loc"]) or "top level")
     if error["type"] in _WORDS:
         return f"{where}: {_WORDS[error['type']]}"
     if _is_empty(error) and not error["input"]:
@@ -214,5 +252,6 @@ def _line(error: Mapping[str, Any]) -> str:
     message = error["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
     for bound in _BOUNDS.keys() & error.get("ctx", {}).keys():  # one at most
         message = f"expected a number {_BOUNDS[bound]} {error['ctx'][bound]:.12g}"
-    got = "" if isinstance(error["input"], Mapping) else f", got {error['input']!r}"
+    got = "" if isinstance(error["input"], Mapping) else f", got {cut(repr(error['input']))}"
+    message = cut(message, 400)
     return f"{where}: {message[:1].lower()}{message[1:]}{got}"

@@ -9,13 +9,13 @@ has a column `settings_digest` with the digest of the settings behind it.
 from __future__ import annotations
 
 import csv
-import hashlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise_papers.config import sections, settings_digest
 from dpnoise_papers.item import PART, Table
+from dpnoise_papers.making.records import file_digest, find_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,11 +28,15 @@ _DIGITS = 16
 
 
 class OptionalTable(NamedTuple):
-    """An optional table: what makes it, and the digest of the settings in force."""
+    """An optional table: what makes it, the digest of the settings in force, its job's record.
+
+    The record is that of `stem` (`dpnoise_papers.making.records`).
+    """
 
     extra: str
     target: str
     digest: str
+    stem: str
 
 
 def targets(papers: tuple[Paper, ...]) -> list[str]:
@@ -72,7 +76,10 @@ def optional_tables(config: Section, papers: tuple[Paper, ...]) -> dict[str, Opt
     """Optional tables by their path below results/; not those that are made in parts."""
     return {
         f"{paper.id}/{name}.csv": OptionalTable(
-            item.extra, item.target, digest_behind(config, papers, paper, item)
+            item.extra,
+            item.target,
+            digest_behind(config, papers, paper, item),
+            f"{paper.id}/{item.id}-table",
         )
         for paper in papers
         for item in paper.items
@@ -81,16 +88,25 @@ def optional_tables(config: Section, papers: tuple[Paper, ...]) -> dict[str, Opt
     }
 
 
-def standing(tables: Mapping[str, OptionalTable], folder: str | Path) -> dict[str, dict[str, str]]:
+def standing(
+    tables: Mapping[str, OptionalTable], folder: str | Path, *, recorded: bool = True
+) -> dict[str, dict[str, str]]:
     """State of optional tables in the folder of results, by path.
 
     'content' is the sha256 of a table that counts, else empty; 'reason' is why it does not count.
+    A table that is not what its record says does not; copies have none (`recorded=False`).
     """
     states = {}
     for path, table in sorted(tables.items()):
         file = Path(folder) / path
         reason = _reason(file, table)
-        content = "" if reason else hashlib.sha256(file.read_bytes()).hexdigest()
+        content = "" if reason else file_digest(file)
+        if recorded and content:
+            record = find_record(folder, table.stem)
+            if record is None or record.outputs.get(str(file)) != content:
+                content = ""
+                how = "changed since it was made" if record else "of unknown origin"
+                reason = f"{file} is {how}; `make {table.target}` makes it again"
         states[path] = {"content": content, "reason": reason}
     return states
 

@@ -7,7 +7,8 @@ place and renamed into it, so that a killed job leaves either the old file or th
 from __future__ import annotations
 
 import os
-import tempfile
+import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,15 +35,15 @@ def _write(content: bytes, path: Path) -> None:
     for left in path.parent.glob(f".{path.name}.*.*"):
         if not _runs(left.suffixes[-2][1:]):
             left.unlink(missing_ok=True)
-    prefix = f".{path.name}.{os.getpid()}."
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix)
+    temporary = (
+        path.parent / f".{path.name}.{os.getpid()}.{threading.get_ident()}_{time.monotonic_ns()}"
+    )
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:  # with the mode that the umask leaves, as any new file
             file.write(content)
-        Path(temporary).chmod(0o644)  # mkstemp's are private
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -68,7 +69,14 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Table that `write_table` wrote; empty cells of text columns come back as NaN."""
+    """Table that `write_table` wrote; empty cells of text columns come back as NaN.
+
+    ValueError names a file that is no table, and what to do.
+    """
     import pandas as pd  # noqa: PLC0415 - 0.3 s that jobs without tables need not pay
 
-    return pd.read_csv(path)
+    try:
+        return pd.read_csv(path)
+    except ValueError as error:  # empty, ragged, not UTF-8
+        message = f"{path}: expected a table: {str(error).strip()}; delete the file and run again"
+        raise ValueError(message) from None

@@ -9,6 +9,7 @@ number, no 5.0 for a whole number); their constraints are what the table functio
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -20,9 +21,14 @@ from pydantic import (
     model_validator,
 )
 
+from dpnoise_papers.strict_yaml import cut
+
 T = TypeVar("T")
 
-_SOURCES = {"src", "workflow", "tests", "docs", "published", "profiles", "benchmarks", ".git"}
+_SOURCES = {
+    "src", "workflow", "tests", "docs", "published", "profiles", "benchmarks", "config", "papers",
+}  # fmt: skip
+_PART = re.compile(r"\w[\w .+=@,-]*")
 
 
 class Section(BaseModel):
@@ -51,11 +57,28 @@ def _tuples(value: Any) -> Any:  # noqa: ANN401
 def _folder(text: str) -> str:
     path = PurePosixPath(text)
     inside = not path.is_absolute() and not {"..", "~"} & set(path.parts) and path.parts
-    if not inside or text.startswith("~") or "\\" in text or path.parts[0] in _SOURCES:
+    if not inside or text.startswith("~") or "\\" in text or _is_source(path):
         raise ValueError("expected a relative folder below the repository, outside its sources")
-    if not Path(text).resolve().is_relative_to(Path.cwd().resolve()):
+    if not all(_PART.fullmatch(part) and part == part.strip() for part in path.parts):
+        raise ValueError(
+            "expected a folder below the repository that is not hidden, of letters, digits, spaces"
+            " and _.+=@,-"
+        )
+    here, real = Path.cwd().resolve(), Path(path).resolve()
+    if not real.is_relative_to(here):
         raise ValueError("expected a folder below the repository, not a link that leaves it")
-    return text
+    if real == here or _is_source(PurePosixPath(real.relative_to(here))):
+        raise ValueError("expected a folder below the repository, not a link to its sources")
+    for one in (path, *path.parents):
+        if Path(one).exists() and not Path(one).is_dir():
+            raise ValueError(f"expected a folder, but {one} is a file")
+    return str(path)
+
+
+def _is_source(path: PurePosixPath) -> bool:
+    """Whether a relative path leads to sources, or to hidden files at the top."""
+    first = path.parts[0].casefold()
+    return first in _SOURCES or first.startswith(".")
 
 
 def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -63,7 +86,7 @@ def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     seen = set()
     for value in values:
         if value in seen:
-            raise ValueError(f"expected different values, got {value!r} twice")
+            raise ValueError(f"expected different values, got {cut(value)!r} twice")
         seen.add(value)
     return values
 
@@ -79,7 +102,9 @@ Sensitivity = Annotated[float, Field(ge=1e-100, le=1e100)]
 Trials = Annotated[int, Field(ge=1, le=1_000_000)]
 Points = Annotated[int, Field(ge=2, le=1_000_000)]
 Dimension = Annotated[int, Field(ge=1, le=100_000)]
-Distinct = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]
+Distinct = Annotated[
+    tuple[T, ...], Field(min_length=1, max_length=100_000), AfterValidator(distinct)
+]
 Epsilons = Distinct[Epsilon]
 Deltas = Distinct[Delta]
 Dimensions = Distinct[Dimension]

@@ -7,6 +7,7 @@ with <results>, <figures>, <logs> or <benchmarks>, which Snakemake replaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     Kind = Literal["table", "figure", "page"]
 
 PUBLISHED = "published"
+_NAMED = 5  # claims in a message
 FORMATS = ("svg", "pdf", "png")
 _DATA = "dpnoise_papers.data.given.read_data"
 _CLAIMS = "dpnoise_papers.claims.published.read_claims"
@@ -129,6 +131,7 @@ def named_results(
     target of optional items: the tables that claims about its tables, and their causes, name,
     without those of other targets. ValueError if no item makes one of the tables.
     """
+    from dpnoise_papers.claims.applied import places  # noqa: PLC0415  # heavy
     from dpnoise_papers.claims.published import about, read_published  # noqa: PLC0415  # heavy
     from dpnoise_papers.claims.references import named_tables  # noqa: PLC0415
 
@@ -140,7 +143,17 @@ def named_results(
     unknown = [f"<results>/{path}" for path in tables if path not in optional]
     unknown = [path for path in unknown if path not in made]
     if unknown:
-        raise ValueError(f"{PUBLISHED}: no item makes {', '.join(unknown)}")
+        rows = [
+            f"{where}: {one.result}"
+            for one, where in zip(published.claims, places(published.claims), strict=True)
+            if f"<results>/{one.result}" in unknown
+        ]
+        rows[_NAMED:] = [f"and {len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
+        named = "; ".join(rows) or ", ".join(unknown)
+        near = get_close_matches(unknown[0], made, n=3)
+        hint = f"; the nearest: {', '.join(near)}" if near else ""
+        message = f"{PUBLISHED}: no item makes {named}{hint}"
+        raise ValueError(message.replace("<results>/", ""))
     return [f"<results>/{path}" for path in tables if path in own or path not in optional]
 
 
@@ -190,7 +203,11 @@ def _inputs(
         sets = listed if declared.statuses else declared.data
         found["status"] = [f"data/prepared/{name}.json" for name in sets]
     if declared.claims or (isinstance(declared, Figure) and declared.printed):
-        found["claims"] = [f"{PUBLISHED}/{paper.id}.csv"]
+        beside = [f"{PUBLISHED}/words.yaml", f"{PUBLISHED}/{paper.id}.paragraphs.yaml"]
+        found["claims"] = [
+            f"{PUBLISHED}/{paper.id}.csv",
+            *(one for one in beside if Path(one).is_file()),
+        ]
     return {kind: paths for kind, paths in found.items() if paths}
 
 

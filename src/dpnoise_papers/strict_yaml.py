@@ -3,7 +3,8 @@
 PyYAML follows YAML 1.1, where `010` is 8, `1:30` is 90 and `yes` is true, and lets the last of two
 equal keys win in silence. Values are read here as YAML 1.2 reads them (`1e-6` is a number), a value
 on which the two versions disagree must be quoted or written otherwise, and a key may stand only
-once. Anchors, aliases and merge keys work; a merged key may be overridden.
+once. Anchors, aliases and merge keys work; a merged key may be overridden. What a file may hold is
+bounded, with its aliases written out: a few hundred bytes could else stand for gigabytes.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ _CORE = (  # the core schema of YAML 1.2; what matches none is text
 )
 _LONG = 100_000  # characters, from which on mistakes are not worth the slow parser's words
 _DEEP = 5_000  # levels: the parser in C recurses without a limit, until the stack is used up
+_MOST_BYTES = 10_000_000
+_MOST_VALUES = 500_000  # with those of aliases written out
+_MOST_DIGITS = 100  # of a number
+_SHOWN = 80  # characters of a value in a message
+_PATH = 1000  # of the name of a file, which has to be found
+_LISTED = 20  # mistakes in a message
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]+")
 
@@ -42,9 +49,11 @@ class YamlError(ValueError):
 def read_yaml(path: str | os.PathLike[str]) -> object:
     """Content of a YAML file: one document in UTF-8, None for an empty one.
 
-    YamlError if the file is not YAML or not UTF-8, repeats a key, contains itself, or has a value
-    that YAML 1.1 and 1.2 read differently.
+    YamlError if the file is not YAML or not UTF-8, repeats a key, contains itself, has a value that
+    YAML 1.1 and 1.2 read differently, or is larger than any settings are.
     """
+    if Path(path).is_dir():
+        raise YamlError(f"{cut(path, _PATH)}: expected a file, got a folder")
     content = Path(path).read_bytes()
     try:
         text = content.decode("utf-8-sig")
@@ -57,11 +66,19 @@ def read_yaml(path: str | os.PathLike[str]) -> object:
 
 def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
     """Content of YAML text, such as a setting on the command line; errors as in `read_yaml`."""
+    source = cut(source, _PATH)
+    large = f"{source}: expected at most {_MOST_VALUES} values, also with aliases written out"
+    if len(text) > _MOST_BYTES:
+        raise YamlError(f"{source}: expected at most {_MOST_BYTES} characters, got {len(text)}")
+    if sum(map(text.count, ",\n")) > _MOST_VALUES:
+        raise YamlError(large)
     try:
         loader, root = _parsed(text)
         if root is None:
             return None
         mistakes = list(_mistakes(loader, root, (), set()))
+        if not mistakes and _values(root, {}) > _MOST_VALUES:
+            raise YamlError(large)
         if not mistakes:
             content_read: object = loader.construct_document(root)
             return content_read
@@ -74,8 +91,33 @@ def read_yaml_text(text: str, source: str | os.PathLike[str]) -> object:
         ]
     except RecursionError:
         raise YamlError(f"{source}: nested too deeply") from None
-    listed = "; ".join(f"line {line + 1}: {problem}" for line, problem in sorted(mistakes))
-    raise YamlError(f"{source}, {listed}")
+    more = f"; and {len(mistakes) - _LISTED} more" if len(mistakes) > _LISTED else ""
+    listed = "; ".join(f"line {line + 1}: {what}" for line, what in sorted(mistakes)[:_LISTED])
+    raise YamlError(f"{source}, {listed}{more}")
+
+
+def cut(value: object, most: int = _SHOWN) -> str:
+    """Text of a value, cut where it is too long for a message.
+
+    Examples
+    --------
+    >>> cut("a" * 10**7, most=5)
+    'aaaaa... (10000000 characters)'
+    """
+    text = str(value)
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
+def _values(node: yaml.Node, known: dict[int, int]) -> int:
+    """Number of values below a node, an alias counted as what it stands for."""
+    if id(node) not in known:
+        parts: list[yaml.Node] = []
+        if isinstance(node, yaml.SequenceNode):
+            parts = node.value
+        elif isinstance(node, yaml.MappingNode):
+            parts = [part for pair in node.value for part in pair]
+        known[id(node)] = 1 + sum(_values(part, known) for part in parts)
+    return known[id(node)]
 
 
 def _parsed(text: str) -> tuple[yaml.SafeLoader, yaml.Node | None]:
@@ -110,8 +152,9 @@ def read_typed(path: str | os.PathLike[str], kind: type[Kind]) -> Kind:
         for one in error.errors(include_url=False):
             where = ".".join(map(str, one["loc"])) or "top level"
             expected = one["msg"].replace("Input should be", "expected")
-            mistakes.append(f"{where}: {expected}, got {str(one['input'])[:80]!r}")
-        raise YamlError(f"{path}: {'; '.join(mistakes)}") from None
+            mistakes.append(f"{cut(where)}: {expected}, got {cut(one['input'])!r}")
+        more = [f"and {len(mistakes) - _LISTED} more"] if len(mistakes) > _LISTED else []
+        raise YamlError(f"{path}: {'; '.join(mistakes[:_LISTED] + more)}") from None
 
 
 def _mistakes(
@@ -138,7 +181,7 @@ def _mistakes(
             name = _key(loader, key)
             line = key.start_mark.line
             if name in lines:
-                yield line, f"the key {name!r} stands in line {lines[name] + 1} already"
+                yield line, f"the key {cut(repr(name))} stands in line {lines[name] + 1} already"
             lines.setdefault(name, line)
 
 
@@ -162,6 +205,9 @@ def _ambiguity(node: yaml.ScalarNode) -> Iterator[tuple[int, str]]:
     number_now = (old, new) == ("str", "float")  # 1e-6 is text in YAML 1.1
     if (old != new and not number_now) or _LEADING_ZERO.fullmatch(node.value):
         expected = "a value that all versions of YAML read alike (text in quotes)"
-        yield node.start_mark.line, f"expected {expected}, got {node.value}"
+        yield node.start_mark.line, f"expected {expected}, got {cut(node.value)}"
+    elif new in ("int", "float") and len(node.value) > _MOST_DIGITS:
+        expected = f"a number of at most {_MOST_DIGITS} characters"
+        yield node.start_mark.line, f"expected {expected}, got {len(node.value)}"
     else:
         node.tag = _TAG + new

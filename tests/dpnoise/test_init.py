@@ -12,10 +12,12 @@ import pytest
 
 import dpnoise
 from document_pages import ROOT
-from dpnoise import denoise, learn
+from dpnoise import auditing, denoise, learn, noise, sensitivity
 
 of_each_package = pytest.mark.parametrize(
-    "package", [dpnoise, denoise, learn], ids=lambda package: package.__name__
+    "package",
+    [dpnoise, auditing, denoise, learn, sensitivity],
+    ids=lambda package: package.__name__,
 )
 
 
@@ -28,7 +30,9 @@ def loaded(code):
 
 @of_each_package
 def test_every_public_name_resolves_and_is_listed(package):
-    assert sorted(package.__all__) == sorted(package._MODULES) == dir(package)
+    assert sorted(package.__all__) == dir(package)
+    assert set(package.__all__) <= set(package._MODULES)
+    assert package is dpnoise or len(package.__all__) == len(package._MODULES)
     for name, module in package._MODULES.items():
         assert getattr(package, name) is getattr(import_module(module), name)
 
@@ -39,6 +43,16 @@ def test_type_checkers_see_the_names_that_exist_at_run_time(package):
     guarded = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {alias.name: node.module for node in guarded.body for alias in node.names}
     assert seen == package._MODULES
+    # PEP 484: what `__all__` does not list is public if it is imported as itself.
+    itself = {alias.name for node in guarded.body for alias in node.names if alias.asname}
+    assert itself == set(package._MODULES) - set(package.__all__)
+
+
+def test_all_names_of_noise_resolve_and_are_those_of_the_package():
+    assert {kind.__name__ for kind in noise.FAMILIES.values()} < set(noise.__all__)
+    assert all(getattr(noise, name) is not None for name in noise.__all__)
+    for name in {*noise.__all__} & {*dpnoise._MODULES}:
+        assert getattr(noise, name) is getattr(dpnoise, name)
 
 
 def test_the_version_is_one_text_that_both_distributions_read():
@@ -66,6 +80,6 @@ def test_the_package_alone_imports_nothing_heavy(package):
 
 
 def test_the_library_imports_neither_papers_nor_anything_beyond_numpy_and_scipy():
-    names = loaded("import dpnoise; [getattr(dpnoise, name) for name in dpnoise.__all__]")
+    names = loaded("import dpnoise; [getattr(dpnoise, name) for name in dpnoise._MODULES]")
     beyond = {"pandas", "sklearn", "numba", "clarabel", "mpmath", "matplotlib", "yaml", "pydantic"}
     assert not names & {*beyond, "dpnoise_papers", "snakemake"}

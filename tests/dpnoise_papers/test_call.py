@@ -61,3 +61,11 @@ def test_loading_leaves_the_garbage_collector_as_it_was(name, collects):
         assert gc.isenabled() is collects
     finally:
         (gc.enable if before else gc.disable)()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"status": "so-so"}', b"{}", b"\xff"])
+def test_a_garbled_status_is_named_with_what_to_do(tmp_path, content):
+    path = tmp_path / "airfoil.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"airfoil\.json: .*; delete it and .*airfoil\.npz and"):
+        read_statuses([str(path)])

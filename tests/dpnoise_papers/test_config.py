@@ -17,12 +17,12 @@ from dpnoise_papers.config import (
     ConfigError,
     config_model,
     load,
+    places,
     sections,
     typed,
     validate,
 )
 from dpnoise_papers.papers import MODULES
-from dpnoise_papers.run.settings import places
 from dpnoise_papers.settings import Section, Seeded
 
 ROOT = Path(__file__).parents[2]

@@ -1,11 +1,14 @@
 """Optional tables: which settings are behind one, and when one counts."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from dpnoise_papers.item import Figure, Item, Paper, Table
+from dpnoise_papers.making.records import Record, file_digest, record_path, write_record
 from dpnoise_papers.optional import (
     DIGEST,
     OptionalTable,
@@ -17,7 +20,7 @@ from dpnoise_papers.optional import (
 from dpnoise_papers.settings import Section
 
 NAME = "inid-2024/summary.csv"
-OPTIONAL = OptionalTable("deep", "large", "0123456789abcdef")
+OPTIONAL = OptionalTable("deep", "large", "0123456789abcdef", "inid-2024/summary-table")
 
 
 class Toy(Section):
@@ -91,7 +94,7 @@ def test_parts_and_default_tables_are_no_optional_tables():
     shown = Item(id="shown", caption="It.", extra="deep", figure=Figure(function="toy.draw"))
     paper = replace(PAPER, items=(*PAPER.items, shown))
     tables = optional_tables(config(), (paper,))
-    assert tables == {NAME: OptionalTable("deep", "large", digest())}
+    assert tables == {NAME: OptionalTable("deep", "large", digest(), "inid-2024/summary-table")}
     assert targets((paper,)) == ["deep", "large"]
 
 
@@ -104,16 +107,41 @@ def file(tmp_path):
     path = tmp_path / NAME
     path.parent.mkdir()
     path.write_text(f"x,{DIGEST}\n1,{OPTIONAL.digest}\n2,{OPTIONAL.digest}\n")
+    record(path)
     return path
+
+
+def record(path):
+    """Record the file as what its job made."""
+    made = Record("told", "code", {}, {str(path): file_digest(path)})
+    write_record(made, record_path(path.parents[1], OPTIONAL.stem))
 
 
 def test_a_table_of_the_settings_in_force_counts_and_its_content_tells_when_it_changes(file):
     before = state(file.parents[1])
     assert before["reason"] == ""
     file.write_text(file.read_text().replace("1,", "3,"))
+    record(file)
     after = state(file.parents[1])
     assert after["reason"] == ""
     assert len({before["content"], after["content"], ""}) == 3
+
+
+def test_a_table_that_was_edited_does_not_count(file):
+    file.write_text(file.read_text().replace("1,", "3,"))
+    found = state(file.parents[1])
+    assert found["content"] == ""
+    assert "changed since it was made; `make large` makes it again" in found["reason"]
+    assert standing({NAME: OPTIONAL}, file.parents[1], recorded=False)[NAME]["reason"] == ""
+
+
+def test_a_table_without_a_record_counts_where_provenance_has_the_record(file):
+    path = Path(record_path(file.parents[1], OPTIONAL.stem))
+    kept = json.loads(path.read_text())
+    path.unlink()
+    assert "of unknown origin" in state(file.parents[1])["reason"]
+    (file.parents[1] / "provenance.json").write_text(json.dumps({"jobs": {OPTIONAL.stem: kept}}))
+    assert state(file.parents[1])["reason"] == ""
 
 
 def test_a_table_that_was_not_made_does_not_count_and_the_command_is_named(tmp_path):

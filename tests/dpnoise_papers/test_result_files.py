@@ -29,8 +29,18 @@ def test_the_text_is_utf8_with_plain_line_ends(tmp_path):
     path = tmp_path / "deep" / "er" / "page.md"
     write_text("± 1\n\r\nε\n", path)
     assert path.read_bytes() == "± 1\n\r\nε\n".encode()
-    assert path.stat().st_mode & 0o777 == 0o644
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0o002, 0o000])
+def test_a_file_has_the_mode_that_the_umask_leaves(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        write_text("1\n", tmp_path / "page.md")
+        write_text("2\n", tmp_path / "page.md")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "page.md").stat().st_mode & 0o777 == 0o666 & ~umask
 
 
 def test_writing_replaces_what_was_there(tmp_path):
@@ -45,7 +55,6 @@ def test_writing_replaces_what_was_there(tmp_path):
     ("patched", "text", "error"),
     [
         ("glob", "half a\udc80", UnicodeEncodeError),  # fails while it is written, unpatched
-        ("chmod", "new", KeyboardInterrupt),  # killed after it was written
         ("replace", "new", KeyboardInterrupt),  # killed before the renaming
     ],
 )
@@ -138,3 +147,11 @@ def test_a_table_without_rows_keeps_its_columns(tmp_path):
     back = read_table(path)
     assert list(back.columns) == list(TABLE.columns)
     assert len(back) == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n1,2,3\n", b"a\n\xff\n"])
+def test_a_file_that_is_no_table_is_named_with_what_to_do(tmp_path, content):
+    path = tmp_path / "table-1.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"table-1\.csv: expected a table.*delete the file and"):
+        read_table(path)

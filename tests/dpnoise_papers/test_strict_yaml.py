@@ -1,6 +1,7 @@
 """The strict YAML reader: readings of YAML 1.2, and refusals that name file and line."""
 
 import math
+import time
 
 import pytest
 
@@ -124,3 +125,52 @@ def test_long_and_short_files_are_read_alike(text, monkeypatch):
     short = read()
     monkeypatch.setattr("dpnoise_papers.strict_yaml._LONG", 0)
     assert read() == short
+
+
+def laughs(levels, width=9):
+    """A few hundred bytes that stand for width^levels values."""
+    lines = [f"a0: &a0 [{', '.join('x' * width)}]"]
+    lines += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * width)}]" for k in range(1, levels)]
+    return "\n".join(lines)
+
+
+def test_aliases_that_expand_are_refused_at_once(read):
+    assert len(laughs(9)) < 500
+    start = time.monotonic()
+    with pytest.raises(YamlError, match=r"some\.yaml: expected at most 500000 values, also with"):
+        read(laughs(9))
+    assert time.monotonic() - start < 1.0
+    assert read(laughs(3))["a2"] == [[["x"] * 9] * 9] * 9
+
+
+@pytest.mark.parametrize(
+    "text", ["a: [" + "1," * 10**6 + "]", "a:\n" + "- 1\n" * 10**6, "? 1\n" * 10**6]
+)
+def test_lists_of_a_million_are_refused_without_reading_them(read, text):
+    start = time.monotonic()
+    with pytest.raises(YamlError, match=r"some\.yaml: expected at most 500000 values"):
+        read(text)
+    assert time.monotonic() - start < 1.0
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-" + "9" * 5000, "0x" + "f" * 5000,
+                                    "1." + "0" * 5000, "1e" + "9" * 5000])  # fmt: skip
+def test_numbers_of_thousands_of_digits_are_refused_with_file_and_line(read, number):
+    expected = rf"some\.yaml, line 2: expected a number of at most 100 .*, got {len(number)}$"
+    with pytest.raises(YamlError, match=expected):
+        read(f"b: 1\na: {number}\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["a: " + "x" * 11_000_000, "a: 1\na: 2\n" * 20_000, "0" * 10**6 + ": 1",
+             "a: 0" + "1" * 10**6]
+)  # fmt: skip
+def test_messages_are_cut(read, text):
+    with pytest.raises(YamlError) as caught:
+        read(text)
+    assert len(str(caught.value)) < 3000
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(YamlError, match="expected a file, got a folder"):
+        read_yaml(tmp_path)

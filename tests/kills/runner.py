@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import psutil
 
+from dpnoise_papers.making.records import FOLDER
 from pipeline_copy import command, environment
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def _digests(folder: Path, *, hidden: bool = False) -> dict[str, str]:
     found = {}
     for place in FOLDERS:
         for path in sorted((folder / place).rglob("*")):
-            if path.is_file() and (hidden or not path.name.startswith(".")):
+            if path.is_file() and FOLDER not in path.parts and (hidden or path.name[0] != "."):
                 digest = hashlib.sha256(path.read_bytes()).hexdigest()
                 found[path.relative_to(folder).as_posix()] = digest
     return found

@@ -78,7 +78,7 @@ class Cluster:
             self._configure()
             self._start("munged", "--foreground", "--force", *self._munge_options())
             self._wait("munge", (self.folder / "munge" / "socket").exists)
-            self._start("slurmctld", "-D", "-f", self.environment["SLURM_CONF"])
+            self.start_controller()
             for node in self.cores:
                 self.revive(node)
             self.wait_until_ready()
@@ -108,6 +108,15 @@ class Cluster:
         return subprocess.run(
             command, env=environment, capture_output=True, text=True, check=True, timeout=30
         ).stdout.strip()
+
+    def start_controller(self):
+        """Start the controller, which knows its jobs from before."""
+        self._start("slurmctld", "-D", "-f", self.environment["SLURM_CONF"])
+
+    def stop_controller(self):
+        """Let the controller end; nodes and their jobs go on."""
+        self.running["slurmctld"].terminate()
+        self.running["slurmctld"].wait(30)
 
     def revive(self, node):
         """Start the daemon of a node."""

@@ -131,6 +131,40 @@ def test_a_run_that_is_stopped_cancels_its_jobs_and_goes_on_later(cluster, copy)
     assert run.returncode == 0, output
 
 
+def test_a_controller_that_is_down_for_a_while_is_waited_for(cluster, copy, other):
+    run = start(copy, cluster.environment, *TARGETS, *SUBMITTED)
+    until(lambda: running(cluster))
+    cluster.stop_controller()
+    try:
+        time.sleep(25)
+    finally:
+        cluster.start_controller()
+    output = said(run)
+    assert run.returncode == 0, output
+    assert "squeue does not tell states of jobs" in output
+    assert "squeue answers again after" in output
+    assert "invalid option" not in output
+    assert_same_as_local(copy, other)
+
+
+def test_sigterm_ends_a_run_while_the_controller_is_down(cluster, copy):
+    run = start(copy, cluster.environment, TARGETS[0], *SUBMITTED)
+    until(lambda: running(cluster))
+    cluster.stop_controller()
+    try:
+        time.sleep(12)  # a look or two
+        run.terminate()
+        output = said(run, 60)
+    finally:
+        cluster.start_controller()
+    assert run.returncode == 1, output
+    assert not list((copy / ".snakemake/locks").glob("*"))
+    remedy = re.search(r"when it answers, (scancel --name \S+)", output)
+    assert remedy, output
+    until(lambda: running(cluster) is not None and cluster.ask(*remedy[1].split()) == "")
+    until(lambda: not running(cluster))
+
+
 def test_a_failing_job_is_noticed(cluster, copy):
     module = copy / "src/dpnoise_papers/flipped_huber_2023/tables/densities.py"
     module.write_text(module.read_text() + "\nraise RuntimeError('broken on purpose')\n")
@@ -155,6 +189,8 @@ def test_a_submission_that_cannot_be_made_is_an_error(cluster, copy):
         (["--default-resources", "slurm_partition=mian"], "the nearest is 'main'"),
         (["--cores", "64", "--set-threads", "RULE=64"], "give --cores"),
         (["--default-resources", "slurm_partition=short"], "one with a longer limit"),
+        (["--default-resources", "constraint=nosuch"], "Invalid feature specification"),
+        (["--slurm-reservation", "nosuch"], "Requested reservation is invalid"),
     ],
 )
 def test_what_the_cluster_cannot_run_is_refused_before_anything_is_submitted(

@@ -1,10 +1,14 @@
 # On a cluster (docs/cluster.md): which jobs share a submission, what a submission asks for, and a
 # look at the cluster before the first one.
 
+import shlex
+import signal
+
 from snakemake.jobs import GroupJob
 from snakemake.logging import logger
 
 from dpnoise_papers.cluster.costs import measured
+from dpnoise_papers.cluster.session import begin
 from dpnoise_papers.cluster.slurm import (
     ClusterError,
     Request,
@@ -30,6 +34,17 @@ def growing(amount):
     return lambda wildcards, attempt: amount * attempt
 
 
+def sbatch_options(resources):
+    """Options of sbatch that resources and settings of the plugin stand for, as it writes them."""
+    settings = workflow.executor_settings
+    named = {name: resources.get(name) for name in ("constraint", "qos", "gres")}
+    if model := resources.get("gpu_model"):
+        named["gpus"] = f"{model}:{resources.get('gpu', 1)}"
+    named |= {k: v for k in ("qos", "reservation") if (v := getattr(settings, k))}
+    given = tuple(f"--{name}={value}" for name, value in named.items() if value)
+    return given + tuple(shlex.split(str(resources.get("slurm_extra", ""))))
+
+
 def requests(dag):
     """What the submissions of a run ask for."""
     jobs = [job for job in dag.needrun_jobs() if not job.is_local]
@@ -43,6 +58,7 @@ def requests(dag):
             gpus=asked.get("gpu", 0),
             partition=str(asked.get("slurm_partition", "")),
             account=str(asked.get("slurm_account", "")),
+            options=sbatch_options(asked),
         )
 
 
@@ -52,14 +68,19 @@ setattr(GroupJob, "rule", property(lambda group: next(iter(group.jobs)).rule))
 
 
 def look_at_cluster():
-    """Refuse what the cluster cannot run; ask squeue where sacct does not answer."""
+    """Refuse what the cluster cannot run; ask SLURM by commands that outlive its silence."""
     settings = workflow.executor_settings
     if hasattr(settings, "status_command"):  # of the SLURM plugin
+        # Nothing is submitted yet, and each look may take half a minute.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             answers = status_command()
             check_requests(requests(workflow.dag))
         except ClusterError as error:
             raise WorkflowError(str(error))
+        except KeyboardInterrupt:
+            raise WorkflowError("ended on request, before anything was submitted")
         if settings.status_command != answers == "squeue":
             logger.info("SLURM: sacct does not answer, states of jobs come from squeue")
             settings.status_command = answers
+        begin(".snakemake", answers, logger.warning, workflow.persistence.unlock)

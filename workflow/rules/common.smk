@@ -1,15 +1,27 @@
 # Settings, read strictly and checked once; the items of the papers; what every rule file uses.
 
 import re
+from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from dpnoise_papers.code_inputs import code_digest, remember_digests
+from dpnoise_papers.code_inputs import code_digest, plan_sources, remember_digests
+from dpnoise_papers.making.records import record_path
 from dpnoise_papers.optional import optional_tables, standing, targets
 from dpnoise_papers.papers import papers
 from dpnoise_papers.data.copies import check_mirror
-from dpnoise_papers.run.settings import load_run, places
+from dpnoise_papers.run.doubts import (
+    Making,
+    Records,
+    kept_in,
+    makings,
+    mark_path,
+    placed,
+    told_digest,
+)
+from dpnoise_papers.config import places
+from dpnoise_papers.run.settings import load_run
 from dpnoise_papers.run.surroundings import end_on_sigterm, lock_notice, refusal
 from dpnoise_papers.run.strays import stray_files, warning
 from dpnoise_papers.steps import PUBLISHED, named_results, steps, target, verdicts
@@ -32,6 +44,57 @@ except ValueError as error:  # a ConfigError too
 PAPERS = papers()
 OPTIONAL = optional_tables(SETTINGS, PAPERS)
 PLACES = places(SETTINGS)
+
+CODE = {}
+
+
+def code_of(step):
+    """Digest of the code of a step."""
+    name = step.rule
+    if name not in CODE:
+        CODE[name] = code_digest(f"{SCRIPTS}/{step.kind}.py", *step.functions)
+    return CODE[name]
+
+
+# Every job whose files lie among the results, by rule and part, as it would be run now.
+MAKINGS = {
+    (rule, part): making
+    for rule, part, making in makings(SETTINGS, PAPERS, PLACES, code_of)
+}
+
+
+def recorded(rule):
+    """Params by which a job of a rule records what it made."""
+
+    def making(wildcards):
+        return MAKINGS[rule, getattr(wildcards, "part", "")]
+
+    return {
+        "code": lambda w: making(w).code,
+        "told": lambda w: making(w).told,
+        "record": lambda w: record_path(PLACES["results"], making(w).stem),
+    }
+
+
+RECORDS = Records(PLACES["results"])
+
+
+def mark(rule):
+    """Input by which a job of a rule runs again when its files are in doubt."""
+
+    def marks(wildcards):
+        making = MAKINGS[rule, getattr(wildcards, "part", "")]
+        path = mark_path(PLACES["results"], making.stem)
+        return [path] if Path(path).exists() else []
+
+    return marks
+
+
+def also_made(rule, outputs, inputs, script="", told=None):
+    """Note a job that is not of an item, by its script, files, and what else it is told."""
+    paths = [tuple(placed(str(p), PLACES) for p in some) for some in (outputs, inputs)]
+    code = code_digest(f"{SCRIPTS}/{script or rule}.py")
+    MAKINGS[rule, ""] = Making(rule, *paths, told_digest(told or {}), code)
 
 
 def shown(step, group, ending):

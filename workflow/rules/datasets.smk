@@ -128,9 +128,15 @@ rule images:  # no input of `datasets`: only optional items ask for them
         "../scripts/prepare.py"
 
 
+STATUSES = expand("data/prepared/{dataset}.json", dataset=DATASETS)
+SEEN = [*STATUSES, "data/prepared/city/manhattan.json"]  # in every run
+also_made("datasets", ["<results>/datasets.csv"], STATUSES)
+
+
 rule datasets:
     input:
-        status=expand("data/prepared/{dataset}.json", dataset=DATASETS),
+        status=STATUSES,
+        mark=mark("datasets"),
     output:
         report(
             "<results>/datasets.csv",
@@ -147,6 +153,6 @@ rule datasets:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_digest(f"{SCRIPTS}/datasets.py"),
+        **recorded("datasets"),
     script:
         "../scripts/datasets.py"

@@ -7,6 +7,7 @@ for step in steps(SETTINGS, PAPERS, "table"):
             step.rule
         input:
             **step.inputs,
+            mark=mark(step.rule),
         output:
             *step.outputs,
         log:
@@ -27,7 +28,7 @@ for step in steps(SETTINGS, PAPERS, "table"):
             runtime=growing(step.declared.minutes),
         params:
             **step.params,
-            code=code_digest(f"{SCRIPTS}/table.py", *step.functions),
+            **recorded(step.rule),
         script:
             "../scripts/table.py"
 
@@ -39,6 +40,7 @@ for step in steps(SETTINGS, PAPERS, "figure"):
             step.rule
         input:
             **step.inputs,
+            mark=mark(step.rule),
         output:
             *shown(step, "figures", ".svg"),
         log:
@@ -52,7 +54,7 @@ for step in steps(SETTINGS, PAPERS, "figure"):
             runtime=growing(step.declared.minutes),
         params:
             **step.params,
-            code=code_digest(f"{SCRIPTS}/figure.py", *step.functions),
+            **recorded(step.rule),
         script:
             "../scripts/figure.py"
 
@@ -64,6 +66,7 @@ for step in steps(SETTINGS, PAPERS, "page"):
             step.rule
         input:
             **step.inputs,
+            mark=mark(step.rule),
         output:
             *shown(step, "tables", ".md"),
         log:
@@ -77,7 +80,7 @@ for step in steps(SETTINGS, PAPERS, "page"):
             runtime=growing(step.declared.minutes),
         params:
             **step.params,
-            code=code_digest(f"{SCRIPTS}/page.py", *step.functions),
+            **recorded(step.rule),
         script:
             "../scripts/page.py"
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from dpnoise_papers.making.records import FOLDER
 from dpnoise_papers.run.provenance import Origin, origins, revision, told
 
 DEFAULT = {path for paper in PAPERS for path in target(SETTINGS, paper)}
@@ -9,15 +10,25 @@ EVERY = origins(SETTINGS, PAPERS)
 ORIGINS = {path: origin for path, origin in EVERY.items() if path in DEFAULT}
 for name in ("datasets.csv", "verdicts.csv", "verdicts.md"):
     ORIGINS[f"<results>/{name}"] = Origin(Path(name).stem, {}, DATASETS)
+STEMS = {path: one.stem for one in MAKINGS.values() for path in one.outputs}
+also_made(
+    "provenance",
+    ["<results>/provenance.json"],
+    [*ORIGINS, *SEEN],
+    told={
+        "revision": revision(),
+        "seed": SETTINGS.seed,
+        "changed": CHANGED,
+        "optional": standing(OPTIONAL, PLACES["results"]),
+    },
+)
 
 
 rule provenance:
     input:
         files=list(ORIGINS),
-        status=[
-            *expand("data/prepared/{dataset}.json", dataset=DATASETS),
-            rules.city.output.status,
-        ],
+        status=SEEN,
+        mark=mark("provenance"),
     output:
         "<results>/provenance.json",
     log:
@@ -29,13 +40,20 @@ rule provenance:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_digest(f"{SCRIPTS}/provenance.py"),
+        **recorded("provenance"),
+        records=str(Path(PLACES["results"]) / FOLDER),
+        stems=[STEMS[placed(path, PLACES)] for path in ORIGINS],
         revision=revision()[0],
         modified=revision()[1],
         seed=SETTINGS.seed,
         settings_changed=CHANGED,
         strays=lambda w: STRAYS,
         files=[told(origin) for origin in ORIGINS.values()],
+        also=lambda w: [
+            OPTIONAL[path].stem
+            for path, state in standing(OPTIONAL, PLACES["results"]).items()
+            if state["content"]
+        ],
         # As for the verdicts: optional tables that count, which this run does not make.
         optional=lambda w: {
             f"{PLACES['results']}/{path}": told(EVERY[f"<results>/{path}"])

@@ -8,14 +8,30 @@ from dpnoise_papers.claims.documents import templates
 CLAIMS = sorted(str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md")
 ACCOUNTS = list(templates().values())
 SNAPSHOT = sorted(str(path) for path in Path("docs/snapshot").glob("*.csv"))
+try:
+    JUDGED = named_results(SETTINGS, PAPERS, ACCOUNTS)
+except ValueError as error:
+    raise WorkflowError(str(error))
+also_made(
+    "verdicts",
+    ["<results>/verdicts.csv", "<results>/verdicts.md"],
+    [*CLAIMS, *JUDGED, *ACCOUNTS, *SNAPSHOT, *SEEN],
+    told={
+        "strict": SETTINGS.strict,
+        "changed": CHANGED,
+        "optional": standing(OPTIONAL, PLACES["results"]),
+    },
+)
 
 
 rule verdicts:
     input:
         published=CLAIMS,
-        tables=lambda w: named_results(SETTINGS, PAPERS, ACCOUNTS),
+        tables=JUDGED,
         templates=ACCOUNTS,
         snapshot=SNAPSHOT,
+        status=SEEN,
+        mark=mark("verdicts"),
     output:
         table="<results>/verdicts.csv",
         page=report(
@@ -34,7 +50,7 @@ rule verdicts:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_digest(f"{SCRIPTS}/verdicts.py"),
+        **recorded("verdicts"),
         strict=SETTINGS.strict,
         # Optional tables are no inputs: a run without their extra counts them and makes none.
         optional=lambda w: standing(OPTIONAL, PLACES["results"]),
@@ -44,6 +60,17 @@ rule verdicts:
 
 
 for name in targets(PAPERS):
+    about = [path for path, one in OPTIONAL.items() if one.target == name]
+    files = [f"<results>/verdicts-{name}.csv", f"<results>/verdicts-{name}.md"]
+    there = any(Path(placed(path, PLACES)).is_file() for path in files)
+    tables = named_results(SETTINGS, PAPERS, [], name) if there else []
+    also_made(
+        f"verdicts-{name}",
+        files,
+        [*CLAIMS, *tables],
+        script="optional_verdicts",
+        told={"judged": about, "changed": CHANGED},
+    )
 
     rule:
         name:
@@ -51,6 +78,7 @@ for name in targets(PAPERS):
         input:
             published=CLAIMS,
             tables=lambda w, name=name: named_results(SETTINGS, PAPERS, [], name),
+            mark=mark(f"verdicts-{name}"),
         output:
             table=f"<results>/verdicts-{name}.csv",
             page=report(
@@ -67,8 +95,8 @@ for name in targets(PAPERS):
             mem_mb=500,
             runtime=5,
         params:
-            code=code_digest(f"{SCRIPTS}/optional_verdicts.py"),
-            judged=[path for path, one in OPTIONAL.items() if one.target == name],
+            **recorded(f"verdicts-{name}"),
+            judged=about,
             changed=CHANGED,
         script:
             "../scripts/optional_verdicts.py"

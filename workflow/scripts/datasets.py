@@ -2,11 +2,12 @@
 
 import pandas as pd
 
-from dpnoise_papers.call import logged, read_statuses
+from dpnoise_papers.call import read_statuses
+from dpnoise_papers.making.job import job
 from dpnoise_papers.result_files import write_table
 
 COLUMNS = ["name", "status", "samples", "features", "fingerprint", "reason"]
-with logged(snakemake.log[0]) as log:
+with job(snakemake) as log:
     rows = []
     for status in read_statuses(snakemake.input.status).values():
         samples, features = status["shape"] or ("", "")

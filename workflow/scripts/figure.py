@@ -3,11 +3,12 @@
 import gc
 from pathlib import Path
 
-from dpnoise_papers.call import logged, read_tables, resolve
+from dpnoise_papers.call import read_tables, resolve
+from dpnoise_papers.making.job import job
 
 given, params = snakemake.input, snakemake.params
 gc.disable()  # a figure leaves little garbage; looking for it took a tenth of the time
-with logged(snakemake.log[0]) as log:
+with job(snakemake) as log:
     from dpnoise_papers.style import save
 
     tables = read_tables(given.tables, params.groups)

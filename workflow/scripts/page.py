@@ -1,10 +1,11 @@
 """Write the tables of one item for people, in one text for each format."""
 
 from dpnoise_papers import result_files
-from dpnoise_papers.call import logged, read_tables, resolve
+from dpnoise_papers.call import read_tables, resolve
+from dpnoise_papers.making.job import job
 
 given, params = snakemake.input, snakemake.params
-with logged(snakemake.log[0]) as log:
+with job(snakemake) as log:
     keywords = {"claims": resolve(params.claims)(given.claims[0])} if params.claims else {}
     texts = resolve(params.function)(*read_tables(given.tables, params.groups), **keywords)
     texts = texts if isinstance(texts, tuple) else (texts,)

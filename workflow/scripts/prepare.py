@@ -4,13 +4,14 @@ from contextlib import redirect_stderr
 from functools import partial
 from io import StringIO
 
-from dpnoise_papers.call import logged, resolve
+from dpnoise_papers.call import resolve
 from dpnoise_papers.data.prepared import prepare
+from dpnoise_papers.making.job import job
 
 params, places = snakemake.params, dict(snakemake.config["datasets"])
 strict = places.pop("strict")
 get = partial(resolve(params.contents), **params.told, registry=params.registry, **places)
-with logged(snakemake.log[0]) as log, redirect_stderr(StringIO()) as said:
+with job(snakemake) as log, redirect_stderr(StringIO()) as said:
     status = prepare(
         params.name, snakemake.output.npz, get, tried_with=params.tried_with, strict=strict
     )

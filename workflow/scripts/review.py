@@ -2,15 +2,16 @@
 
 from pathlib import Path
 
-from dpnoise_papers.call import logged
+from dpnoise_papers.config import places
+from dpnoise_papers.making.job import job
 from dpnoise_papers.papers import papers
 from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.making import Folders
 from dpnoise_papers.review.write import report
-from dpnoise_papers.run.settings import load_run, places
+from dpnoise_papers.run.settings import load_run
 
 given, params = snakemake.input, snakemake.params
-with logged(snakemake.log[0]) as log:
+with job(snakemake) as log:
     config, _ = load_run("config.yaml", *params.configfiles, overrides=params.overrides)
     page = Path(snakemake.output[0])
     folders = Folders(

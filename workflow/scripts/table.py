@@ -3,12 +3,13 @@
 import time
 
 from dpnoise_papers import result_files
-from dpnoise_papers.call import PROCESSOR_TIME, logged, read_statuses, read_tables, resolve
+from dpnoise_papers.call import PROCESSOR_TIME, read_statuses, read_tables, resolve
 from dpnoise_papers.config import typed
+from dpnoise_papers.making.job import job
 from dpnoise_papers.optional import DIGEST
 
 given, params = snakemake.input, snakemake.params
-with logged(snakemake.log[0]) as log:
+with job(snakemake) as log:
     data, keywords = [], {}
     if params.data:
         data = list(map(resolve(params.data), given.npz))

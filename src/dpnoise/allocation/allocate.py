@@ -73,8 +73,8 @@ def allocate(
 ) -> Array:
     """Scale of the noise for each coordinate of a query.
 
-    Neighbouring data sets (replace-one) may move every coordinate i by up to lambda_i at once:
-    the box |d_i| <= lambda_i, the 'decoupled' setting of Remark 1. Any query whose
+    Neighbouring data sets, by either relation, may move every coordinate i by up to lambda_i at
+    once: the box |d_i| <= lambda_i, the 'decoupled' setting of Remark 1. Any query whose
     coordinates keep to their sensitivities is covered, and for the box the account is exact.
 
     Parameters

@@ -133,6 +133,14 @@ def coordinate_noise(
     RuntimeError
         If the account of the result exceeds the budget.
 
+    Notes
+    -----
+    "gaussian-tight" is a case of `best`: K L releases of sensitivity 1 are one vector, and the
+    standard deviation is that of `best(LInf(1.0, of=K * L), epsilon=epsilon, delta=delta,
+    family="gaussian")` to 1e-11. The other two keep the paper's concentrated bounds, which `best`
+    does not use: its noise of the same family for this set, by the exact profile, has no more
+    variance.
+
     References
     ----------
     Muthukrishnan & Kalyani (IEEE TIFS 2023), Theorem 9 and Section VI-B; Bun & Steinke,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,10 @@ from dpnoise.certificates.bounds import (
     gaussian_delta,
     independent_bounds,
     pure_loss,
-    response_delta,
     weights_of,
 )
+from dpnoise.joint.base import JointNoise
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
@@ -40,10 +41,13 @@ from dpnoise.noise.k_norm import KNorm
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.noise.staircase_2d import Staircase2D
+from dpnoise.privacy.largest_loss import response_delta
 from dpnoise.sensitivity.balls import L1, L2, LInf
+from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.sizes import projected, size_in_norm
 
 if TYPE_CHECKING:
+    from dpnoise._types import IntArray
     from dpnoise.sensitivity.base import Sensitivity
 
 RADIAL, RESPONSE_AND_GAUSSIAN = "layers of the norm", "randomized response and Gaussian profile"
@@ -55,7 +59,7 @@ _SCALES: dict[type, str] = {Gaussian: "sigma", Laplace: "beta"}  # of blocks tha
 
 def unit_ball(noise: Any) -> Sensitivity | None:  # noqa: ANN401  (any noise)
     """The set whose norm shapes the density; None for independent noise and blocks."""
-    if isinstance(noise, RadialNoise | NormStaircase):
+    if isinstance(noise, JointNoise):
         return noise.ball
     if isinstance(noise, KNorm):
         return _BALLS[noise.norm](1.0, noise.dimension)
@@ -101,8 +105,20 @@ def _radial(noise: RadialNoise, ball: Sensitivity, epsilon: float) -> tuple[floa
     return (lower if ball == noise.ball else 0.0), upper
 
 
+def _squared_mu(noise: CorrelatedGaussian, ball: Sensitivity) -> Fraction:
+    """The largest squared mu of a set; refused if a difference leaves the plane of the noise."""
+    size = size_in_norm(ball, noise.ball)
+    if size == math.inf:
+        message = f"noise: expected some in every direction of {ball!r}, got {noise!r}"
+        raise ValueError(message)
+    return (Fraction(size) / Fraction(noise.sigma)) ** 2
+
+
 def _joint_bounds(noise: Any, ball: Sensitivity, epsilon: float) -> Bounds:  # noqa: ANN401
     """Bounds of noise in a norm."""
+    if isinstance(noise, CorrelatedGaussian):
+        lower, upper = gaussian_delta(_squared_mu(noise, ball), epsilon)
+        return Bounds(lower if noise.ball.is_exact_for(ball) else 0.0, upper, GAUSSIAN)
     loss = loss_of(noise, ball)
     if loss <= epsilon:
         return Bounds(0.0, 0.0, PURE)
@@ -128,8 +144,30 @@ def _each(noise: IndependentNoise, ball: Sensitivity, name: str) -> list[Fractio
     return [found] * ball.dimension if isinstance(found, Fraction) else list(found)
 
 
-def _blocks_bounds(noise: BlockNoise, ball: Sensitivity, epsilon: float) -> Bounds:
-    """Bounds of blocks, of which some may be Gaussian."""
+def _is_factor(ball: Sensitivity, at: IntArray) -> bool:
+    """Whether coordinates are those of a factor of a product, which moves by itself."""
+    ends = np.cumsum([0, *(factor.dimension for factor in _factors(ball))])
+    spans = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+    return (int(at[0]), int(at[-1]) + 1) in spans and bool(np.all(np.diff(at) == 1))
+
+
+def _factors(ball: Sensitivity) -> list[Sensitivity]:
+    """The factors of a set that are no products."""
+    if not isinstance(ball, Product):
+        return [ball]
+    return [factor for block in ball.blocks for factor in _factors(block)]
+
+
+class _Sums(NamedTuple):
+    """What blocks add up to: the squared mu of all Gaussian ones, the loss of all others."""
+
+    square: Fraction
+    loss: Fraction | float
+    attained: bool  # whether one difference has this mu
+
+
+def _sums(noise: BlockNoise, ball: Sensitivity) -> _Sums:
+    """The sums over blocks; ValueError if a coordinate that can change is in none."""
     active = ball.active
     bare = active.copy()
     for at, _ in noise.blocks:
@@ -139,11 +177,16 @@ def _blocks_bounds(noise: BlockNoise, ball: Sensitivity, epsilon: float) -> Boun
         message = f"noise: {expected}, got none for coordinate {int(np.argmax(bare))}"
         raise ValueError(message)
     loss: Fraction | float = Fraction(0)
+    correlated, attained = Fraction(0), True
     weights = {"sigma": [Fraction(0)] * ball.dimension, "beta": [Fraction(0)] * ball.dimension}
     for at, part in noise.blocks:
         if not active[at].any():
             continue
         inner = projected(ball, at.tolist())
+        if isinstance(part, CorrelatedGaussian):
+            correlated += _squared_mu(part, inner)
+            attained &= _is_factor(ball, at) and part.ball.is_exact_for(inner)
+            continue
         name = _SCALES.get(type(part.unit)) if isinstance(part, IndependentNoise) else None
         if name is not None and isinstance(part, IndependentNoise):
             for k, weight in zip(at.tolist(), _each(part, inner, name), strict=True):
@@ -151,11 +194,18 @@ def _blocks_bounds(noise: BlockNoise, ball: Sensitivity, epsilon: float) -> Boun
         else:
             more = loss_of(part, inner)
             loss = math.inf if math.inf in (loss, more) else Fraction(loss) + Fraction(more)
-    square = ball.largest_power_sum(weights["sigma"], 2)
+    square = ball.largest_power_sum(weights["sigma"], 2) + correlated
     loss += ball.largest_power_sum(weights["beta"], 1)
+    return _Sums(square, loss, attained and ball.attains)
+
+
+def _blocks_bounds(noise: BlockNoise, ball: Sensitivity, epsilon: float) -> Bounds:
+    """Bounds of blocks, of which some may be Gaussian."""
+    square, loss, attained = _sums(noise, ball)
     if square == 0:
         return Bounds(0.0, response_delta(loss, epsilon), PURE if loss <= epsilon else RESPONSE)
     lower, upper = gaussian_delta(square, epsilon)
+    lower = lower if attained else 0.0
     if loss == 0:
         return Bounds(lower, upper, GAUSSIAN)
     if loss == math.inf:

@@ -24,11 +24,12 @@ from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.rational import as_double, as_double_above
+from dpnoise.noise.rational import as_double_above
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.integer_sets import integer_bounds
+from dpnoise.privacy.largest_loss import response_delta
 from dpnoise.privacy.odometer.ledger import largest_loss
-from dpnoise.privacy.vector import vector_profile
+from dpnoise.privacy.vector import profile_of_counted
 from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.box import Box
 from dpnoise.sensitivity.integer_points import read_parts
@@ -38,6 +39,7 @@ from dpnoise.sensitivity.sizes import MOST_UNEQUAL, sides
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dpnoise._types import Array
     from dpnoise.noise.base import Noise
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.power_sums import Weights
@@ -113,6 +115,14 @@ def squared_mu(noise: Independent, ball: Sensitivity) -> Fraction:
     return ball.largest_power_sum(weights_of(noise, ball, "sigma"), 2)
 
 
+def _squared_mu_at(noise: Independent, ball: Sensitivity, point: Array) -> Fraction:
+    """The squared l2 norm of one difference in units of Gaussian noise."""
+    weights = weights_of(noise, ball, "sigma")
+    each = [weights] * ball.dimension if isinstance(weights, Fraction) else weights
+    pairs = zip(each, point.tolist(), strict=True)
+    return sum(((w * Fraction(x)) ** 2 for w, x in pairs), Fraction(0))
+
+
 def gaussian_delta(square: Fraction, epsilon: float) -> tuple[float, float]:
     """Bounds on delta of Gaussian noise by its squared mu, for any real epsilon."""
     mu = min(max(as_double_above(root_above(square)), _MIN_MU), _MAX_MU)
@@ -128,26 +138,13 @@ def gaussian_delta(square: Fraction, epsilon: float) -> tuple[float, float]:
     return low, max(high, 5e-324)
 
 
-def response_delta(loss: Fraction | float, epsilon: float) -> float:
-    """Upper bound on delta of whatever is private with a largest loss, by randomized response.
-
-    (1 - exp(epsilon - loss)) / (1 + exp(-loss)): Kairouz, Oh & Viswanath (ICML 2015).
-    """
-    if loss <= epsilon:
-        return 0.0
-    if loss == math.inf:
-        return 1.0
-    gap = as_double(Fraction(loss) - Fraction(epsilon))
-    return min(-math.expm1(-gap) / (1.0 + math.exp(-as_double(loss))) * (1.0 + _ERROR), 1.0)
-
-
 def dominated_delta(loss: Fraction | float, epsilon: float) -> float:
     """Upper bound on delta where Laplace noise with a largest loss dominates."""
     if loss <= epsilon:
         return 0.0
     if loss == math.inf:
         return 1.0
-    gap = as_double(Fraction(loss) - Fraction(epsilon))
+    gap = as_double_above(Fraction(loss) - Fraction(epsilon))
     return min(-math.expm1(-0.5 * gap) * (1.0 + _ERROR), 1.0)
 
 
@@ -195,27 +192,16 @@ def _doubles(shares: dict[tuple[AnyNoise, Fraction], int], *, up: bool) -> list[
     return found
 
 
-def _vector(shares: list[tuple], epsilon: float) -> tuple[float, float]:
-    if len(shares) == 1:
-        ((noise, size, copies),) = shares
-        found = vector_profile(noise, size, epsilon, copies=copies)
-    else:
-        noises = [noise for noise, _, n in shares for _ in range(n)]
-        sizes = [size for _, size, n in shares for _ in range(n)]
-        found = vector_profile(noises, sizes, epsilon)
-    return float(found.lower), float(found.upper)
-
-
 def _lower(shares: dict[tuple[AnyNoise, Fraction], int], epsilon: float) -> float:
     try:
-        return _vector(_doubles(shares, up=False), epsilon)[0]
+        return float(profile_of_counted(_doubles(shares, up=False), epsilon).lower)
     except ValueError:  # beyond the range of the profile
         return 0.0
 
 
 def _upper(shares: dict[tuple[AnyNoise, Fraction], int], epsilon: float) -> float:
     try:
-        return _vector(_doubles(shares, up=True), epsilon)[1]
+        return float(profile_of_counted(_doubles(shares, up=True), epsilon).upper)
     except ValueError:
         return 1.0
 
@@ -263,6 +249,8 @@ def independent_bounds(noise: Independent, ball: Sensitivity, epsilon: float) ->
     ball = ball.unconditional_hull
     if families_of(noise) == {Gaussian}:
         low, high = gaussian_delta(squared_mu(noise, ball), epsilon)
+        if not ball.attains:
+            low = gaussian_delta(_squared_mu_at(noise, ball, ball.extreme_point), epsilon)[0]
         return Bounds(low, high, GAUSSIAN)
     whole = _on_integer_points(noise, ball, epsilon)
     if whole is not None:

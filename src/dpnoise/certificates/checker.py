@@ -26,6 +26,7 @@ KINDS = """gaussian: sigma; laplace: beta; discrete-laplace: beta; staircase: se
     radial: ball bound power scale; l1: radius of; l2: radius of; linf: radius of; ellipsoid: axes;
     at-most: each m of; add-remove-counts: each m of; replace-one-counts: each m of;
     exact-counts: each m of; product: blocks; independent: scales unit; delta: lower upper;
+    spheroid: across along of; correlated-gaussian: sigma ball; tilted-ellipsoid: axes;
     blocks: blocks dimension; block: coordinates noise;
     certificate: certified_by delta digest dimension epsilon format format_version noise
     package_version relation sensitivity"""  # what is understood; of noise first its scale
@@ -185,6 +186,8 @@ def limited(K: int) -> int:
 def factors(data: Any) -> list[tuple[list[Fraction], int, str]]:
     """A set as a product of {|d_i| <= s_i, sum |d_i| / s_i <= m}, of ellipsoids and of counts."""
     kind = kind_of(data)
+    if kind in ("spheroid", "tilted-ellipsoid"):
+        raise NotImplementedError(f"sets of kind {kind}")
     if kind == "product":
         found: Any = []
         K = 0
@@ -267,6 +270,72 @@ def of_counts(m: int, kind: str, part: Any, wide: Fraction, total: Fraction) -> 
     return wide * max(sum(pair) if added else max(pair) for pair in own)
 
 
+def in_spheroid(unit: Any, part: Any) -> tuple[Fraction, bool]:
+    """The largest squared norm in a spheroid, v |d|^2 + w (sum of d_i)^2, and if it is attained.
+
+    At extreme points of counts; of other sets from above, by the largest l2 and l1 norm.
+    """
+    if kind_of(unit) != "spheroid":
+        raise NotImplementedError("noise in the norm of an ellipsoid with any axes")
+    along, across, K = number(unit["along"]), number(unit["across"]), unit["of"]
+    flat = all(kind == "exact-counts" for _, _, kind in part)
+    if sum(len(sides) for sides, _, _ in part) != K or across == 0 or not (along or flat):
+        raise ValueError("noise: expected some in every direction of the set")
+    v = 1 / across**2
+    w = ZERO if flat else (1 / along**2 - v) / K
+    (sides, m, kind), alone = part[0], len(part) == 1
+    if alone and kind.endswith("counts"):
+        found = patterns(m, K, kind)
+        if kind != "exact-counts":  # and those with fewer counts that rise or fall
+            found += [(j, 0) for j in range(1, m)]
+        if kind == "replace-one-counts":
+            found += [(m, j) for j in range(min(m, K - m) + 1)]
+        return sides[0] ** 2 * max(v * (a + b) + w * (a - b) ** 2 for a, b in found), True
+    one = [Fraction(1)] * K
+    total = largest_sum(part, one, 1).hi if w > 0 else ZERO
+    return v * largest_sum(part, one, 2).hi + max(w, ZERO) * total**2, False
+
+
+def correlated(noise: Any, ball: Any, epsilon: Fraction) -> Found:  # noqa: C901
+    """Delta of Gaussian noise in a spheroid, or in those of factors beside independent noise."""
+    if noise["kind"] == "correlated-gaussian":
+        square, exact = in_spheroid(noise["ball"], ball)
+        return gaussian(Interval(square / number(noise["sigma"]) ** 2), epsilon), exact
+    spans: Any = []
+    for sides, _, _ in ball:
+        first = spans[-1][1] if spans else 0
+        spans.append((first, first + len(sides)))
+    K, rest, total, exact, left = spans[-1][1], [], Interval(0), True, list(ball)
+    for block in noise["blocks"]:
+        kind_of(block, "block")
+        at, inner = block["coordinates"], block["noise"]
+        if kind_of(inner) == "independent":
+            rest.append(block)
+            continue
+        if kind_of(inner) != "correlated-gaussian" or (at[0], at[-1] + 1) not in spans:
+            raise NotImplementedError("blocks of joint noise that are no Gaussian one of a factor")
+        k = spans.index((at[0], at[-1] + 1))
+        if at != [*range(*spans[k])] or not any(left[k][0]):
+            raise ValueError("blocks: expected each coordinate in one of them")
+        square, attained = in_spheroid(inner["ball"], [ball[k]])
+        total += Interval(square / number(inner["sigma"]) ** 2)
+        exact, left[k] = exact and attained, ([ZERO] * len(at), *ball[k][1:])
+    if noise["dimension"] != K:
+        raise ValueError(f"blocks: expected some, for {K} coordinates")
+    if rest:
+        pairs = by_coordinate({**noise, "blocks": rest}, K)
+        if any(kind_of(one) != "gaussian" for one, _ in pairs):
+            raise NotImplementedError("blocks of other noise beside correlated noise")
+        twice = [left[k] is not ball[k] for k, (a, b) in enumerate(spans) for _ in range(a, b)]
+        if any(scale and known for (_, scale), known in zip(pairs, twice)):
+            raise ValueError("blocks: expected each coordinate in one of them")
+        own = [scale * number(one["sigma"]) for one, scale in pairs]
+        total += largest_sum(left, inverse(own, left), 2)
+    elif any(side for sides, _, _ in left for side in sides):
+        raise ValueError("noise: expected some for each coordinate that can change")
+    return gaussian(total, epsilon), exact
+
+
 def by_coordinate(noise: Any, K: int) -> list[tuple[Any, Fraction]]:
     """The noise of one number at each of K coordinates, and its scale: 0 for no noise."""
     if isinstance(noise, list) or kind_of(noise) not in ("independent", "blocks"):
@@ -295,8 +364,15 @@ def enclosure(noise: Any, sensitivity: Any, epsilon: Fraction) -> Found:  # noqa
     if epsilon > 10**4:
         raise NotImplementedError("epsilon above 1e4")
     kind = "list" if isinstance(noise, list) else kind_of(noise)
+    inner = [kind_of(block["noise"]) for block in noise["blocks"]] if kind == "blocks" else [kind]
+    if "correlated-gaussian" in inner:
+        return correlated(noise, ball, epsilon)
     if kind in ("radial", "norm-staircase"):
-        norm = size(ball, factors(noise["ball"]))
+        unit = noise["ball"]
+        is_one = kind_of(unit) == "spheroid"
+        norm = (
+            root(Interval(in_spheroid(unit, ball)[0])).hi if is_one else size(ball, factors(unit))
+        )
         if kind == "norm-staircase":
             return of_loss(number(noise["epsilon"]) * math.ceil(norm), epsilon, laplace=False)
         if (noise["power"], noise["bound"]) == ("1", "infinity"):

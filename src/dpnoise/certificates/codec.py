@@ -16,6 +16,7 @@ import numpy as np
 from dpnoise._validation import is_integer
 from dpnoise.certificates.exact_text import double_of, text_of
 from dpnoise.joint.base import JointNoise
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
@@ -28,6 +29,8 @@ from dpnoise.sensitivity.box import Box
 from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.round.spheroid import Spheroid
+from dpnoise.sensitivity.round.tilted import TiltedEllipsoid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,11 +47,14 @@ SETS: dict[str, type[Sensitivity]] = {
     "replace-one-counts": ReplaceOneCounts,
     "exact-counts": ExactCounts,
     "ellipsoid": Ellipsoid,
+    "tilted-ellipsoid": TiltedEllipsoid,
+    "spheroid": Spheroid,
     "product": Product,
 }
 OTHER_FAMILIES: dict[str, type] = {
     "histogram": Histogram,
     "radial": RadialNoise,
+    "correlated-gaussian": CorrelatedGaussian,
     "norm-staircase": NormStaircase,
     "k-norm": KNorm,
     "staircase-2d": Staircase2D,

@@ -10,7 +10,7 @@ from dpnoise._extras import imports_of
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.names import ERRORS, require_name
+from dpnoise.cli.names import ERRORS, METHOD_FAMILIES, require_name
 from dpnoise.cli.options import (
     Name,
     budget_options,
@@ -33,7 +33,13 @@ _error_option = click.option(
     type=Name(ERRORS),
     default=ERRORS[0],
     show_default=True,
-    help="What is to be small, averaged over the coordinates.",
+    help="What is to be small: a mean over the coordinates, the largest error or the norm.",
+)
+
+_family_option = click.option(
+    "--family",
+    type=Name(METHOD_FAMILIES),
+    help="Mechanisms of this family of noise only, all of them.",
 )
 
 
@@ -46,27 +52,43 @@ def _read(name: str, given: dict[str, Any]) -> tuple[Sensitivity, dict[str, Any]
     ball = read_sensitivity(problems, given)
     read_budget(problems, given["epsilon"], given["delta"], given["relation"])
     require_name(problems, "error", given["error"], ERRORS)
+    if given["family"] is not None:
+        require_name(problems, "family", given["family"], METHOD_FAMILIES)
     if ball is not None and given["integer"]:
         read_parts(problems, ball)
     problems.raise_if_any()
     assert ball is not None  # noqa: S101  (or refused)
-    names = ("epsilon", "delta", "error", *("integer",) * given["integer"])
+    names = ("epsilon", "delta", "error", *(name for name in ("family", "integer") if given[name]))
     return ball, {name: given[name] for name in names}
 
 
 def _asked(ball: Sensitivity, given: dict[str, Any]) -> dict[str, Any]:
     """The request as data."""
-    names = ("epsilon", "delta", "error", "relation", "integer")
+    names = ("epsilon", "delta", "error", "relation", "family", "integer")
     return {"sensitivity": ball, "dimension": ball.dimension, **{k: given[k] for k in names}}
 
 
 def _row(found: Mechanism) -> dict[str, Any]:
     """A mechanism as data."""
     names = (
-        *("name", "reference", "noise", "delta", "variance", "variances"),
-        *("std", "mean_abs", "half_width", "floor", "ratio", "promise"),
+        *("name", "reference", "noise", "delta", "error", "variance", "variances"),
+        *("std", "mean_abs", "half_width", "floor", "ratio", "optimal", "promise"),
     )
     return {name: getattr(found, name) for name in names}
+
+
+def _ratio(found: Mechanism) -> str:
+    """How far the noise is from the floor, in words."""
+    if found.optimal:
+        return "; optimal, ratio 1.000"
+    return f"; ratio {found.ratio:.4g}" if found.floor > 0.0 else ""
+
+
+def _asked_error(found: Mechanism) -> list[tuple[str, str]]:
+    """The error that was asked for, where no other line has it."""
+    names = {"max": "largest error", "norm": "norm"}
+    name = names.get(found.request.error)
+    return [(name, f"{found.error:.4g}, expected")] if name else []
 
 
 def _left_out(reasons: dict[str, str]) -> list[str]:
@@ -82,6 +104,7 @@ def _left_out(reasons: dict[str, str]) -> list[str]:
 @sensitivity_options
 @budget_options
 @_error_option
+@_family_option
 @integer_option
 @click.option("--exhaustive", is_flag=True, help="Also mechanisms that take a second or more.")
 @certificate_option
@@ -106,9 +129,10 @@ def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any)
         ("noise", repr(found.noise)),
         ("standard deviation", f"{found.std:.4g}"),
         ("variance", f"{found.variance:.4g}, mean over {ball.dimension} coordinates"),
+        *_asked_error(found),
         ("95 % within", f"{found.half_width:.4g}, each coordinate by itself"),
         ("delta", f"at most {upper(found.delta)}, certified"),
-        ("floor", f"{found.request.floor_words} {lower(found.floor)}"),
+        ("floor", f"{found.request.floor_words} {lower(found.floor)}{_ratio(found)}"),
         ("promise", found.promise),
         ("in Python", f"best({ball!r}, {call}{more})"),
     ]
@@ -121,6 +145,7 @@ def best(as_json: bool, exhaustive: bool, certificate: str | None, **given: Any)
 @sensitivity_options
 @budget_options
 @_error_option
+@_family_option
 @integer_option
 @click.option("--exhaustive/--quick", default=True, help="Whether to run the slow searches.")
 @plot_option
@@ -137,10 +162,12 @@ def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> 
     table = find(ball, exhaustive=exhaustive, **arguments)
     if plot:
         save(plot, table.plot)
-    header = ("mechanism", "std", "mean |error|", "95 % within", "variance", "delta", "by")
+    asked = ("error",) if given["error"] in {"max", "norm"} else ()
+    header = ("mechanism", *asked, "std", "mean |error|", "95 % within", "variance", "delta", "by")
     rows = [
         (
             row.name,
+            *(f"{row.error:.4g}" for _ in asked),
             *(f"{x:.4g}" for x in (row.std, row.mean_abs, row.half_width, row.variance)),
             upper(row.delta, 3),
             row.reference,

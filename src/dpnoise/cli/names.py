@@ -27,7 +27,24 @@ FAMILIES = (
     "discrete-laplace",
     "discrete-staircase",
 )
-ERRORS = ("variance", "mean-abs", "half-width")
+METHOD_FAMILIES = (  # of `best` and `compare`, which have joint noise, too
+    "k-norm",
+    "norm-staircase",
+    "blocks",
+    "gaussian",
+    "correlated-gaussian",
+    "laplace",
+    "staircase",
+    "truncated-k-norm",
+    "generalised-gamma",
+    "flipped-huber",
+    "offset-symmetric-gaussian",
+    "truncated-laplace",
+    "subbotin",
+    "huber",
+    "histogram",
+)
+ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 ALLOCATED = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
 SCHEMES = ("optimal", "spr", "iid")
 METHODS = ("exact", "grid", "sufficient")

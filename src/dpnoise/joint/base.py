@@ -132,6 +132,16 @@ class JointNoise(ABC):
         """E|X_i| for each coordinate, shape (K,)."""
         return self.layer_moment(1) * self.ball.mean_abs
 
+    def mean_largest(self, weights: Array) -> float | None:
+        """E max w_i |X_i|; None where no formula is known."""
+        unit = self.ball.plain.mean_largest(weights)
+        return None if unit is None else self.layer_moment(1) * unit
+
+    def mean_norm(self) -> float:
+        """The mean of the norm of X whose unit ball is the set: that of Z is K / (K + 1)."""
+        K = self.ball.active_dimension
+        return self.layer_moment(1) * (K / (K + 1.0))
+
     def std(self) -> Array:
         """The standard deviation of each coordinate, shape (K,)."""
         return np.sqrt(self.var())

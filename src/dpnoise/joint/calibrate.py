@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -122,9 +123,16 @@ def _k_norm(request: _Request) -> JointCalibration:
     """K-norm noise of minimum scale."""
     if request.delta == 0.0:
         return _pure(request)
-    search = request.search()
-    curve = search.scales(1.0)
-    return _smallest(request, lambda: request.found(*search.certified(curve, search.scale(1.0))))
+    return _smallest(request, lambda: request.found(*_certified_k_norm(*request[1:])))
+
+
+@lru_cache(maxsize=16)
+def _certified_k_norm(
+    ball: Sensitivity, epsilon: float, delta: float
+) -> tuple[RadialNoise, float, float]:
+    """K-norm noise of minimum scale, which the other families begin with, and its bounds."""
+    search = Search(ball, epsilon, delta)
+    return search.certified(search.scales(1.0), search.scale(1.0))
 
 
 def _norm_staircase(request: _Request) -> JointCalibration:
@@ -264,6 +272,10 @@ def calibrate_joint(
     -----
     Proved (docs/joint-noise.md), for real-valued noise: delta of the noise returned is at most
     `delta`. Tested, not proved: that no noise of the family has less variance.
+
+    A case of `best`: `best(sensitivity, epsilon=epsilon, delta=delta, family=family)` finds the
+    same noise, or for "k-norm" and "generalised-gamma" that of an ellipsoid around the set, where
+    it has less variance. For a number `sensitivity` the set is `LInf(sensitivity, of=dimension)`.
 
     References
     ----------

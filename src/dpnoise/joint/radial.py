@@ -24,12 +24,11 @@ from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.joint.base import JointNoise, check_ball
+from dpnoise.joint.uncovered import Uncovered
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.k_norm import Spherical
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double_above
-from dpnoise.sensitivity.balls import L2
-from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.power_sums import root_above
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class RadialNoise(JointNoise):
 
         Generalised gamma noise of power 2 in an l2 norm is Gaussian, sigma = scale / sqrt 2.
         """
-        K, spherical = self.ball.active_dimension, isinstance(self.ball, L2 | Ellipsoid)
+        K, spherical = self.ball.active_dimension, self.ball.is_round
         if self.bound < math.inf or self.power not in {1.0, 2.0}:
             return None
         if self.power == 2.0:
@@ -115,6 +114,16 @@ class RadialNoise(JointNoise):
         if spherical and K > 1:
             return Spherical(K, Fraction(self.scale) / size)
         return Laplace(self.scale), as_double_above(size)
+
+    @property
+    def less_than_dominating(self) -> bool:
+        """Whether the Laplace noise that dominates K-norm noise may be less private than it.
+
+        Equal for boxes and l1 balls, and products of these (docs/joint-noise.md, section 4).
+        """
+        uncovered = Uncovered(self.ball)
+        known = self.ball.is_round or set(uncovered.polytopes) == {0.5}
+        return not known or (bool(uncovered.caps) and bool(uncovered.polytopes))
 
     def _log_radial(self, r: Array) -> Array:
         """The log density at norm `r`."""

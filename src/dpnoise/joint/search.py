@@ -31,6 +31,7 @@ _COLD, _WARM = 0.25, 0.05  # first steps of log scale from a guess and from a ne
 _CERTIFICATES = 8
 _LOG_FAR = 600.0  # logarithm of a bound that nothing reaches
 _WIDEST = 4.0  # epsilon times the scale of truncated noise
+_BELOW = 5.0  # of log gamma, where the minimum may be just beyond 1
 _CLOSE = 5e-4  # of log scale and log power at a minimum, where the variance is flat
 
 
@@ -126,19 +127,19 @@ def minimum(function: Callable[[float], float], grid: Array) -> float:
     return float(found.x) if found.fun < values[best] else float(grid[best])
 
 
-def best_gamma(dimension: int, epsilon: float) -> float:
-    """The gamma of the staircase of minimum variance."""
+def best_gamma(dimension: int, epsilon: float, order: int = 2) -> float:
+    """The gamma of the staircase of minimum E T^order, 2 for the variance."""
 
-    def log_mean_square(x: float) -> float:
-        return staircase_layer_moment(dimension, epsilon, math.exp(x))
+    def moment(x: float) -> float:
+        return staircase_layer_moment(dimension, epsilon, math.exp(x), order)
 
-    low = -max(1.0, epsilon / (dimension + 2.0)) - 1.0
-    return math.exp(minimum(log_mean_square, np.linspace(low, -1e-3, 17)))
+    low = -max(1.0, epsilon / (dimension + order)) - _BELOW  # gamma = 0 and gamma = 1 are the same
+    return math.exp(minimum(moment, np.linspace(low, -1e-4, 49)))
 
 
-def staircase(ball: Sensitivity, epsilon: float) -> NormStaircase:
-    """The staircase of minimum variance."""
-    return NormStaircase(ball, epsilon, best_gamma(ball.active_dimension, epsilon))
+def staircase(ball: Sensitivity, epsilon: float, order: int = 2) -> NormStaircase:
+    """The staircase of minimum variance, or of the least mean norm with order 1."""
+    return NormStaircase(ball, epsilon, best_gamma(ball.active_dimension, epsilon, order))
 
 
 def truncated_scale(search: Search, start: float) -> float:

@@ -26,10 +26,9 @@ from scipy import special
 
 from dpnoise.privacy.spherical import relative_error
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, LInf
+from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.box import Box
 from dpnoise.sensitivity.counts import SolidCounts
-from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class Uncovered:
         return Counter(
             block.active_dimension
             for block in _blocks(self.ball)
-            if isinstance(block, L2 | Ellipsoid) and block.active_dimension > 1
+            if block.is_round and block.active_dimension > 1
         )
 
     @cached_property
@@ -88,7 +87,7 @@ class Uncovered:
         found: Counter[float] = Counter()
         for block in _blocks(self.ball):
             K = block.active_dimension
-            if not isinstance(block, L2 | Ellipsoid) or K == 1:
+            if not block.is_round or K == 1:
                 found[_facet_share(block)] += K
         return found
 

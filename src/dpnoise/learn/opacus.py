@@ -14,6 +14,7 @@ from dpnoise.noise.gaussian import Gaussian
 from dpnoise.privacy.odometer.budget import Budget
 from dpnoise.privacy.odometer.ledger import Ledger, read_sampled
 from dpnoise.privacy.odometer.releases import read_release
+from dpnoise.privacy.sampled.mechanism import SampledGaussian, TwoSided, sampled_epsilon
 from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 
 with imports_of("opacus"):
@@ -38,8 +39,8 @@ class BudgetAccountant(IAccountant):
 
     Notes
     -----
-    Proved and assumed: as for `Budget`. Steps on Poisson samples go through dp_accounting; without
-    sampling (a rate of 1) the account is exact.
+    Proved and assumed: as for `Budget`. For "replace-one" steps on Poisson samples go through
+    dp_accounting; without sampling (a rate of 1) the account is exact.
 
     Examples
     --------
@@ -117,6 +118,29 @@ class AddRemoveAccountant(BudgetAccountant):
     """`BudgetAccountant` for data sets of which one has one record more."""
 
     relation = ADD_REMOVE
+
+    def get_epsilon_bounds(self, delta: float) -> TwoSided:
+        """Lower and upper bounds on the epsilon of all steps.
+
+        Parameters
+        ----------
+        delta : float
+            From 1e-300 to 1.
+
+        Returns
+        -------
+        TwoSided
+            The least epsilon of the steps so far is between them.
+
+        Raises
+        ------
+        ValueError
+            If an argument or a step is out of range.
+        """
+        if not self.history:
+            return TwoSided(0.0, 0.0)
+        steps = [SampledGaussian(multiplier, rate) for multiplier, rate, _ in self.history]
+        return sampled_epsilon(steps, delta, steps=[count for _, _, count in self.history])
 
 
 class ReplaceOneAccountant(BudgetAccountant):

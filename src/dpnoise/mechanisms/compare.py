@@ -7,7 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpnoise.mechanisms.integer_noise import RoundedNoise
-from dpnoise.mechanisms.registry import INTEGER_METHODS, METHOD_FAMILIES, METHODS
+from dpnoise.mechanisms.registry import (
+    ASKED_INTEGER_METHODS,
+    ASKED_METHODS,
+    INTEGER_METHODS,
+    METHOD_FAMILIES,
+    METHODS,
+)
 from dpnoise.mechanisms.request import Request, read_request
 from dpnoise.mechanisms.table import Comparison, Mechanism
 
@@ -23,7 +29,10 @@ _TIE = 1e-4  # relative difference of errors that count as equal
 def _compared(request: Request, exhaustive: bool, family: str | None) -> Comparison:
     """Every mechanism that applies, of one family if asked for; RuntimeError if there is none."""
     rows, left_out = [], {}
-    for method in INTEGER_METHODS if request.integer else METHODS:
+    methods, more = (
+        (INTEGER_METHODS, ASKED_INTEGER_METHODS) if request.integer else (METHODS, ASKED_METHODS)
+    )
+    for method in methods if family is None else (*methods, *more):
         if family not in (None, method.family):
             continue
         if not exhaustive and family is None and method.slow(request):
@@ -93,13 +102,16 @@ def compare(
         Non-negative, at most 1e4.
     delta : float
         0, or from 1e-300 to below 1; positive if epsilon is 0.
-    error : {"variance", "mean-abs", "half-width"}
-        The order of the table: the mean over the coordinates of the variance, of E|X_i|, or of
-        the half-width of the interval that holds 95 % of the noise of one coordinate. Gaussian and
-        Laplace scales are allocated to make it small, all other noise is of minimum variance.
-        Among errors within 1e-4 of each other the smaller delta comes first.
+    error : {"variance", "mean-abs", "half-width", "max", "norm"}
+        The order of the table: the mean over the coordinates of the variance, of E|X_i| (the
+        summed absolute error over K), or of the half-width of the interval that holds 95 % of the
+        noise of one coordinate; or the expected largest |X_i|, or the expected norm of X whose
+        unit ball is the set. Gaussian and Laplace scales and staircases in the norm are chosen to
+        make it small, all other noise is of minimum variance. Among errors within 1e-4 of each
+        other the smaller delta comes first.
     weights : array_like of float, shape (K,), optional
-        Of the coordinates in all means, from 1e-100 to 1e100; ones by default.
+        Of the coordinates in all means, from 1e-100 to 1e100; ones by default. Of the |X_i| in
+        the largest, relative to the largest weight. None for the norm.
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours, for a number or vector, or a set that does not state it: one
         person more or less, or one person replaced by another.
@@ -130,8 +142,11 @@ def compare(
     Notes
     -----
     Proved: each row keeps (epsilon, delta) for the set, in the model of real-valued noise, and
-    its variance is exact. Coordinates that cannot change are released without noise and count in
-    the means with 0. With `integer` the noise is certified for the integer points of the set, or
+    its variance is exact. At delta = 0 a staircase in the norm of the set has the least norm of
+    all additive noise, hence the least summed absolute error for an l1 ball and the least largest
+    error for equal sensitivities (docs/floor.md); `optimal` says where that is so. Coordinates
+    that cannot change are released without noise and count in the means with 0. With `integer` the
+    noise is certified for the integer points of the set, or
     before it is rounded, which keeps every guarantee; the variance of rounded joint noise is that
     before rounding and 1/12, off by at most 1/6 (docs/integers.md).
 
@@ -181,33 +196,36 @@ def best(
         Non-negative, at most 1e4.
     delta : float
         0, or from 1e-300 to below 1; positive if epsilon is 0.
-    error : {"variance", "mean-abs", "half-width"}
+    error : {"variance", "mean-abs", "half-width", "max", "norm"}
         What is to be small, as for `compare`.
     weights : array_like of float, shape (K,), optional
-        Of the coordinates in all means, from 1e-100 to 1e100; ones by default.
+        Of the coordinates in all means, from 1e-100 to 1e100; ones by default. None for "norm".
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours, for a number or vector, or a set that does not state it: one
         person more or less, or one person replaced by another.
     family : str, optional
         Mechanisms of one family only, all of them: "k-norm", "norm-staircase", "truncated-k-norm"
-        or "generalised-gamma" (joint noise), "blocks" (joint noise by block), or "gaussian",
-        "laplace", "staircase", "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace",
-        "subbotin" or "huber" (independent coordinates).
+        or "generalised-gamma" (joint noise), "blocks" (joint noise by block),
+        "correlated-gaussian" (for counts and ellipsoids), or "gaussian", "laplace", "staircase",
+        "flipped-huber", "offset-symmetric-gaussian", "truncated-laplace", "subbotin" or "huber"
+        (independent coordinates); "histogram" (2 to 200 independent coordinates, with delta) takes
+        up to a minute and is found only when it is asked for.
     integer : bool, default False
         Whether the answers are integers, as counts are, and the noise is to be so, too: discrete
         noise of each coordinate, or real noise rounded. Sizes of the set are then whole numbers,
         and only its integer points count.
     exhaustive : bool, default False
-        Whether to include mechanisms that take a second or more, as `compare` does.
+        Whether to include mechanisms that take seconds, as `compare` does. Where both were
+        measured the variance without them was larger by less than 1 % (docs/best.md).
 
     Returns
     -------
     Mechanism
         With attributes noise, variance (mean over the coordinates, with the weights), variances
         (of each, shape (K,)), the same of std, mean_abs and half_width, delta (certified), promise
-        (what is guaranteed, in one sentence), floor (no additive noise has a smaller mean variance
-        for this set), reference, name and left_out; `noise.rvs(size, random_state)` draws vectors,
-        shape (*size, K).
+        (what is guaranteed, in one sentence), floor (no additive noise has a smaller error for
+        this set), ratio (of the error to the floor), optimal (whether that is 1), reference, name
+        and left_out; `noise.rvs(size, random_state)` draws vectors, shape (*size, K).
 
     Raises
     ------
@@ -230,6 +248,9 @@ def best(
     ('K-norm', 0.0, 44.0)
     >>> found.promise.split(", ")[0]
     'one person more or less'
+    >>> largest = best(np.ones(10), epsilon=1.0, error="max")
+    >>> largest.optimal, round(largest.error, 3), f"{largest.ratio:.3f}"
+    (True, 10.0, '1.000')
     >>> found.noise.rvs(random_state=1).shape
     (10,)
     >>> best([1.0, 0.5], epsilon=1.0, family="laplace").name

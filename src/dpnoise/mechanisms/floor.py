@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,20 +34,30 @@ _GROUPS = 1.5, 2.0, 3.0, 5.0, 9.0  # over the norm of (1, ..., 1)
 
 
 def mean_floor(request: Request) -> float:
-    """Proved lower bound on the mean variance of any additive noise; 0 where none is known.
+    """Proved lower bound on the error of any additive noise; 0 where none is known.
 
-    For integers it is one on the mean squared error of any noise on the integers.
+    `Request.bounded` says of which. For integers it is one on the error of any noise on the
+    integers.
     """
-    weights = request.weights / np.sum(request.weights)
     if request.integer:
-        return max(_of_coordinates(request), _of_groups(request))
+        square = request.bounded == "variance"
+        return max(_of_coordinates(request) if square else 0.0, _of_groups(request))
     try:
-        found = floor(
-            request.sensitivity, epsilon=request.epsilon, delta=request.delta, weights=weights
-        )
+        return floor(
+            request.sensitivity,
+            epsilon=request.epsilon,
+            delta=request.delta,
+            **_error(request),
+        ).value
     except ValueError:  # a budget out of its range
         return 0.0
-    return found.value
+
+
+def _error(request: Request) -> dict[str, Any]:
+    """The error and the weights as `floor` takes them."""
+    weights = {"max": request.weights, "norm": None}
+    mean = request.weights / np.sum(request.weights)
+    return {"error": request.bounded, "weights": weights.get(request.bounded, mean)}
 
 
 def _of_coordinates(request: Request) -> float:
@@ -94,7 +104,9 @@ def _of_groups(request: Request) -> float:
         return 0.0
     ball = request.sensitivity.geometry
     ones = float(ball.norm(np.ones(request.dimension)))
-    weights = request.weights / np.sum(request.weights)
+    # Rounding errors U on [-1/2, 1/2]^K: of the square, E|U|, max |U| and the norm of U.
+    shares = {"variance": 1.0 / 12.0, "mean-abs": 0.25, "max": 0.5, "norm": 0.5 * ones}
+    power = 2 if request.bounded == "variance" else 1
     best = 0.0
     for ratio in _GROUPS:
         group = math.ceil(ratio * ones)
@@ -104,7 +116,9 @@ def _of_groups(request: Request) -> float:
         if delta >= 1.0:
             continue
         with suppress(ValueError):  # a budget out of its range
-            real = floor(ball, epsilon=epsilon, delta=delta, weights=weights).value
+            real = floor(ball, epsilon=epsilon, delta=delta, **_error(request)).value
             size = (group - ones) * (1.0 - MARGIN)
-            best = max(best, real * size**2 - 1.0 / 12.0)
+            if request.bounded == "norm":  # in units of the set
+                size = size * (1.0 - MARGIN)
+            best = max(best, real * size**power - shares[request.bounded] * (1.0 + MARGIN))
     return best

@@ -44,14 +44,19 @@ def _scales(request: Request, sizes: Array, weights: Array, q: float, unit: floa
     return request.parts.spread(found) * (request.unit * _UP)
 
 
+def gaussian_scales(request: Request, weights: Array, unit: float) -> Array:
+    """Scales s of minimum error with sum (l2 / s)^2 <= unit^-2 over the parts, shape (K,)."""
+    return _scales(request, request.parts.l2, weights, 2.0, unit)
+
+
 def gaussian(request: Request) -> Found | None:
     """Gaussian noise by the l2 norms of the parts."""
     if request.delta == 0.0:
         return None
     unit = float(gaussian_sigma(request.epsilon, request.delta))
-    parts = request.parts
-    weights = request.weights * parts.shape**request.power
-    scales = _scales(request, parts.l2, weights, 2.0, unit) * parts.shape
+    shape = request.parts.shape
+    weights = request.scale_weights * shape**request.power
+    scales = gaussian_scales(request, weights, unit) * shape
     return Found(IndependentNoise(Gaussian(1.0), scales), request.delta)
 
 
@@ -60,7 +65,7 @@ def laplace(request: Request) -> Found | None:
     if request.epsilon == 0.0:
         return None
     unit = _UP / request.epsilon
-    scales = _scales(request, request.parts.l1, request.weights, 1.0, unit)
+    scales = _scales(request, request.parts.l1, request.scale_weights, 1.0, unit)
     return Found(IndependentNoise(Laplace(1.0), scales), 0.0)
 
 
@@ -87,6 +92,18 @@ def calibrated(family: str, request: Request) -> Found | None:
 
     found = calibrate(family, epsilon=request.epsilon, delta=request.delta, dimension=K)
     assert isinstance(found.noise, Noise)  # noqa: S101  (no noise on the integers among them)
+    return Found(IndependentNoise(found.noise, sides), found.delta)
+
+
+def histogram(request: Request) -> Found | None:
+    """Histogram noise optimised for the number of coordinates, for the box around the set."""
+    sides = request.sensitivity.box
+    if request.delta == 0.0:
+        return None
+    from dpnoise.calibration.histogram.calibrate import calibrate_histogram  # noqa: PLC0415 - 0.2 s
+
+    K = int(np.count_nonzero(sides))
+    found = calibrate_histogram(epsilon=request.epsilon, delta=request.delta, dimension=K)
     return Found(IndependentNoise(found.noise, sides), found.delta)
 
 

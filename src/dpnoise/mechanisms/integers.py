@@ -119,14 +119,14 @@ def _scaled(
     return at(factor)
 
 
-def discrete_staircase(request: Request) -> Found | None:
+def discrete_staircase(request: Request, *, narrow: bool = False) -> Found | None:
     """Discrete staircase noise with delta = 0; None where all steps are of width 1.
 
-    With steps of width 1 it is discrete Laplace noise. Each part has the share of epsilon that it
-    would have then, and the width that is best for it.
+    With steps of width 1 it is discrete Laplace noise; with `narrow` it is None elsewhere. Each
+    part has the share of epsilon that it would have then, and the width that is best for it.
     """
     parts = request.integer_parts
-    if request.epsilon == 0.0 or all(part.largest == 1 for part in parts):
+    if request.epsilon == 0.0 or (not narrow and all(part.largest == 1 for part in parts)):
         return None
     noises = []
     for part, beta in zip(parts, _pure_betas(request).tolist(), strict=True):
@@ -134,7 +134,8 @@ def discrete_staircase(request: Request) -> Found | None:
         share = float(exact)
         share = math.nextafter(share, 0.0) if Fraction(share) > exact else share
         noises.append(staircase_for_steps([part], share))
-    return None if all(one.sensitivity == 1 for one in noises) else _vector(request, noises)
+    ones = all(one.sensitivity == 1 for one in noises)
+    return _vector(request, noises) if ones == narrow else None
 
 
 def has_many_points(request: Request) -> bool:

@@ -12,16 +12,17 @@ from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.search import pure_scale, staircase
 from dpnoise.joint.staircase import check_steps
 from dpnoise.joint.uncovered import Uncovered
+from dpnoise.mechanisms.correlated import correlated_gaussian
 from dpnoise.mechanisms.independent import gaussian
 from dpnoise.mechanisms.method import Found
-from dpnoise.sensitivity.balls import L2
-from dpnoise.sensitivity.ellipsoid import Ellipsoid, enclosing_ellipsoid
+from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 
 if TYPE_CHECKING:
     from dpnoise.mechanisms.request import Request
     from dpnoise.sensitivity.base import Sensitivity
 
 _LITTLE = 0.999e-4  # relative gain in variance that is not worth a delta
+_SMALL_SHARE, _MANY = 3e-6, 60  # delta over epsilon, and coordinates
 _SHARE = 0.4  # of the Gaussian's variance: with less, K-norm noise is not beaten by an ellipsoid's
 
 
@@ -52,7 +53,7 @@ def norm_staircase(request: Request) -> Found | None:
     problems = Problems("staircase noise in the norm")
     check_steps(problems, request.sensitivity.active_dimension, request.epsilon)
     problems.raise_if_any()
-    return Found(staircase(request.sensitivity, request.epsilon), 0.0)
+    return Found(staircase(request.sensitivity, request.epsilon, request.order), 0.0)
 
 
 def in_norm(family: str, request: Request) -> Found | None:
@@ -69,10 +70,16 @@ def staircase_hardly_gains(request: Request) -> bool:
 
 def in_ellipsoid(family: str, request: Request) -> Found | None:
     """Noise of a family that spends delta, in the norm of an ellipsoid around the set."""
-    round_already = isinstance(request.sensitivity, L2 | Ellipsoid)
-    if request.delta == 0.0 or round_already or request.sensitivity.active_dimension == 1:
+    if (
+        request.delta == 0.0
+        or request.sensitivity.is_round
+        or request.sensitivity.active_dimension == 1
+    ):
         return None
-    return _calibrated(family, enclosing_ellipsoid(request.sensitivity), request)
+    ball = request.sensitivity.smallest_ellipsoid
+    if ball is None or ball.flat:
+        return _calibrated(family, enclosing_ellipsoid(request.sensitivity), request)
+    return _calibrated(family, ball, request)
 
 
 def _calibrated(family: str, ball: Sensitivity, request: Request) -> Found:
@@ -83,9 +90,28 @@ def _calibrated(family: str, ball: Sensitivity, request: Request) -> Found:
     return Found(found.noise, found.delta)
 
 
-def spends_delta(request: Request) -> bool:
-    """Whether a search in two parameters would be made: with any positive delta."""
-    return request.delta > 0.0
+def two_parameters_hardly_gain(request: Request) -> bool:
+    """Whether a search in two parameters gains less than 1 % of the variance, or takes seconds.
+
+    By a rule that fits what was seen (tests/dpnoise/mechanisms/test_default.py).
+    """
+    many = request.sensitivity.active_dimension > _MANY
+    return request.delta > 0.0 and (many or request.delta < _SMALL_SHARE * request.epsilon)
+
+
+def truncation_hardly_gains(request: Request) -> bool:
+    """Whether a bound on K-norm noise gains little: also where caps cost delta, as in an l2 norm.
+
+    There generalised gamma noise is better.
+    """
+    solid = not request.sensitivity.flat
+    round_set = solid and Uncovered(request.sensitivity).caps
+    return two_parameters_hardly_gain(request) or (request.delta > 0.0 and bool(round_set))
+
+
+def ellipsoid_hardly_gains(request: Request) -> bool:
+    """Whether neither an ellipsoid nor a search in two parameters for it is worth its time."""
+    return is_unlikely(request) or two_parameters_hardly_gain(request)
 
 
 def delta_hardly_gains(request: Request) -> bool:
@@ -104,7 +130,7 @@ def delta_hardly_gains(request: Request) -> bool:
 
 def is_unlikely(request: Request) -> bool:
     """Whether noise without delta is so good that an ellipsoid's has hardly a chance."""
-    normal = gaussian(request)
+    normal = correlated_gaussian(request) or gaussian(request)
     if normal is None or request.epsilon == 0.0 or request.sensitivity.flat:
         return False
     K = request.sensitivity.active_dimension

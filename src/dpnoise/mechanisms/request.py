@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.integer_points import IntegerPart
 
-ERRORS = ("variance", "mean-abs", "half-width")
+ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
+_HIGH, _LOWEST = 6.0, 1e-40  # power and least weight of scales for the largest error
 _LARGEST_RATIO = 1e100  # of two sensitivities, whose squares are added
 _MOST_COORDINATES = 10**6
 
@@ -64,8 +65,26 @@ class Request(EqualByValue):
 
     @property
     def power(self) -> float:
-        """The power p of the scales in the error: it is sum w_i s_i^p for noise of one shape."""
-        return 2.0 if self.error == "variance" else 1.0
+        """The power p of the scales in the error: it is sum w_i s_i^p for noise of one shape.
+
+        For the largest error a high power stands for the maximum.
+        """
+        return {"variance": 2.0, "max": _HIGH, "norm": _HIGH}.get(self.error, 1.0)
+
+    @property
+    def order(self) -> int:
+        """The moment of its norm that joint noise is to make small."""
+        return 2 if self.error in {"variance", "half-width"} else 1
+
+    @cached_property
+    def scale_weights(self) -> Array:
+        """The w_i of that sum, shape (K,)."""
+        w = self.weights
+        if self.error == "norm":
+            box = self.sensitivity.box / self.unit
+            w = np.divide(1.0, box, out=np.ones(box.shape), where=box > 0.0)
+            w = w / np.max(w)
+        return np.maximum(w, _LOWEST) ** _HIGH if self.error in {"max", "norm"} else w
 
     @cached_property
     def parts(self) -> Parts:
@@ -82,17 +101,28 @@ class Request(EqualByValue):
         """A length in which the sensitivities are moderate: the largest one."""
         return float(np.max(self.sensitivity.box))
 
+    @property
+    def bounded(self) -> str:
+        """The error that the floor is about: the one asked for, the variance for half-widths."""
+        return "variance" if self.error == "half-width" else self.error
+
     @cached_property
     def floor(self) -> float:
-        """Proved lower bound on the mean variance of any additive noise."""
+        """Proved lower bound on the error of any additive noise, `bounded` says which."""
         return mean_floor(self)
 
     @property
     def floor_words(self) -> str:
         """What the floor bounds, in words before its value."""
-        if self.integer:
-            return "no noise on the integers for this set has a mean squared error below"
-        return "no noise for this set has a mean variance below"
+        where = "noise on the integers" if self.integer else "noise"
+        square = "mean squared error" if self.integer else "mean variance"
+        names = {
+            "variance": f"a {square}",
+            "mean-abs": "a mean absolute error",
+            "max": "an expected largest error",
+            "norm": "an expected norm",
+        }
+        return f"no {where} for this set has {names[self.bounded]} below"
 
     def mean(self, values: Array) -> float:
         """The weighted mean over all coordinates."""
@@ -124,6 +154,8 @@ def read_request(
         problems.require(not both, "epsilon, delta", "one above 0", (epsilon, delta))
     known = isinstance(error, str) and error in ERRORS
     problems.require(known, "error", f"one of {', '.join(ERRORS)}", error)
+    free = weights is None or error != "norm"
+    problems.require(free, "weights", "None for error='norm'", weights)
     known = family is None or (isinstance(family, str) and family in families)
     problems.require(known, "family", f"None or one of {', '.join(families)}", family)
     values = np.ones(1)
@@ -135,6 +167,8 @@ def read_request(
             problems.require(good, "shape of weights", f"({ball.dimension},)", values.shape)
         good = ball.dimension <= _MOST_COORDINATES
         problems.require(good, "dimension", f"at most {_MOST_COORDINATES:g}", ball.dimension)
+        solid = error != "norm" or not ball.flat
+        problems.require(solid, "error", f"another one than norm ({ball.flat})", error)
     if ball is not None and not problems.found:
         sizes = ball.box[ball.active]
         ratio = math.log10(float(np.max(sizes))) - math.log10(float(np.min(sizes)))

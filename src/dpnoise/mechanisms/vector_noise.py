@@ -6,7 +6,7 @@ that cannot change gets no noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from dpnoise._equality import EqualByValue
 from dpnoise.noise._arrays import draws, points
 from dpnoise.privacy.odometer.in_set import independent_ledger
 from dpnoise.privacy.odometer.ledger import Ledger
+from dpnoise.sensitivity.largest_entry import mean_of_largest
 from dpnoise.sensitivity.sizes import projected
 
 if TYPE_CHECKING:
@@ -109,6 +110,13 @@ class IndependentNoise(EqualByValue):
         """E|X_i|, shape (K,)."""
         return self.scales * self.unit.mean_abs()
 
+    def mean_largest(self, weights: Array) -> float:
+        """E max w_i |X_i|."""
+        scales = weights * self.scales
+        if np.count_nonzero(scales) == 1:
+            return float(np.max(scales)) * self.unit.mean_abs()
+        return mean_of_largest(lambda t: 2.0 * self.unit.sf(t), scales)
+
     def half_width(self, level: float = 0.95) -> Array:
         """The h_i with P(|X_i| <= h_i) = level, shape (K,)."""
         return self.scales * float(self.unit.isf(0.5 * (1.0 - level)))
@@ -142,13 +150,14 @@ class BlockNoise(EqualByValue):
         if ball.dimension != self.dimension or bool(np.any(ball.active & ~covered)):
             message = f"budget: noise: expected some for each coordinate of {ball!r}, got {self!r}"
             raise ValueError(message)
-        total = Ledger()
+        total, more = Ledger(), set()
         for indices, noise in self.blocks:
             part = noise.spending_in(projected(ball.geometry, indices.tolist()))
             if part is None:
                 return None
             total = total.plus(part, 1)
-        return total
+            more |= {part.counted_as} - {""}
+        return replace(total, counted_as=" and ".join(sorted(more)))
 
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""

@@ -29,7 +29,7 @@ from dpnoise.optimality.projection import (
 )
 from dpnoise.optimality.radial_floor import radial_certificate
 from dpnoise.optimality.radial_search import FAST, FINE, radial_test
-from dpnoise.optimality.rearrangement import rearrangements
+from dpnoise.optimality.rearrangement import projected_cubes, rearrangements
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L2, LInf
@@ -155,6 +155,7 @@ def _cube(K: int, epsilon: float, delta: float, fine: bool) -> list[Certificate]
     found: list[Certificate] = [product] if product else []
     if delta > 0.0:
         found += _smaller_cubes(K, epsilon, delta)
+    found += projected_cubes(K, epsilon, delta, fine=fine)
     found += _one_step(LInf(1.0, K), epsilon, delta)
     if fine and delta == 0.0 and K <= _MOST_TRANSPORTED:
         transport = cube_transport(K, epsilon)

@@ -1,4 +1,4 @@
-"""Lower bound on the variance of any additive noise for a vector query (docs/floor.md)."""
+"""Lower bound on the error of any additive noise for a vector query (docs/floor.md)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.staircase import MAX_EPSILON
 from dpnoise.optimality.candidates import candidates
+from dpnoise.optimality.error_floor import ERRORS, error_candidates
 from dpnoise.sensitivity.convert import as_sensitivity
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.optimality.certificates import Certificate
+    from dpnoise.optimality.error_floor import ErrorCertificate
     from dpnoise.sensitivity.base import Sensitivity
 
 METHODS = ("fast", "program")
@@ -28,13 +30,13 @@ _TOLERANCE = 1e-9  # relative, between machines
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """Proved lower bound on sum w_i sigma_i^2 of additive noise, with its certificate.
+    """Proved lower bound on an error of additive noise, with its certificate.
 
     Parameters
     ----------
     value : float
-        No additive noise that is (epsilon, delta)-DP for the set has a smaller
-        sum w_i sigma_i^2; without weights, the mean variance per coordinate.
+        No additive noise that is (epsilon, delta)-DP for the set has a smaller error; for the
+        variance sum w_i sigma_i^2, without weights the mean variance per coordinate.
     method : str
         Kind of the certificate.
     certificate : Certificate
@@ -44,16 +46,19 @@ class Floor:
     epsilon, delta : float
         The budget.
     weights : array of float, shape (K,)
-        The weights; 1 / K each without `weights`.
+        The weights; 1 / K each without `weights`, ones for the errors "max" and "norm".
+    error : str
+        Of what: "variance", "mean-abs", "max" or "norm".
     """
 
     value: float
     method: str
-    certificate: Certificate
+    certificate: Certificate | ErrorCertificate
     sensitivity: Sensitivity
     epsilon: float
     delta: float
     weights: Array
+    error: str = "variance"
 
     def verify(self) -> float:
         """Lower bound recomputed from the certificate alone.
@@ -71,6 +76,8 @@ class Floor:
         problem = (self.sensitivity, self.epsilon, self.delta, self.weights)
         proved = self.certificate.bound(*problem)
         problems = Problems("certificate of a floor")
+        proves = getattr(self.certificate, "error", "variance")
+        problems.require(proves == self.error, "error", f"{proves}, which it is of", self.error)
         good = self.value <= proved * (1.0 + _TOLERANCE)
         problems.require(good, "value", f"at most {proved!r}, which it proves", self.value)
         problems.raise_if_any()
@@ -84,8 +91,9 @@ def floor(
     delta: float = 0.0,
     weights: ArrayLike | None = None,
     method: str = "fast",
+    error: str = "variance",
 ) -> Floor:
-    """Lower bound on the variance of any additive (epsilon, delta)-DP noise for a vector query.
+    """Lower bound on the error of any additive (epsilon, delta)-DP noise for a vector query.
 
     Parameters
     ----------
@@ -97,17 +105,22 @@ def floor(
     delta : float, optional
         In [0, 1).
     weights : array_like of float, shape (K,), optional
-        Weights w_i >= 0 of the variances, one of them positive; by default 1 / K each, for
-        the mean variance per coordinate.
+        Weights w_i >= 0 of the coordinates, one of them positive; by default 1 / K each, for
+        the mean per coordinate, and ones for `error="max"`. None for `error="norm"`.
     method : {"fast", "program"}, optional
         "fast" takes well under a second; "program" adds bounds that take seconds, for a cube at
         delta = 0 up to half a minute.
+    error : {"variance", "mean-abs", "max", "norm"}, optional
+        What is bounded for noise T: sum w_i Var(T_i), sum w_i E|T_i|, the expectation of the
+        largest w_i |T_i|, or that of the norm of T whose unit ball is the set. At delta = 0 the
+        last is attained, for every set, and so are the sum for an l1 ball and the largest for
+        a cube, both with equal weights.
 
     Returns
     -------
     Floor
         `value`, and the `certificate` that proves it. Independent or joint, no additive noise
-        of any distribution has a smaller sum w_i sigma_i^2.
+        of any distribution has a smaller error.
 
     Raises
     ------
@@ -127,12 +140,18 @@ def floor(
     True
     >>> bound.verify() >= bound.value
     True
+    >>> floor([1.0, 1.0, 1.0], epsilon=1.0, error="max").value <= 3.0  # of K-norm noise
+    True
     """
     problems = Problems("floor under additive noise")
     problems.number("epsilon", epsilon, low=_SMALLEST_EPSILON, high=MAX_EPSILON)
     problems.number("delta", delta, low=0.0, high=1.0, open_high=True)
     known = isinstance(method, str) and method in METHODS
     problems.require(known, "method", " or ".join(METHODS), method)
+    known = isinstance(error, str) and error in ERRORS
+    problems.require(known, "error", f"one of {', '.join(ERRORS)}", error)
+    free = weights is None or not known or error != "norm"
+    problems.require(free, "weights", "None for error='norm'", weights)
     shape: tuple[int, ...] | None = None
     try:
         found = as_sensitivity(sensitivity).geometry.plain
@@ -146,9 +165,16 @@ def floor(
     w = _weights(problems, weights, shape)
     problems.raise_if_any()
     epsilon, delta = float(epsilon), float(delta)
+    fine = method == "program"
+    if error != "variance":
+        if weights is None and error in {"max", "norm"}:
+            w = np.ones(found.dimension)
+        rows = error_candidates(found, error, epsilon, delta, w, fine=fine)
+        value, proof = max(rows, key=lambda pair: pair[0])
+        return Floor(value, proof.method, proof, found, epsilon, delta, w, error)
     scale = float(np.max(w))  # sums of tiny weights would underflow
     best = max(
-        candidates(found, epsilon, delta, w / scale, fine=method == "program"),
+        candidates(found, epsilon, delta, w / scale, fine=fine),
         key=lambda pair: pair[0],
     )
     certificate = best[1]

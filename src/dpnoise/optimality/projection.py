@@ -7,8 +7,9 @@ second moments m_i = E d_i^2
 
     sum w_i sigma_i^2 >= V1 (sum sqrt(w_i m_i))^2.
 
-Another set has the bound of a symmetric set within it. That of the l1 ball, scaled, is at most
-V1 sum w_i h(e_i)^2, of single coordinates, and true for every set.
+Another set has the bound of a symmetric set within it. That of the ellipsoid with the axes h(e_i)
+is at most V1 sum w_i h(e_i)^2, of single coordinates, and true for every set; for an ellipsoid with
+any axes it is the best one, as Gaussian noise of a covariance proportional to its matrix shows.
 
 For counts with equal weights the whole matrix M = E d d' of second moments is used. The direction
 a = Sigma^-1 d, Sigma the covariance of the noise, gives d' Sigma^-1 d <= 1 / V1 for every d, hence
@@ -37,6 +38,7 @@ from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.box import Box
 from dpnoise.sensitivity.counts import Counts
+from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
@@ -83,8 +85,7 @@ def unconditional(sensitivity: Sensitivity) -> Sensitivity | None:
     core = sensitivity.unconditional_core
     if core is not None or isinstance(sensitivity, Product):
         return core
-    # Single coordinates: of a set in a plane, which is no product, all change by as much.
-    return L1(float(np.min(sensitivity.box)), sensitivity.dimension)
+    return Ellipsoid(tuple(sensitivity.box.tolist()))  # single coordinates
 
 
 def best_moments(sensitivity: Sensitivity, weights: Array) -> Array:
@@ -99,6 +100,9 @@ def best_moments(sensitivity: Sensitivity, weights: Array) -> Array:
         return np.concatenate([best_moments(block, part) for block, part in parts])
     if isinstance(sensitivity, L1 | L2):
         return sensitivity.radius**2 * (weights / np.sum(weights))
+    if isinstance(sensitivity, Ellipsoid):
+        squares = weights * (sensitivity.box / np.max(sensitivity.box)) ** 2
+        return sensitivity.box**2 * (squares / np.sum(squares))
     if isinstance(sensitivity, AtMost):
         return sensitivity.each**2 * _shares(sensitivity.m, weights)
     return sensitivity.extreme_point**2

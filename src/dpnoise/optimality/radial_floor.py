@@ -8,15 +8,22 @@ mean variance per coordinate is
 
     sum_k b^k (gamma + k)^(K + 2) / ((K + 2) sum_k b^k (gamma + k)^K),  0 <= gamma <= 1.
 
-The minimum over gamma is enclosed by cells: both sums are convex, so that on a cell the upper one
-lies above its tangent and the lower one below its chord, and a ratio of two linear functions is
-least at an end. For K = 1 this is the optimum of Geng & Viswanath (2016).
+Where K is large and epsilon is not, the sums hardly depend on gamma, by Poisson's summation
+formula. Else the minimum over gamma is enclosed by cells: both sums are convex, so that on a cell
+the upper one lies above its tangent and the lower one below its chord, and a ratio of two linear
+functions is least at an end. For K = 1 this is the optimum of Geng & Viswanath (2016).
+
+For the norm R of noise, in any norm, and any moment E R^q, the least is that of such a staircase,
+too (docs/floor.md, section 11): with K + q in the place of K + 2,
+
+    E R^q = K / (K + q) sum_k b^k (gamma + k)^(K + q) / sum_k b^k (gamma + k)^K.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +37,10 @@ if TYPE_CHECKING:
 _MARGIN = 1e-11  # relative, for powers and sums of doubles
 _GAP = 1e-9  # relative, of the minimum over gamma
 _CELLS = 8
-_MOST_CELLS = 64  # where the minimum is flat, K large: the gap is then below 1e-5 epsilon^2
+# Where the minimum is flat, K large, more open cells than these end the search at a wider gap, or
+# at so many terms.
+_MOST_CELLS, _FLAT_GAP, _MOST_TERMS = 64, 3e-6, 2**20
+_FLAT = 1e-8  # of the sums, relative: then the K-norm noise itself is the least
 _ROUNDS = 40
 _SMALL_EPSILON = 1e-3, 0.02, 0.1, 0.15, 0.3  # below, group privacy (K = 1 to 5), losing < 1e-6
 
@@ -56,32 +66,55 @@ def _series(gamma: Array, powers: Array, epsilon: float) -> Array:
 
 def staircase_minimum(dimension: int, epsilon: float) -> tuple[float, float, float]:
     """Bounds on the least mean variance of radial staircase noise for radius 1, and its gamma."""
-    K = dimension
-    powers = np.array([K + 2, K + 1, K], dtype=float)
-    peak = max((K + 2) / epsilon, 1.0)
-    left = np.linspace(0.0, 1.0, _CELLS + 1)
+    low, upper, gamma = smallest_moment(dimension, epsilon, 2)
+    return low / dimension, upper / dimension, gamma
+
+
+@lru_cache(maxsize=256)
+def smallest_moment(dimension: int, epsilon: float, order: int) -> tuple[float, float, float]:
+    """Bounds on the least E R^order of epsilon-DP noise, R its norm, and the staircase's gamma.
+
+    For the unit ball of that norm, order 1 or 2.
+    """
+    K, q = dimension, order
+    if K == q == 1:  # Geng & Viswanath (2016), e^(epsilon / 2) / (e^epsilon - 1)
+        value = 0.5 / math.sinh(0.5 * epsilon)
+        gamma = 1.0 / (1.0 + math.exp(0.5 * epsilon))
+        return value * (1.0 - _MARGIN), value * (1.0 + _MARGIN), gamma
+    k_norm = K * ((K + 1.0) / epsilon if q == 2 else 1.0) / epsilon
+    swing, other = _swing(K + q, epsilon), _swing(K, epsilon)
+    known = k_norm * max(0.0, 1.0 - swing) / (1.0 + other) * (1.0 - _MARGIN)
+    if max(swing, other) < _FLAT:
+        return known, k_norm * (1.0 + swing) / (1.0 - other) * (1.0 + _MARGIN), 0.5
+    powers = np.array([K + q, K + q - 1, K], dtype=float)
+    peak = max((K + q) / epsilon, 1.0)
+    unit = peak**q * K / (K + q)
+    small = np.exp(np.arange(-1.5 * epsilon / (K + q) - 1.0, -math.log(_CELLS), 2.0))
+    left = np.concatenate([[0.0], small, np.arange(1, _CELLS + 1) / _CELLS])
     cells = np.stack([left[:-1], left[1:]], axis=1)
     low, upper, best = math.inf, math.inf, 0.0
-    lower = np.zeros(_CELLS)
+    lower = np.zeros(1)
     for _ in range(_ROUNDS):
         middle = np.mean(cells, axis=1)
         at = _series(np.concatenate([cells[:, 0], middle, cells[:, 1]]), powers, epsilon)
         above, slope, below = at.reshape(3, 3, -1)
-        ratio = peak**2 / (K + 2) * (above / below)
+        ratio = unit * (above / below)
         place = np.unravel_index(np.argmin(ratio), ratio.shape)
         if ratio[place] < upper:
             upper = float(ratio[place])
             best = float(np.stack([cells[:, 0], middle, cells[:, 1]])[place])
         half = 0.5 * (cells[:, 1] - cells[:, 0])
-        rise = (K + 2) / peak * slope[1] * half
+        rise = (K + q) / peak * slope[1] * half
         ends = np.minimum((above[1] - rise) / below[0], (above[1] + rise) / below[2])
-        lower = peak**2 / (K + 2) * ends
+        lower = unit * ends
         open_ = lower < upper * (1.0 - _GAP)
         low = min(low, float(np.min(lower[~open_], initial=math.inf)))
         if not np.any(open_):
             break
-        if np.count_nonzero(open_) > _MOST_CELLS:
-            low = min(low, float(np.min(lower)))
+        count, smallest = int(np.count_nonzero(open_)), float(np.min(lower))
+        fine = max(known, smallest) >= upper * (1.0 - _FLAT_GAP)
+        if count > _MOST_CELLS and (fine or count * (K + q + 100.0) / epsilon > _MOST_TERMS):
+            low = min(low, smallest)
             break
         keep, cut = cells[open_], middle[open_]
         cells = np.concatenate(
@@ -89,7 +122,20 @@ def staircase_minimum(dimension: int, epsilon: float) -> tuple[float, float, flo
         )
     else:
         low = min(low, float(np.min(lower)))
-    return low * (1.0 - _MARGIN), upper * (1.0 + _MARGIN), best
+    return max(known, low * (1.0 - _MARGIN)), upper * (1.0 + _MARGIN), best
+
+
+def _swing(power: int, epsilon: float) -> float:
+    """Bound on the relative change of b^gamma sum_k b^k (gamma + k)^n with gamma, for n >= 1.
+
+    By Poisson's summation formula: n! / epsilon^(n + 1) times 1 plus terms of the size
+    |1 + 2 pi i m / epsilon|^-(n + 1) for m = 1, -1, 2, -2, ...
+    """
+    n, ratio = float(power), 2.0 * math.pi / epsilon
+    m = np.arange(1.0, max(8.0, math.ceil(epsilon)) + 1.0)
+    terms = np.exp(-0.5 * (n + 1.0) * np.log1p((ratio * m) ** 2))
+    rest = math.exp(min(0.0, -(n + 1.0) * math.log(ratio) - n * math.log(m[-1]) - math.log(n)))
+    return 2.0 * (float(np.sum(terms)) + rest) * (1.0 + 1e-9)
 
 
 @dataclass(frozen=True)
@@ -121,6 +167,11 @@ class RadialStaircase:
         return total * low * (self.group * sensitivity.radius) ** 2
 
 
+def step_group(dimension: int, epsilon: float) -> int:
+    """Number of radii that a step is wide, so that the sums have a manageable number of terms."""
+    return max(1, math.floor(_SMALL_EPSILON[min(dimension, 5) - 1] / epsilon))
+
+
 def radial_certificate(dimension: int, epsilon: float) -> RadialStaircase:
     """Certificate for the l2 ball at delta = 0."""
-    return RadialStaircase(max(1, math.floor(_SMALL_EPSILON[min(dimension, 5) - 1] / epsilon)))
+    return RadialStaircase(step_group(dimension, epsilon))

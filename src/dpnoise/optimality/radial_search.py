@@ -1,8 +1,8 @@
 """Search for the set A of `dpnoise.optimality.radial_test`.
 
 For given c and W the condition, taken with equality, determines the caps of A from those at smaller
-radii: P(r U in A) is what is missing, (c - r^2) / W + e^epsilon P(r U + d in A). If this is more
-than the points that d leads outwards, c is too large for W. The largest c that is not is found
+radii: P(r U in A) is what is missing, (c - r^order) / W + e^epsilon P(r U + d in A). If this is
+more than the points that d leads outwards, c is too large for W. The largest c that is not is found
 by bisection, and W by golden sections, c(W) - delta W being concave. What is proved is decided by
 the certificate.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SMALL_EPSILON = 0.1  # below, shifts of several radii
 _SMALLEST_DELTA = 1e-14  # looked at: tests for a larger one prove almost as much
 _FAR = np.linspace(0.0, 1.0, 40)  # beyond r_n, where points may still come into A
-_MOST = 2.5  # c, in the variance of Gaussian or K-norm noise
+_MOST = 2.5  # c, in E |T|^2 of Gaussian or K-norm noise, or in its root
 _SMALLEST_SLOPE = 0.01  # of g
 _FINER = 5  # nodes of the certificate than of the search
 _FALL = 0.98  # from a node to the next, beyond which it is put off by one
@@ -64,6 +64,7 @@ class _Design(NamedTuple):
     growth: float
     nodes: Array
     width: float
+    order: int
 
     def caps(self, c: float, W: float) -> Array | None:
         """S at the first nodes, up to the last one needed; None if c is too large for W."""
@@ -75,7 +76,7 @@ class _Design(NamedTuple):
             # What comes in at r depends on s where g < r.
             stop = min(r.size, max(k + 2, int(np.searchsorted(r, g[max(k - 1, 0)]))))
             at = r[k:stop]
-            need = (c - at * at) / W + self.growth * self._come(at, s[:k], g[:k])
+            need = (c - at**self.order) / W + self.growth * self._come(at, s[:k], g[:k])
             if (need > most[k:stop]).any():
                 return None
             exact[k:stop] = self._paying(np.maximum(need, 0.0))
@@ -115,13 +116,13 @@ class _Design(NamedTuple):
         """Whether A may end at the last of these nodes."""
         known = self.nodes[: s.size]
         end = float(known[-1])
-        if end * end <= c or end < 1.0:
+        if end**self.order <= c or end < 1.0:
             return False
         r = end + _FAR
         q = np.interp(r, g, known)
         left = np.where(r < g[-1], 2.0 * q * np.interp(q, known, s) / (q + 1.0 + r), end + 1.0 - r)
         lost = self.growth * W * sphere_cdf(self.K, left * (q - 1.0 + r) / (2.0 * r))
-        return bool(np.all(r * r - lost >= c))
+        return bool(np.all(r**self.order - lost >= c))
 
 
 def _above(s: Array) -> Array:
@@ -141,9 +142,12 @@ def _above(s: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def radial_test(
-    dimension: int, epsilon: float, delta: float, effort: Effort = FAST
+    dimension: int, epsilon: float, delta: float, effort: Effort = FAST, order: int = 2
 ) -> RadialTest | None:
-    """Certificate for the l2 ball of radius 1 in K >= 2 dimensions, or None."""
+    """Certificate for the l2 ball of radius 1 in K >= 2 dimensions, or None.
+
+    Of a bound on E |T|^order.
+    """
     delta = max(delta, _SMALLEST_DELTA)
     group = max(1, math.floor(_SMALL_EPSILON / epsilon))
     while group > 1 and group_budget(group, epsilon, delta)[1] > 0.05:
@@ -155,8 +159,8 @@ def radial_test(
     per_unit = math.ceil(_FINER * effort.nodes / reach)
     cells = math.ceil(effort.cells / effort.nodes / _FINER)
     width = 1.0 / (per_unit * cells)
-    rough = _Design(dimension, math.exp(wide), _nodes(reach, effort.nodes / reach), width)
-    c, W = _highest(rough, spent, _MOST * dimension * spread**2, effort)
+    rough = _Design(dimension, math.exp(wide), _nodes(reach, effort.nodes / reach), width, order)
+    c, W = _highest(rough, spent, _MOST * (math.sqrt(dimension) * spread) ** order, effort)
     design = rough._replace(nodes=_nodes(reach, per_unit))
     best, highest = None, 0.0
     for spare in _SPARE:
@@ -166,7 +170,7 @@ def radial_test(
         caps = wary.caps(c * (1.0 - spare), W)
         if caps is None:
             continue
-        test = RadialTest(group, W, 1.0 / per_unit, caps, cells)
+        test = RadialTest(group, W, 1.0 / per_unit, caps, cells, order)
         value = test.value(dimension, wide, spent)
         if value > highest:
             best, highest = test, value

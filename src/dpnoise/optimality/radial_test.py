@@ -1,4 +1,4 @@
-"""Lower bound on the variance of (epsilon, delta)-DP noise for the l2 ball, from a radial test.
+"""Lower bound on the error of (epsilon, delta)-DP noise for the l2 ball, from a radial test.
 
 Averaging over rotations makes the noise T radial. For a shift d of length 1 and a function
 0 <= psi <= W, E psi(T) <= e^epsilon E psi(T + d) + delta W. So if for all r >= 0, with U uniform on
@@ -6,7 +6,8 @@ the unit sphere,
 
     r^2 + E psi(r U) - e^epsilon E psi(r U + d) >= c,
 
-then E |T|^2 >= c - delta W (docs/floor.md, section 6). Here psi is W on a set A of caps of spheres,
+then E |T|^2 >= c - delta W (docs/floor.md, section 6), and with r in the place of r^2
+E |T| >= c - delta W. Here psi is W on a set A of caps of spheres,
 
     A = {x : |x| <= r_n, cos(x, d) < -1 + s(|x|)},
 
@@ -69,6 +70,8 @@ class RadialTest:
         s at the nodes: in [0, 2], rising so slowly that g rises.
     cells : int
         Cells of r per node.
+    order : int
+        2 for a bound on E |T|^2, 1 for E |T|.
     """
 
     group: int
@@ -76,6 +79,7 @@ class RadialTest:
     spacing: float
     caps: Array
     cells: int
+    order: int = 2
 
     @property
     def method(self) -> str:
@@ -90,24 +94,24 @@ class RadialTest:
     def bound(
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
-        """Sum of the weights times the bound on the mean variance; 0 where it does not apply."""
+        """Sum of the weights times the bound on E |T|^order / K; 0 where it does not apply."""
         equal = bool(np.all(weights == weights[0]))
         if not equal or not isinstance(sensitivity, L2) or sensitivity.dimension < 2:
             return 0.0
         epsilon, delta = group_budget(self.group, epsilon, delta)
         K = sensitivity.dimension
-        total = float(np.sum(weights)) / K * (self.group * sensitivity.radius) ** 2
+        total = float(np.sum(weights)) / K * (self.group * sensitivity.radius) ** self.order
         return max(0.0, self.value(K, epsilon, delta)) * total * (1.0 - 1e-12)
 
     def value(self, K: int, epsilon: float, delta: float) -> float:
-        """Lower bound c - delta W on E |T|^2 for the unit ball; -inf if A is refused."""
+        """Lower bound c - delta W on E |T|^order for the unit ball; -inf if A is refused."""
         if not (self.height > 0.0 and self.end >= 1.0 and self.spacing / self.cells < 1.0):
             return -math.inf
         if not rises(self.spacing, np.asarray(self.caps, dtype=float)):
             return -math.inf
         _, low = lower_values(K, math.exp(epsilon), self)
-        # Beyond the last cell psi does not count: |T|^2 itself is above c.
-        c = min(float(np.min(low)), (self.end + 1.0) ** 2 * (1.0 - 1e-12))
+        # Beyond the last cell psi does not count: |T|^order itself is above c.
+        c = min(float(np.min(low)), (self.end + 1.0) ** self.order * (1.0 - 1e-12))
         return c - delta * self.height * (1.0 + 1e-12)
 
 
@@ -133,7 +137,7 @@ def lower_values(K: int, growth: float, test: RadialTest) -> tuple[Array, Array]
     r: Array = np.arange(inside + math.ceil(1.0 / width) + 2, dtype=float) * width
     caps = np.interp(r[: inside + 1], test.spacing * np.arange(len(test.caps)), test.caps)
     a, b = r[:-1], r[1:]
-    low = a * a * (1.0 - 1e-14)
+    low = a**test.order * (1.0 - 1e-14)
     error = _MARGIN * float(np.max(test.caps))  # of s between nodes
     stay = sphere_cdf(K, np.minimum(caps[:-1], caps[1:]) - error)
     low[:inside] += test.height * (1.0 - rounding(K)) * stay

@@ -8,6 +8,9 @@ as D, as private as f is on average over D. What a shift costs f* rises with its
 under noise for that ball holds for E |T|^2. At delta = 0 lambda = 1 will do.
 
 Weights stretch the set: sqrt(w_i) T_i is noise for the differences sqrt(w_i) d_i.
+
+For a cube the same is done in fewer dimensions: A T is noise for the image of the cube under a
+k x K matrix A, whose volume is, for some A, at least the mean over random A.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import special
 
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.optimality.certificates import Certificate, exchangeable, subset
@@ -30,14 +34,17 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity
 
 _MARGIN = 1e-11  # relative, of the volume of a ball with the radius found
+_UNIT = 1e-14  # relative, of logarithms of the gamma function
 _SHARES = 1.0 - np.geomspace(1e-4, 0.95, 60)  # of the ball's volume that is kept, lambda^K
-_MOST_TESTED, _LARGEST_EPSILON = 1000, 300.0  # coordinates and epsilon of radial tests
+MOST_TESTED, LARGEST_EPSILON = 1000, 300.0  # coordinates and epsilon of radial tests
 _MOST_LOST = 0.97  # of the volume that is given up, at most
 _LARGEST_SPENT = 0.05  # delta of a group
 _STEP = 0.5  # wanted of group times epsilon
-_LARGE_STEP = 1.5
-_QUICK = Effort(100, 25_000, 6, 7)  # for smaller ones: there tests take longer
+LARGE_STEP = 1.5
+QUICK = Effort(100, 25_000, 6, 7)  # for smaller ones: there tests take longer
 _TRIED = 1.0, 3.0, 0.4  # factors of 1 - lambda^K, where there is time
+_IMAGES = 0.7, 0.8, 0.9  # of the coordinates, dimensions of images of a cube at delta = 0
+_IMAGES_TRIED = 3  # sizes of images at delta > 0, where there is time
 
 
 @dataclass(frozen=True)
@@ -71,14 +78,104 @@ class Rearrangement:
         found = _heaviest(sensitivity, weights, self.size)
         if found is None or not 0.0 < self.kept <= 1.0:
             return 0.0
-        spent = 0.0
-        if delta > 0.0:
-            spent = delta * (1.0 + _MARGIN) / max(1.0 - self.kept, 1e-300)
-            if not spent < 1.0:
-                return 0.0
+        spent = spent_on_average(self.kept, delta)
+        if not spent < 1.0:
+            return 0.0
         radius = ball_radius(*found) * self.kept ** (1.0 / self.size)
         inner = self.part.bound(L2(1.0, self.size), epsilon, spent, np.ones(self.size))
         return radius**2 * inner * (1.0 - _MARGIN)
+
+
+@dataclass(frozen=True)
+class ProjectedCube:
+    """Certificate for a cube with equal weights: the volume of its image in fewer dimensions.
+
+    Parameters
+    ----------
+    size : int
+        The number k of dimensions of the image.
+    kept : float
+        As of `Rearrangement`.
+    part : Certificate
+        For the l2 ball of radius 1 in k dimensions with equal weights.
+    """
+
+    size: int
+    kept: float
+    part: Certificate
+
+    @property
+    def method(self) -> str:
+        """Kind of the bound used."""
+        return f"ball as large as a projection, {self.part.method}"
+
+    def bound(
+        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+    ) -> float:
+        """K / k times the bound for the ball; 0 where it does not apply."""
+        if not isinstance(sensitivity, LInf) or not np.all(weights == weights[0]):
+            return 0.0
+        K, k = sensitivity.of, self.size
+        if not 1 <= k <= K or not 0.0 < self.kept <= 1.0:
+            return 0.0
+        spent = spent_on_average(self.kept, delta)
+        if not spent < 1.0:
+            return 0.0
+        radius = sensitivity.radius * float(projected_radius(K, np.array(k)))
+        radius *= self.kept ** (1.0 / k) * (1.0 - _MARGIN)
+        inner = self.part.bound(L2(1.0, k), epsilon, spent, np.ones(k))
+        return float(weights[0]) * (K / k) * radius**2 * inner * (1.0 - _MARGIN)
+
+
+def spent_on_average(kept: float, delta: float) -> float:
+    """Delta for the ball of a share of the volume, rounded up; 0 for delta = 0."""
+    return delta * (1.0 + _MARGIN) / max(1.0 - kept, 1e-300) if delta > 0.0 else 0.0
+
+
+def projected_radius(K: int, size: Array) -> Array:
+    """Radius of the k-ball as large as images of the unit cube on average; the larger of two means.
+
+    Of projections to random subspaces, by Kubota's formula, and of sums of x_i u_i with random
+    unit vectors u_i, divided by sqrt(K / k).
+    """
+    k = np.asarray(size, dtype=float)
+    subspace = _log_ball(K - k) - _log_ball(np.array(float(K)))
+    rise = special.gammaln(0.5 * (k + 1.0))
+    determinant = rise - 0.5 * math.log(math.pi) + k * (special.gammaln(0.5 * k) - rise)
+    chosen = special.gammaln(K + 1.0) - special.gammaln(k + 1.0) - special.gammaln(K - k + 1.0)
+    directions = chosen + determinant - _log_ball(k) + 0.5 * k * np.log(k / K)
+    rounding = _UNIT * (special.gammaln(K + 2.0) + 20.0 * k) / k  # of the largest term
+    return 2.0 * np.exp(np.maximum(subspace, directions) / k - rounding)
+
+
+def _log_ball(k: Array) -> Array:
+    """The logarithm of the volume of the unit ball in k dimensions."""
+    return 0.5 * k * math.log(math.pi) - special.gammaln(0.5 * k + 1.0)
+
+
+def projected_cubes(K: int, epsilon: float, delta: float, *, fine: bool) -> list[ProjectedCube]:
+    """Certificates for the unit cube of K coordinates that may prove something."""
+    if K < 3:  # the image would be an interval
+        return []
+    if delta == 0.0:
+        few = sorted({max(2, round(share * K)) for share in _IMAGES} - {K})
+        return [ProjectedCube(k, 1.0, radial_certificate(k, epsilon)) for k in few]
+    if epsilon > LARGEST_EPSILON:
+        return []
+    group, wide, spent = grouped(epsilon, delta)
+    sizes = np.unique(np.geomspace(2, min(K - 1, MOST_TESTED), 40).round().astype(int))
+    shares = [best_share(int(k), wide, spent) for k in sizes]
+    likely = np.array([share[1] for share in shares]) * projected_radius(K, sizes) ** 2
+    quick = FAST if wide > LARGE_STEP else QUICK
+    order = np.argsort(likely)[::-1]
+    certificates = []
+    for place in order[: _IMAGES_TRIED if fine else 1].tolist():
+        k, lost = int(sizes[place]), 1.0 - shares[place][0]
+        test = radial_test(k, wide, spent / lost, FINE if fine else quick)
+        if test:
+            part = replace(test, group=group * test.group)
+            certificates.append(ProjectedCube(k, 1.0 - lost, part))
+    return certificates
 
 
 def ball_radius(sensitivity: Sensitivity, weights: Array) -> float:
@@ -125,16 +222,13 @@ def rearrangements(
     if delta == 0.0:
         return [Rearrangement(size, 1.0, radial_certificate(size, epsilon))]
     found = _heaviest(sensitivity, weights, size)
-    if found is None or size > _MOST_TESTED or epsilon > _LARGEST_EPSILON:
+    if found is None or size > MOST_TESTED or epsilon > LARGEST_EPSILON:
         return []
-    group = max(1, math.floor(_STEP / epsilon))
-    while group > 1 and group_budget(group, epsilon, delta)[1] > _LARGEST_SPENT:
-        group //= 2
-    wide, spent = group_budget(group, epsilon, delta)
-    kept, most = _best_share(size, wide, spent)
+    group, wide, spent = grouped(epsilon, delta)
+    kept, _, most = best_share(size, wide, spent)
     if size * (group * ball_radius(*found)) ** 2 * most < known:
         return []
-    quick = FAST if wide > _LARGE_STEP else _QUICK
+    quick = FAST if wide > LARGE_STEP else QUICK
     certificates = []
     for factor in _TRIED if fine else _TRIED[:1]:
         less = min(factor * (1.0 - kept), _MOST_LOST)
@@ -146,16 +240,26 @@ def rearrangements(
     return certificates
 
 
-def _best_share(K: int, epsilon: float, delta: float) -> tuple[float, float]:
-    """Share of the volume that promises most, and what no floor for that ball can exceed.
+def grouped(epsilon: float, delta: float) -> tuple[int, float, float]:
+    """Number of sensitivities that a shift is long, and its budget."""
+    group = max(1, math.floor(_STEP / epsilon))
+    while group > 1 and group_budget(group, epsilon, delta)[1] > _LARGEST_SPENT:
+        group //= 2
+    return group, *group_budget(group, epsilon, delta)
+
+
+def best_share(K: int, epsilon: float, delta: float) -> tuple[float, float, float]:
+    """Share of the volume that promises most, a guess at the floor and what it cannot exceed.
 
     From the variances of Gaussian and K-norm noise for the ball.
     """
     spent = np.clip(delta / (1.0 - _SHARES), 1e-300, 1.0 - 1e-9)
     gaussian = np.asarray(gaussian_sigma(epsilon, spent)) ** 2
     k_norm, scale = (K + 1.0) / epsilon**2, _SHARES ** (2.0 / K)
-    best = int(np.argmax(scale / (1.0 / gaussian + 1.0 / k_norm)))
-    return float(_SHARES[best]), float(np.max(scale * np.minimum(gaussian, k_norm)))
+    guess = scale / (1.0 / gaussian + 1.0 / k_norm)
+    best = int(np.argmax(guess))
+    most = float(np.max(scale * np.minimum(gaussian, k_norm)))
+    return float(_SHARES[best]), float(guess[best]), most
 
 
 def _best_size(sensitivity: Sensitivity, weights: Array) -> int:

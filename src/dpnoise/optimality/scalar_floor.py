@@ -28,6 +28,7 @@ import numpy as np
 from dpnoise.noise.staircase import Staircase, staircase_gamma
 from dpnoise.optimality.one_step import INTERVAL, one_step, steps
 from dpnoise.optimality.program import LARGE_DELTA, LatticeProgram
+from dpnoise.optimality.radial_floor import smallest_moment, step_group
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -61,15 +62,38 @@ class StaircaseVariance:
 
 
 @dataclass(frozen=True)
+class StaircaseMeanAbs:
+    """Certificate for delta = 0: the least E|T| in closed form."""
+
+    def bound(self, epsilon: float, delta: float) -> float:
+        """Mean absolute value of the best staircase, less rounding; 0 if delta is positive."""
+        if delta > 0.0:
+            return 0.0
+        group = step_group(1, epsilon)
+        return group * smallest_moment(1, group * epsilon, 1)[0]
+
+
+@dataclass(frozen=True)
 class HalfUnitTail:
-    """Certificate for any budget: mass beyond 1/2, mass near -1 and 1, or one step outwards."""
+    """Certificate for any budget: mass beyond 1/2, mass near -1 and 1, or one step outwards.
+
+    Parameters
+    ----------
+    order : int
+        2 for the variance, 1 for E|T|.
+    """
+
+    order: int = 2
 
     def bound(self, epsilon: float, delta: float) -> float:
         """Largest of (1 - delta) / (2 (1 + e^epsilon)), (1 - delta) a^2 and `one_step`.
 
-        With b = e^-epsilon, a is the root of a^2 = 2 b (1 - 2 a), below 1/2 (docs/floor.md).
+        With b = e^-epsilon, a is the root of a^2 = 2 b (1 - 2 a), below 1/2 (docs/floor.md). Of
+        order 1 the larger of (1 - delta) / (1 + e^epsilon) and (1 - delta) 2 b / (1 + 4 b).
         """
         b = math.exp(-min(epsilon, 709.0))
+        if self.order == 1:
+            return (1.0 - delta) * max(b / (1.0 + b), 2.0 * b / (1.0 + 4.0 * b)) * (1.0 - MARGIN)
         a = math.sqrt(4.0 * b * b + 2.0 * b) - 2.0 * b
         events = (1.0 - delta) * max(0.5 * b / (1.0 + b), a * a)
         step = np.max(one_step(INTERVAL, epsilon, delta, steps(INTERVAL, epsilon)))
@@ -90,6 +114,8 @@ class LatticeDual:
         Of the rows of every shift by 1, ..., `cells` lattice points, then of their budgets.
     whole : bool
         Whether the program has the shifts towards 0.
+    order : int
+        2 for the variance, 1 for E|T|.
     """
 
     group: int
@@ -97,28 +123,32 @@ class LatticeDual:
     last: int
     multipliers: Array
     whole: bool = False
+    order: int = 2
 
     def bound(self, epsilon: float, delta: float) -> float:
         """Bound that the multipliers prove."""
         epsilon, delta = group_budget(self.group, epsilon, delta)
         delta = max(delta, _SMALLEST_DELTA)
-        program = LatticeProgram(epsilon, delta, 2, self.cells, self.last, whole=self.whole)
+        shape = (self.order, self.cells, self.last)
+        program = LatticeProgram(epsilon, delta, *shape, whole=self.whole)
         value = program.bound(list(range(1, self.cells + 1)), np.abs(self.multipliers))
-        # Rounding to the lattice may have raised the variance by 1 / (4 cells^2).
-        value -= 0.25 / self.cells**2
-        return self.group**2 * value * (1.0 - MARGIN) if value > 0.0 else 0.0
+        # Rounding to the lattice may have raised the variance by 1 / (4 cells^2), and not E|T|.
+        value -= 0.25 / self.cells**2 if self.order == 2 else 0.0
+        return self.group**self.order * value * (1.0 - MARGIN) if value > 0.0 else 0.0
 
 
-ScalarCertificate = StaircaseVariance | HalfUnitTail | LatticeDual
+ScalarCertificate = StaircaseVariance | StaircaseMeanAbs | HalfUnitTail | LatticeDual
 
 
 @lru_cache(maxsize=256)
-def scalar_certificate(epsilon: float, delta: float, *, fine: bool = False) -> ScalarCertificate:
-    """Certificate of a lower bound on V1; `fine` asks for finer lattices."""
+def scalar_certificate(
+    epsilon: float, delta: float, *, fine: bool = False, order: int = 2
+) -> ScalarCertificate:
+    """Certificate of a lower bound on V1, or on E|T| of order 1; `fine` asks for finer lattices."""
     if delta == 0.0:
-        return StaircaseVariance()
+        return StaircaseVariance() if order == 2 else StaircaseMeanAbs()
     if epsilon > _LARGEST_EPSILON:
-        return HalfUnitTail()
+        return HalfUnitTail(order)
     group = max(1, math.floor(_SMALL_EPSILON / epsilon))
     while group > 1 and group_budget(group, epsilon, delta)[1] > 0.1:
         group //= 2
@@ -130,13 +160,13 @@ def scalar_certificate(epsilon: float, delta: float, *, fine: bool = False) -> S
         cells = max(cells, min(2 * cells, 24))
     support = min(_REACH, math.log1p(math.expm1(wide) / (2.0 * spent)))
     last = math.ceil((support / wide + 2.0) * cells)
-    tail, whole = HalfUnitTail(), spent > LARGE_DELTA
+    tail, whole = HalfUnitTail(order), spent > LARGE_DELTA
     # The solver may fail at one delta; multipliers for a larger one prove a little less.
     for more in _LARGER:
-        program = LatticeProgram(wide, more * spent, 2, cells, last, whole=whole)
+        program = LatticeProgram(wide, more * spent, order, cells, last, whole=whole)
         with suppress(RuntimeError):
             multipliers = program.multipliers(list(range(1, cells + 1)))
-            found = LatticeDual(group, cells, last, multipliers, whole)
+            found = LatticeDual(group, cells, last, multipliers, whole, order)
             if found.bound(epsilon, delta) >= tail.bound(epsilon, delta):
                 return found
     return tail

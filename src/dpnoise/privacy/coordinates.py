@@ -108,6 +108,24 @@ def _good_share(problems: Problems, noise: object, size: float, label: str) -> b
     return True
 
 
+def check_counted(
+    problems: Problems, counted: Iterable[tuple[Noise | IntegerNoise, float, int]]
+) -> Shares:
+    """Coordinates with a positive sensitivity by their numbers, checked like those of a user."""
+    shares: Shares = {}
+    for noise, size, count in counted:
+        if _good_share(problems, noise, size, "") and size > 0.0:
+            shares[noise, float(size)] = shares.get((noise, float(size)), 0) + count
+    expected = f"at most {_MOST_COPIES} coordinates"
+    total = sum(shares.values())
+    problems.require(total <= _MOST_COPIES, "noise", expected, total)
+    expected = f"at most {_MOST_DIFFERENT} different ones"
+    problems.require(len(shares) <= _MOST_DIFFERENT, "noise", expected, len(shares))
+    if not problems.found:
+        refuse_wide_queries(problems, shares)
+    return shares
+
+
 def is_vouched(shares: Shares) -> bool:
     """Whether the accounts vouch for all coordinates, by the rules of `read_shares`."""
     problems = Problems("coordinates")

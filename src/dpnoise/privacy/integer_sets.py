@@ -18,12 +18,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.rational import as_double, as_double_above
+from dpnoise.noise.rational import as_double_above
+from dpnoise.privacy.largest_loss import response_log_delta
 from dpnoise.privacy.lattice.bounds import lattice_bounds
-from dpnoise.privacy.vector import vector_profile
+from dpnoise.privacy.lattice.listed import ListedLoss
+from dpnoise.privacy.vector import profile_of_counted
 from dpnoise.sensitivity.integer_points import maximal_points
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 MOST_POINTS, MOST_PARTS = 128, 16  # more take seconds
 PURE, EXACT, CONCENTRATED = "greatest loss", "integer points", "concentrated privacy"
 _LATTICE = 2**13  # points: losses of integers meet it, so that few are enough
+_RHOS = 1e-12, 1e3  # whose dominating pairs are listed
+_EPSILONS, _LAST = 256, 200.0  # how many, and minus the log delta at the last one, about
 _ROUNDING = 1e-9  # relative, of the dozen operations of a logarithm up to 1e5
 
 
@@ -116,24 +121,30 @@ def concentrated_log_delta(rho: Fraction, epsilon: float) -> float:
     return min(best + error, 0.0)
 
 
+@lru_cache(maxsize=64)
+def concentrated_loss(rho: Fraction) -> ListedLoss | None:
+    """A pair that dominates noise with all Renyi divergences of order a at most a rho.
+
+    By bounds on its profile at some epsilons. None if `rho` is out of range.
+    """
+    size = as_double_above(rho)
+    if not _RHOS[0] <= size <= _RHOS[1]:
+        return None
+    top = size + 2.0 * math.sqrt(size * _LAST)
+    at = [top * (k + 1) / _EPSILONS for k in range(_EPSILONS)]
+    return ListedLoss(tuple(at), tuple(math.exp(concentrated_log_delta(rho, x)) for x in at))
+
+
 def point_bounds(shares: Shares, epsilon: float, *, size: int = _LATTICE) -> tuple[float, float]:
     """Bounds on log delta for the shift by one point; (-inf, 0) beyond the range of the account."""
     try:
-        if sum(count for _, _, count in shares) == 1:
-            ((noise, change, _),) = shares
-            one = vector_profile(noise, change, epsilon)
-            return float(one.log_lower), float(one.log_upper)
-        if all(noise.log_concave for noise, _, _ in shares):
-            found = lattice_bounds([(n, float(d), k) for n, d, k in shares], epsilon, size=size)
+        several = sum(count for _, _, count in shares) > 1
+        if several and all(noise.log_concave for noise, _, _ in shares):
+            listed = [(n, float(d), k) for n, d, k in shares]
+            found = lattice_bounds(listed, epsilon, size=size)
             return float(found.log_lower), float(found.log_upper)
-        if len(shares) == 1:
-            ((noise, change, count),) = shares
-            many = vector_profile(noise, change, epsilon, copies=count)
-        else:
-            noises = [noise for noise, _, count in shares for _ in range(count)]
-            sizes = [change for _, change, count in shares for _ in range(count)]
-            many = vector_profile(noises, sizes, epsilon)
-        return float(many.log_lower), float(many.log_upper)
+        profile = profile_of_counted(shares, epsilon)
+        return float(profile.log_lower), float(profile.log_upper)
     except ValueError:
         return -math.inf, 0.0
 
@@ -149,7 +160,7 @@ def integer_bounds(
     if loss <= epsilon:
         return IntegerBounds(-math.inf, -math.inf, PURE)
     points = listed_points(parts)
-    found = [IntegerBounds(-math.inf, _response(loss, epsilon), PURE)]
+    found = [IntegerBounds(-math.inf, response_log_delta(loss, epsilon), PURE)]
     rho = concentration(noises, parts)
     if rho is not None:
         upper = concentrated_log_delta(rho, epsilon)
@@ -168,12 +179,3 @@ def integer_bounds(
         )
         raise RuntimeError(message)
     return best._replace(log_lower=lower)
-
-
-def _response(loss: Fraction | float, epsilon: float) -> float:
-    """Log of (1 - exp(epsilon - loss)) / (1 + exp(-loss)), that of randomized response."""
-    if loss == math.inf:
-        return 0.0
-    gap = as_double(Fraction(loss) - Fraction(epsilon))
-    value = math.log(-math.expm1(-gap)) - math.log1p(math.exp(-as_double(loss)))
-    return min(value + 1e-11 * (1.0 + abs(value)), 0.0)

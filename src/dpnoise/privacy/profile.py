@@ -1,7 +1,7 @@
 """The exact privacy profile of noise added to one number, and its inverse.
 
 Adding noise T with density g to a query whose value moves by at most `sensitivity` between
-neighbouring data sets (replace-one) is (epsilon, delta)-DP if and only if delta is at least
+neighbouring data sets, whichever they are, is (epsilon, delta)-DP if and only if delta is at least
 
     sup over |d| <= sensitivity of H(d),    H(d) = integral of [g(t) - e^epsilon g(t + d)]_+ dt.
 
@@ -131,7 +131,7 @@ def privacy_profile(
         The noise. Noise on the integers is for integer-valued queries, whose sensitivity is an
         integer below 2^53: others are refused.
     sensitivity : array_like of float
-        The largest change of the query between neighbouring data sets (replace-one),
+        The largest change of the query between neighbouring data sets, by either relation,
         non-negative, in the units of the noise; 0 or 1e-100 to 1e50 times E|T|.
     epsilon : array_like of float
         From 0 to 1e100; broadcasts with `sensitivity`. Many epsilons for one sensitivity are

@@ -20,7 +20,12 @@ from dpnoise.noise._arrays import floats
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.staircase import Staircase
-from dpnoise.privacy.coordinates import equal_groups, read_shares, refuse_wide_queries
+from dpnoise.privacy.coordinates import (
+    check_counted,
+    equal_groups,
+    read_shares,
+    refuse_wide_queries,
+)
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.grouping import grouped
 from dpnoise.privacy.inversion.inversion import Inversion
@@ -36,7 +41,7 @@ from dpnoise.privacy.scalar.subbotin import SubbotinShift
 from dpnoise.privacy.scalar.unimodal import UnimodalShift
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -126,6 +131,15 @@ def loss_transform(groups: Groups) -> LossTransform:
             losses.append(loss)
             copies.append(count)
     return LossTransform(losses, copies, math.fsum(gaussian))
+
+
+def is_invertible(groups: Groups) -> bool:
+    """Whether the transforms of all losses are known in closed form."""
+    listed = any(isinstance(noise, Histogram | ListedLoss) for noise, _ in groups)
+    return not listed and all(
+        isinstance(noise, Staircase) or (noise.log_concave and noise.pieces() is not None)
+        for noise, _ in groups
+    )
 
 
 def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
@@ -299,3 +313,18 @@ def vector_profile(
         refuse_wide_queries(problems, shares)
     problems.raise_if_any()
     return profile_of_shares(shares, epsilon, rtol)
+
+
+def profile_of_counted(
+    shares: Iterable[tuple[AnyNoise, float, int]], epsilon: float
+) -> VectorProfile:
+    """Bounds for coordinates given by noise, sensitivity and how many there are.
+
+    Checked as by `vector_profile`, which would list the coordinates one by one: ValueError beyond
+    the range of the accounts.
+    """
+    problems = Problems("vector profile")
+    problems.number("epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
+    counted = check_counted(problems, shares)
+    problems.raise_if_any()
+    return profile_of_shares(counted, np.asarray(epsilon, dtype=float))

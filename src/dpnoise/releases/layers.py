@@ -16,6 +16,7 @@ import numpy as np
 from flint import arb
 from scipy import special
 
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.noise.k_norm import KNorm
@@ -26,6 +27,7 @@ from dpnoise.releases.tails import ball
 from dpnoise.sensitivity.balls import L1, L2, LInf
 
 if TYPE_CHECKING:
+    from dpnoise.joint.base import JointNoise
     from dpnoise.releases.numbers import Numbers
 
 _OFTEN = 0.1  # share of gamma variates within the bound
@@ -33,7 +35,7 @@ _ROUNDING = 2.0**-46  # of a logarithm, over the size of its terms
 _SUMMING = 2.0**-52  # of one addition among shares
 
 
-def as_joint(noise: KNorm | Staircase2D | RadialNoise | NormStaircase) -> Any:  # noqa: ANN401
+def as_joint(noise: KNorm | Staircase2D | JointNoise) -> Any:  # noqa: ANN401
     """The same noise as a mixture of uniform distributions on multiples of a set."""
     if isinstance(noise, KNorm):
         kind = {1.0: L1, 2.0: L2}.get(noise.norm, LInf)
@@ -43,8 +45,11 @@ def as_joint(noise: KNorm | Staircase2D | RadialNoise | NormStaircase) -> Any:  
     return noise
 
 
-def layer(noise: RadialNoise | NormStaircase) -> Sampler:
-    """The sampler of T, values of shape (rows,)."""
+def layer(noise: RadialNoise | NormStaircase | CorrelatedGaussian) -> Sampler:
+    """The sampler of T, values of shape (rows,); of Gaussian noise, of its standard deviation."""
+    if isinstance(noise, CorrelatedGaussian):
+        sigma = noise.sigma
+        return Sampler(1, lambda x: np.array([x.number(sigma)] * x.signed.shape[0]))
     if isinstance(noise, NormStaircase):
         return Sampler(1, _Stairs(noise).values)
     if noise.bound == np.inf:

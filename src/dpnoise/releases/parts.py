@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.integer_noise import IntegerVector
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from dpnoise._validation import Problems
 
 INTEGER = (DiscreteGaussian, DiscreteLaplace, DiscreteStaircase)
-JOINT = (KNorm, Staircase2D, RadialNoise, NormStaircase)
+JOINT = (KNorm, Staircase2D, RadialNoise, NormStaircase, CorrelatedGaussian)
 _EXPECTED = (
     "noise with an exact sampler (the families of dpnoise.noise, lists of them, or the noise that "
     "best and calibrate_joint find)"

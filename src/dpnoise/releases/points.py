@@ -20,6 +20,7 @@ from dpnoise.sensitivity.counts import AddRemoveCounts, SolidCounts
 from dpnoise.sensitivity.cut_cube import tilt_of
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.round.base import RoundSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,8 +125,29 @@ def _plain(ball: Sensitivity) -> _Factor:
         return _Factor([_sphere(np.arange(ball.dimension), ball.dimension)])
     if isinstance(ball, Ellipsoid):
         return _Factor([_sphere(np.flatnonzero(ball.active), ball.dimension)])
+    if isinstance(ball, RoundSet):
+        inner = _sphere(np.arange(ball.dimension), ball.dimension)
+        return _Factor([Sampler(inner.columns, lambda x: _image(ball, inner.values(x), x))])
     message = f"release: expected a norm with an exact sampler, got that of {ball!r}"
     raise ValueError(message)
+
+
+def drawn_normals(ball: RoundSet, count: int) -> Points:
+    """How to make images of standard normal vectors, in units of `ball.box`, for all rows."""
+    K = ball.dimension
+    pairs = -(-K // 2)
+    draw = Sampler(2 * pairs, lambda x: _image(ball, normal(x, 0, pairs)[:, :K], x))
+    return Points(np.arange(count), [draw], np.hstack, None)
+
+
+def _image(ball: RoundSet, z: Any, x: Numbers) -> Any:  # noqa: ANN401
+    """The vectors R z in units of `ball.box`.
+
+    By the inequality of Cauchy and Schwarz the rows of R, over the lengths that are the units, have
+    an l1 norm of at most `ball.spread`, by which errors of z grow.
+    """
+    units = np.array([x.number(Fraction(side)) for side in ball.box.tolist()])
+    return ball.image(z, x.number) / units
 
 
 def _rising(ball: SolidCounts, entropy: Entropy) -> int:

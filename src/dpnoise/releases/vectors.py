@@ -14,15 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import ctx
 
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.releases.layers import as_joint, layer
 from dpnoise.releases.numbers import Balls, Doubles, UndecidedError
-from dpnoise.releases.points import drawn_points
+from dpnoise.releases.points import drawn_normals, drawn_points
 from dpnoise.releases.tails import ball
+from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.round.base import RoundSet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dpnoise._types import Array, IntArray, WordArray
     from dpnoise.releases.entropy import Entropy
     from dpnoise.releases.points import Points, Sampler
+    from dpnoise.sensitivity.base import Sensitivity
 
 _WORD, _GUARD = 64, 96
 _REFINEMENTS = 12
@@ -95,10 +101,17 @@ def rounded_vectors(values: Array, noise: Any, step: Array, entropy: Entropy) ->
     rows = max(1, _ENTRIES // values.shape[1])
     for first in range(0, values.shape[0], rows):
         some = values[first : first + rows]
-        for points in drawn_points(joint.ball, some.shape[0], entropy):
+        for points in _drawn(joint, some.shape[0], entropy):
             part = _rounded(some[points.rows], joint, points, step, entropy)
             found[first + points.rows] = part
     return np.where(joint.ball.box > 0.0, found, values)
+
+
+def _drawn(noise: Any, count: int, entropy: Entropy) -> Iterable[Points]:  # noqa: ANN401
+    """How to make the vectors that are multiplied by T: uniform in the set, or Gaussian."""
+    if isinstance(noise, CorrelatedGaussian):
+        return [drawn_normals(noise.ball, count)]
+    return drawn_points(noise.ball, count, entropy)
 
 
 def _rounded(values: Array, noise: Any, drawn: Points, step: Array, entropy: Entropy) -> Array:  # noqa: ANN401
@@ -114,7 +127,7 @@ def _rounded(values: Array, noise: Any, drawn: Points, step: Array, entropy: Ent
         whole = np.floor(place)
         scaled = (place - whole) + 0.5 + reach[:, None] * drawn.points(found) * (box / step)
         scale = getattr(noise, "scale", 1.0)
-        error = _ERROR * (reach[:, None] + scale) * (box / step) + 2.0**-40
+        error = _ERROR * _spread(noise.ball) * (reach[:, None] + scale) * (box / step) + 2.0**-40
         low, high = np.floor(scaled - error), np.floor(scaled + error)
         doubt = np.any((low != high) & (box > 0.0), axis=1) | np.any(~np.isfinite(scaled), axis=1)
     for column, x in zip(columns, numbers, strict=True):
@@ -124,6 +137,13 @@ def _rounded(values: Array, noise: Any, drawn: Points, step: Array, entropy: Ent
     for row in np.flatnonzero(doubt).tolist():
         result[row] = _exactly(values[row], box, step, columns, drawn, row=row)
     return np.clip(result, -_MOST, _MOST) * step
+
+
+def _spread(ball: Sensitivity) -> float:
+    """By how much the errors of a point grow where it is the image of a simpler one."""
+    blocks = ball.blocks if isinstance(ball, Product) else (ball,)
+    inner = [_spread(one) for one in blocks] if isinstance(ball, Product) else [1.0]
+    return max(ball.spread if isinstance(ball, RoundSet) else 1.0, *inner)
 
 
 def _exactly(

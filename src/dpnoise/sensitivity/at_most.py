@@ -22,7 +22,7 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
-from dpnoise.sensitivity.cut_cube import uniform_points
+from dpnoise.sensitivity.cut_cube import listed_vertices, uniform_points
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers
 from dpnoise.sensitivity.relation import number_words
 
@@ -71,6 +71,8 @@ class AtMost(Sensitivity):
     m: int
     of: int
     each: float = 1.0
+
+    has_corner = True
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as int, int and float."""
@@ -178,6 +180,30 @@ class AtMost(Sensitivity):
         return np.full(self.of, self.each * float(self._moments[1]))
 
     @property
+    def coordinate_norm(self) -> tuple[str, Array] | None:
+        """That of the l1 or l-infinity ball, where the set is one."""
+        return self._plain.coordinate_norm if self._plain else None
+
+    def mean_largest(self, weights: Array) -> float | None:
+        """E max |Z_i| by the volumes of the parts within cubes; None for unequal weights.
+
+        The part with all |z_i| <= t has the volume (2^K / K!) sum over k of
+        (-1)^k C(K, k) (m - k t)_+^K, for each = 1; its integral over t is a ratio of integers.
+        """
+        if self._plain:
+            return self._plain.mean_largest(weights)
+        if not np.all(weights == weights[0]):
+            return None
+        K, m = self.of, self.m
+        harmonic = sum((Fraction(1, k) for k in range(1, K + 1)), Fraction(0))
+        within = m**K - Fraction(m ** (K + 1), K + 1) * harmonic
+        chosen = K  # C(K, k) with the sign of (-1)^(k + 1)
+        for k in range(1, m):
+            within += Fraction(chosen * (m - k) ** (K + 1), k * (K + 1))
+            chosen = -chosen * (K - k) // (k + 1)
+        return float(weights[0]) * self.each * float(1 - within / self._moments[0])
+
+    @property
     def alike(self) -> bool:
         """True: all extreme points are one with coordinates permuted and signs changed."""
         return True
@@ -186,6 +212,10 @@ class AtMost(Sensitivity):
     def extreme_point(self) -> Array:
         """The first m coordinates moved by `each`, shape (K,)."""
         return np.where(np.arange(self.of) < self.m, self.each, 0.0)
+
+    def vertices(self) -> Array | None:
+        """All extreme points, one of each pair; None if there are many."""
+        return listed_vertices(self.of, [(self.m - j, j) for j in range(self.m + 1)], self.each)
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum of the m largest terms, attained where these m coordinates move by `each`."""

@@ -8,9 +8,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
+from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
+from dpnoise.sensitivity.cut_cube import corners, listed_vertices
+from dpnoise.sensitivity.largest_entry import largest_uniform, mean_of_largest
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.relation import each_words, number_words
 
@@ -92,6 +95,7 @@ class L1(_Ball):
     2.0
     """
 
+    has_corner = True
     _bound: ClassVar[str] = "the sum of all changes"
 
     @property
@@ -120,6 +124,18 @@ class L1(_Ball):
         return np.full(self.of, self.radius / (self.of + 1.0))
 
     @property
+    def coordinate_norm(self) -> tuple[str, Array]:
+        """The sum of the |x_i| / radius."""
+        return "sum", np.full(self.of, 1.0 / self.radius)
+
+    def mean_largest(self, weights: Array) -> float | None:
+        """The largest of K of K + 1 shares of an exponential sum: (1 + ... + 1/K) / (K + 1)."""
+        if not np.all(weights == weights[0]):
+            return None
+        harmonic = float(special.digamma(self.of + 1.0)) - float(special.digamma(1.0))
+        return float(weights[0]) * self.radius * harmonic / (self.of + 1.0)
+
+    @property
     def alike(self) -> bool:
         """True: all extreme points are one with coordinates permuted and signs changed."""
         return True
@@ -128,6 +144,10 @@ class L1(_Ball):
     def extreme_point(self) -> Array:
         """The vertex on the first axis, shape (K,)."""
         return self._first_axis()
+
+    def vertices(self) -> Array | None:
+        """All extreme points, one of each pair; None if there are many."""
+        return listed_vertices(self.of, [(1, 0)], self.radius)
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The largest term, attained at the vertex on its axis."""
@@ -180,6 +200,8 @@ class L2(_Ball):
     2.5
     """
 
+    has_corner = True
+    is_round = True
     _bound: ClassVar[str] = "the Euclidean norm of the change"
 
     @property
@@ -208,6 +230,12 @@ class L2(_Ball):
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         share = math.exp(math.lgamma(0.5 * self.of + 1.0) - math.lgamma(0.5 * self.of + 1.5))
         return np.full(self.of, self.radius * share / math.sqrt(math.pi))
+
+    def mean_largest(self, weights: Array) -> float:
+        """That of a Gaussian vector, by the mean norms of both."""
+        length = math.exp(math.lgamma(0.5 * self.of + 0.5) - math.lgamma(0.5 * self.of))
+        share = self.of / (self.of + 1.0) / (math.sqrt(2.0) * length)
+        return self.radius * share * mean_of_largest(special.erfc, math.sqrt(2.0) * weights)
 
     @property
     def extreme_point(self) -> Array:
@@ -269,6 +297,7 @@ class LInf(_Ball):
     2.0
     """
 
+    has_corner = True
     _bound: ClassVar[str] = "each by"
 
     @property
@@ -297,6 +326,15 @@ class LInf(_Ball):
         return np.full(self.of, 0.5 * self.radius)
 
     @property
+    def coordinate_norm(self) -> tuple[str, Array]:
+        """The largest |x_i| / radius."""
+        return "largest", np.full(self.of, 1.0 / self.radius)
+
+    def mean_largest(self, weights: Array) -> float:
+        """The largest of uniform variates, K / (K + 1) of the radius with equal weights."""
+        return largest_uniform(self.radius * weights)
+
+    @property
     def alike(self) -> bool:
         """True: all extreme points are one with coordinates permuted and signs changed."""
         return True
@@ -305,6 +343,10 @@ class LInf(_Ball):
     def extreme_point(self) -> Array:
         """The corner with positive coordinates, shape (K,)."""
         return self.box
+
+    def vertices(self) -> Array | None:
+        """All extreme points, one of each pair; None if there are many."""
+        return corners(self.box)
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum over all coordinates, attained in the corner."""

@@ -20,7 +20,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Self
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -29,12 +30,11 @@ from dpnoise.noise._arrays import draws, floats, points
 from dpnoise.sensitivity.relation import check_relation, joined, promise
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, BoolArray, IntArray
     from dpnoise.sensitivity.power_sums import Weights
+    from dpnoise.sensitivity.round.base import RoundSet
 
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes that squares of doubles can hold
 MOST_COORDINATES = 10**8
@@ -87,6 +87,10 @@ class Sensitivity(ABC):
     """
 
     relation: str | None = field(default=None, kw_only=True)
+
+    is_round: ClassVar[bool] = False  # an ellipsoid
+    attains: ClassVar[bool] = True  # a difference has the `largest_power_sum`
+    has_corner: ClassVar[bool] = False  # one without negative entries has it for power 1 and 2
 
     def __repr__(self) -> str:
         """The call that makes the set; the relation comes last, where there is one."""
@@ -208,6 +212,18 @@ class Sensitivity(ABC):
         """E|Z_i| for Z uniform in the set, shape (K,)."""
 
     @property
+    def coordinate_norm(self) -> tuple[str, Array] | None:
+        """The norm as the "sum" or the "largest" of the w_i |x_i|, and the w_i; None if neither.
+
+        0 for coordinates that cannot change.
+        """
+        return None
+
+    def mean_largest(self, weights: Array) -> float | None:  # noqa: ARG002  (of a set)
+        """E max w_i |Z_i| for Z uniform in the set; None where no formula is known."""
+        return None
+
+    @property
     @abstractmethod
     def extreme_point(self) -> Array:
         """One extreme point of the set, shape (K,)."""
@@ -252,6 +268,44 @@ class Sensitivity(ABC):
     def flat(self) -> str:
         """Why the set has no volume, and what to do about it; empty if it has one."""
         return ""
+
+    def vertices(self) -> Array | None:
+        """All extreme points, one of each pair, shape (n, K), if they are few and listed."""
+        return None
+
+    @property
+    def sums_to_zero(self) -> bool:
+        """Whether every difference is known to add up to 0."""
+        return False
+
+    def largest_symmetric_form(self, squares: Fraction, total: Fraction) -> tuple[Fraction, bool]:
+        """The largest a |d|^2 + b (d_1 + ... + d_K)^2 over the set, from above.
+
+        Parameters
+        ----------
+        squares, total : Fraction
+            a > 0 and b >= -a / K, with which the form is convex.
+
+        Returns
+        -------
+        Fraction
+            The largest value, or a bound on it.
+        bool
+            Whether a difference of the set attains it.
+        """
+        one = Fraction(1)
+        bound = squares * self.largest_power_sum(one, 2)
+        if total > 0:
+            bound += total * self.largest_power_sum(one, 1) ** 2
+        return bound, self.has_corner and total >= 0
+
+    @property
+    def smallest_ellipsoid(self) -> RoundSet | None:
+        """The ellipsoid around the set with the least sum of squared axes, if it is correlated.
+
+        None where its axes are those of the coordinates, or where it is not known.
+        """
+        return None
 
     @property
     def plain(self) -> Sensitivity:

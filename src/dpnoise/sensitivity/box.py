@@ -11,6 +11,8 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity, read_sizes
+from dpnoise.sensitivity.cut_cube import corners
+from dpnoise.sensitivity.largest_entry import largest_uniform
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers
 from dpnoise.sensitivity.relation import own_words
 
@@ -46,6 +48,8 @@ class Box(Sensitivity):
     """
 
     lambdas: tuple[float, ...]
+
+    has_corner = True
 
     def __post_init__(self) -> None:
         """Check of the entries, stored as a tuple of floats."""
@@ -96,6 +100,17 @@ class Box(Sensitivity):
         return 0.5 * self.box
 
     @property
+    def coordinate_norm(self) -> tuple[str, Array]:
+        """The largest |x_i| / lambda_i."""
+        unit = self.box
+        weights = np.zeros(unit.shape)
+        return "largest", np.divide(1.0, unit, out=weights, where=unit > 0.0)
+
+    def mean_largest(self, weights: Array) -> float:
+        """The largest of uniform variates."""
+        return largest_uniform(weights * self.box)
+
+    @property
     def alike(self) -> bool:
         """True: all extreme points are one with coordinates permuted and signs changed."""
         return True
@@ -104,6 +119,10 @@ class Box(Sensitivity):
     def extreme_point(self) -> Array:
         """The corner with positive coordinates, shape (K,)."""
         return self.box
+
+    def vertices(self) -> Array | None:
+        """All extreme points, one of each pair; None if there are many."""
+        return corners(self.box)
 
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum over all coordinates, attained in the corner."""

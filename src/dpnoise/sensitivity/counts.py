@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import InitVar, dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
@@ -44,10 +45,9 @@ from dpnoise.sensitivity.relation import (
     number_words,
     require_relation,
 )
+from dpnoise.sensitivity.round.patterned import PatternedSet
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.count_moments import Moments
     from dpnoise.sensitivity.power_sums import Weights
@@ -56,7 +56,7 @@ _SUBJECT = "sensitivity of counts"
 
 
 @dataclass(frozen=True, repr=False)
-class Counts(Sensitivity):
+class Counts(PatternedSet):
     """Sensitivity of K counts to which a person adds at most m times, nothing negative.
 
     Everybody adds some v with 0 <= v_i <= each and v_1 + ... + v_K <= m each. Counts of visits,
@@ -199,6 +199,11 @@ class Counts(Sensitivity):
         Up to the sign; of those that others surpass in both numbers none is needed.
         """
         raise NotImplementedError
+
+    @property
+    def all_patterns(self) -> list[tuple[int, int]]:
+        """Those of all extreme points, up to the sign."""
+        return self.patterns
 
     def holds(self, up: int, down: int) -> bool:
         """Whether the differences that change counts by `each` and by -`each` are in the set."""
@@ -448,6 +453,23 @@ class AddRemoveCounts(SolidCounts):
         return [(self.m, 0)]
 
     @property
+    def all_patterns(self) -> list[tuple[int, int]]:
+        """Any number of counts up to m, in one direction.
+
+        Of more than 2000 the longest and those around (K + sqrt(K)) / 2.
+        """
+        best = 0.5 * (self.of + math.sqrt(self.of))
+        near = range(math.floor(best) - 1, math.ceil(best) + 2)
+        some = range(1, self.m) if self.m <= self._most else near
+        return [(j, 0) for j in some if 0 < j < self.m] + [(self.m, 0)]
+
+    def _forms(self, squares: Fraction, total: Fraction) -> list[tuple[int, int]]:
+        """The ends of a j + b j^2, and the integers next to its largest value."""
+        top = -squares / (2 * total) if total < 0 else Fraction(self.m)
+        tried = {1, self.m, *(min(max(math.floor(top) + k, 1), self.m) for k in (0, 1))}
+        return [(j, 0) for j in sorted(tried)]
+
+    @property
     def unconditional_core(self) -> L1:
         """The l1 ball."""
         return L1(self.each, self.of, relation=self.relation)
@@ -504,6 +526,19 @@ class ReplaceOneCounts(SolidCounts):
         return [(m, m)] if 2 * m <= K else [(up, K - up) for up in range(K - m, m + 1)]
 
     @property
+    def all_patterns(self) -> list[tuple[int, int]]:
+        """As many counts as can change, or m up and any fewer down."""
+        m, K = self.m, self.of
+        fewer = {(m, down) for down in range(min(m, K - m) + 1)}
+        return sorted(fewer.union(self.patterns))
+
+    def largest_symmetric_form(self, squares: Fraction, total: Fraction) -> tuple[Fraction, bool]:
+        """The largest value at an extreme point, exactly; of a box as of that ball."""
+        if self.ball:
+            return self.ball.largest_symmetric_form(squares, total)
+        return super().largest_symmetric_form(squares, total)
+
+    @property
     def unconditional_core(self) -> AtMost:
         """At most m of K coordinates."""
         return AtMost(self.m, self.of, self.each, relation=self.relation)
@@ -553,6 +588,11 @@ class ExactCounts(Counts):
             "all changes add up to 0, a plane without volume: take independent noise, or release "
             f"all counts but one with noise for {fewer}, as the last one is {people} less their sum"
         )
+
+    @property
+    def sums_to_zero(self) -> bool:
+        """True: as many counts rise as fall."""
+        return True
 
     @property
     def _pairs(self) -> int:

@@ -24,6 +24,7 @@ exp(-t u) are kept with probability exp(-t (m - sum u_i)) if their sum is at mos
 from __future__ import annotations
 
 import math
+from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 _ENTRIES = 2**20  # drawn at a time
+_MOST_VERTICES = 2**12  # that are listed
 
 
 class CutCubes(NamedTuple):
@@ -107,3 +109,33 @@ def uniform_points(
         found[filled : filled + len(new)] = new
         filled += len(new)
     return found
+
+
+def corners(sides: Array) -> Array | None:
+    """Corners of a box, one of each pair, shape (n, K); None if there are many."""
+    K = sides.size
+    if _MOST_VERTICES.bit_length() < K:
+        return None
+    signs = np.array(list(product((1.0, -1.0), repeat=K - 1))).reshape(2 ** (K - 1), K - 1)
+    return sides * np.hstack([np.ones((signs.shape[0], 1)), signs])
+
+
+def listed_vertices(K: int, patterns: list[tuple[int, int]], each: float) -> Array | None:
+    """Vectors with the numbers of entries `each` and -`each` of a pattern; None if there are many.
+
+    All places are taken; of two patterns that differ by the sign both may be given.
+    """
+    found: list[Array] = []
+    for up, down in patterns:
+        few = K <= _MOST_VERTICES and min(up + down, K - up - down) <= _MOST_VERTICES.bit_length()
+        if not few:
+            return None
+        number = math.comb(K, up) * math.comb(K - up, down)
+        if len(found) + number > _MOST_VERTICES:
+            return None
+        for first in combinations(range(K), up):
+            for second in combinations(sorted(set(range(K)) - set(first)), down):
+                vector = np.zeros(K)
+                vector[list(first)], vector[list(second)] = each, -each
+                found.append(vector)
+    return np.array(found)

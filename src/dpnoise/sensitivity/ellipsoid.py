@@ -1,5 +1,7 @@
 """Ellipsoids along the axes: the l2 ball with a unit of its own for each coordinate.
 
+Those with other axes are of `dpnoise.sensitivity.round.tilted`, also made by `Ellipsoid`.
+
 Noise in the norm of an ellipsoid is spherical noise with unequal scales. It protects every set
 within the ellipsoid; `enclosing_ellipsoid` is the one of least sum of squared axes, to which the
 summed variance of such noise is proportional. For a box with sides lambda it has axes
@@ -22,23 +24,37 @@ from dpnoise.sensitivity.base import Sensitivity, largest, read_sizes
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.relation import each_words, list_words
+from dpnoise.sensitivity.round.tilted import TiltedEllipsoid, rows_of_matrix
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from dpnoise._types import Array
     from dpnoise.sensitivity.power_sums import Weights
 
 _OUTWARD = 1.0 + 2.0**-48  # an enclosing set errs by more than rounding on the outer side
 
 
+def _is_matrix(axes: ArrayLike) -> bool:
+    """Whether axes are given as vectors; what cannot be read is refused as lengths."""
+    try:
+        return np.ndim(axes) == 2
+    except ValueError:
+        return False
+
+
 @dataclass(frozen=True, repr=False)
 class Ellipsoid(Sensitivity):
-    """Sensitivity set {d : sum (d_i / axes_i)^2 <= 1}.
+    """Sensitivity set {d : sum (d_i / axes_i)^2 <= 1}, or an ellipsoid with any axes.
 
     Parameters
     ----------
-    axes : array_like of float, shape (K,)
+    axes : array_like of float, shape (K,) or (K, K)
         The largest change of each coordinate alone: 0, or from 1e-100 to 1e100; at least one
-        positive. A coordinate with 0 never changes and is released without noise.
+        positive. A coordinate with 0 never changes and is released without noise. Or the
+        semi-axes as the rows a_k of a matrix: {u_1 a_1 + ... + u_K a_K : |u| <= 1}, K up to 1000;
+        any linearly independent vectors will do, perpendicular or not. `Ellipsoid.of_matrix`
+        takes the matrix of a quadratic form instead.
     relation : {"add-remove", "replace-one"}, optional
         Which data sets are neighbours: one person more or less, or one person replaced by
         another. Without it the set is plain geometry.
@@ -56,6 +72,50 @@ class Ellipsoid(Sensitivity):
     """
 
     axes: tuple[float, ...]
+
+    is_round = True
+
+    def __new__(cls, axes: ArrayLike, *, relation: str | None = None) -> Self:
+        """An object of this class, or of that for axes that are no coordinates'."""
+        if _is_matrix(axes):
+            return TiltedEllipsoid(axes, relation=relation)  # type: ignore[return-value,arg-type]
+        return object.__new__(cls)
+
+    def __getnewargs__(self) -> tuple[tuple[float, ...]]:
+        """Arguments by which copies are made."""
+        return (self.axes,)
+
+    @staticmethod
+    def of_matrix(matrix: ArrayLike, *, relation: str | None = None) -> TiltedEllipsoid:
+        """The ellipsoid {d : d' M^-1 d <= 1} of a positive definite matrix M.
+
+        Gaussian noise of covariance M has mu = 1 for it, and no other of a smaller trace does.
+
+        Parameters
+        ----------
+        matrix : array_like of float, shape (K, K)
+            M, symmetric, with eigenvalues within a factor of 1e10 of each other; K up to 1000.
+        relation : {"add-remove", "replace-one"}, optional
+            Which data sets are neighbours.
+
+        Returns
+        -------
+        TiltedEllipsoid
+            A set that holds the ellipsoid, with a margin for rounding.
+
+        Raises
+        ------
+        ValueError
+            If the matrix is of another kind; the message names every problem.
+
+        Examples
+        --------
+        >>> from dpnoise import Ellipsoid
+        >>> ball = Ellipsoid.of_matrix([[2.0, 1.0], [1.0, 2.0]])
+        >>> round(float(ball.norm([1.0, 1.0])) ** 2, 9)
+        0.666666667
+        """
+        return TiltedEllipsoid(rows_of_matrix(matrix), relation=relation)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         """Check of the axes, stored as a tuple of floats."""
@@ -111,6 +171,10 @@ class Ellipsoid(Sensitivity):
     def mean_abs(self) -> Array:
         """E|Z_i| for Z uniform in the set, shape (K,)."""
         return self.box * self._ball().mean_abs[0]
+
+    def mean_largest(self, weights: Array) -> float:
+        """That of the ball, with weights times the axes."""
+        return self._ball().mean_largest((weights * self.box)[self.active])
 
     @property
     def extreme_point(self) -> Array:
@@ -169,7 +233,8 @@ def enclosing_ellipsoid(sensitivity: Sensitivity) -> Ellipsoid:
     Parameters
     ----------
     sensitivity : Sensitivity
-        The set: a box, a ball, `AtMost`, `Ellipsoid` or a product of these.
+        The set: a box, a ball, `AtMost`, `Ellipsoid` or a product of these. Around `Counts`, and
+        around an ellipsoid with other axes, `sensitivity.smallest_ellipsoid` is smaller.
 
     Returns
     -------

@@ -21,11 +21,10 @@ from dataclasses import replace
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, LInf
+from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.box import Box
 from dpnoise.sensitivity.counts import AddRemoveCounts, Counts, ReplaceOneCounts
-from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.relation import ADD_REMOVE, REPLACE_ONE
 
@@ -51,7 +50,7 @@ def _of_nonnegative(added: Sensitivity) -> Sensitivity:
     """A set around the differences of two vectors of a set that have no negative entries."""
     if isinstance(added, Box | LInf) or added.dimension == 1:
         return added
-    if isinstance(added, L2 | Ellipsoid):
+    if added.is_round:
         return added.scaled(math.nextafter(math.sqrt(2.0), 2.0))
     if isinstance(added, L1):
         added = AtMost(1, added.of, added.radius, relation=added.relation)

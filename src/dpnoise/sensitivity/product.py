@@ -12,6 +12,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.largest_entry import largest_uniform
 from dpnoise.sensitivity.power_sums import above
 from dpnoise.sensitivity.relation import check_relation, joined
 
@@ -103,6 +104,22 @@ class Product(Sensitivity):
         return np.split(x, ends[:-1], axis=-1)
 
     @property
+    def coordinate_norm(self) -> tuple[str, Array] | None:
+        """That of a single block, or the largest |x_i| / lambda_i where all blocks are boxes."""
+        norms = [block.plain.coordinate_norm for block in self.blocks]
+        if len(norms) == 1:
+            return norms[0]
+        if not all(norm and norm[0] == "largest" for norm in norms):
+            return None
+        return "largest", np.concatenate([norm[1] for norm in norms if norm])
+
+    def mean_largest(self, weights: Array) -> float | None:
+        """That of a single block, or of uniform variates where all blocks are boxes."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].plain.mean_largest(weights)
+        return largest_uniform(weights * self.box) if self.coordinate_norm else None
+
+    @property
     def dimension(self) -> int:
         """The number K of coordinates of all blocks."""
         return sum(block.dimension for block in self.blocks)
@@ -141,6 +158,16 @@ class Product(Sensitivity):
     def extreme_point(self) -> Array:
         """An extreme point of each block, shape (K,)."""
         return self._per_block(lambda block: block.extreme_point)
+
+    @property
+    def attains(self) -> bool:  # type: ignore[override]  # constant for other sets
+        """Whether the differences of every block attain their `largest_power_sum`."""
+        return all(block.attains for block in self.blocks)
+
+    @property
+    def sums_to_zero(self) -> bool:
+        """Whether the differences of every block add up to 0."""
+        return all(block.sums_to_zero for block in self.blocks)
 
     @property
     def flat(self) -> str:

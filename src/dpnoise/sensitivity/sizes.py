@@ -19,6 +19,7 @@ from dpnoise.sensitivity.counts import AddRemoveCounts, Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.product import Product
+from dpnoise.sensitivity.round.base import RoundSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,6 +55,8 @@ def _runs(ball: Product, coordinates: Sequence[int]) -> Iterator[tuple[Sensitivi
 def projected(ball: Sensitivity, coordinates: Sequence[int]) -> Sensitivity:
     """A set that holds the chosen coordinates of all differences, in the order chosen."""
     n = len(coordinates)
+    if isinstance(ball, RoundSet) and list(coordinates) == list(range(ball.dimension)):
+        return ball
     if isinstance(ball, Product):
         parts = [projected(block, inner) for block, inner in _runs(ball, coordinates)]
         return parts[0] if len(parts) == 1 else Product(*parts)
@@ -97,10 +100,12 @@ def _size_in_counts(ball: Sensitivity, unit: Counts) -> Fraction | float:
     return min(2 * some, size_in_norm(ball, L1(unit.each, unit.of))) if added else some
 
 
-def size_in_norm(ball: Sensitivity, unit: Sensitivity) -> Fraction | float:
+def size_in_norm(ball: Sensitivity, unit: Sensitivity) -> Fraction | float:  # noqa: PLR0911
     """The largest norm of a set, where `unit` is the unit ball; rounded up, or infinite."""
     if ball == unit:
         return Fraction(1)
+    if isinstance(unit, RoundSet):
+        return unit.largest_norm_of(ball)
     if isinstance(unit, Product):
         ends = list(accumulate(block.dimension for block in unit.blocks))
         spans = [range(e - b.dimension, e) for b, e in zip(unit.blocks, ends, strict=True)]

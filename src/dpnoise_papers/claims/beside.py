@@ -41,17 +41,17 @@ def bounds_beside(
 ) -> pd.DataFrame:
     """Bounds that a paper prints for a column of some items' tables, one row per claim.
 
-    `claims` is the path of the paper's claims. Columns column, relation, printed and where; what
+    `claims` is the path of the paper's claims. Columns column, relation, printed and place; what
     the paper itself does not print is left out.
     """
     rows = [
-        (claim.column, claim.relation, claim.printed.value, claim.where)
+        (claim.column, claim.relation, claim.printed.value, claim.place)
         for item in items
         for claim in read_claims(claims)
         if claim.item == item and claim.kind == "printed" and claim.quantity == "number"
         if claim.relation and claim.printed
     ]
-    return pd.DataFrame(rows, columns=["column", "relation", "printed", "where"])
+    return pd.DataFrame(rows, columns=["column", "relation", "printed", "place"])
 
 
 def printed_numbers(

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-DOCUMENTS = ("README.md", "docs/what-came-out.md")
+DOCUMENTS = ("README.md", "docs/fairness.md")
 _ACCOUNT = re.compile(r"<!-- from (published/[\w-]+\.md) -->\n(.*?)<!-- end -->", re.DOTALL)
 
 

@@ -5,15 +5,13 @@
 writes `docs/snapshot/` from a run: every verdict, every number that a cause or an account refers
 to, the tables that documents quote, on which machine and with which packages it was made, and the
 figures of what the causes explain; and renews the images of the documents. Documents and tests are
-held to the recorded run, never to whatever run lies in results/. `docs/findings.md` follows from
-the snapshot and from the causes alone, so that a change of their words needs no run:
-
-    python -m dpnoise_papers.claims.findings docs published
+held to the recorded run, never to whatever run lies in results/.
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -22,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 from PIL import Image
 
+from dpnoise_papers.claims import headlines
 from dpnoise_papers.claims.documents import templates
-from dpnoise_papers.claims.findings_page import page
 from dpnoise_papers.claims.judge import NOT_RUN
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
@@ -37,8 +35,8 @@ if TYPE_CHECKING:
 
     from dpnoise_papers.claims.published import Published
 
-VERDICTS = ["id", "paper", "item", "kind", "statement", "printed", "ours", "verdict", "cause",
-            "optional"]  # fmt: skip
+VERDICTS = ["id", "paper", "item", "place", "kind", "form", "statement", "printed", "ours", "soft",
+            "verdict", "cause", "finding", "optional"]  # fmt: skip
 NUMBERS = ["reference", "value"]
 # Figures that the README and other documents show, by their name in docs/images.
 IMAGES = {
@@ -53,6 +51,7 @@ IMAGES = {
     "table-4-laplace": "inid-2024/table-4-laplace",
     "which-noise": "flipped-huber-2023/which-noise",
 }
+MAP = "flipped-huber-2023/which-noise"  # the table of the site's page with sliders, compressed
 # Tables that docs/deep-learning.md quotes; those of optional targets stay until they are made anew.
 TABLES = (
     "inid-2024/table-4-gradients",
@@ -102,8 +101,12 @@ def read_snapshot(folder: Path) -> Snapshot:
 
 
 def read_texts(path: Path) -> pd.DataFrame:
-    """Table whose cells are kept as they are written."""
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    """Table whose cells are kept as they are written; ValueError names a file that is none."""
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except ValueError as error:
+        message = f"{path}: expected a table: {str(error).strip()}; delete it and run again"
+        raise ValueError(message) from None
 
 
 def different_verdicts(
@@ -144,12 +147,13 @@ def _different(
 
 
 def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
-    """Write what `docs` keeps of a run in `results` and `figures`: snapshot, findings, images."""
+    """Write what `docs` keeps of a run in `results` and `figures`: snapshot and images."""
     known = read_published(published)
     accounts = [
         (published.parent / path).read_text(encoding="utf-8")
         for path in templates(published.parent).values()
     ]
+    accounts += headlines.texts(published)
     tables = read_tables(named_tables(known, *accounts), results)
     made = snapshot(known, tables, read_texts(results / "verdicts.csv"), accounts)
     folder = docs / "snapshot"
@@ -161,6 +165,9 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
     for name in TABLES:
         if (results / f"{name}.csv").is_file():
             write_bytes((results / f"{name}.csv").read_bytes(), folder / f"{name}.csv")
+    if (results / f"{MAP}.csv").is_file():
+        packed = lzma.compress((results / f"{MAP}.csv").read_bytes(), preset=9)
+        write_bytes(packed, folder / f"{MAP}.csv.xz")
     for name, table in made._asdict().items():
         write_table(table, folder / f"{name}.csv")
     explained = made.verdicts[made.verdicts["cause"] != ""]
@@ -174,7 +181,15 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
             write_bytes(_small(figures / f"{figure}.png"), docs / "images" / f"{name}.png")
     for path in kept - {folder / f"{name}.png" for name in wanted}:
         path.unlink()
-    write_page(docs, published)
+    write_summaries(docs, published)
+
+
+def write_summaries(docs: Path, published: Path) -> None:
+    """Write the pages of headline claims, `docs/summary/<paper>.md`, from the recorded run."""
+    kept = read_snapshot(docs / "snapshot")
+    for name, told in headlines.read_headlines(published).items():
+        text = headlines.page(name, told, kept.verdicts, kept.shown)
+        write_text(text, docs / "summary" / f"{name}.md")
 
 
 def _with_optional(made: Snapshot, recorded: Snapshot) -> Snapshot:
@@ -187,26 +202,13 @@ def _with_optional(made: Snapshot, recorded: Snapshot) -> Snapshot:
     verdicts = made.verdicts.set_index("id")
     open_ = (verdicts["optional"] == "yes") & (verdicts["verdict"] == NOT_RUN)
     kept = verdicts.index[open_].intersection(known)
-    shared = ["ours", "verdict", "cause"]
+    shared = ["ours", "soft", "verdict", "cause", "finding"]
     verdicts.loc[kept, shared] = before.loc[kept, shared]
     numbers = made.numbers.set_index("reference")["value"]
     earlier = recorded.numbers.set_index("reference")["value"]
     missing = numbers.index[numbers == UNKNOWN].intersection(earlier.index)
     numbers.loc[missing] = earlier.loc[missing]
     return Snapshot(verdicts.reset_index()[VERDICTS], numbers.reset_index()[NUMBERS])
-
-
-def write_page(docs: Path, published: Path) -> None:
-    """Write the page of findings from the snapshot and the causes, without a run."""
-    write_text(page_of(docs, published), docs / "findings.md")
-
-
-def page_of(docs: Path, published: Path) -> str:
-    """Text of the page of findings, by the snapshot in `docs`."""
-    folder = docs / "snapshot"
-    kept = read_snapshot(folder)
-    pictures = {f"{path.parent.name}/{path.stem}" for path in folder.glob("*/*.png")}
-    return page(read_published(published).causes, kept.verdicts, kept.shown, pictures)
 
 
 def _small(path: Path) -> bytes:
@@ -220,5 +222,4 @@ def _small(path: Path) -> bytes:
 
 
 if __name__ == "__main__":
-    places = [Path(name) for name in sys.argv[1:5]]
-    (write if len(places) == 4 else write_page)(*places)
+    write(*(Path(name) for name in sys.argv[1:5]))

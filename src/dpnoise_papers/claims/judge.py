@@ -21,7 +21,7 @@ import pandas as pd
 from dpnoise_papers.claims.band import band_around, band_beyond
 from dpnoise_papers.claims.interval import quantile as errors_at
 from dpnoise_papers.claims.model import related
-from dpnoise_papers.claims.quantity import NotRunError, corrected, data_notes, quantity
+from dpnoise_papers.claims.quantity import NotRunError, corrected, notes, quantity, rows_of
 from dpnoise_papers.claims.words import choices_words, error_words, mixed_words, unit
 
 if TYPE_CHECKING:
@@ -33,23 +33,46 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.quantity import Quantity
 
 REPRODUCED = "reproduced"
-ORDERING = "ordering reproduced"
+ORDERING = "number differs, ordering holds"
 MISPRINT = "misprint"
+SLIP = "slip in the proof, corrected"
+INFERENCE = "inference"
+EQUAL = "equal by construction"
+SUBSTITUTE = "on substitute data"
 UNDECIDED = "undecided"
 DIFFERS = "differs"
 NOT_RUN = "not run"
 LEGEND = {
     REPRODUCED: "ours agrees with what is printed, by the rule in published/README.md",
     ORDERING: "the number differs, but the ordering that it is part of holds",
-    MISPRINT: "what is printed fails, and the corrected number or statement holds",
+    MISPRINT: "a slip of the pen: what is printed fails, and the corrected print holds",
+    SLIP: "what is printed fails for a slip in its derivation, and the corrected statement holds",
+    INFERENCE: "what is printed fails, and what we infer that was meant holds",
+    EQUAL: "the two sides are one distribution as the paper sets them, so that neither is better",
+    SUBSTITUTE: "judged on other data than the paper's, which decide nothing about it",
     UNDECIDED: "neither agreement nor difference is clear beyond noise, resolution, open choices",
     DIFFERS: "ours differs by more than rounding, resolution, noise and open choices explain",
     NOT_RUN: "there is no value to judge, for the reason given",
 }
+SIGNS = {
+    REPRODUCED: "✓",
+    ORDERING: "≈",
+    MISPRINT: "✎",
+    SLIP: "✐",
+    INFERENCE: "∴",
+    EQUAL: "=",
+    SUBSTITUTE: "◇",
+    UNDECIDED: "?",
+    DIFFERS: "✗",
+    NOT_RUN: "○",
+}
+CORRECTED = {"misprint": MISPRINT, "slip": SLIP, "inference": INFERENCE}
+FAILS = (DIFFERS, ORDERING, *CORRECTED.values())  # what is printed is wrong as it stands
 NEAR = 2.0
+SOFT = 0.05  # width of the band, relative to the printed number, from which on a match says little
 VERDICT_COLUMNS = (
-    "id", "paper", "item", "kind", "statement", "printed", "ours", "uncertainty", "verdict",
-    "why", "cause", "optional",
+    "id", "paper", "item", "place", "kind", "form", "statement", "printed", "ours", "uncertainty",
+    "passes_from", "passes_to", "soft", "verdict", "why", "cause", "finding", "optional",
 )  # fmt: skip
 
 # Tables carry ten digits: a rounding boundary cannot be read more finely.
@@ -58,13 +81,18 @@ _ORDER = [DIFFERS, UNDECIDED, REPRODUCED]  # rank 0, 1, 2: a claim is as good as
 
 
 class _Finding(NamedTuple):
-    """Verdict on one claim, why, our value, and the band that it was compared with."""
+    """Verdict on one claim, why, our value, and the band that it was compared with.
+
+    `soft` says that the band is wide for what is printed, `noisy` that noise has widened it.
+    """
 
     verdict: str
     why: str
     ours: str = ""
     se: float | None = None
     band: Band | None = None
+    soft: bool = False
+    noisy: bool = False
 
 
 def judge(
@@ -76,19 +104,26 @@ def judge(
 
     `tables` are result tables by `Claim.result`; an absent one makes 'not run'. `optional` maps
     tables that are no part of the default run to why they do not count, or to "" if they do.
-    `uncertainty` is the standard error of `ours`, NaN if it has none; `cause` names the causes,
-    joined by ';', of what is not reproduced or never computed; `optional` is 'yes' for a claim
+    `uncertainty` is the standard error of `ours`, NaN if it has none; `passes_from` and `passes_to`
+    are the ends of the interval in which ours would be reproduced, NaN where an order has no end;
+    `soft` is 'yes' where that interval is wide for a printed number or holds two of them; `cause`
+    names the causes, joined by ';', of what is not reproduced or never computed, `finding` the
+    error of what fails, one for claims that fail by the same; `optional` is 'yes' for a claim
     about an optional table.
     """
     findings = {
         claim.id: _Finding(NOT_RUN, f"Not run: {optional[claim.result]}.")
         if optional.get(claim.result)
-        else _of_other_data(_finding(claim, tables), claim, tables)
+        else _of_other_data(_read_thrice(claim, tables), claim, tables)
         for claim in claims
     }
     rows = []
     for claim in claims:
         found = findings[claim.id]
+        if rival := _also_passes_for(claim, found, claims):
+            soft = f" It would pass for {rival} as well, which is printed beside it."
+            word = UNDECIDED if found.verdict == REPRODUCED and found.noisy else found.verdict
+            found = found._replace(verdict=word, soft=True, why=found.why + soft)
         verdict, why = found.verdict, found.why
         if verdict == DIFFERS and claim.ordering in findings:
             order = findings[claim.ordering].verdict
@@ -99,19 +134,71 @@ def judge(
         se = math.nan if found.se is None else found.se
         holds = verdict == REPRODUCED or (verdict == NOT_RUN and claim.result)
         cause = "" if holds else ";".join(claim.cause)
-        word = "yes" if claim.result in optional else "no"
-        told = (claim.id, claim.paper, claim.item, claim.kind, claim.statement, printed)
-        rows.append((*told, found.ours, se, verdict, why, cause, word))
+        passes = [end if math.isfinite(end) else math.nan for end in _allowed(found.band)]
+        told = (claim.id, claim.paper, claim.item, claim.place, claim.kind, claim.form)
+        numbers = (claim.statement, printed, found.ours, se, *passes, _word(found.soft))
+        rest = (
+            verdict,
+            why,
+            cause,
+            claim.finding if verdict in FAILS else "",
+            _word(claim.result in optional),
+        )
+        rows.append((*told, *numbers, *rest))
     return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
+
+
+def _word(given: bool) -> str:
+    return "yes" if given else "no"
+
+
+def _allowed(band: Band | None) -> tuple[float, float]:
+    """Ends of the interval in which a claim is reproduced, NaN without a band."""
+    return band.allowed if band else (math.nan, math.nan)
+
+
+def _also_passes_for(claim: Claim, finding: _Finding, claims: Sequence[Claim]) -> str:
+    """Another printed number of the same ordering that our value would pass for, or nothing."""
+    if not (claim.ordering and claim.printed and finding.band) or claim.relation:
+        return ""
+    reach = finding.band.allowed[1] - finding.band.printed
+    return next(
+        (
+            other.printed.text
+            for other in claims
+            if other.ordering == claim.ordering and other.paper == claim.paper
+            and other.printed and other.quantity == claim.quantity and not other.relation
+            and other.printed.value != claim.printed.value
+            and abs(other.printed.value - finding.band.value) <= reach
+        ),
+        "",
+    )  # fmt: skip
 
 
 def _of_other_data(finding: _Finding, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
     """Finding on data that are not the paper's, which cannot decide about it."""
-    notes = [] if finding.verdict == NOT_RUN else data_notes(claim, tables)
-    if not notes:
+    found = [] if finding.verdict == NOT_RUN else notes(claim, tables, "data_note")
+    said = sorted({note for note in found if note})
+    if not said:
         return finding
-    why = f"Other data than the paper's ({'; '.join(notes)}) decide nothing. On them, "
-    return finding._replace(verdict=UNDECIDED, why=f"{why}{finding.verdict}: {finding.why}")
+    why = f"Other data than the paper's ({'; '.join(said)}) decide nothing. On them, "
+    return finding._replace(verdict=SUBSTITUTE, why=f"{why}{finding.verdict}: {finding.why}")
+
+
+def _read_thrice(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
+    """Finding on a claim whose words for sizes are also read at half and at double."""
+    found = _finding(claim, tables)
+    if found.verdict == NOT_RUN:
+        return found
+    turns = [
+        f"{words}: {other.verdict}{f' ({other.why})' if other.verdict == NOT_RUN else ''}"
+        for words, rival in claim.alternatives
+        if (other := _finding(rival, tables)).verdict != found.verdict
+    ]
+    if not turns:
+        return found
+    why = f"The reading of a word decides ({'; '.join(turns)}); as read, {found.verdict}: "
+    return found._replace(verdict=UNDECIDED, why=why + found.why)
 
 
 def bands(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> dict[str, Band]:
@@ -123,34 +210,56 @@ def bands(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> dict[s
 def _finding(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> _Finding:
     """Judge one claim by itself, without the ordering that it is part of."""
     try:
-        finding = _compared(claim, quantity(claim, tables), claim.printed)
+        finding = _compared(claim, tables, claim.printed)
         if finding.verdict != DIFFERS:
             return finding
         if claim.corrected and claim.printed:
-            right = _compared(claim, quantity(claim, tables), claim.corrected)
+            right = _compared(claim, tables, claim.corrected)
             why = f"Not the printed {claim.printed.text}: {right.why}"
         elif claim.corrected_statement:
-            right = _compared(claim, quantity(corrected(claim), tables), claim.printed)
+            right = _compared(corrected(claim), tables, claim.printed)
             why = f"As printed: {finding.why} Corrected to '{claim.corrected_statement}': "
             why += right.why
         else:
             return finding
     except NotRunError as missing:
         return _Finding(NOT_RUN, f"Not run: {missing}.")
-    return right._replace(verdict=MISPRINT, why=why) if right.verdict == REPRODUCED else finding
+    word = CORRECTED[claim.correction]
+    return right._replace(verdict=word, why=why) if right.verdict == REPRODUCED else finding
 
 
-def _compared(claim: Claim, found: Quantity, printed: Printed | None) -> _Finding:
+def _compared(
+    claim: Claim, tables: Mapping[str, pd.DataFrame], printed: Printed | None
+) -> _Finding:
     """Compare our value with what is printed, by an order or as a number."""
-    if claim.relation or printed is None:
-        return _relation(claim, found, printed)
-    return _equality(claim, found, printed)
+    found = quantity(claim, tables)
+    if not claim.relation and printed is not None:
+        return _equality(claim, found, printed)
+    finding = _relation(claim, found, printed)
+    same = notes(claim, tables, "equal_by_construction")
+    if finding.verdict != REPRODUCED and same and all(same):
+        why = f"The two sides are one distribution: {'; '.join(sorted(set(same)))}. {finding.why}"
+        return finding._replace(verdict=EQUAL, why=why)
+    counted = _trials(claim, tables)
+    return finding._replace(why=counted, ours=counted.split(" random")[0]) if counted else finding
+
+
+def _trials(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> str:
+    """Sentence on a search for violations: in how many of its random trials there is one."""
+    table = tables[claim.result]
+    rows = rows_of(table, claim.within(table.columns).select, claim.result)
+    if claim.column != "violations" or len(rows) != 1 or "trials" not in rows:
+        return ""
+    found, trials = (int(rows[name].iloc[0]) for name in ("violations", "trials"))
+    row = rows.iloc[0]
+    at = f", such as at {row['parameters']}" if found and "parameters" in rows else ""
+    drawn = f" Drawn by {row['drawn_by']}: {row['ranges']}." if "drawn_by" in rows else ""
+    return f"{found} of {trials} random trials fail{at}.{drawn}"
 
 
 def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
     """Compare with a printed number: rounding, and for noise a capped allowance."""
     half = printed.half_unit
-    cap = claim.rtol * abs(printed.value)
     distance = np.abs(found.value - printed.value)
     near, far = np.zeros_like(found.value), np.zeros_like(found.value)
     if found.se is not None:
@@ -159,34 +268,47 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
     elif found.interval is not None:
         low, high = found.interval
         near = far = np.where(printed.value < found.value, found.value - low, high - found.value)
-    allowed = half + np.minimum(near, cap)
+    allowed = half + near
     low, high = found.choices or (found.value, found.value)
     choice = np.where(printed.value < found.value, found.value - low, high - found.value)
     clear = half + np.maximum(far, choice)  # the ends of a range carry noise of their own
-    rank = np.select(
-        [distance <= allowed * (1 + _DIGITS), distance <= clear * (1 + _DIGITS)], [2, 1], 0
-    )
+    # A band that noise makes wide matches too much: such a run decides nothing.
+    wide = 2 * allowed > SOFT * abs(printed.value)
+    imprecise = wide & (near > half)
+    within = distance <= allowed * (1 + _DIGITS)
+    rank = np.select([within & ~imprecise, within | (distance <= clear * (1 + _DIGITS))], [2, 1], 0)
     worst = int(np.lexsort((allowed - distance, rank))[0])
     show = unit(printed)
     parts = f"half a unit of its last digit, {show(half)}"
-    if near[worst] > cap:
-        parts += f", and at most {claim.rtol:.0%} of it, {show(cap)}"
-    elif found.se is not None:
+    if found.se is not None:
         parts += f", and 2 sqrt 2 standard errors, {show(near[worst])}"
     elif found.interval is not None:
         parts += f", and the 99 % interval of replications, {show(near[worst])}"
     ours, of = show(found.value[worst]), mixed_words(claim, rank)
     why = (
         f"Ours, {ours}{error_words(found, worst, show)}, is {show(distance[worst])} from "
-        f"{printed.text}, {'within' if rank[worst] == 2 else 'beyond'} the "
+        f"{printed.text}, {'within' if within[worst] else 'beyond'} the "
         f"{show(allowed[worst])} allowed ({parts})."
     )
-    if rank[worst] == 1 and distance[worst] <= (half + far[worst]) * (1 + _DIGITS):
+    if within[worst] and imprecise[worst]:
+        why += f" Noise makes that more than {SOFT:.0%} of it wide, so that this is no match."
+    elif rank[worst] == 1 and distance[worst] <= (half + far[worst]) * (1 + _DIGITS):
         why += f" Noise alone could explain it: {show(half + far[worst])} would be clear."
-    why += choices_words(found, worst, show)
     verdict = UNDECIDED if of else _ORDER[rank[worst]]
+    if verdict == DIFFERS and printed.value and found.value[worst] / printed.value > 0:
+        why += f" Ours is {found.value[worst] / printed.value:.3g} times what is printed."
+    why += choices_words(found, worst, show)
     band = band_around(found.value[worst], printed.value, allowed[worst], clear[worst])
-    return _Finding(verdict, of + why, ours, _se(found, worst), band)
+    spread = (high - low)[worst] > SOFT * abs(printed.value)  # open choices decide a match, too
+    return _Finding(
+        verdict,
+        of + why,
+        ours,
+        _se(found, worst),
+        band,
+        bool(wide[worst] or spread),
+        bool(near[worst] > 0),
+    )
 
 
 def _relation(claim: Claim, found: Quantity, printed: Printed | None) -> _Finding:

@@ -7,13 +7,15 @@ of `published/<paper>.csv` are explained in `published/README.md`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -100,14 +102,18 @@ class Claim:
 
     The attributes are the columns of `published/<paper>.csv`, parsed; `paper` is the name of the
     file. `against_column` and `corrected_column` are the columns of the second and the corrected
-    selection, `corrected_statement` is a corrected formula or sentence in words.
+    selection, `corrected_statement` is a corrected formula or sentence in words. `shared` are the
+    conditions of its paragraph, which hold where the table has the column. `alternatives` are the
+    claim with a word for a size read at half and at double of its value, each with words to say so.
     """
 
     id: str
     paper: str
     item: str
-    where: str
+    place: str
+    quote: str
     kind: str
+    form: str
     quantity: str
     statement: str
     printed: Printed | None
@@ -119,14 +125,26 @@ class Claim:
     pair: tuple[str, ...]
     relation: str
     reduce: str
-    rtol: float
     resolution: float
     ordering: str
+    correction: str
     corrected: Printed | None
     corrected_statement: str
     corrected_select: tuple[Condition, ...]
     corrected_column: str
     cause: tuple[str, ...]
+    shared: tuple[Condition, ...] = ()
+    alternatives: tuple[tuple[str, Claim], ...] = ()
+
+    @property
+    def finding(self) -> str:
+        """Cause that this claim shares with others, so that one error counts once; else its id."""
+        return self.cause[0] if self.cause else self.id
+
+    def within(self, columns: Container[str]) -> Claim:
+        """Claim with the conditions of its paragraph that a table with some columns can meet."""
+        shared = tuple(condition for condition in self.shared if condition.column in columns)
+        return replace(self, select=(*self.select, *shared), shared=())
 
 
 @dataclass(frozen=True)

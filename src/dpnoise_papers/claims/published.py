@@ -6,8 +6,10 @@ A file with mistakes is refused as a whole, naming every mistake, before anythin
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
@@ -15,16 +17,31 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from dpnoise._validation import Problems
+from dpnoise_papers.claims.coverage import Sentence, read_sentences
 from dpnoise_papers.claims.model import Cause, Claim, Condition, Printed
+from dpnoise_papers.claims.sizes import (
+    FACTORS,
+    NATURAL,
+    WORDS,
+    filled,
+    named_words,
+    numbers_in,
+    paragraph_of,
+    read_paragraphs,
+    read_words,
+    thresholds,
+)
 from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Mapping, Sequence
+
+    from dpnoise_papers.claims.sizes import Paragraph, Word
 
 COLUMNS = (
-    "id", "item", "where", "kind", "quantity", "statement", "printed", "result", "select",
-    "column", "against", "pair", "relation", "reduce", "rtol", "resolution", "ordering",
-    "corrected", "corrected_select", "cause",
+    "id", "item", "place", "quote", "kind", "form", "quantity", "statement", "printed", "result",
+    "select", "column", "against", "pair", "relation", "reduce", "resolution", "ordering",
+    "correction", "corrected", "corrected_select", "cause",
 )  # fmt: skip
 KINDS = {
     "printed": "a number, ordering or sentence of the paper itself",
@@ -32,11 +49,18 @@ KINDS = {
     "third-paper": "of a third paper that this one compares with",
     "beyond": "beyond what the paper says, or true by definition",
 }
+FORMS = {
+    "number": "a printed number, also as a bound",
+    "ordering": "this is less than that",
+    "statement": "another sentence in words",
+    "theorem": "a theorem, lemma or identity, of which a search for violations finds none if it is "
+    "true",
+}
+CORRECTIONS = ("misprint", "slip", "inference")
 QUANTITIES = ("number", "difference", "ratio", "ordering")
 RELATIONS = ("<", "<=", ">", ">=")
 REDUCTIONS = ("one", "all", "open", "min", "max", "mean")
-DEFAULT_RTOL = 0.1
-LARGEST_RTOL = 0.25
+LONGEST_QUOTE = 15  # words
 DEFAULT_RESOLUTION = 1e-6
 LARGEST_RESOLUTION = 0.01
 
@@ -59,20 +83,21 @@ class _Entry(BaseModel):
 
 
 class Published(NamedTuple):
-    """All claims and all causes, in the order of their files."""
+    """All claims, all causes and all listed sentences, in the order of their files."""
 
     claims: list[Claim]
     causes: list[Cause]
+    sentences: Sequence[Sentence] = ()
 
 
 def read_published(folder: str | Path) -> Published:
-    """Claims and causes of a folder with `<paper>.csv` and, for some papers, `<paper>.causes.yaml`.
+    """Content of a folder: `<paper>.csv` and beside it causes and sentences of some papers.
 
     ValueError names every mistake of the first bad file; else every id that occurs twice, every
     cause that a claim names and no file has, and every cause that no claim names.
     """
     folder = Path(folder)
-    claims = [claim for path in sorted(folder.glob("*.csv")) for claim in read_claims(path)]
+    claims = [claim for path in _files(folder) for claim in read_claims(path)]
     causes = [cause for path in sorted(folder.glob("*.causes.yaml")) for cause in read_causes(path)]
     problems = Problems(str(folder))
     problems.require(bool(claims), "claims", "a file <paper>.csv", str(folder))
@@ -85,8 +110,28 @@ def read_published(folder: str | Path) -> Published:
             problems.require(name in known, f"{claim.id}: cause", "the id of a cause", name)
     for name in sorted(known - named):
         problems.add(f"cause {name!r} explains no claim: name it in a claim's column 'cause'")
+    said = {_plain(claim.quote): claim.id for claim in claims if claim.quote}
+    for claim in claims:
+        quoted = said.get(_plain(claim.statement)) if claim.kind != "printed" else None
+        problems.require(not quoted, f"{claim.id}: kind", f"'printed', as {quoted}", claim.kind)
     problems.raise_if_any()
-    return Published(claims, causes)
+    sentences = [
+        sentence
+        for path in _files(folder)
+        if (listed := path.with_suffix(".sentences.csv")).is_file()
+        for sentence in read_sentences(listed, [one for one in claims if one.paper == path.stem])
+    ]
+    return Published(claims, causes, sentences)
+
+
+def _files(folder: Path) -> list[Path]:
+    """Files of claims in a folder, without those beside them such as `<paper>.sentences.csv`."""
+    return sorted(path for path in folder.glob("*.csv") if "." not in path.stem)
+
+
+def _plain(text: str) -> str:
+    """Text in lower case without anything but its words, by which two sentences are one."""
+    return " ".join(re.findall(r"\w+", text.lower()))
 
 
 def about(published: Published, tables: Container[str]) -> Published:
@@ -99,12 +144,16 @@ def about(published: Published, tables: Container[str]) -> Published:
 def read_claims(path: str | Path) -> list[Claim]:
     """Claims of one paper, from `<paper>.csv` with exactly the columns `COLUMNS`, in any order.
 
-    ValueError names every mistake with its row and value.
+    The words for sizes are those of `words.yaml` in the same folder, the paragraphs those of
+    `<paper>.paragraphs.yaml`. ValueError names every mistake with its row and value.
     """
-    problems = Problems(Path(path).name)
-    paper = Path(path).stem
+    path = Path(path)
+    words, paragraphs = read_words(path.parent), read_paragraphs(path)
+    strict = path.with_suffix(".sentences.csv").is_file()
+    problems = Problems(path.name)
+    paper = path.stem
     problems.require(_is_kebab(paper), "file name", "lower-case words and hyphens", paper)
-    with Path(path).open(newline="", encoding="utf-8") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file, restkey="", restval="")
         header = reader.fieldnames or []
         for name in sorted(set(header) - set(COLUMNS)):
@@ -113,7 +162,18 @@ def read_claims(path: str | Path) -> list[Claim]:
             problems.add(f"column {name!r} is missing")
         problems.raise_if_any()
         rows = list(reader)
-    claims = [_claim(row, paper, number, problems) for number, row in enumerate(rows, start=2)]
+    claims = [
+        _read(row, paper, number, problems, words=words, paragraphs=paragraphs, strict=strict)
+        for number, row in enumerate(rows, start=2)
+    ]
+    met = [paragraph_of(claim.place, paragraphs) for claim in claims if claim.kind == "printed"]
+    for name, paragraph in paragraphs.items():
+        try:
+            paragraph.shared  # noqa: B018 - parsed for its mistakes
+        except ValueError as error:
+            problems.add(f"paragraph {name!r}: select: {error}")
+        found = any(one is paragraph for one in met)
+        problems.require(found, f"paragraph {name!r}", "a printed claim with this place", "none")
     _check_ids([claim.id for claim in claims], problems)
     orderings = {claim.id for claim in claims if claim.relation}
     for claim in claims:
@@ -124,11 +184,83 @@ def read_claims(path: str | Path) -> list[Claim]:
     return claims
 
 
-def _claim(row: dict[str, str], paper: str, number: int, problems: Problems) -> Claim:
-    """Parse one row, recording what is wrong with it."""
+def _read(
+    row: dict[str, str],
+    paper: str,
+    number: int,
+    problems: Problems,
+    *,
+    words: Mapping[str, Word],
+    paragraphs: Mapping[str, Paragraph],
+    strict: bool,
+) -> Claim:
+    """Parse one row with its words and its paragraph, recording what is wrong with it."""
     name = f"row {number} ({row['id'] or 'no id'})"
     problems.require("" not in row, name, f"{len(COLUMNS)} cells", row.pop("", None))
     row = {key: value.strip() for key, value in row.items()}
+    named = named_words(row)
+    for word in named:
+        problems.require(word in words, f"{name}: word", f"a word of {WORDS}", word)
+    known = {word: words[word].value if word in words else 1.0 for word in named}
+    claim = _claim(filled(row, known), paper, name, problems)
+    alternatives = [
+        (
+            f"'{words[word].words[0]}' at {factor} of {words[word].value:g}",
+            _claim(filled(row, known | {word: known[word] * by}), paper, name, Problems("")),
+        )
+        for word in named
+        if word in words and not words[word].exact
+        for factor, by in FACTORS.items()
+    ]
+    shared: tuple[Condition, ...] = ()
+    if row["kind"] == "printed":
+        paragraph = paragraph_of(row["place"], paragraphs)
+        shared = _shared(row, paragraph, claim, name, problems)
+        if strict:
+            problems.require(bool(row["quote"]), f"{name}: quote", "the paper's own words", "")
+            _check_thresholds(row, paragraph, name, problems)
+    return replace(
+        claim,
+        shared=shared,
+        alternatives=tuple((words, replace(other, shared=shared)) for words, other in alternatives),
+    )
+
+
+def _shared(
+    row: Mapping[str, str],
+    paragraph: Paragraph | None,
+    claim: Claim,
+    name: str,
+    problems: Problems,
+) -> tuple[Condition, ...]:
+    """Conditions of a row's paragraph, recording where the row states another value."""
+    try:
+        shared = paragraph.shared if paragraph else ()
+    except ValueError:
+        return ()  # recorded once, for the paragraph
+    own = {one.column: one for one in claim.select if one.relation == "="}
+    for one in shared:
+        mine = own.get(one.column)
+        same = mine is None or one.relation != "=" or mine.value == one.value
+        expected = f"what its paragraph fixes, {one}"
+        problems.require(same, f"{name}: select", expected, row["select"])
+    return shared
+
+
+def _check_thresholds(
+    row: Mapping[str, str], paragraph: Paragraph | None, name: str, problems: Problems
+) -> None:
+    """Record thresholds of a printed row that neither its paper prints nor a word stands for."""
+    ranges = paragraph.ranges.values() if paragraph else ()
+    known = [*NATURAL, *numbers_in([row["quote"], *ranges])]
+    for column, value in thresholds(row):
+        found = any(math.isclose(value, one, rel_tol=1e-9) for one in known)
+        expected = f"0, 1, a number of the quote or of the paragraph's ranges, or a word of {WORDS}"
+        problems.require(found, f"{name}: threshold in {column}", expected, value)
+
+
+def _claim(row: dict[str, str], paper: str, name: str, problems: Problems) -> Claim:
+    """Parse one row without words, recording what is wrong with it."""
 
     def require(ok: object, column: str, expected: str) -> None:
         problems.require(bool(ok), f"{name}: {column}", expected, row[column])
@@ -155,8 +287,13 @@ def _claim(row: dict[str, str], paper: str, number: int, problems: Problems) -> 
         kept = tuple(condition for condition in found if condition.column != "column")
         return kept, other[0] if other else row["column"]
 
-    for column in ("item", "where", "statement"):
+    for column in ("item", "place", "statement"):
         require(row[column], column, "some text")
+    own = row["kind"] == "printed"
+    count = len(row["quote"].replace(" ... ", " ").split())
+    require(count <= LONGEST_QUOTE, "quote", f"at most {LONGEST_QUOTE} words")
+    require(own or not count, "quote", "nothing, unless the kind is printed")
+    require(row["form"] in FORMS, "form", f"one of {', '.join(FORMS)}")
     require(bool(row["column"]) == bool(row["result"]), "column", "some text, if there is a result")
     for column in ("id", "item"):
         require(_is_kebab(row[column]), column, "lower-case words joined by hyphens")
@@ -174,8 +311,8 @@ def _claim(row: dict[str, str], paper: str, number: int, problems: Problems) -> 
     formula = bool(row["corrected_select"])
     against, against_column = conditions("against")
     corrected_select, corrected_column = conditions("corrected_select")
-    texts = ("id", "item", "where", "kind", "quantity", "statement", "result", "column",
-             "relation", "reduce", "ordering")  # fmt: skip
+    texts = ("id", "item", "place", "quote", "kind", "form", "quantity", "statement", "result",
+             "column", "relation", "reduce", "ordering", "correction")  # fmt: skip
     return Claim(
         **{key: row[key] for key in texts},
         paper=paper,
@@ -184,13 +321,14 @@ def _claim(row: dict[str, str], paper: str, number: int, problems: Problems) -> 
         against=against,
         against_column=against_column,
         pair=_names(row["pair"]),
-        rtol=number_of("rtol", DEFAULT_RTOL, LARGEST_RTOL),
         resolution=number_of("resolution", DEFAULT_RESOLUTION, LARGEST_RESOLUTION),
         corrected=None if formula else parsed("corrected", Printed.parse),
         corrected_statement=row["corrected"] if formula else "",
         corrected_select=corrected_select,
         corrected_column=corrected_column,
         cause=_names(row["cause"]),
+        shared=(),
+        alternatives=(),
     )
 
 
@@ -198,6 +336,9 @@ def _check_quantity(row: dict[str, str], require: Callable[[object, str, str], N
     """Record what does not fit the quantity of a row."""
     number, ordering = row["quantity"] == "number", row["quantity"] == "ordering"
     formula = bool(row["corrected_select"])
+    words = CORRECTIONS if row["corrected"] else ("",)
+    expected = f"one of {', '.join(CORRECTIONS)}" if row["corrected"] else "nothing to correct"
+    require(row["correction"] in words, "correction", expected)
     if ordering:
         require(row["relation"], "relation", "the order that is claimed")
         for column in ("printed", "ordering"):

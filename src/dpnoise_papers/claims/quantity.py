@@ -5,7 +5,8 @@ ends of its 99 % interval over replications of the whole experiment in `x_low` a
 `x_high`; a column without either is deterministic. `repetitions` says how many draws a
 standard error rests on. `x_least` and `x_greatest` are the ends of the range of `x` over
 choices that the paper leaves open. Rows whose `status` is not 'ok' have no value; those with a
-`data_note` are of other data than the paper's, as it says.
+`data_note` are of other data than the paper's, as it says, and `equal_by_construction` says why two
+mechanisms are one distribution.
 """
 
 from __future__ import annotations
@@ -68,11 +69,14 @@ class Quantity(NamedTuple):
 
 
 def read_tables(results: Iterable[str], folder: str | Path) -> dict[str, pd.DataFrame]:
-    """Those of some result tables that exist and are not empty, by their path below `folder`."""
+    """Those of some result tables that exist, by their path below `folder`.
+
+    ValueError names a file that is no table, such as one of 0 bytes.
+    """
     tables = {}
     for result in sorted(set(results)):
         path = Path(folder) / result
-        if path.is_file() and path.stat().st_size:
+        if path.is_file():
             tables[result] = read_table(path)
     return tables
 
@@ -83,10 +87,11 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
     NotRunError if the table, a row or a value is missing, or the run that makes it has failed.
     """
     if not claim.result:
-        raise NotRunError("no experiment of ours computes it")
+        raise NotRunError("nothing that we compute can judge it")
     if claim.result not in tables:
         raise NotRunError(f"results/{claim.result} does not exist yet")
     table = tables[claim.result]
+    claim = claim.within(table.columns)
     rows = rows_of(table, claim.select, claim.result)
     if claim.quantity == "number":
         return _reduce(claim, _values(rows, claim.column, claim.result))
@@ -135,19 +140,22 @@ def _choices(claim: Claim, first: Quantity, second: Quantity) -> Ends | None:
     return corners.min(axis=0), corners.max(axis=0)
 
 
-def data_notes(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    """What is said of the data of the rows that a claim selects, each note once.
+def notes(claim: Claim, tables: Mapping[str, pd.DataFrame], column: str) -> list[str]:
+    """What a column of texts says of the rows that a claim selects, one entry for each row.
 
-    Nothing where the data are the paper's. The tables must be such that `quantity` has a value.
+    `data_note` says which other data than the paper's a row is of, `equal_by_construction` why two
+    sides are one distribution; an empty text says neither. Nothing if the table lacks the column.
+    The tables must be such that `quantity` has a value.
     """
     table = tables[claim.result]
-    if "data_note" not in table:
+    if column not in table:
         return []
+    claim = claim.within(table.columns)
     sides = [claim.select] if claim.quantity == "number" else [
         claim.select, replaced(claim.select, claim.against)
     ]  # fmt: skip
-    found = [rows_of(table, side, claim.result)["data_note"].dropna() for side in sides]
-    return sorted({str(note) for notes in found for note in notes if str(note)})
+    found = [rows_of(table, side, claim.result)[column] for side in sides]
+    return ["" if pd.isna(note) else str(note) for side in found for note in side]
 
 
 def corrected(claim: Claim) -> Claim:

@@ -3,8 +3,8 @@
 A reference is `{table: conditions -> column, format}`, such as
 `{flipped-huber-2023/figure-3a.csv: mechanism=gaussian;epsilon=0.3 -> variance, .2f}`. It
 must select one row, unless a word before the column says what to do with several: `min`,
-`max`, `mean` or `count`. ` / ` or ` - ` joins a second selection from the same table,
-whose conditions replace those of the first on the same columns:
+`max`, `mean`, `count` (of rows) or `distinct` (how many values). ` / ` or ` - ` joins a second
+selection from the same table, whose conditions replace those of the first on the same columns:
 `{...: epsilon=0.3 -> variance / epsilon=3 -> variance, .0f}`.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.claims.published import Published
 
 REFERENCE = re.compile(r"\{([^{}]*)\}")
-_SIDE = r"(?:(.*?)\s*->\s*)?(?:(min|max|mean|count)\s+)?(\w+)"
+_SIDE = r"(?:(.*?)\s*->\s*)?(?:(min|max|mean|count|distinct)\s+)?(\w+)"
 _PARTS = re.compile(
     rf"\s*([\w./-]+\.csv)\s*:\s*{_SIDE}(?:\s+([/-])\s+{_SIDE})?\s*,\s*(\.?\d*[defg%])\s*"
 )
@@ -94,6 +94,9 @@ class Reference:
     ) -> float:
         if reduce == "count":
             return float(np.count_nonzero(chosen(table, select, self.table)))
+        if reduce == "distinct":
+            cells = table.loc[chosen(table, select, self.table), column]
+            return float(cells.replace("", None).nunique())
         rows = rows_of(table, select, self.table)
         if column not in rows:
             raise NotRunError(f"results/{self.table} has no column {column!r}")

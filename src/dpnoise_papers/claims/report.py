@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from dpnoise_papers.claims.judge import LEGEND, NOT_RUN, REPRODUCED
-from dpnoise_papers.claims.published import KINDS
+from dpnoise_papers.claims.judge import (
+    LEGEND,
+    NOT_RUN,
+    REPRODUCED,
+)
+from dpnoise_papers.claims.published import FORMS, KINDS
 from dpnoise_papers.claims.references import render
 from dpnoise_papers.pages import markdown_table
 
@@ -30,38 +34,53 @@ def markdown(
 ) -> str:
     """Verdicts as one Markdown page.
 
-    The counts of what the papers print, by paper; the causes of what does not hold, each once, with
-    its evidence and the claims that it explains; then one table per item, and below it what was
-    found where a claim is not reproduced. `recorded` says where this run differs from the recorded
-    one, as `dpnoise_papers.claims.findings.differences` returns it; `changed`
-    are the settings that are not the papers', as `dpnoise_papers.run.settings.settings_changed`
-    returns them.
+    The counts of what the papers print; then what they print, one table per item in the order of
+    the claims, and below it what was found where a claim is not reproduced; the causes of what does
+    not hold, each once, with its evidence; and apart from all this our own questions. `recorded`
+    says where this run differs from the recorded one, as
+    `dpnoise_papers.claims.findings.differences` returns it; `changed` are the settings that are not
+    the papers', as `dpnoise_papers.run.settings.settings_changed` returns them.
     """
+    own = verdicts["kind"] == "printed"
     lines = [
         "# Verdicts",
         "",
         *_warning(changed),
-        "What the papers print, against this run. The first table counts only what a paper itself",
-        "prints; the second the other rows, by kind.",
+        "What the papers print, against this run. The two tables count only what a paper itself",
+        "prints, by paper and form; a finding is one error, in however many assertions it shows.",
         "",
         _table(headline(verdicts)),
         "",
-        _table(_other_kinds(verdicts)),
+        _table(by_form(verdicts)),
         "",
-        *(f"- **{word}**: {meaning}" for word, meaning in LEGEND.items()),
-        "",
-        *(f"- **{word}**: {meaning}" for word, meaning in KINDS.items()),
-        "",
-        *_causes(published.causes, verdicts, tables),
+        *(f"- **{word}**: {meaning}" for word, meaning in (LEGEND | FORMS).items()),
     ]
     if recorded:
         lines += ["", "## The recorded run", "", *(f"- {difference}" for difference in recorded)]
-    for names, group in verdicts.groupby(["paper", "item"], sort=False):
-        paper, item = names
-        lines += ["", f"## {paper}, {item}", "", _table(_shown(group)), *_explanations(group)]
+    lines += [
+        *_items(verdicts[own]),
+        *_causes(published.causes, verdicts, tables),
+        "",
+        "## Not printed by the papers",
+        "",
+        "Our own questions and readings, and what a third paper prints, counted apart.",
+        "",
+        _table(_other_kinds(verdicts)),
+        "",
+        *(f"- **{word}**: {meaning}" for word, meaning in KINDS.items()),
+        *_items(verdicts[~own]),
+    ]
     if changed:
         lines += ["", "## Settings that are not the papers'", "", _table(_settings(changed))]
     return "\n".join(lines) + "\n"
+
+
+def _items(verdicts: pd.DataFrame) -> list[str]:
+    """Lines on each item: its claims as a table, and what was found where they do not hold."""
+    lines: list[str] = []
+    for (paper, item), group in verdicts.groupby(["paper", "item"], sort=False):
+        lines += ["", f"### {paper}, {item}", "", _table(_shown(group)), *_explanations(group)]
+    return lines
 
 
 def _warning(changed: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -90,28 +109,52 @@ def _value(value: object) -> str:
 
 
 def headline(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Counts of what each paper itself prints, and of all: paper, each verdict, claims."""
+    """Counts of what each paper itself prints, and of all.
+
+    Columns paper, each verdict that occurs, assertions, and findings: of several assertions that
+    fail by one error, one.
+    """
+    return _own(verdicts, "paper", list(dict.fromkeys(verdicts["paper"])))
+
+
+def by_form(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Counts of what the papers print by form: numbers, orderings, statements and theorems."""
+    return _own(verdicts, "form", list(FORMS))
+
+
+def _own(verdicts: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
+    """Counts of what the papers print, by one column, and of all."""
     own = verdicts[verdicts["kind"] == "printed"]
-    groups = [*own.groupby("paper", sort=False), ("all", own)]
-    return pd.DataFrame([{"paper": name} | _counts(group) for name, group in groups])
+    words = [word for word in LEGEND if word in set(own["verdict"])]
+    groups = [*((name, own[own[column] == name]) for name in names), ("all", own)]
+    return pd.DataFrame([
+        {column: name} | _counts(group, words) | {"findings": str(findings(group))}
+        for name, group in groups
+    ])  # fmt: skip
+
+
+def findings(verdicts: pd.DataFrame) -> int:
+    """Number of errors behind the claims that fail, whether or not a correction holds."""
+    return int(verdicts["finding"].replace("", None).nunique())
 
 
 def _other_kinds(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Counts of the other kinds, by paper."""
+    words = [word for word in LEGEND if word in set(verdicts["verdict"])]
     rows = [
-        {"kind": kind, "paper": paper} | _counts(group)
+        {"kind": kind, "paper": paper} | _counts(group, words)
         for kind in KINDS
         for paper, group in verdicts[verdicts["kind"] == kind].groupby("paper", sort=False)
         if kind != "printed"
     ]
-    return pd.DataFrame(rows, columns=["kind", "paper", *LEGEND, "claims"])
+    return pd.DataFrame(rows, columns=["kind", "paper", *words, "assertions"])
 
 
 def _causes(
     causes: Sequence[Cause], verdicts: pd.DataFrame, tables: Mapping[str, pd.DataFrame]
 ) -> list[str]:
     """Lines on why claims do not hold: each finding once."""
-    lines = ["## Causes", "", "Why claims are not reproduced, each finding once."]
+    lines = ["", "## Causes", "", "Why claims are not reproduced, each finding once."]
     open_ = verdicts[(verdicts["cause"] != "") | ~verdicts["verdict"].isin((REPRODUCED, NOT_RUN))]
     named = open_["cause"].str.split(";")
     for paper in dict.fromkeys(cause.paper for cause in causes):
@@ -132,11 +175,13 @@ def _causes(
 
 def _shown(group: pd.DataFrame) -> pd.DataFrame:
     """Columns of verdicts that the page shows."""
-    columns = ["verdict", "printed", "ours", "uncertainty", "statement", "kind", "id"]
+    columns = ["verdict", "printed", "ours", "uncertainty", "soft", "statement", "kind", "id"]
     pairs = zip(group["uncertainty"], group["printed"], strict=True)
     texts = [_error(se, printed) for se, printed in pairs]
     return (
-        group[columns].assign(uncertainty=texts).rename(columns={"uncertainty": "standard error"})
+        group[columns]
+        .assign(uncertainty=texts, soft=group["soft"].replace({"yes": "soft", "no": ""}))
+        .rename(columns={"uncertainty": "standard error"})
     )
 
 
@@ -157,11 +202,11 @@ def _explanations(group: pd.DataFrame) -> list[str]:
     return lines + [f"- {', '.join(names)}: {why}" for why, names in found.items()]
 
 
-def _counts(group: pd.DataFrame) -> dict[str, str]:
-    """How often each verdict occurs, and how many there are, as cells."""
-    numbers = {word: int((group["verdict"] == word).sum()) for word in LEGEND}
+def _counts(group: pd.DataFrame, words: Sequence[str]) -> dict[str, str]:
+    """How often some verdicts occur, and how many there are, as cells."""
+    numbers = {word: int((group["verdict"] == word).sum()) for word in words}
     cells = {word: str(number or "-") for word, number in numbers.items()}
-    return cells | {"claims": str(len(group))}
+    return cells | {"assertions": str(len(group))}
 
 
 def _table(table: pd.DataFrame) -> str:

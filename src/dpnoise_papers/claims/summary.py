@@ -1,6 +1,6 @@
 """Accounts of what came out in the documents: templates whose numbers are the recorded run's.
 
-    python -m dpnoise_papers.claims.summary docs/snapshot README.md docs/what-came-out.md
+    python -m dpnoise_papers.claims.summary docs/snapshot README.md docs/fairness.md
 
 writes the numbers of the recorded run (`dpnoise_papers.claims.findings`) into each document,
 between two marks of which the first names the template; the tests refuse a document whose words are

@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 COMMANDS = ("sbatch", "squeue", "scancel", "sinfo", "scontrol", "sacct", "sacctmgr", "srun")
 LONGEST_PAUSE = 180  # seconds between two looks of the plugin at the states of its jobs
@@ -44,6 +44,7 @@ class Request:
     gpus: int = 0
     partition: str = ""
     account: str = ""
+    options: tuple[str, ...] = ()  # of sbatch, such as '--constraint=avx512'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +92,8 @@ def status_command() -> str:
 def check_requests(requests: Iterable[Request]) -> None:
     """Refuse submissions that this cluster would never run.
 
-    ClusterError with every problem: unknown partitions and accounts, and more cores, memory, GPUs
-    or time than any node of the partition offers.
+    ClusterError with every problem: unknown partitions and accounts, more cores, memory, GPUs
+    or time than any node of the partition offers, and options that sbatch calls invalid.
     """
     asked = list(requests)
     told = _answer("sinfo", "--noheader", "--exact", "--format", "%P|%a|%l|%c|%m|%G")
@@ -106,8 +107,34 @@ def check_requests(requests: Iterable[Request]) -> None:
             problems += _too_large([one for one in asked if one.partition == partition], own)
         else:
             problems.append(_unknown_partition(partition, sorted({n.partition for n in nodes})))
+    problems += _invalid({one.options: one for one in reversed(asked)}.values())
     if problems:
         raise ClusterError("\n".join(f"SLURM: {problem}" for problem in problems))
+
+
+def _invalid(asked: Iterable[Request]) -> Iterator[str]:
+    """What sbatch says on options that it would refuse, without a submission.
+
+    Other answers of --test-only, such as nodes that are down, may be otherwise in a minute.
+    """
+    for one in asked:
+        if not one.options:
+            continue
+        named: dict[str, str | int] = {
+            "partition": one.partition, "account": one.account, "time": one.minutes,
+            "mem": one.memory, "cpus-per-task": one.cores,
+        }  # fmt: skip
+        given = [f"--{name}={value}" for name, value in named.items() if value]
+        command = ["sbatch", "--test-only", *given, *one.options, "--wrap", "true"]
+        try:
+            done = subprocess.run(  # noqa: S603
+                command, capture_output=True, text=True, check=False, timeout=_PATIENCE
+            )
+        except (OSError, subprocess.SubprocessError):
+            continue
+        told = done.stderr.strip()
+        if done.returncode != 0 and "invalid" in told.lower():
+            yield f"sbatch refuses {' '.join(one.options)} ({one.name}): {told}"
 
 
 def _answer(*command: str) -> str | None:

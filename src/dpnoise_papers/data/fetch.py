@@ -35,12 +35,15 @@ _unreachable: set[str] = set()  # hosts
 class NotFoundError(Exception):
     """No place has a good copy of a table.
 
-    `reasons` say why, for each place; `refused` are those of copies that are there.
+    `reasons` say why, for each place; `refused` are those of copies that are there, `different`
+    those of downloads that came and are not the registered table.
     """
 
-    def __init__(self, reasons: list[str], refused: Iterable[str] = ()) -> None:
+    def __init__(
+        self, reasons: list[str], refused: Iterable[str] = (), different: Iterable[str] = ()
+    ) -> None:
         super().__init__("; ".join(reasons))
-        self.reasons, self.refused = reasons, list(refused)
+        self.reasons, self.refused, self.different = reasons, list(refused), list(different)
 
 
 class Obtained(NamedTuple):
@@ -57,6 +60,7 @@ def obtain(name: str, entry: TableEntry, places: Places) -> Obtained:
     """Verified table from the first place that has a good copy; NotFoundError if none has."""
     reasons: list[str] = []
     refused: list[str] = []
+    different: list[str] = []
     for place in places.folders:
         table = _local(name, entry, place, reasons, refused)
         if table is not None:
@@ -73,7 +77,9 @@ def obtain(name: str, entry: TableEntry, places: Places) -> Obtained:
             return Obtained(_download(name, entry, source, places.cache), source.url, refused)
         except (ValueError, OSError) as error:  # RefusedError and requests' errors included
             reasons.append(f"{source.url}: {str(error)[:200] or type(error).__name__}")
-    raise NotFoundError(reasons, refused)
+            if isinstance(error, RefusedError):
+                different.append(reasons[-1])
+    raise NotFoundError(reasons, refused, different)
 
 
 class ObtainedAll(NamedTuple):
@@ -162,7 +168,10 @@ def _download(name: str, entry: TableEntry, source: Source, cache: Path) -> Tabl
                 raise
             raise ConnectionError("no connection to the host") from None
         if source.member is not None:
-            raw.write_bytes(member_of(raw.read_bytes(), source.member))
+            try:
+                raw.write_bytes(member_of(raw.read_bytes(), source.member))
+            except ValueError as error:  # it came, and is no such archive
+                raise RefusedError(str(error)) from None
         table = read_verified(raw, entry)
         raw.replace(cache / f"{name}{suffix}")
     return table

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise_papers.data.copies import SHIPPED, Place, Places, places_of
-from dpnoise_papers.data.fetch import NotFoundError, obtain
+from dpnoise_papers.data.fetch import NotFoundError, Obtained, obtain
 
 if TYPE_CHECKING:
     import os
@@ -56,27 +56,27 @@ def compare_official(
 def _compared(name: str, entry: TableEntry, registry: str | os.PathLike[str] | None) -> str:
     """What is found of one table."""
     (shipped,) = (one for one in places_of(registry).folders if one.label == SHIPPED)
-    own, own_refused = _found(name, entry, [shipped], sources=False)
-    if own_refused:
-        return f"the shipped copy is not what it should be ({own_refused[0]})"
+    copy = _found(name, entry, [shipped], sources=False)
+    if copy.refused:
+        return f"the shipped copy is not what it should be ({copy.refused[0]})"
+    own = isinstance(copy, Obtained)
     if not entry.sources:
         return f"no official address is known{'' if own else ', and no copy is shipped'}"
-    official, refused = _found(name, entry, [], sources=True)
-    if official:
+    official = _found(name, entry, [], sources=True)
+    if isinstance(official, Obtained):
         return SAME if own else "as registered at its official address, no copy is shipped"
-    # A download whose content is refused says which column differs; others say why there is none.
-    different = [reason for reason in refused if "expected" in reason]
-    return f"differs ({different[0]})" if different else f"unreachable ({'; '.join(refused)})"
+    if official.different:
+        return f"differs ({official.different[0]})"
+    return f"unreachable ({'; '.join(official.reasons)})"
 
 
 def _found(
     name: str, entry: TableEntry, folders: Iterable[Place], *, sources: bool
-) -> tuple[bool, list[str]]:
-    """Whether one kind of place has a good copy, and which copies or addresses failed."""
+) -> Obtained | NotFoundError:
+    """The table from one kind of place, or why no such place has a good copy."""
     with tempfile.TemporaryDirectory() as folder:
         asked = Places(Path(folder), tuple(folders), offline=not sources)
         try:
-            found = obtain(name, entry, asked)
+            return obtain(name, entry, asked)
         except NotFoundError as error:
-            return False, error.reasons if sources else error.refused
-    return True, found.refused
+            return error

@@ -49,8 +49,8 @@ LOSSES = (
     ),
     Item(
         id="figure-5",
-        caption="Centred privacy loss of flipped Huber noise (green) and the affine bound behind "
-        "Theorem 8 (dashed), which touch at the open dot.",
+        caption="Centred privacy loss of flipped Huber noise (green, dashed) and the affine bound "
+        "behind Theorem 8 (solid grey), which touch at the open circle.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.scalar_losses.loss_and_bound",
             settings=("figure_5",),
@@ -82,8 +82,11 @@ VARIANCES = (
     Item(
         id="figure-3a",
         caption="The minimum variance of each mechanism in one dimension at delta = 1e-6, "
-        "sensitivity 1. Open circles are numbers that the paper prints. The offset-symmetric "
-        "Gaussian approaches the Laplace limit, which its printed numbers are far from.",
+        "sensitivity 1. Open circles are numbers that the paper prints. Below, the smallest variance "
+        "of those drawn runs along the lower edge. Curves 'in the search box' (squares) take alpha or "
+        "theta from 0.02 to 150 and gamma from 0.02 to 50, as the paper searches; the others are "
+        "unrestricted. The offset-symmetric Gaussian approaches the Laplace limit, which its "
+        "printed numbers are far from.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.scalar_variances",
             settings=("figure_3a",),

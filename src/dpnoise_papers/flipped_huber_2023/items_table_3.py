@@ -95,9 +95,10 @@ TABLE_3 = (
     ),
     Item(
         id="table-3-replicates",
-        caption="The whole protocol of Table III with independent splits and noise, many times: "
+        caption="The whole protocol of Table III with independent partitions and noise, many times: "
         "where each printed number lies among the replications, how probable the printed gain "
-        "is by seeds alone, and what other variants of what the paper leaves open do to it.",
+        "is by seeds alone, the mean gain, and what other readings of what the paper leaves open, "
+        "alone and together, do to the Gaussian row, which is the control, and to the gain.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.table_3_replicates.summary",
             settings=("table_3_replicates",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -41,7 +42,8 @@ class OpenChoices(Section):
     features, target : str
         How both are scaled, the target in regression only.
     split : str
-        Whether each trial has its own training and test part.
+        Whether the trials of a run of the protocol share one training and test part (fixed), or
+        each has its own.
     order : str
         Of the coordinates in a pass.
     iterate : str
@@ -124,38 +126,6 @@ class NoiseVariant(Section):
     optimum: Optimum = "exact"
 
 
-class Table3Replicates(Section):
-    """Replications of the printed protocol.
-
-    Attributes
-    ----------
-    pilot : int
-        How many of the first start from the whole grid of configurations.
-    audit : int
-        How many of the last start from the whole grid again.
-    keep : float
-        A configuration is left out between them if its error in the pilot exceeds this multiple of
-        the smallest, and given up in the pilot if it exceeds twice that.
-    variants : dict
-        With one called 'chosen'.
-    """
-
-    replications: Annotated[int, Field(ge=2, le=10_000)]
-    pilot: Annotated[int, Field(ge=1)]
-    audit: Annotated[int, Field(ge=0)]
-    keep: Annotated[float, Field(ge=1, le=1e10)]
-    variants: dict[Name, NoiseVariant]
-
-    @model_validator(mode="after")
-    def _pilot_and_audit_fit(self) -> Table3Replicates:
-        if self.pilot + self.audit > self.replications:
-            got = f"{self.pilot} + {self.audit} > {self.replications}"
-            raise ValueError(f"expected pilot + audit <= replications, got {got}")
-        if self.variants.get(CHOSEN) != NoiseVariant():
-            raise ValueError(f"expected a variant {CHOSEN!r} without changes")
-        return self
-
-
 class ChoiceVariant(Section):
     """Changes of the open choices or of the configurations."""
 
@@ -179,6 +149,68 @@ class ChoiceVariant(Section):
         if value is None:
             raise ValueError("expected a value, or to be left out where nothing changes, got null")
         return value
+
+
+class Combinations(Section):
+    """Values of some open choices, each of which is combined with each of the others."""
+
+    features: Distinct[Scaling] | None = None
+    target: Distinct[Scaling] | None = None
+    split: Distinct[Split] | None = None
+    penalty_scale: Distinct[Positive] | None = None
+    clips: Distinct[SearchGrid] | None = None
+
+    def variants(self) -> list[ChoiceVariant]:
+        """Every combination."""
+        given = {name: values for name, values in self if values is not None}
+        return [
+            ChoiceVariant(**dict(zip(given, one, strict=True))) for one in product(*given.values())
+        ]
+
+
+class Table3Replicates(Section):
+    """Replications of the printed protocol.
+
+    Attributes
+    ----------
+    variant_replications : int
+        How many of them, at most, are made of the variants other than 'chosen'.
+    few : int
+        How many, at most, are made of a combination, unless the two rows differ in distribution in
+        one of them and as chosen.
+    pilot : int
+        How many of the first start from the whole grid of configurations.
+    audit : int
+        How many of the last start from the whole grid again.
+    keep : float
+        A configuration is left out between them if its error in the pilot exceeds this multiple of
+        the smallest, and given up in the pilot if it exceeds twice that.
+    variants : dict
+        With one called 'chosen'.
+    combinations : tuple
+        Of open choices, which together give the range of what the paper leaves open.
+    """
+
+    replications: Annotated[int, Field(ge=2, le=10_000)]
+    variant_replications: Annotated[int, Field(ge=2, le=10_000)]
+    few: Annotated[int, Field(ge=2, le=10_000)]
+    pilot: Annotated[int, Field(ge=1)]
+    audit: Annotated[int, Field(ge=0)]
+    keep: Annotated[float, Field(ge=1, le=1e10)]
+    variants: dict[Name, NoiseVariant]
+    combinations: Annotated[tuple[Combinations, ...], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _counts_fit(self) -> Table3Replicates:
+        if self.pilot + self.audit > self.replications:
+            got = f"{self.pilot} + {self.audit} > {self.replications}"
+            raise ValueError(f"expected pilot + audit <= replications, got {got}")
+        if self.variant_replications < self.pilot:
+            got = f"{self.variant_replications} < {self.pilot}"
+            raise ValueError(f"expected variant_replications >= pilot, got {got}")
+        if self.variants.get(CHOSEN) != NoiseVariant():
+            raise ValueError(f"expected a variant {CHOSEN!r} without changes")
+        return self
 
 
 class Table3Ablation(Section):
@@ -205,19 +237,67 @@ def check_together(table: Table3, replicates: Table3Replicates, ablation: Table3
     tried = {passes for one in replicates.variants.values() for passes in one.passes or ()}
     more = table.model_copy(update={"passes": (*table.passes, *tried)})
     _few_enough(more.runs(table.trials * replicates.replications))
-    changed = [varied(table, ablation, one) for one in ablation.variants.values()]
-    for one in changed:
-        together = one.model_copy(update={"passes": all_passes(changed)})
+    for several in replicates.combinations or ():
+        for combination in several.variants():
+            _few_enough(changed(table, combination).runs(table.trials * replicates.replications))
+    taken = {name for task in table.tasks for name in combined(table, replicates, task)}
+    if both := sorted(taken & set(replicates.variants)):
+        raise ValueError(f"expected variants with other names than combinations, got {both}")
+    ablated = [varied(table, ablation, one) for one in ablation.variants.values()]
+    for one in ablated:
+        together = one.model_copy(update={"passes": all_passes(ablated)})
         _few_enough(together.runs(ablation.trials))
 
 
-def varied(table: Table3, ablation: Table3Ablation, variant: ChoiceVariant) -> Table3:
-    """Return the settings of Table III under one variant of the ablation."""
+def changed(table: Table3, variant: ChoiceVariant) -> Table3:
+    """Return the settings of Table III under one variant of what the paper leaves open."""
     changes = {name: value for name, value in variant if value is not None}
     choices = {name: changes.pop(name) for name in OpenChoices.model_fields if name in changes}
-    shared = {"steps": ablation.steps, "clips": ablation.clips, "mechanisms": ablation.mechanisms}
     setting = table.setting.model_copy(update=choices)
-    return table.model_copy(update={**shared, **changes, "setting": setting})
+    return table.model_copy(update={**changes, "setting": setting})
+
+
+def varied(table: Table3, ablation: Table3Ablation, variant: ChoiceVariant) -> Table3:
+    """Return the settings of Table III under one variant of the ablation, on its grid."""
+    shared = {"steps": ablation.steps, "clips": ablation.clips, "mechanisms": ablation.mechanisms}
+    return changed(table.model_copy(update=shared), variant)
+
+
+def where_it_matters(table: Table3, dataset: str) -> Table3:
+    """Return the settings with choices that do not concern a data set at their defaults."""
+    same: dict[str, str] = {}
+    if table.tasks[dataset].loss == "logistic":
+        same["target"] = "raw"
+    if dataset != "wine-quality":
+        same["wine_task"] = "colour"
+    if dataset != "california":
+        same["california_features"] = "ratios"
+    return table.model_copy(update={"setting": table.setting.model_copy(update=same)})
+
+
+def combined(table: Table3, replicates: Table3Replicates, dataset: str) -> dict[str, Table3]:
+    """Return the settings of Table III under every combination of open choices, by its name.
+
+    The name tells what differs from the settings themselves. Combinations that come to the same on
+    the data set stand there once, those that change nothing not at all.
+    """
+    own = where_it_matters(table, dataset)
+    found: dict[str, Table3] = {}
+    for several in replicates.combinations or ():
+        for variant in several.variants():
+            one = where_it_matters(changed(table, variant), dataset)
+            words = [
+                f"{name.replace('_', '-')}-{value:g}"
+                if isinstance(value, float)
+                else f"{name.replace('_', '-')}-{value}"
+                for name, value in one.setting
+                if value != getattr(own.setting, name)
+            ]
+            if one.clips != own.clips:
+                words.append(f"clips-{one.clips.count}")
+            if words:
+                found.setdefault("+".join(words), one)
+    return found
 
 
 def all_passes(several: Iterable[Table3]) -> tuple[int, ...]:

@@ -30,8 +30,8 @@ DENSITIES = (
     ),
     Item(
         id="densities",
-        caption="Flipped Huber densities (the slides' figure; parameters as in Figure 1 of the "
-        "paper).",
+        caption="Flipped Huber densities: Figure 1 of flipped-huber-2023 once more, from the same "
+        "function and settings, since the slides show it too.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.densities.densities",
             settings=("densities",),
@@ -41,7 +41,8 @@ DENSITIES = (
     Item(
         id="normalised-fisher-information",
         caption="Normalised Fisher information of the flipped Huber distribution, from 1 "
-        "(Gaussian) to 2 (Laplace).",
+        "(Gaussian) to 2 (Laplace): Figure 2 of flipped-huber-2023 once more, from the same "
+        "function and settings.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.densities.fisher_information",
             settings=("normalised_fisher_information",),
@@ -77,20 +78,23 @@ VARIANCES = (
     Item(
         id="variances",
         caption="The minimum variance of four mechanisms in one dimension at delta = 1e-6, and "
-        "how far each is above the smallest. Open circles are printed numbers.",
+        "how far each is above the smallest of them, which runs along the lower edge: Figure 3a of "
+        "flipped-huber-2023 without its Laplace and staircase noise. Curves 'in the search box' "
+        "(squares) take alpha or theta from 0.02 to 150 and gamma from 0.02 to 50; the others are "
+        "unrestricted. The slides print no variances.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.scalar_variances",
             settings=("variances",),
         ),
         figure=Figure(
             function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.figure_3a",
-            printed=("variances",),
         ),
     ),
     Item(
         id="illustrative-values",
-        caption="The best (alpha, gamma) at delta = 1e-6: exactly (dots with their values) and by "
-        "the paper's grid (circles), which can lie far off at nearly the same variance.",
+        caption="The best alpha (left) and gamma (right) at delta = 1e-6: exactly (dots with their "
+        "values) and by the paper's grid (open circles), which can lie far off at nearly the same "
+        "variance.",
         table=Table(
             function="dpnoise_papers.flipped_huber_slides.tables.illustrative_values.illustrative_values",
             settings=("illustrative_values",),
@@ -102,7 +106,8 @@ VARIANCES = (
     Item(
         id="ratio-laplace",
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
-        "in decibels.",
+        "in decibels: Figure 3b of flipped-huber-2023 once more, from the same function and "
+        "settings.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
             settings=("ratio_laplace",),
@@ -114,7 +119,7 @@ VARIANCES = (
     Item(
         id="ratio-staircase",
         caption="Variance of flipped Huber noise over that of the epsilon-DP staircase, in "
-        "decibels.",
+        "decibels: Figure 3c of flipped-huber-2023 once more, from the same function and settings.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
             settings=("ratio_staircase",),
@@ -126,7 +131,10 @@ VARIANCES = (
     Item(
         id="variances-20d",
         caption="Twenty dimensions at delta = 1e-6: variance per coordinate (top), decibels below "
-        "the exact Gaussian (middle) and per cent above the best (bottom).",
+        "the exact Gaussian (middle) and per cent above the best of those drawn (bottom; the best "
+        "runs along the lower edge). Curves 'in the search box' take alpha or theta from 0.02 to "
+        "150 and gamma from 0.02 to 50, and end where none of them is private; decibels are "
+        "spread near 0.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
             settings=("variances_20d",),
@@ -138,8 +146,9 @@ VARIANCES = (
     Item(
         id="curves-kd",
         caption="The minimum variance of each mechanism in 2, 10 and 50 dimensions: variance per "
-        "coordinate (top), decibels below the exact Gaussian (middle) and per cent above the best "
-        "(bottom).",
+        "coordinate (top), decibels below the exact Gaussian (middle) and per cent above the best of "
+        "those drawn (bottom). The best runs along the lower edge: in 50 dimensions the Gaussian "
+        "and flipped Huber noise, which are one there but for 0.001 %.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
             settings=("curves_kd",),

@@ -103,7 +103,8 @@ DESCENT = (
         id="descent-orders",
         caption="Error after the last pass for documented and random orders of the columns, "
         "sorted by SPR's. The paper does not print its order; on raw features it moves the "
-        "error of every scheme. Lines are the printed numbers of Figures 5 and 6.",
+        "error of every scheme. Bars, 99 % intervals, may be cut at the lower edge. Lines are the "
+        "printed numbers of Figures 5 and 6.",
         table=Table(
             function="dpnoise_papers.parts.together",
             parts="improved_descent.tasks",

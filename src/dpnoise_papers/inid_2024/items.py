@@ -61,6 +61,20 @@ PAPER = Paper(
             figure=Figure(function="dpnoise_papers.inid_2024.figures.curves.dispersion"),
         ),
         Item(
+            id="dispersion-orders",
+            table=Table(
+                function="dpnoise_papers.inid_2024.tables.profile_orders.dispersion_orders",
+                settings=("figure_2",),
+            ),
+        ),
+        Item(
+            id="profile-steps",
+            table=Table(
+                function="dpnoise_papers.inid_2024.tables.profile_orders.profile_steps",
+                settings=("figure_2",),
+            ),
+        ),
+        Item(
             id="figure-3a",
             caption="Mean squared error of epsilon-DP Laplace noise for K = 20 coordinates against "
             "epsilon, for profiles of one l1 norm. Optimal noise (orange) gains no more over "
@@ -125,7 +139,7 @@ PAPER = Paper(
             caption="Table II over a range of epsilon: mean absolute error times epsilon for two "
             "coordinates of sensitivities 0.85 and 0.15. What lowers the error is to use both "
             "sensitivities, not to add independent noise: a staircase in the norm of the box of "
-            "neighbours has the lowest error throughout, and beyond epsilon = 3.2 even the "
+            "neighbours (abs(d_i) <= lambda_i for both coordinates) has the lowest error throughout, and beyond epsilon = 3.2 even the "
             "staircase that is told their sum alone beats i.n.i.d. Laplace noise. Circles are the "
             "numbers of Table II.",
             table=Table(function=_PLANE, settings=("table_2_curves",)),
@@ -170,7 +184,7 @@ PAPER = Paper(
         ),
         Item(
             id="theorem-7",
-            caption="Error of optimal over that of i.i.d. noise against nu, the mean sensitivity "
+            caption="Mean squared error of optimal over that of i.i.d. noise against nu, the mean sensitivity "
             "over the largest. Theorem 7 says O(nu^2) (dashed). The ratio lies between nu and 1 "
             "(grey) for every profile: sensitivities that are equal or absent reach nu, one large "
             "and many small ones come near 1.",
@@ -188,14 +202,20 @@ PAPER = Paper(
             ),
         ),
         Item(
+            id="higher-accuracy",
+            table=Table(
+                function="dpnoise_papers.inid_2024.theory.accuracy.higher_accuracy",
+                settings=("theory",),
+            ),
+        ),
+        Item(
             id="table-3",
             caption="Private principal components (Table III): subspace recovery error of each "
             "variant of the mechanism; grey bars are what the paper prints. The printed Gaussian "
             "i.n.i.d. errors are near those of the variant without clipping, which is not private "
             "(crosses), and of the noise that is private without it. The printed Laplace errors "
-            "are out of reach of epsilon-DP Laplace noise. Below: errors of the private "
-            "mechanisms against epsilon, and all errors against the noise, on which they depend "
-            "alone.",
+            "are out of reach of epsilon-DP Laplace noise. Below: the errors depend on the noise "
+            "alone. Open circles are the printed errors at the noise that would give them.",
             table=Table(
                 function="dpnoise_papers.inid_2024.tables.pca_models.dp_pca_over_models",
                 settings=("table_3",),
@@ -254,14 +274,14 @@ PAPER = Paper(
         ),
         Item(
             id="table-4-laplace",
-            caption="Left: the noise that each cell of Table IV needs in one step, beside the "
-            "gradient of norm 1 that it should show; Laplace noise with delta = 0 exceeds every "
-            "clipped gradient. Right: Laplace noise by what may have been run, over the gradient "
-            "and in units of Gaussian noise at the same epsilon; markers for a gradient of entries "
-            "of one size, lines for gradients of every shape. The band is what the printed "
-            "accuracies of i.i.d. noise leave, hollow markers disagree with those of their scheme "
-            "for every shape, if accuracies that differ by more than the Gaussian rows break "
-            "their own order are ordered by noise.",
+            caption="Left: l2 norm of the noise that each cell of Table IV needs in one step, over that "
+            "of the largest gradient that clipping leaves (dashed line: as large). Laplace noise "
+            "with delta = 0 is larger than every clipped gradient. Right: Laplace noise by what may "
+            "have been run, over a gradient of entries of one size and in units of Gaussian noise "
+            "of the same epsilon (blue line). Markers are the schemes. Hollow markers disagree with "
+            "the printed accuracies of their scheme for gradients of every shape, provided that of "
+            "two printed accuracies the lower one had more noise, unless they differ by no more "
+            "than the Gaussian rows break this order themselves.",
             table=Table(
                 function="dpnoise_papers.inid_2024.table_4.laplace.table_4_laplace",
                 settings=("table_4",),

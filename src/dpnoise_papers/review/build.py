@@ -6,14 +6,14 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.claims.judge import LEGEND, bands
+from dpnoise_papers.claims.judge import CORRECTED, LEGEND, bands
 from dpnoise_papers.claims.published import KINDS
 from dpnoise_papers.claims.references import render
 from dpnoise_papers.data.registry import attributions
 from dpnoise_papers.review.bar import bar
 from dpnoise_papers.review.choices import choices_for
 from dpnoise_papers.review.evidence import evidence
-from dpnoise_papers.review.labels import group_of, item_label
+from dpnoise_papers.review.labels import group_of, item_label, order_of
 from dpnoise_papers.review.making import making
 from dpnoise_papers.review.model import (
     CauseView,
@@ -28,7 +28,7 @@ from dpnoise_papers.review.pictures import pictures
 from dpnoise_papers.review.prose import html, inline
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Container, Hashable, Mapping, Sequence
 
     import pandas as pd
 
@@ -103,7 +103,9 @@ def build(
         ),
         findings=tuple(_finding(finding, tables, labels) for finding in findings),
         causes=tuple(_cause(cause, claims, tables, labels) for cause in published.causes),
-        verdicts=LEGEND,
+        verdicts={
+            word: told for word, told in LEGEND.items() if any(c.verdict == word for c in claims)
+        },
         kinds=KINDS,
         notes=tuple(notes),
         credits=tuple(attributions()),
@@ -132,7 +134,7 @@ def _claim(
     """One claim beside its row of the verdicts."""
     told = {str(name): str(value) for name, value in row.items()}
     percent = told["printed"].endswith("%")
-    misprint = told["verdict"] == "misprint"
+    misprint = told["verdict"] in CORRECTED.values()
     corrected = claim.corrected.text if claim.corrected else claim.corrected_statement
     return ClaimView(
         id=claim.id,
@@ -140,12 +142,14 @@ def _claim(
         item=f"{claim.paper}/{claim.item}",
         item_label=item_label(claim.item),
         kind=claim.kind,
-        where=claim.where,
+        where=claim.place,
+        quote=claim.quote,
         statement=claim.statement,
         printed=told["printed"],
         ours=told["ours"],
         error=_number(float(told["uncertainty"]), percent=percent) if told["uncertainty"] else "",
         allowed=_allowed(band, percent=percent, order=claim.printed is None) if band else "",
+        soft=told["soft"] == "yes",
         corrected=corrected if misprint else "",
         verdict=told["verdict"],
         why=told["why"],
@@ -168,17 +172,19 @@ def _bar_words(claim: Claim, told: Mapping[str, str], band: Band) -> str:
 def _allowed(band: Band, *, percent: bool, order: bool = False) -> str:
     """Words of the interval in which a value, of an order the difference, is reproduced."""
     low, high = band.allowed
+    digits = next(n for n in (*range(5, 15), 15) if n == 15 or f"{low:.{n}g}" != f"{high:.{n}g}")
     if order:
         return f"difference {_allowed(band, percent=percent)}"
     if math.isinf(low):
         return f"up to {_number(high, percent=percent)}"
     if math.isinf(high):
         return f"from {_number(low, percent=percent)}"
-    return f"{_number(low, percent=percent)} to {_number(high, percent=percent)}"
+    ends = (_number(end, percent=percent, digits=digits + 1) for end in (low, high))
+    return " to ".join(ends)
 
 
-def _number(value: float, *, percent: bool) -> str:
-    return f"{100 * value:.5g}%" if percent else f"{value:.5g}"
+def _number(value: float, *, percent: bool, digits: int = 5) -> str:
+    return f"{100 * value:.{digits}g}%" if percent else f"{value:.{digits}g}"
 
 
 def _counts(claims: Sequence[ClaimView]) -> Counts:
@@ -214,7 +220,7 @@ def _item(
         group=group_of(name, judged=bool(claims)),
         caption=item.caption if item else "",
         picture=shown.get(key),
-        figure_of=key if key in shown else _figure_of(key, claims, declared, makers),
+        figure_of=key if key in shown else _figure_of(key, claims, declared, makers, shown),
         made_by="" if made_by == key else made_by,
         pages=tuple(pages),
         claims=tuple(sorted(claims, key=lambda claim: list(KINDS).index(claim.kind))),
@@ -234,11 +240,12 @@ def _figure_of(
     claims: Sequence[ClaimView],
     declared: Mapping[str, tuple[Paper, Item]],
     makers: Mapping[str, str],
+    shown: Container[str],
 ) -> str:
-    """Item whose figure is drawn from the tables of some claims, or bears the name of theirs."""
+    """Item whose figure stands beside claims: it bears their name or is drawn from their table."""
     panels = [f"{key}{letter}" for letter in "abcd"]
     for name in [*panels, *(makers.get(claim.table, "") for claim in claims)]:
-        if name in declared and declared[name][1].figure:
+        if name in declared and declared[name][1].figure and name in shown:
             return name
     return ""
 
@@ -246,6 +253,7 @@ def _figure_of(
 def _paper(paper: str, items: Mapping[str, ItemView], own: Sequence[ClaimView]) -> PaperView:
     """One paper with its items by group."""
     mine = [item for item in items.values() if item.paper == paper]
+    mine.sort(key=lambda item: order_of(item.key.partition("/")[2]))
     groups = [(name, tuple(item for item in mine if item.group == name)) for name in GROUPS]
     return PaperView(
         id=paper,

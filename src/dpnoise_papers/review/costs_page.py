@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpnoise_papers.config import places
 from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.making import Folders, making
-from dpnoise_papers.run.settings import places
 
 if TYPE_CHECKING:
     from dpnoise_papers.item import Paper

@@ -48,6 +48,7 @@ def evidence(
     if claim.result not in tables:
         return None
     table = tables[claim.result]
+    claim = claim.within(table.columns)
     try:
         first = rows_of(table, claim.select, claim.result)
     except NotRunError:

@@ -8,6 +8,8 @@ _NUMBERED = re.compile(
     r"(table|figure|equation|theorem|lemma|remark|corollary|proposition|algorithm|section|appendix)"
     r"-((?:\d+[a-d]?|[ivx]+|[a-f])(?![a-z])(?:-(?:\d+|[a-f])(?![a-z]))*)(?:-(.+))?"
 )
+_KINDS = ("table", "figure", "algorithm", "section", "equation", "lemma", "theorem", "corollary",
+          "proposition", "remark", "appendix")  # fmt: skip
 _ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 _WRITTEN = {name: name.upper() for name in ("dp", "pca", "cd", "spr", "1d", "20d", "kd")}
 _WRITTEN |= {
@@ -31,6 +33,18 @@ def item_label(item: str) -> str:
         number = number.upper().replace("-", joint)
     name = f"{kind.capitalize()} {number}"
     return f"{name}, {_words(rest, sentence=False)}" if rest else name
+
+
+def order_of(item: str) -> tuple[int, int, str]:
+    """Key that sorts items as a paper prints them, by kind, then number; others stay last."""
+    match = _NUMBERED.fullmatch(item)
+    if not match:
+        return len(_KINDS), 0, ""
+    number = match[2].partition("-")[0]
+    digits = re.match(r"\d+", number)
+    roman = number.upper()
+    value = int(digits[0]) if digits else _ROMAN.index(roman) if roman in _ROMAN else 0
+    return _KINDS.index(match[1]), value, item
 
 
 def group_of(item: str, *, judged: bool) -> str:

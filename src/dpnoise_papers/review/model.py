@@ -27,7 +27,8 @@ class ClaimView:
     """One claim: what is printed where, ours, the verdict and what it rests on.
 
     `item` is its item as 'paper/item', `error` our standard error, `allowed` where a value would be
-    reproduced, `corrected` what should have been printed, of a misprint.
+    reproduced, `soft` that this is wide for what is printed, `corrected` what should have been
+    printed, where a correction holds.
     """
 
     id: str
@@ -36,11 +37,13 @@ class ClaimView:
     item_label: str
     kind: str
     where: str
+    quote: str
     statement: str
     printed: str
     ours: str
     error: str
     allowed: str
+    soft: bool
     corrected: str
     verdict: str
     why: str

@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dpnoise_papers.claims.judge import SIGNS
 from dpnoise_papers.review.prose import inline
 
 if TYPE_CHECKING:
     from dpnoise_papers.review.evidence import Evidence
     from dpnoise_papers.review.model import Page
-
-SIGNS = {
-    "reproduced": "✓",
-    "ordering reproduced": "≈",
-    "misprint": "✎",
-    "undecided": "?",
-    "differs": "✗",
-    "not run": "○",
-}
 
 
 def render(page: Page) -> str:
@@ -31,7 +23,7 @@ def render(page: Page) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"prose": inline, "seconds": _seconds, "bytes": _bytes}
+    environment.filters |= {"prose": inline, "slug": _slug, "seconds": _seconds, "bytes": _bytes}
     environment.globals |= {"signs": SIGNS, "evidence_rows": _rows}
     loader = environment.loader
     assert loader  # noqa: S101 - just given
@@ -60,3 +52,8 @@ def _seconds(value: float) -> str:
 def _bytes(value: int) -> str:
     """File size as people say it."""
     return f"{value / 1e6:.1f} MB" if value >= 1e6 else f"{max(1, round(value / 1e3))} kB"
+
+
+def _slug(words: str) -> str:
+    """Words as a class of the style sheet: those before a comma, joined by hyphens."""
+    return words.partition(",")[0].replace(" ", "-")

@@ -27,6 +27,12 @@ class Stamp(NamedTuple):
     settings: list[tuple[str, str, str]] | None
     packages: list[tuple[str, str]]
 
+    @property
+    def commit(self) -> str:
+        """Revision of the sources in words, or nothing if it is not known."""
+        told = dict(self.facts).get("revision", UNKNOWN)
+        return "" if told == UNKNOWN else told
+
 
 def read_provenance(path: Path) -> dict[str, Any]:
     """Content of `results/provenance.json`, empty if there is none.

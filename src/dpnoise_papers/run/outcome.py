@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise_papers.claims.findings import different_verdicts, read_texts
-from dpnoise_papers.claims.judge import DIFFERS, LEGEND, MISPRINT
+from dpnoise_papers.claims.judge import DIFFERS, LEGEND, MISPRINT, NOT_RUN, REPRODUCED
+from dpnoise_papers.claims.published import FORMS
+from dpnoise_papers.claims.report import findings
 from dpnoise_papers.data.copies import SHIPPED
 
 if TYPE_CHECKING:
@@ -55,9 +57,15 @@ def outcome(
         if reason.startswith(f"{SHIPPED}, ")
     })  # fmt: skip
     lines = [f"refused: {reason} (`git checkout data/shipped` restores it)" for reason in refused]
-    counts = verdicts["verdict"][verdicts["kind"] == "printed"].value_counts()
+    own = verdicts[verdicts["kind"] == "printed"]
+    counts = own["verdict"].value_counts()
     told = [f"{counts[word]} {_PLURAL.get(word, word)}" for word in LEGEND if word in counts]
-    parts = [f"{counts.sum()} printed: {', '.join(told)}"]
+    if REPRODUCED in counts:
+        forms = own["form"][own["verdict"] == REPRODUCED].value_counts()
+        told[0] += f" ({', '.join(f'{forms[form]} {form}s' for form in FORMS if form in forms)})"
+    empty = list(own["id"][(own["verdict"] == NOT_RUN) & (own["optional"] == "no")])
+    lines += [f"no value to judge: {', '.join(empty)}"] if empty else []
+    parts = [f"{len(own)} assertions printed: {', '.join(told)}; errors found: {findings(own)}"]
     if provenance.get("settings_changed"):
         parts.append(
             "settings are not the papers', so that nothing is compared with the recorded run"
@@ -67,7 +75,8 @@ def outcome(
     else:
         different = different_verdicts(read_texts(snapshot / "verdicts.csv"), verdicts)
         lines += [f"{name}: {now}, recorded {said}" for name, (said, now) in different.items()]
-        words = f"{len(different)} verdicts differ from the recorded run"
+        differ = "verdict differs" if len(different) == 1 else "verdicts differ"
+        words = f"{len(different)} {differ} from the recorded run"
         if different:
             named = [*list(different)[:_NAMED], *(["..."] if len(different) > _NAMED else [])]
             why = _reason(provenance, _json(snapshot / RUN), statuses)

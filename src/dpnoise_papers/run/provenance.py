@@ -1,12 +1,12 @@
 """Provenance of a run: from which code, settings and data, on which machine, each file was made.
 
-`results/provenance.json` holds it, in one file for the whole run. Date and machine stand there and
+`results/provenance.json` holds it, in one file for the whole run, with the record of each job
+(`dpnoise_papers.making.records`). Date and machine stand there and
 nowhere else, so that all other results stay byte-identical between runs.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import re
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpnoise._version import __version__
 from dpnoise_papers.config import settings_digest
 from dpnoise_papers.item import PART
+from dpnoise_papers.making.records import file_digest, read_record
 from dpnoise_papers.steps import steps
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def run_stamp() -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": {
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-            "cpu": _cpu(),
+            "cpu": processor(),
             "cores": os.cpu_count(),
             "python": platform.python_version(),
         },
@@ -125,16 +126,42 @@ def run_stamp() -> dict[str, Any]:
     }
 
 
-def files_made(paths: Iterable[str], about: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Digest (sha256) of each file beside what is told about it, by path."""
-    pairs = zip(map(Path, paths), about, strict=True)
-    return {
-        str(path): {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), **one}
-        for path, one in pairs
-    }
+def files_made(
+    paths: Iterable[str],
+    about: Iterable[Mapping[str, Any]],
+    stems: Iterable[str],
+    folder: str | os.PathLike[str],
+    also: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Digest (sha256) of each file beside what is told about it, by path, and records of the jobs.
+
+    `stems` are those of the files' jobs, whose records lie in a folder; those of `also` are kept
+    besides. ValueError names every file
+    that is not what its job wrote, or that was made from other files than there are now.
+    """
+    files: dict[str, Any] = {}
+    stems = list(stems)
+    jobs = {stem: read_record(Path(folder) / f"{stem}.json") for stem in sorted({*stems, *also})}
+    wrong = []
+    for path, one, stem in zip(paths, about, stems, strict=True):
+        job, digest = jobs[stem], file_digest(path)
+        if job is None or job.outputs.get(path) != digest:
+            wrong.append(f"{path} is not what its job wrote")
+        files[path] = {"sha256": digest, "job": stem, **one}
+    for stem, job in jobs.items():
+        read = job.inputs if job else {}
+        wrong += [
+            f"{stem} was made from another {path}"
+            for path, digest in read.items()
+            if files.get(path, {"sha256": digest})["sha256"] != digest
+        ]
+    if wrong:
+        what = f"{len(wrong)} result(s) changed while the run went on"
+        raise ValueError(f"provenance: {what}: {'; '.join(wrong)}. Run again: they are made anew")
+    return {"files": files, "jobs": {stem: job._asdict() for stem, job in jobs.items() if job}}
 
 
-def _cpu() -> str:
+def processor() -> str:
     """Model of the processor, or what is known of it."""
     try:
         found = re.search(r"(?m)^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text())

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpnoise_papers.config import ConfigError, load
+from dpnoise_papers.config import ConfigError, load, places
+from dpnoise_papers.strict_yaml import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,14 +42,6 @@ def load_run(
     return run, changed
 
 
-def places(config: Any) -> dict[str, str]:  # noqa: ANN401
-    """Folders of results, figures, logs and benchmarks of a run."""
-    base = f"{config.folder}/" if config.folder else ""
-    own = {kind: f"{base}{kind}" for kind in ("results", "figures", "logs")}
-    own["benchmarks"] = f"{own['logs']}/benchmarks"
-    return own | config.pathvars.model_dump(exclude_none=True)
-
-
 def settings_changed(config: Section, paper: Section) -> list[dict[str, Any]]:
     """Settings that differ from the papers': 'setting', its value in 'paper' and in 'run'.
 
@@ -78,7 +71,9 @@ def _leaves(value: Any, names: tuple[str, ...]) -> Iterable[tuple[str, Any]]:  #
 
 def _own_folder_wanted(changed: Sequence[Mapping[str, Any]]) -> str:
     """Message on settings that would change the papers' results."""
-    lines = [f"  - {one['setting']}: {one['run']} instead of {one['paper']}" for one in changed]
+    lines = [
+        f"  - {one['setting']}: {cut(one['run'])} instead of {cut(one['paper'])}" for one in changed
+    ]
     if len(lines) > _SHOWN:
         lines[_SHOWN:] = [f"  - and {len(lines) - _SHOWN} more"]
     head = (

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 _REASONS = {
     "theory.csv": "a statement at random parameters, checked in the table by quadrature or search",
+    "orders.csv": "the largest ratio over random parameters of two bounds and a stated order",
     "dp-pca-attack.csv": "counts of a seeded attack",
     "descent-orders-spread.csv": "medians of seeded training runs over orders of columns",
     "table-3-replicates.csv": "quantiles of seeded training runs",

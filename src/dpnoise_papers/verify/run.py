@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
-from dpnoise_papers.config import load
+from dpnoise_papers.config import load, places
 from dpnoise_papers.item import PART
 from dpnoise_papers.papers import papers
-from dpnoise_papers.run.settings import places
 from dpnoise_papers.seeds import generator
 from dpnoise_papers.verify.model import Answer, NoPathError, Row
 from dpnoise_papers.verify.paths import SLOW, all_paths
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from dpnoise_papers.claims.model import Claim
 
+LIMIT = 200.0  # seconds
 ROWS = 2  # of one selection, beside the deciding one
 _WITH = {
     "balle-wang-2018/algorithm-1-sizes.csv": ("balle-wang-2018/algorithm-1.csv",),
@@ -56,7 +56,10 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """Outcome of a verification."""
+    """Outcome of a verification.
+
+    `turn` is the slow table whose cells came first, by rotation, or nothing if none was drawn.
+    """
 
     seed: int
     claims: int
@@ -65,6 +68,7 @@ class Report:
     checked: Mapping[Cell, Checked]
     without: Mapping[str, int]
     seconds: float
+    turn: str = ""
 
     @property
     def disagreements(self) -> list[Checked]:
@@ -76,10 +80,28 @@ class Report:
         """Cells without an answer."""
         return [one for one in self.checked.values() if one.answer is None]
 
+    @property
+    def recomputed(self) -> list[str]:
+        """Claims of which every drawn cell has an answer, and of which there is one."""
+        open_ = {one.cell for one in self.unchecked}
+        return [name for name, some in self.drawn.items() if some and not open_ & set(some)]
+
+    @property
+    def fails(self) -> bool:
+        """Whether a cell disagrees, or nothing was recomputed at all."""
+        return bool(self.disagreements) or not self.recomputed
+
+    def _reason(self, cells: Sequence[Cell]) -> str:
+        """Why cells of a claim have no answer."""
+        found = (self.checked[cell] for cell in cells)
+        return next((one.reason for one in found if not one.answer), "no cell")
+
     def lines(self) -> list[str]:
         """Report in words."""
         bad = {one.cell for one in self.disagreements}
-        agreeing = sum(not bad & set(some) for some in self.drawn.values())
+        wrong = [name for name, some in self.drawn.items() if bad & set(some)]
+        left = [name for name in self.drawn if name not in self.recomputed]
+        late = Counter(self._reason(self.drawn[name]) for name in left)
         share = self.covered / self.claims if self.claims else 0.0
         told = [
             (
@@ -96,7 +118,14 @@ class Report:
                     f"DISAGREES: {_place(one.cell)}: {one.value:.10g} in the table, "
                     f"{one.answer.value:.10g} recomputed"
                 )
-        told.append(f"{agreeing} of {len(self.drawn)} claims agree")
+        if self.turn:
+            told.append(f"slow tables take turns by the seed: this time {self.turn} came first")
+        agree = f"{', '.join(wrong)} DISAGREE" if wrong else "all agree" if self.recomputed else ""
+        words = f"{len(self.recomputed)} of {len(self.drawn)} claims recomputed"
+        told.append(f"{words}, {agree}" if agree else f"{words}: this run shows nothing")
+        if left:
+            reasons = "; ".join(f"{count} not ({why})" for why, count in late.items())
+            told[-1] += f"; {reasons}"
         return told
 
 
@@ -106,14 +135,16 @@ def verify(
     share: float = 0.1,
     seed: int,
     cores: int = 2,
-    limit: float = 200.0,
+    limit: float | None = None,
 ) -> Report:
     """Recompute a random `share` of the deterministic claims of a run.
 
     `files` are config files over config.yaml and `folder` the folder of the run, as for the
-    pipeline. What has not begun after `limit` seconds is left out, which the report says.
-    ValueError if there is no run.
+    pipeline. What has not begun after `limit` seconds (200, or without end for a share of 1) is
+    left out, which the report says. Tables whose cells take long come last but for one of them,
+    which the seed chooses in turn and which comes first. ValueError if there is no run.
     """
+    limit = (math.inf if share == 1.0 else LIMIT) if limit is None else limit
     began = time.monotonic()
     config = load("config.yaml", *files, overrides={"folder": folder} if folder else None)
     results = places(config)["results"]
@@ -125,18 +156,20 @@ def verify(
     known = deterministic(claims, tables)
     covered = [claim for claim in known if has_path(claim, paths)]
     rng = generator(seed, "verify")
-    count = min(len(covered), ceil(share * len(known)))
+    count = min(len(covered), math.ceil(share * len(known)))
     drawn = [covered[k] for k in sorted(rng.permutation(len(covered))[:count])]
     by_claim = {claim.id: cells(claim, tables[claim.result], rng, ROWS) for claim in drawn}
     wanted = list(dict.fromkeys(cell for some in by_claim.values() for cell in some))
     settings = _settings(config)
     given = _printed(claims)
-    wanted.sort(key=lambda cell: cell.result in SLOW)  # which time may not be enough for
+    slow = sorted({cell.result for cell in wanted} & SLOW)
+    turn = slow[seed % len(slow)] if slow else ""
+    wanted.sort(key=lambda cell: (cell.result != turn, cell.result in SLOW))
     jobs = [(cell, _row(cell, tables, settings, given)) for cell in wanted]
     checked = _all(jobs, cores, began + limit)
     without = Counter(why_not(claim) for claim in known if claim not in covered)
     spent = time.monotonic() - began
-    return Report(seed, len(known), len(covered), by_claim, checked, dict(without), spent)
+    return Report(seed, len(known), len(covered), by_claim, checked, dict(without), spent, turn)
 
 
 def _all(jobs: Sequence[tuple[Cell, Row]], cores: int, deadline: float) -> dict[Cell, Checked]:

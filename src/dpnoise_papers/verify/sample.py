@@ -66,7 +66,7 @@ def cells(
     Nothing where a selection has no row or one that failed.
     """
     found: dict[Cell, None] = {}
-    for select, column in sides(claim):
+    for select, column in sides(claim.within(table.columns)):
         try:
             rows = rows_of(table, select, claim.result)
         except NotRunError:

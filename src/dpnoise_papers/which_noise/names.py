@@ -22,6 +22,7 @@ CELLS = {
     "generalised gamma": "#B8C4D9",
     "K-norm of an ellipsoid": COLOURS["james-stein"],
     "generalised gamma of an ellipsoid": "#6E7A8A",
+    "correlated Gaussian": "#5BB5C9",
     "blocks": "#B5A58A",
 }
 SETS = {"all": "all K change by 1", "three": "at most 3 of K change by 1"}

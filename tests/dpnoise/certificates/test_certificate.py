@@ -13,6 +13,7 @@ from dpnoise import (
     Box,
     Certificate,
     CertificateError,
+    Counts,
     DiscreteGaussian,
     DiscreteLaplace,
     DiscreteStaircase,
@@ -33,11 +34,14 @@ from dpnoise import (
     verify,
 )
 from dpnoise.certificates.document import digest_of
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, KNorm, Staircase2D
+from dpnoise.sensitivity.round.spheroid import Spheroid
 
+TILTED = Ellipsoid([[1.0, 1.0], [0.5, -0.5]])
 PARTS = [
     (Gaussian(0.1), 0.3),
     (Gaussian(4.0), L2(1.0, of=3)),
@@ -55,6 +59,10 @@ PARTS = [
     (RadialNoise(L2(1.0, of=3), 1.5), L2(1.0, of=3)),
     (RadialNoise(Ellipsoid([1.0, 0.0, 2.0]), 1.5, 2.0), Ellipsoid([1.0, 0.0, 2.0])),
     (RadialNoise(Product(LInf(1.0, of=2), AtMost(1, of=2)), 1.0, 1.0, 9.0), LInf(0.5, of=4)),
+    (RadialNoise(TILTED, 2.0), TILTED),
+    (RadialNoise(Spheroid(1.5, 1.0, of=3), 0.5, 2.0), Spheroid(1.5, 1.0, of=3)),
+    (CorrelatedGaussian(TILTED, 4.0), LInf(1.0, of=2)),
+    (CorrelatedGaussian(Spheroid(1.0, 2.0, of=5), 4.0), Counts(2, of=5, relation="add-remove")),
     (NormStaircase(LInf(1.0, of=2), 3.0, 0.4), LInf(1.0, of=2)),
     (KNorm(math.inf, 2, 1.5), LInf(1.0, of=2)),
     (Staircase2D(1.0, 1.0, 0.4), L1(1.0, of=2)),

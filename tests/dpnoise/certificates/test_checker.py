@@ -33,8 +33,10 @@ from dpnoise import (
 )
 from dpnoise.certificates import checker
 from dpnoise.certificates.document import digest_of
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
+from dpnoise.sensitivity.round.spheroid import Spheroid
 
 SOURCE = Path(checker.__file__)
 
@@ -60,7 +62,7 @@ def width(interval):
 
 def test_it_is_one_short_file_on_the_standard_library():
     text = SOURCE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 430
+    assert len(text.splitlines()) <= 470
     parts = list(ast.walk(ast.parse(text)))
     names = {alias.name for node in parts if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in parts if isinstance(node, ast.ImportFrom)}
@@ -163,9 +165,21 @@ TIGHT = {
         0.5,
         "scale",
     ),
+    "correlated Gaussian": (
+        CorrelatedGaussian(Spheroid(2.0, 1.25, of=5), 4.0),
+        Counts(4, of=5, relation="add-remove"),
+        1.0,
+        "sigma",
+    ),
+    "correlated Gaussian in a plane": (
+        CorrelatedGaussian(Spheroid(0.0, 1.25, of=5), 4.0),
+        Counts(2, of=5, exactly=True, relation="replace-one"),
+        1.0,
+        "sigma",
+    ),
     "staircase in a norm": (NormStaircase(L2(1.0, of=3), 0.5, 0.4), L2(1.0, of=3), 0.5, "epsilon"),
 }
-PROFILES = Gaussian | Laplace | TruncatedLaplace
+PROFILES = Gaussian | Laplace | TruncatedLaplace | CorrelatedGaussian
 _SIZES = ("radius", "each")
 
 

@@ -1,5 +1,6 @@
 """Certificates of several Gaussian blocks against the exact quadratic form, for every set."""
 
+import json
 import math
 from fractions import Fraction
 
@@ -22,6 +23,8 @@ from dpnoise import (
     verify,
 )
 from dpnoise.certificates import checker
+from dpnoise.certificates.codec import plain as plain_set
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from exact_delta import extreme_points
@@ -166,3 +169,31 @@ def test_the_checker_refuses_blocks_that_leave_a_coordinate_or_take_one_twice():
     ):
         with pytest.raises(ValueError, match="expected"):
             checker.enclosure(noise, ball, Fraction(1))
+
+
+def test_correlated_blocks_are_exact_over_factors_and_bounded_elsewhere():
+    """Beside the product of two counts: coordinates of both in one block, for one set of all."""
+    ball = Product(*(Counts(2, of=2, relation="add-remove") for _ in range(2)))
+    part = CorrelatedGaussian(ball.blocks[0].smallest_ellipsoid, 2.0)
+    plain = IndependentNoise(Gaussian(1.0), np.array([3.0, 3.0]))
+    factors = BlockNoise(((np.arange(2), part), (np.arange(2, 4), plain)), 4)
+    delta = float(privacy_profile(Gaussian(1.0), math.sqrt(1.0 / 4.0 + 2.0 / 9.0), 1.0))
+    found = certify(factors, ball, 1.0)
+    assert float(found.lower) == pytest.approx(delta, rel=1e-9)
+    assert float(found.upper) == pytest.approx(delta, rel=1e-9)
+    assert verify(found).independent
+    whole = Counts(2, of=4, relation="add-remove")
+    two = BlockNoise(((np.arange(2), part), (np.arange(2, 4), part)), 4)
+    bounded = certify(two, whole, 1.0)  # each block has mu = 1/2, though not both at once
+    assert bounded.lower == 0
+    assert float(bounded.upper) == pytest.approx(
+        float(privacy_profile(Gaussian(1.0), math.sqrt(0.5), 1.0)), rel=1e-9
+    )
+    content = json.loads(found.to_json())["noise"]
+    twice = {**content, "blocks": [*content["blocks"], content["blocks"][0]]}
+    missing = {**content, "blocks": content["blocks"][:1]}
+    over = json.loads(json.dumps(content))
+    over["blocks"][1]["coordinates"] = [1, 2]
+    for wrong in (twice, missing, over):
+        with pytest.raises((ValueError, NotImplementedError), match=r"blocks|noise"):
+            checker.enclosure(wrong, plain_set(ball), Fraction(1))

@@ -70,6 +70,28 @@ def test_the_python_call_gives_the_same_noise():
     assert found.promise in done.stdout
 
 
+@pytest.mark.parametrize("command", ["best", "compare"])
+@pytest.mark.parametrize("more", ["", "--integer"])
+def test_one_family_as_in_python(command, more):
+    words = f"{command} --at-most 2 --of 3 --epsilon 1 --delta 1e-6 --relation add-remove {more}"
+    answer = data(f"{words} --family laplace")
+    ball = AtMost(2, of=3, relation="add-remove")
+    table = compare(ball, epsilon=1.0, delta=1e-6, family="laplace", integer=bool(more))
+    assert len(table) > 1
+    if command == "best":
+        assert (answer["name"], answer["variance"]) == (table[0].name, table[0].variance)
+    else:
+        assert [row["name"] for row in answer["mechanisms"]] == [row.name for row in table]
+    assert answer["request"]["family"] == "laplace"
+    assert data(words)["request"]["family"] is None
+
+
+def test_the_python_call_names_the_family():
+    words = "best --l2 2 --of 3 --epsilon 1 --delta 1e-6 --relation replace-one --family gaussian"
+    done = CliRunner().invoke(program, words.split())
+    assert "delta=1e-06, error='variance', family='gaussian')\n" in done.stdout
+
+
 def test_a_figure_is_written(tmp_path):
     path = tmp_path / "compare.svg"
     words = [*FIGURE.split(), str(path)]

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.cli import names
 from dpnoise.cli.program import program
+from dpnoise.mechanisms.registry import METHOD_FAMILIES
 from dpnoise.mechanisms.request import ERRORS
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.sensitivity.relation import RELATIONS
@@ -24,6 +25,12 @@ MISTAKES = [
     (f"{ONE} --epsilon 1e-6 --delta 1", ["did you mean --epsilon 1 --delta 1e-06?"]),
     (f"{ONE} --epsilon 1e-6 --delta 0.5", ["look swapped", "--epsilon 0.5 --delta 1e-06"]),
     (f"{ONE} --epsilon 1 --error varianc", ["'varianc'; did you mean 'variance'?"]),
+    (
+        f"{ONE} --epsilon -1 --error x --family KNorm",
+        ["epsilon: expected", "error: expected", "'KNorm'; did you mean 'k-norm'?"],
+    ),
+    ("compare --l2 1 --of 3 --epsilon 1 --family flipped_huber", ["did you mean 'flipped-huber'?"]),
+    (f"{ONE} --epsilon 1 --family gaussian", ["gaussian does not apply to this set and budget"]),
     (f"{ONE} --epsilon 1 --relation add_remove", ["did you mean 'add-remove'?"]),
     ("best --epsilon 1", ["expected one of --sensitivity S", "got none"]),
     ("best --sensitivity 1 --l2 1 --epsilon 1", ["got --sensitivity and --l2"]),
@@ -117,6 +124,7 @@ def test_epsilon_zero_beside_a_large_delta_is_no_mistake():
 def test_the_names_are_those_of_the_library():
     assert (*FAMILIES, *INTEGER_FAMILIES) == names.FAMILIES
     assert names.ERRORS == ERRORS
+    assert names.METHOD_FAMILIES == METHOD_FAMILIES
     assert tuple(RELATIONS) == names.RELATIONS
     for family in names.FAMILIES:
         found = names.suggestion(family.replace("-", "_").upper(), names.FAMILIES)

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product, as_sensitivity
+from dpnoise import L1, L2, AtMost, Box, Counts, LInf, Product, as_sensitivity
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.mechanisms.compare import best, compare
 from dpnoise.mechanisms.registry import METHOD_FAMILIES, METHODS
 
@@ -211,6 +212,9 @@ def test_text_rows_and_plot():
     axes = figure.subplots()
     table.plot(axes)
     assert [label.get_text() for label in axes.get_yticklabels()][::-1] == [r.name for r in table]
+    (legend,) = [one.get_text() for one in axes.get_legend().get_texts()]
+    assert legend == "root of the floor of the mean variance"
+    assert axes.lines[0].get_xdata()[0] ** 2 == pytest.approx(table.floor, rel=1e-12)
 
 
 def test_names_are_unique():
@@ -273,7 +277,11 @@ def everything():
     return {K: compare([1.0, 0.2][:K], epsilon=1.0, delta=1e-3) for K in (1, 2)}
 
 
-@pytest.mark.parametrize("family", [name for name in METHOD_FAMILIES if name != "blocks"])
+# Products, counts or ellipsoids; tests/dpnoise/test_front.py.
+ELSEWHERE = {"blocks", "correlated-gaussian", "histogram"}
+
+
+@pytest.mark.parametrize("family", [name for name in METHOD_FAMILIES if name not in ELSEWHERE])
 def test_one_family_is_what_the_table_has_of_it(family, everything):
     names = {method.name for method in METHODS if method.family == family}
     K = 1 if family == "subbotin" else 2  # of one coordinate only
@@ -286,6 +294,14 @@ def test_one_family_is_what_the_table_has_of_it(family, everything):
 def test_blocks_are_a_family():
     few = Product(LInf(1.0, of=3), LInf(0.01, of=3))
     assert best(few, epsilon=1.0, family="blocks").name == "blocks"
+
+
+def test_correlated_gaussian_noise_is_a_family():
+    asked = {"epsilon": 1.0, "delta": 1e-6}
+    counts = Counts(3, of=3, relation="add-remove")
+    found = best(counts, **asked, family="correlated-gaussian")
+    assert found == compare(counts, **asked, exhaustive=False)["correlated Gaussian"]
+    assert isinstance(found.noise, CorrelatedGaussian)
 
 
 def test_a_family_that_does_not_apply_or_exist_says_so():

@@ -22,7 +22,7 @@ def methods(ball, epsilon, delta, **options):
         (L1(1.0, 4), 0.0, [VOLUME]),
         (L2(1.0, 4), 0.0, ["radial staircase"]),
         (L2(1.0, 4), 1e-6, ["radial test"]),
-        (LInf(1.0, 12), 0.0, ["product test", VOLUME]),
+        (LInf(1.0, 12), 0.0, ["ball as large as a projection, radial staircase", VOLUME]),
         (
             AtMost(3, of=12),
             1e-6,

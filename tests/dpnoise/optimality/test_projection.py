@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpnoise import L1, L2, AtMost, Box, Counts, LInf, Product
+from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.optimality.projection import (
     CountProjection,
     Projection,
@@ -196,3 +197,23 @@ def test_products_with_a_plane_have_the_sum_of_their_blocks_alone():
     both = Product(plane, L2(1.0, 2))
     assert unconditional(both) is None
     assert Projection(np.ones(5), SCALAR).bound(both, 1.0, 0.0, np.ones(5)) == 0.0
+
+
+@pytest.mark.parametrize("axes", [(1.0, 3.0), (0.5, 1.0, 0.25), (1.0, 0.0, 2.0)])
+def test_an_ellipsoid_needs_the_sum_of_its_squared_axes(axes):
+    """V1 sum w_i a_i^2, and Gaussian noise sigma_1^2 / V1 times that; turned, V1 sum w_i M_ii."""
+    along, w = Ellipsoid(axes), np.arange(1.0, len(axes) + 1.0)
+    v1 = SCALAR.bound(1.0, 0.0)
+    bound = Projection(best_moments(along, w), SCALAR).bound(along, 1.0, 0.0, w)
+    assert bound == pytest.approx(v1 * float(np.sum(w * np.square(axes))), rel=1e-9)
+    if min(axes) == 0.0:
+        return
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(len(axes), len(axes))))[0]
+    tilted = Ellipsoid(np.array(axes)[:, None] * turn)
+    inner = unconditional(tilted)
+    bound = Projection(best_moments(inner, w), SCALAR).bound(tilted, 1.0, 0.0, w)
+    assert bound == pytest.approx(v1 * float(np.sum(w * tilted.diagonal)), rel=1e-9)
+    equal = np.ones(len(axes))
+    same = Projection(best_moments(unconditional(tilted), equal), SCALAR)
+    least = float(np.sum(CorrelatedGaussian(tilted, 1.0).var()))
+    assert same.bound(tilted, 1.0, 0.0, equal) == pytest.approx(v1 * least, rel=1e-9)

@@ -1,5 +1,6 @@
 """Floors from volume: the ball as large as the set, the rearrangement, what is refused."""
 
+import itertools
 import math
 from dataclasses import replace
 from itertools import pairwise
@@ -10,7 +11,13 @@ import pytest
 from dpnoise import L1, L2, AtMost, Box, LInf, Product, best, gaussian_sigma
 from dpnoise.optimality.floor import floor
 from dpnoise.optimality.radial_floor import radial_certificate, staircase_minimum
-from dpnoise.optimality.rearrangement import Rearrangement, ball_radius, rearrangements
+from dpnoise.optimality.rearrangement import (
+    Rearrangement,
+    ball_radius,
+    projected_cubes,
+    projected_radius,
+    rearrangements,
+)
 
 
 def falling(p):
@@ -118,21 +125,69 @@ def test_never_above_known_noise_for_random_sets_weights_and_budgets():
 
 
 @pytest.mark.parametrize(
-    ("K", "epsilon", "delta", "ratio"),
+    ("K", "epsilon", "delta", "ratio", "image"),
     [
-        (3, 10.0, 0.0, 1.09),
-        (5, 1.0, 1e-6, 1.3),
-        (5, 5.0, 1e-9, 1.35),
-        (10, 1.0, 1e-6, 1.65),
-        (50, 1.0, 1e-9, 3.3),
+        (3, 10.0, 0.0, 1.09, False),
+        (10, 1.0, 0.0, 1.17, True),
+        (1000, 1.0, 0.0, 1.19, True),
+        (5, 1.0, 1e-6, 1.25, True),
+        (5, 5.0, 1e-9, 1.35, False),
+        (10, 1.0, 1e-6, 1.45, True),
+        (50, 1.0, 1e-9, 2.5, True),
+        (60, 1.0, 1e-6, 2.7, True),
+        (1000, 1.0, 1e-6, 2.0, True),
     ],
 )
-def test_floor_of_a_cube_is_near_the_best_noise(K, epsilon, delta, ratio):
+def test_floor_of_a_cube_is_near_the_best_noise(K, epsilon, delta, ratio, image):
     found = floor(LInf(1.0, K), epsilon=epsilon, delta=delta)
     noise = best(LInf(1.0, K), epsilon=epsilon, delta=delta)
     assert found.value < noise.variance < ratio * found.value
     assert found.verify() >= found.value
-    assert "ball of equal volume" in found.method
+    assert ("ball as large as a projection" if image else "ball of equal volume") in found.method
+
+
+@pytest.mark.parametrize(("K", "k"), [(3, 2), (5, 2), (5, 3), (6, 4)])
+def test_images_of_cubes_are_as_large_on_average_as_claimed(K, k):
+    """The volume of the image A [-1, 1]^K is 2^k times the sum of all |det| of k columns of A."""
+    rng = np.random.default_rng(K * 10 + k)
+    columns = list(itertools.combinations(range(K), k))
+    sums = np.zeros((2, 2500))
+    for j in range(sums.shape[1]):
+        A = rng.standard_normal((k, K))
+        rows = np.linalg.qr(A.T)[0].T
+        units = A / np.linalg.norm(A, axis=0)
+        for i, B in enumerate((rows, units)):
+            minors = np.stack([B[:, list(some)] for some in columns])
+            sums[i, j] = 2.0**k * float(np.sum(np.abs(np.linalg.det(minors))))
+    ball = math.pi ** (k / 2) / math.gamma(k / 2 + 1)
+    radii = (np.mean(sums, axis=1) / ball) ** (1.0 / k) * [1.0, math.sqrt(k / K)]
+    assert float(projected_radius(K, np.array(k))) == pytest.approx(max(radii), rel=0.01)
+
+
+@pytest.mark.parametrize("K", [2, 7, 50, 10**6])
+def test_images_of_cubes_in_one_and_in_all_dimensions(K):
+    """A segment of length 2 sqrt(K), and the cube itself."""
+    whole = math.exp(math.log(2.0) - log_ball(K) / K)
+    found = projected_radius(K, np.array([1, K]))
+    assert found[0] == pytest.approx(math.sqrt(K), rel=1e-6)
+    assert whole * (1.0 - 1e-6) <= found[1] <= whole
+    assert found[0] <= math.sqrt(K)
+
+
+def log_ball(k):
+    return 0.5 * k * math.log(math.pi) - math.lgamma(0.5 * k + 1.0)
+
+
+def test_no_projected_bound_holds_for_another_set_or_unequal_weights():
+    certificate = projected_cubes(10, 1.0, 0.0, fine=False)[0]
+    cube, ones = LInf(1.0, 10), np.ones(10)
+    assert certificate.bound(cube, 1.0, 0.0, ones) > 0.0
+    assert certificate.bound(cube, 1.0, 1e-6, ones) == 0.0  # no delta is spared for shifts
+    assert certificate.bound(cube, 1.0, 0.0, np.arange(1.0, 11.0)) == 0.0
+    assert certificate.bound(L2(1.0, 10), 1.0, 0.0, ones) == 0.0
+    assert replace(certificate, size=11).bound(cube, 1.0, 0.0, ones) == 0.0
+    double = certificate.bound(LInf(2.0, 10), 1.0, 0.0, ones)
+    assert double == pytest.approx(4.0 * certificate.bound(cube, 1.0, 0.0, ones), rel=1e-12)
 
 
 def test_unequal_boxes_and_weights_use_the_heaviest_coordinates():

@@ -26,6 +26,7 @@ from dpnoise.noise import (
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
+from dpnoise.privacy.vector import profile_of_counted
 
 RTOL = 1e-7
 FAMILIES = [
@@ -403,6 +404,23 @@ def test_epsilon_beyond_all_digits_is_above_the_chance_that_each_coordinate_exce
         found = vector_profile(FlippedHuber(1.0, 1.0), 1.0, epsilon, copies=3)
         tail = FlippedHuber(1.0, 1.0).logsf((epsilon + 1.0) / 3.0 - 0.5)
         assert found.log_upper >= 3.0 * tail + math.log(-math.expm1(-1.0))
+
+
+def test_counted_coordinates_are_those_of_a_list_and_refused_alike():
+    first, second = Laplace(1.0), FlippedHuber(2.0, 2.0)
+    counted = profile_of_counted([(first, 1.0, 2), (second, 0.5, 1), (first, 1.0, 1)], 0.7)
+    listed = vector_profile([first] * 3 + [second], [1.0] * 3 + [0.5], 0.7)
+    assert counted == listed
+    assert profile_of_counted([(first, 0.0, 3)], 0.7).upper == 0.0
+    many = profile_of_counted([(Gaussian(3e4), 1.0, 10**8)], 1.0)  # too many for a list
+    one = log_privacy_profile(Gaussian(3.0), 1.0, 1.0)
+    assert many.log_lower <= one <= many.log_upper
+    wide = [(Staircase(1.0, 1.0, 0.5), 1.5, 2)]
+    for shares, epsilon in ((wide, 1.0), ([(first, 1.0, 1)], -1.0), ([(first, -1.0, 1)], 1.0)):
+        with pytest.raises(ValueError, match="vector profile: "):
+            profile_of_counted(shares, epsilon)
+    with pytest.raises(ValueError, match=r"expected at most 100000000 coordinates, got 300000000"):
+        profile_of_counted([(Gaussian(3e4), 1.0, 3 * 10**8)], 1.0)
 
 
 def test_long_lists_are_counted_or_refused():

@@ -7,11 +7,13 @@ import pytest
 from scipy import stats
 
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.noise import KNorm, Staircase2D
 from dpnoise.releases import vectors
 from dpnoise.releases.layers import as_joint
+from dpnoise.sensitivity.round.spheroid import Spheroid
 from exact_release import entropy, seeded
 
 RADIAL = [
@@ -25,12 +27,27 @@ RADIAL = [
     RadialNoise(Counts(4, of=4, relation="add-remove"), 1.0),
     RadialNoise(Counts(2, of=7, each=2.0, relation="replace-one"), 1.0),
     RadialNoise(Product(Counts(2, of=3, relation="add-remove").geometry, L2(2.0, of=2)), 1.0),
+    RadialNoise(Spheroid(2.0, 1.0, of=4), 1.0),
+    RadialNoise(Product(Ellipsoid([[1.0, 1.0], [3.0, -1.0]]), LInf(2.0)), 1.0, power=1.5),
     RadialNoise(LInf(1.0, of=3), 1.0, bound=9.0),
     RadialNoise(LInf(1.0, of=3), 1.0, bound=0.5),
     RadialNoise(LInf(1.0), 1.0, bound=0.01),
 ]
+CORRELATED = [
+    CorrelatedGaussian(Spheroid(2.5, 1.5, of=7), 1.3),
+    CorrelatedGaussian(Spheroid(0.0, 1.5, of=4), 0.7),
+    CorrelatedGaussian(Ellipsoid([[1.0, 1.0, 0.0], [1.0, -2.0, 3.0], [0.0, 0.0, 5.0]]), 2.0),
+]
+NORMS = [KNorm(math.inf, 3, 2.0), KNorm(2.0, 4, 0.1), KNorm(1.0, 2, 1.0)]
 STAIRS = [NormStaircase(Box([1.0, 3.0]), 3.0, 0.4), Staircase2D(1.0, 1.5, 0.4)]
-ALL = [*RADIAL, *STAIRS, KNorm(math.inf, 3, 2.0), KNorm(2.0, 4, 0.1), KNorm(1.0, 2, 1.0)]
+ALL = [
+    *RADIAL,
+    *STAIRS,
+    *CORRELATED,
+    KNorm(math.inf, 3, 2.0),
+    KNorm(2.0, 4, 0.1),
+    KNorm(1.0, 2, 1.0),
+]
 
 
 def sample(noise, rows=20_000, value=0.3):
@@ -60,6 +77,18 @@ def test_the_norm_of_radial_noise(noise):
     law = stats.gamma(noise.shape)
     v = np.minimum((r / noise.scale) ** noise.power, noise.edge)
     assert stats.kstest(law.cdf(v) / law.cdf(noise.edge), "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("noise", CORRELATED, ids=repr)
+def test_correlated_gaussian_noise_is_normal_in_every_direction(noise):
+    """Of a'X the variance a' Sigma a, before rounding to steps of 2^-10 of its size."""
+    x = sample(noise)
+    for a in (*np.eye(noise.dimension)[:2], np.ones(noise.dimension), x[0]):
+        variance = float(a @ noise.covariance() @ a)
+        if variance < 1e-12:
+            assert np.max(np.abs(x @ a)) <= noise.dimension * 2.0**-10 * np.max(noise.mean_abs())
+        else:
+            assert stats.kstest(x @ a / math.sqrt(variance), "norm").pvalue > 1e-4
 
 
 @pytest.mark.parametrize("noise", STAIRS, ids=repr)

@@ -189,7 +189,7 @@ def test_extreme_sizes(given):
         (lambda: Box([1.0, -1.0, math.nan]), ["lambdas", "-1.0", "nan"]),
         (lambda: Box([[1.0], [1.0, 2.0]]), ["lambdas", "finite numbers"]),
         (lambda: Box([1.0, 1e-200]), ["0 or at least 1e-100", "1e-200"]),
-        (lambda: Ellipsoid([[1.0]]), ["shape of axes", "(1, 1)"]),
+        (lambda: Ellipsoid([[1.0, 2.0]]), ["shape of axes", "(1, 2)"]),
         (lambda: Ellipsoid([0.0, -1.0]), ["axes", "-1.0"]),
         (lambda: L1(0.0, of=0), ["radius", "got 0.0", "of", "got 0"]),
         (lambda: L2(math.inf, of=1.5), ["radius", "inf", "of", "1.5"]),

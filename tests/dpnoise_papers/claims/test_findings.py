@@ -8,9 +8,7 @@ import pytest
 from PIL import Image
 
 from dpnoise_papers.claims import findings
-from dpnoise_papers.claims.findings_page import page
 from dpnoise_papers.claims.judge import judge
-from dpnoise_papers.claims.model import Cause
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import NOT_RUN, named_tables
@@ -18,10 +16,11 @@ from dpnoise_papers.papers import papers
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = """\
-id,item,where,kind,quantity,statement,printed,result,select,column,against,pair,relation,reduce,\
-rtol,resolution,ordering,corrected,corrected_select,cause
-x-one,figure-1,Section 1,printed,number,One of x | y * z,2.0,toy/figure-1.csv,a=1,x,,,,,,,,,,x-why
-x-two,figure-1,Section 1,printed,number,Two,5.0,toy/figure-1.csv,a=2,x,,,,,,,,,,x-other
+id,item,place,quote,kind,form,quantity,statement,printed,result,select,column,against,pair,\
+relation,reduce,resolution,ordering,correction,corrected,corrected_select,cause
+x-one,figure-1,Section 1,one,printed,number,number,One of x | y * z,2.0,toy/figure-1.csv,a=1,x\
+,,,,,,,,,,x-why
+x-two,figure-1,Section 1,two,printed,number,number,Two,5.0,toy/figure-1.csv,a=2,x,,,,,,,,,,x-other
 """
 CAUSES = """\
 x-why:
@@ -98,14 +97,15 @@ def test_what_only_one_run_has_of_an_optional_target_is_no_difference(run_has):
 
 def test_what_was_recorded_of_optional_targets_stays_until_they_are_made_anew():
     columns = findings.VERDICTS
-    rows = [["a", "", "", "", "", "", "", "not run", "", "yes"],
-            ["b", "", "", "", "", "", "2", "differs", "why", "yes"],
-            ["c", "", "", "", "", "", "", "not run", "", "no"]]  # fmt: skip
+    told = [("a", "", "not run", "", "yes"), ("b", "2", "differs", "why", "yes"),
+            ("c", "", "not run", "", "no")]  # fmt: skip
+    names = ["id", "ours", "verdict", "cause", "optional"]
+    rows = pd.DataFrame(told, columns=names).reindex(columns=columns, fill_value="")
     numbers = pd.DataFrame([["x", NOT_RUN], ["y", "3"]], columns=findings.NUMBERS)
-    made = findings.Snapshot(pd.DataFrame(rows, columns=columns), numbers)
-    rows = [[*row[:6], "1", "reproduced", "", "yes"] for row in rows]
+    made = findings.Snapshot(rows, numbers)
+    before = rows.assign(ours="1", verdict="reproduced", cause="", optional="yes")
     numbers = pd.DataFrame([["x", "7"], ["y", "8"]], columns=findings.NUMBERS)
-    recorded = findings.Snapshot(pd.DataFrame(rows, columns=columns), numbers)
+    recorded = findings.Snapshot(before, numbers)
     found = findings._with_optional(made, recorded)
     assert found.verdicts["verdict"].tolist() == ["reproduced", "differs", "not run"]
     assert found.verdicts["ours"].tolist() == ["1", "2", ""]
@@ -120,16 +120,6 @@ def test_a_new_claim_is_not_in_an_old_snapshot(places):
     run(results, 1.0)
     (found,) = differences(docs, published, results)
     assert found.endswith("the run reproduced: x-three")
-
-
-def test_the_page_has_each_cause_that_explains_something(places):
-    findings.write(*places)
-    text = (places[0] / "findings.md").read_text()
-    assert "### It is 1.0 and not `2 * 1`." in text
-    assert "See 5 \\< 9." in text
-    assert "One of x \\| y \\* z" in text
-    assert "Never needed" not in text
-    assert text.count("![toy, figure-1](snapshot/toy/figure-1.png)") == 1
 
 
 def test_pictures_are_small_the_same_every_time_and_no_more_than_needed(places):
@@ -147,29 +137,7 @@ def test_pictures_are_small_the_same_every_time_and_no_more_than_needed(places):
     assert not stale.exists()
 
 
-def test_words_can_change_without_a_run(places):
-    docs, published, results, _ = places
-    findings.write(*places)
-    causes = published / "toy.causes.yaml"
-    causes.write_text(causes.read_text().replace("It is", "By us it is"))
-    (results / "toy" / "figure-1.csv").unlink()
-    findings.write_page(docs, published)
-    assert "### By us it is 1.0 and not" in (docs / "findings.md").read_text()
-
-
-def test_a_number_that_no_run_has_told_reads_not_run():
-    cause = Cause("c", "toy", "It is {toy/t.csv: -> x, .1f}.", "So.", {})
-    verdicts = pd.DataFrame([["i", "toy", "t", "printed", "s", "1", "2", "differs", "c", "no"]],
-                            columns=findings.VERDICTS)  # fmt: skip
-    assert f"### It is {NOT_RUN}." in page([cause], verdicts, {}, set())
-
-
 def test_every_image_of_the_documents_is_a_figure_of_a_run():
     assert {path.stem for path in (ROOT / "docs" / "images").glob("*.png")} == set(findings.IMAGES)
     drawn = {f"{paper.id}/{item.id}" for paper in papers() for item in paper.items if item.figure}
     assert set(findings.IMAGES.values()) <= drawn
-
-
-def test_the_page_in_docs_follows_from_its_snapshot_and_the_causes():
-    text = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-    assert text == findings.page_of(ROOT / "docs", ROOT / "published"), "run `make findings`"

@@ -20,8 +20,10 @@ PUBLISHED = Path(__file__).parents[3] / "published"
 GOOD = {
     "id": "a-number",
     "item": "table-1",
-    "where": "Table I",
+    "place": "Table I",
+    "quote": "as it is printed",
     "kind": "printed",
+    "form": "number",
     "quantity": "number",
     "statement": "a number",
     "printed": "0.5",
@@ -77,7 +79,7 @@ def test_the_published_gains_are_differences_of_the_printed_numbers():
 def test_defaults_and_parsed_fields(tmp_path):
     row = GOOD | {"quantity": "ratio", "id": "a-ratio", "against": "column=y;mechanism=laplace"}
     (claim,) = read_claims(write(tmp_path, row | {"pair": "epsilon; delta"}))
-    assert (claim.reduce, claim.rtol, claim.relation) == ("one", 0.1, "")
+    assert (claim.reduce, claim.resolution, claim.relation) == ("one", 1e-6, "")
     assert claim.against == (Condition("mechanism", "=", "laplace"),)
     assert claim.against_column == "y"
     assert claim.pair == ("epsilon", "delta")
@@ -86,7 +88,11 @@ def test_defaults_and_parsed_fields(tmp_path):
 
 
 def test_a_corrected_statement_has_rows_of_its_own(tmp_path):
-    row = GOOD | {"corrected": "the factor is (d - 2)/d", "corrected_select": "id=b;column=z"}
+    row = GOOD | {
+        "correction": "slip",
+        "corrected": "the factor is (d - 2)/d",
+        "corrected_select": "id=b;column=z",
+    }
     (claim,) = read_claims(write(tmp_path, row | {"cause": "one; two"}))
     assert claim.corrected is None
     assert claim.corrected_statement == "the factor is (d - 2)/d"
@@ -112,10 +118,19 @@ ORDERING = {"quantity": "ordering", "printed": "", "against": "mechanism=laplace
         ({"corrected_select": "b", "corrected": "x"}, "corrected_select: expected a list"),
         ({"relation": "=="}, "relation: expected one of"),
         ({"reduce": "median"}, "reduce: expected one of"),
-        ({"rtol": "0.3"}, r"rtol: expected a number in \(0, 0.25\], got '0.3'"),
-        ({"rtol": "0"}, "rtol: expected"),
-        ({"rtol": "nan"}, "rtol: expected"),
-        ({"rtol": "wide"}, "rtol: expected"),
+        ({"resolution": "0"}, "resolution: expected"),
+        ({"resolution": "nan"}, "resolution: expected"),
+        ({"resolution": "wide"}, "resolution: expected"),
+        ({"place": ""}, "place: expected some text"),
+        ({"quote": "word " * 16}, "quote: expected at most 15 words"),
+        ({"kind": "variant"}, "quote: expected nothing, unless the kind is printed"),
+        ({"form": "proof"}, "form: expected one of number, ordering, statement, theorem"),
+        ({"corrected": "0.6"}, "correction: expected one of misprint, slip, inference, got ''"),
+        ({"correction": "slip"}, "correction: expected nothing to correct, got 'slip'"),
+        (
+            {"printed": "{vast}", "relation": ">="},
+            "word: expected a word of words.yaml, got 'vast'",
+        ),
         ({"printed": "half"}, "printed: expected a number"),
         ({"printed": ""}, "printed: expected the number as printed"),
         ({"corrected": "half"}, "corrected: expected a number"),
@@ -143,24 +158,24 @@ def test_each_mistake_is_named(tmp_path, change, message):
 
 
 def test_all_mistakes_are_named_at_once(tmp_path):
-    path = write(tmp_path, GOOD | {"quantity": "bound"}, GOOD | {"rtol": "1"})
+    path = write(tmp_path, GOOD | {"quantity": "bound"}, GOOD | {"resolution": "1"})
     with pytest.raises(ValueError, match="occurs 2 times") as error:
         read_claims(path)
     assert "row 2 (a-number): quantity" in str(error.value)
-    assert "row 3 (a-number): rtol" in str(error.value)
+    assert "row 3 (a-number): resolution" in str(error.value)
 
 
 def test_unknown_and_missing_columns_are_named(tmp_path):
-    columns = [name for name in COLUMNS if name != "rtol"] + ["color"]
+    columns = [name for name in COLUMNS if name != "pair"] + ["color"]
     path = write(tmp_path, GOOD, columns=columns)
-    with pytest.raises(ValueError, match=r"unknown column 'color'.*column 'rtol' is missing"):
+    with pytest.raises(ValueError, match=r"unknown column 'color'.*column 'pair' is missing"):
         read_claims(path)
 
 
 def test_too_many_cells_are_refused(tmp_path):
     path = write(tmp_path, GOOD)
     path.write_text(path.read_text().rstrip() + ",spare\n")
-    with pytest.raises(ValueError, match="expected 20 cells"):
+    with pytest.raises(ValueError, match="expected 22 cells"):
         read_claims(path)
 
 
@@ -247,4 +262,108 @@ def test_claims_about_some_tables_come_with_their_causes():
     assert {cause.id for cause in chosen.causes} == {
         name for claim in chosen.claims for name in claim.cause
     }
-    assert about(published, ()) == ([], [])
+    assert about(published, ()) == ([], [], ())
+
+
+WORDS = """\
+large: {words: [large, much], reading: one value is at least this many times the other, value: 2}
+small-epsilon: {words: [small epsilon], reading: epsilon is at most this, value: 0.5}
+a-third: {words: [a third], reading: this share, value: 0.25, exact: true}
+"""
+
+
+def test_words_stand_for_numbers_and_are_read_at_half_and_at_double(tmp_path):
+    (tmp_path / "words.yaml").write_text(WORDS)
+    row = GOOD | {"relation": ">=", "printed": "{1-a-third}", "select": "epsilon<={small-epsilon}"}
+    (claim,) = read_claims(write(tmp_path, row | {"reduce": "all"}))
+    assert claim.printed == Printed.parse("0.75")
+    assert claim.select == (Condition("epsilon", "<=", "0.5"),)
+    assert [(words, other.select[0].value) for words, other in claim.alternatives] == [
+        ("'small epsilon' at half of 0.5", "0.25"),
+        ("'small epsilon' at double of 0.5", "1"),
+    ]
+    for text, value in [
+        ("{large}", "2"),
+        ("{1+large}", "3"),
+        ("{-large}", "-2"),
+        ("{1/large}", "0.5"),
+    ]:
+        (claim,) = read_claims(write(tmp_path, GOOD | {"relation": ">=", "printed": text}))
+        assert claim.printed.text == value
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("big: {words: [], reading: x, value: 2}\n", "big.words"),
+        ("big: {words: [big], reading: x, value: 0}\n", "big.value"),
+        ("big: {words: [big], reading: x}\n", "big.value"),
+        ("big: {words: [big], reading: x, value: 2, why: y}\n", "big.why"),
+    ],
+)
+def test_each_mistake_of_a_word_is_named(tmp_path, text, message):
+    (tmp_path / "words.yaml").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_claims(write(tmp_path, GOOD))
+
+
+SENTENCES = "place,quote,rows,reason\nTable I,,a-number,\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        ({"relation": ">=", "printed": "0"}, False),
+        ({"relation": ">=", "printed": "1.00"}, False),
+        ({"relation": ">=", "printed": "1.4", "quote": "a factor of 1.4 or more"}, False),
+        ({"relation": ">=", "printed": "0.1", "quote": "10% or more"}, False),
+        ({"relation": ">=", "printed": "1.4"}, True),
+        ({"select": "epsilon<=0.35", "reduce": "all"}, True),
+        ({"select": "epsilon<=3", "reduce": "all", "place": "Section V, first"}, False),
+        ({"select": "epsilon<=4", "reduce": "all", "place": "Section V, first"}, True),
+        ({"quote": ""}, True),
+        ({"kind": "variant", "quote": "", "relation": ">=", "printed": "1.4"}, False),
+    ],
+)
+def test_thresholds_are_those_of_the_quote_the_paragraph_or_a_word(tmp_path, change, refused):
+    (tmp_path / "some-paper.paragraphs.yaml").write_text(
+        "Section V: {reading: over the panel, select: search=box, ranges: {epsilon: 0.3 to 3}}\n"
+    )
+    (tmp_path / "some-paper.sentences.csv").write_text(SENTENCES)
+    rows = [GOOD | change, GOOD | {"id": "other", "place": "Section V"}]
+    path = write(tmp_path, *rows)
+    if refused:
+        with pytest.raises(ValueError, match=r"a-number\): (threshold|quote)"):
+            read_claims(path)
+    else:
+        read_claims(path)
+
+
+def test_a_paragraph_states_its_conditions_once_for_its_printed_rows(tmp_path):
+    (tmp_path / "some-paper.paragraphs.yaml").write_text(
+        "Section V: {reading: in the box of the paper, select: search=box;delta=1e-8}\n"
+    )
+    place = {"place": "Section V, second paragraph"}
+    rows = [
+        GOOD | place,
+        GOOD | place | {"id": "other", "kind": "variant", "quote": "", "select": "search=all"},
+        GOOD | {"id": "elsewhere", "place": "Section VI"},
+    ]
+    claim, variant, elsewhere = read_claims(write(tmp_path, *rows))
+    assert claim.shared == Condition.parse("search=box;delta=1e-8")
+    assert (variant.shared, elsewhere.shared) == ((), ())
+    assert claim.within(["search", "x"]).select == Condition.parse("mechanism=gaussian;search=box")
+    rows[0]["select"] = "search=all"
+    with pytest.raises(ValueError, match="expected what its paragraph fixes, search=box"):
+        read_claims(write(tmp_path, *rows))
+    with pytest.raises(ValueError, match=r"'Section V'.*a printed claim with this place"):
+        read_claims(write(tmp_path, rows[2]))
+
+
+def test_a_variant_may_not_say_what_the_paper_says(tmp_path):
+    same = {"id": "other", "kind": "variant", "quote": "", "statement": "As it is printed."}
+    write(tmp_path, GOOD, GOOD | same)
+    with pytest.raises(
+        ValueError, match="other: kind: expected 'printed', as a-number, got 'variant'"
+    ):
+        read_published(tmp_path)

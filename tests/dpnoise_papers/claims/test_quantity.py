@@ -14,14 +14,14 @@ from dpnoise_papers.claims.quantity import read_tables
 def test_differences_and_ratios_and_their_standard_errors():
     against = {"against": ORDERING.against}
     difference = replace(NUMBER, quantity="difference", printed="10.26%", **against)
-    found = verdict(difference, two(0.2515, 0.1489, 0.003, 0.004))
+    found = verdict(difference, two(0.2515, 0.1489, 3e-4, 4e-4))
     assert found.verdict == "reproduced"
     assert found.ours == "10.26%"
-    assert found.uncertainty == pytest.approx(0.005)
+    assert found.uncertainty == pytest.approx(5e-4)
     ratio = replace(NUMBER, quantity="ratio", printed="2.00", **against)
-    found = verdict(ratio, two(4.0, 2.0, 0.04, 0.04))
+    found = verdict(ratio, two(4.0, 2.0, 0.01, 0.01))
     assert found.verdict == "reproduced"
-    assert found.uncertainty == pytest.approx(2 * math.hypot(0.01, 0.02))
+    assert found.uncertainty == pytest.approx(2 * math.hypot(0.0025, 0.005))
     assert verdict(ratio, two(4.0, 0.0)).verdict == "not run"
 
 
@@ -105,8 +105,10 @@ def test_a_missing_table_row_column_or_value_is_not_run(tmp_path):
         assert words in found.why
         assert found.cause == ""
     (tmp_path / "paper").mkdir()
-    (tmp_path / NUMBER.result).touch()
     assert read_tables([NUMBER.result], tmp_path) == {}
+    (tmp_path / NUMBER.result).touch()
+    with pytest.raises(ValueError, match=r"table-1\.csv: expected a table"):
+        read_tables([NUMBER.result], tmp_path)
     two(1 / 3, 2).to_csv(tmp_path / NUMBER.result)
     tables = read_tables([NUMBER.result, ORDERING.result, "absent.csv"], tmp_path)
     assert tables[NUMBER.result]["x"][0] == pytest.approx(1 / 3, rel=1e-15)

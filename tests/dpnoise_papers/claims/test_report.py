@@ -27,7 +27,7 @@ def test_other_settings_than_the_papers_are_said_first_and_all_named():
     assert "not the papers'" not in markdown(published, verdicts, {NUMBER.result: table})
 
 
-def test_markdown_puts_the_causes_first_and_counts_by_kind():
+def test_markdown_shows_what_is_printed_then_the_causes_and_apart_our_own_questions():
     claims = [
         replace(NUMBER, ordering="ordering"),
         ORDERING,
@@ -41,14 +41,24 @@ def test_markdown_puts_the_causes_first_and_counts_by_kind():
     table = two(0.5, 0.6).assign(y=0.5)
     verdicts = judge(claims, {NUMBER.result: table})
     assert list(verdicts["id"]) == [claim.id for claim in claims]
-    assert set(verdicts["verdict"]) == set(LEGEND)
+    assert set(verdicts["verdict"]) <= set(LEGEND)
     text = markdown(Published(claims, [CAUSE]), verdicts, {NUMBER.result: table})
     rows = [re.split(r"\s*(?<!\\)\|\s*", line)[1:-1] for line in text.splitlines() if "|" in line]
-    assert ["all", "2", "1", "1", "1", "1", "1", "7"] in rows
+    assert ["all", "2", "1", "1", "1", "1", "1", "7", "1"] in rows  # one cause: one finding
+    assert ["number", "1", "1", "1", "-", "1", "1", "5", "1"] in rows
+    assert ["ordering", "1", "-", "-", "1", "-", "-", "2", "0"] in rows
     assert ["variant", "paper", "-", "-", "-", "-", "1", "-", "1"] in rows
     assert "a \\| b" in text
-    assert text.index("**A reason.** (because) It is 0.60.") < text.index("## paper, table-1")
-    assert "  - ordering reproduced: number.\n  - misprint: typo.\n  - differs: wrong.\n" in text
+    printed, causes, apart = (
+        text.index(words)
+        for words in ("### paper, table-1", "**A reason.** (because) It is 0.60.", "## Not printed")
+    )
+    assert printed < causes < apart
+    assert text.index(" | ours |") > apart
+    assert (
+        "  - number differs, ordering holds: number.\n  - misprint: typo.\n  - differs: wrong.\n"
+        in text
+    )
     assert "Without a cause: ours." in text
     for name in ("number", "again", "typo", "wrong"):
         assert re.search(rf"^- {name}: ", text, flags=re.MULTILINE)

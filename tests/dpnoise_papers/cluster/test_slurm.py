@@ -135,3 +135,28 @@ def test_all_problems_are_told_at_once(says):
 def test_a_limit_may_be_infinite(says):
     says(sinfo="all*|up|infinite|4|8000|(null)\n")
     check_requests([request(cores=4, minutes=10**6)])
+
+
+INVALID = "allocation failure: Invalid feature specification"
+
+
+@pytest.mark.parametrize(
+    ("told", "refused"), [(INVALID, True), ("allocation failure: Requested nodes are busy", False)]
+)
+def test_options_that_sbatch_calls_invalid_are_refused_with_its_words(
+    says, tmp_path, told, refused
+):
+    says(sinfo=SINFO)
+    (tmp_path / "sbatch").write_text(
+        f'#!/bin/sh\necho "$*" >> {tmp_path}/asked\necho "{told}" >&2\nexit 1\n'
+    )
+    options = {"options": ("--constraint=nosuch",), "account": "own"}
+    asked = [request(**options), request(), request(**options, name="batch-02")]
+    if refused:
+        with pytest.raises(ClusterError, match=r"--constraint=nosuch \(batch-01\): .*" + INVALID):
+            check_requests(asked)
+    else:
+        check_requests(asked)
+    words = (tmp_path / "asked").read_text().splitlines()
+    given = "--account=own --time=30 --mem=4000 --cpus-per-task=8 --constraint=nosuch"
+    assert words == [f"--test-only {given} --wrap true"]

@@ -176,6 +176,8 @@ def test_every_failure_is_named_and_nothing_is_left_behind(tmp_path, server):
     assert len(reasons) == len(expected)
     for reason, part in zip(reasons, expected, strict=True):
         assert part in reason
+    # What came and is no such table: not the copy of the mirror, a missing page or a cut download.
+    assert caught.value.different == [reasons[3], *reasons[-2:]]
     assert list((tmp_path / "raw").iterdir()) == []
 
 

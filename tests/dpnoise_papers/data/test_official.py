@@ -52,6 +52,15 @@ def test_a_column_that_differs_is_named(compare):
     assert not found.same
 
 
+def test_a_download_that_is_another_content_differs_whatever_its_reason_says(compare):
+    """Neither reason has the word 'expected', by which the two were told apart before."""
+    _, found = compare(b"")
+    assert found.words == f"toy-table: differs ({SOURCE}: the file is empty)"
+    _, found = compare(OSError("expected a download of at most 10 bytes, got more"))
+    assert found.words.startswith("toy-table: unreachable (")
+    assert not found.same
+
+
 def test_an_address_that_does_not_serve(compare):
     _, found = compare(OSError("no route"))
     assert found.words == f"toy-table: unreachable ({SOURCE}: no route)"

@@ -16,6 +16,7 @@ ABLATION = "flipped_huber_2023.table_3_ablation"
 DESCENT = "inid_2024.improved_descent"
 ORDERS = "inid_2024.descent_orders"
 LASSO = {"loss": "squared", "penalty": "l1", "strength": 0.1}
+FINE = {"low": 0.1, "high": 1.0, "count": 999, "spacing": "log"}
 MISTAKES = [
     (TABLE, "delta", 5.0, "1/N^2"),
     (TABLE, "delta", "1/N", "1/N^2"),
@@ -36,6 +37,12 @@ MISTAKES = [
     (TABLE, "epsilon", 2.0, "gaussian-dp-cd needs table_3.epsilon <= 1"),
     (AGAIN, "pilot", 100, "pilot + audit <= replications"),
     (AGAIN, "replications", 10_000, "at most 5,000,000 runs"),
+    (AGAIN, "pilot", 40, "variant_replications >= pilot, got 30 < 40"),
+    (AGAIN, "few", 1, "at least 2, got 1"),
+    (AGAIN, "combinations", [{"split": ["none"]}], "'per-trial'"),
+    (AGAIN, "combinations", [{"split": []}], "at least one"),
+    (AGAIN, "combinations", [{"clips": [FINE]}], "at most 5,000,000 runs"),
+    (AGAIN, "variants.penalty-scale-2", {"optimum": 50}, "other names than combinations"),
     (AGAIN, "keep", 0.5, "at least 1, got 0.5"),
     (AGAIN, "variants.chosen", {"optimum": 50}, "'chosen' without changes"),
     (AGAIN, "variants.one-pass", {"gaussian": "flipped-huber"}, "'gaussian-dp-cd'"),

@@ -87,7 +87,7 @@ def test_every_accepted_method_makes_a_row():
         (MinimumVariances, SCALAR, {"mechanisms": (("huber", "exact"),) * 2}, "twice"),
         (MinimumVariances, SCALAR, {"box": ((1.0, 1.0), (1.0, 2.0))}, "low < high"),
         (MinimumVariances, SCALAR, {"delta": 0.0}, "greater than or equal to"),
-        (MinimumVariances, SCALAR, {"also": (0.3, 0.3)}, "0.3 twice"),
+        (MinimumVariances, SCALAR, {"also": (0.3, 0.3)}, "'0.3' twice"),
         (MinimumVariances, SCALAR, {"delta": 1e-9, "also": (1e-8,)}, "at least 1e-07 times"),
         (MinimumVariances, SCALAR, {"epsilons": GRID | {"spacing": "even"}}, "linear"),
         (VarianceRatio, RATIO, {"against": "flipped-huber"}, "'laplace'"),

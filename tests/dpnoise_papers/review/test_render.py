@@ -41,6 +41,6 @@ def test_text_has_the_contrast_of_wcag_aa(scheme, text, ground):
     assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
-def test_the_script_is_about_a_hundred_lines():
+def test_the_script_is_a_page_or_three():
     script = Path("src/dpnoise_papers/review/templates/page.js").read_text(encoding="utf-8")
-    assert len(script.splitlines()) <= 130
+    assert len(script.splitlines()) <= 150

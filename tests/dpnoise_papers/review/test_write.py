@@ -85,7 +85,7 @@ def test_a_claim_shows_all_that_a_reader_needs(text):
     claim = section(text, f'article class="claim[^>]* id="{MADE}"', "article")
     for word in (
         "Section V-1", "1.145", "reproduced", "allowed 1.1445 to 1.1455", 'class="bar"',
-        "Reduction of the MSE", "inid-2024/figure-1a.csv", "gain_db", "deciding",
+        "Reduction of the mean squared error", "inid-2024/figure-1a.csv", "gain_db", "deciding",
     ):  # fmt: skip
         assert word in claim, word
 

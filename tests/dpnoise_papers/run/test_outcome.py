@@ -33,6 +33,8 @@ class Folders:
 
     def write(self, folder, rows):
         table = pd.DataFrame(rows, columns=["id", "kind", "verdict", "optional"])
+        failed = table["verdict"] == "differs"
+        table = table.assign(form="number", finding=table["id"].where(failed, ""))
         table.to_csv(folder / "verdicts.csv", index=False)
 
     def tell(self, path, content):
@@ -48,7 +50,7 @@ def folders(tmp_path):
     return Folders(tmp_path)
 
 
-COUNTS = "3 printed: 1 reproduced, 1 differ, 1 not run; "
+COUNTS = "3 assertions printed: 1 reproduced (1 numbers), 1 differ, 1 not run; errors found: 1; "
 SAME = "0 verdicts differ from the recorded run"
 
 
@@ -81,10 +83,16 @@ def test_verdicts_that_differ_are_named_with_the_likely_reason(folders, change, 
     (*lines, last), code = folders.run()
     assert lines == ["b: undecided, recorded differs", "e: differs, recorded nothing"]
     assert last == (
-        "4 printed: 1 reproduced, 1 undecided, 1 differ, 1 not run; "
+        "4 assertions printed: 1 reproduced (1 numbers), 1 undecided, 1 differ, 1 not run; "
+        "errors found: 1; "
         f"2 verdicts differ from the recorded run (b, e), likely reason: {reason}"
     )
     assert code == 0
+
+
+def test_one_verdict_differs_in_the_singular(folders):
+    folders.write(folders.results, [ROWS[0], ("b", "printed", "undecided", "no"), *ROWS[2:]])
+    assert "; 1 verdict differs from the recorded run (b), likely" in folders.run()[0][-1]
 
 
 def test_missing_data_are_a_reason_and_many_verdicts_are_cut_short(folders):
@@ -94,7 +102,8 @@ def test_missing_data_are_a_reason_and_many_verdicts_are_cut_short(folders):
     folders.tell(folders.prepared / "boston.json", {"name": "boston", "status": "missing"})
     folders.tell(folders.prepared / "city" / "m.json", {"name": "m", "status": "ok"})
     (*lines, last), code = folders.run()
-    assert len(lines) == 9
+    assert lines[0] == f"no value to judge: {', '.join(f'r{n}' for n in range(9))}"
+    assert len(lines) == 10
     assert "9 verdicts differ from the recorded run (r0, r1, r2, r3, r4, ...)" in last
     assert last.endswith("likely reason: no data (boston)")
     assert code == 0
@@ -126,7 +135,7 @@ def test_without_a_recorded_run(folders):
 def test_without_verdicts(folders, monkeypatch, capsys):
     monkeypatch.chdir(folders.folder)
     assert main(["outcome"]) == 0
-    assert capsys.readouterr().out.startswith("3 printed: ")
+    assert capsys.readouterr().out.startswith("3 assertions printed: ")
     (folders.results / "verdicts.csv").unlink()
     assert main(["outcome"]) == 2
     assert "no verdicts in results: `make reproduce` makes them" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 from importlib.metadata import version
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from dpnoise import __version__
 from dpnoise_papers.config import load, settings_digest
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
+from dpnoise_papers.making.records import FOLDER, Record, file_digest, record_path, write_record
 from dpnoise_papers.optional import targets
 from dpnoise_papers.papers import papers
 from dpnoise_papers.run.provenance import (
@@ -120,12 +122,56 @@ def test_a_copy_inside_another_checkout_has_a_version_and_no_commit(checkout):
     assert revision(str(folder / "copy")) == (__version__, False)
 
 
-def test_files_have_the_digest_of_their_bytes(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"x\n1\n")
-    found = files_made([str(path)], [{"item": "paper/a"}])
+ABOUT = [{"item": "paper/a"}, {"item": "paper/b"}]
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Two files, the second made from the first, with the records of their jobs."""
+    paths = [str(tmp_path / name) for name in ("a.csv", "b.svg")]
+    for path, content in zip(paths, (b"x\n1\n", b"<svg/>"), strict=True):
+        Path(path).write_bytes(content)
+    first, second = ({path: file_digest(path)} for path in paths)
+    write_record(Record("t", "c", {}, first), record_path(tmp_path, "a-table"))
+    write_record(Record("t", "c", first, second), record_path(tmp_path, "b-figure"))
+
+    def files():
+        return files_made(paths, ABOUT, ["a-table", "b-figure"], tmp_path / FOLDER)
+
+    return files, tmp_path
+
+
+def test_files_have_the_digest_of_their_bytes_and_the_record_of_their_job(made):
+    files, folder = made
+    found = files()
     expected = hashlib.sha256(b"x\n1\n").hexdigest()
-    assert found == {str(path): {"sha256": expected, "item": "paper/a"}}
+    path = str(folder / "a.csv")
+    assert found["files"][path] == {"sha256": expected, "item": "paper/a", "job": "a-table"}
+    assert found["jobs"]["b-figure"]["inputs"] == {path: expected}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "b.svg"])
+def test_a_file_that_changed_after_its_job_is_not_stamped_anew(made, name):
+    files, folder = made
+    (folder / name).write_text("x\n9\n")
+    with pytest.raises(ValueError, match=rf"while the run went on: .*{name} is not what its job"):
+        files()
+
+
+def test_a_figure_of_another_table_than_the_one_there_is_named(made):
+    files, folder = made
+    (folder / "a.csv").write_text("x\n9\n")
+    outputs = {str(folder / "a.csv"): file_digest(folder / "a.csv")}
+    write_record(Record("t", "c", {}, outputs), record_path(folder, "a-table"))
+    with pytest.raises(ValueError, match=r"b-figure was made from another .*a\.csv"):
+        files()
+
+
+def test_a_file_without_a_record_is_named(made):
+    files, folder = made
+    Path(record_path(folder, "a-table")).unlink()
+    with pytest.raises(ValueError, match=r"a\.csv is not what its job wrote"):
+        files()
 
 
 def test_the_stamp_names_machine_and_packages():

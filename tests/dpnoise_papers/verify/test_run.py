@@ -36,7 +36,9 @@ def test_results_agree(run):
     assert report.covered == report.claims
     assert not report.disagreements
     assert not report.unchecked
-    assert report.lines()[-1] == f"{len(report.drawn)} of {len(report.drawn)} claims agree"
+    count = len(report.drawn)
+    assert report.lines()[-1] == f"{count} of {count} claims recomputed, all agree"
+    assert not report.fails
 
 
 def test_a_planted_error_is_caught(run, capsys):
@@ -47,6 +49,7 @@ def test_a_planted_error_is_caught(run, capsys):
     told = capsys.readouterr().out
     assert code == 1
     assert f"DISAGREES: results/{RESULT}" in told
+    assert "all agree" not in told
 
 
 def test_the_same_seed_draws_the_same_claims(run):
@@ -57,6 +60,18 @@ def test_the_same_seed_draws_the_same_claims(run):
 def test_what_does_not_begin_in_time_is_told(run):
     report = verify(folder=run, seed=5, share=0.1, cores=1, limit=-1.0)
     assert len(report.unchecked) == len(report.checked) > 0
+    count = len(report.drawn)
+    assert report.lines()[-1] == (
+        f"0 of {count} claims recomputed: this run shows nothing; {count} not (no time was left)"
+    )
+    assert report.fails
+
+
+def test_slow_tables_take_turns(run, monkeypatch):
+    monkeypatch.setattr("dpnoise_papers.verify.run.SLOW", frozenset({RESULT}))
+    report = verify(folder=run, share=0.1, seed=3, cores=1)
+    assert report.turn == RESULT
+    assert any("slow tables take turns by the seed" in line for line in report.lines())
 
 
 @pytest.mark.usefixtures("run")
@@ -74,5 +89,7 @@ def test_tolerance():
 def test_every_path_is_of_a_table_that_claims_speak_of():
     spoken = {claim.result for claim in read_published(ROOT / "published").claims}
     beyond = {"flipped-huber-slides/curves-kd.csv", "flipped-huber-slides/ratio-staircase.csv",
-              "balle-wang-2018/figure-3a.csv"}  # fmt: skip
+              "balle-wang-2018/figure-3a.csv", "flipped-huber-slides/ratio-laplace.csv",
+              "flipped-huber-2023/figure-4a.csv",
+              "flipped-huber-slides/normalised-fisher-information.csv"}  # fmt: skip
     assert set(all_paths()) <= spoken | beyond

@@ -1,8 +1,12 @@
 """The table over (K, epsilon, delta) against `best`, its bounds on the safe side."""
 
+from pathlib import Path
+
 import pytest
 
 from dpnoise.mechanisms.compare import best
+from dpnoise_papers.config import load
+from dpnoise_papers.result_files import read_table
 from dpnoise_papers.which_noise.settings import WhichNoise
 from dpnoise_papers.which_noise.table import sensitivity_of, which_noise
 
@@ -36,3 +40,17 @@ def test_bounds_are_on_the_safe_side(table):
         assert found.delta <= first["certified"]
         assert (1 - 1e-7) * found.floor <= first["floor"] <= found.floor
         assert (rows["floor"] <= rows["variance"]).all()
+
+
+RECORDED = Path(__file__).parents[3] / "docs/snapshot/flipped-huber-2023/which-noise.csv.xz"
+
+
+def test_the_recorded_table_is_on_the_grid_of_the_settings_and_agrees_where_it_is_recomputed(table):
+    recorded = read_table(RECORDED)
+    grid = load(Path(__file__).parents[3] / "config.yaml").flipped_huber_2023.which_noise
+    for column, values in zip(("dimension", "epsilon", "delta"), grid, strict=True):
+        assert set(recorded[column]) == set(values[1])
+    keys = ["set", "dimension", "epsilon", "delta", "mechanism"]
+    both = table.merge(recorded, on=keys, suffixes=("", "_recorded"), how="left")
+    assert both["variance"].to_numpy() == pytest.approx(both["variance_recorded"], rel=1e-6)
+    assert both["floor"].to_numpy() == pytest.approx(both["floor_recorded"], rel=1e-6)

@@ -112,7 +112,8 @@ def calibrate_histogram(
     """Independent histogram noise optimised for K releases, of least variance or least epsilon.
 
     Either `epsilon` is given, for the least variance, or `std`, for the least epsilon. Neighbouring
-    data sets (replace-one) move each of the K coordinates or releases by at most the sensitivity.
+    data sets, by either relation, move each of the K coordinates or releases by at most the
+    sensitivity.
 
     Parameters
     ----------
@@ -150,6 +151,9 @@ def calibrate_histogram(
     pure noise (few releases, a tiny delta) it may end above other families; then the histogram of
     the best of them is returned: no independent noise of `calibrate` has a variance that is less by
     more than 1e-4 (tested). It takes 1 to 20 s.
+
+    For an `epsilon` this is a case of `best`: `best(LInf(sensitivity, of=dimension),
+    epsilon=epsilon, delta=delta, family="histogram")` finds the same noise.
 
     References
     ----------

@@ -20,7 +20,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.privacy.inversion.transform import LossTransform
+    from dpnoise.privacy.inversion.transform import LossTransform, Values
 
 # |erfcx(z)| <= 1.33 / (sqrt(pi) |z|) on the right half plane.
 REACH = 1.33
@@ -49,6 +49,14 @@ class Line:
         rounding = float(copies @ np.abs(log_groups) + gaussian) * 32.0 * np.finfo(float).eps
         self.norm_error = float(copies @ (values.error / self.norm)[:, 0]) + rounding
         self._prepare(values.stretches.real)
+
+    def values(self, u: Array) -> Values:
+        """The transform at c + i u, divided by exp(peak)."""
+        return self.transform.values(np.asarray(self.c + 1j * u, dtype=complex), self.peak)
+
+    def affordable(self, step: float, most: int) -> int:  # noqa: ARG002
+        """Number of points of a step, each of which takes the same time: `most`."""
+        return most
 
     def _prepare(self, masses: Array) -> None:
         transform = self.transform

@@ -101,7 +101,7 @@ class Inversion:
     def __init__(self, transform: LossTransform, rtol: float, seconds: float = math.inf) -> None:
         self.transform, self.rtol = transform, rtol
         self._most = min(_MOST_EVALUATIONS, 0.4 * seconds / _EVALUATION)
-        self._rows = max(len(transform.owner), len(transform.losses), 1)
+        self._rows = max(transform.rows, len(transform.losses), 1)
         self._added = 0
         self._groups = [
             (loss, int(n)) for loss, n in zip(transform.losses, transform.copies, strict=True)
@@ -109,7 +109,7 @@ class Inversion:
         sizes = [number_of_atoms(loss.atoms, n) for loss, n in self._groups]
         removable = transform.gaussian == 0.0 and 0 < math.prod(map(float, sizes)) <= _MOST_ATOMS
         self._atomic = self._combined() if removable else None
-        self._continuous = bool(transform.owner.size) or transform.gaussian > 0.0
+        self._continuous = transform.continuous
         if self._continuous or not removable:
             both = transform.log_real(np.concatenate([_SEARCH, -_SHARES]))
             self._searched, self._backwards = both[: len(_SEARCH)], both[len(_SEARCH) :]

@@ -37,7 +37,7 @@ def _log_power(z: ComplexArray, copies: Array) -> tuple[Array, Array]:
 def truncated_sums(rule: Rule, plan: Plan) -> Sums:
     """The truncated sums of a plan on the line of a rule."""
     step, blur, c = 2.0 * math.pi / plan.period, plan.blur, rule.c
-    size = max(_CHUNK // max(len(rule.transform.owner), 1), 256)
+    size = max(_CHUNK // max(rule.transform.rows, 1), 256)
     total = np.zeros(4)
     for start in range(0, plan.points + 1, size):
         u = step * np.arange(start, min(start + size, plan.points + 1), dtype=float)
@@ -61,7 +61,7 @@ def _product(rule: Rule, u: Array, level: int) -> tuple[ComplexArray, Array]:
     """exp(-i u epsilon) M(s) / M(c), less what is removed, and error bounds."""
     transform, line = rule.transform, rule.line
     copies, gaussian = transform.copies, transform.gaussian
-    values = transform.values(np.asarray(rule.c + 1j * u, dtype=complex), line.peak)
+    values = line.values(u)
     atoms, continuous = values.atoms / line.norm, values.continuous / line.norm
     doubt = values.error / line.norm + 4.0 * _EPS
     size, phase = _log_power(atoms + continuous, copies)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpnoise.privacy.inversion.envelope import Line
 from dpnoise.privacy.inversion.stretches import EXPONENT_ERROR, integrate_kinds, sort_kinds
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class LossTransform:
     asked for so far, and so many more for each call, for estimates of time.
     """
 
+    orders = 2  # of atoms that may be subtracted
+
     def __init__(
         self, losses: Sequence[CoordinateLoss], copies: Sequence[int], gaussian: float
     ) -> None:
@@ -88,6 +91,20 @@ class LossTransform:
         self.largest = float(sum(n * loss.largest for n, loss in zip(copies, losses, strict=True)))
         if gaussian > 0.0:
             self.largest = math.inf
+
+    @property
+    def rows(self) -> int:
+        """Integrals that one value takes."""
+        return len(self.owner)
+
+    @property
+    def continuous(self) -> bool:
+        """Whether the sum has a part without atoms."""
+        return bool(self.owner.size) or self.gaussian > 0.0
+
+    def line(self, c: float) -> Line:
+        """The transform on the vertical line through c."""
+        return Line(self, c)
 
     def gather(self, rows: NDArray, out: NDArray) -> None:
         """Sums of values by stretch, shape (stretches, points), over each group."""

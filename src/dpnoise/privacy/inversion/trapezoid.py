@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.privacy.inversion.envelope import Line
-
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.privacy.inversion.transform import LossTransform
@@ -78,7 +76,7 @@ class Rule:
         self, transform: LossTransform, epsilon: float, c: float, bend: float, *, removable: bool
     ) -> None:
         self.transform, self.epsilon, self.c = transform, epsilon, c
-        self.line = Line(transform, c)
+        self.line = transform.line(c)
         self.log_scale = self.line.log_transform - c * epsilon
         self.spread = math.sqrt(bend + 1.0 / c**2 + 1.0 / (c + 1.0) ** 2)
         self._prepare_aliases()
@@ -130,7 +128,7 @@ class Rule:
         if removable and atoms.min() > _MIN_SHARE:
             scale = math.exp(max(float(copies @ np.log(atoms[:, 0])), -700.0))
             order = copies @ (fall / atoms)
-            for level in (1, 2):
+            for level in range(1, self.transform.orders + 1):
                 levels.append(np.minimum(scale * _expansion(order, level), levels[0]))
                 self._turns.append(self._turning(level, fall[0] / atoms[0]))
         gaussian = np.exp(-0.5 * self.transform.gaussian * u * u)
@@ -171,6 +169,7 @@ class Rule:
         good = np.flatnonzero(self.aliases(periods, blur) <= alias)
         period = float(periods[good[0] if good.size else -1])
         step = 2.0 * math.pi / period
+        most = self.line.affordable(step, most)
         tails, density_tails = self._tails(level, blur, step)
         enough = np.flatnonzero(tails + density_tails <= tail)
         far = int(enough[0]) if enough.size else len(tails) - 1

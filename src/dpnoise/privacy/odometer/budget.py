@@ -87,7 +87,9 @@ class Budget:
     -----
     Proved (docs/budget.md): everything not refused is (epsilon, delta)-DP together, in the model of
     real-valued noise, rounding included. Poisson samples go through dp_accounting, whose rounding
-    is not bounded. Assumed: every release is recorded, with a sensitivity that holds.
+    is not bounded, for "replace-one" and beside noise whose transform is not known in closed form;
+    else by our own bounds (docs/sampling.md). Assumed: every release is recorded, with a
+    sensitivity that holds.
 
     Examples
     --------
@@ -247,24 +249,27 @@ class Budget:
         ----------
         noise : object
             What `best`, `compare`, `calibrate`, `calibrate_joint`, `calibrate_histogram` or
-            `coordinate_noise` found, a fitted private estimator, or what a helper of `release`
-            returned: these state all the rest. Or the noise of a number, the independent noise of
-            each coordinate of a vector, or their joint noise. K-norm noise in the l2 norm, or that
-            of an ellipsoid, counts by its own loss, in any other norm as Laplace noise of one
-            number, which is exact for boxes and l1 balls, and staircases in a norm by their pure
-            epsilon.
+            `coordinate_noise` found, a fitted private estimator, what a helper of `release`
+            returned, or a `SampledGaussian`: these state all the rest. Or the noise of a number,
+            the independent noise of each coordinate of a vector, or their joint noise. K-norm
+            noise in the l2 norm, or that of an ellipsoid, counts by its own loss, in any other norm
+            as Laplace noise of one number, which is exact for boxes and l1 balls, and staircases in
+            a norm by their pure epsilon. Where a release may cost less than what stands for it, its
+            entry says so.
         sensitivity : float, array_like of float or Sensitivity, optional
             The largest change of the query, non-negative, or of each coordinate (an integer for
             noise on the integers), or a set: noise of one number is then independent for each
-            coordinate. For `KNorm` and `Staircase2D` in their norm, for joint noise a set, or a
-            number by which its own is multiplied. For Gaussian noise it may be the l2 sensitivity
-            of a vector whose coordinates all have this noise. None beside a result.
+            coordinate, and a list has that of each. For `KNorm` and `Staircase2D` in their norm,
+            for joint noise a set, or a number by which its own is multiplied. For Gaussian noise it
+            may be the l2 sensitivity of a vector whose coordinates all have this noise. None beside
+            a result.
         times : int
             How many such releases, with fresh noise each, from 1 to 1e8.
         sampling : float, optional
             For Gaussian noise, of a sum over a Poisson sample: the chance of each record to be in
             it. The sensitivity is then the largest norm of one record's contribution, for either
-            relation. Needs the extra `accounting`.
+            relation. Needs the extra `accounting` for "replace-one" and beside noise whose
+            transform is not known in closed form.
         relation : {"add-remove", "replace-one"}, optional
             Which data sets are neighbours; needed unless the set or the budget states it, and then
             the same.
@@ -277,7 +282,7 @@ class Budget:
         BudgetExceededError
             If the budget does not allow it. In either case nothing is recorded.
         ModuleNotFoundError
-            If `sampling` is given without dp_accounting.
+            If `sampling` is given without dp_accounting where that counts it.
         """
         problems = Problems("budget")
         count = read_times(problems, times)
@@ -375,6 +380,8 @@ class Budget:
             reason = self._account.refuse(release)
             problems.require(not reason, "noise", reason, what_times)
         problems.raise_if_any()
+        if release.counted_as:
+            what = f"{what} (counted as {release.counted_as})"
         release = replace(release, relation=stated)
         after = self._ledger.plus(release, times)
         if check and not self._account.keeps(after):

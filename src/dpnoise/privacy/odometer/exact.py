@@ -16,7 +16,7 @@ import numpy as np
 from scipy import optimize
 
 from dpnoise.noise.rational import as_double_above
-from dpnoise.privacy.odometer.sampled import sampled_delta
+from dpnoise.privacy.odometer.sampled import sampled_delta, sampled_epsilon
 from dpnoise.privacy.vector import profile_of_shares
 
 if TYPE_CHECKING:
@@ -35,12 +35,15 @@ class ExactAccount:
     def __init__(self, epsilon: float, delta: float) -> None:
         self.epsilon, self.delta = epsilon, delta
 
-    def delta_of(self, ledger: Ledger, epsilon: float) -> float:
-        """An upper bound on the delta of everything at `epsilon`, by its profile."""
+    def delta_of(self, ledger: Ledger, epsilon: float, aim: float | None = None) -> float:
+        """An upper bound on the delta of everything at `epsilon`, by its profile.
+
+        It may be looser where it is far below `aim`, if that is given.
+        """
         if ledger.pure <= epsilon:
             found = 0.0
         elif ledger.sampled:
-            found = sampled_delta(ledger, epsilon)
+            found = sampled_delta(ledger, epsilon, aim)
         else:
             found = float(profile_of_shares(ledger.countable, np.asarray(epsilon)).upper)
         return as_double_above(min(ledger.failure + Fraction(found), Fraction(1)))
@@ -50,7 +53,7 @@ class ExactAccount:
         basic = ledger.basic
         if basic.epsilon <= self.epsilon and basic.delta <= self.delta:
             return True
-        return self.delta_of(ledger, self.epsilon) <= self.delta
+        return self.delta_of(ledger, self.epsilon, self.delta) <= self.delta
 
     def epsilon_of(self, ledger: Ledger, delta: float) -> float:
         """An epsilon at which delta is seen not to be exceeded, close to the smallest one."""
@@ -63,6 +66,9 @@ class ExactAccount:
         bar, pure = math.log(delta) if delta > 0.0 else -math.inf, as_double_above(ledger.pure)
         if delta == 0.0 or pure == 0.0:
             return pure
+        direct = sampled_epsilon(ledger, delta) if ledger.sampled else None
+        if direct is not None:
+            return direct
         private = pure
 
         def excess(epsilon: float) -> float:

@@ -26,8 +26,14 @@ from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double_above
 from dpnoise.noise.staircase import MAX_EPSILON
 from dpnoise.privacy.coordinates import is_vouched
-from dpnoise.privacy.integer_sets import largest_loss, listed_points, shares_of_point
-from dpnoise.privacy.odometer.ledger import Ledger, pure_share
+from dpnoise.privacy.integer_sets import (
+    concentrated_loss,
+    concentration,
+    largest_loss,
+    listed_points,
+    shares_of_point,
+)
+from dpnoise.privacy.odometer.ledger import BOX, CONCENTRATED, RESPONSE, Ledger, pure_share
 from dpnoise.sensitivity.integer_points import read_parts
 from dpnoise.sensitivity.power_sums import root_above
 from dpnoise.sensitivity.product import Product
@@ -84,9 +90,10 @@ def _weights(scales: Array, box: Array, unit: float = 1.0) -> list[Fraction]:
 def integer_ledger(noises: Sequence[IntegerNoise], ball: Sensitivity) -> Ledger | None:
     """One release of independent noise on the integers, for the integer points of a set.
 
-    `noises` has that of each coordinate. None where nothing is known: for sets without whole-number
-    sizes, different noise within one part of the set, or noise of unbounded loss where several
-    integer points may be the worst.
+    `noises` has that of each coordinate. Where several integer points may be the worst, noise of
+    bounded loss counts by the largest one, discrete Gaussian noise by its largest concentrated
+    bound, and other noise for the box around the set, as does different noise within one part. None
+    for a set without whole-number sizes.
 
     ValueError if numbers of coordinates differ.
     """
@@ -96,7 +103,7 @@ def integer_ledger(noises: Sequence[IntegerNoise], ball: Sensitivity) -> Ledger 
     parts = read_parts(Problems("budget"), ball)
     each = [{noises[k] for k in part.at.tolist()} for part in parts]
     if not parts or any(len(some) > 1 for some in each):
-        return None
+        return _in_box(noises, ball)
     chosen = [some.pop() for some in each]
     points = listed_points(parts)
     if points is not None and len(points) == 1:
@@ -105,7 +112,27 @@ def integer_ledger(noises: Sequence[IntegerNoise], ball: Sensitivity) -> Ledger 
             shares[noise, float(size)] = shares.get((noise, float(size)), 0) + count
         return Ledger(shares) if is_vouched(shares) else None
     loss = largest_loss(chosen, parts)
-    return Ledger({pure_share(loss): 1}) if loss <= MAX_EPSILON else None
+    if loss <= MAX_EPSILON:
+        return Ledger({pure_share(loss): 1}, counted_as=RESPONSE)
+    rho = concentration(chosen, parts)
+    pair = None if rho is None else concentrated_loss(rho)
+    if pair is not None:
+        return Ledger({(pair, 1.0): 1}, counted_as=CONCENTRATED)
+    return _in_box(noises, ball)
+
+
+def _in_box(noises: Sequence[IntegerNoise], ball: Sensitivity) -> Ledger | None:
+    """One release of noise on the integers for the corner of the box, which dominates all points.
+
+    None where the sides of the box are no whole numbers that the accounts vouch for.
+    """
+    shares: Shares = {}
+    for noise, size in zip(noises, ball.box.tolist(), strict=True):
+        if size > 0.0:
+            shares[noise, size] = shares.get((noise, size), 0) + 1
+    hull = ball.unconditional_hull
+    more = "" if hull.norm(hull.box) <= 1.0 else BOX
+    return Ledger(shares, counted_as=more) if is_vouched(shares) else None
 
 
 def independent_ledger(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Ledger | None:
@@ -135,6 +162,7 @@ def independent_ledger(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Led
     if found is not None:
         return found
     shares: Shares = {}
+    more = ""
     if isinstance(noise, Gaussian):
         square = ball.largest_power_sum(_weights(scales, ball.box, noise.sigma), 2)
         shares[Gaussian(1.0), as_double_above(root_above(square))] = 1
@@ -147,5 +175,6 @@ def independent_ledger(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Led
             share = Laplace(1.0), as_double_above(size)
             shares[share] = shares.get(share, 0) + 1
         else:
+            more = BOX if corner is None and factor.norm(factor.box) > 1.0 else more
             _add(shares, noise, factor.box if corner is None else corner, here)
-    return Ledger(shares) if is_vouched(shares) else None
+    return Ledger(shares, counted_as=more) if is_vouched(shares) else None

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from dpnoise.privacy.coordinates import Shares
 
 _MOST_TIMES = 10**8
+# What stands for a release that may cost less.
+LAPLACE = "Laplace noise of one number"
+RESPONSE = "randomized response with the largest loss"
+BOX = "noise for the box around the set"
+CONCENTRATED = "noise with the largest concentrated bound of the set"
+CERTIFIED = "randomized response with the certified epsilon and delta"
 _SMALLEST, _MOST = 1e-3, 1e6  # of sigma / sensitivity of releases of Poisson samples
 
 
@@ -67,7 +73,8 @@ class Ledger:
     of Poisson samples, and those given by their privacy loss distribution, with their number;
     `failure` is the sum of the probabilities with which a release may break what is said of it;
     `relation` is that of all, None before the first. `stated` is an (epsilon, delta) that was
-    proved of the whole in another way, None where there is nothing but the rest.
+    proved of the whole in another way, None where there is nothing but the rest. `counted_as` says
+    of one release what stands for it where that may cost more than its own loss.
     """
 
     shares: Shares = field(default_factory=dict)
@@ -75,6 +82,7 @@ class Ledger:
     sampled: dict[Sampled | Given, int] = field(default_factory=dict)
     relation: str | None = None
     stated: Stated | None = None
+    counted_as: str = field(default="", compare=False)
 
     def plus(self, other: Ledger, times: int) -> Ledger:
         """The ledger with `times` releases of another one, which has the same relation."""
@@ -163,7 +171,7 @@ def guaranteed(epsilon: float, delta: float) -> Ledger:
     if epsilon > MAX_EPSILON:
         return Ledger(failure=Fraction(1), stated=stated(epsilon, delta))
     shares: Shares = {pure_share(epsilon): 1} if epsilon > 0.0 else {}
-    return Ledger(shares, Fraction(delta), stated=stated(epsilon, delta))
+    return Ledger(shares, Fraction(delta), stated=stated(epsilon, delta), counted_as=CERTIFIED)
 
 
 def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: object) -> Ledger:

@@ -15,15 +15,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise.noise.base import Noise
+from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.k_norm import Spherical
+from dpnoise.noise.laplace import Laplace
 from dpnoise.privacy.coordinates import read_shares
 from dpnoise.privacy.odometer.in_set import independent_ledger, integer_ledger
-from dpnoise.privacy.odometer.ledger import Ledger, guaranteed, pure_share, stated
+from dpnoise.privacy.odometer.ledger import (
+    BOX,
+    LAPLACE,
+    RESPONSE,
+    Given,
+    Ledger,
+    Sampled,
+    guaranteed,
+    pure_share,
+    stated,
+)
 from dpnoise.privacy.spherical import spherical_loss
 from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpnoise._validation import Problems
 
 _JOINT = "K-norm or staircase noise (else `spend_dp` with its epsilon and delta)"
@@ -34,10 +49,11 @@ def dominated_ledger(noise: Any, size: Fraction) -> Ledger | None:  # noqa: ANN4
     """One release of joint noise at a size in its norm; None if nothing is known of it."""
     found = noise.dominating(size)
     if isinstance(found, Fraction):
-        return Ledger({pure_share(found): 1})
+        return Ledger({pure_share(found): 1}, counted_as=RESPONSE)
     if isinstance(found, Spherical):
         return Ledger({(spherical_loss(*found), 1.0): 1})
-    return None if found is None else Ledger({found: 1})
+    more = LAPLACE if getattr(noise, "less_than_dominating", False) else ""
+    return None if found is None else Ledger({found: 1}, counted_as=more)
 
 
 def _in_set(problems: Problems, noise: Any, ball: Sensitivity) -> Ledger:  # noqa: ANN401
@@ -71,12 +87,31 @@ def _numbers_of(sensitivity: Any) -> Any:  # noqa: ANN401
 def _independent(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401
     """One release of noise of one number, or of some for each coordinate."""
     if isinstance(noise, list | tuple) and isinstance(sensitivity, Sensitivity):
-        fits = len(noise) == sensitivity.dimension
-        if fits and all(isinstance(one, IntegerNoise) for one in noise):
-            found = integer_ledger(noise, sensitivity)
-            if found is not None:
-                return found
+        return _listed(problems, noise, sensitivity)
     return Ledger(read_shares(problems, noise, _numbers_of(sensitivity), 1))
+
+
+def _listed(problems: Problems, noise: Sequence[Any], ball: Sensitivity) -> Ledger:
+    """One release of some noise for each coordinate, for a set.
+
+    Gaussian noises together count by the largest norm of a difference in units of their scales, and
+    so does Laplace noise; what is known for no set counts for the box around it.
+    """
+    if len(noise) == ball.dimension:
+        kinds, found = {type(one) for one in noise}, None
+        if kinds == {Gaussian}:
+            scales = np.array([one.sigma for one in noise])
+            found = independent_ledger(Gaussian(1.0), scales, ball)
+        elif kinds == {Laplace}:
+            scales = np.array([one.beta for one in noise])
+            found = independent_ledger(Laplace(1.0), scales, ball)
+        elif all(isinstance(one, IntegerNoise) for one in noise):
+            found = integer_ledger(noise, ball)
+        if found is not None:
+            return found
+    hull = ball.unconditional_hull
+    shares = read_shares(problems, noise, ball.box.tolist(), 1)
+    return Ledger(shares, counted_as="" if hull.norm(hull.box) <= 1.0 else BOX)
 
 
 def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  # noqa: ANN401, PLR0911
@@ -85,6 +120,12 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
         expected = "none beside a result that states it"
         problems.require(sensitivity is None, "sensitivity", expected, sensitivity)
         return Ledger() if problems.found else noise.spending()
+    if hasattr(noise, "sampled_step"):
+        expected = "none beside a mechanism that states it"
+        problems.require(sensitivity is None, "sensitivity", expected, sensitivity)
+        sigma, rate = noise.sampled_step
+        parts: dict[Sampled | Given, int] = {Sampled(sigma, rate): 1} if rate > 0.0 else {}
+        return Ledger(sampled=parts, relation=ADD_REMOVE)
     for one in noise if isinstance(noise, list | tuple) else (noise,):
         if hasattr(one, "one_of"):
             expected = "the result or estimator that it is of, budget.spend(model), as it is one "

@@ -1,6 +1,8 @@
-"""Releases that dp_accounting counts: on Poisson samples, or known by a privacy loss distribution.
+"""Releases on Poisson samples, or known by a privacy loss distribution.
 
-Every release, sampled or not, becomes a privacy loss distribution rounded to the pessimistic side
+Where a record is added or removed, and the transforms of all other losses are known, the bounds of
+`dpnoise.privacy.sampled` count them. Else, and where these are wide, dp_accounting does: every
+release, sampled or not, becomes a privacy loss distribution rounded to the pessimistic side
 (Doroshenko et al., "Connect the dots", PoPETs 2022), and these are composed. dp_accounting does not
 bound its floating-point rounding: here it counts as a relative 1e-6 of delta, which is tested and
 not proved.
@@ -8,13 +10,19 @@ not proved.
 
 from __future__ import annotations
 
+import importlib.util
+import math
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dpnoise._extras import imports_of
+from dpnoise.privacy.coordinates import equal_groups
 from dpnoise.privacy.lattice.listed import ListedLoss
 from dpnoise.privacy.loss_distribution import loss_distribution
 from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
+from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
+from dpnoise.privacy.vector import is_invertible, loss_transform
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
@@ -24,14 +32,67 @@ if TYPE_CHECKING:
 
 _INTERVAL = 1e-4  # of losses
 _ROUNDING = 1e-6
+_WIDE = 0.1  # gap of log delta from which on dp_accounting is asked as well
 
 
-def sampled_delta(ledger: Ledger, epsilon: float) -> float:
+def composition_of(ledger: Ledger) -> Composition | None:
+    """The releases as our own account takes them, or None where it does not."""
+    if ledger.relation != ADD_REMOVE or not all(isinstance(p, Sampled) for p in ledger.sampled):
+        return None
+    return _composition(tuple(ledger.sampled.items()), tuple(ledger.narrow.items()))
+
+
+@lru_cache(maxsize=16)
+def _composition(
+    sampled: tuple[tuple[Sampled, int], ...],
+    shares: tuple[tuple[tuple[Noise | IntegerNoise, float], int], ...],
+) -> Composition | None:
+    groups = equal_groups(dict(shares))
+    if not is_invertible(groups):
+        return None
+    steps = {Step(part.multiplier, part.rate): count for part, count in sampled}
+    return Composition(steps, loss_transform(groups) if groups else None)
+
+
+def sampled_epsilon(ledger: Ledger, delta: float) -> float | None:
+    """An upper bound on the epsilon of a ledger at delta > 0; None if only delta can be asked for.
+
+    The probability of failure is part of delta.
+    """
+    composition = composition_of(ledger)
+    rest = Fraction(delta) - ledger.failure
+    if composition is None:
+        return None
+    if rest <= 0:
+        return math.inf
+    log_rest = math.log(rest) - 1e-13
+    found = max(composition.epsilon(log_rest, side)[1] for side in (REMOVED, ADDED))
+    if found < math.inf or not _has_peer():
+        return found
+    composition.wide = True  # where our bounds say nothing dp_accounting may
+    return None
+
+
+def _has_peer() -> bool:
+    return importlib.util.find_spec("dp_accounting") is not None
+
+
+def sampled_delta(ledger: Ledger, epsilon: float, aim: float | None = None) -> float:
     """An upper bound on the delta of a ledger with sampled releases.
 
-    A ModuleNotFoundError is raised without dp_accounting, a ValueError if the losses of other noise
-    in the ledger reach too far.
+    It may be looser where it is far below `aim`, if that is given.
+
+    Where dp_accounting counts, a ModuleNotFoundError is raised without it, a ValueError if the
+    losses of other noise in the ledger reach too far.
     """
+    composition = composition_of(ledger)
+    if composition is not None and not composition.wide:
+        guess = math.log(aim) if aim else None
+        both = [composition.log_delta(epsilon, side, guess) for side in (REMOVED, ADDED)]
+        log_delta = max(one.upper for one in both)
+        lowest = max(one.lower for one in both)
+        if log_delta - lowest < _WIDE or log_delta < (guess or -math.inf) or not _has_peer():
+            return min(math.exp(log_delta) * (1.0 + 1e-12) + 5e-324, 1.0)
     parts = [*ledger.sampled.items(), *ledger.shares.items()]
     total = None
     for part, count in parts:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+_NEAR = 2.0  # of the largest printed bound, up to where the second panel of a gain reaches
 _NO_ANSWER = "#D0D0D0"
 _STOPS = {
     "argument": "$v^*$, $u^*$ to $10^{-12}$ (Section 5.1)",
@@ -91,30 +92,35 @@ def gain_by_delta(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
 
 @house_style()
 def _gain(table: pd.DataFrame, printed: pd.DataFrame, along: str, by: str) -> Figure:
-    """Return the gain along one column, a line per value of the other."""
+    """Return the gain along one column, a line per value of the other, also near the bounds."""
     lines = sorted(table[by].unique())
-    figure, panels = page(height=3.2)
-    axes = panels[0, 0]
+    figure, panels = page(1, 2, height=3.2)
+    axes, near = panels[0]
     for colour, value in zip(_shades(len(lines)), lines, strict=True):
         rows = table[table[by] == value]
         name = rf"$\{by} = {power_of_ten(value)}$"
-        axes.plot(rows[along], rows["gain"], color=colour, label=name)
-    axes.set_xscale("log")
+        for panel in panels[0]:
+            panel.plot(rows[along], rows["gain"], color=colour, label=name)
     axes.set_yscale("log")
-    axes.set_xlim(table[along].min(), table[along].max())
     axes.yaxis.set_major_formatter(PLAIN)
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks([1, 2, 5, *(10.0**k for k in range(1, 7) if 10**k < table["gain"].max())])
     axes.set_ylim(1.0, None)
-    bounds = printed[printed["column"] == "gain"].drop_duplicates(["printed", "where"])
-    words = [f"{row.printed:g} ({row.where})" for row in bounds.itertuples()]
+    bounds = printed[printed["column"] == "gain"].drop_duplicates(["printed", "place"])
+    words = [f"{row.printed:g} ({row.place})" for row in bounds.itertuples()]
     for place, level in enumerate(bounds["printed"]):
         name = "" if place else "printed: at least " + ", ".join(words)
-        axes.axhline(level, color="black", linewidth=0.8, linestyle=(0, (2, 2)), label=name)
-    axes.set_xlabel(rf"$\{along}$")
+        for panel in panels[0]:
+            panel.axhline(level, color="black", linewidth=0.8, linestyle=(0, (2, 2)), label=name)
+    for panel in panels[0]:
+        panel.set_xscale("log")
+        panel.set_xlim(table[along].min(), table[along].max())
+        panel.set_xlabel(rf"$\{along}$")
+        panel.grid()
+    near.set_ylim(1.0, _NEAR * max(bounds["printed"].max(), 1.0) if len(bounds) else _NEAR)
     axes.set_ylabel("classical over analytic variance")
     axes.set_title("Gain in variance of the analytic mechanism")
-    axes.grid()
+    near.set_title("The same near the printed bounds")
     legend_below(figure)
     return figure
 

@@ -36,8 +36,11 @@ def heat_map_data(
 
     Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.trips.Tally`, total
     (the sum of the counts), largest, deviation (their root mean square about the mean: the RMSE of
-    a flat map), junctions, sections, loops, parallels, edges, sensitivity (add or remove a cab) and
-    sensitivity_replace (replace one). The figures name the hours.
+    a flat map), junctions, sections, loops, parallels, edges, sensitivity (add or remove a cab),
+    sensitivity_replace (replace one) and, if the limit is one on trips, both ends of which are
+    counted, trips_sensitivity (all ends at one junction), with the range over what the paper leaves
+    open in trips_sensitivity_least (pick-ups and drop-offs on maps of their own, or events spread
+    by the kernel) and trips_sensitivity_greatest. The figures name the hours.
     """
     city = completed(city, named_hours(figure_2, figure_5, figure_6), settings)
     graph = Graph(len(city.x), city.sections)
@@ -52,5 +55,8 @@ def heat_map_data(
             "parallels": graph.parallels, "edges": len(graph.edges),
             "sensitivity": l2_sensitivity(settings.events_per_cab),
             "sensitivity_replace": l2_sensitivity(settings.events_per_cab, replace=True),
+            "trips_sensitivity": l2_sensitivity(2 * settings.events_per_cab),
+            "trips_sensitivity_least": l2_sensitivity(settings.events_per_cab),
+            "trips_sensitivity_greatest": l2_sensitivity(2 * settings.events_per_cab),
         })  # fmt: skip
     return pd.DataFrame(rows)

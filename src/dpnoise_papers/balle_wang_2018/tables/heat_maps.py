@@ -34,13 +34,28 @@ from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dpnoise._types import Array
     from dpnoise_papers.balle_wang_2018.settings import CityCounts, HeatMap, HeatMapErrors
     from dpnoise_papers.data.city.counts import City
 
 NEIGHBOURS = "add or remove a cab"
+# The paper's methods by their role in its comparisons, and whether they use the roads; the others
+# are added.
+_ROLES = {
+    "classical": "raw",
+    "analytic": "raw",
+    "james-stein": "denoised",
+    "soft-threshold": "denoised",
+    "wavelets": "denoised",
+    "trend-filtering-0": "denoised",
+}
+_ON_ROADS = ("wavelets", "trend-filtering-0", "trend-filtering-1", "trend-filtering-2")
+_NOTES = {
+    "scaled": "substitute trips, since the paper's counts are not public",
+    "synthetic": "a synthetic city",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +90,14 @@ def heat_maps(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """One private map by every method, and its error over several draws of the noise.
 
-    Errors: city, hour, source, day, method, epsilon, delta, sensitivity, neighbours, sigma, penalty
-    and degrees_of_freedom (of the first draw), rmse_first (of the first draw), repetitions, and
-    rmse and rmse_se, the mean over all draws and its standard error. Maps: junction, x, y (metres),
-    truth, and one column for each method, counts of the first draw. Roads: u and v, the junctions
-    that each road section joins, once. What is missing of the city is synthetic.
+    Errors: city, hour, source, data_note (which other data than the paper's), day, method, role
+    ('raw' and 'denoised' for the paper's, or 'added'), smooths (the 'graph' or 'nothing'), epsilon,
+    delta, sensitivity, neighbours, sigma, penalty and degrees_of_freedom (of the first draw),
+    rmse_first (of the first draw), repetitions, rmse and rmse_se, the mean over all draws and its
+    standard error, and saving and saving_se, the share by which that is below the analytic
+    mechanism's, paired by draw (empty without the latter). Maps: junction, x, y (metres), truth,
+    and one column for each method, counts of the first draw. Roads: u and v, the junctions that
+    each road section joins, once. What is missing of the city is synthetic.
     """
     hour, epsilon, delta = settings.hour, settings.epsilon, settings.delta
     seed, repetitions = settings.seed, settings.repetitions
@@ -91,22 +109,29 @@ def heat_maps(
     streams = [generator(seed, "heat-maps", hour, epsilon, k) for k in range(repetitions)]
     normals = [stream.standard_normal(truth.size) for stream in streams]
     maps = {"junction": np.arange(truth.size), "x": city.x, "y": city.y, "truth": truth}
-    rows = []
+    rows: list[dict[str, object]] = []
+    errors: dict[str, Array] = {}
     for method in counted(settings.methods, "methods"):
         sigma = _sigma(method, epsilon, delta, sensitivity)
         releases = (_Release(truth + sigma * normal, sigma, graph, wavelets) for normal in normals)
         found = [release.estimate(method) for release in releases]
         maps[method], penalty, freedom = found[0]
         rmse = np.sqrt([np.mean((estimate - truth) ** 2) for estimate, _, _ in found])
+        errors[method] = rmse
         rows.append({
-            "city": city.name, "hour": hour, "source": details.source, "day": details.day,
-            "method": method, "epsilon": epsilon, "delta": delta,
+            "city": city.name, "hour": hour, "source": details.source,
+            "data_note": _NOTES[details.source], "day": details.day,
+            "method": method, "role": _ROLES.get(method, "added"),
+            "smooths": "graph" if method in _ON_ROADS else "nothing",
+            "epsilon": epsilon, "delta": delta,
             "sensitivity": sensitivity, "neighbours": NEIGHBOURS, "sigma": sigma,
             "penalty": penalty, "degrees_of_freedom": freedom, "rmse_first": rmse[0],
             "repetitions": repetitions, "rmse": np.mean(rmse),
             "rmse_se": np.std(rmse, ddof=1) / np.sqrt(repetitions),
         })  # fmt: skip
-    return pd.DataFrame(rows), pd.DataFrame(maps), pd.DataFrame(graph.edges, columns=["u", "v"])
+    table = pd.DataFrame(rows)
+    table["saving"], table["saving_se"] = _savings(errors, settings.methods)
+    return table, pd.DataFrame(maps), pd.DataFrame(graph.edges, columns=["u", "v"])
 
 
 def heat_map_errors(
@@ -114,9 +139,10 @@ def heat_map_errors(
 ) -> pd.DataFrame:
     """Mean square error of every method against epsilon, for one hour.
 
-    Columns city, hour, source, method, epsilon, delta, sensitivity, sigma, repetitions, mse (mean
-    over repetitions) and mse_se (of that mean); `part` is the hour. What is missing of the city is
-    synthetic.
+    Columns city, hour, source, data_note, method, role, epsilon, delta, sensitivity, sigma,
+    repetitions, mse (mean over repetitions) and mse_se (of that mean), and benefit and benefit_se,
+    the analytic mechanism's error over that, paired by draw (empty without the latter); `part` is
+    the hour. What is missing of the city is synthetic.
     """
     hour, seed, delta = int(part), settings.seed, settings.delta
     methods, repetitions = settings.methods, settings.repetitions
@@ -136,18 +162,60 @@ def heat_map_errors(
                 release = _Release(truth + sigma * normal, sigma, graph, wavelets)
                 errors[repetition, i] = np.mean((release.estimate(method)[0] - truth) ** 2)
         deviation = np.std(errors, axis=0, ddof=1) / np.sqrt(repetitions)
+        raw = (
+            errors[:, methods.index("analytic")] if "analytic" in methods else np.nan * errors[:, 0]
+        )
+        source = city.hours[hour].source
         for i, method in enumerate(methods):
-            rows.append((city.name, hour, city.hours[hour].source, method, epsilon, delta,
+            rows.append((city.name, hour, source, _NOTES[source], method,
+                         _ROLES.get(method, "added"), epsilon, delta,
                          sensitivity, sigmas[i], repetitions,
-                         float(np.mean(errors[:, i])), float(deviation[i])))  # fmt: skip
-    columns = ["city", "hour", "source", "method", "epsilon", "delta", "sensitivity", "sigma",
-               "repetitions", "mse", "mse_se"]  # fmt: skip
+                         float(np.mean(errors[:, i])), float(deviation[i]),
+                         *_ratio(raw, errors[:, i])))  # fmt: skip
+    columns = ["city", "hour", "source", "data_note", "method", "role", "epsilon", "delta",
+               "sensitivity", "sigma", "repetitions", "mse", "mse_se", "benefit",
+               "benefit_se"]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
+
+
+def map_noise(
+    city_settings: CityCounts, figure_2: HeatMap, figure_5: HeatMap, settings: HeatMapErrors
+) -> pd.DataFrame:
+    """Noise of the maps, which is the whole error of a raw release, over epsilon; no data.
+
+    Columns epsilon, delta, sensitivity, classical and analytic (standard deviations) and gain
+    (classical over analytic mean square error); the epsilons are those of Figures 2, 5 and 6.
+    """
+    sensitivity = l2_sensitivity(city_settings.events_per_cab)
+    budgets = {(one.epsilon, one.delta) for one in (figure_2, figure_5)}
+    budgets |= {(epsilon, settings.delta) for epsilon in settings.epsilons}
+    epsilon, delta = np.array(sorted(budgets)).T
+    classical = classical_gaussian_sigma(epsilon, delta, sensitivity, allow_large_epsilon=True)
+    analytic = gaussian_sigma(epsilon, delta, sensitivity)
+    return pd.DataFrame({
+        "epsilon": epsilon, "delta": delta, "sensitivity": sensitivity, "classical": classical,
+        "analytic": analytic, "gain": (classical / analytic) ** 2,
+    })  # fmt: skip
 
 
 def all_hours(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Errors of several hours, of `heat_map_errors`, as one table."""
     return pd.concat(tables.values(), ignore_index=True)
+
+
+def _ratio(first: Array, second: Array) -> tuple[float, float]:
+    """Return the ratio of two means of paired draws and its standard error."""
+    ratio = float(np.mean(first) / np.mean(second))
+    residual = (first - ratio * second) / np.mean(second)
+    return ratio, float(np.std(residual, ddof=1) / np.sqrt(len(residual)))
+
+
+def _savings(errors: Mapping[str, Array], methods: Sequence[str]) -> tuple[Array, Array]:
+    """Return the share by which each method's error is below the analytic one's, and its error."""
+    if "analytic" not in errors:
+        return np.full(len(methods), np.nan), np.full(len(methods), np.nan)
+    ratios = np.array([_ratio(errors[method], errors["analytic"]) for method in methods])
+    return 1.0 - ratios[:, 0], ratios[:, 1]
 
 
 def _basis(city: City, seed: int) -> tuple[Graph, WaveletBasis]:

@@ -51,10 +51,17 @@ if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
     from dpnoise_papers.balle_wang_2018.settings import Releases
 
-REFERENCES = ("cgm", "agm", "laplace", "agm-js", "agm-th", "zero")
+UNDENOISED = ("cgm", "agm", "laplace")  # of the paper
+DENOISED = ("agm-js", "agm-th")
+REFERENCES = (*UNDENOISED, *DENOISED, "zero")
+_MECHANISMS = {"cgm": "cGM", "agm": "aGM", "agm-js": "aGM", "agm-th": "aGM", "laplace": "Laplace"}
+_MEASURES = (
+    "nonzero", "error", *(f"gain_over_{name.replace('-', '_')}" for name in REFERENCES),
+    "gain_over_undenoised", "saving",
+)  # fmt: skip
 COLUMNS = (
-    "epsilon", "dimension", "method", "repetitions", "deviation", "error", "error_se",
-    *(f"gain_over_{name.replace('-', '_')}{end}" for name in REFERENCES for end in ("", "_se")),
+    "epsilon", "dimension", "method", "mechanism", "role", "repetitions", "deviation",
+    *(f"{name}{end}" for name in _MEASURES for end in ("", "_se")),
 )  # fmt: skip
 
 
@@ -108,10 +115,13 @@ class _Data(NamedTuple):
 def mean_estimation(settings: Releases) -> pd.DataFrame:
     """l2 error of each mechanism on private means, against the dimension.
 
-    Columns epsilon, dimension, method, repetitions, deviation (of the noise, per coordinate), error
-    and error_se (mean over repetitions and its standard error), and for each of the paper's five
-    methods and 'zero' gain_over_<method> and its standard error: the paired difference of errors,
-    positive where the row is better.
+    Columns epsilon, dimension, method, mechanism (cGM, aGM or Laplace of the paper, denoised or
+    not, or 'added'), role ('undenoised' and 'denoised' of the paper, or 'added'), repetitions,
+    deviation (of the noise, per coordinate), and with their standard errors in `<column>_se`:
+    nonzero (share of the coordinates of the truth that are not 0), error (mean over repetitions),
+    gain_over_<method> for each of the paper's five methods and 'zero' (the paired difference of
+    errors, positive where the row is better), gain_over_undenoised (the smallest gain over the
+    paper's three undenoised methods) and saving (the same as a share of that method's error).
     """
     return _compare(settings, _MEANS)
 
@@ -119,6 +129,20 @@ def mean_estimation(settings: Releases) -> pd.DataFrame:
 def histograms(settings: Releases) -> pd.DataFrame:
     """l1 error of each mechanism on private histograms; columns as for `mean_estimation`."""
     return _compare(settings, _HISTOGRAMS)
+
+
+def histogram_panels(
+    first: pd.DataFrame, second: pd.DataFrame, third: pd.DataFrame, high_dimension: pd.DataFrame
+) -> pd.DataFrame:
+    """Rows of the four panels of Figure 4 under one another.
+
+    Columns panel (a, b, c or d) and those of `mean_estimation`. What the appendix says of its
+    histograms it says of all panels; the last one, of high dimension, shows the two denoised
+    mechanisms alone and is the only one whose epsilon is not printed.
+    """
+    panels = {"a": first, "b": second, "c": third, "d": high_dimension}
+    parts = [table.assign(panel=name) for name, table in panels.items()]
+    return pd.concat(parts, ignore_index=True)[["panel", *COLUMNS]]
 
 
 def _mean(rng: np.random.Generator, samples: int, dimension: int) -> Array:
@@ -197,16 +221,33 @@ def _rows(
     truth: Array,
     error: Callable[[Array], Array],
 ) -> Iterator[list[object]]:
-    """Yield dimension, method, repetitions, deviation, the mean error and its gains."""
+    """Yield dimension, method, mechanism, role, repetitions, deviation, means and errors."""
     deviations, errors = {}, {}
     for name, deviation, release in released:
         deviations[name], errors[name] = float(deviation), error(release - truth)
-    root = math.sqrt(len(truth))
+    best = min((errors[name] for name in UNDENOISED), key=np.mean)
+    nonzero = np.mean(truth != 0, axis=1)
     for name, own in errors.items():
-        values = [own, *(errors[reference] - own for reference in REFERENCES)]
-        pairs = ((value.mean(), value.std(ddof=1) / root) for value in values)
-        numbers = deviations[name], *(x for pair in pairs for x in pair)
-        yield [truth.shape[1], name, len(truth), *numbers]
+        gain = best - own
+        share = 1.0 - np.mean(own) / np.mean(best)
+        # The mean of a ratio's residuals is 0, and their scatter is that of the ratio.
+        ratio = share + (gain - share * best) / np.mean(best)
+        values = (nonzero, own, *(errors[other] - own for other in REFERENCES), gain, ratio)
+        numbers = [number for value in values for number in _mean_and_error(value)]
+        kinds = _MECHANISMS.get(name, "added"), _role(name)
+        yield [truth.shape[1], name, *kinds, len(truth), deviations[name], *numbers]
+
+
+def _mean_and_error(values: Array) -> tuple[float, float]:
+    """Return the mean of draws and its standard error."""
+    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def _role(method: str) -> str:
+    """Return what a method is in the paper's comparisons."""
+    if method in DENOISED:
+        return "denoised"
+    return "undenoised" if method in UNDENOISED else "added"
 
 
 def _compare(settings: Releases, data: _Data) -> pd.DataFrame:

@@ -144,6 +144,21 @@ def _james_stein_likelihood(rng: Generator, n: int) -> Outcome:
     return Outcome(at_most(likelihood(squared / d), likelihood(squared / (d - 2))), 1e-12, drawn)
 
 
+def _james_stein_unbiased(rng: Generator, n: int) -> Outcome:
+    """Return the relative error of: (d - 2)/|y|^2 is an unbiased estimate of 1/(w^2 + sigma^2)."""
+    d, variance, drawn = _prior(rng, n)
+    inverse = (d - 2) * _radial(d, lambda t: 1 / t**2) / (variance + 1)
+    return Outcome(equal(inverse, 1 / (variance + 1), 1 / (variance + 1)), 1e-9, drawn)
+
+
+def _james_stein_gain(rng: Generator, n: int) -> Outcome:
+    """Return the slack of: the improvement over y is within d/(d - 2) of the Bayes estimator's."""
+    d, variance, drawn = _prior(rng, n)
+    bayes = [bayes_risk(int(k), w, 1.0) for k, w in zip(d, variance, strict=True)]
+    gain = d - _james_stein_mean_risk(d, variance)
+    return Outcome(at_most((d - np.array(bayes)) / gain, d / (d - 2)), 1e-6, drawn)
+
+
 def _james_stein_improves(rng: Generator, n: int) -> Outcome:
     """Return the slack of: at every f the risk of James-Stein is below d sigma^2.
 
@@ -218,10 +233,16 @@ CHECKS = (
           "the risk of James-Stein is within d^2/(d-2)^2 of the Bayes risk for any w^2",
           "false: it exceeds it by 2 sigma^4/(w^2 + sigma^2), the factor 1 + 2 sigma^2/(d w^2), "
           "which is unbounded as w -> 0", _james_stein_factor),
+    Check("theorem-11-gain", "Theorem 11, below it, of the improvement",
+          "the improvement of James-Stein over the noisy answer is within d/(d-2) of that of the "
+          "Bayes estimator for any w^2", "complete", _james_stein_gain),
     Check("theorem-11-likelihood", "Theorem 11, proof",
           "the maximum likelihood estimate of w^2 is |y|^2/(d-2) - sigma^2",
           "false: it is |y|^2/d - sigma^2; the density of |y|^2 lacks its factor "
           "1/(w^2 + sigma^2)", _james_stein_likelihood),
+    Check("theorem-11-unbiased", "Theorem 11, proof, corrected",
+          "(d-2)/|y|^2 is the unbiased estimate of 1/(w^2 + sigma^2)", "complete",
+          _james_stein_unbiased),
     Check("theorem-11-improves", "Theorem 11, below it",
           "James-Stein improves on the noisy answer at every f when d >= 3", "cited",
           _james_stein_improves),

@@ -10,8 +10,9 @@ from __future__ import annotations
 import itertools
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import mpmath
 import numpy as np
 from scipy import special
 
@@ -29,6 +30,8 @@ from dpnoise_papers.checks import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.random import Generator
 
     from dpnoise._types import Array
@@ -85,24 +88,84 @@ def _low_privacy(rng: Generator, n: int, exponent: float, low: float) -> Outcome
 
 
 def _tail_at_zero(rng: Generator, n: int) -> Outcome:
-    """Return the slack of P(L >= 0) >= 1/2 (Section 2.2), with the loss drawn as in Lemma 3."""
+    """Return the slack of P(L > 0) >= 1/2 (Section 2.2), with the loss of Lemma 3."""
     eta = _geometric(rng, 1e-8, 1e2, n)
     return Outcome(special.ndtr(np.sqrt(eta / 2)) - 0.5, 0.0, {"eta": eta})
 
 
+def _mills_bound(rng: Generator, n: int, exponent: float) -> Outcome:
+    """Return the slack in logarithms of the inequality in the proof of Theorem 4.
+
+    e^epsilon Phi(-sqrt(2 epsilon)) < e^(-exponent epsilon)/sqrt(4 pi epsilon).
+    """
+    epsilon = _geometric(rng, 1e-3, 1e3, n)
+    left = np.log(0.5 * special.erfcx(np.sqrt(epsilon)))
+    right = -exponent * epsilon - 0.5 * np.log(4 * math.pi * epsilon)
+    return Outcome(at_most(left, right), 0.0, {"epsilon": epsilon})
+
+
 def _low_privacy_limit(rng: Generator, n: int) -> Outcome:
-    """Return the slack of: Theorem 4's corrected bound on delta is near 1/2 at large epsilon."""
-    epsilon = _geometric(rng, 1e3, 1e8, n)
-    bound = 0.5 - 1 / np.sqrt(4 * math.pi * epsilon)
-    return Outcome(0.01 - np.abs(bound - 0.5), 0.0, {"epsilon": epsilon})
+    """Return the slack of: the bound on delta, printed and corrected, rises to 1/2.
+
+    The gap to 1/2 is positive, falls, and tends to 0: at 10^8 epsilon it is 10^-4 of the corrected
+    one at epsilon, or less.
+    """
+    epsilon = _geometric(rng, 0.1, 200, n)
+
+    def gap(e: Array, exponent: float) -> Array:
+        return np.exp(-exponent * e) / np.sqrt(4 * math.pi * e)
+
+    larger, margin = epsilon * rng.uniform(1, 2, n), []
+    for exponent in (0.0, 3.0):
+        margin += [
+            gap(epsilon, exponent),
+            at_most(gap(larger, exponent), gap(epsilon, exponent)),
+            at_most(gap(1e8 * epsilon, exponent), (1 + 1e-12) * 1e-4 * gap(epsilon, 0.0)),
+        ]
+    return Outcome(np.min(margin, axis=0), 0.0, {"epsilon": epsilon})
 
 
-def _classical_at_large_epsilon(rng: Generator, n: int) -> Outcome:
-    """Return how far the classical formula misses delta beyond epsilon = 4 log(1.25 / delta)."""
-    delta = _geometric(rng, 1e-12, 0.1, n)
-    epsilon = 4 * np.log(1.25 / delta) * rng.uniform(1, 3, n)
-    sigma = classical_gaussian_sigma(epsilon, delta, allow_large_epsilon=True)
-    return Outcome(-_slack(sigma, epsilon, delta), 0.0, {"epsilon": epsilon, "delta": delta})
+def _inverse_rate(rng: Generator, n: int) -> Outcome:
+    """Return how far noise c / epsilon misses delta at some epsilon, for any constant c.
+
+    From epsilon = 2 c^2 on it is below Theorem 4's Delta / sqrt(2 epsilon), which delta needs from
+    epsilon = 1/(4 pi (1/2 - delta)^2) on.
+    """
+    constant, delta = _geometric(rng, 0.1, 100, n), _geometric(rng, 1e-12, 0.49, n)
+    start = np.maximum(2 * constant**2, 1 / (4 * math.pi * (0.5 - delta) ** 2))
+    epsilon = start * rng.uniform(1.01, 3, n)
+    margin = -_slack(constant / epsilon, epsilon, delta)
+    return Outcome(margin, 0.0, {"constant": constant, "delta": delta, "epsilon": epsilon})
+
+
+def _density(rng: Generator, n: int, power: Callable[[Array], Array]) -> Outcome:
+    """Return the error of: the density in the proof of Lemma 3 has the integral 1.
+
+    It is exp(-|y - f|^2/(2 sigma^2)) over a power of 2 pi sigma^2, and the integral of the former
+    is the d-th power of one by quadrature.
+    """
+    d, sigma = rng.integers(1, 6, n).astype(float), _geometric(rng, 0.1, 10, n)
+    s = column(sigma)
+    edges = np.stack([-REACH * sigma, np.zeros(n), REACH * sigma], axis=1)
+    single = integrate(lambda t: np.exp(-0.5 * (t / s) ** 2), edges, parts=8)
+    total = d * np.log(single) - power(d) * np.log(2 * math.pi * sigma**2)
+    return Outcome(equal(total, 0.0), 1e-11, {"d": d, "sigma": sigma})
+
+
+def _half(d: Array) -> Array:
+    """Return the printed power of 2 pi sigma^2."""
+    return np.full(d.shape, 0.5)
+
+
+def _half_of_d(d: Array) -> Array:
+    """Return the power that makes a density."""
+    return d / 2
+
+
+def _scaled_normal(rng: Generator, n: int, power: float) -> Outcome:
+    """Return the error of: eta + (2 eta)^power N(0, 1) has the variance 2 eta (Lemma 6, proof)."""
+    eta = _geometric(rng, 1e-3, 30, n)
+    return Outcome(equal((2 * eta) ** (2 * power), 2 * eta, 2 * eta), 1e-12, {"eta": eta})
 
 
 def _events(rng: Generator, n: int) -> Outcome:
@@ -151,6 +214,21 @@ def _profile_grows(rng: Generator, n: int) -> Outcome:
     return Outcome(at_most(low, high), _ROUNDING, {"epsilon": epsilon, "eta": eta})
 
 
+def _profile_slope(rng: Generator, n: int) -> Outcome:
+    """Return the error of h'(eta) in the proof of Lemma 7 against differences of h."""
+    epsilon, eta = rng.uniform(0, 5, n), _geometric(rng, 0.1, 10, n)
+    root = np.sqrt(2 * eta)
+    first, second = (eta - epsilon) / root, (-eta - epsilon) / root
+    terms = np.exp(-(first**2) / 2) + np.exp(epsilon - second**2 / 2)
+    step = 1e-4 * eta
+    high, low = (
+        np.exp(gaussian_log_delta(np.sqrt(2 * x), epsilon)) for x in (eta + step, eta - step)
+    )
+    printed = terms / (4 * np.sqrt(math.pi * eta))
+    return Outcome(equal((high - low) / (2 * step), printed, printed), 1e-5,
+                   {"epsilon": epsilon, "eta": eta})  # fmt: skip
+
+
 def _profile_integral(rng: Generator, n: int) -> Outcome:
     """Return the error of Theorem 8 against the integral of [p - e^epsilon p']_+."""
     epsilon, mu = rng.uniform(0, 8, n), _geometric(rng, 0.02, 8, n)
@@ -182,6 +260,59 @@ def _algorithm_exact(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-12, {"epsilon": epsilon, "delta": delta})
 
 
+def _b(epsilon: Array, x: Array, sign: float) -> Array:
+    """Return B+(x), or B-(x) for sign -1, of Algorithm 1."""
+    far = np.exp(epsilon + special.log_ndtr(-np.sqrt(epsilon * (x + 2))))
+    return np.asarray(special.ndtr(sign * np.sqrt(epsilon * x)) - far)
+
+
+def _searched_functions(rng: Generator, n: int) -> Outcome:
+    """Return the slack of: B+ rises to 1, B- falls to 0, and both begin at delta_0."""
+    epsilon = _geometric(rng, 1e-3, 20, n)
+    x, larger = (np.sort(_geometric(rng, 1e-3, 10, 2 * n).reshape(2, n), axis=0)) / epsilon
+    zero, far = np.zeros(n), np.full(n, 1e4) / epsilon
+    start = special.ndtr(0.0) - np.exp(epsilon + special.log_ndtr(-np.sqrt(2 * epsilon)))
+    margin = [
+        at_most(_b(epsilon, x, 1), _b(epsilon, larger, 1)),
+        at_most(_b(epsilon, larger, -1), _b(epsilon, x, -1)),
+        equal(_b(epsilon, far, 1), 1.0), equal(_b(epsilon, far, -1), 0.0),
+        equal(_b(epsilon, zero, 1), start), equal(_b(epsilon, zero, -1), start),
+    ]  # fmt: skip
+    return Outcome(np.min(margin, axis=0), 1e-13, {"epsilon": epsilon, "x": x})
+
+
+def _searched(epsilon: Any, delta: Any, digits: int) -> tuple[Any, Any, bool]:  # noqa: ANN401 - mpmath has no types
+    """Ends of the last interval of the search for v* or u*, and whether the root is between."""
+    start = mpmath.ncdf(0) - mpmath.exp(epsilon) * mpmath.ncdf(-mpmath.sqrt(2 * epsilon))
+    sign = 1 if delta >= start else -1
+
+    def over(x: Any) -> Any:  # noqa: ANN401 - mpmath has no types
+        far = mpmath.exp(epsilon) * mpmath.ncdf(-mpmath.sqrt(epsilon * (x + 2)))
+        return sign * (mpmath.ncdf(sign * mpmath.sqrt(epsilon * x)) - far - delta) > 0
+
+    low, high = mpmath.mpf(0), mpmath.mpf(1)
+    while not over(high):
+        low, high = high, 2 * high
+    while high - low > mpmath.mpf(10) ** -digits:
+        middle = (low + high) / 2
+        low, high = (low, middle) if over(middle) else (middle, high)
+    return low, high, not over(low) and over(high)
+
+
+def _search(rng: Generator, n: int) -> Outcome:
+    """Return the slack, in digits, of: bisection finds v* and u* to 30 digits after the point.
+
+    Phi is computed to 60 digits, as by the oracle of Section 3.
+    """
+    epsilon, delta = _geometric(rng, 0.1, 10, n), _geometric(rng, 1e-10, 0.5, n)
+    margin, digits = np.empty(n), 30
+    with mpmath.workdps(60):
+        for i in range(n):
+            low, high, between = _searched(mpmath.mpf(epsilon[i]), mpmath.mpf(delta[i]), digits)
+            margin[i] = float(-mpmath.log10(high - low)) - digits if between else -1.0
+    return Outcome(margin, 0.0, {"epsilon": epsilon, "delta": delta})
+
+
 def _gain(epsilon: Array, delta: Array) -> Array:
     """Return the logarithm of the gain in variance of the analytic mechanism."""
     ratio = classical_gaussian_sigma(epsilon, delta) / gaussian_sigma(epsilon, delta)
@@ -189,13 +320,19 @@ def _gain(epsilon: Array, delta: Array) -> Array:
 
 
 def _gain_grows(rng: Generator, n: int) -> Outcome:
-    """Return the slack in log gain of: the gain grows with delta, and falls with epsilon."""
+    """Return the slack in log gain of: the gain grows with delta."""
     epsilon, delta = _geometric(rng, 1e-4, 1, n), _geometric(rng, 1e-12, 0.5, n)
     more = delta ** rng.uniform(0, 1, n)
-    less = epsilon * rng.uniform(0, 1, n)
-    base = _gain(epsilon, delta)
-    margin = np.minimum(at_most(base, _gain(epsilon, more)), at_most(base, _gain(less, delta)))
+    margin = at_most(_gain(epsilon, delta), _gain(epsilon, more))
     return Outcome(margin, _ROUNDING, {"epsilon": epsilon, "delta": delta, "more": more})
+
+
+def _gain_falls(rng: Generator, n: int) -> Outcome:
+    """Return the slack in log gain of: the gain falls with epsilon."""
+    epsilon, delta = _geometric(rng, 1e-4, 1, n), _geometric(rng, 1e-12, 0.5, n)
+    less = epsilon * rng.uniform(0, 1, n)
+    margin = at_most(_gain(epsilon, delta), _gain(less, delta))
+    return Outcome(margin, _ROUNDING, {"epsilon": epsilon, "delta": delta, "less": less})
 
 
 def _mean_sensitivity(rng: Generator, n: int, radius: float) -> Outcome:
@@ -233,7 +370,7 @@ CHECKS = (
     Check("lemma-3", "Lemma 3", "the privacy loss is N(eta, 2 eta) with eta = D^2/(2 sigma^2)",
           "complete", _loss_is_gaussian),
     Check("section-2-2", "Section 2.2",
-          "P(L >= 0) >= 1/2, so that the tail of the loss never proves (0, delta)-DP with "
+          "P(L > 0) >= 1/2, so that the tail of the loss never proves (0, delta)-DP with "
           "delta < 1/2", "complete", _tail_at_zero),
     Check("theorem-4", "Theorem 4",
           "(epsilon, delta)-DP with 0 < delta < 1/2 - e^(-3 epsilon)/sqrt(4 pi epsilon) needs "
@@ -245,27 +382,59 @@ CHECKS = (
           "sigma >= Delta/sqrt(2 epsilon)",
           "complete with the factor e^(-3 epsilon) left out",
           partial(_low_privacy, exponent=0.0, low=0.35)),
+    Check("theorem-4-proof", "Theorem 4, proof",
+          "e^epsilon Phi(-sqrt(2 epsilon)) < e^(-3 epsilon)/sqrt(4 pi epsilon)",
+          "false: the density in Phi = r phi has the factor e^(-epsilon), which e^epsilon cancels",
+          partial(_mills_bound, exponent=3.0)),
+    Check("theorem-4-proof-corrected", "Theorem 4, proof, corrected",
+          "e^epsilon Phi(-sqrt(2 epsilon)) < 1/sqrt(4 pi epsilon)", "complete",
+          partial(_mills_bound, exponent=0.0)),
     Check("theorem-4-limit", "Theorem 4, below it",
-          "the bound on delta converges to 1/2: within 0.01 of it from epsilon = 1000 on, as "
-          "corrected", "complete", _low_privacy_limit),
+          "the bound on delta rises to 1/2 as epsilon grows, as printed and as corrected",
+          "complete", _low_privacy_limit),
     Check("section-2-3", "Section 2.3",
-          "the classical formula is not private at epsilon >= 4 log(1.25/delta), delta <= 0.1, so "
-          "that its rate ends in a bounded interval", "complete", _classical_at_large_epsilon),
+          "whatever the constant c, noise of standard deviation c Delta/epsilon is not private at "
+          "some large epsilon", "complete", _inverse_rate),
+    Check("lemma-3-density", "Lemma 3, proof",
+          "exp(-|y - f|^2/(2 sigma^2))/sqrt(2 pi sigma^2) is a density in d coordinates",
+          "misprint: the power of 2 pi sigma^2 is d/2", partial(_density, power=_half)),
+    Check("lemma-3-density-corrected", "Lemma 3, proof, corrected",
+          "exp(-|y - f|^2/(2 sigma^2))/(2 pi sigma^2)^(d/2) is a density in d coordinates",
+          "complete", partial(_density, power=_half_of_d)),
     Check("theorem-5", "Theorem 5",
           "(epsilon, delta)-DP is P(L >= epsilon) - e^epsilon P(L' <= -epsilon) <= delta",
           "complete", _events),
     Check("lemma-6", "Lemma 6, (4) and (5)",
           "P(L >= epsilon) = Phi(D/(2 sigma) - epsilon sigma/D) and P(L' <= -epsilon) = "
           "Phi(-D/(2 sigma) - epsilon sigma/D)", "complete", _loss_tails),
-    Check("lemma-7", "Lemma 7", "h(eta) is increasing", "complete", _profile_grows),
+    Check("lemma-6-proof", "Lemma 6, proof",
+          "N(eta, 2 eta) = eta + N(0, 1)/sqrt(2 eta)", "misprint: the factor is sqrt(2 eta)",
+          partial(_scaled_normal, power=-0.5)),
+    Check("lemma-6-proof-corrected", "Lemma 6, proof, corrected",
+          "N(eta, 2 eta) = eta + sqrt(2 eta) N(0, 1)", "complete",
+          partial(_scaled_normal, power=0.5)),
+    Check("lemma-7", "Lemma 7",
+          "h(eta) = P(N(eta, 2 eta) >= epsilon) - e^epsilon P(N(eta, 2 eta) <= -epsilon) is "
+          "increasing", "complete", _profile_grows),
+    Check("lemma-7-proof", "Lemma 7, proof",
+          "h'(eta) = (e^(-a^2/2) + e^epsilon e^(-b^2/2))/(4 sqrt(pi eta))", "complete",
+          _profile_slope),
     Check("theorem-8", "Theorem 8, (6)",
           "the left side of (6) is the privacy profile of Gaussian noise", "complete",
           _profile_integral),
     Check("theorem-9", "Theorem 9",
           "Algorithm 1 in exact arithmetic gives the least sigma", "complete", _algorithm_exact),
+    Check("theorem-9-proof", "Theorem 9, proof",
+          "B+ rises from delta_0 to 1 and B- falls from delta_0 to 0", "complete",
+          _searched_functions),
+    Check("section-3-search", "Section 3, last paragraph",
+          "with Phi known to 60 digits bisection finds v* and u* to 10^-30", "none given",
+          _search, 0.02),
     Check("section-5-1", "Section 5.1",
-          "the gain in variance grows with delta and falls with epsilon on (0, 1)", "none given",
+          "the gain in variance grows with delta, at epsilon in (0, 1)", "none given",
           _gain_grows),
+    Check("section-5-1-epsilon", "Section 5.1",
+          "the gain in variance falls with epsilon on (0, 1)", "none given", _gain_falls),
     Check("section-5-2-sensitivity", "Section 5.2",
           "the mean of points in an l_inf ball of radius 1 has Delta_2 = sqrt(d)/n, Delta_1 = d/n",
           "misprint: that is radius 1/2, which the data have",

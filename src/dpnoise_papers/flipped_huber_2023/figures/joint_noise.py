@@ -22,14 +22,16 @@ from dpnoise_papers.style import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MARGIN = 0.7  # of the lowest floor, where the axis starts
+_MARGIN = 0.6  # of the lowest floor, where the axis starts
+_FAR = 1e-9  # of the floor, where the grey area ends, out of sight
+_AXES = ("variance per coordinate", "variance over the floor")
 _ITEMS = {"figure-4a": "Figure 4a", "figure-4b": "Figure 4b", "table-2": "Table II"}
 _SHOWN = {"gaussian": "exact", "laplace": "pure", "flipped-huber": "exact"}
 
 
 @house_style()
 def joint_noise(table: pd.DataFrame) -> Figure:
-    """Variance per coordinate over K against the dimension K, a panel for each budget.
+    """Variance per coordinate against K, and the same over the floor, a column for each budget.
 
     No additive noise is in the grey area.
 
@@ -39,29 +41,31 @@ def joint_noise(table: pd.DataFrame) -> Figure:
         As `dpnoise_papers.flipped_huber_2023.tables.joint_noise.joint_noise` returns it.
     """
     budgets = list(dict.fromkeys(zip(table["epsilon"], table["delta"], strict=True)))
-    figure, (panels,) = page(1, len(budgets), height=3.3, sharex=True)
-    for axes, (epsilon, delta) in zip(panels, budgets, strict=True):
+    figure, panels = page(2, len(budgets), height=5.2, sharex=True, sharey="row")
+    for (axes, below), (epsilon, delta) in zip(panels.T, budgets, strict=True):
         here = table[(table["epsilon"] == epsilon) & (table["delta"] == delta)]
         floor = here.drop_duplicates("dimension").sort_values("dimension")
-        K, lowest = floor["dimension"], floor["floor"] / floor["dimension"]
-        bottom = _MARGIN * lowest.min()
-        axes.fill_between(K, bottom, lowest, color=GREY, alpha=0.25, linewidth=0)
-        axes.plot(K, lowest, color=GREY, linewidth=1.0, label="floor*")
+        K, lowest = floor["dimension"], floor["floor"]
+        for panel, height in ((axes, lowest), (below, lowest / lowest)):
+            panel.set_xscale("log")
+            panel.set_yscale("log")
+            panel.grid(visible=True)
+            panel.fill_between(K, _FAR * height, height, color=GREY, alpha=0.25, linewidth=0)
+            panel.plot(K, height, color=GREY, linewidth=1.0, label="floor*")
         for name in dict.fromkeys(here["mechanism"]):
             rows = here[here["mechanism"] == name].sort_values("dimension")
             label = NAMES[name] + ("*" if name == "joint" else "")
-            each = rows["variance"] / rows["dimension"]
-            axes.plot(rows["dimension"], each, **look(name), label=label)
+            axes.plot(rows["dimension"], rows["variance"], **look(name), label=label)
+            below.plot(rows["dimension"], rows["variance"] / rows["floor"], **look(name))
         axes.set_title(rf"$\epsilon = {epsilon:g},\ \delta = {power_of_ten(delta)}$")
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(table["dimension"].min(), table["dimension"].max())
-        axes.set_ylim(bottom, None)
-        axes.xaxis.set_major_formatter(PLAIN)
-        axes.set_xlabel("dimension K")
-        axes.grid(visible=True)
-        log_ticks(axes.yaxis)
-    panels[0].set_ylabel("variance per coordinate / K")
+        below.set_xlabel("dimension K")
+        below.xaxis.set_major_formatter(PLAIN)
+    panels[0, 0].set_xlim(table["dimension"].min(), table["dimension"].max())
+    panels[0, 0].set_ylim(_MARGIN * table["floor"].min(), None)
+    panels[1, 0].set_ylim(_MARGIN, None)
+    for panel, words in zip(panels[:, 0], _AXES, strict=True):
+        panel.set_ylabel(words)
+        log_ticks(panel.yaxis)
     legend_below(figure)
     return figure
 

@@ -51,7 +51,8 @@ def excess(table: pd.DataFrame) -> Figure:
 
     Two rows for each cost, a column for each delta. Above, a line is the most that a mechanism can
     lie above the limit, the band under it reaches down to what it certainly does, and in the grey
-    area the limit is not known well enough to tell. Below, the dots are the epsilons at which a
+    area the limit is not known well enough to tell; what is nearer than that runs along the lower
+    edge. Below, the dots are the epsilons at which a
     mechanism is within 1 % for certain.
 
     Parameters
@@ -83,7 +84,9 @@ def excess(table: pd.DataFrame) -> Figure:
     for panel in panels[-1]:
         panel.set_xlabel(r"budget $\epsilon$")
     entries: list[Artist] = [Line2D([], [], **look(name), label=NAMES[name]) for name in names]
-    entries.append(Patch(color=GREY, alpha=0.25, linewidth=0, label="limit not known better"))
+    entries.append(
+        Patch(color=GREY, alpha=0.25, linewidth=0, label="bounds on the limit differ by this much")
+    )
     legend_below(figure, entries)
     return figure
 
@@ -100,7 +103,7 @@ def _excess(axes: Axes, here: pd.DataFrame, names: list[str]) -> None:
         high = 100.0 * (rows["over_limit"] - 1.0)
         colour = COLOURS[name]
         axes.fill_between(rows["epsilon"], low, high, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(rows["epsilon"], high, **look(name))
+        axes.plot(rows["epsilon"], np.maximum(high, FLOOR), **look(name))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks([0.1, 1.0, 10.0])

@@ -34,8 +34,8 @@ def figure_5(table: pd.DataFrame) -> Figure:
     for axes, d in zip(panels, shifts, strict=True):
         rows = table[table["d"] == d]
         ridge = rows[rows["ridge"] == 1]
-        axes.plot(rows["t"], rows["bound"], color=GREY, linewidth=1, label="bound (18)")
-        axes.plot(rows["t"], rows["loss"], **look("flipped-huber"), label="loss")
+        axes.plot(rows["t"], rows["bound"], color=GREY, linewidth=1, label="affine bound (18)")
+        axes.plot(rows["t"], rows["loss"], **look("flipped-huber"), label="privacy loss")
         axes.plot(
             ridge["t"], ridge["loss"], "o", color="black", markerfacecolor="white", markersize=5,
             label="ridge",

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
+from dpnoise_papers.claims.judge import SIGNS
 from dpnoise_papers.descent.names import in_order, title
 from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
 from dpnoise_papers.style import COLOURS, GREY, GROUND, NAMES, PAGE, TEXT, house_style, new_figure
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
 MECHANISMS = ("gaussian", "flipped-huber")
 ENDS = ("", "_low", "_high")  # of a column: median and interval over replications
 METRICS = (("nmse", "NMSE"), ("test_error", "test error"))
-MARKS = {
-    "reproduced": "✓",
-    "ordering reproduced": "≈",
-    "misprint": "m",
-    "undecided": "?",
-    "differs": "✗",
-    "not run": "-",
-}
 
 
 def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
@@ -77,7 +70,7 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
             _scale(axes, f"{name}, in units of the printed Gaussian one")
         figure.legend(handles=_key(), loc="outside upper center", ncols=4)
         seen = [
-            f"{mark}  {word}" for word, mark in MARKS.items() if word in set(printed["verdict"])
+            f"{mark}  {word}" for word, mark in SIGNS.items() if word in set(printed["verdict"])
         ]
         figure.supxlabel("        ".join(seen), fontsize=TEXT, color=GREY)
     return figure
@@ -108,7 +101,7 @@ def _draw(axes: Axes, entry: _Entry, colour: str) -> None:
         bar = [[entry.ours - entry.low], [entry.high - entry.ours]]
         axes.errorbar(entry.ours, height, xerr=bar, fmt="o", markersize=3, color=colour)
     axes.text(
-        1.01, height, MARKS[entry.verdict], transform=axes.get_yaxis_transform(),
+        1.01, height, SIGNS[entry.verdict], transform=axes.get_yaxis_transform(),
         va="center", color=colour,
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 One drawing serves Figure 4, Table II and the slides' K-dimensional curves: on top the variance
 per coordinate, as the paper shows it, where curves coincide over decades. Below, on axes of ratios,
 what is gained on the exact Gaussian, and how much more than the best of the mechanisms each one
-needs.
+needs; the best runs along the lower edge.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocator
 
 from dpnoise_papers.style import (
     COLOURS,
@@ -37,18 +37,28 @@ if TYPE_CHECKING:
 MARKERS = {"box": "s", "grid": "D", "sufficient": "^", "sufficient-box": "v", "pure": "x"}
 METHODS = {
     "exact": "exact",
-    "box": "in the box",
+    "box": "in the search box",
     "grid": "the paper's grid",
     "sufficient": "Theorem 8",
-    "sufficient-box": "Theorem 8, in the box",
+    "sufficient-box": "Theorem 8, in the search box",
     "pure": "pure (delta = 0)",
 }
-LABELS = ("variance per coordinate", "variance below Gaussian [dB]", "variance above the best [%]")
-FLOOR = 1e-3  # per cent; less than that is the best, as far as anyone will care
+LABELS = (
+    "variance per coordinate",
+    "variance below Gaussian [dB]",
+    "variance above the best [%]\n(lower edge: the best)",
+)
+FLOOR = 1e-3  # per cent; what exceeds the best by less is drawn at this height
+_EDGE = 1.6  # by which the axis goes below it, so that a line there is seen whole
 # What Figure 4 and Table II show of themselves.
 _FIGURE_4 = ("gaussian", "offset-symmetric-gaussian", "flipped-huber")
 _TABLE_2 = (("flipped-huber", "sufficient"), ("laplace", "pure"), ("staircase", "exact"))
+# The axis of decibels is linear; if gains fill less than this share, it is so near 0 alone.
+_SMALL = 0.2
+_NEAR = 0.2  # decibels
+_STEPS = (-10.0, -5.0, -2.0, -1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _MARGIN = 1.06  # for the marks at the ends of the axis
+_NONE = 1e-3  # of the largest gain, which counts as none
 _OF_PAPER = ("variance", "searched")  # columns that its printed numbers are about
 
 
@@ -76,8 +86,9 @@ def variances(
     table : DataFrame
         As `dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances` returns
         it. Rows of method 'infimum' are left out: the noise of the row before them is as close as
-        drawing can be. Curves 'in the box' (the one that the paper searches) end where it has no
-        private noise. The paper's delta comes first.
+        drawing can be. Curves 'in the search box' (the alpha or theta and gamma that the paper
+        searches) end where the box has no private noise, and have no entry in the legend where it
+        has none at all. The paper's delta comes first.
     printed : DataFrame, optional
         As `dpnoise_papers.claims.beside.printed_beside` returns it; variances are drawn as open
         circles, in the middle against the exact Gaussian.
@@ -107,7 +118,8 @@ def variances(
         epsilon_axis(below, table["epsilon"], (1, 3) if len(columns) > 2 else (1, 2, 5))
         for panel in column:
             panel.grid(visible=True)
-    panels[2, 0].set_ylim(FLOOR, None)  # of all columns, once all are drawn
+    panels[2, 0].set_ylim(FLOOR / _EDGE, None)  # of all columns, once all are drawn
+    _decibels(panels[1, 0], table["gain_db"])
     for panel in (*panels[0], *panels[2]):
         log_ticks(panel.yaxis)
     for panel, label in zip(panels[:, 0], LABELS, strict=True):
@@ -127,6 +139,8 @@ def _curves(
     smallest = here.groupby("epsilon")["variance"].min()
     for mechanism, method in dict.fromkeys(zip(here["mechanism"], here["method"], strict=True)):
         rows = here[(here["mechanism"] == mechanism) & (here["method"] == method)]
+        if rows["variance"].isna().all():  # a box without private noise
+            continue
         ours = paper is not None and (mechanism, method) not in paper
         kind = {**curve(mechanism, method), "zorder": 2 if ours else 3}
         above.plot(
@@ -135,7 +149,7 @@ def _curves(
         )  # fmt: skip
         middle.plot(rows["epsilon"], rows["gain_db"], **kind)
         excess = 100.0 * (rows["variance"] / rows["epsilon"].map(smallest) - 1.0)
-        below.plot(rows["epsilon"], excess.where(excess > 0), **kind)
+        below.plot(rows["epsilon"], excess.clip(lower=FLOOR), **kind)
 
 
 def curve(mechanism: str, method: str) -> dict[str, Any]:
@@ -167,6 +181,17 @@ def epsilon_axis(
     axes.set_xlabel(r"privacy budget $\epsilon$")
 
 
+def _decibels(axes: Axes, gains: pd.Series) -> None:
+    """Spread the part of an axis of decibels near 0 where all gains lie in a small part of it."""
+    most = max(gains.max(), 0.0)
+    if most < _SMALL * (most - gains.min()):
+        axes.set_yscale("symlog", linthresh=_NEAR, linscale=0.7)
+        axes.margins(y=0.1)
+        axes.yaxis.set_major_locator(FixedLocator(_STEPS))
+        axes.yaxis.set_major_formatter(PLAIN)
+        axes.yaxis.set_minor_locator(NullLocator())
+
+
 def _label(mechanism: str, method: str, table: pd.DataFrame) -> str:
     """Name of a mechanism, with the method where there are several."""
     alone = len(set(table.loc[table["mechanism"] == mechanism, "method"])) == 1
@@ -189,7 +214,7 @@ def mark(axes: Axes, printed: pd.DataFrame) -> None:
 
 @house_style()
 def gain(table: pd.DataFrame) -> Figure:
-    """Gain of flipped Huber noise over the better of Gaussian and Laplace.
+    """Gain of flipped Huber noise over the better of Gaussian and Laplace, up to where it ends.
 
     One curve per (epsilon, delta). Left of its peak Laplace is the better of the two, right of it
     the Gaussian; the peak is where flipped Huber noise is worth its name.
@@ -216,8 +241,11 @@ def gain(table: pd.DataFrame) -> Figure:
             best = rows.loc[rows["gain_db"].idxmax()]
             axes.plot(best["dimension"], best["gain_db"], "o", color=colour, markersize=3)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(PLAIN)
-    axes.set_xlim(table["dimension"].min(), table["dimension"].max())
+    some = table.loc[table["gain_db"] > _NONE * table["gain_db"].max(), "dimension"].max()
+    axes.set_xlim(
+        table["dimension"].min(), table.loc[table["dimension"] >= some, "dimension"].min()
+    )
+    log_ticks(axes.xaxis)
     axes.set_ylim(0, None)
     axes.set_xlabel("dimension K of the query")
     axes.set_ylabel("gain of flipped Huber [dB]")

@@ -21,7 +21,10 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
     private noise: dimension_from and dimension_to; gain_from_db and gain_to_db, the Gaussian
     variance over the minimum flipped Huber variance in decibels; gain_lost_db, their difference;
     gap_from and gap_to, the variance by the sufficient condition less the minimum; gap_grown, their
-    difference; and excess_from and excess_to, the gaps in units of the minimum variance.
+    difference; excess_from and excess_to, the gaps in units of the minimum variance, and excess,
+    the larger of the two; and over_gaussian and over_osgt, the minimum variance over that of
+    Gaussian and of offset-symmetric Gaussian noise of the same search, the larger of both
+    dimensions.
 
     ValueError if a table has several dimensions or the two do not share delta and epsilon.
 
@@ -44,6 +47,8 @@ def _compared(lower: pd.DataFrame, higher: pd.DataFrame, search: str) -> pd.Data
     both = both.rename(columns={"gain_from": "gain_from_db", "gain_to": "gain_to_db"})
     both["gain_lost_db"] = both["gain_from_db"] - both["gain_to_db"]
     both["gap_grown"] = both["gap_to"] - both["gap_from"]
+    for measure in ("excess", "over_gaussian", "over_osgt"):
+        both[measure] = both[[f"{measure}_from", f"{measure}_to"]].max(axis=1, skipna=False)
     both.insert(0, "search", search)
     return both.dropna().reset_index().set_index("search").reset_index()
 
@@ -63,7 +68,11 @@ def _measures(table: pd.DataFrame, name: str, search: str) -> pd.DataFrame:
     minimum, sufficient = (variances("flipped-huber", method) for method in _SEARCHES[search])
     result = minimum.to_frame("minimum")
     result.insert(0, "dimension", dimensions[0])
-    result["gain"] = 10 * np.log10(variances("gaussian") / minimum)
+    gaussian = variances("gaussian")
+    osgt = variances("offset-symmetric-gaussian", _SEARCHES[search][0])
+    result["gain"] = 10 * np.log10(gaussian / minimum)
+    result["over_gaussian"] = minimum / gaussian
+    result["over_osgt"] = minimum / osgt
     result["gap"] = sufficient - minimum
     result["excess"] = result["gap"] / minimum
     return result.drop(columns="minimum")

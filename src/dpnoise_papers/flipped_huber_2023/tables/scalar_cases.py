@@ -67,12 +67,12 @@ class _Setup(NamedTuple):
 def published_cases(settings: PublishedCases) -> pd.DataFrame:
     """Every case of Table I, and every border between two, on random parameters.
 
-    Columns case ('i' to 'v', or 'i-iii' and the like for a border), alpha, gamma, sensitivity,
-    epsilon, published ((13) as printed, rounded from 50 digits), ours, relative_error, loss_error
-    (the larger relative difference of the loss at t1 and at t2 - Delta from epsilon),
-    t1_in_interval, t2_in_interval, ranges (how many of the printed ranges hold epsilon) and jump
-    (relative, between the two expressions at a border). Only a border has a jump, and no value of
-    ours: there the double nearest to epsilon can lie on either side.
+    Columns case ('i' to 'v', or 'i-iii' and the like for a border), border (1 for a border, else
+    0), alpha, gamma, sensitivity, epsilon, published ((13) as printed, rounded from 50 digits),
+    ours, relative_error, loss_error (the larger relative difference of the loss at t1 and at t2 -
+    Delta from epsilon), t1_in_interval, t2_in_interval, ranges (how many of the printed ranges hold
+    epsilon) and jump (relative, between the two expressions at a border). Only a border has a jump,
+    and no value of ours: there the double nearest to epsilon can lie on either side.
     """
     with mpmath.workdps(_DIGITS):
         rows = [
@@ -125,6 +125,7 @@ def _row(name: str, setup: _Setup, share: float) -> dict[str, object]:
     )
     return {
         "case": name,
+        "border": int(border),
         "alpha": noise.alpha,
         "gamma": noise.gamma,
         "sensitivity": float(setup.sensitivity),

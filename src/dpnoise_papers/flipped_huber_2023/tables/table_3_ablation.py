@@ -9,7 +9,11 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from dpnoise_papers.descent.harness import in_threads
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import all_passes, varied
+from dpnoise_papers.flipped_huber_2023.settings_table_3 import (
+    all_passes,
+    varied,
+    where_it_matters,
+)
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import (
     METRICS,
     SWEEP_COLUMNS,
@@ -48,7 +52,7 @@ def variants(
     if dataset is None:
         return pd.DataFrame(columns=COLUMNS)
     changed = {
-        name: _where_it_matters(varied(settings, ablation, variant), dataset)
+        name: where_it_matters(varied(settings, ablation, variant), dataset.name)
         for name, variant in ablation.variants.items()
     }
     tried = {"passes": all_passes(changed.values())}
@@ -91,18 +95,6 @@ def _run(
     contests = [Contest(key, passes) for key in runs.asked for passes in sorted(groups)]
     run_for_best(runs, range(trials), contests)
     return runs
-
-
-def _where_it_matters(settings: Table3, dataset: Dataset) -> Table3:
-    """Settings in which choices that do not concern a data set stand at their defaults."""
-    same: dict[str, str] = {}
-    if settings.tasks[dataset.name].loss == "logistic":
-        same["target"] = "raw"
-    if dataset.name != "wine-quality":
-        same["wine_task"] = "colour"
-    if dataset.name != "california":
-        same["california_features"] = "ratios"
-    return settings.model_copy(update={"setting": settings.setting.model_copy(update=same)})
 
 
 def distances(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:

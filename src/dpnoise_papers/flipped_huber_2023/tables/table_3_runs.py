@@ -7,6 +7,7 @@ quantile functions, so that a difference between two mechanisms is not a differe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 EXACT = "exact"
 _UNCLIPPED = 1e12
+_SPLITS = 16  # kept in memory; several runs of the protocol may be under way in threads
 
 
 class Updates(NamedTuple):
@@ -76,6 +78,9 @@ class Runs:
         For each mechanism and optimum the numbers of passes that are tried.
     first : int
         Number of the first trial, on which its split and its draws depend.
+    together : int, optional
+        How many trials in a row are one run of the protocol: where trials share a split, those of
+        each run have their own. By default all trials are one.
 
     Attributes
     ----------
@@ -102,8 +107,11 @@ class Runs:
         *,
         trials: int,
         first: int = 0,
+        together: int | None = None,
     ) -> None:
         self.dataset, self.settings, self.first = dataset, settings, first
+        self.together = together
+        self._split = lru_cache(maxsize=_SPLITS)(self._make_split)
         self.asked = {key: frozenset(passes) for key, passes in asked.items()}
         self.passes = sorted(frozenset().union(*self.asked.values()))
         self.steps, self.clips = grids.values(settings.steps), grids.values(settings.clips)
@@ -209,10 +217,15 @@ class Runs:
 
     def trial(self, place: int) -> Trial:
         """Trial at a place of the last axis of the errors."""
-        own = self.settings.setting.split == "per-trial"
-        split = make_split(self.dataset, self.settings, self.first + place if own else 0)
-        targets = _targets(split, {where for _, where in self.asked})
-        return Trial(place, split, targets)
+        if self.settings.setting.split == "per-trial":
+            return Trial(place, *self._make_split(self.first + place))
+        # those of the table itself are split 0
+        return Trial(place, *self._split(1 + place // self.together if self.together else 0))
+
+    def _make_split(self, index: int) -> tuple[Split, dict[str | int, Array]]:
+        """Split of that number, and what each NMSE is measured from."""
+        split = make_split(self.dataset, self.settings, index)
+        return split, _targets(split, {where for _, where in self.asked})
 
     def noises_of(self, trial: Trial, passes: int) -> list[Updates]:
         """What is asked for with a number of passes, by noise: equal noises run once."""

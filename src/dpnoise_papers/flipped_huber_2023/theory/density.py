@@ -204,7 +204,30 @@ def orlicz_implication(rng: Generator, n: int) -> Outcome:
     return Outcome(1 - mgf * np.exp(-at * at / 2), 1e-12, {"a": a, "p": p, "s": at})
 
 
+def ends_of_alpha(rng: Generator, n: int) -> Outcome:
+    """Distance of (8), (9) from N(0, gamma^2) for alpha -> 0 and from Laplace for large alpha.
+
+    In units of the density at 0: of the Gaussian at alpha = 1e-6 gamma; at alpha = 1e6 gamma of
+    the Laplace density of scale gamma^2 / alpha, in the logarithm, at up to 20 scales from 0.
+    """
+    drawn = draw_shape(rng, n)
+    gamma, at = drawn["gamma"], rng.uniform(-1, 1, n)
+    small, large = 1e-6 * gamma, 1e6 * gamma
+    t = 6 * gamma * at
+    unit = gamma * np.exp((t / gamma) ** 2 / 2) * printed.ROOT_2PI
+    constant = gamma * printed.omega(small, gamma) * np.exp(-((small / gamma) ** 2) / 2)
+    gaussian = equal(weight(t, small, gamma) / constant * unit, 1.0)
+    beta = gamma**2 / large
+    t = 20 * beta * at
+    # the mass is 2 beta (1 - e^(-alpha^2 / gamma^2)) and a Gaussian tail that underflows
+    laplace = equal(np.log(weight(t, large, gamma)), -np.abs(t) / beta)
+    return Outcome(np.minimum(gaussian, laplace), 1e-5, {"gamma": gamma, "place": at})
+
+
 CHECKS = (
+    Check("section-iii-a-ends", "Section III-A",
+          "the density is the Gaussian at alpha = 0 and tends to Laplace as alpha grows",
+          "complete", ends_of_alpha),
     Check("equation-5", "Section II-C, (5)",
           "Delta_q <= K^{[1/q - 1/r]_+} Delta_r for all q, r >= 1", "complete", norm_equivalence),
     Check("equation-5-order", "Section II-C, below (5)",

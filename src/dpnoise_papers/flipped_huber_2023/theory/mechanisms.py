@@ -26,6 +26,7 @@ from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+    from dpnoise._types import Array
     from dpnoise.noise import Noise
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -168,30 +169,42 @@ def minimum_information(rng: Generator, n: int) -> Outcome:
 
 
 def level_sets(rng: Generator, n: int) -> Outcome:
-    """P(loss >= epsilon) for OSGT less that for flipped Huber of equal scale and variance.
+    """Slack of Appendix E-B: {loss >= epsilon} is the larger set for OSGT noise.
 
-    Appendix E-B: the level set is the larger for OSGT. The setting is that of Figure 6,
-    where the offset is solved for so that both variances agree.
+    Scale and variance are equal, the setting of Figure 6; the offset is solved for.
     """
-    ratio = np.exp(rng.uniform(np.log(0.2), np.log(4), n))
-    d = np.exp(rng.uniform(np.log(0.1), np.log(3), n))
-    epsilon = (d + 2 * ratio) * d / 2 * rng.uniform(0, 1.5, n)
-    margins = []
-    for b, shift, level in zip(ratio, d, epsilon, strict=True):
-        flipped = FlippedHuber(b, 1.0)
+    drawn = _draw_level(rng, n)
+    theta = []
+    for b in drawn["ratio"]:
+        variance = FlippedHuber(b, 1.0).var()
         low, high = 0.0, 100.0
         for _ in range(60):
-            theta = 0.5 * (low + high)
-            more = OffsetSymmetricGaussian(theta, 1.0).var() > flipped.var()
-            low, high = (theta, high) if more else (low, theta)
-        t = printed.centred_loss_inverse(level, shift, b, 1.0)
-        wide = shift + 2 * high
-        near = level <= wide * shift / 2
-        osgt = level / wide if near else level / shift - high
-        margins.append(
-            OffsetSymmetricGaussian(high, 1.0).sf(osgt - shift / 2) - flipped.sf(t - shift / 2)
-        )
-    return Outcome(np.array(margins), 1e-9, {"ratio": ratio, "d": d, "epsilon": epsilon})
+            middle = 0.5 * (low + high)
+            more = OffsetSymmetricGaussian(middle, 1.0).var() > variance
+            low, high = (middle, high) if more else (low, middle)
+        theta.append(high)
+    return Outcome(_level_slack(np.array(theta), drawn), 1e-9, drawn)
+
+
+def level_sets_at_one_transition(rng: Generator, n: int) -> Outcome:
+    """Slack of the same sentence at equal scale and equal transition parameters, theta = alpha."""
+    drawn = _draw_level(rng, n)
+    return Outcome(_level_slack(drawn["ratio"], drawn), 1e-9, drawn)
+
+
+def _draw_level(rng: Generator, n: int) -> dict[str, Array]:
+    """Shapes alpha / gamma, shifts and epsilons at scale 1."""
+    ratio = np.exp(rng.uniform(np.log(0.2), np.log(4), n))
+    d = np.exp(rng.uniform(np.log(0.1), np.log(3), n))
+    return {"ratio": ratio, "d": d, "epsilon": (d + 2 * ratio) * d / 2 * rng.uniform(0, 1.5, n)}
+
+
+def _level_slack(theta: Array, drawn: dict[str, Array]) -> Array:
+    """Where the loss of flipped Huber noise reaches epsilon less where that of OSGT noise does."""
+    alpha, d, epsilon = drawn["ratio"], drawn["d"], drawn["epsilon"]
+    wide = d + 2 * theta
+    osgt = np.where(epsilon <= wide * d / 2, epsilon / wide, epsilon / d - theta)
+    return printed.centred_loss_inverse(epsilon, d, alpha, np.ones_like(alpha)) - osgt
 
 
 CHECKS = (
@@ -210,7 +223,11 @@ CHECKS = (
     Check("section-ii-d-nfi", "Section II-D",
           "the Gaussian has the least normalised Fisher information", "complete",
           minimum_information, 0.1),
-    Check("appendix-e-level-sets", "Appendix E-B",
-          "at equal scale and variance P(loss >= epsilon) is larger for OSGT than for flipped "
-          "Huber noise", "gap: an intuition, not a proof", level_sets, 0.1),
+    Check("appendix-e-level-sets", "Appendix E-B, level sets",
+          "at equal scale and variance the loss of OSGT noise is at least epsilon on a larger set "
+          "than that of flipped Huber noise", "gap: an intuition, not a proof", level_sets, 0.1),
+    Check("appendix-e-level-sets-at-one-transition", "Appendix E-B, level sets",
+          "at equal scale and theta = alpha the loss of OSGT noise is at least epsilon on a larger "
+          "set than that of flipped Huber noise", "gap: an intuition, not a proof",
+          level_sets_at_one_transition, 0.1),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpnoise_papers.checks import run_checks
 from dpnoise_papers.flipped_huber_2023.theory import (
+    composition,
     density,
     loss,
     mechanisms,
@@ -29,6 +30,7 @@ CHECKS = (
     *scalar.CHECKS,
     *vector.CHECKS,
     *theorem_8.CHECKS,
+    *composition.CHECKS,
     *mechanisms.CHECKS,
 )
 

@@ -1,4 +1,4 @@
-"""Checks of Section IV-B and Theorem 9: the chain of bounds that ends in Theorem 8.
+"""Checks of Section IV-B: the chain of bounds that ends in Theorem 8.
 
 What the proofs leave open, and what closes it:
 
@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
+from dpnoise_papers.checks import Check, Outcome, at_most
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.theory.noise import (
     draw_scalar,
     draw_shape,
-    mass,
     tail,
     two_fold_tail,
 )
@@ -36,31 +35,6 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from dpnoise._types import Array
-
-
-def renyi(rng: Generator, n: int) -> Outcome:
-    """Slack of Theorem 9: Renyi divergence at order s + 1 <= xi + (s + 1) eta."""
-    drawn = draw_scalar(rng, n)
-    whole, alpha, gamma = (drawn[k] for k in ("sensitivity", "alpha", "gamma"))
-    whole = np.minimum(whole, 4 * gamma)
-    d = whole * rng.uniform(0.02, 1, n)
-    s = np.exp(rng.uniform(np.log(0.01), np.log(20), n)) * gamma / whole
-    xi = printed.transition_cost(alpha, whole) / (2 * gamma**2)
-    eta = whole**2 / (2 * gamma**2)
-    bound = s * (xi + (s + 1) * eta)
-    a, g, c, m, r = (column(v) for v in (alpha, gamma, d, s, bound))
-    far = alpha + s * d + REACH * gamma
-    edges = [-far, -alpha, -alpha - d, 0 * d, -d, alpha - d, alpha, s * d, far]
-
-    def integrand(t: Array) -> Array:
-        rho = printed.loss_function
-        return np.exp((m * (rho(t + c, a) - rho(t, a)) - rho(t, a)) / g**2 - r)
-
-    value = integrate(integrand, np.stack(edges, axis=1), parts=8) / mass(alpha, gamma)
-    margin = -np.log(value) / bound
-    return Outcome(
-        margin, 1e-9, {"alpha": alpha, "gamma": gamma, "sensitivity": whole, "d": d, "s": s}
-    )
 
 
 def bounding_functions(rng: Generator, n: int) -> Outcome:
@@ -219,20 +193,6 @@ def normal_order(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-12, {"norm1": s1, "norm2": s2, "theta": theta, "a": a})
 
 
-def coordinate_budgets(rng: Generator, n: int) -> Outcome:
-    """Error of Section VI-B: the budgets of all coordinates and batches add up."""
-    xi, eta = np.exp(rng.uniform(-6, 1, (2, n)))
-    count, batches = rng.integers(1, 30, (2, n))
-    sizes = np.exp(rng.uniform(-2, 1, (n, 30))) * (np.arange(30) < count[:, None])
-    alpha = sizes * printed.transition_inverse(xi / eta, 1.0)[:, None]
-    gamma = sizes * np.sqrt(count * batches / (2 * eta))[:, None]
-    scale = np.where(sizes > 0, 2 * gamma**2, 1)
-    spent_xi = batches * np.sum(printed.transition_cost(alpha, sizes) / scale, axis=1)
-    spent_eta = batches * np.sum(sizes**2 / scale, axis=1)
-    margin = np.minimum(equal(spent_xi, xi, xi), equal(spent_eta, eta, eta))
-    return Outcome(margin, 1e-9, {"xi": xi, "eta": eta, "K": count, "L": batches})
-
-
 CHECKS = (
     Check("lemma-4", "Lemma 4", "h1 <= h2 orders the tails of h1(T) and h2(T)", "complete",
           bounding_functions),
@@ -266,11 +226,4 @@ CHECKS = (
     Check("lemma-7-order", "Lemma 7, proof",
           "N(theta s1, s2^2) is stochastically smaller than N(theta S1, S2^2) for s <= S",
           "false: a smaller variance has the smaller lower tail", normal_order),
-    Check("theorem-9", "Theorem 9",
-          "zero-concentrated privacy with xi = R_Delta(alpha) / (2 gamma^2), "
-          "eta = Delta^2 / (2 gamma^2), at every order and every d <= Delta",
-          "complete, given Lemma 2", renyi),
-    Check("section-vi-b-budgets", "Section VI-B",
-          "alpha_i = lambda_i R_1^-1(xi / eta), gamma_i = lambda_i sqrt(K L / (2 eta)) spend xi "
-          "and eta in all", "complete, given Theorem 9", coordinate_budgets),
 )  # fmt: skip

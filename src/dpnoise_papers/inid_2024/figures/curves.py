@@ -92,11 +92,11 @@ def _lines(
     along = "epsilon" if len(set(table["dimension"])) == 1 else "dimension"
     axes.plot(iid[along], iid[column], color="black", linewidth=1.8, zorder=2, label=words or None)
     for (scheme, name), rows in table.groupby(["scheme", "profile"], sort=False):
-        alike = rows["gain_db"].abs().max() < _SPR_ALIKE
+        alike = bool(rows["gain_db"].abs().max() < _SPR_ALIKE)
         if scheme == "iid" or (scheme == "spr" and (alike or name == "one-hot")):
             continue
         colour = COLOURS[rows["noise"].iloc[0]] if scheme == "optimal" else GREY
-        label = SHAPES[name] + ("" if scheme == "optimal" else ", SPR")
+        label = SHAPES[name] + ("" if scheme == "optimal" else ", SPR") + ", on i.i.d." * alike
         axes.plot(
             rows[along], rows[column], color=colour, linestyle=LINES[name], zorder=3,
             label=label if words else None,

@@ -25,6 +25,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "optimal": {"color": SCHEMES["optimal"]["color"], "marker": "s", "label": "optimal"},
 }  # fmt: skip
 PRINTED = {"spr": "printed, DP-CD", "optimal": "printed, improved DP-CD"}
+_BELOW = 4.0  # times, how far the axis goes below the smallest error; bars may be cut there
 _PERCENT = FuncFormatter(lambda value, _: f"{100 * value:g} %")
 
 
@@ -52,7 +53,7 @@ def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                 _lines(panel, printed[printed["dataset"].astype(str) == dataset])
             panel.set_title(f"{TITLES.get(dataset, dataset)}, raw features")
         if datasets:
-            panels[0].set_ylabel("relative error after the last pass")
+            panels[0].set_ylabel("relative error of the objective,\nafter the last pass")
             legend_below(figure)
     return figure
 
@@ -78,6 +79,7 @@ def _orders(panel: Axes, rows: pd.DataFrame) -> None:
     panel.set_xticks(documented, [names[place] for place in documented], rotation=30, ha="right")
     panel.set_xlabel(f"{len(names)} orders of the columns, by SPR's error")
     panel.set_yscale("log")
+    panel.set_ylim(max(panel.get_ylim()[0], errors.to_numpy().min() / _BELOW), None)
     panel.yaxis.set_major_formatter(_PERCENT)
     panel.yaxis.set_major_locator(LogLocator(10, (1.0, 2.0, 5.0)))
     panel.yaxis.set_minor_formatter("")

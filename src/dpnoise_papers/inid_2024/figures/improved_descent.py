@@ -190,7 +190,7 @@ def _measured(panel: Axes, rows: pd.DataFrame) -> None:
             facecolors="none", edgecolors=SCHEMES[scheme]["color"], linewidths=1.3, zorder=4,
         )  # fmt: skip
     _percent_axis(panel, (1.0, 2.0, 5.0))
-    panel.set_ylabel("relative error after the last pass")
+    panel.set_ylabel("relative error of the\nobjective, last pass")
     panel.set_xlabel("a, where the noise is optimal for $M_i^a$")
 
 
@@ -247,7 +247,7 @@ def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
             panel.xaxis.set_major_formatter(_PERCENT)
             panel.grid(axis="x", color=GREY, alpha=0.2, linewidth=0.5)
             panel.set_title(TITLES.get(dataset, dataset))
-            panel.set_xlabel("relative error after the last pass")
+            panel.set_xlabel("relative error of the objective\nafter the last pass")
         if datasets:
             legend_below(figure)
     return figure

@@ -151,7 +151,7 @@ def approximate_laplace(table: pd.DataFrame) -> Figure:
         panel.set_xlabel("dimension $K$")
         panel.set_title(rf"$\mathbf{{\delta = 10^{{{np.log10(delta):.0f}}}}}$")
         panel.grid()
-    panels[0, 0].set_ylabel("error of Laplace over\nGaussian noise [dB]")
+    panels[0, 0].set_ylabel("mean squared error of Laplace\nover Gaussian noise [dB]")
     panels[0, 0].set_xlim(table["dimension"].min(), table["dimension"].max())
     panels[0, 0].set_ylim(-13, 22)
     legend_below(figure)

@@ -8,23 +8,18 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator
 
-from dpnoise_papers.claims.interval import reach
 from dpnoise_papers.style import (
     COLOURS,
     GREY,
     NAMES,
-    PAGE,
     PLAIN,
     house_style,
     legend_below,
-    new_figure,
+    page,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -51,8 +46,8 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Variants of Table III beside what is printed, and errors against the noise.
 
     Above, one line per mechanism and variant, with the error at each epsilon; grey bars are the
-    printed numbers. Below, the error of what is private against epsilon, and all errors against the
-    deviation of the noise off the diagonal, with the noise that the printed numbers would need.
+    printed numbers. Below, all errors against the deviation of the noise off the diagonal, with the
+    noise that the printed numbers would need.
     """
     if printed is not None and len(printed):
         printed = printed[printed["column"] == "sre"].astype({"epsilon": float})
@@ -60,21 +55,26 @@ def table_3(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
         printed = None
     groups = table.groupby(["noise", "scheme"], sort=False)
     lines = sum(rows["reading"].nunique() for _, rows in groups)
-    upper = 0.6 + 0.165 * (lines + 5)
-    figure = new_figure(PAGE, upper + 3.5)
-    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(upper, 3.2))[:, 0]
-    _variants(above.subplots(), table, printed)
-    left, right = below.subplots(1, 2)
-    _by_epsilon(left, table)
-    _by_noise(right, table, printed)
+    upper = 0.165 * (lines + 8)
+    figure, panels = page(2, 1, height=upper + 3.1, height_ratios=(upper, 1.9))
+    above, below = panels[:, 0]
+    _variants(above, table, printed)
+    _by_noise(below, table, printed)
     seen = [word for word in _WORDS if (table["private_add_remove"] == word).any()]
     handles = [
         Line2D([], [], marker=_MARKERS[w], color="black", linestyle="none", label=_WORDS[w])
         for w in seen
     ]
+    handles += [
+        Line2D([], [], color=COLOURS[noise], linewidth=4, label=f"{NAMES[noise]} noise")
+        for noise in dict.fromkeys(table["noise"])
+    ]
     if printed is not None:
-        bar = Line2D([], [], label="printed", color=GREY, alpha=0.55, linewidth=4)
-        handles.append(bar)
+        handles += [
+            Line2D([], [], color=GREY, alpha=0.55, linewidth=4, label="printed"),
+            Line2D([], [], marker="o", markerfacecolor="none", markersize=8, linestyle="none",
+                   color=GREY, label="printed, at the noise that gives it"),
+        ]  # fmt: skip
     legend_below(figure, handles)
     return figure
 
@@ -132,42 +132,6 @@ def _marks(axes: Axes, x: pd.Series, y: np.ndarray, rows: pd.DataFrame) -> None:
         )  # fmt: skip
 
 
-def _legend(axes: Axes, handles: Sequence[Artist]) -> None:
-    """Legend below one panel, in two columns."""
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-
-
-def _by_epsilon(axes: Axes, table: pd.DataFrame) -> None:
-    """Errors of the valid mechanisms against epsilon."""
-    styles = {("add-remove", "iid"): ":", ("add-remove", "inid"): "-",
-              ("replace-one", "iid"): (0, (1, 2.5)), ("replace-one", "inid"): "--"}  # fmt: skip
-    words = {"add-remove": "added", "replace-one": "replaced"}
-    for (variant, scheme), line in styles.items():
-        for noise in ("gaussian", "laplace"):
-            chosen = (table["reading"] == variant) & (table["scheme"] == scheme)
-            rows = table[chosen & (table["noise"] == noise)].sort_values("epsilon")
-            if rows.empty or (noise == "laplace" and scheme == "iid"):
-                continue  # the two Laplace rows differ by less than a line's width
-            axes.errorbar(
-                rows["epsilon"], rows["sre"], yerr=reach(rows, "sre"), color=COLOURS[noise],
-                linestyle=line, linewidth=1.1, marker="o", markersize=2.5, capsize=1.5,
-                label=f"{NAMES[noise]} {SCHEMES[scheme]}, {words[variant]}",
-            )  # fmt: skip
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_ylim(0.8 * table["sre"].min(), 1.15)
-    axes.set_xticks(sorted(set(table["epsilon"])))
-    axes.xaxis.set_major_formatter(PLAIN)
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(PLAIN)
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel(r"$\epsilon$")
-    axes.set_ylabel("subspace recovery error")
-    axes.set_title("What is private")
-    _legend(axes, axes.get_legend_handles_labels()[0])
-    axes.grid()
-
-
 def _by_noise(axes: Axes, table: pd.DataFrame, printed: pd.DataFrame | None) -> None:
     """Errors against the deviation of the noise, and where the printed ones would be."""
     curve = ~table["reading"].str.startswith("stated") & (table["reading"] != "unclipped")
@@ -192,18 +156,8 @@ def _by_noise(axes: Axes, table: pd.DataFrame, printed: pd.DataFrame | None) -> 
     pure = rows[(rows["noise"] == "laplace") & (rows["delta"] == 0.0)]
     if len(pure):
         place = pure["off_diagonal"].median(), 0.72 * pure["sre"].min()
-        text = "Laplace noise\nthat is $\\epsilon$-DP"
+        text = "Laplace noise that is $\\epsilon$-DP"
         axes.text(*place, text, color=COLOURS["laplace"], ha="center", va="top")
+    axes.set_ylabel("subspace recovery error")
     axes.set_title("One curve for all noise")
-    handles = [
-        Line2D([], [], marker="o", linestyle="none", color=COLOURS[n], label=f"{NAMES[n]}")
-        for n in ("gaussian", "laplace")
-    ]  # fmt: skip
-    if printed is not None:
-        handles += [
-            Line2D([], [], marker="o", markerfacecolor="none", markersize=8, linestyle="none",
-                   color=COLOURS[n], label=f"printed, {NAMES[n]}")
-            for n in ("gaussian", "laplace")
-        ]  # fmt: skip
-    _legend(axes, handles)
     axes.grid()

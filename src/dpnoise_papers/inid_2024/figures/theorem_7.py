@@ -41,7 +41,7 @@ def theorem_7(table: pd.DataFrame) -> Figure:
         panel.set_xlabel(r"$\nu$, mean over largest sensitivity")
         panel.set_title(NAMES[noise])
         panel.grid()
-    panels[0, 0].set_ylabel("error of optimal over i.i.d. noise")
+    panels[0, 0].set_ylabel("mean squared error of optimal\nover i.i.d. noise")
     panels[0, 0].set_xlim(0.8 * nu[0], 1.25)
     panels[0, 0].set_ylim(max(nu[0] ** 2, 1e-6), 1.5)
     regions, _ = panels[0, 0].get_legend_handles_labels()

@@ -120,7 +120,8 @@ def dp_pca_privacy(settings: PcaPrivacy) -> pd.DataFrame:
 def dp_pca_sensitivities(settings: PcaSensitivities) -> pd.DataFrame:
     """Sensitivity of sum x x' as Section VI-B has it, beside the true one.
 
-    Columns quantity (diagonal, off-diagonal: of one entry; l1, l2: of the upper triangle),
+    Columns quantity (diagonal, off-diagonal: of one entry; l1, l2: of the upper triangle; l2-twice:
+    l2 of the whole matrix, where entries off the diagonal appear twice),
     relation, printed (1/sqrt K, 1/sqrt(2 K) and the norms that follow from these), exact (the
     largest reached by known neighbours) and bound (proved; equal to exact but for l1 under
     replace-one).
@@ -133,6 +134,7 @@ def dp_pca_sensitivities(settings: PcaSensitivities) -> pd.DataFrame:
         "off-diagonal": sizes[1],
         "l1": features * sizes[0] + above * sizes[1],
         "l2": math.sqrt(features * sizes[0] ** 2 + above * sizes[1] ** 2),
+        "l2-twice": math.sqrt(features * sizes[0] ** 2 + 2.0 * above * sizes[1] ** 2),
     }
     table = []
     for relation in NEIGHBOURING[::-1]:
@@ -143,7 +145,9 @@ def dp_pca_sensitivities(settings: PcaSensitivities) -> pd.DataFrame:
         }
         # x_i^2 <= 1 and |x_i x_j| <= 1/2, of both signs
         entry = {"diagonal": (1.0, 1.0), "off-diagonal": (0.5, 0.5) if added else (1.0, 1.0)}
+        whole = 1.0 if added else math.sqrt(2.0)  # orthogonal samples
         table += [
             [name, relation, printed[name], *bounds] for name, bounds in (entry | norms).items()
         ]
+        table.append(["l2-twice", relation, printed["l2-twice"], whole, whole])
     return pd.DataFrame(table, columns=["quantity", "relation", "printed", "exact", "bound"])

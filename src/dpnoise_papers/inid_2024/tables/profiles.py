@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.settings import Dispersion, Errors, LaplaceOrGaussian
 
 SCHEMES = ("iid", "spr", "optimal")
+EDGES = ("uniform", "one-hot")  # the paper calls these edge cases, the others profiles
 _VARIANCE = {"gaussian": 1.0, "laplace": 2.0}  # over the squared scale
 
 
@@ -67,6 +68,11 @@ def mean_squared_error(
     return _VARIANCE[noise] * float(scales @ scales)
 
 
+def case(name: str) -> str:
+    """Kind of a profile: 'edge' if the paper calls it an edge case, else 'profile'."""
+    return "edge" if name in EDGES else "profile"
+
+
 def error_curves(settings: Errors) -> pd.DataFrame:
     """Mean squared errors against epsilon and the dimension (Figures 1, 3 and 4).
 
@@ -74,7 +80,8 @@ def error_curves(settings: Errors) -> pd.DataFrame:
     i.i.d. noise, on one for the others.
 
     Columns noise, scheme, profile, dimension, epsilon, delta (0 for pure noise), mse, mse_db
-    (decibels), gain (the error of i.i.d. noise of the same kind over this one) and gain_db.
+    (decibels), gain (the error of i.i.d. noise of the same kind over this one), gain_db and case
+    (as of `case`).
     """
     delta = settings.delta or 0.0
     rows = []
@@ -90,7 +97,7 @@ def error_curves(settings: Errors) -> pd.DataFrame:
     columns = ["noise", "scheme", "profile", "dimension", "epsilon", "delta", "mse", "gain"]
     table = pd.DataFrame(rows, columns=columns)
     table.insert(7, "mse_db", decibels(table["mse"].to_numpy()))
-    return table.assign(gain_db=decibels(table["gain"].to_numpy()))
+    return table.assign(gain_db=decibels(table["gain"].to_numpy()), case=table["profile"].map(case))
 
 
 def gini(sensitivities: Array) -> float:
@@ -119,8 +126,9 @@ def laplace_against_gaussian(settings: LaplaceOrGaussian) -> pd.DataFrame:
     """Dimension from which Laplace noise has the greater error.
 
     Columns profile, epsilon, delta, crossover (the least K at which the optimal Laplace noise has
-    the greater mean squared error; NaN where there is none up to the largest dimension) and
-    ratio_db (its error over the Gaussian's at the largest dimension, in decibels).
+    the greater mean squared error; NaN where there is none up to the largest dimension),
+    ratio_db (its error over the Gaussian's at the largest dimension, in decibels) and case (as of
+    `case`).
     """
     epsilon = values(settings.epsilons)
     rows = []
@@ -133,7 +141,8 @@ def laplace_against_gaussian(settings: LaplaceOrGaussian) -> pd.DataFrame:
                 first = beyond[0] + 1.0 if beyond.size else math.nan
                 rows.append((name, float(e), delta, first, decibels(shape[-1] * factor)))
     columns = ["profile", "epsilon", "delta", "crossover", "ratio_db"]
-    return pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(case=table["profile"].map(case))
 
 
 def _laplace_over_gaussian(name: str, largest: int) -> Array:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise_papers.checks import Check, Outcome, at_most, equal
+from dpnoise_papers.inid_2024.tables.table_1 import formula
 from dpnoise_papers.inid_2024.theory.tools import (
     CONSTANT,
     ROUNDING,
@@ -172,10 +173,15 @@ def _decaying(rng: Generator, n: int) -> tuple[Array, Array, Array]:
 
 
 def _free_of_dimension(rng: Generator, n: int) -> Outcome:
-    """Slack of the Gaussian error mu_0^2 ||sigma||^2 <= constant, nu = 2/K."""
-    count = np.floor(np.exp(rng.uniform(math.log(10), math.log(1e6), n)))
-    a = 1.0 / (count - 1)  # nu = 2 / K
-    return Outcome(at_most((1 + (count - 1) * a) ** 2, CONSTANT), 0.0, {"K": count})
+    """Slack of the Gaussian error mu_0^2 ||sigma||^2 <= c^2 for random profiles with nu = c / K."""
+    count = np.floor(np.exp(rng.uniform(math.log(10), math.log(3000), n)))
+    c, margin = rng.uniform(1.0, CONSTANT, n), np.empty(n)
+    for k in range(n):
+        others = rng.dirichlet(np.full(int(count[k]) - 1, rng.uniform(0.2, 5.0)))
+        profile = np.append(np.minimum((c[k] - 1.0) * others, 1.0), 1.0)
+        sigma = formula("gaussian", "optimal", profile, 1.0)
+        margin[k] = c[k] ** 2 - float(sigma)
+    return Outcome(margin / c**2, 1e-12, {"K": count, "c": c})
 
 
 def _laplace_condition(rng: Generator, n: int) -> Outcome:
@@ -183,6 +189,35 @@ def _laplace_condition(rng: Generator, n: int) -> Outcome:
     count = np.floor(np.exp(rng.uniform(math.log(CONSTANT**2 + 1), math.log(1e6), n)))
     nu = 1.0 / count  # the least that the mean over the maximum can be
     return Outcome(at_most(nu, CONSTANT * count**-1.5, nu), 0.0, {"K": count, "nu": nu})
+
+
+def _laplace_free_of_dimension(rng: Generator, n: int) -> Outcome:
+    """Slack of the Laplace error, (sum lambda^(2/3))^3 <= constant^2, nu <= constant K^(-3/2).
+
+    As nu is at least 1/K, only K up to the square of the constant can meet the condition.
+    """
+    profiles, count = draw(rng, n)
+    met = evenness(profiles, count) <= CONSTANT * count**-1.5
+    error = (np.cbrt(profiles) ** 2).sum(axis=1) ** 3 / profiles.max(axis=1) ** 2
+    margin = np.where(met, at_most(error, CONSTANT**2), CONSTANT**2)
+    return profile_outcome(margin, profiles, count)
+
+
+def _laplace_on_each(rng: Generator, n: int) -> Outcome:
+    """Slack of the largest scale, epsilon beta_i <= constant, nu = 2/K."""
+    count = np.floor(np.exp(rng.uniform(math.log(10), math.log(1e6), n)))
+    a = 1.0 / (count - 1)  # nu = 2 / K
+    largest = 1 + (count - 1) * np.cbrt(a) ** 2
+    return Outcome(at_most(largest, CONSTANT), 0.0, {"K": count})
+
+
+def _iid_bounds(rng: Generator, n: int) -> Outcome:
+    """Slack of (12) and (13): Delta_2^2 <= K Delta^2 and Delta_1^2 <= K^2 Delta^2."""
+    profiles, count = draw(rng, n)
+    top = profiles.max(axis=1)
+    gaussian = at_most((profiles**2).sum(axis=1), count * top**2, top**2)
+    laplace = at_most(profiles.sum(axis=1) ** 2, (count * top) ** 2, top**2)
+    return profile_outcome(np.minimum(gaussian, laplace), profiles, count)
 
 
 def _noise_on_average(rng: Generator, n: int) -> Outcome:
@@ -262,6 +297,16 @@ CHECKS = (
     Check("section-iv-a-laplace", "Section IV-A, below Remark 4",
           "the MSE of optimal Laplace noise does not either with nu = O(K^(-3/2))",
           "false: vacuous, nu is at least 1/K", _laplace_condition),
+    Check("section-iv-a-laplace-free", "Section IV-A, below Remark 4",
+          "with nu = O(K^(-3/2)) the MSE of optimal Laplace noise does not depend on K",
+          "complete, and vacuous beyond some K: nu is at least 1/K", _laplace_free_of_dimension),
+    Check("section-iv-a-laplace-each", "Section IV-A, below Remark 4",
+          "with nu = O(1/K) the Laplace noise on each coordinate does not grow with K",
+          "false: the most sensitive coordinate has scale Delta^(1/3) sum lambda^(2/3) / epsilon, "
+          "which can grow like K^(1/3)", _laplace_on_each),
+    Check("section-iv-a-bounds", "Section IV-A, (12) and (13)",
+          "the MSE of i.i.d. noise is at most K^2 Delta^2 / mu_0^2 (Gaussian) and "
+          "2 K^3 Delta^2 / epsilon^2 (Laplace)", "complete", _iid_bounds),
     Check("section-iv-a-average", "Section IV-A, below Remark 4",
           "with nu = O(K^(-1/2)) the mean variance of optimal Gaussian noise does not grow with K",
           "complete", _noise_on_average),
@@ -272,6 +317,10 @@ CHECKS = (
     Check("footnote-7", "Section V-4, footnote 7",
           "optimal Laplace noise reduces the mean absolute error of i.i.d. noise by O(nu) (here: "
           "to at most 10 nu)", _UPPER + _REACHED, _footnote_7),
+    Check("section-v-4-staircase", "Section V-4, second paragraph",
+          "as epsilon falls to 0, where the staircase has the error of i.i.d. Laplace noise, "
+          "optimal Laplace noise reduces its mean absolute error by O(nu)",
+          _UPPER + _REACHED, _footnote_7),
     Check("footnote-7-corrected", "Section V-4, footnote 7, corrected",
           "the ratio of the mean absolute errors is between nu and 1", "complete",
           _footnote_7_corrected),

@@ -70,10 +70,16 @@ def _corollary_6_rearranged(rng: Generator, n: int) -> Outcome:
     return Outcome(np.where(same, 1.0, -1.0), 0.0, drawn)
 
 
-def _corollary_6_rearranged_corrected(rng: Generator, n: int) -> Outcome:
-    """-1 where the condition and sum lambda/beta <= epsilon - log(1 - delta) disagree."""
-    drawn, holds, limit = _conditions(rng, n)
-    return Outcome(np.where(holds == (drawn["spent"] <= limit), 1.0, -1.0), 0.0, drawn)
+def _corollary_6_active(rng: Generator, n: int) -> Outcome:
+    """Minus the error of the condition as an equality at the limit; -1 unless the sides differ.
+
+    One in 1e6 below the limit the condition has to hold, one above it has to fail.
+    """
+    drawn, _, limit = _conditions(rng, n)
+    values = [-np.expm1(drawn["epsilon"] - factor * limit) for factor in (1.0, 1 - 1e-6, 1 + 1e-6)]
+    apart = (values[1] < drawn["delta"]) & (values[2] > drawn["delta"])
+    margin = np.where(apart, equal(values[0], drawn["delta"], drawn["delta"]), -1.0)
+    return Outcome(margin, 1e-12, drawn)
 
 
 CHECKS = (
@@ -93,8 +99,10 @@ CHECKS = (
     Check("corollary-6-rearranged", "Corollary 6, proof in Appendix A",
           "1 - exp(epsilon - ||lambda / beta||_1) <= delta can be re-expressed as "
           "sum lambda / beta = epsilon - log(1 - delta), as printed",
-          "false: it is an inequality", _corollary_6_rearranged),
-    Check("corollary-6-rearranged-corrected", "Corollary 6, proof in Appendix A, corrected",
-          "it can be re-expressed as sum lambda / beta <= epsilon - log(1 - delta)", "complete",
-          _corollary_6_rearranged_corrected),
+          "false if '=' is taken literally: it is where the constraint is active",
+          _corollary_6_rearranged),
+    Check("corollary-6-active", "Corollary 6, proof in Appendix A",
+          "1 - exp(epsilon - ||lambda / beta||_1) <= delta holds up to sum lambda / beta = "
+          "epsilon - log(1 - delta), there as an equality, and fails beyond", "complete",
+          _corollary_6_active),
 )  # fmt: skip

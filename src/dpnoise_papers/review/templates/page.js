@@ -7,9 +7,18 @@
   const KIND = { fig: "figure", eq: "equation", thm: "theorem" };
   const NAMED = /(table|figure|fig|theorem|thm|lemma|section|equation|eq|remark|algorithm|corollary|proposition)s?[.\s-]*\(?(\d+[a-d]?|[ivx]+)(?![\w.]\w)\)?/g;
 
+  // What readers call by several names, as one word.
+  const SAME = [
+    [/offset[- ]symmetric(?:[- ]gaussian)?s?(?:[- ]tails?)?/g, "osgt"], [/\b(?:dp[- ]?)?coordinate[- ]descent\b|\bdpcd\b/g, "dp-cd"],
+    [/\b(?:dp[- ]?)?principal[- ]components?(?:[- ]analysis)?\b/g, "dp-pca"], [/\btaxis?\b|\bcabs?\b|\btrips\b/g, "trip"],
+    [/\bi\.n\.i\.d\.?/g, "inid"], [/\bi\.i\.d\.?/g, "iid"], [/\bvariances\b/g, "variance"], [/\bheat[- ]maps?\b/g, "heat-map"],
+    [/\bnmses?\b|\bnormali[sz]ed mean squared? errors?\b/g, "nmse"], [/\bdata ?sets?\b/g, "dataset"],
+  ];
+
   // Words of a text: 'Table II', 'table 2' and 'table-2' are one and the same word.
   function words(text) {
-    const plain = text.toLowerCase().replace(/[−–]/g, "-").replace(/ε/g, "epsilon").replace(/δ/g, "delta");
+    const lower = text.toLowerCase().replace(/(\d),(?=\d{3}(?!\d))/g, "$1");
+    const plain = SAME.reduce((known, [names, word]) => known.replace(names, ` ${word} `), lower).replace(/[−–]/g, "-").replace(/ε/g, "epsilon").replace(/δ/g, "delta");
     const named = plain.replace(NAMED, (_, kind, number) => ` ${KIND[kind] || kind}-${ROMAN[number] || number} `);
     return named.split(/[^\w.%+-]+/).map((word) => word.replace(/^[.-]+(?!\d)|[.-]+$/g, "")).filter(Boolean);
   }
@@ -21,12 +30,31 @@
     return isNaN(number(wanted)) || !isNaN(number(word));
   }
 
+  // Whether two words differ by one letter, by two of a long word; numbers never do.
+  function nearly(wanted, word) {
+    if (wanted.length < 5 || !isNaN(number(wanted)) || /\d/.test(wanted)) return false;
+    const most = wanted.length > 8 ? 2 : 1, other = word.slice(0, wanted.length + most);
+    if (Math.abs(other.length - wanted.length) > most) return false;
+    let row = [...Array(other.length + 1).keys()];
+    for (let i = 1; i <= wanted.length; i += 1) {
+      const next = [i];
+      for (let j = 1; j <= other.length; j += 1) {
+        next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (wanted[i - 1] !== other[j - 1]));
+      }
+      row = next;
+    }
+    return row[other.length] <= most;
+  }
+
   let index;
   function claims() {
     index = index || all(".claim").map((node) => {
       const text = (selector) => (one(selector, node) || { textContent: "" }).textContent;
       const numbers = words(`${text(".p")} ${text(".o")}`), said = text("h3");
-      const rest = [node.dataset.label, text(".place"), said].map(words).flat();
+      const { label, paper, verdict } = node.dataset, view = node.closest(".view");
+      const causes = all(".because", node).map((cause) => cause.textContent);
+      const texts = [label, text(".place"), said, text(".quote"), paper, verdict, view.dataset.caption, ...causes];
+      const rest = texts.map(words).flat();
       return { node, said, numbers, all: [...numbers, ...rest, node.id], ...node.dataset };
     });
     return index;
@@ -35,10 +63,14 @@
     const wanted = words(query.get("q") || "");
     const chosen = ["paper", "verdict", "kind"].filter((key) => query.get(key));
     const rank = (claim) => (wanted.some((word) => claim.numbers.includes(word)) ? 0 : 1);
-    const hits = claims().filter((claim) => chosen.every((key) => claim[key] === query.get(key))
-      && (!query.get("cause") || claim.cause.split(" ").includes(query.get("cause")))
-      && wanted.every((word) => claim.all.some((other) => meets(word, other))));
+    const open = claims().filter((claim) => chosen.every((key) => claim[key] === query.get(key))
+      && (!query.get("cause") || claim.cause.split(" ").includes(query.get("cause"))));
+    const where = (meet) => open.filter((claim) => wanted.every((word) => claim.all.some((other) => meet(word, other))));
+    const exact = where(meets), hits = exact.length ? exact : where((word, other) => meets(word, other) || nearly(word, other));
     hits.sort((a, b) => rank(a) - rank(b));
+    one("#found-hint").textContent = exact.length ? "" : hits.length
+      ? "No claim has these words; these have words that are nearly the same."
+      : "Try a number as it is printed (22.21), an item (Table II), a paper, a verdict, or one word of a statement.";
     one("#found-title").textContent = `${hits.length} ${hits.length === 1 ? "claim" : "claims"} found`;
     one("#found-claims").replaceChildren(...hits.map((claim) => {
       const row = document.createElement("li"), link = document.createElement("a");
@@ -52,12 +84,12 @@
       return row;
     }));
     const items = wanted.length ? all(".view.item").filter((view) => (!query.get("paper") || view.dataset.paper === query.get("paper"))
-      && wanted.every((word) => words(`${one("h2", view).textContent} ${view.id.replace("/", " ")}`).some((other) => meets(word, other)))) : [];
+      && wanted.every((word) => words(`${one("h1", view).textContent} ${view.id.replace("/", " ")}`).some((other) => meets(word, other)))) : [];
     one("#found-items").replaceChildren(...items.slice(0, 24).map((view) => {
       const link = document.createElement("a"), paper = document.createElement("small");
       link.href = `#${view.id}`;
       paper.textContent = view.dataset.paper;
-      link.append(`${one("h2", view).textContent} `, paper);
+      link.append(`${one("h1", view).textContent} `, paper);
       return link;
     }));
   }
@@ -80,7 +112,7 @@
     if (hash === "all") all("img[data-same]").forEach((image) => image.parentNode.remove());
     const target = (hash && document.getElementById(hash)) || home, view = target.closest(".view") || home;
     show(view);
-    document.title = `${(one("h1, h2", view) || {}).textContent} – dpnoise`;
+    document.title = `${(one("h1", view) || {}).textContent} – dpnoise`;
     if (target === view) return scrollTo(0, 0);
     target.classList.add("here");
     target.scrollIntoView({ block: "start" });

@@ -22,13 +22,20 @@ def _analytic(row: Row) -> float:
     return gaussian.sigma(*place)
 
 
+def _map_classical(row: Row) -> float:
+    """Standard deviation of a heat map by the classical formula."""
+    root = math.sqrt(2.0 * math.log(1.25 / row.number("delta")))
+    return row.number("sensitivity") * root / row.number("epsilon")
+
+
+def _map_analytic(row: Row) -> float:
+    """Minimum standard deviation of a heat map."""
+    return gaussian.sigma(row.number("epsilon"), row.number("delta"), row.number("sensitivity"))
+
+
 def _map_sigma(row: Row) -> float:
     """Standard deviation of a heat map, by the classical formula or minimum."""
-    epsilon, delta = row.number("epsilon"), row.number("delta")
-    size = row.number("sensitivity")
-    if row["method"] == "classical":
-        return size * math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
-    return gaussian.sigma(epsilon, delta, size)
+    return _map_classical(row) if row["method"] == "classical" else _map_analytic(row)
 
 
 def _log_ratio(row: Row) -> Answer:
@@ -68,10 +75,16 @@ _BOTH = {
                       "the formula"),
 }  # fmt: skip
 _SIGMA = {"sigma": Path(_map_sigma, "Arb")}
+_MAPS = {
+    "classical": Path(_map_classical, "the formula"),
+    "analytic": Path(_map_analytic, "Arb"),
+    "gain": Path(lambda row: (_map_classical(row) / _map_analytic(row)) ** 2, "Arb"),
+}
 PATHS: Paths = {
     "balle-wang-2018/figure-1a.csv": _BOTH,
     "balle-wang-2018/figure-1b.csv": _BOTH,
     "balle-wang-2018/figure-3a.csv": _BOTH,
+    "balle-wang-2018/map-noise.csv": _MAPS,
     "balle-wang-2018/figure-2.csv": _SIGMA,
     "balle-wang-2018/figure-5.csv": _SIGMA,
     "balle-wang-2018/algorithm-1.csv": {"log10_ratio": Path(_log_ratio, "Arb")},

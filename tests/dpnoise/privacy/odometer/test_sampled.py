@@ -43,7 +43,7 @@ def test_a_sample_of_everything_is_no_sample():
         budget.spend_dp(0.1)
     whole.spend(Gaussian(3.0), 1.0, times=4)
     sampled.spend(Gaussian(3.0), 1.0, times=4, sampling=1.0)
-    assert whole.epsilon_of() <= sampled.epsilon_of() <= whole.epsilon_of() * (1 + 1e-3)
+    assert sampled.epsilon_of() == pytest.approx(whole.epsilon_of(), rel=1e-8)
     assert sampled.remaining() == pytest.approx(20.0 - sampled.epsilon_of())
     assert sampled.rdp(2.0) == math.inf
 
@@ -58,7 +58,7 @@ def test_other_noise_beside_a_sample_of_everything_is_counted_as_exactly():
             budget.spend(noise, 1, times=2)
         whole.spend(Gaussian(3.0), 1.0)
         sampled.spend(Gaussian(3.0), 1.0, sampling=1.0)
-        assert whole.epsilon_of() <= sampled.epsilon_of() * (1 + 1e-9)
+        assert whole.epsilon_of() <= sampled.epsilon_of() * (1 + 1e-7)
         assert sampled.epsilon_of() <= whole.epsilon_of() * (1 + 1e-3)
 
 

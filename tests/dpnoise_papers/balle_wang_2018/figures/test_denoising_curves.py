@@ -4,7 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers.balle_wang_2018.figures.denoising_curves import denoised_curves, error_curves
+from dpnoise_papers.balle_wang_2018.figures.denoising_curves import (
+    denoised_histograms,
+    denoised_means,
+    histogram_curves,
+    mean_curves,
+)
 from dpnoise_papers.claims.interval import ends
 from dpnoise_papers.style import OURS
 
@@ -24,7 +29,7 @@ def table():
 
 
 def test_errors_and_ratios_of_every_mechanism(table):
-    figure = error_curves(table)
+    figure = histogram_curves(table)
     assert len(figure.axes) == 4
     for epsilon, (left, right) in zip((0.1, 1.0), (figure.axes[:2], figure.axes[2:]), strict=True):
         rows = table[table["epsilon"] == epsilon]
@@ -36,13 +41,13 @@ def test_errors_and_ratios_of_every_mechanism(table):
         assert np.allclose(sorted(ratios), sorted(SCALES.values()))
         assert len(left.collections) == len(SCALES)
     words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "flipped Huber*" in words
+    assert "flipped Huber, to $d = 64$*" in words
     assert words[-1] == OURS
     assert len(words) == len(SCALES) + 1
 
 
 def test_bands_are_the_intervals_of_the_verdict(table):
-    axes = error_curves(table).axes[0]
+    axes = mean_curves(table).axes[0]
     band = axes.collections[0].get_paths()[0].vertices
     low, high = ends(table[(table["epsilon"] == 0.1) & (table["method"] == "cgm")], "error")
     assert band[:, 1].max() == pytest.approx(high.max())
@@ -50,7 +55,7 @@ def test_bands_are_the_intervals_of_the_verdict(table):
 
 
 def test_denoised_alone_with_one_panel_per_epsilon(table):
-    figure = denoised_curves(table)
+    figure = denoised_means(table)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         r"$\epsilon = 0.1$", r"$\epsilon = 1$"
     ]  # fmt: skip
@@ -58,3 +63,25 @@ def test_denoised_alone_with_one_panel_per_epsilon(table):
         first = {line.get_ydata()[0] for line in axes.get_lines() if len(line.get_ydata())}
         denoised = [SCALES[m] * 4 / epsilon for m in ("agm-js", "agm-js-plus", "agm-th", "zero")]
         assert np.allclose(sorted(first), sorted(denoised))
+
+
+def test_the_axis_names_the_norm_of_the_error(table):
+    for draw, norm in (
+        (mean_curves, "ell_2"), (denoised_means, "ell_2"),
+        (histogram_curves, "ell_1"), (denoised_histograms, "ell_1"),
+    ):  # fmt: skip
+        assert norm in draw(table).axes[0].get_ylabel()
+
+
+@pytest.mark.parametrize(
+    ("method", "of", "note"),
+    [("agm-js-plus", "agm-js", "aGM-JS"), ("flipped-huber", "agm", "aGM"),
+     ("truncated-laplace", "laplace", "Laplace, pure")],
+)  # fmt: skip
+@pytest.mark.parametrize("apart", [0.0, 0.005, 0.02])
+def test_the_legend_says_what_lies_on_what(table, method, of, note, apart):
+    like = table[table["method"] == of].assign(method=method)
+    like["error"] *= 1.0 + apart
+    figure = mean_curves(pd.concat([table[table["method"] != method], like], ignore_index=True))
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert any(word.endswith(f", on {note}*") for word in words) == (apart < 0.01)

@@ -13,7 +13,7 @@ from dpnoise_papers.balle_wang_2018.figures.gaussian_calibration import (
 
 BOUNDS = pd.DataFrame(
     {"column": ["gain", "gain", "other"], "printed": [1.4, 1.5, 7.0],
-     "where": ["Section 5.1", "abstract", "nowhere"]}
+     "place": ["Section 5.1", "abstract", "nowhere"]}
 )  # fmt: skip
 EPSILONS, DELTAS = [0.01, 0.1, 1.0], [1e-8, 1e-4]
 
@@ -54,7 +54,10 @@ def test_gains_have_a_line_per_value_and_two_guides(table, draw, by, words):
     figure = draw(table, BOUNDS)
     lines = {tuple(rows["gain"]) for _, rows in table.groupby(by)}
     guides = {(1.4, 1.4), (1.5, 1.5)}
-    assert drawn(figure.axes[0]) == lines | guides
+    whole, near = figure.axes
+    assert drawn(whole) == drawn(near) == lines | guides
+    assert near.get_ylim() == (1.0, 3.0)
+    assert near.get_yscale() == "linear"
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts[: len(words)] == words
     assert texts[len(words) :] == ["printed: at least 1.4 (Section 5.1), 1.5 (abstract)"]

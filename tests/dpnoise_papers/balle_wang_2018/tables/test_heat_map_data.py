@@ -24,6 +24,9 @@ def test_every_hour_that_a_figure_names_has_a_row():
     assert total.tolist() == table["events"].tolist()
     assert np.allclose(table["sensitivity"], 5)
     assert np.allclose(table["sensitivity_replace"], 5 * np.sqrt(2))
+    # Five trips are ten events, at one junction or apart.
+    assert set(table["trips_sensitivity"]) == set(table["trips_sensitivity_greatest"]) == {10.0}
+    assert set(table["trips_sensitivity_least"]) == {5.0}
     assert table["deviation"].iloc[1] == 17.5  # half the junctions at 5, half at 40
     assert (table["edges"] + table["loops"] + table["parallels"] == table["sections"]).all()
 

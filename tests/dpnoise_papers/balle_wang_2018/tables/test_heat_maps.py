@@ -8,7 +8,12 @@ import pytest
 from city_maps import grid, town
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import CityCounts, Denoising, HeatMap, HeatMapErrors
-from dpnoise_papers.balle_wang_2018.tables.heat_maps import all_hours, heat_map_errors, heat_maps
+from dpnoise_papers.balle_wang_2018.tables.heat_maps import (
+    all_hours,
+    heat_map_errors,
+    heat_maps,
+    map_noise,
+)
 from dpnoise_papers.data.city.counts import City, Hour
 from dpnoise_papers.data.city.trips import Tally
 
@@ -80,6 +85,50 @@ def test_a_town_of_two_halves():
     assert mse.loc["wavelets", 0.5] < mse.loc["analytic", 0.5]
     assert mse.loc["flat", 5.0] == pytest.approx(17.5**2, rel=0.02)
     assert (mse.loc["james-stein-positive"] <= mse.loc["james-stein"] * (1 + 1e-12)).all()
+
+
+def test_savings_are_paired_shares_of_the_raw_error(made):
+    errors = made[0].set_index("method")
+    share = 1 - errors["rmse"] / errors.loc["analytic", "rmse"]
+    assert np.allclose(errors["saving"], share, atol=1e-12)
+    assert errors.loc["analytic", ["saving", "saving_se"]].tolist() == [0, 0]
+    # The classical release has the same draws: its loss is a constant, with no error at all.
+    assert errors.loc["classical", "saving_se"] < 1e-12
+    assert errors.loc["wavelets", "saving_se"] > 0
+    alone, _, _ = heat_maps(CITY, _map(["flat"]), town())
+    assert alone[["saving", "saving_se"]].isna().to_numpy().all()
+
+
+def test_benefits_are_paired_ratios_to_the_raw_error():
+    table = _errors(town(), [0.5], ["classical", "analytic", "flat"]).set_index("method")
+    assert np.allclose(table["benefit"], table.loc["analytic", "mse"] / table["mse"])
+    sigma = table["sigma"]
+    assert table.loc["classical", "benefit"] == pytest.approx(
+        (sigma["analytic"] / sigma["classical"]) ** 2
+    )
+    assert table["benefit_se"].tolist()[:2] == pytest.approx([0, 0], abs=1e-12)
+    assert _errors(town(), [0.5], ["flat"])["benefit"].isna().all()
+
+
+def test_roles_and_notes_say_what_is_of_the_paper(made):
+    errors = made[0].set_index("method")
+    raw, denoised = (set(errors.index[errors["role"] == role]) for role in ("raw", "denoised"))
+    assert raw == {"classical", "analytic"}
+    assert denoised == {"james-stein", "soft-threshold", "wavelets", "trend-filtering-0"}
+    smooth = denoised & set(errors.index[errors["smooths"] == "graph"])
+    assert smooth == {"wavelets", "trend-filtering-0"}
+    assert set(errors["data_note"]) == {"a synthetic city"}
+
+
+def test_the_noise_of_the_maps_needs_no_data():
+    settings = HeatMapErrors(seed=3, hours=(8,), epsilons=(0.1, 10.0), delta=1e-6, repetitions=2,
+                             methods=("flat",))  # fmt: skip
+    table = map_noise(CITY, _map(["flat"]), _map(["flat"]), settings)
+    assert table["epsilon"].tolist() == [0.1, 0.5, 10.0]
+    assert round(table["analytic"].iloc[1], 2) == 40.29
+    # The classical formula gives less noise than privacy needs at epsilon = 10.
+    assert (table["gain"] > 1).tolist() == [True, True, False]
+    assert np.allclose(table["gain"], (table["classical"] / table["analytic"]) ** 2)
 
 
 def test_maps_are_the_first_repetition_and_settings_do_not_matter(made):

@@ -14,7 +14,11 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.balle_wang_2018.settings import Releases
 from dpnoise_papers.balle_wang_2018.tables import releases
-from dpnoise_papers.balle_wang_2018.tables.releases import histograms, mean_estimation
+from dpnoise_papers.balle_wang_2018.tables.releases import (
+    histogram_panels,
+    histograms,
+    mean_estimation,
+)
 from dpnoise_papers.seeds import generator
 
 MEANS = {
@@ -82,6 +86,50 @@ def test_gains_are_paired_differences_of_the_means(table):
     classical = row(table, 1.0, 64, "cgm")
     unpaired = math.hypot(classical["error_se"], row(table, 1.0, 64, "agm")["error_se"])
     assert classical["gain_over_agm_se"] < unpaired / 2
+
+
+def test_the_gain_over_the_undenoised_is_the_smallest_of_the_three(table):
+    for _, rows in table.groupby(["epsilon", "dimension"]):
+        three = rows[[f"gain_over_{name}" for name in releases.UNDENOISED]]
+        assert np.allclose(rows["gain_over_undenoised"], three.min(axis=1), atol=1e-12)
+        least = rows.loc[rows["method"].isin(releases.UNDENOISED), "error"].min()
+        assert np.allclose(rows["saving"], 1 - rows["error"] / least, atol=1e-12)
+        best = rows.loc[rows["error"] == least].iloc[0]
+        assert best["gain_over_undenoised_se"] == 0
+        assert best["saving_se"] < 1e-12
+
+
+def test_the_error_of_a_saving_is_that_of_a_ratio():
+    """Against the scatter of 300 batches of the same ratio of means, to 25 %."""
+    rng = np.random.default_rng(0)
+    scale = {"agm": 1.0, "cgm": 2.0, "laplace": 3.0, "agm-js": 0.5, "agm-th": 0.7, "zero": 1.0}
+
+    def saved(name):
+        truth, common = np.zeros((50, 2)), rng.standard_normal((50, 2))
+        released = [(method, 1.0, size * common + 0.1 * rng.standard_normal((50, 2)))
+                    for method, size in scale.items()]  # fmt: skip
+        columns = [c for c in releases.COLUMNS if c != "epsilon"]
+        rows = releases._rows(released, truth, lambda x: np.linalg.norm(x, axis=1))
+        found = {row[1]: dict(zip(columns, row, strict=True)) for row in rows}
+        return found[name]["saving"], found[name]["saving_se"]
+
+    draws = np.array([saved("agm-js") for _ in range(300)])
+    assert abs(draws[:, 1].mean() / draws[:, 0].std() - 1) < 0.25
+
+
+def test_mechanisms_and_roles_are_those_of_the_paper(table):
+    pairs = table.drop_duplicates("method").set_index("method")
+    assert set(pairs.index[pairs["mechanism"] == "aGM"]) == {"agm", "agm-js", "agm-th"}
+    assert set(pairs.index[pairs["role"] == "denoised"]) == {"agm-js", "agm-th"}
+    assert set(pairs.index[pairs["role"] == "undenoised"]) == {"cgm", "agm", "laplace"}
+
+
+def test_panels_are_put_under_one_another(table):
+    first = table[table["epsilon"] == 0.1]
+    last = table[table["epsilon"] == 1.0]
+    joined = histogram_panels(first, last, first, last)
+    assert joined["panel"].tolist() == [p for p in "abcd" for _ in range(len(first))]
+    assert joined["error"].tolist() == [*first["error"], *last["error"]] * 2
 
 
 def test_the_families_beyond_the_paper_keep_the_budget_for_means():
@@ -173,6 +221,14 @@ def test_histograms_are_sparse_shares():
     expected = d * (1 - np.prod((k + 1 - 1 / d) / (k + 1)))
     hit = (drawn > 0).sum(axis=1)
     assert abs(hit.mean() - expected) < 5 * hit.std() / math.sqrt(count)
+
+
+def test_the_share_of_full_bins_is_counted(shares):
+    n, d = 100, 200
+    k = np.arange(n)
+    expected = 1 - np.prod((k + 1 - 1 / d) / (k + 1))
+    found = shares.loc[(1.0, d, "agm")]
+    assert abs(found["nonzero"] - expected) < 5 * found["nonzero_se"]
 
 
 def test_zeros_cost_exactly_one(shares):

@@ -12,12 +12,17 @@ from dpnoise_papers.seeds import generator
 RUN = {check.id: check.run for check in statements.CHECKS}
 FALSE = {
     "theorem-4",
+    "theorem-4-proof",
+    "lemma-3-density",
+    "lemma-6-proof",
     "section-5-2-sensitivity",
     "theorem-11",
     "theorem-11-factor",
     "theorem-11-likelihood",
-    "section-4-rate",
-    "section-4-histogram-naive-literal",
+    "section-4-uniform-literal",
+    "section-4-region",
+    "section-4-nearly-optimal",
+    "section-4-histogram-naive",
 }
 
 
@@ -60,11 +65,14 @@ def test_theorem_4_has_a_counterexample():
         (denoising, "_FACTOR", 0.01, {"theorem-12"}),
         (privacy, "REACH", 1.0, {"lemma-6"}),
         (minimax, "bayes_risk", lambda d, w, s: d * w * s / (w + s), {"section-4-bayes-risk"}),
-        (minimax, "_CONSTANT", 0.9, {"section-4-rate-at-2", "section-4-rate-corrected"}),
+        (minimax, "bayes_risk", lambda d, w, s: 0.9 * d * w * s / (w + s), {"section-4-uniform"}),
         (minimax, "threshold_risk", lambda m, t: 1.05 * (1 + t * t + 0 * m),
-         {"section-4-histogram-naive"}),
-        (minimax, "threshold_risk", lambda m, t: 40 * (1 + t * t + 0 * m),
-         {"section-4-histogram"}),
+         {"section-4-histogram-naive-logarithm"}),
+        (denoising, "bayes_risk", lambda d, w, s: d * w * s / (w + s) - 0.1 * d,
+         {"theorem-11-gain"}),
+        (privacy, "gaussian_log_delta", lambda mu, e: np.log(1e-3 * mu) - e,
+         {"lemma-7-proof", "section-2-3"}),
+        (privacy, "_b", lambda e, x, sign: 0.5 + 0.4 * sign * np.tanh(e * x), {"theorem-9-proof"}),
     ],
 )  # fmt: skip
 def test_a_wrong_formula_is_caught(monkeypatch, place, name, wrong, rows):
@@ -90,14 +98,19 @@ def test_the_two_point_bound_is_the_known_minimax_risk_at_one():
     assert np.all(least <= np.minimum(grid**2, 1))
 
 
-def test_bounds_of_balls_hold_a_known_risk():
-    """At p = 2 and d = 1 the ball is an interval: 0.450 at B = 1 is between both bounds."""
-    _, low, high, drawn = minimax._ball(np.random.default_rng(1), 4000, np.full(4000, 2.0))
-    assert np.all(low <= high)
-    near = (drawn["d"] == 1) & (np.abs(drawn["radius"] - 1) < 0.02)
-    assert near.any()
-    assert np.allclose(low[near], 0.450, atol=0.01)
-    assert np.all(high[near] <= 0.52)
+def test_the_constant_of_a_rate_over_epsilon_does_not_matter():
+    """Noise 3/epsilon is private at (1, 1e-2) and not at epsilon = 18 or above."""
+    delta = np.exp(privacy.gaussian_log_delta(np.array([1 / 3, 18 / 3]), np.array([1.0, 18.0])))
+    assert delta[0] < 1e-2
+    assert delta[1] > 0.4
+
+
+def test_james_stein_has_a_known_risk_at_zero():
+    """At f = 0 the risk is 2, whatever d >= 3 is: d - (d - 2)^2/(d - 2)."""
+    drawn = RUN["section-4-uniform-literal"](np.random.default_rng(0), 2000)
+    near = drawn.parameters["squared_length"] < 0.01
+    risk = (1 + drawn.margin) * drawn.parameters["d"]
+    assert np.allclose(risk[near], 2, atol=0.01)
 
 
 def test_the_table_depends_on_the_seed_alone(table, monkeypatch):

@@ -25,13 +25,17 @@ def table():
 
 def test_each_budget_has_a_panel_with_every_mechanism_and_the_floor(table):
     figure = figure_checks.drawn(joint_noise(table))
-    assert len(figure.axes) == len(BUDGETS)
-    for axes, (epsilon, _) in zip(figure.axes, BUDGETS, strict=True):
+    assert len(figure.axes) == 2 * len(BUDGETS)
+    above, below = figure.axes[: len(BUDGETS)], figure.axes[len(BUDGETS) :]
+    for axes, over, (epsilon, _) in zip(above, below, BUDGETS, strict=True):
         drawn = {line.get_label(): line for line in axes.get_lines()}
         assert set(drawn) == {"floor*", "Gaussian", "Laplace", "flipped Huber", "joint*"}
         rows = table[(table["epsilon"] == epsilon) & (table["mechanism"] == "joint")]
-        assert np.allclose(drawn["joint*"].get_ydata(), rows["variance"] / rows["dimension"])
-        assert np.allclose(drawn["floor*"].get_ydata(), rows["dimension"] ** 0.2)
+        assert np.allclose(drawn["joint*"].get_ydata(), rows["variance"])
+        assert np.allclose(drawn["floor*"].get_ydata(), rows["dimension"] ** 1.2)
+        ratios = [tuple(line.get_ydata()) for line in over.get_lines()]
+        assert np.isclose(ratios, 1.0).all(axis=1).sum() == 1  # the floor, over itself
+        assert any(np.allclose(one, rows["variance"] / rows["floor"]) for one in ratios)
     assert style.OURS in [text.get_text() for text in figure.legends[0].get_texts()]
     assert figure_checks.wrong_looks(figure) == []
     assert figure_checks.clipped_texts(figure) == []
@@ -39,7 +43,7 @@ def test_each_budget_has_a_panel_with_every_mechanism_and_the_floor(table):
 
 def test_one_budget_is_enough(table):
     figure = joint_noise(table[table["epsilon"] == 1.0])
-    assert len(figure.axes) == 1
+    assert len(figure.axes) == 2
 
 
 def test_the_page_has_one_row_for_each_budget_at_the_delta_of_the_paper():

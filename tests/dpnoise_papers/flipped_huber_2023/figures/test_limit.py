@@ -58,7 +58,7 @@ def test_curves_and_the_grey_area_lie_inside_the_panels(table):
 
 def test_legend_names_every_mechanism_and_the_grey_area(table):
     words = [text.get_text() for text in excess(table).legends[0].get_texts()]
-    assert words == ["Gaussian", "Laplace", "staircase", "limit not known better"]
+    assert words == ["Gaussian", "Laplace", "staircase", "bounds on the limit differ by this much"]
 
 
 def test_one_cost_alone_can_be_drawn_and_bytes_repeat(table, tmp_path):

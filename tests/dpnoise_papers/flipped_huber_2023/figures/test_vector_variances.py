@@ -6,6 +6,7 @@ import pytest
 
 from dpnoise_papers import style
 from dpnoise_papers.flipped_huber_2023.figures.vector_variances import (
+    FLOOR,
     MARKERS,
     curve,
     figure_4,
@@ -39,13 +40,20 @@ def test_every_mechanism_is_drawn_for_every_delta(table):
         drawn = {tuple(line.get_ydata()) for line in panel.get_lines()}
         expected = table.groupby(["mechanism", "method"])[column].agg(tuple).map(lambda y: y[:3])
         assert drawn == set(expected)
-    (best,) = [line for line in figure.axes[4].get_lines() if np.isnan(line.get_ydata()).all()]
+    (best,) = [line for line in figure.axes[4].get_lines() if set(line.get_ydata()) == {FLOOR}]
+    assert best.get_ydata()[0] > figure.axes[4].get_ylim()[0]
     assert best.get_color() == style.COLOURS["flipped-huber"]
     excess = [line.get_ydata()[0] for line in figure.axes[4].get_lines() if line is not best]
     assert np.allclose(sorted(excess), [100 / 3, 200.0, 500.0])
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "Laplace" in words
     assert "flipped Huber, Theorem 8" in words
+
+
+def test_a_box_without_private_noise_has_no_entry_in_the_legend(table):
+    empty = table[table["method"] == "sufficient"].assign(method="box", variance=np.nan)
+    words = [t.get_text() for t in variances(pd.concat([table, empty])).legends[0].get_texts()]
+    assert not any("box" in word for word in words)
 
 
 def test_printed_numbers_stand_at_their_place(table):
@@ -107,3 +115,10 @@ def test_mechanisms_have_their_colour_and_dash_and_methods_a_marker():
         assert marked["linestyle"] == plain["linestyle"]
         assert (plain["marker"], marked["marker"]) == ("", "s")
     assert len(set(MARKERS.values())) == len(MARKERS)
+
+
+@pytest.mark.parametrize(("loss", "scale"), [(-8.0, "symlog"), (-1.0, "linear")])
+def test_small_gains_among_large_losses_are_spread(table, loss, scale):
+    table.loc[table["mechanism"] == "flipped-huber", "gain_db"] = 0.3
+    table.loc[table["mechanism"] == "laplace", "gain_db"] = loss
+    assert variances(table).axes[2].get_yscale() == scale

@@ -17,6 +17,8 @@ def panel(dimension, gaussian, least, sufficient):
             ("flipped-huber", "exact", least),
             ("flipped-huber", "sufficient", sufficient),
             ("laplace", "pure", [1.0, 2.0]),
+            ("offset-symmetric-gaussian", "exact", [2 * v for v in least]),
+            ("offset-symmetric-gaussian", "box", [4 * v for v in least]),
         )
     ]
     return pd.concat(parts).assign(dimension=dimension, delta=1e-8)
@@ -36,6 +38,10 @@ def test_gains_and_gaps_by_epsilon():
     assert table["gap_to"].tolist() == [10, 4]
     assert table["gap_grown"].tolist() == [5, 3]
     assert table["excess_to"].to_numpy() == pytest.approx([0.2, 0.2])
+    assert table["excess_from"].to_numpy() == pytest.approx([0.5, 0.1])
+    assert table["excess"].to_numpy() == pytest.approx([0.5, 0.2])
+    assert table["over_gaussian"].to_numpy() == pytest.approx([0.05, 0.2])
+    assert table["over_osgt"].to_numpy() == pytest.approx([0.5, 0.5])
     assert set(table["search"]) == {"unrestricted"}
     assert set(table["dimension_from"]) == {3}
     assert set(table["dimension_to"]) == {5}
@@ -52,6 +58,7 @@ def test_a_box_without_private_noise_is_left_out():
     assert table["search"].tolist() == ["unrestricted", "unrestricted", "box"]
     assert table["epsilon"].tolist() == [0.3, 1.0, 1.0]
     assert table["gap_to"].tolist() == [10, 4, 8]
+    assert table["over_osgt"].tolist() == [0.5, 0.5, 0.5]
 
 
 def test_tables_that_do_not_belong_together_are_refused():

@@ -26,6 +26,7 @@ def test_every_case_and_border_is_hit_and_the_printed_table_holds(table):
 
 def test_our_profile_is_the_printed_one_and_the_borders_join(table):
     border = table["case"].str.contains("-")
+    assert ((table["border"] == 1) == border).all()
     assert table.loc[~border, "relative_error"].max() < 1e-10
     assert table.loc[~border, "published"].min() < 1e-20
     assert table.loc[border, ["ours", "relative_error"]].isna().all(axis=None)

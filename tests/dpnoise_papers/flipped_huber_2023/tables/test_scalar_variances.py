@@ -48,6 +48,10 @@ def test_closed_forms_are_met_and_every_bound_is_within_the_budget(table):
     ratio = wide["flipped-huber"] / wide["truncated-laplace"]
     assert np.all((ratio > 1) & (ratio < 1.01))
     assert np.all(wide["flipped-huber"] < wide["gaussian"] / 2)
+    off = table[(table["mechanism"] == "flipped-huber") & (table["method"] == "exact")]
+    assert off["off_truncated_laplace"].to_numpy() == pytest.approx(ratio.to_numpy() - 1, abs=1e-12)
+    own = table[(table["mechanism"] == "truncated-laplace") & (table["method"] == "exact")]
+    assert (own["off_truncated_laplace"] == 0).all()
 
 
 def test_the_box_is_never_better_than_the_unrestricted_optimum(table):

@@ -101,6 +101,23 @@ def test_a_trial_does_not_depend_on_which_others_run(loss, order):
     assert len(np.unique(nmse)) == nmse.size
 
 
+def test_trials_of_one_run_of_the_protocol_share_a_partition():
+    known = settings(setting={"split": "fixed"})
+    asked = {("gaussian", EXACT): known.passes}
+    runs = Runs(dataset(), known, asked, trials=6, first=9, together=3)
+    parts = [runs.trial(place).split for place in range(6)]
+    targets = [part.test_target for part in parts]
+    assert all(np.array_equal(target, targets[0]) for target in targets[:3])
+    assert all(np.array_equal(target, targets[3]) for target in targets[3:])
+    assert not np.array_equal(targets[0], targets[3])
+    # those of the table itself are all one run, on a partition of its own
+    table = Runs(dataset(), known, asked, trials=6)
+    whole = [table.trial(place).split.test_target for place in range(6)]
+    assert all(np.array_equal(target, whole[0]) for target in whole)
+    assert not any(np.array_equal(target, whole[0]) for target in targets)
+    assert not np.array_equal(*(runs._draw(runs.trial(place), 2)[0] for place in (0, 1)))
+
+
 def mean_of(epsilon, passes, trials, step, clip):
     """Return NMSE and the difference in test error of one configuration, means over trials."""
     grids = {

@@ -70,6 +70,8 @@ def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
         ("centred_loss_inverse", 1.001, ["equation-15"]),
         ("profile", 1.001, ["theorem-3"]),
         ("transition_cost", 0.9, ["equation-18-affine-bound", "equation-18-ridge", "equation-21"]),
+        ("transition_cost", 0.1, ["section-vi-a-pair", "section-vi-b-batch"]),
+        ("transition_cost", 1.1, ["section-vi-b-budgets"]),
         ("shift", 0.5, ["lemma-6"]),
     ],
 )
@@ -88,6 +90,18 @@ def test_a_noise_that_is_wider_or_less_private_is_caught(factor, rows, monkeypat
     monkeypatch.setattr(printed, "loss_function", lambda t, alpha: factor * right(t, alpha))
     for row in rows:
         assert violations(row) > 0, row
+
+
+def test_another_requirement_than_theorem_8s_is_caught(monkeypatch):
+    right = printed.theorem_8
+    monkeypatch.setattr(printed, "theorem_8", lambda e, *rest: right(1.01 * e, *rest))
+    assert violations("section-vi-c-requirement", 1000) > 0
+
+
+def test_a_density_without_the_ends_is_caught(monkeypatch):
+    right = printed.loss_function
+    monkeypatch.setattr(printed, "loss_function", lambda t, alpha: right(t, alpha + 0.1))
+    assert violations("section-iii-a-ends") > 0
 
 
 def test_a_theorem_8_that_is_too_bold_is_caught(monkeypatch):

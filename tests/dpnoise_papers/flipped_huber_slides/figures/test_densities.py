@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import figure_checks
 from dpnoise_papers import style
 from dpnoise_papers.flipped_huber_slides.figures.densities import densities_1d
 from dpnoise_papers.flipped_huber_slides.figures.densities import huber_density as draw_huber
@@ -70,14 +71,13 @@ def test_the_legend_of_calibrated_densities_tells_the_standard_deviations():
 
 def test_illustrative_values_are_written_at_their_dots():
     table = values()
-    (axes,) = illustrative_values(table).axes
-    assert [text.get_text() for text in axes.texts] == ["20.3", "6.14", "6.37", "1.75"]
-    circles = [
-        list(line.get_ydata())
-        for line in axes.lines
-        if line.get_markerfacecolor() == "none" and len(line.get_ydata())
-    ]
-    assert circles == [list(table["alpha"]), list(table["gamma"])]
+    figure = figure_checks.drawn(illustrative_values(table))
+    written = {"alpha": ["20.3", "6.14"], "gamma": ["6.37", "1.75"]}
+    for axes, (name, texts) in zip(figure.axes, written.items(), strict=True):
+        assert [text.get_text() for text in axes.texts] == texts
+        (circles,) = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
+        assert list(circles.get_ydata()) == list(table[name])
+    assert figure_checks.struck_texts(figure) == []
 
 
 @pytest.mark.parametrize(

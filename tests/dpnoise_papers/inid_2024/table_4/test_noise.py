@@ -29,6 +29,7 @@ def test_the_table_adds_up():
     assert (table["steps"] == 20).all()
     assert (table["batch"] == 100.0).all()
     assert (table["parameters"] == 16).all()
+    assert (table["delta_of_samples"] == 1e-6).all()
     laplace = table[(table["noise"] == "laplace") & (table["scheme"] == "iid")].iloc[0]
     beta = 1.0 / math.log1p(math.expm1(0.4) / 0.1)
     assert laplace["noise_l2"] == pytest.approx(beta * math.sqrt(32.0) / 100.0, rel=1e-11)

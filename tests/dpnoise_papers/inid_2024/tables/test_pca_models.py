@@ -31,8 +31,17 @@ def test_the_range_is_over_the_product_and_every_union(table):
         for name in ("sre", "ev", "sre_gain", "ev_behind"):
             ours = getattr(row, name)
             values = [ours, *(float(union.query(one)[name].iloc[0]) for union in unions)]
+            # noise that is private without clipping belongs to what the text leaves open
+            values.append(float(product.query(f"reading == 'add-remove' and {one}")[name].iloc[0]))
             assert getattr(row, f"{name}_least") == min(values)
             assert getattr(row, f"{name}_greatest") == max(values)
+
+
+def test_only_the_gaussian_noise_that_the_text_calls_best_is_no_rival(table):
+    best = table[table["rival"] == 0]
+    assert set(zip(best["noise"], best["scheme"], strict=True)) == {("gaussian", "inid")}
+    assert len(best) == 2
+    assert (best["sre_behind"] == 0.0).all()
 
 
 def test_a_variant_on_one_model_only_has_no_range(table):

@@ -61,6 +61,9 @@ def test_sensitivities_as_printed_and_as_they_are():
     assert exact[("l2", "add-remove")] == pytest.approx(1.0)
     assert exact[("l2", "replace-one")] == pytest.approx(2**0.5)
     assert exact[("l1", "add-remove")] == pytest.approx(2.5)
+    # entries off the diagonal appear twice: then the printed sizes are those of a sample of norm 1
+    assert table.loc[("l2-twice", "add-remove"), "printed"] == pytest.approx(1.0)
+    assert exact[("l2-twice", "replace-one")] == pytest.approx(2**0.5)
     assert exact[("diagonal", "add-remove")] == 1.0
     assert table.loc[("diagonal", "add-remove"), "printed"] == pytest.approx(0.1**0.5)
     assert (exact <= table["bound"] * (1 + 1e-12)).all()

@@ -63,6 +63,7 @@ def test_gaussian_errors_are_the_closed_forms_of_table_i():
         assert row.gain_db == pytest.approx(10 * math.log10(row.gain), abs=1e-9)
         assert row.mse_db == pytest.approx(10 * math.log10(row.mse), abs=1e-9)
         assert row.delta == 1e-6
+        assert row.case == ("edge" if row.profile in ("uniform", "one-hot") else "profile")
 
 
 def test_laplace_errors_are_the_closed_forms_of_table_i():

@@ -19,6 +19,14 @@ def test_every_ratio_is_between_nu_and_one(table):
         assert np.allclose(table[f"{noise}_over_claim"] * table["nu"] ** 2, table[noise])
 
 
+def test_the_mean_absolute_errors_lie_between_nu_and_one_as_well(table):
+    assert (table["absolute"] >= table["nu"] * (1 - 1e-12)).all()
+    assert (table["absolute"] <= 1 + 1e-12).all()
+    assert np.allclose(table["absolute_over_claim"] * table["nu"], table["absolute"])
+    two = table[(table["profile"] == "linear") & (table["dimension"] == 2)].iloc[0]
+    assert two["absolute"] == pytest.approx((0.5**0.5 + 1) ** 2 / 3.0)  # sensitivities 1/2 and 1
+
+
 def test_equal_or_absent_sensitivities_reach_the_lower_end(table):
     rows = table[table["profile"] == "block"]
     assert np.allclose(rows["nu"], rows["share"])

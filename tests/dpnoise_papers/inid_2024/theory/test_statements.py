@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from dpnoise_papers.checks import integrate
 from dpnoise_papers.inid_2024.settings import Theory
 from dpnoise_papers.inid_2024.theory import dispersion, gain, optimum, privacy
 from dpnoise_papers.inid_2024.theory.statements import CHECKS, inid_theory
+from dpnoise_papers.inid_2024.theory.tools import draw
 from dpnoise_papers.seeds import generator
 
 RUN = {check.id: check.run for check in CHECKS}
@@ -22,8 +24,10 @@ FALSE = {
     "remark-4",
     "section-iv-a-laplace",
     "section-iv-a-each",
+    "section-iv-a-laplace-each",
     "section-v-gini",
     "footnote-7",
+    "section-v-4-staircase",
 }
 
 
@@ -70,6 +74,9 @@ _allocate = optimum.allocate
     [
         (optimum, "allocate", scaled(lambda s: 1.01 * s),
          {"theorem-4", "theorem-4-p", "theorem-5", "table-1", "section-iv-b"}),
+        (optimum, "allocate", scaled(lambda s: 0.99 * s), {"section-vi-c-layers"}),
+        (optimum, "integrate", lambda f, edges, parts: 1.01 * integrate(f, edges, parts),
+         {"moments"}),
         (privacy, "allocate", scaled(lambda s: 0.99 * s), {"remark-3-enough"}),
         (privacy, "allocate", scaled(lambda s: 1.01 * s), {"remark-3-needed"}),
         (privacy, "gaussian_log_delta", lambda mu, e: np.log(mu / 9) - e,
@@ -78,6 +85,9 @@ _allocate = optimum.allocate
          {"algorithm-1-input-corrected"}),
         (gain, "evenness", lambda x, k: 1.2 * x.sum(axis=1) / (k * x.max(axis=1)),
          {"theorem-7-corrected", "theorem-7-uninformed", "footnote-7-corrected"}),
+        (gain, "evenness", lambda x, _: 0.0 * x.sum(axis=1), {"section-iv-a-laplace-free"}),
+        (gain, "draw", lambda rng, n: (draw(rng, n)[0], np.full(n, 1.0)),
+         {"section-iv-a-bounds"}),
         (gain, "laplace_ratio", lambda x, _: 1e-9 + 0.0 * x.sum(axis=1),
          {"section-iv-range", "remark-4-corrected"}),
         (dispersion, "gini", lambda x: 1.0 - x.max() / x.sum(), {"section-v-gini-2"}),

@@ -1,0 +1,269 @@
+"""Lower bounds on errors other than the variance (docs/floor.md, section 11).
+
+At delta = 0, for any set D and any norm N with unit ball Q: let s^K be the volume of D over that of
+Q. By the inequality of Brunn and Minkowski the density may be taken to fall with N, as noise that
+hides s Q, and then to be a staircase. So E N(T) is at least s times the least mean of a staircase
+in K dimensions, which a staircase in the norm of D attains where Q is a multiple of D.
+
+The errors are norms: the sum of w_i |T_i| ("mean-abs"), the largest w_i |T_i| ("max") and the norm
+of the set ("norm"). For delta > 0 the density is replaced by a radial one, as private on average
+(`dpnoise.optimality.rearrangement`), whose E |T| a radial test bounds; or coordinates are taken one
+by one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise.optimality.certificates import exchangeable, subset
+from dpnoise.optimality.radial_floor import smallest_moment, step_group
+from dpnoise.optimality.radial_search import FAST, FINE, radial_test
+from dpnoise.optimality.rearrangement import (
+    LARGE_STEP,
+    LARGEST_EPSILON,
+    MOST_TESTED,
+    QUICK,
+    best_share,
+    grouped,
+    spent_on_average,
+)
+from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate, scalar_certificate
+from dpnoise.sensitivity.balls import L2, LInf
+from dpnoise.sensitivity.product import Product
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+    from dpnoise.optimality.radial_test import RadialTest
+    from dpnoise.sensitivity.base import Sensitivity
+
+ERRORS = ("variance", "mean-abs", "max", "norm")
+_MARGIN = 1e-11  # relative, of the K-th root of a volume
+
+
+@dataclass(frozen=True)
+class OwnCoordinates:
+    """Certificate from the noise of single coordinates.
+
+    Parameters
+    ----------
+    error : str
+        "mean-abs", "max" or "norm".
+    scalar : ScalarCertificate
+        Of a lower bound on E|T| for one number of sensitivity 1.
+    """
+
+    error: str
+    scalar: ScalarCertificate
+
+    @property
+    def method(self) -> str:
+        """Kind of the bound."""
+        return "single coordinates"
+
+    def bound(
+        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+    ) -> float:
+        """Sum, or largest, of what the coordinates need; in the set's norm as much as one."""
+        each = self.scalar.bound(epsilon, delta) * (1.0 - MARGIN)
+        if self.error == "norm":  # along the direction a: |a'T| is at most h(a) times the norm
+            return each
+        sizes = weights * sensitivity.box
+        return each * float(np.sum(sizes) if self.error == "mean-abs" else np.max(sizes))
+
+
+@dataclass(frozen=True)
+class EqualVolume:
+    """Certificate from the ball of the error's norm that is as large as the set.
+
+    Parameters
+    ----------
+    error : str
+        "mean-abs", "max" or "norm".
+    size : int
+        The bound is for so many of the heaviest coordinates; fewer than the set has only where
+        they may be exchanged.
+    group : int
+        The steps are this many sensitivities wide, 1 unless the sums had too many terms.
+    kept : float
+        For delta > 0, the volume of the l2 ball used as a share of the set's.
+    part : RadialTest or None
+        For delta > 0, the test of order 1 for the l2 ball of radius 1.
+    """
+
+    error: str
+    size: int
+    group: int = 1
+    kept: float = 1.0
+    part: RadialTest | None = None
+
+    @property
+    def method(self) -> str:
+        """Kind of the bound."""
+        if self.part is not None:
+            return f"ball of equal volume, {self.part.method}"
+        own = self.error == "norm"
+        return "staircase in the norm" if own else "staircase in the norm of the error"
+
+    def bound(
+        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+    ) -> float:
+        """Least mean norm of a staircase, or radial noise, times s; 0 where it does not apply."""
+        if sensitivity.flat or self.group < 1 or self.size < 1 or not 0.0 < self.kept <= 1.0:
+            return 0.0
+        scale = 1.0
+        if self.error == "norm":
+            if self.size != sensitivity.active_dimension:
+                return 0.0
+        else:
+            found = _heaviest(sensitivity, weights, self.size)
+            if found is None:
+                return 0.0
+            unit = _log_unit(self.error, found[1])
+            scale = math.exp((found[0].log_volume - unit) / self.size) * (1.0 - _MARGIN)
+        return scale * self._smallest(sensitivity, epsilon, delta)
+
+    def _smallest(self, sensitivity: Sensitivity, epsilon: float, delta: float) -> float:
+        """Lower bound on E |T| for the unit ball of as many dimensions."""
+        if delta == 0.0:
+            return self.group * smallest_moment(self.size, self.group * epsilon, 1)[0]
+        kept, spent = self.kept, spent_on_average(self.kept, delta)
+        if self.error == "norm" and isinstance(sensitivity, L2):  # noise is radial as it is
+            kept, spent = 1.0, delta
+        if self.part is None or self.part.order != 1 or not spent < 1.0:
+            return 0.0
+        inner = self.part.bound(L2(1.0, self.size), epsilon, spent, np.ones(self.size))
+        return kept ** (1.0 / self.size) * inner * (1.0 - _MARGIN)
+
+
+@dataclass(frozen=True)
+class PartsOfProduct:
+    """Certificate for a product: one per block, added up or the largest.
+
+    Parameters
+    ----------
+    error : str
+        "mean-abs", "max" or "norm".
+    parts : tuple of ErrorCertificate
+        In the order of the blocks.
+    """
+
+    error: str
+    parts: tuple[ErrorCertificate, ...]
+
+    @property
+    def method(self) -> str:
+        """Kinds of the parts' bounds."""
+        return " + ".join(dict.fromkeys(part.method for part in self.parts))
+
+    def bound(
+        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+    ) -> float:
+        """Sum of the blocks' bounds for sums, else the largest."""
+        if not isinstance(sensitivity, Product) or len(self.parts) != len(sensitivity.blocks):
+            return 0.0
+        rows = zip(self.parts, sensitivity.blocks, sensitivity.split(weights), strict=True)
+        found = [part.bound(block, epsilon, delta, share) for part, block, share in rows]
+        total = float(np.sum(found) if self.error == "mean-abs" else np.max(found))
+        return total * (1.0 - MARGIN)
+
+
+ErrorCertificate = OwnCoordinates | EqualVolume | PartsOfProduct
+
+
+def _log_unit(error: str, weights: Array) -> float:
+    """The logarithm of the volume of {sum w_i |x_i| <= 1} or of {w_i |x_i| <= 1}."""
+    cube = weights.size * math.log(2.0) - math.fsum(np.log(weights))
+    return cube - (math.lgamma(weights.size + 1.0) if error == "mean-abs" else 0.0)
+
+
+def _heaviest(
+    sensitivity: Sensitivity, weights: Array, size: int
+) -> tuple[Sensitivity, Array] | None:
+    """The set and the weights of the heaviest coordinates, if there are so many."""
+    active = sensitivity.box > 0.0
+    if size == np.count_nonzero(active):
+        found = sensitivity, weights[active]
+    else:
+        unit = _exchangeable(sensitivity, weights)
+        if unit is None or not 1 <= size < unit[1].size:
+            return None
+        found = subset(unit[0], size), np.sort(unit[1])[::-1][:size]
+    return found if np.min(found[1]) > 0.0 else None
+
+
+def _exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity, Array] | None:
+    """An equivalent problem whose coordinates may be exchanged: a box becomes the unit cube."""
+    unit = exchangeable(sensitivity, weights)
+    if unit is None or not isinstance(unit[0], LInf):
+        return unit
+    active = sensitivity.box > 0.0
+    return unit[0], (weights * sensitivity.box)[active]
+
+
+def _best_size(sensitivity: Sensitivity, error: str, weights: Array) -> int:
+    """Number of the heaviest coordinates that promises most; 0 where there is none."""
+    if error == "norm":
+        return sensitivity.active_dimension
+    unit = _exchangeable(sensitivity, weights)
+    if unit is None or not isinstance(unit[0], LInf):
+        active = weights[sensitivity.box > 0.0]
+        return active.size if np.min(active) > 0.0 else 0
+    heavy = np.sort(unit[1][unit[1] > 0.0])[::-1]
+    k = np.arange(1, heavy.size + 1)
+    scale = np.cumsum(np.log(heavy) + (np.log(k) if error == "mean-abs" else 0.0)) / k
+    return int(np.argmax(np.log(k + 0.3) + scale)) + 1
+
+
+def _radial(
+    K: int, epsilon: float, delta: float, *, alone: bool, fine: bool
+) -> tuple[float, RadialTest] | None:
+    """Share of the volume that is kept and the test of order 1 for the ball, or None.
+
+    `alone` where noise for the ball itself is asked for.
+    """
+    group, wide, spent = (1, epsilon, delta) if alone else grouped(epsilon, delta)
+    kept = 0.0 if alone else best_share(K, wide, spent)[0]
+    quick = FAST if wide > LARGE_STEP or alone else QUICK
+    test = None
+    if spent < 1.0 - kept:
+        test = radial_test(K, wide, spent / (1.0 - kept), FINE if fine else quick, 1)
+    kept = kept or 1.0
+    return (kept, replace(test, group=group * test.group)) if test else None
+
+
+def error_candidates(
+    sensitivity: Sensitivity,
+    error: str,
+    epsilon: float,
+    delta: float,
+    weights: Array,
+    *,
+    fine: bool = False,
+) -> list[tuple[float, ErrorCertificate]]:
+    """Pairs of a bound on an error and its certificate, never empty."""
+    problem = (sensitivity, epsilon, delta, weights)
+    found: list[ErrorCertificate] = [
+        OwnCoordinates(error, scalar_certificate(epsilon, delta, fine=fine, order=1))
+    ]
+    if isinstance(sensitivity, Product) and error != "norm":
+        rows = zip(sensitivity.blocks, sensitivity.split(weights), strict=True)
+        best = [
+            max(
+                error_candidates(block, error, epsilon, delta, part, fine=fine),
+                key=lambda pair: pair[0],
+            )[1]
+            for block, part in rows
+        ]
+        found.append(PartsOfProduct(error, tuple(best)))
+    size = 0 if sensitivity.flat else _best_size(sensitivity, error, weights)
+    if size and delta == 0.0:
+        found.append(EqualVolume(error, size, step_group(size, epsilon)))
+    elif 2 <= size <= MOST_TESTED and epsilon <= LARGEST_EPSILON:
+        alone = error == "norm" and isinstance(sensitivity, L2)
+        test = _radial(size, epsilon, delta, alone=alone, fine=fine)
+        found += [EqualVolume(error, size, 1, *test)] if test else []
+    return [(certificate.bound(*problem), certificate) for certificate in found]

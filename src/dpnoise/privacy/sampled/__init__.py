@@ -1,0 +1,1 @@
+"""Noise on Poisson samples: two-sided bounds on the privacy of many steps."""

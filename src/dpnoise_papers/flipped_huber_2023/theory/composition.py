@@ -1,0 +1,135 @@
+"""Checks of Section VI: zero-concentrated privacy of flipped Huber noise and its budgets.
+
+The log of E exp(s loss) is the Renyi divergence of order s + 1 times s, by quadrature. Over
+independent coordinates it adds up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpnoise_papers.checks import REACH, Check, Outcome, column, equal, integrate
+from dpnoise_papers.flipped_huber_2023 import as_printed as printed
+from dpnoise_papers.flipped_huber_2023.theory.noise import draw_scalar, draw_shape, mass
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from dpnoise._types import Array
+
+_COORDINATES = 3
+
+
+def _log_moment(alpha: Array, gamma: Array, d: Array, s: Array, bound: Array) -> Array:
+    """Log of E exp(s loss) for a shift d, less `bound`, which keeps the integrand in range."""
+    a, g, c, m, r = (column(v) for v in (alpha, gamma, d, s, bound))
+    far = alpha + s * d + REACH * gamma
+    edges = [-far, -alpha, -alpha - d, 0 * d, -d, alpha - d, alpha, s * d, far]
+
+    def integrand(t: Array) -> Array:
+        rho = printed.loss_function
+        return np.exp((m * (rho(t + c, a) - rho(t, a)) - rho(t, a)) / g**2 - r)
+
+    value = integrate(integrand, np.stack(edges, axis=1), parts=8) / mass(alpha, gamma)
+    return np.log(value)
+
+
+def renyi(rng: Generator, n: int) -> Outcome:
+    """Slack of Theorem 9: Renyi divergence at order s + 1 <= xi + (s + 1) eta."""
+    drawn = draw_scalar(rng, n)
+    whole, alpha, gamma = (drawn[k] for k in ("sensitivity", "alpha", "gamma"))
+    whole = np.minimum(whole, 4 * gamma)
+    d = whole * rng.uniform(0.02, 1, n)
+    s = np.exp(rng.uniform(np.log(0.01), np.log(20), n)) * gamma / whole
+    xi = printed.transition_cost(alpha, whole) / (2 * gamma**2)
+    eta = whole**2 / (2 * gamma**2)
+    bound = s * (xi + (s + 1) * eta)
+    margin = -_log_moment(alpha, gamma, d, s, bound) / bound
+    return Outcome(
+        margin, 1e-9, {"alpha": alpha, "gamma": gamma, "sensitivity": whole, "d": d, "s": s}
+    )
+
+
+def vector_renyi(rng: Generator, n: int) -> Outcome:
+    """Slack of Section VI-A: xi = K R_Delta(alpha) / (2 gamma^2), eta = Delta_2^2 / (2 gamma^2).
+
+    Three coordinates; the sensitivities are the norms of a vector, d is a part of it.
+    """
+    drawn = draw_shape(rng, n)
+    alpha, gamma = drawn["alpha"], drawn["gamma"]
+    worst = gamma * np.exp(rng.uniform(np.log(0.1), np.log(4), (_COORDINATES, n)))
+    d = worst * rng.uniform(0.02, 1, (_COORDINATES, n))
+    delta, delta2 = worst.max(axis=0), np.linalg.norm(worst, axis=0)
+    s = np.exp(rng.uniform(np.log(0.01), np.log(20), n)) * gamma / delta
+    xi = _COORDINATES * printed.transition_cost(alpha, delta) / (2 * gamma**2)
+    bound = s * (xi + (s + 1) * delta2**2 / (2 * gamma**2))
+    margin = -sum(_log_moment(alpha, gamma, one, s, bound / _COORDINATES) for one in d) / bound
+    return Outcome(margin, 1e-9, drawn | {"sensitivity": delta, "delta2": delta2, "s": s})
+
+
+def batch_parameters(rng: Generator, n: int) -> Outcome:
+    """Error of Section VI-B: alpha_0 and gamma_0 spend xi_0 and eta_0 on one batch."""
+    xi, eta = np.exp(rng.uniform(-6, 1, (2, n)))
+    count = rng.integers(1, 30, n)
+    sizes = np.exp(rng.uniform(-2, 1, (n, 30))) * (np.arange(30) < count[:, None])
+    delta, delta2 = sizes.max(axis=1), np.linalg.norm(sizes, axis=1)
+    alpha = printed.transition_inverse(delta2**2 * xi / (count * eta), delta)
+    gamma = delta2 / np.sqrt(2 * eta)
+    spent_xi = count * printed.transition_cost(alpha, delta) / (2 * gamma**2)
+    spent_eta = delta2**2 / (2 * gamma**2)
+    margin = np.minimum(equal(spent_xi, xi, xi), equal(spent_eta, eta, eta))
+    return Outcome(margin, 1e-9, {"xi0": xi, "eta0": eta, "K": count})
+
+
+def coordinate_budgets(rng: Generator, n: int) -> Outcome:
+    """Error of Section VI-B: the budgets of all coordinates and batches add up."""
+    xi, eta = np.exp(rng.uniform(-6, 1, (2, n)))
+    count, batches = rng.integers(1, 30, (2, n))
+    sizes = np.exp(rng.uniform(-2, 1, (n, 30))) * (np.arange(30) < count[:, None])
+    alpha = sizes * printed.transition_inverse(xi / eta, 1.0)[:, None]
+    gamma = sizes * np.sqrt(count * batches / (2 * eta))[:, None]
+    scale = np.where(sizes > 0, 2 * gamma**2, 1)
+    spent_xi = batches * np.sum(printed.transition_cost(alpha, sizes) / scale, axis=1)
+    spent_eta = batches * np.sum(sizes**2 / scale, axis=1)
+    margin = np.minimum(equal(spent_xi, xi, xi), equal(spent_eta, eta, eta))
+    return Outcome(margin, 1e-9, {"xi": xi, "eta": eta, "K": count, "L": batches})
+
+
+def same_requirement(rng: Generator, n: int) -> Outcome:
+    """Slack of Section VI-C: epsilon >= xi + eta is Theorem 8's R_Delta(alpha) <= its bound.
+
+    Zero if both hold or both fail, else -1; epsilon lies on either side of xi + eta.
+    """
+    drawn = draw_scalar(rng, n)
+    alpha, gamma, delta = (drawn[k] for k in ("alpha", "gamma", "sensitivity"))
+    count = rng.integers(1, 30, n)
+    delta2 = delta * np.sqrt(count * rng.uniform(0.1, 1, n))
+    cost = printed.transition_cost(alpha, delta)
+    needed = (count * cost + delta2**2) / (2 * gamma**2)  # xi + eta
+    epsilon = needed * np.exp(rng.choice([-1, 1], n) * np.exp(rng.uniform(-9, 1, n)))
+    norms = (delta * count, delta2, delta)
+    holds = printed.theorem_8(epsilon, alpha, gamma, count.astype(float), norms)[2]
+    margin = np.where(holds == (epsilon >= needed), 0.0, -1.0)
+    return Outcome(margin, 1e-12, drawn | {"epsilon": epsilon, "K": count, "delta2": delta2})
+
+
+CHECKS = (
+    Check("theorem-9", "Theorem 9",
+          "zero-concentrated privacy with xi = R_Delta(alpha) / (2 gamma^2), "
+          "eta = Delta^2 / (2 gamma^2), at every order and every d <= Delta",
+          "complete, given Lemma 2", renyi),
+    Check("section-vi-a-pair", "Section VI-A",
+          "zero-concentrated privacy in K dimensions with xi = K R_Delta(alpha) / (2 gamma^2), "
+          "eta = Delta_2^2 / (2 gamma^2), K = 3", "complete, given Theorem 9", vector_renyi, 0.5),
+    Check("section-vi-b-batch", "Section VI-B",
+          "alpha_0 = R_Delta^-1(Delta_2^2 xi_0 / (K eta_0)), gamma_0 = Delta_2 / sqrt(2 eta_0) "
+          "spend xi_0 and eta_0 on a batch", "complete, given Section VI-A", batch_parameters),
+    Check("section-vi-b-budgets", "Section VI-B",
+          "alpha_i = lambda_i R_1^-1(xi / eta), gamma_i = lambda_i sqrt(K L / (2 eta)) spend xi "
+          "and eta in all", "complete, given Theorem 9", coordinate_budgets),
+    Check("section-vi-c-requirement", "Section VI-C",
+          "epsilon >= xi + eta and R_Delta(alpha) <= (2 gamma^2 epsilon - Delta_2^2) / K are one "
+          "condition", "complete", same_requirement),
+)  # fmt: skip

@@ -1,0 +1,145 @@
+"""The errors `max` and `norm` of `best` and `compare`, and what is optimal for them."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dpnoise import (
+    L1,
+    L2,
+    AtMost,
+    Box,
+    Counts,
+    Ellipsoid,
+    LInf,
+    Product,
+    best,
+    compare,
+)
+from dpnoise.mechanisms.marginals import mean_largest, mean_norm
+
+SETS = [
+    LInf(1.0, of=3),
+    L1(2.0, of=4),
+    L2(1.0, of=3),
+    AtMost(2, of=5),
+    Box([1.0, 0.5, 0.0, 0.1]),
+    Ellipsoid([1.0, 2.0]),
+    Product(LInf(0.5, of=2), L2(1.0, of=2)),
+    Counts(2, of=4, relation="add-remove"),
+    Counts(3, of=6, relation="replace-one"),
+]
+
+
+def sampled(noise, entry):
+    """The mean and its standard error."""
+    values = entry(np.asarray(noise.rvs(60_000, 5), dtype=float))
+    return float(np.mean(values)), float(np.std(values)) / math.sqrt(len(values))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("ball", SETS, ids=repr)
+def test_every_set_has_an_optimum_in_its_own_norm(ball, epsilon):
+    found = best(ball, epsilon=epsilon, error="norm")
+    assert 1.0 <= found.ratio <= 1.0 + 1e-4
+    assert found.optimal
+    assert f"{found.ratio:.3f}" == "1.000"
+    assert found.error == found.mean_norm
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("K", [1, 2, 5, 100])
+def test_sums_in_l1_balls_and_largest_errors_in_cubes_have_an_optimum(K, epsilon):
+    pairs = [(L1(2.0, of=K), "mean-abs"), (LInf(2.0, of=K), "max")]
+    for ball, error in pairs:
+        found = best(ball, epsilon=epsilon, error=error)
+        assert 1.0 <= found.ratio <= 1.0 + 1e-4
+        assert found.optimal
+        exact = best(ball, epsilon=epsilon, error=error, family="norm-staircase")
+        assert 1.0 <= exact.ratio <= 1.0 + 4e-6
+    # The same noise up to scale and norm: summed errors and largest errors agree.
+    sums, largest = (best(ball, epsilon=epsilon, error=error).error for ball, error in pairs)
+    assert K * sums == pytest.approx(largest, rel=1e-9)
+
+
+def test_a_box_is_optimal_for_the_largest_error_in_units_of_its_sides():
+    sides = np.array([1.0, 0.5, 0.1])
+    found = best(Box(sides), epsilon=1.0, error="max", weights=1.0 / sides, family="norm-staircase")
+    assert found.ratio == pytest.approx(1.0, abs=1e-6)
+    own = best(Box(sides), epsilon=1.0, error="norm", family="norm-staircase")
+    assert found.error == pytest.approx(0.1 * own.error, rel=1e-9)  # the largest weight counts 1
+
+
+def test_the_staircase_for_an_error_beats_the_one_for_the_variance():
+    least = best(LInf(1.0, of=2), epsilon=6.0, error="max", family="norm-staircase")
+    other = best(LInf(1.0, of=2), epsilon=6.0, family="norm-staircase")
+    assert least.mean_largest < mean_largest(other.noise, np.ones(2))
+    assert least.variance > other.variance
+
+
+@pytest.mark.parametrize(
+    ("ball", "delta"),
+    [*((ball, 0.0) for ball in SETS), (SETS[0], 1e-6), (SETS[4], 1e-6), (SETS[7], 1e-6)],
+    ids=repr,
+)
+@pytest.mark.parametrize("error", ["mean-abs", "max", "norm"])
+def test_no_mechanism_is_below_the_floor_and_samples_agree(ball, error, delta):
+    table = compare(ball, epsilon=1.0, delta=delta, error=error, exhaustive=False)
+    assert table.floor > 0.0
+    for row in table:
+        assert row.ratio > 1.0 - 0.006  # blocks and some norms are estimated
+        entries = {
+            "mean-abs": lambda x: np.mean(np.abs(x), axis=-1),
+            "max": lambda x: np.max(np.abs(x), axis=-1),
+            "norm": ball.norm,
+        }
+        mean, error_of_mean = sampled(row.noise, entries[error])
+        assert abs(mean - row.error) < 6.0 * error_of_mean + 0.006 * row.error
+    errors = [row.error for row in table]
+    assert all(b >= a * (1.0 - 1.1e-4) for a, b in pairwise(errors))
+
+
+def test_weights_of_the_largest_error_count_and_are_refused_for_the_norm():
+    table = compare([1.0, 1.0], epsilon=1.0, error="max", weights=[1.0, 1e-6], exhaustive=False)
+    assert table[0].error == pytest.approx(best(1.0, epsilon=1.0, error="max").error, rel=0.02)
+    with pytest.raises(ValueError, match=r"weights: expected None for error='norm'"):
+        best([1.0, 1.0], epsilon=1.0, error="norm", weights=[1.0, 2.0])
+    flat = Counts(1, of=3, exactly=True, relation="replace-one")
+    with pytest.raises(ValueError, match="error: expected another one than norm"):
+        best(flat, epsilon=1.0, error="norm")
+    assert best(flat, epsilon=1.0, error="max").ratio >= 1.0
+
+
+def test_noise_on_the_integers_has_floors_for_these_errors_too():
+    for error in ("mean-abs", "max", "norm"):
+        table = compare(LInf(1.0, of=2), epsilon=0.1, error=error, integer=True, exhaustive=False)
+        assert 0.0 < table.floor <= table[0].error
+        assert table[0].ratio < 2.5
+
+
+def test_tables_show_the_error_that_was_asked_for():
+    table = compare(LInf(1.0, of=2), epsilon=1.0, error="max", exhaustive=False)
+    text = repr(table)
+    assert "largest" in text.splitlines()[1]
+    assert "no noise for this set has an expected largest error below" in text
+    assert "the first row is optimal" in text
+    assert "optimal" in repr(table[0])
+    frame = table.to_frame()
+    assert list(frame["mean_largest"]) == [row.mean_largest for row in table]
+    assert "optimal" not in repr(compare(LInf(1.0, of=2), epsilon=1.0, exhaustive=False))
+
+
+def test_half_widths_are_held_against_the_floor_of_the_variance():
+    found = best([1.0, 1.0], epsilon=1.0, error="half-width")
+    assert found.floor == best([1.0, 1.0], epsilon=1.0).floor
+    assert found.ratio == found.variance / found.floor
+    assert not best(1.0, epsilon=1.0, error="half-width").optimal
+
+
+def test_the_norm_of_noise_for_another_norm_is_estimated():
+    ball = AtMost(2, of=4)
+    noise = best(LInf(1.0, of=4), epsilon=1.0).noise
+    mean, error = sampled(noise, ball.norm)
+    assert abs(mean_norm(noise, ball) - mean) < 5.0 * error

@@ -1,0 +1,129 @@
+"""The front: at most twenty names by five nouns, and the cases of `best` that have names."""
+
+import numpy as np
+import pytest
+
+import dpnoise
+from dpnoise import (
+    L2,
+    AtMost,
+    LInf,
+    best,
+    calibrate,
+    calibrate_histogram,
+    calibrate_joint,
+    coordinate_noise,
+    gaussian_sigma,
+)
+from dpnoise.calibration.histogram import calibrate as histogram_module
+from dpnoise.joint.calibrate import JOINT_FAMILIES
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
+
+NOUNS = {"sensitivity", "noise", "mechanisms", "releases", "certificates", "privacy"}
+TIE = 1e-4  # within which `best` prefers the smaller delta
+
+
+def test_the_front_has_at_most_twenty_names_of_five_nouns():
+    assert len(dpnoise.__all__) <= 20
+    assert dir(dpnoise) == sorted(dpnoise.__all__)
+    homes = {dpnoise._MODULES[name].split(".")[1] for name in dpnoise.__all__}
+    assert homes == NOUNS  # certificates are of releases
+    for name in dpnoise.__all__:
+        assert f"`{name}`" in dpnoise.__doc__
+
+
+def test_names_that_left_the_front_are_imported_as_before():
+    assert len(dpnoise._MODULES) >= 51
+    assert set(dpnoise._MODULES) > set(dpnoise.__all__)
+
+
+@pytest.mark.parametrize("dimension", [1, 4])
+@pytest.mark.parametrize("sensitivity", [1e-3, 1.0, 7.0])
+def test_gaussian_sigma_is_a_case_of_best(sensitivity, dimension):
+    for epsilon, delta in ((0.0, 0.1), (1.0, 1e-6), (8.0, 1e-12)):
+        sigma = gaussian_sigma(epsilon, delta, sensitivity)
+        ball = L2(sensitivity, of=dimension)
+        found = best(ball, epsilon=epsilon, delta=delta, family="gaussian")
+        assert np.all(sigma <= found.stds)
+        assert np.all(found.stds <= sigma * (1.0 + 1e-12))
+
+
+PURE = ("laplace", "staircase", "subbotin", "huber")  # which `calibrate` has with delta = 0
+CASES = [(family, 1e-6, K) for family in FAMILIES for K in (1, 3) if (family, K) != ("subbotin", 3)]
+CASES += [(family, 0.0, K) for family in PURE for K in (1, 3)]
+
+
+@pytest.mark.parametrize(("family", "delta", "dimension"), CASES)
+def test_calibrate_is_a_case_of_best(family, delta, dimension):
+    asked = {"epsilon": 1.0, "delta": delta}
+    found = calibrate(family, **asked, sensitivity=0.5, dimension=dimension)
+    limit = "laplace" if delta == 0.0 and family in {"subbotin", "huber"} else family
+    other = best(LInf(0.5, of=dimension), **asked, family=limit)
+    several = delta == 0.0 or family in {"laplace", "staircase"}
+    assert other.variance == pytest.approx(found.variance, rel=TIE if several else 1e-11)
+    assert max(other.delta, found.delta) <= delta
+
+
+WHOLE = [(family, 1e-6) for family in INTEGER_FAMILIES]
+WHOLE += [(family, 0.0) for family in INTEGER_FAMILIES if family != "discrete-gaussian"]
+
+
+@pytest.mark.parametrize(("family", "delta"), WHOLE)
+@pytest.mark.parametrize("each", [1, 4])
+def test_calibrate_for_integers_is_a_case_of_best(each, family, delta):
+    ball = AtMost(3, of=12, each=each, relation="add-remove")
+    found = calibrate(family, epsilon=1.0, delta=delta, sensitivity=ball)
+    plain = family.removeprefix("discrete-")
+    other = best(ball, epsilon=1.0, delta=delta, family=plain, integer=True)
+    assert "rounded" not in other.name
+    assert other.variance == pytest.approx(found.variance, rel=TIE)
+
+
+JOINT = [(family, 1e-3) for family in JOINT_FAMILIES]
+JOINT += [(family, 0.0) for family, one in JOINT_FAMILIES.items() if not one.needs_delta]
+
+
+@pytest.mark.parametrize(("family", "delta"), JOINT)
+@pytest.mark.parametrize("ball", [L2(1.0, of=3), AtMost(3, of=6)], ids=repr)
+def test_calibrate_joint_is_a_case_of_best(ball, family, delta):
+    found = calibrate_joint(family, ball, epsilon=1.0, delta=delta)
+    other = best(ball, epsilon=1.0, delta=delta, family=family)
+    if "ellipsoid" in other.name:
+        assert other.variance < found.variance
+    else:
+        assert other.variance == pytest.approx(found.variance, rel=1e-12)
+        assert other.noise == found.noise
+
+
+def test_calibrate_histogram_is_a_case_of_best(monkeypatch):
+    """One search for both: the request that `best` makes is the one made here."""
+    asked = {"epsilon": 1.0, "delta": 1e-3, "dimension": 30}
+    found = calibrate_histogram(**asked)
+
+    def kept(**given):
+        assert given == asked
+        return found
+
+    monkeypatch.setattr(histogram_module, "calibrate_histogram", kept)
+    ball = LInf(2.0, of=30, relation="replace-one")
+    other = best(ball, epsilon=1.0, delta=1e-3, family="histogram")
+    assert (other.name, other.delta) == ("histogram", found.delta)
+    assert other.variance == pytest.approx(4.0 * found.variance, rel=1e-12)
+    assert other.noise.unit == found.noise
+    assert "histogram" not in best(ball, epsilon=1.0, delta=1e-3).left_out
+    budget = dpnoise.Budget(1.0, 1e-3)
+    budget.spend(other)
+    with pytest.raises(RuntimeError, match="histogram does not apply"):
+        best(ball, epsilon=1.0, family="histogram")
+
+
+def test_coordinate_noise_is_a_case_of_best_or_no_better():
+    asked = {"epsilon": 1.0, "delta": 1e-6}
+    for mechanism in ("gaussian-tight", "gaussian", "flipped-huber"):
+        found = coordinate_noise(mechanism, **asked, coordinates=4, passes=5)
+        family = mechanism.removesuffix("-tight")
+        other = best(LInf(1.0, of=20), **asked, family=family)
+        if mechanism == "gaussian-tight":
+            assert other.std == pytest.approx(found.unit.std(), rel=1e-11)
+        else:
+            assert other.std < found.unit.std()

@@ -1,0 +1,22 @@
+# Results are compared with the records of their making before a run is planned: what is not what was
+# made, or would be made otherwise now, is named and made again, with or without Snakemake's own
+# memory in .snakemake.
+
+import sys
+
+from dpnoise_papers.run.doubts import refusal_of_doubts, words_on
+
+
+def look_at_results():
+    """Name the results in doubt, and mark them to be made again."""
+    doubts = RECORDS.doubts(MAKINGS.values())
+    refused = refusal_of_doubts(doubts.values()) if SETTINGS.strict else ""
+    if refused:
+        raise WorkflowError(refused)
+    if (
+        "--rerun-triggers" in sys.argv
+    ):  # whoever chooses these leaves other changes alone
+        doubts = {k: one for k, one in doubts.items() if one.kind != "outdated"}
+    RECORDS.mark(MAKINGS.values(), doubts)
+    if doubts:
+        logger.warning(words_on(doubts.values()))
