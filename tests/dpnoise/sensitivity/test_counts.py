@@ -459,7 +459,7 @@ def test_independent_noise_is_as_private_as_for_any_signs(noise):
 
 
 def test_a_budget_is_charged_for_counts():
-    """Joint noise as its own, independent noise where all counts can move at once."""
+    """Joint noise as its own; independent noise by those m counts where it hides least."""
     ball = Counts(3, of=5, relation=ADDED)
     budget = Budget(3.0, relation=ADDED)
     budget.spend(best(ball, epsilon=1.0).noise, ball)
@@ -472,8 +472,12 @@ def test_a_budget_is_charged_for_counts():
         budget = Budget(3.0, relation=given.relation)
         budget.spend([Laplace(4.0)] * 4, given)
         assert budget.epsilon_of(0.0) == pytest.approx(1.0, rel=1e-9)
-    with pytest.raises(ValueError, match="sensitivity"):
-        Budget(3.0, relation=ADDED).spend([Laplace(4.0)] * 5, ball)
+    for betas, epsilon in ((4.0, 4.0, 4.0, 4.0, 4.0), 0.75), ((8.0, 2.0, 4.0, 2.0, 8.0), 1.25):
+        budget = Budget(3.0, relation=ADDED)
+        budget.spend([Laplace(beta) for beta in betas], ball)
+        assert budget.epsilon_of(0.0) == pytest.approx(epsilon, rel=1e-9)
+    with pytest.raises(ValueError, match="equal length"):
+        Budget(3.0, relation=ADDED).spend([Laplace(4.0)] * 4, ball)
 
 
 def test_sets_that_are_balls_have_their_floors():
