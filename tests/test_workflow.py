@@ -192,6 +192,21 @@ def test_edited_results_are_named_and_made_again_and_a_strict_run_refuses_them(m
     assert "Nothing to be done" in succeed(made, FIGURE)
 
 
+def test_a_run_with_settings_of_its_own_takes_over_what_they_do_not_concern(made):
+    """The same folder without other settings is a repetition, and makes everything."""
+    own = "runs/own"
+    alone = rules(succeed(made, f"{own}/{FIGURE}", "--dry-run", "--config", f"folder={own}"))
+    assert {MAKES, DRAWS} <= set(alone)
+    other = ["--config", "flipped_huber_2023={figure_6: {variance: 15.0}}", f"folder={own}"]
+    said = succeed(made, f"{own}/{FIGURE}", *other)
+    assert "job(s) were taken over from results/ and figures/" in said
+    assert "Nothing to be done" in said
+    assert digest(made / own / FIGURE) == digest(made / FIGURE)
+    own = "runs/own-table"
+    other = ["--config", "flipped_huber_2023={figure_1: {points: 13}}", f"folder={own}"]
+    assert set(rules(succeed(made, f"{own}/{FIGURE}", *other))) == {MAKES, DRAWS}
+
+
 def test_without_the_memory_of_snakemake_a_changed_setting_is_noticed(copy):
     def points(count):
         small = f"flipped_huber_2023={{figure_1: {{points: {count}}}}}"
