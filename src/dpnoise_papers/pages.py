@@ -43,3 +43,8 @@ def latex(table: pd.DataFrame) -> str:
     shown = table.map(typeset).rename(columns=typeset)
     written: str = shown.to_latex(index=False, column_format="l" * len(shown.columns))
     return written
+
+
+def one_line(text: str) -> str:
+    """Text on one line: how it is wrapped does not matter."""
+    return " ".join(text.split())

@@ -11,7 +11,6 @@ from collections import Counter
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.claims.model import replaced
 from dpnoise_papers.claims.quantity import chosen
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from dpnoise_papers.claims.model import Claim, Condition
+    from dpnoise_papers.claims.model import Claim
 
 
 def misfits(
@@ -51,27 +50,18 @@ def places(claims: Iterable[Claim]) -> list[str]:
     return found
 
 
-def _selections(claim: Claim) -> Iterator[tuple[Condition, ...]]:
-    """Selections of a claim."""
-    yield claim.select
-    if claim.quantity != "number":
-        yield replaced(claim.select, claim.against)
-    if claim.corrected_select:
-        yield replaced(claim.select, claim.corrected_select)
-
-
 def _columns(claim: Claim, table: pd.DataFrame) -> Iterator[str]:
     """Columns that a claim names and a table lacks, in words."""
-    named = [one.column for conditions in _selections(claim) for one in conditions]
-    named += [claim.column, claim.against_column, claim.corrected_column, *claim.pair]
-    for name in dict.fromkeys(filter(None, named)):
+    named = [one.column for conditions, _ in claim.sides for one in conditions]
+    named += [column for _, column in claim.sides] + list(claim.pair)
+    for name in dict.fromkeys(named):
         if name not in table:
             yield f"has no column {name!r}{_near(name, map(str, table))}"
 
 
 def _rows(claim: Claim, table: pd.DataFrame) -> Iterator[str]:
     """Selections of a claim without a row, in words."""
-    for conditions in _selections(claim):
+    for conditions, _ in claim.within(table.columns).sides:
         if chosen(table, conditions, claim.result).any():
             continue
         alone = [one for one in conditions if not chosen(table, (one,), claim.result).any()]

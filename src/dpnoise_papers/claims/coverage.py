@@ -83,17 +83,17 @@ def not_in_text(quotes: Iterable[str], text: str) -> list[str]:
 
     Case, spaces, hyphens at the end of lines and the kind of a dash or quotation mark are ignored.
     """
-    plain = _plain(text)
+    plain = _letters(text)
     missing = []
     for quote in quotes:
-        parts = [_plain(part) for part in quote.split(LEFT_OUT)]
+        parts = [_letters(part) for part in quote.split(LEFT_OUT)]
         between = f".{{0,{_APART}}}?"
         if not re.search(between.join(re.escape(part) for part in parts), plain):
             missing.append(quote)
     return missing
 
 
-def _plain(text: str) -> str:
+def _letters(text: str) -> str:
     """Text in lower case without spaces or hyphens, as far as its letters and signs go."""
     text = unicodedata.normalize("NFKC", text).translate(_SAME).lower()
     return re.sub(r"[\s\u00ad\u200b\u2061\u2062-]+", "", text)

@@ -21,6 +21,7 @@ from dpnoise_papers.claims.judge import (
 from dpnoise_papers.claims.references import NOT_RUN as UNKNOWN
 from dpnoise_papers.claims.references import REFERENCE
 from dpnoise_papers.claims.report import findings
+from dpnoise_papers.pages import one_line
 from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def page(name: str, told: Headlines, verdicts: pd.DataFrame, numbers: Mapping[st
     lines = [
         f"# {told.title}",
         "",
-        f"{_plain(told.about)} Of {len(own)} assertions that it prints: {said}; errors found:",
+        f"{one_line(told.about)} Of {len(own)} assertions that it prints: {said}; errors found:",
         f"{findings(own)}. Claims by weight, each with what stands of it; the links lead to the",
         "page with every number beside its figure, docs/report.html, and every sentence of the",
         "text is listed with its verdict on a page of the site.",
@@ -125,10 +126,5 @@ def page(name: str, told: Headlines, verdicts: pd.DataFrame, numbers: Mapping[st
         count = f" ({judged.count(REPRODUCED)} of {len(judged)} rows reproduced)"
         text = REFERENCE.sub(lambda match: numbers[match[1]], one.text)
         shown = count if len(judged) > 1 else ""
-        lines += [f"{number}. **{_plain(one.claim)}** {link}{shown}. {_plain(text)}", ""]
+        lines += [f"{number}. **{one_line(one.claim)}** {link}{shown}. {one_line(text)}", ""]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _plain(text: str) -> str:
-    """Text on one line."""
-    return " ".join(text.split())

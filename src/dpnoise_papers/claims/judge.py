@@ -258,7 +258,7 @@ def _trials(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
-    """Compare with a printed number: rounding, and for noise a capped allowance."""
+    """Compare with a printed number: its rounding, and an allowance for noise and open choices."""
     half = printed.half_unit
     distance = np.abs(found.value - printed.value)
     near, far = np.zeros_like(found.value), np.zeros_like(found.value)
@@ -299,7 +299,7 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         why += f" Ours is {found.value[worst] / printed.value:.3g} times what is printed."
     why += choices_words(found, worst, show)
     band = band_around(found.value[worst], printed.value, allowed[worst], clear[worst])
-    spread = (high - low)[worst] > SOFT * abs(printed.value)  # open choices decide a match, too
+    spread = (high - low)[worst] > SOFT * abs(printed.value)  # by choices that are open
     return _Finding(
         verdict,
         of + why,

@@ -141,6 +141,16 @@ class Claim:
         """Cause that this claim shares with others, so that one error counts once; else its id."""
         return self.cause[0] if self.cause else self.id
 
+    @property
+    def sides(self) -> list[tuple[tuple[Condition, ...], str]]:
+        """Selections of rows that this claim looks at, each with its column."""
+        found = [(self.select, self.column)]
+        if self.quantity != "number":
+            found.append((replaced(self.select, self.against), self.against_column))
+        if self.corrected_statement:
+            found.append((replaced(self.select, self.corrected_select), self.corrected_column))
+        return found
+
     def within(self, columns: Container[str]) -> Claim:
         """Claim with the conditions of its paragraph that a table with some columns can meet."""
         shared = tuple(condition for condition in self.shared if condition.column in columns)

@@ -110,9 +110,9 @@ def read_published(folder: str | Path) -> Published:
             problems.require(name in known, f"{claim.id}: cause", "the id of a cause", name)
     for name in sorted(known - named):
         problems.add(f"cause {name!r} explains no claim: name it in a claim's column 'cause'")
-    said = {_plain(claim.quote): claim.id for claim in claims if claim.quote}
+    said = {_words(claim.quote): claim.id for claim in claims if claim.quote}
     for claim in claims:
-        quoted = said.get(_plain(claim.statement)) if claim.kind != "printed" else None
+        quoted = said.get(_words(claim.statement)) if claim.kind != "printed" else None
         problems.require(not quoted, f"{claim.id}: kind", f"'printed', as {quoted}", claim.kind)
     problems.raise_if_any()
     sentences = [
@@ -129,7 +129,7 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.csv") if "." not in path.stem)
 
 
-def _plain(text: str) -> str:
+def _words(text: str) -> str:
     """Text in lower case without anything but its words, by which two sentences are one."""
     return " ".join(re.findall(r"\w+", text.lower()))
 

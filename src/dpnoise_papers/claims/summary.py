@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from dpnoise_papers.claims.documents import account
 from dpnoise_papers.claims.findings import read_snapshot
 from dpnoise_papers.claims.references import NOT_RUN, REFERENCE, references
+from dpnoise_papers.pages import one_line
 from dpnoise_papers.result_files import write_text
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def differences(document: str | Path, template: str, numbers: Mapping[str, str])
     One line if the words differ; what `numbers` lacks is not compared.
     """
     given = account(document)
-    words = [re.escape(part) for part in REFERENCE.sub("\0", _plain(template)).split("\0")]
-    match = re.fullmatch(r"([^\s|]+?)".join(words), _plain(given.text))
+    words = [re.escape(part) for part in REFERENCE.sub("\0", one_line(template)).split("\0")]
+    match = re.fullmatch(r"([^\s|]+?)".join(words), one_line(given.text))
     if not match:
         return [f"the words of {document} are not those of {given.template}"]
     return [
@@ -57,18 +58,13 @@ def update(document: Path, root: Path, numbers: Mapping[str, str]) -> None:
     write_text(page[: given.start] + _filled(filled).rstrip() + "\n" + page[end:], document)
 
 
-def _plain(text: str) -> str:
-    """Text on one line: how it is wrapped does not matter."""
-    return " ".join(text.split())
-
-
 def _filled(text: str) -> str:
     """Markdown with its paragraphs and list items wrapped; tables stay as they are."""
     parts = re.split(r"\n(?=\n|- |\|)", text)
     for place, part in enumerate(parts):
         if not part.lstrip().startswith("|"):
             blank, indent = "\n" * part.startswith("\n"), "  " * part.lstrip().startswith("- ")
-            words = _plain(part)
+            words = one_line(part)
             lines = textwrap.wrap(
                 words, 100, subsequent_indent=indent,
                 break_long_words=False, break_on_hyphens=False,

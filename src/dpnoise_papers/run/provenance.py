@@ -136,8 +136,8 @@ def files_made(
     """Digest (sha256) of each file beside what is told about it, by path, and records of the jobs.
 
     `stems` are those of the files' jobs, whose records lie in a folder; those of `also` are kept
-    besides. ValueError names every file
-    that is not what its job wrote, or that was made from other files than there are now.
+    besides. ValueError names every file that is not what its job wrote, or that was made from other
+    files than there are now.
     """
     files: dict[str, Any] = {}
     stems = list(stems)

@@ -26,13 +26,12 @@ from dpnoise_papers.claims.judge import (
     judge,
 )
 from dpnoise_papers.claims.published import read_published
-from dpnoise_papers.claims.quantity import NotRunError, read_tables, rows_of
+from dpnoise_papers.claims.quantity import NotRunError, corrected, read_tables, rows_of
 from dpnoise_papers.config import load
 from dpnoise_papers.run.settings import places
 from dpnoise_papers.seeds import generator
 from dpnoise_papers.steps import PUBLISHED
 from dpnoise_papers.strict_yaml import read_typed
-from dpnoise_papers.verify.sample import sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -105,8 +104,25 @@ def _of_claim(
         return
     for change, other in _changed(claim, before, band):
         yield Control(claim.id, change, before, _verdict(other, table))
-    for change, cells in _moved(claim, table, before, band, rng):
-        yield Control(claim.id, change, before, _verdict(claim, cells))
+    if before not in CORRECTED.values():
+        for change, cells in _moved(claim, table, before, band, rng):
+            yield Control(claim.id, change, before, _verdict(claim, cells))
+        return
+    for words, one, verdict in _printed_and_corrected(claim):
+        own = bands([one], {claim.result: table})[claim.id]
+        for change, cells in _moved(one, table, verdict, own, rng):
+            yield Control(claim.id, f"{words}, {change}", verdict, _verdict(one, cells))
+
+
+def _printed_and_corrected(claim: Claim) -> Iterator[tuple[str, Claim, str]]:
+    """A claim that holds as corrected, as printed and as corrected, with the verdict on each."""
+    right = corrected(claim) if claim.corrected_statement else claim
+    right = dataclasses.replace(right, printed=claim.corrected or claim.printed)
+    for words, one, verdict in (
+        ("as printed", claim, DIFFERS),
+        ("as corrected", right, REPRODUCED),
+    ):
+        yield words, dataclasses.replace(one, corrected=None, corrected_statement=""), verdict
 
 
 def _verdict(claim: Claim, table: pd.DataFrame) -> str:
@@ -158,7 +174,7 @@ def _moved(
     Where a claim on all of its rows holds, one cell at a time is moved to where it fails; where it
     does not hold, all are moved to where it would, and of an undecided one to where it fails too.
     """
-    (select, column), *others = sides(claim)
+    (select, column), *others = claim.sides
     try:
         rows = rows_of(table, select, claim.result)
     except NotRunError:

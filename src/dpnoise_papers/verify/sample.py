@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise_papers.claims.model import Condition, replaced
 from dpnoise_papers.claims.quantity import NotRunError, rows_of
 
 if TYPE_CHECKING:
@@ -28,16 +27,6 @@ class Cell(NamedTuple):
     column: str
 
 
-def sides(claim: Claim) -> list[tuple[tuple[Condition, ...], str]]:
-    """Selections of rows, and the column, that a claim looks at."""
-    found = [(claim.select, claim.column)]
-    if claim.quantity != "number":
-        found.append((replaced(claim.select, claim.against), claim.against_column))
-    if claim.corrected_statement:
-        found.append((replaced(claim.select, claim.corrected_select), claim.corrected_column))
-    return found
-
-
 def deterministic(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
     """Claims whose tables are there and whose columns have no standard error or interval."""
     return [claim for claim in claims if _is_deterministic(claim, tables)]
@@ -47,7 +36,7 @@ def _is_deterministic(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> bool:
     if claim.result not in tables:
         return False
     table = tables[claim.result]
-    columns = {column for _, column in sides(claim)}
+    columns = {column for _, column in claim.sides}
     noisy = any(f"{column}{end}" in table for column in columns for end in _NOISE)
     return columns <= set(table) and not noisy and bool(cells(claim, table, None, 1))
 
@@ -55,7 +44,7 @@ def _is_deterministic(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> bool:
 def has_path(claim: Claim, paths: Paths) -> bool:
     """Whether every column that a claim looks at can be recomputed."""
     known = paths.get(claim.result, {})
-    return all(column in known for _, column in sides(claim))
+    return all(column in known for _, column in claim.sides)
 
 
 def cells(
@@ -66,7 +55,7 @@ def cells(
     Nothing where a selection has no row or one that failed.
     """
     found: dict[Cell, None] = {}
-    for select, column in sides(claim.within(table.columns)):
+    for select, column in claim.within(table.columns).sides:
         try:
             rows = rows_of(table, select, claim.result)
         except NotRunError:

@@ -28,7 +28,12 @@ def test_a_claim_that_fits_is_not_named(claim):
         (replace(ORDERING, against=(Condition("mech", "=", "a"),)), "mech"),
         (replace(ORDERING, against_column="y"), "y"),
         (replace(ORDERING, pair=("epsilon",)), "epsilon"),
-        (replace(NUMBER, corrected_select=(Condition("sigma", "=", "2"),)), "sigma"),
+        (
+            replace(
+                NUMBER, corrected_statement="s", corrected_select=(Condition("sigma", "=", "2"),)
+            ),
+            "sigma",
+        ),
     ],
 )
 def test_a_misspelt_column_is_named_in_every_run(claim, column, whole):
@@ -42,6 +47,7 @@ def test_a_misspelt_column_is_named_in_every_run(claim, column, whole):
     [
         (replace(NUMBER, select=(Condition("mechanism", "=", "A"),)), "mechanism=A"),
         (replace(NUMBER, select=(Condition("x", ">", "2"),)), "x>2"),
+        (replace(NUMBER, shared=(Condition("x", ">", "2"),)), "x>2"),
         (replace(ORDERING, against=(Condition("mechanism", "=", "bb"),)), "mechanism=bb"),
         (
             replace(NUMBER, select=(Condition("mechanism", "=", "a"), Condition("x", "=", "2"))),

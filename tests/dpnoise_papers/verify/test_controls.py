@@ -76,6 +76,37 @@ def test_a_reason_without_need_is_wrong():
     assert constant(some, {"elsewhere": "why"}) == []  # without a verdict in this run
 
 
+CORRECTED = replace(
+    NUMBER,
+    printed="0",
+    relation=">",
+    correction="slip",
+    corrected_statement="of b",
+    corrected_select=(Condition("mechanism", "=", "b"),),
+)
+
+
+def test_a_corrected_claim_is_changed_as_printed_and_as_corrected():
+    some = found(CORRECTED, two(-1.0, 2.0))
+    assert [one for one in some if not one.works] == []
+    after = {one.change: (one.before, one.after) for one in some}
+    assert after["as printed, all of x to where it holds"] == ("differs", "reproduced")
+    assert after["as corrected, line 3, x"] == ("reproduced", "differs")
+
+
+def test_a_correction_that_cannot_fail_is_found():
+    # As corrected, b is compared with itself.
+    claim = replace(
+        ORDERING,
+        relation="<=",
+        correction="slip",
+        corrected_statement="b is at most b",
+        corrected_select=(Condition("mechanism", "=", "b"),),
+    )
+    wrong = constant(found(claim, two(0.6, 0.5)), {})
+    assert any("as corrected, line 3, x leaves it 'reproduced'" in line for line in wrong)
+
+
 def test_what_is_not_run_has_no_control():
     assert controls([NUMBER], {}, np.random.default_rng(1)) == []
     assert found(NUMBER, two(0.1, 0.2).assign(mechanism="z")) == []
