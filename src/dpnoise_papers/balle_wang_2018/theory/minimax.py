@@ -14,7 +14,7 @@ from scipy import special
 
 from dpnoise.denoise.shrinkage import bayes_risk
 from dpnoise_papers.balle_wang_2018.theory.denoising import threshold_risk
-from dpnoise_papers.checks import Check, Outcome, at_most, equal
+from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 
 def _bayes_gaussian(rng: Generator, n: int) -> Outcome:
-    """Return the error of the Bayes risk d w^2 sigma^2 / (w^2 + sigma^2), by cubature.
+    """Return the error of the Bayes risk d w^2 sigma^2 / (w^2 + sigma^2).
 
-    Gauss-Hermite nodes in f and in the noise are exact for the squared error of c y; besides the
-    posterior mean's factor c, others have to have a larger risk.
+    The posterior mean is an integral over the prior, at a random y. Gauss-Hermite nodes in f and in
+    the noise are exact for the squared error of c y, c being that mean over y; other factors have
+    to have a larger risk.
     """
     d, variance = rng.integers(3, 200, n), np.exp(rng.uniform(-6, 6, n))
     sigma = np.exp(rng.uniform(-2, 2, n))
@@ -38,17 +39,31 @@ def _bayes_gaussian(rng: Generator, n: int) -> Outcome:
     def risk(c: Array) -> Array:
         return d * (((c[:, None, None] * y - f) ** 2) * weights).sum(axis=(1, 2))
 
-    factor = variance / (variance + sigma**2)
+    seen = np.sqrt(variance + sigma**2) * rng.uniform(0.2, 3, n)
+    factor = _posterior_mean(seen, np.sqrt(variance), sigma) / seen
     minimum = risk(factor)
     printed = [bayes_risk(int(k), w, s) for k, w, s in zip(d, variance, sigma, strict=True)]
-    # The factor is also the gain over the noisy answer, whose risk is d sigma^2.
+    # The risk of the noisy answer is d sigma^2, and w^2/(w^2 + sigma^2) times that is printed.
     margin = [
         equal(minimum, np.array(printed), minimum),
-        equal(minimum, factor * risk(np.ones(n)), minimum),
+        equal(minimum, variance / (variance + sigma**2) * risk(np.ones(n)), minimum),
         at_most(minimum, risk(factor * rng.uniform(0, 2, n)), minimum),
     ]
     drawn = {"d": d.astype(float), "prior_variance": variance, "sigma": sigma}
     return Outcome(np.min(margin, axis=0), 1e-10, drawn)
+
+
+def _posterior_mean(y: Array, w: Array, sigma: Array) -> Array:
+    """Return E[f | y] for f from N(0, w^2) and y from N(f, sigma^2), by quadrature."""
+    start = np.maximum(-REACH * w, y - REACH * sigma)
+    end = np.minimum(REACH * w, y + REACH * sigma)
+    edges = np.stack([start, end], axis=1)
+
+    def joint(f: Array) -> Array:
+        return np.exp(-0.5 * (f / column(w)) ** 2 - 0.5 * ((column(y) - f) / column(sigma)) ** 2)
+
+    mean = integrate(lambda f: f * joint(f), edges, parts=24)
+    return np.asarray(mean / integrate(joint, edges, parts=24))
 
 
 def sparse_counts_risk(

@@ -144,23 +144,26 @@ def _rate_below_two(rng: Generator, n: int) -> Ratios:
     """Return the ratios to (7) over 0 < p < 2 and sqrt(log d) <= B/sigma <= d^(1/p).
 
     Below the risk: m blocks of coordinates with one spike B m^(-1/p) each, for the best m, and the
-    cube in the ball. Above it: the soft threshold t has risk r(0) + min(f^2, 1 + t^2) or less in a
-    coordinate (Johnstone), and min(f^2, 1 + t^2) <= (1 + t^2)^(1 - p/2) |f|^p.
+    cube of m coordinates in the ball, whose risk in each is that of two points or, by van Trees'
+    inequality for the density cos^2, t^2/(t^2 + pi^2) at half side t. Above it: the soft threshold
+    t has risk r(0) + min(f^2, 1 + t^2) or less in a coordinate (Johnstone), and
+    min(f^2, 1 + t^2) <= (1 + t^2)^(1 - p/2) |f|^p.
     """
-    p = rng.uniform(0.2, 1.95, n)
+    p = rng.uniform(0.05, 2, n)
     d = np.floor(np.exp(rng.uniform(math.log(20), math.log(1e5), n)))
     start, end = np.log(np.sqrt(np.log(d))), np.log(d) / p
     radius = np.exp(start + (end - start) * rng.random(n))
     grid, cube = two_point_risk()
     spikes, low = spike_risk(), np.zeros(n)
     for i in range(n):
-        blocks = 2.0 ** np.arange(0, math.floor(math.log2(d[i])) + 1)
+        blocks = np.unique(np.floor(2.0 ** np.arange(0, math.log2(d[i]), 0.125)))
         height = radius[i] * blocks ** (-1 / p[i])
         size = np.searchsorted(_SPIKES, d[i] / blocks, side="right") - 1
         place = np.searchsorted(_HEIGHTS, height, side="right") - 1
         usable = (size >= 0) & (place >= 0)
         sparse = np.where(usable, spikes[np.maximum(size, 0), np.maximum(place, 0)], 0)
         whole = cube[np.searchsorted(grid, np.minimum(height, grid[-1]), side="right") - 1]
+        whole = np.maximum(whole, height**2 / (height**2 + math.pi**2))
         low[i] = np.max(blocks * np.maximum(sparse, whole))
     mass = radius**p
     rest = np.log(d / mass)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 from scipy import special
+from scipy.integrate import quad
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import FlippedHuber, Gaussian
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _WIDE = ((1e-3, 1e5), (1e-3, 1e4))  # alpha and gamma, sensitivity 1
 _HALVINGS = 100
+_APART = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)  # neighbouring answers
 
 
 def loss_tail(noise: Noise, epsilon: float) -> float:
@@ -77,8 +79,10 @@ def remark_1(settings: Remark) -> pd.DataFrame:
 def identification(settings: Remark) -> pd.DataFrame:
     """Probability that truncated Laplace noise gives a data set away for certain.
 
-    An answer that only one of two neighbouring answers, 1 apart, can have led to tells which
-    it was.
+    An answer that only one of two neighbouring answers can have led to tells which it was. The
+    noise is calibrated to (epsilon, delta); the probability is the integral of exp(-|t|/beta)
+    where the other answer has no noise, over that of the whole support, and the largest over
+    neighbours up to 1 apart.
 
     Per epsilon: columns epsilon, delta, bound (of the noise), probability and over_delta (the
     probability over delta).
@@ -87,6 +91,19 @@ def identification(settings: Remark) -> pd.DataFrame:
     rows = []
     for epsilon in settings.epsilons:
         noise = calibrate("truncated-laplace", epsilon=epsilon, delta=delta).noise
-        probability = float(noise.sf(noise.bound - 1.0))
+        probability = max(_beyond(noise.beta, noise.bound, apart) for apart in _APART)
         rows.append((epsilon, delta, noise.bound, probability, probability / delta))
     return pd.DataFrame(rows, columns=["epsilon", "delta", "bound", "probability", "over_delta"])
+
+
+def _beyond(beta: float, bound: float, apart: float) -> float:
+    """Probability by quadrature of noise within `apart` of one end of its support."""
+
+    def density(t: float) -> float:
+        return math.exp(-t / beta)
+
+    start = max(bound - apart, -bound)
+    last = quad(density, max(start, 0.0), bound, epsabs=0.0, epsrel=1e-12)[0]
+    if start < 0:
+        last += quad(density, 0.0, -start, epsabs=0.0, epsrel=1e-12)[0]
+    return float(last / (2.0 * quad(density, 0.0, bound, epsabs=0.0, epsrel=1e-12)[0]))

@@ -85,3 +85,14 @@ def test_the_threshold_bears_the_bound_in_a_coordinate():
 def test_the_two_point_bound_is_below_both_trivial_risks():
     grid, least = two_point_risk()
     assert np.all(least <= np.minimum(grid**2, 1))
+
+
+def test_the_rate_below_two_bears_half_of_its_constant():
+    """With bounds on both sides, so that neither the upper nor the lower one can be far off."""
+    found = {one.id: one.run for one in orders.ORDERS}["section-4-rate-below-2"](
+        np.random.default_rng(5), 400
+    )
+    assert np.all(found.certain <= 1)
+    assert np.max(found.ratio) < 4.5
+    off = found.parameters["radius"] ** (found.parameters["p"] / 2)  # a rate with B^(p/2)
+    assert np.max(off / found.ratio) > 20

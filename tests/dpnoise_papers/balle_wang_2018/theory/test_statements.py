@@ -2,11 +2,14 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
+from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import Theory
 from dpnoise_papers.balle_wang_2018.theory import denoising, minimax, privacy, statements
+from dpnoise_papers.balle_wang_2018.theory.integrals import log_tail
 from dpnoise_papers.seeds import generator
 
 RUN = {check.id: check.run for check in statements.CHECKS}
@@ -63,15 +66,25 @@ def test_theorem_4_has_a_counterexample():
         (denoising, "james_stein_bayes_risk", lambda d, w, _s, **_: d * w / (1 + w),
          {"theorem-11-corrected"}),
         (denoising, "_FACTOR", 0.01, {"theorem-12"}),
-        (privacy, "REACH", 1.0, {"lemma-6"}),
+        (privacy, "gaussian_sigma", lambda e, d: 1.001 * gaussian_sigma(e, d),
+         {"section-5-1", "section-5-1-epsilon"}),
+        (privacy, "where_loss_is", lambda e, d, s: -0.1 * d - s * s * e / d,
+         {"lemma-6", "section-2-2"}),
+        (privacy, "log_loss_moment", lambda s, a, sigma: (s + s * s / 2) * (a * a).sum(axis=1)
+         / (2 * sigma * sigma), {"lemma-3"}),
+        (privacy, "_left_of_3", lambda p, q, e: (p * (p >= np.exp(e)[:, None] * q)).sum(axis=1),
+         {"theorem-5"}),
         (minimax, "bayes_risk", lambda d, w, s: d * w * s / (w + s), {"section-4-bayes-risk"}),
         (minimax, "bayes_risk", lambda d, w, s: 0.9 * d * w * s / (w + s), {"section-4-uniform"}),
         (minimax, "threshold_risk", lambda m, t: 1.05 * (1 + t * t + 0 * m),
          {"section-4-histogram-naive-logarithm"}),
         (denoising, "bayes_risk", lambda d, w, s: d * w * s / (w + s) - 0.1 * d,
          {"theorem-11-gain"}),
-        (privacy, "gaussian_log_delta", lambda mu, e: np.log(1e-3 * mu) - e,
-         {"lemma-7-proof", "section-2-3"}),
+        (privacy, "log_profile", lambda mu, e: np.log(1e-3 * mu) - e, {"section-2-3"}),
+        (privacy, "log_profile", lambda mu, e: np.log1p(mu) - e, {"theorem-1", "theorem-2"}),
+        (privacy, "_left_side", lambda mu, e: float(log_tail(np.array([mu / 2 - e / mu]))[0]),
+         {"theorem-8"}),
+        (privacy, "_h", lambda e, x: mpmath.exp(-x - e), {"lemma-7", "lemma-7-proof"}),
         (privacy, "_b", lambda e, x, sign: 0.5 + 0.4 * sign * np.tanh(e * x), {"theorem-9-proof"}),
     ],
 )  # fmt: skip
@@ -79,6 +92,30 @@ def test_a_wrong_formula_is_caught(monkeypatch, place, name, wrong, rows):
     assert all(violations(row) == 0 for row in rows)
     monkeypatch.setattr(place, name, wrong)
     assert all(violations(row) > 0 for row in rows)
+
+
+def test_a_search_that_stops_too_early_is_caught(monkeypatch):
+    """v* or u* a hundredth too small: not private where u* is searched, not the least where v* is.
+
+    Nor is either found to 30 digits.
+    """
+    rows, whole = ("theorem-9", "theorem-9-least", "section-3-search"), privacy._searched
+    assert all(violations(row, 30) == 0 for row in rows)
+
+    def early(epsilon, delta, digits):
+        low, high, count = whole(epsilon, delta, digits)
+        return low * 0.99, high * 0.99, count
+
+    monkeypatch.setattr(privacy, "_searched", early)
+    assert all(violations(row, 30) > 0 for row in rows)
+
+
+def test_a_larger_or_a_smaller_sensitivity_is_caught():
+    """Points of a ball of another radius have neither of the two sensitivities."""
+    rng = np.random.default_rng(0)
+    for radius in (0.4, 0.6):
+        outcome = privacy._mean_sensitivity(rng, 20, radius)
+        assert np.all(outcome.margin < -0.1)
 
 
 def test_the_risk_of_the_threshold_is_its_mean_squared_error():

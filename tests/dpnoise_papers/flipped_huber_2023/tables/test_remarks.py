@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpnoise.noise import FlippedHuber, Gaussian, Laplace
+from dpnoise.noise import FlippedHuber, Gaussian, Laplace, TruncatedLaplace
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.flipped_huber_2023.settings_variances import Remark
+from dpnoise_papers.flipped_huber_2023.tables import remarks
 from dpnoise_papers.flipped_huber_2023.tables.remarks import (
     identification,
     loss_tail,
@@ -49,3 +50,17 @@ def test_truncated_laplace_gives_itself_away_with_probability_delta():
         # the mass within 1 of the end of a density (1 - delta') e^(-|t| / beta) on [-bound, bound]
         assert table["over_delta"].to_numpy() == pytest.approx(1.0, rel=1e-6)
         assert (table["probability"] > 0).all()
+    # a support so short that the least noise gives itself away less often
+    short = identification(Remark(epsilons=(3.0,), delta=0.2))
+    assert 0.1 < short["over_delta"].iloc[0] < 1
+
+
+def test_wider_noise_gives_itself_away_less_often(monkeypatch):
+    """A calibration that is not the least one is seen."""
+
+    class Wider:
+        noise = TruncatedLaplace(1.0, 14.5)
+
+    monkeypatch.setattr(remarks, "calibrate", lambda *_args, **_budget: Wider)
+    table = identification(Remark(epsilons=(1.0,), delta=1e-6))
+    assert table["over_delta"].iloc[0] < 0.9
