@@ -101,6 +101,9 @@ def read_published(folder: str | Path) -> Published:
     causes = [cause for path in sorted(folder.glob("*.causes.yaml")) for cause in read_causes(path)]
     problems = Problems(str(folder))
     problems.require(bool(claims), "claims", "a file <paper>.csv", str(folder))
+    for path in _files(folder):
+        listed = path.with_suffix(".sentences.csv")
+        problems.require(listed.is_file(), path.name, f"{listed.name} beside it", "none")
     _check_ids([claim.id for claim in claims], problems)
     _check_ids([cause.id for cause in causes], problems)
     known = {cause.id for cause in causes}
@@ -118,8 +121,9 @@ def read_published(folder: str | Path) -> Published:
     sentences = [
         sentence
         for path in _files(folder)
-        if (listed := path.with_suffix(".sentences.csv")).is_file()
-        for sentence in read_sentences(listed, [one for one in claims if one.paper == path.stem])
+        for sentence in read_sentences(
+            path.with_suffix(".sentences.csv"), [one for one in claims if one.paper == path.stem]
+        )
     ]
     return Published(claims, causes, sentences)
 
@@ -149,7 +153,6 @@ def read_claims(path: str | Path) -> list[Claim]:
     """
     path = Path(path)
     words, paragraphs = read_words(path.parent), read_paragraphs(path)
-    strict = path.with_suffix(".sentences.csv").is_file()
     problems = Problems(path.name)
     paper = path.stem
     problems.require(_is_kebab(paper), "file name", "lower-case words and hyphens", paper)
@@ -163,7 +166,7 @@ def read_claims(path: str | Path) -> list[Claim]:
         problems.raise_if_any()
         rows = list(reader)
     claims = [
-        _read(row, paper, number, problems, words=words, paragraphs=paragraphs, strict=strict)
+        _read(row, paper, number, problems, words=words, paragraphs=paragraphs)
         for number, row in enumerate(rows, start=2)
     ]
     met = [paragraph_of(claim.place, paragraphs) for claim in claims if claim.kind == "printed"]
@@ -192,7 +195,6 @@ def _read(
     *,
     words: Mapping[str, Word],
     paragraphs: Mapping[str, Paragraph],
-    strict: bool,
 ) -> Claim:
     """Parse one row with its words and its paragraph, recording what is wrong with it."""
     name = f"row {number} ({row['id'] or 'no id'})"
@@ -216,9 +218,8 @@ def _read(
     if row["kind"] == "printed":
         paragraph = paragraph_of(row["place"], paragraphs)
         shared = _shared(row, paragraph, claim, name, problems)
-        if strict:
-            problems.require(bool(row["quote"]), f"{name}: quote", "the paper's own words", "")
-            _check_thresholds(row, paragraph, name, problems)
+        problems.require(bool(row["quote"]), f"{name}: quote", "the paper's own words", "")
+        _check_thresholds(row, paragraph, name, problems)
     return replace(
         claim,
         shared=shared,

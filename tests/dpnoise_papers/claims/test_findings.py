@@ -33,6 +33,11 @@ x-other:
   finding: Never needed.
   evidence: It holds.
 """
+SENTENCES = """\
+place,quote,rows,reason
+Section 1,one,x-one,
+Section 1,two,x-two,
+"""
 
 
 @pytest.fixture
@@ -44,6 +49,7 @@ def places(tmp_path):
         folder.mkdir(parents=True)
     (published / "toy.csv").write_text(CLAIMS)
     (published / "toy.causes.yaml").write_text(CAUSES)
+    (published / "toy.sentences.csv").write_text(SENTENCES)
     run(results, 1.0)
     stamp = {"revision": "a", "machine": {"cpu": "toy"}, "packages": {"numpy": "9"}}
     (results / "provenance.json").write_text(json.dumps(stamp))
@@ -117,6 +123,8 @@ def test_a_new_claim_is_not_in_an_old_snapshot(places):
     docs, published, results, _ = places
     with (published / "toy.csv").open("a") as file:
         file.write(CLAIMS.splitlines()[-1].replace("x-two", "x-three") + "\n")
+    with (published / "toy.sentences.csv").open("a") as file:
+        file.write("Section 1,two,x-three,\n")
     run(results, 1.0)
     (found,) = differences(docs, published, results)
     assert found.endswith("the run reproduced: x-three")

@@ -39,6 +39,8 @@ def write(folder, *rows, columns=COLUMNS, name="some-paper"):
         writer = csv.DictWriter(file, columns, restval="")
         writer.writeheader()
         writer.writerows(rows)
+    lines = "".join(f"Table I,words,{row.get('id', '')},\n" for row in rows)
+    path.with_suffix(".sentences.csv").write_text(f"place,quote,rows,reason\n{lines}")
     return path
 
 
@@ -240,6 +242,12 @@ def test_all_that_does_not_fit_between_files_is_named_at_once(tmp_path):
         read_published(tmp_path)
     assert "cause: expected the id of a cause, got 'nowhere'" in str(error.value)
     assert "cause 'a-cause' explains no claim" in str(error.value)
+
+
+def test_claims_without_the_list_of_sentences_are_refused(tmp_path):
+    write(tmp_path, GOOD).with_suffix(".sentences.csv").unlink()
+    with pytest.raises(ValueError, match=r"some-paper.csv: expected some-paper.sentences.csv"):
+        read_published(tmp_path)
 
 
 def test_an_empty_folder_is_no_published_folder(tmp_path):
