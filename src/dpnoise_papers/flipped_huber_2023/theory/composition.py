@@ -64,13 +64,13 @@ def vector_renyi(rng: Generator, n: int) -> Outcome:
     used = np.arange(_COORDINATES)[:, None] < count
     worst = gamma * np.exp(rng.uniform(np.log(0.1), np.log(4), used.shape)) * used
     part = rng.uniform(0.02, 1, used.shape)
-    d = worst * np.where(rng.random(n) < 0.5, part, 1.0)  # noqa: PLR2004 - half
+    d = worst * np.where(rng.random(n) < 0.5, part, 1.0)
     delta, delta2 = worst.max(axis=0), np.linalg.norm(worst, axis=0)
     s = np.exp(rng.uniform(np.log(0.01), np.log(20), n)) * gamma / delta
     xi = count * printed.transition_cost(alpha, delta) / (2 * gamma**2)
     bound = s * (xi + (s + 1) * delta2**2 / (2 * gamma**2))
     margin = -_spent(alpha, gamma, d, s, bound) / bound
-    drawn |= {"sensitivity": delta, "delta2": delta2, "s": s, "K": count}
+    drawn |= {"sensitivity": delta, "delta2": delta2, "s": s, "K": count.astype(float)}
     return Outcome(margin, 1e-9, drawn)
 
 
@@ -133,11 +133,11 @@ def coordinate_budgets(rng: Generator, n: int) -> Outcome:
     spent_eta = batches * np.sum(sizes**2 / scale, axis=1)
     margin = np.minimum(equal(spent_xi, xi, xi), equal(spent_eta, eta, eta))
     few = count <= _COORDINATES
-    noise = [part[few, :_COORDINATES].T for part in (alpha, gamma, sizes)]
+    alphas, gammas, d = (part[few, :_COORDINATES].T for part in (alpha, gamma, sizes))
     # gamma_i / lambda_i is the same for all coordinates
     s = _order(rng, np.sqrt(count * batches / (2 * eta))[few], np.ones(few.sum()))
     bound = s * (xi[few] + (s + 1) * eta[few])
-    slack = -batches[few] * _spent(*noise, s, bound / batches[few]) / bound
+    slack = -batches[few] * _spent(alphas, gammas, d, s, bound / batches[few]) / bound
     margin[few] = np.minimum(margin[few], slack)
     return Outcome(margin, 1e-9, {"xi": xi, "eta": eta, "K": count, "L": batches})
 

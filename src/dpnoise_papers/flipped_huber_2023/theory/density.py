@@ -62,7 +62,7 @@ def norm_equivalence(rng: Generator, n: int) -> Outcome:
     kind = rng.integers(0, 3, n)[:, None, None]
     drawn = rng.standard_normal((n, 4, 30)) ** 3
     d = np.where(kind == 0, drawn, drawn[:, :, :1])
-    d = d * (np.arange(30) < np.where(kind == 2, 1, k[:, None, None]))  # noqa: PLR2004 - a third
+    d = d * (np.arange(30) < np.where(kind == 2, 1, k[:, None, None]))
     orders = np.where(rng.random((2, n)) < 0.1, np.inf, 1 + rng.exponential(3.0, (2, n)))
     q, r = orders
     left, right = (_sensitivity(d, p) for p in orders)
@@ -114,7 +114,7 @@ def quantile_function(rng: Generator, n: int) -> Outcome:
     edges = np.minimum(kinks(alpha, gamma, far), far[:, None])
     beyond = integrate(lambda t: weight(t, a, g), edges) / mass(alpha, gamma)
     margin = np.minimum(equal(beyond, less, less), equal(printed.cdf(t, **drawn), u))
-    margin = np.where((t > 0) == (u > 0.5), margin, -1.0)  # noqa: PLR2004 - the median
+    margin = np.where((t > 0) == (u > 0.5), margin, -1.0)
     return Outcome(margin, 1e-9, drawn | {"u": u})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpnoise_papers.checks import Check, Outcome, at_most, equal
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
-from dpnoise_papers.flipped_huber_2023.theory.noise import draw_scalar, draw_shape
+from dpnoise_papers.flipped_huber_2023.theory.noise import draw_scalar
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -56,11 +56,12 @@ def any_density(rng: Generator, n: int) -> Outcome:
     second = np.where(e * p <= back, p, 0).sum(axis=(1, 2))
     same = equal(first - e[:, 0, 0] * second, integral, e[:, 0, 0])
     best = p >= e * moved
-    slacks = [same, at_most(integral, first)]
-    for event in (rng.random(p.shape) < 0.5, best ^ (rng.random(p.shape) < 0.1)):
-        slacks.append(at_most(np.where(event, p - e * moved, 0).sum(axis=(1, 2)), integral))
-    # attained: the positive part, cell by cell, without the set
-    slacks.append(equal(np.maximum(p - e * moved, 0).sum(axis=(1, 2)), integral))
+    events = rng.random(p.shape) < 0.5, best ^ (rng.random(p.shape) < 0.1)
+    others = [np.where(event, p - e * moved, 0).sum(axis=(1, 2)) for event in events]
+    # What no event exceeds, cell by cell and without the set, is attained.
+    largest = np.maximum(p - e * moved, 0).sum(axis=(1, 2))
+    slacks = [same, at_most(integral, first), equal(largest, integral)]
+    slacks += [at_most(other, integral) for other in others]
     drawn = {"epsilon": epsilon, "d1": d[:, 0], "d2": d[:, 1]}
     return Outcome(np.min(slacks, axis=0), 1e-12, drawn)
 
@@ -226,8 +227,8 @@ def minimum_information(rng: Generator, n: int) -> Outcome:
     """Slack of: the normalised Fisher information is smallest for the Gaussian.
 
     Half of the trials are the log-concave families, by their closed forms. Half are mixtures of one
-    to five normal densities, which are neither symmetric nor log-concave in general, by quadrature:
-    those of one component, the Gaussian, have to give 1, all others more.
+    to five normal densities, which are neither symmetric nor log-concave in general, by quadrature;
+    those of one component, the Gaussian, have to give 1.
     """
     found: list[float] = []
     while len(found) < n // 2:
@@ -235,8 +236,7 @@ def minimum_information(rng: Generator, n: int) -> Outcome:
     values = np.array(found[: n // 2])
     count = rng.integers(1, 6, n - n // 2)
     mixed = np.array([_mixture_information(rng, int(k)) for k in count])
-    strict = np.where(count == 1, -np.abs(mixed - 1), mixed - 1 - 1e-9)
-    margin = np.concatenate([values - 1, strict])
+    margin = np.concatenate([values - 1, np.where(count == 1, -np.abs(mixed - 1), mixed - 1)])
     components = np.concatenate([np.zeros(n // 2), count])
     return Outcome(margin, 1e-10, {"nfi": np.append(values, mixed), "components": components})
 

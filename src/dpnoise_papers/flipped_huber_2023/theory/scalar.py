@@ -75,7 +75,7 @@ def table_1_ranges(rng: Generator, n: int) -> Outcome:
 def table_1_empty(rng: Generator, n: int) -> Outcome:
     """Zero if the ranges of Table I are empty for just the alpha that it says, else -1.
 
-    alpha is up to a factor e^3 from Delta / 2 or from Delta, half of the time within 1e-9 to a tenth.
+    alpha is up to a factor e^3 from Delta / 2 or from Delta, half of the time only 1e-9 to a tenth.
     """
     d, gamma = np.exp(rng.uniform(-3, 3, (2, n)))
     away = np.where(rng.random(n) < 0.5, 10 ** rng.uniform(-9, -1, n), rng.uniform(0.01, 3, n))

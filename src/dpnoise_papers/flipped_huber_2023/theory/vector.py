@@ -87,7 +87,9 @@ def normal_bound(rng: Generator, n: int) -> Outcome:
     left = two_fold_tail(
         a * drawn["gamma"] * np.hypot(*d), d[0], d[1], drawn["alpha"], drawn["gamma"]
     )
-    two = Outcome(_relative(left, printed.upper_tail(a)), 1e-9, drawn | {"a": a, "K": np.full(n, 2)})
+    two = Outcome(
+        _relative(left, printed.upper_tail(a)), 1e-9, drawn | {"a": a, "K": np.full(n, 2.0)}
+    )
     more, d = _draw_many(rng, n // _MANY)
     a = 5 * rng.random(n // _MANY)
     level = a * more["gamma"] * np.linalg.norm(d, axis=0)
@@ -109,7 +111,7 @@ def _draw_many(rng: Generator, n: int) -> tuple[dict[str, Array], Array]:
     drawn["alpha"] = np.minimum(drawn["alpha"], 3 * drawn["gamma"])
     count = rng.integers(4, 7, n)
     d = np.exp(rng.uniform(np.log(0.5), 0, (6, n))) * (np.arange(6)[:, None] < count)
-    return drawn | {"K": count}, d
+    return drawn | {"K": count.astype(float)}, d
 
 
 def _with_many(two: Outcome, margin: Array, drawn: dict[str, Array]) -> Outcome:
@@ -139,7 +141,7 @@ def upper_tail_bound(rng: Generator, n: int) -> Outcome:
     drawn, d = _draw_neighbours(rng, n, inside=True)
     level, _ = _levels(drawn, d)
     left = two_fold_tail(level, d[0], d[1], drawn["alpha"], drawn["gamma"])
-    drawn["K"] = np.full(n, 2)
+    drawn["K"] = np.full(n, 2.0)
     two = Outcome(_relative(left, _theorem(drawn)[0]), 1e-9, drawn)
     more, worst = _draw_many(rng, n // _MANY)
     worst *= more["gamma"]
@@ -209,7 +211,7 @@ def _theorem(drawn: dict[str, Array]) -> tuple[Array, Array]:
 def _places(rng: Generator, drawn: dict[str, Array]) -> Array:
     """Points within 8 gamma of 0, half of them as near to 0 as the noise is."""
     alpha, gamma = drawn["alpha"], drawn["gamma"]
-    near = rng.random(len(gamma)) < 0.5  # noqa: PLR2004 - half
+    near = rng.random(len(gamma)) < 0.5
     unit = np.where(near, np.minimum(gamma, gamma**2 / alpha), gamma)
     return unit * rng.uniform(-8, 8, len(gamma))
 
@@ -280,7 +282,8 @@ CHECKS = (
           "P(X > a) <= Q(a) for a >= 0 and every X with M(s) <= exp(s^2 / 2)",
           "false: the equivalence that is cited has a factor and a variance of its own",
           sub_gaussian_implication),
-    Check("lemma-5", "Lemma 5", "upper bound on the upper tail, K = 2 and 4 to 6, ||d||_2 <= Delta_2",
+    Check("lemma-5", "Lemma 5",
+          "upper bound on the upper tail, K = 2 and 4 to 6, ||d||_2 <= Delta_2",
           "gap: rests on (20); true, see equation-20", upper_tail_bound, 0.5),
     Check("lemma-6", "Lemma 6", "T is stochastically smaller than N(theta, gamma^2)",
           "gap: Esseen's inequality is used outside its domain for t > 0, where the lemma holds "
