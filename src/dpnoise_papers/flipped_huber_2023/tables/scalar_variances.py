@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 def scalar_variances(settings: MinimumVariances) -> pd.DataFrame:
     """Minimum variance of each mechanism against epsilon (Figure 3a).
 
-    Columns epsilon, mechanism, method, variance, noise, delta_bound (certified), attained and
+    Columns epsilon, mechanism, method, variance, noise, delta_bound (certified), attained,
     off_truncated_laplace (by how much of it the variance differs from that of truncated Laplace
-    noise at this epsilon, either way; NaN without that mechanism). Where
-    the minimum is a limit that no member of the family attains, a second row of method 'infimum'
-    has it, without noise.
+    noise at this epsilon, either way; NaN without that mechanism) and, for flipped Huber noise,
+    gain_step and gain_step_osgt (see `gain_steps`). Where the minimum is a limit that no member of
+    the family attains, a second row of method 'infimum' has it, without noise.
     """
     rows = [
         (epsilon, *row)
@@ -53,6 +53,32 @@ def scalar_variances(settings: MinimumVariances) -> pd.DataFrame:
     truncated = table[(table["mechanism"] == "truncated-laplace") & (table["method"] == "exact")]
     other = table["epsilon"].map(truncated.set_index("epsilon")["variance"])
     table["off_truncated_laplace"] = (table["variance"] / other - 1.0).abs()
+    return gain_steps(table)
+
+
+def gain_steps(table: pd.DataFrame) -> pd.DataFrame:
+    """How much more flipped Huber noise gains than at the next smaller epsilon.
+
+    The gain is the variance of another mechanism over that of flipped Huber noise. Column gain_step
+    is for Gaussian noise, gain_step_osgt for offset-symmetric Gaussian noise of the same method.
+    The smallest epsilon has the step to the next one; rows of other mechanisms have NaN.
+    """
+    table = table.assign(gain_step=np.nan, gain_step_osgt=np.nan)
+
+    def variances(mechanism: str, method: str) -> pd.Series:
+        rows = table[(table["mechanism"] == mechanism) & (table["method"] == method)]
+        return rows.set_index("epsilon")["variance"].sort_index()
+
+    for method in ("exact", "box"):
+        own = variances("flipped-huber", method)
+        others = {
+            "gain_step": variances("gaussian", "exact"),
+            "gain_step_osgt": variances("offset-symmetric-gaussian", method),
+        }
+        rows = (table["mechanism"] == "flipped-huber") & (table["method"] == method)
+        for column, other in others.items():
+            steps = (other.reindex(own.index) / own).diff().bfill(limit=1)
+            table.loc[rows, column] = table.loc[rows, "epsilon"].map(steps)
     return table
 
 

@@ -81,7 +81,11 @@ def gain_by_dimension(settings: Gain) -> pd.DataFrame:
 
     Columns dimension, epsilon, delta, flipped_huber, gaussian, laplace (variances), gain_db
     (decibels below the better of the two), better (which), laplace_share (the probability of the
-    Laplace centre), alpha, gamma (of the noise, sensitivity 1) and attained.
+    Laplace centre), alpha, gamma (of the noise, sensitivity 1), attained, and two columns for what
+    Section VI-C says of many compositions: alpha_step (alpha less that of the next smaller
+    dimension and the same budget; NaN for the smallest) and laplace_by_information (the Laplace
+    variance over that of the Laplace noise with the Fisher information of the Gaussian noise, which
+    is twice the Gaussian's: the limit that the central limit theorem gives).
     """
     rows = []
     cases = list(product(settings.budgets, settings.dimensions))
@@ -100,4 +104,12 @@ def gain_by_dimension(settings: Gain) -> pd.DataFrame:
                      *shape, int(found.attained)))  # fmt: skip
     columns = ["dimension", "epsilon", "delta", "flipped_huber", "gaussian", "laplace", "gain_db",
                "better", "laplace_share", "alpha", "gamma", "attained"]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
+    return with_limits(pd.DataFrame(rows, columns=columns))
+
+
+def with_limits(table: pd.DataFrame) -> pd.DataFrame:
+    """The same rows with the columns alpha_step and laplace_by_information."""
+    ordered = table.sort_values("dimension", kind="stable")
+    steps = ordered.groupby(["epsilon", "delta"])["alpha"].diff()
+    share = table["laplace"] / (2.0 * table["gaussian"])
+    return table.assign(alpha_step=steps, laplace_by_information=share)

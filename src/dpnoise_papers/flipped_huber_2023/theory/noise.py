@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import special
 
 from dpnoise_papers.checks import REACH, column, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
@@ -21,6 +23,15 @@ def draw_shape(rng: Generator, n: int) -> dict[str, Array]:
     return {"alpha": gamma * np.exp(rng.uniform(np.log(0.01), np.log(6.0), n)), "gamma": gamma}
 
 
+def draw_wide(rng: Generator, n: int) -> dict[str, Array]:
+    """Random pairs alpha, gamma with alpha / gamma from 0.003 to 30, in log scale.
+
+    As far as the formulas of the density can be evaluated as they are printed.
+    """
+    gamma = np.exp(rng.uniform(np.log(0.2), np.log(5.0), n))
+    return {"alpha": gamma * np.exp(rng.uniform(np.log(0.003), np.log(30.0), n)), "gamma": gamma}
+
+
 def draw_scalar(rng: Generator, n: int) -> dict[str, Array]:
     """Random shapes with a sensitivity and an epsilon that together reach all five cases."""
     drawn = draw_shape(rng, n)
@@ -34,9 +45,16 @@ def draw_scalar(rng: Generator, n: int) -> dict[str, Array]:
 
 
 def kinks(alpha: Array, gamma: Array, *points: Array) -> Array:
-    """Edges for an integral against the density: its kinks, its ends and more points between."""
+    """Edges for an integral against the density: its kinks, its ends and more points between.
+
+    The density falls from 0 as that of Laplace noise of scale gamma^2 / alpha, some multiples of
+    which are edges where they lie before the transition.
+    """
     end = alpha + REACH * gamma
     rows = [np.clip(p, -end, end) for p in (-end, -alpha, np.zeros_like(alpha), alpha, end)]
+    for scales in (2.0, 8.0, 36.0):
+        inner = np.minimum(scales * gamma**2 / np.maximum(alpha, 1e-300), alpha)
+        rows += [-inner, inner]
     rows += [np.clip(p, -end, end) for p in points]
     return np.stack(rows, axis=1)
 
@@ -74,3 +92,48 @@ def two_fold_tail(level: Array, one: Array, two: Array, alpha: Array, gamma: Arr
         lambda t: weight(t, a, g) * tail((x - c * t) / e, a, g), np.stack(edges, axis=1)
     )
     return integral / mass(alpha, gamma)
+
+
+def many_fold_tail(level: Array, d: Array, alpha: Array, gamma: Array) -> Array:
+    """P(d_1 T_1 + ... + d_K T_K > level) of flipped Huber noise, by inverting its transform.
+
+    `d`, shape (K, trials), may have zeros, but four entries of a trial or more are of one size.
+    The integral of exp(-s level) M(s) / (2 pi i s) runs along the line with real part c, near the
+    point where it is least, so that all terms are of the size of the result. M is a power of
+    1 / abs(s) far out, where the integral is cut off.
+    """
+    norm = np.linalg.norm(d, axis=0)
+    c = np.maximum(level / (gamma * norm), 0.5) / (gamma * norm)
+    unit = np.maximum(alpha / gamma, 1.0) / (gamma * d.max(axis=0))
+    edges = unit[:, None] * np.concatenate([[0.0], np.geomspace(0.25, 60.0, 40)])
+    base = _log_transform(c[None, :] + 0j, d, alpha, gamma)[0].real
+
+    def integrand(u: Array) -> Array:
+        s = c[:, None, None] + 1j * u
+        flat = s.reshape(len(c), -1).T
+        power = _log_transform(flat, d, alpha, gamma).T.reshape(s.shape) - column(base)
+        return (np.exp(power - 1j * u * column(level)) / s).real
+
+    total = integrate(integrand, edges, parts=6)
+    return total * np.exp(base - c * level) / math.pi
+
+
+def _log_transform(s: Array, d: Array, alpha: Array, gamma: Array) -> Array:
+    """Sum over i of log E exp(s d_i T), s of shape (nodes, trials)."""
+    normaliser = mass(alpha, gamma)
+    total = np.zeros_like(s)
+    for size in d:
+        inside = s * size
+        both = sum(_half_transform(sign * inside, alpha, gamma) for sign in (-1, 1))
+        with np.errstate(divide="ignore"):  # far out on the line it is 0
+            total += np.log(both / normaliser)
+    return total
+
+
+def _half_transform(s: Array, alpha: Array, gamma: Array) -> Array:
+    """Integral of exp(s t) `weight`(t) over t > 0."""
+    rate = alpha / gamma**2 - s
+    centre = -np.expm1(-rate * alpha) / rate
+    z = (alpha / gamma - gamma * s) / math.sqrt(2)
+    rim = gamma * math.sqrt(math.pi / 2) * special.wofz(1j * z)
+    return centre + rim * np.exp(-((alpha / gamma) ** 2) + alpha * s)

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from scipy import optimize, special
 
+from dpnoise_papers.grids import values
 from dpnoise_papers.verify import densities
 from dpnoise_papers.verify.minima import minimum
 from dpnoise_papers.verify.model import Answer, Path, Paths, Row
@@ -27,6 +28,28 @@ def _variance(row: Row) -> Answer:
     box = settings.box if method == "box" else None
     value = minimum_variance(row["mechanism"], method, Budget(*place), box, hint(row))
     return Answer(value, rtol=_WIDE) if box else Answer(value)
+
+
+def _gain_step(other: str) -> Path:
+    """Path of the gain over another mechanism less that at the next smaller epsilon."""
+
+    def gain(row: Row, epsilon: float) -> float:
+        settings = row.settings[0]
+        box = settings.box if row["method"] == "box" else None
+        place = Budget(epsilon, settings.delta, settings.sensitivity)
+        own = minimum_variance("flipped-huber", row["method"], place, box)
+        if other == "gaussian":
+            return minimum_variance(other, "exact", place) / own
+        return minimum_variance(other, row["method"], place, box) / own
+
+    def compute(row: Row) -> Answer:
+        settings = row.settings[0]
+        grid = np.union1d(values(settings.epsilons), settings.also)
+        here = max(int(np.argmin(np.abs(grid - row.number("epsilon")))), 1)
+        low, high = (gain(row, float(epsilon)) for epsilon in grid[here - 1 : here + 1])
+        return Answer(high - low, atol=2.0 * _WIDE * (high + low))
+
+    return Path(compute, _SEARCH)
 
 
 def _ratio(row: Row) -> Answer:
@@ -143,7 +166,11 @@ _INFORMATION = {
 PATHS: Paths = {
     "flipped-huber-2023/figure-2.csv": _INFORMATION,
     "flipped-huber-slides/normalised-fisher-information.csv": _INFORMATION,
-    "flipped-huber-2023/figure-3a.csv": {"variance": Path(_variance, _SEARCH)},
+    "flipped-huber-2023/figure-3a.csv": {
+        "variance": Path(_variance, _SEARCH),
+        "gain_step": _gain_step("gaussian"),
+        "gain_step_osgt": _gain_step("offset-symmetric-gaussian"),
+    },
     "flipped-huber-slides/variances.csv": {"variance": Path(_variance, _SEARCH)},
     "flipped-huber-2023/figure-3b.csv": {"ratio_db": Path(_ratio, _SEARCH)},
     "flipped-huber-2023/figure-3c.csv": {"ratio_db": Path(_ratio, _SEARCH)},

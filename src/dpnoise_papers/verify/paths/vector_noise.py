@@ -93,6 +93,12 @@ def _gain(column: str) -> Path:
     return Path(compute, "search over all parameters, profiles by a lattice of losses")
 
 
+def _by_information(row: Row) -> Answer:
+    """Laplace variance over twice the Gaussian one."""
+    laplace, gauss = (_gain(name).answer(row).value for name in ("laplace", "gaussian"))
+    return Answer(laplace / (2.0 * gauss), rtol=2.0 * CLASS)
+
+
 def _transition(row: Row) -> Answer:
     """Alpha of the noise of minimum variance: the row's must reach it, privately."""
     best = _gain("flipped_huber").answer(row).value
@@ -212,6 +218,7 @@ PATHS: Paths = {
         "gaussian": _gain("gaussian"),
         "laplace": _gain("laplace"),
         "alpha": Path(_transition, _LATTICE),
+        "laplace_by_information": Path(_by_information, _LATTICE),
     },
     "flipped-huber-2023/algorithm-2.csv": {
         "printed_error": Path(_printed_error, "quadrature and a lattice of losses")

@@ -54,6 +54,22 @@ def test_closed_forms_are_met_and_every_bound_is_within_the_budget(table):
     assert (own["off_truncated_laplace"] == 0).all()
 
 
+def test_steps_of_the_gain_are_those_of_the_variances(table):
+    for method in ("exact", "box"):
+        own = table[(table["mechanism"] == "flipped-huber") & (table["method"] == method)]
+        own = own.sort_values("epsilon")
+        for column, other, how in (
+            ("gain_step", "gaussian", "exact"),
+            ("gain_step_osgt", "offset-symmetric-gaussian", method),
+        ):
+            rows = table[(table["mechanism"] == other) & (table["method"] == how)]
+            gain = rows.sort_values("epsilon")["variance"].to_numpy() / own["variance"].to_numpy()
+            steps = np.diff(gain)
+            assert own[column].to_numpy() == pytest.approx(np.insert(steps, 0, steps[0]), rel=1e-9)
+    others = table[table["mechanism"] != "flipped-huber"]
+    assert others[["gain_step", "gain_step_osgt"]].isna().all(axis=None)
+
+
 def test_the_box_is_never_better_than_the_unrestricted_optimum(table):
     boxed = table[table["method"] == "box"].set_index(["mechanism", "epsilon"])["variance"]
     free = table[table["method"] == "exact"].set_index(["mechanism", "epsilon"])["variance"]

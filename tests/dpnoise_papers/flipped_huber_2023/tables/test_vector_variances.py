@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpnoise.calibration.gaussian import gaussian_sigma
@@ -10,6 +11,7 @@ from dpnoise_papers.flipped_huber_2023.settings_variances import Gain, VectorVar
 from dpnoise_papers.flipped_huber_2023.tables.vector_variances import (
     gain_by_dimension,
     vector_variances,
+    with_limits,
 )
 
 BOX = ((0.02, 150.0), (0.02, 50.0))
@@ -85,6 +87,14 @@ def test_the_range_over_search_spaces_joins_the_box_and_all_parameters():
         assert set(both["searched_greatest"]) == {both["variance"].max()}
     alone = rows.loc[("gaussian", "exact")]
     assert alone["searched_least"] == alone["variance"] == alone["searched_greatest"]
+
+
+def test_steps_of_alpha_and_the_limit_of_laplace_noise():
+    rows = [(3, 1.0, 7.0, 9.0, 3.0), (1, 1.0, 2.0, 1.0, 2.0), (1, 2.0, 5.0, 8.0, 4.0)]
+    table = pd.DataFrame(rows, columns=["dimension", "epsilon", "alpha", "laplace", "gaussian"])
+    table = with_limits(table.assign(delta=1e-6))
+    assert table["alpha_step"].to_numpy() == pytest.approx([5.0, np.nan, np.nan], nan_ok=True)
+    assert table["laplace_by_information"].tolist() == [1.5, 0.25, 1.0]
 
 
 def test_gain_is_over_the_better_of_both():

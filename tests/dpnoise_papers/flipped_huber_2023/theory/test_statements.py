@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise.noise import FlippedHuber
+from dpnoise.noise import FlippedHuber, Gaussian
+from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers import checks
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.settings import Theory
+from dpnoise_papers.flipped_huber_2023.theory import composition, density, mechanisms, scalar
 from dpnoise_papers.flipped_huber_2023.theory import noise as tools
 from dpnoise_papers.flipped_huber_2023.theory import statements as module
 from dpnoise_papers.flipped_huber_2023.theory.statements import CHECKS, theory
@@ -65,13 +67,18 @@ def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
         ("fisher_information", 1.001, ["equation-12"]),
         ("mgf", 1.001, ["mgf"]),
         ("cdf", 1.001, ["equation-10", "equation-23"]),
+        ("quantile", 1.001, ["equation-23"]),
+        ("omega", 1.001, ["proposition-1", "section-iii-a-ends"]),
         ("orlicz_factor", 1.001, ["lemma-2-orlicz-identity", "lemma-2-orlicz-limit"]),
         ("centred_loss", 1.001, ["equation-25"]),
         ("centred_loss_inverse", 1.001, ["equation-15"]),
         ("profile", 1.001, ["theorem-3"]),
         ("transition_cost", 0.9, ["equation-18-affine-bound", "equation-18-ridge", "equation-21"]),
         ("transition_cost", 0.1, ["section-vi-a-pair", "section-vi-b-batch"]),
-        ("transition_cost", 1.1, ["section-vi-b-budgets"]),
+        ("transition_cost", 0.2, ["equation-19"]),
+        ("transition_cost", 1.1, ["section-vi-b-budgets", "section-vi-c-requirement"]),
+        ("transition_inverse", 1.01, ["equation-21", "section-vi-b-batch", "section-vi-b-budgets"]),
+        ("upper_tail", 0.99, ["equation-20"]),
         ("shift", 0.5, ["lemma-6"]),
     ],
 )
@@ -90,6 +97,66 @@ def test_a_noise_that_is_wider_or_less_private_is_caught(factor, rows, monkeypat
     monkeypatch.setattr(printed, "loss_function", lambda t, alpha: factor * right(t, alpha))
     for row in rows:
         assert violations(row) > 0, row
+
+
+def test_budgets_are_measured_and_not_only_counted(monkeypatch):
+    """Noise that is less private than its formula says spends more, however the formulas add up."""
+    right = composition._log_moment
+    monkeypatch.setattr(composition, "_log_moment", lambda *args: right(*args) + 1.0)
+    for row in ("theorem-9", "section-vi-a-pair", "section-vi-b-batch", "section-vi-b-budgets"):
+        assert violations(row) > 0, row
+
+
+def test_wrong_borders_in_table_1_are_caught(monkeypatch):
+    right = scalar.ranges
+
+    def moved(d, alpha, gamma):
+        one, two, three, four, five = right(d, alpha, gamma)
+        return (one, two, (three[0], 1.001 * three[1]), four, five)
+
+    monkeypatch.setattr(scalar, "ranges", moved)
+    assert violations("table-1", 2000) > 0
+    assert violations("table-1-ranges", 2000) > 0
+
+
+def test_a_choice_below_the_least_variance_is_caught(monkeypatch):
+    right = scalar.gaussian_sigma
+    monkeypatch.setattr(scalar, "gaussian_sigma", lambda *args: 0.9 * right(*args))
+    assert violations("section-iv-a-variance", 30) > 0
+
+
+def test_a_wrong_exponent_in_the_norm_equivalence_is_caught(monkeypatch):
+    """The bound is attained, so that a sensitivity measured too large by one per mille shows."""
+    right, calls = density._sensitivity, []
+
+    def first_too_large(d, order):
+        calls.append(order)
+        return (1.001 if len(calls) == 1 else 1.0) * right(d, order)
+
+    monkeypatch.setattr(density, "_sensitivity", first_too_large)
+    assert violations("equation-5") > 0
+
+
+def test_log_concave_noise_is_integrated_to_nine_digits(monkeypatch):
+    rng = generator(5, "integral")
+    for noise in mechanisms._families(rng):
+        assert mechanisms._integral(noise, 0.7, -40.0) == pytest.approx(1.0, abs=1e-9)
+    gaussian = mechanisms._integral(Gaussian(1.3), 0.7, 0.4)
+    assert gaussian == pytest.approx(float(privacy_profile(Gaussian(1.3), 0.7, 0.4)), abs=1e-9)
+    right = mechanisms._integral
+    monkeypatch.setattr(mechanisms, "_integral", lambda n, d, e: right(n, 1 / d, e))
+    assert violations("lemma-11", 30) > 0
+    assert violations("lemma-11-largest-shift", 20) > 0
+
+
+def test_the_information_of_mixtures_is_that_of_known_densities(monkeypatch):
+    rng = generator(5, "mixture")
+    values = [mechanisms._mixture_information(rng, count) for count in (1, 1, 2, 3)]
+    assert values[:2] == pytest.approx([1, 1], abs=1e-10)
+    assert min(values[2:]) > 1
+    right = mechanisms._mixture_information
+    monkeypatch.setattr(mechanisms, "_mixture_information", lambda *args: 0.99 * right(*args))
+    assert violations("section-ii-d-nfi", 20) > 0
 
 
 def test_another_requirement_than_theorem_8s_is_caught(monkeypatch):
@@ -159,6 +226,21 @@ def test_the_sum_of_two_is_gaussian_in_the_limit_and_right_by_simulation():
     share = np.mean(0.8 * pair[0] + 0.3 * pair[1] > 0.7)
     exact = tools.two_fold_tail(np.array([0.7]), one[:1], two[:1], 1.5 * unit[:1], unit[:1])[0]
     assert abs(share - exact) < 4.9 * np.sqrt(exact * (1 - exact) / size)
+
+
+def test_the_sum_of_many_is_gaussian_in_the_limit_and_that_of_two_by_quadrature():
+    rng = generator(5, "many")
+    drawn = tools.draw_shape(rng, 30)
+    gamma = drawn["gamma"]
+    alpha = np.minimum(drawn["alpha"], 3 * gamma)
+    d = rng.uniform(0.5, 1, (4, 30)) * np.array([[1], [1], [1], [0.5]])
+    level = 5 * rng.random(30) * gamma * np.linalg.norm(d, axis=0)
+    z = level / (gamma * np.linalg.norm(d, axis=0))
+    normal = tools.many_fold_tail(level, d, 1e-6 * gamma, gamma)
+    assert normal == pytest.approx(stats.norm.sf(z), rel=1e-9)
+    pair = np.concatenate([d[:2], np.zeros((2, 30))])
+    ours = tools.many_fold_tail(level, pair, alpha, gamma)
+    assert ours == pytest.approx(tools.two_fold_tail(level, *d[:2], alpha, gamma), rel=1e-5)
 
 
 def test_integrals_between_kinks_are_exact_for_polynomials():
