@@ -21,6 +21,7 @@ from dpnoise_papers.inid_2024.theory.tools import (
     ROUNDING,
     absolute_ratio,
     budgets,
+    clearly,
     draw,
     evenness,
     gaussian_ratio,
@@ -122,17 +123,12 @@ def _with_edges(rng: Generator, n: int) -> tuple[Array, Array, Array]:
     return np.where((kind == 2)[:, None], hot, profiles), count, kind  # noqa: PLR2004 - as above
 
 
-def _clearly(slack: Array) -> Array:
-    """Slack of a strict inequality: -1 where rounding could explain it."""
-    return np.where(slack > ROUNDING, slack, -1.0)
-
-
 def _spr_is_equal(rng: Generator, n: int) -> Outcome:
     """Gain of i.i.d. over SPR Laplace noise, decoupled: above 0, and 0 for uniform profiles."""
     profiles, count, kind = _with_edges(rng, n)
     spr, iid = (mean_squared_errors("laplace", x, profiles, count) for x in ("spr", "iid"))
     gain = spr / iid - 1.0
-    return profile_outcome(np.where(kind == 1, -np.abs(gain), _clearly(gain)), profiles, count)
+    return profile_outcome(np.where(kind == 1, -np.abs(gain), clearly(gain)), profiles, count)
 
 
 def _never_worse(rng: Generator, n: int) -> Outcome:
@@ -149,7 +145,7 @@ def _never_worse(rng: Generator, n: int) -> Outcome:
         ratio = optimal / iid
         margins += [
             at_most(1.0 / count, ratio),
-            np.where(kind == 1, equal(ratio, 1.0), _clearly(1.0 - ratio)),
+            np.where(kind == 1, equal(ratio, 1.0), clearly(1.0 - ratio)),
             np.where(kind == 2, equal(ratio, 1.0 / count), 1.0),  # noqa: PLR2004 - one-hot
         ]
     return profile_outcome(np.min(margins, axis=0), profiles, count)

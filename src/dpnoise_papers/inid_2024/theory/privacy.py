@@ -154,11 +154,32 @@ def _needed(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 0.0, drawn)
 
 
+def _iid_errors(rng: Generator, n: int, *, other_dimension: bool) -> Outcome:
+    """Minus the error of one least scale of i.i.d. Gaussian noise for two profiles of l2 norm 1.
+
+    The scale is calibrated to one coordinate of sensitivity 1. Delta from densities has to be the
+    claimed one for both profiles, and above it with a scale smaller by one in 1e4: the least
+    mean squared error, K times the squared scale, is then the same for every profile of K
+    coordinates, and linear in K. The two K are 20 unless `other_dimension`.
+    """
+    drawn = budgets(rng, n)
+    drawn["K"] = rng.integers(1, 41, n).astype(float) if other_dimension else np.full(n, 20.0)
+    margin = np.empty(n)
+    for k in range(n):
+        epsilon, delta = drawn["epsilon"][k], drawn["delta"][k]
+        sigma = float(gaussian_sigma(epsilon, delta))
+        profile = np.sqrt(_shares(rng, int(drawn["K"][k])))
+        error = abs(gaussian_delta(profile / sigma, epsilon) / delta - 1.0)
+        less = gaussian_delta(profile / sigma * (1.0 + 1e-4), epsilon) / delta - 1.0
+        margin[k] = -error if less > 1e-5 else -1.0  # noqa: PLR2004 - a tenth of the change
+    return Outcome(margin, 1e-8, drawn)
+
+
 def _scales_of_corollary_6(rng: Generator, n: int, factor: float) -> Outcome:
     """Slack of log delta with the scales of Corollary 6, or with log(1 - delta) doubled there."""
     drawn = {
         "epsilon": log_uniform(rng, 0.1, 5, n), "delta": log_uniform(rng, 1e-8, 0.3, n),
-        "K": rng.integers(1, 6, n).astype(float),
+        "K": rng.integers(1, 10, n).astype(float),
     }  # fmt: skip
     margin = np.empty(n)
     for k in range(n):
@@ -230,6 +251,12 @@ CHECKS = (
     Check("footnote-5", "Section III-B, footnote 5",
           "1/(epsilon - log(1 - delta)) <= 1/(epsilon + delta) <= 1/epsilon", "none given",
           _footnote_5),
+    Check("section-v-iid-same", "Section V-1",
+          "the MSE of i.i.d. Gaussian noise does not depend on how the sensitivities are spread "
+          "(K = 20, l2 norm 1)", "complete", partial(_iid_errors, other_dimension=False), 0.05),
+    Check("section-v-iid-linear", "Section V-1",
+          "the MSE of i.i.d. Gaussian noise increases linearly with K (K to 40, l2 norm 1)",
+          "complete", partial(_iid_errors, other_dimension=True), 0.05),
     Check("algorithm-1-input", "Algorithm 1, line 1",
           "it takes any epsilon >= 0 and any delta in [0, 1]",
           "false: delta' = delta + e^epsilon Q(sqrt(2 epsilon)) must be below 1, e^epsilon must "

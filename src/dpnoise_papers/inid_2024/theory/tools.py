@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-12
+STRICT = 1e-13  # what a strict inequality has to exceed, relative
 MAXIMUM_DIMENSION = 64
 # What stands for a constant in O(.): no proof of the paper hides a greater one than 2.
 CONSTANT = 10.0
@@ -98,6 +99,11 @@ def absolute_ratio(profiles: Array, count: Array) -> Array:
 def evenness(profiles: Array, count: Array) -> Array:
     """Evenness nu of sensitivities, their mean over the largest."""
     return profiles.sum(axis=1) / (count * profiles.max(axis=1))
+
+
+def clearly(slack: Array) -> Array:
+    """Slack of a strict inequality: -1 where rounding could explain it."""
+    return np.where(slack > STRICT, slack, -1.0)
 
 
 def profile_outcome(
