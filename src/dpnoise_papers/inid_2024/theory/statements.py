@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpnoise_papers.checks import run_checks
-from dpnoise_papers.inid_2024.theory import bisection, dispersion, gain, misprints, optimum, privacy
+from dpnoise_papers.inid_2024.theory import (
+    bisection,
+    components,
+    dispersion,
+    gain,
+    misprints,
+    optimum,
+    privacy,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +31,7 @@ CHECKS = (
     *gain.CHECKS,
     *dispersion.CHECKS,
     *misprints.CHECKS,
+    *components.CHECKS,
 )
 
 
