@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _SOLVED = 1e-6  # of a logarithm of an error, by the generic optimiser
+_FAR = 100.0  # minus the logarithm of a scale that is far too small for every budget here
 
 
 def _minimum(power: float, constraint: Callable, start: Array) -> float:
@@ -93,7 +94,8 @@ def _gaussian_optimum(rng: Generator, n: int) -> Outcome:
         def slack(
             x: Array, s: Array = sensitivities, e: float = epsilon, d: float = delta
         ) -> float:
-            return math.log(d) - float(gaussian_log_delta(np.linalg.norm(s * np.exp(-x)), e))
+            mu = np.linalg.norm(s * np.exp(np.minimum(-x, _FAR)))  # SLSQP tries points far off
+            return math.log(d) - float(gaussian_log_delta(mu, e))
 
         start = np.full(len(sensitivities), math.log(scales.max()) + 0.1)
         found = _minimum(2.0, slack, start)
