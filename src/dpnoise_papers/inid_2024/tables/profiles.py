@@ -97,10 +97,10 @@ def error_curves(settings: Errors) -> pd.DataFrame:
     columns = ["noise", "scheme", "profile", "dimension", "epsilon", "delta", "mse", "gain"]
     table = pd.DataFrame(rows, columns=columns)
     table.insert(7, "mse_db", decibels(table["mse"].to_numpy()))
-    gain = table["gain"].to_numpy()
+    gains = table["gain"].to_numpy()
     return table.assign(
-        gain_db=decibels(gain),
-        from_iid=np.abs(1.0 / gain - 1.0),
+        gain_db=decibels(gains),
+        from_iid=np.abs(1.0 / gains - 1.0),
         case=table["profile"].map(case),
     )
 

@@ -7,7 +7,7 @@ is the algorithm and not an implementation of it. `tables/bisection.py` has it i
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import mpmath
 import numpy as np
@@ -16,6 +16,7 @@ from dpnoise_papers.checks import Check, Outcome
 from dpnoise_papers.inid_2024.theory.tools import log_uniform
 
 if TYPE_CHECKING:
+    from mpmath import mpf
     from numpy.random import Generator
 
     from dpnoise._types import Array
@@ -25,24 +26,24 @@ _ROUNDING = 1e-40
 _MOST_HALVINGS = 200  # for the tolerances drawn here 40 are enough
 
 
-def _tail(x: Any) -> Any:
+def _tail(x: mpf) -> mpf:
     """Q(x), the standard normal tail."""
     return mpmath.erfc(x / mpmath.sqrt(2)) / 2
 
 
-def _quantile(delta: Any) -> Any:
+def _quantile(delta: mpf) -> mpf:
     """Q^(-1)(delta)."""
     return mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * delta)
 
 
-def _profile(epsilon: Any, a: Any) -> Any:
+def _profile(epsilon: mpf, a: mpf) -> mpf:
     """(14), phi_epsilon(a); its limit 0 at a = 0."""
     if a == 0:
         return mpmath.mpf(0)
     return _tail(epsilon / a - a / 2) - mpmath.exp(epsilon) * _tail(epsilon / a + a / 2)
 
 
-def _end(epsilon: Any, delta: Any) -> Any:
+def _end(epsilon: mpf, delta: mpf) -> mpf:
     """R_epsilon(delta) of Appendix B, an end of the first bracket."""
     y = _quantile(delta)
     return mpmath.sqrt(y * y + 2 * epsilon) - y
@@ -51,10 +52,10 @@ def _end(epsilon: Any, delta: Any) -> Any:
 class _Budget(NamedTuple):
     """One budget for which both ends of the first bracket exist."""
 
-    epsilon: Any
-    delta: Any
-    low: Any
-    high: Any
+    epsilon: mpf
+    delta: mpf
+    low: mpf
+    high: mpf
 
 
 def _budgets(rng: Generator, n: int) -> tuple[list[_Budget], dict[str, Array]]:
@@ -68,7 +69,7 @@ def _budgets(rng: Generator, n: int) -> tuple[list[_Budget], dict[str, Array]]:
         small = rng.random() < 0.5
         delta = mpmath.mpf(log_uniform(rng, 1e-12, 0.5, 1)[0] if small else rng.uniform(0, 1))
         raised = delta + mpmath.exp(epsilon) * _tail(mpmath.sqrt(2 * epsilon))
-        if 0 < delta and raised < 1:
+        if delta > 0 and raised < 1:
             found.append(_Budget(epsilon, delta, _end(epsilon, delta), _end(epsilon, raised)))
     drawn = {
         "epsilon": np.array([float(b.epsilon) for b in found]),
@@ -77,7 +78,7 @@ def _budgets(rng: Generator, n: int) -> tuple[list[_Budget], dict[str, Array]]:
     return found, drawn
 
 
-def _lower_end(budget: _Budget, tolerance: Any) -> tuple[Any, int]:
+def _lower_end(budget: _Budget, tolerance: mpf) -> tuple[mpf, int]:
     """Output of Algorithm 1 as printed, and how often it halved."""
     low, high = budget.low, budget.high
     for count in range(1, _MOST_HALVINGS + 1):
@@ -126,7 +127,7 @@ def _bracket(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, _ROUNDING, drawn)
 
 
-def _runs(rng: Generator, n: int) -> tuple[list[tuple[_Budget, Any, Any, int]], dict[str, Array]]:
+def _runs(rng: Generator, n: int) -> tuple[list[tuple[_Budget, mpf, mpf, int]], dict[str, Array]]:
     """Budgets, tolerances below the first bracket, outputs and halvings of Algorithm 1."""
     budgets, drawn = _budgets(rng, n)
     rows = []

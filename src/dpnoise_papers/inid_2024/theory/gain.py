@@ -53,7 +53,7 @@ def _queries(rng: Generator, n: int) -> tuple[Array, Array, Array, Array]:
 
     Coordinates from K on do not change; one p in five is 1, one in five infinite.
     """
-    count = rng.integers(1, 13, n).astype(float)
+    count = np.floor(rng.uniform(1, 13, n))
     apart = rng.standard_normal((n, 6, 12)) * (rng.random((n, 6, 12)) < 0.6)
     apart *= np.exp(rng.standard_normal((n, 1, 12))) * (np.arange(12) < count[:, None])[:, None]
     apart[:, 0, 0] += 0.1  # some neighbours do differ
@@ -115,12 +115,13 @@ def _spr_is_worse(rng: Generator, n: int) -> Outcome:
 def _with_edges(rng: Generator, n: int) -> tuple[Array, Array, Array]:
     """Random profiles, of which one in ten is uniform (kind 1) and one in ten one-hot (kind 2)."""
     profiles, count = draw(rng, n)
-    kind = np.arange(n) % 10
+    kind = (np.arange(n) % 10).astype(float)
     used = np.arange(profiles.shape[1]) < count[:, None]
     top = profiles.max(axis=1)[:, None]
     hot = np.eye(1, profiles.shape[1]) * top
     profiles = np.where((kind == 1)[:, None], top * used, profiles)
-    return np.where((kind == 2)[:, None], hot, profiles), count, kind  # noqa: PLR2004 - as above
+    profiles = np.where((kind == 2)[:, None], hot, profiles)
+    return profiles.astype(float), count, kind
 
 
 def _spr_is_equal(rng: Generator, n: int) -> Outcome:
@@ -146,7 +147,7 @@ def _never_worse(rng: Generator, n: int) -> Outcome:
         margins += [
             at_most(1.0 / count, ratio),
             np.where(kind == 1, equal(ratio, 1.0), clearly(1.0 - ratio)),
-            np.where(kind == 2, equal(ratio, 1.0 / count), 1.0),  # noqa: PLR2004 - one-hot
+            np.where(kind == 2, equal(ratio, 1.0 / count), 1.0),
         ]
     return profile_outcome(np.min(margins, axis=0), profiles, count)
 
@@ -347,8 +348,8 @@ CHECKS = (
           "SPR has at least the MSE of i.i.d. noise, Gaussian and Laplace; decoupled, the two "
           "Gaussian errors are equal", "complete", _spr_is_worse),
     Check("section-iv-spr-strict", "Section IV",
-          "SPR Laplace noise has a strictly larger MSE unless the profile is uniform, then the same",
-          "complete", _spr_is_equal),
+          "SPR Laplace noise has a strictly larger MSE unless the profile is uniform, then "
+          "the same", "complete", _spr_is_equal),
     Check("section-iv-range", "Section IV",
           "decoupled, optimal noise has a lower MSE than i.i.d. noise unless all sensitivities are "
           "equal, then the same, and at least 1/K of it, which one-hot profiles reach",

@@ -111,7 +111,7 @@ def _general_optimum(rng: Generator, n: int, noise: str, power: float) -> Outcom
     """
     drawn = budgets(rng, n) | {"K": rng.integers(2, 7, n).astype(float)}
     kind = np.arange(n) % 5
-    drawn["p"] = np.where(kind < 2, kind + 1.0, log_uniform(rng, 1.0, 20.0, n))  # noqa: PLR2004
+    drawn["p"] = np.where(kind < 2, kind + 1.0, log_uniform(rng, 1.0, 20.0, n))
     margin = np.empty(n)
     for k in range(n):
         epsilon, delta, p = drawn["epsilon"][k], drawn["delta"][k], drawn["p"][k]
@@ -146,9 +146,11 @@ def _moments(rng: Generator, n: int) -> Outcome:
         (stats.laplace.pdf, (0.0, 1.0, 120.0), special.gamma(p + 1)),
     ):
         edges = scale[:, None] * np.array(ends)
-        found = integrate(
-            lambda t, pdf=density: 2 * t ** column(p) * pdf(t, scale=column(scale)), edges, parts=64
-        )
+
+        def powers(t: Array, pdf: Callable[..., Array] = density) -> Array:
+            return 2 * t ** column(p) * pdf(t, scale=column(scale))
+
+        found = integrate(powers, edges, parts=64)
         printed = right * scale**p
         margins.append(equal(found, printed, printed))
     return Outcome(np.min(margins, axis=0), 1e-6, {"p": p, "scale": scale})
@@ -176,9 +178,8 @@ def _by_layer(rng: Generator, n: int) -> Outcome:
             if noise == "gaussian":
                 errors.append(abs(gaussian_delta(gradient / scales, epsilon) / delta - 1.0))
             else:
-                pdf = stats.laplace.logpdf
-                loss = pdf(0.3 * gradient, scale=scales) - pdf(1.3 * gradient, scale=scales)
-                errors.append(abs(float(loss.sum()) / epsilon - 1.0))
+                near, far = (stats.laplace.logpdf(x * gradient, scale=scales) for x in (0.3, 1.3))
+                errors.append(abs(float(np.sum(near - far)) / epsilon - 1.0))
         margin[k] = -max(errors)
     return Outcome(margin, 1e-8, drawn)
 
@@ -228,9 +229,9 @@ def _table_1(rng: Generator, n: int) -> Outcome:
             for scheme in SCHEMES:
                 scales = printed_scales(noise, scheme, s[None], count, unit)[0]
                 right = formula(noise, scheme, s, unit)
-                errors.append(equal(np.sum(variance(scale=scales)), right, right))
+                errors.append(float(equal(np.sum(variance(scale=scales)), right, right)))
                 found = allocate(s, noise=noise, scheme=scheme, **budget)
-                errors.append(np.min(equal(found, scales, scales)))
+                errors.append(float(np.min(equal(found, scales, scales))))
         margin[k] = min(errors)
     return Outcome(margin, 1e-10, drawn)
 
@@ -288,8 +289,8 @@ CHECKS = (
           "E|T|^p is sqrt(2^p / pi) Gamma((p + 1)/2) sigma^p for Gaussian and Gamma(p + 1) beta^p "
           "for Laplace noise", "none given", _moments, 0.1),
     Check("section-vi-c-layers", "Section VI-C",
-          "with lambda = C_m / K_m^(1/p) for each parameter of layer m the optimal scales spend the "
-          "budget, and no more, on gradients whose layers have the l_p norms C_m", "none given",
+          "with lambda = C_m / K_m^(1/p) for each parameter of layer m the optimal scales spend "
+          "the budget, and no more, on gradients whose layers have the l_p norms C_m", "none given",
           _by_layer, 0.1),
     Check("theorem-4-convex", "Section III-A, footnote 3",
           "the Hessian of the constraint of (P3) is diagonal with 6 lambda_i^2 / sigma_i^4 and, "

@@ -78,8 +78,8 @@ def _box_profile(rng: Generator, n: int) -> Outcome:
 
 def _loss(points: Array, apart: Array, beta: Array) -> Array:
     """Privacy loss of Laplace noise at points (m, K), by its densities."""
-    ratio = stats.laplace.logpdf(points, scale=beta)
-    return (ratio - stats.laplace.logpdf(points + apart, scale=beta)).sum(axis=-1)
+    near, far = (stats.laplace.logpdf(x, scale=beta) for x in (points, points + apart))
+    return np.sum(near - far, axis=-1)
 
 
 def _losses(rng: Generator, s: Array, beta: Array) -> Array:
@@ -171,7 +171,7 @@ def _iid_errors(rng: Generator, n: int, *, other_dimension: bool) -> Outcome:
         profile = np.sqrt(_shares(rng, int(drawn["K"][k])))
         error = abs(gaussian_delta(profile / sigma, epsilon) / delta - 1.0)
         less = gaussian_delta(profile / sigma * (1.0 + 1e-4), epsilon) / delta - 1.0
-        margin[k] = -error if less > 1e-5 else -1.0  # noqa: PLR2004 - a tenth of the change
+        margin[k] = -error if less > 1e-5 else -1.0
     return Outcome(margin, 1e-8, drawn)
 
 
@@ -195,9 +195,7 @@ def _footnote_5(rng: Generator, n: int) -> Outcome:
     """Slack of 1/(epsilon - log(1 - delta)) <= 1/(epsilon + delta) <= 1/epsilon."""
     epsilon, delta = log_uniform(rng, 1e-3, 1e3, n), log_uniform(rng, 1e-12, 1.0, n)
     first, second = 1 / (epsilon - np.log1p(-delta)), 1 / (epsilon + delta)
-    margin = np.minimum(
-        at_most(first, second, second), at_most(second, 1 / epsilon, second)
-    )
+    margin = np.minimum(at_most(first, second, second), at_most(second, 1 / epsilon, second))
     return Outcome(margin, 1e-15, {"epsilon": epsilon, "delta": delta})
 
 
