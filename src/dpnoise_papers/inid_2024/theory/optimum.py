@@ -262,10 +262,10 @@ def _shares(rng: Generator, n: int) -> Outcome:
             other = share * np.exp(spread * rng.standard_normal((50, len(s))))
             other /= other.sum(axis=1)[:, None]
             if noise == "gaussian":
-                errors, least = (s**2 / other).sum(axis=1), np.sum(s**2 / share)
+                errors, minimum = (s**2 / other).sum(axis=1), np.sum(s**2 / share)
             else:
-                errors, least = ((s / other) ** 2).sum(axis=1), np.sum((s / share) ** 2)
-            slack.append(np.min(errors) / least - 1.0)
+                errors, minimum = ((s / other) ** 2).sum(axis=1), np.sum((s / share) ** 2)
+            slack.append(np.min(errors) / minimum - 1.0)
         margin[k] = min(slack)
     return Outcome(margin, 1e-10, drawn)
 
