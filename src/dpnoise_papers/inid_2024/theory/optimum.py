@@ -187,7 +187,7 @@ def _by_layer(rng: Generator, n: int) -> Outcome:
 def _convex(rng: Generator, n: int) -> Outcome:
     """Minus the error of the whole Hessian of w by differences, and its least eigenvalue.
 
-    In units of the least printed entry, 6 lambda_i^2 / sigma_i^4; entries off the diagonal are 0.
+    In units of the largest printed entry, 6 lambda_i^2 / sigma_i^4; entries off the diagonal are 0.
     """
     drawn = {"K": rng.integers(1, 6, n).astype(float)}
     margin = np.empty(n)

@@ -240,8 +240,8 @@ CHECKS = (
     Check("corollary-6", "Corollary 6",
           "beta_i = lambda_i^(1/3) sum lambda_j^(2/3) / (epsilon - log(1 - delta)) is "
           "(epsilon, delta)-DP",
-          "complete but for two misprints: [.]_+ is dropped where the sum is at least epsilon, and "
-          "the sum may be at most epsilon - log(1 - delta)",
+          "complete but for a misprint: [.]_+ is dropped where the sum is at least epsilon; the "
+          "printed sum = epsilon - log(1 - delta) is the active constraint",
           partial(_scales_of_corollary_6, factor=1.0), 0.1),
     Check("corollary-6-doubled", "Corollary 6, beyond it",
           "so is epsilon - 2 log(1 - delta), which is exact for one coordinate",
