@@ -186,6 +186,9 @@ ENDS = {
         "steps to a maximum that raises, down to where epsilon is exceeded, and at last up to the"
         " end that keeps it"
     ),
+    "dpnoise_papers.inid_2024.theory.bisection _budgets while": (
+        "draws again what has no bracket, a minor share"
+    ),
     "dpnoise_papers.inid_2024.theory.optimum _minimum minimize": (
         "only feasible values count: ending early shows as a violation, never hides one"
     ),

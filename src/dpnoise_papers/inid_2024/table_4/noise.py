@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     "noise", "delta", "epsilon", "scheme", "printed_accuracy", "parameters", "steps", "batch",
     "step_epsilon", "multiplier", "noise_l2", "gradient_most", "gradient_flat",
-    "noise_over_most", "noise_over_flat", "delta_of_samples",
+    "noise_over_most", "noise_over_flat", "delta_of_samples", "scale_ratio",
 )  # fmt: skip
 # 'SPR' may mean Definition 5 by parameter or noise by threshold alone, as in He et al. (2022).
 PRINTED_AS: dict[Scheme, str] = {
@@ -55,7 +55,7 @@ def table_4(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.DataFrame:
     noise for a sum of sensitivity 1. `noise_l2` is the root mean square of the l2 norm of the noise
     in the mean gradient of a batch; `gradient_most` the largest l2 norm of a clipped mean gradient,
     and `gradient_flat` that of a clipped gradient whose entries are equal in size;
-    `delta_of_samples` is 1/N^2.
+    `delta_of_samples` is 1/N^2, `scale_ratio` the largest scale of a layer over the smallest.
     """
     printed = printed_texts(claims, "table-4", ["noise", "delta", "epsilon", "scheme"])
     rate = settings.rate
@@ -76,6 +76,7 @@ def table_4(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.DataFrame:
                 [
                     noise, delta, epsilon, scheme, accuracy, int(sizes.sum()), steps, batch,
                     step, unit, total, 1.0, flat, total, total / flat, settings.samples**-2.0,
+                    float(np.max(scales) / np.min(scales)),
                 ]
             )  # fmt: skip
     return pd.DataFrame(table, columns=list(COLUMNS))

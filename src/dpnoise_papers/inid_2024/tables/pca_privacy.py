@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from dpnoise.learn.pca_noise import NEIGHBOURING
@@ -123,8 +124,8 @@ def dp_pca_sensitivities(settings: PcaSensitivities) -> pd.DataFrame:
     Columns quantity (diagonal, off-diagonal: of one entry; l1, l2: of the upper triangle; l2-twice:
     l2 of the whole matrix, where entries off the diagonal appear twice),
     relation, printed (1/sqrt K, 1/sqrt(2 K) and the norms that follow from these), exact (the
-    largest reached by known neighbours) and bound (proved; equal to exact but for l1 under
-    replace-one).
+    largest reached by known neighbours), bound (proved; equal to exact but for l1 under
+    replace-one) and departure (how far printed is from exact, relative to it).
     """
     features = settings.features
     sizes = printed_sensitivities(features)
@@ -145,9 +146,23 @@ def dp_pca_sensitivities(settings: PcaSensitivities) -> pd.DataFrame:
         }
         # x_i^2 <= 1 and |x_i x_j| <= 1/2, of both signs
         entry = {"diagonal": (1.0, 1.0), "off-diagonal": (0.5, 0.5) if added else (1.0, 1.0)}
-        whole = 1.0 if added else math.sqrt(2.0)  # orthogonal samples
+        whole = _whole_norm(features, added=added)
         table += [
             [name, relation, printed[name], *bounds] for name, bounds in (entry | norms).items()
         ]
-        table.append(["l2-twice", relation, printed["l2-twice"], whole, whole])
-    return pd.DataFrame(table, columns=["quantity", "relation", "printed", "exact", "bound"])
+        bound = 1.0 if added else math.sqrt(2.0)  # ||x||^2, and orthogonal samples
+        table.append(["l2-twice", relation, printed["l2-twice"], whole, bound])
+    columns = ["quantity", "relation", "printed", "exact", "bound"]
+    found = pd.DataFrame(table, columns=columns)
+    return found.assign(departure=(found["printed"] / found["exact"] - 1.0).abs())
+
+
+def _whole_norm(features: int, *, added: bool) -> float:
+    """Largest Frobenius norm of x x', or of x x' - y y', over samples of norm 1 of a few shapes."""
+    i = np.arange(1.0, features + 1.0)
+    shapes = i == 1, i == features, np.ones(features), i, np.exp(-i)
+    samples = [np.asarray(x, dtype=float) / np.linalg.norm(x) for x in shapes]
+    moments = [np.outer(x, x) for x in samples]
+    if added:
+        return max(float(np.linalg.norm(r)) for r in moments)
+    return max(float(np.linalg.norm(r - s)) for r in moments for s in moments)

@@ -80,8 +80,8 @@ def error_curves(settings: Errors) -> pd.DataFrame:
     i.i.d. noise, on one for the others.
 
     Columns noise, scheme, profile, dimension, epsilon, delta (0 for pure noise), mse, mse_db
-    (decibels), gain (the error of i.i.d. noise of the same kind over this one), gain_db and case
-    (as of `case`).
+    (decibels), gain (the error of i.i.d. noise of the same kind over this one), gain_db, from_iid
+    (how far mse is from the error of i.i.d. noise, relative to it) and case (as of `case`).
     """
     delta = settings.delta or 0.0
     rows = []
@@ -97,7 +97,12 @@ def error_curves(settings: Errors) -> pd.DataFrame:
     columns = ["noise", "scheme", "profile", "dimension", "epsilon", "delta", "mse", "gain"]
     table = pd.DataFrame(rows, columns=columns)
     table.insert(7, "mse_db", decibels(table["mse"].to_numpy()))
-    return table.assign(gain_db=decibels(table["gain"].to_numpy()), case=table["profile"].map(case))
+    gains = table["gain"].to_numpy()
+    return table.assign(
+        gain_db=decibels(gains),
+        from_iid=np.abs(1.0 / gains - 1.0),
+        case=table["profile"].map(case),
+    )
 
 
 def gini(sensitivities: Array) -> float:

@@ -14,16 +14,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise_papers.checks import Check, Outcome, at_most, equal
-from dpnoise_papers.inid_2024.tables.table_1 import formula
 from dpnoise_papers.inid_2024.theory.tools import (
     CONSTANT,
     ROUNDING,
     absolute_ratio,
+    budgets,
+    clearly,
     draw,
     evenness,
     gaussian_ratio,
     laplace_ratio,
+    mean_squared_errors,
+    printed_scales,
     profile_outcome,
 )
 
@@ -38,30 +42,39 @@ _REACHED = "with lambda = (1, a, ..., a) and large K the errors are equal althou
 
 
 def _norms(points: Array, p: Array) -> Array:
-    """L_p norms of the last axis, for p of shape (n, 1)."""
-    return (np.abs(points) ** p[..., None]).sum(axis=-1) ** (1.0 / p)
+    """L_p norms of the last axis, for p of shape (n, 1), infinity among them."""
+    finite = np.where(np.isinf(p), 1.0, p)
+    norms = (np.abs(points) ** finite[..., None]).sum(axis=-1) ** (1.0 / finite)
+    return np.where(np.isinf(p), np.abs(points).max(axis=-1), norms)
 
 
-def _queries(rng: Generator, n: int) -> tuple[Array, Array, Array]:
-    """Differences of neighbours, shape (n, 6, 4), Delta_p per p and p, of n queries."""
-    apart = rng.standard_normal((n, 6, 4)) * (rng.random((n, 6, 4)) < 0.6)
+def _queries(rng: Generator, n: int) -> tuple[Array, Array, Array, Array]:
+    """Differences of neighbours, shape (n, 6, 12), Delta_p per p, p and K, of n queries.
+
+    Coordinates from K on do not change; one p in five is 1, one in five infinite.
+    """
+    count = np.floor(rng.uniform(1, 13, n))
+    apart = rng.standard_normal((n, 6, 12)) * (rng.random((n, 6, 12)) < 0.6)
+    apart *= np.exp(rng.standard_normal((n, 1, 12))) * (np.arange(12) < count[:, None])[:, None]
     apart[:, 0, 0] += 0.1  # some neighbours do differ
-    p = 1.0 / rng.uniform(0.05, 1, (n, 2))
-    return apart, np.stack([_norms(apart, p[:, [j]]).max(axis=1) for j in (0, 1)], axis=1), p
+    kind = rng.random((n, 2))
+    p = np.where(kind < 0.2, 1.0, np.where(kind > 0.8, math.inf, 1 / rng.uniform(0.05, 1, (n, 2))))
+    sensitivity = np.stack([_norms(apart, p[:, [j]]).max(axis=1) for j in (0, 1)], axis=1)
+    return apart, sensitivity, p, count
 
 
 def _norms_fall(rng: Generator, n: int) -> Outcome:
     """Slack of (4), Delta_p <= K^([1/p - 1/r]_+) Delta_r."""
-    _, sensitivity, p = _queries(rng, n)
-    factor = 4.0 ** np.maximum(1 / p[:, 0] - 1 / p[:, 1], 0.0)
+    _, sensitivity, p, count = _queries(rng, n)
+    factor = count ** np.maximum(1 / p[:, 0] - 1 / p[:, 1], 0.0)
     right = factor * sensitivity[:, 1]
     margin = at_most(sensitivity[:, 0], right, right)
-    return Outcome(margin, ROUNDING, {"p": p[:, 0], "r": p[:, 1]})
+    return Outcome(margin, ROUNDING, {"p": p[:, 0], "r": p[:, 1], "K": count})
 
 
 def _norms_rise(rng: Generator, n: int) -> Outcome:
     """Slack of Delta_q <= Delta_r for r >= q, as printed below (4)."""
-    _, sensitivity, p = _queries(rng, n)
+    _, sensitivity, p, _ = _queries(rng, n)
     order = np.argsort(p, axis=1)
     small, large = (np.take_along_axis(sensitivity, order, axis=1)[:, j] for j in (0, 1))
     return Outcome(at_most(small, large, large), ROUNDING, {"q": p.min(axis=1), "r": p.max(axis=1)})
@@ -69,36 +82,73 @@ def _norms_rise(rng: Generator, n: int) -> Outcome:
 
 def _box_is_larger(rng: Generator, n: int) -> Outcome:
     """Slack of Delta_p <= ||lambda||_p; it is 0 for p = infinity."""
-    apart, sensitivity, p = _queries(rng, n)
+    apart, sensitivity, p, count = _queries(rng, n)
     box = np.abs(apart).max(axis=1)
-    right = _norms(box, p[:, 0])
-    tight = equal(np.abs(apart).max(axis=(1, 2)), box.max(axis=1))
+    right = _norms(box[:, None], p[:, [0]])[:, 0]
+    largest = np.linalg.norm(apart, math.inf, axis=2).max(axis=1)
+    tight = equal(largest, np.linalg.norm(box, math.inf, axis=1), largest)
     margin = np.minimum(at_most(sensitivity[:, 0], right, right), tight)
-    return Outcome(margin, ROUNDING, {"p": p[:, 0]})
+    return Outcome(margin, ROUNDING, {"p": p[:, 0], "K": count})
 
 
 def _spr_is_worse(rng: Generator, n: int) -> Outcome:
-    """Slack of the errors of i.i.d. below those of SPR, also for coupled queries."""
-    apart, _, _ = _queries(rng, n)
+    """Slack of the errors of i.i.d. below those of SPR, also for coupled queries.
+
+    SPR is Definition 5: noise for sensitivities of 1, times the sensitivities. Where coordinates
+    are decoupled both Gaussian errors are the same, and minus their distance counts too.
+    """
+    apart, _, _, count = _queries(rng, n)
     box = np.abs(apart).max(axis=1)
-    l1, l2 = np.abs(apart).sum(axis=2).max(axis=1), (apart**2).sum(axis=2).max(axis=1)
-    spr = (box**2).sum(axis=1)
-    gaussian, laplace = at_most(l2, spr, spr), at_most(l1**2, 4 * l2, l2)
-    return Outcome(np.minimum(gaussian, laplace), ROUNDING, {"spr": spr, "l2": l2})
+    ones = (np.arange(12) < count[:, None]).astype(float)
+    margins = []
+    for noise, p in (("gaussian", 2), ("laplace", 1)):
+        unscaled = printed_scales(noise, "iid", ones, count)
+        spr = ((unscaled * box) ** 2).sum(axis=1)
+        needed = np.linalg.norm(apart, p, axis=2).max(axis=1)  # Delta_p of the query itself
+        margins.append(at_most(count * needed**2, spr, spr))
+        if noise == "gaussian":
+            decoupled = (printed_scales(noise, "iid", box, count) ** 2).sum(axis=1)
+            margins.append(equal(decoupled, spr, spr))
+    return Outcome(np.min(margins, axis=0), ROUNDING, {"K": count, "Delta": box.max(axis=1)})
+
+
+def _with_edges(rng: Generator, n: int) -> tuple[Array, Array, Array]:
+    """Random profiles, of which one in ten is uniform (kind 1) and one in ten one-hot (kind 2)."""
+    profiles, count = draw(rng, n)
+    kind = (np.arange(n) % 10).astype(float)
+    used = np.arange(profiles.shape[1]) < count[:, None]
+    top = profiles.max(axis=1)[:, None]
+    hot = np.eye(1, profiles.shape[1]) * top
+    profiles = np.where((kind == 1)[:, None], top * used, profiles)
+    profiles = np.where((kind == 2)[:, None], hot, profiles)
+    return profiles.astype(float), count, kind
 
 
 def _spr_is_equal(rng: Generator, n: int) -> Outcome:
-    """Least gain of i.i.d. over SPR Laplace noise, decoupled and not uniform."""
-    profiles, count = draw(rng, n)
-    gain = count * (profiles**2).sum(axis=1) / profiles.sum(axis=1) ** 2 - 1.0
-    return profile_outcome(np.where(gain > 0.0, gain, -1.0), profiles, count, 0.0)
+    """Gain of i.i.d. over SPR Laplace noise, decoupled: above 0, and 0 for uniform profiles."""
+    profiles, count, kind = _with_edges(rng, n)
+    spr, iid = (mean_squared_errors("laplace", x, profiles, count) for x in ("spr", "iid"))
+    gain = spr / iid - 1.0
+    return profile_outcome(np.where(kind == 1, -np.abs(gain), clearly(gain)), profiles, count)
 
 
 def _never_worse(rng: Generator, n: int) -> Outcome:
-    """Slack of 1/K <= ratio of errors <= 1 for both kinds of noise."""
-    profiles, count = draw(rng, n)
-    ratios = gaussian_ratio(profiles, count), laplace_ratio(profiles, count)
-    margins = [margin for r in ratios for margin in (at_most(r, 1.0), at_most(1.0 / count, r))]
+    """Slack of 1/K <= ratio of errors < 1 for both kinds of noise.
+
+    The ratio is 1 for uniform and 1/K for one-hot profiles.
+    """
+    profiles, count, kind = _with_edges(rng, n)
+    margins = []
+    for noise in ("gaussian", "laplace"):
+        optimal, iid = (
+            mean_squared_errors(noise, scheme, profiles, count) for scheme in ("optimal", "iid")
+        )
+        ratio = optimal / iid
+        margins += [
+            at_most(1.0 / count, ratio),
+            np.where(kind == 1, equal(ratio, 1.0), clearly(1.0 - ratio)),
+            np.where(kind == 2, equal(ratio, 1.0 / count), 1.0),
+        ]
     return profile_outcome(np.min(margins, axis=0), profiles, count)
 
 
@@ -143,11 +193,16 @@ def _theorem_7_corrected(rng: Generator, n: int) -> Outcome:
 
 
 def _theorem_7_uninformed(rng: Generator, n: int) -> Outcome:
-    """Slack against i.i.d. noise that knows Delta alone: Delta_p = K^(1/p) Delta."""
+    """Slack against i.i.d. noise that knows Delta alone, for which each sensitivity is Delta."""
     profiles, count = draw(rng, n)
-    nu, top = evenness(profiles, count), profiles.max(axis=1)
-    gaussian = profiles.sum(axis=1) ** 2 / (count * top) ** 2
-    laplace = (np.cbrt(profiles) ** 2).sum(axis=1) ** 3 / (count**3 * top**2)
+    nu = evenness(profiles, count)
+    used = np.arange(profiles.shape[1]) < count[:, None]
+    flat = used * profiles.max(axis=1)[:, None]
+    gaussian, laplace = (
+        mean_squared_errors(noise, "optimal", profiles, count)
+        / mean_squared_errors(noise, "iid", flat, count)
+        for noise in ("gaussian", "laplace")
+    )
     margin = np.minimum(equal(gaussian, nu**2, nu**2), at_most(laplace, nu**2, nu**2))
     return profile_outcome(margin, profiles, count)
 
@@ -172,16 +227,27 @@ def _decaying(rng: Generator, n: int) -> tuple[Array, Array, Array]:
     return count, (nu * count - 1) / (count - 1), nu
 
 
+def _steep(rng: Generator, total: float, dimension: int) -> Array:
+    """Sensitivities of which the largest is 1 and whose sum is `total` or less, shape (1, K)."""
+    others = rng.dirichlet(np.full(dimension - 1, rng.uniform(0.2, 5.0)))
+    return np.append(1.0, np.minimum((total - 1.0) * others, 1.0))[None]
+
+
 def _free_of_dimension(rng: Generator, n: int) -> Outcome:
-    """Slack of the Gaussian error mu_0^2 ||sigma||^2 <= c^2 for random profiles with nu = c / K."""
+    """Slack of the Gaussian error <= c^2 Delta^2 / mu_0^2 for random profiles with nu <= c / K.
+
+    The error is the sum of the variances of Theorem 4 at a random budget.
+    """
     count = np.floor(np.exp(rng.uniform(math.log(10), math.log(3000), n)))
-    c, margin = rng.uniform(1.0, CONSTANT, n), np.empty(n)
+    c, top = rng.uniform(1.0, CONSTANT, n), np.exp(rng.standard_normal(n))
+    budget = budgets(rng, n)
+    unit, margin = gaussian_sigma(budget["epsilon"], budget["delta"]), np.empty(n)
     for k in range(n):
-        others = rng.dirichlet(np.full(int(count[k]) - 1, rng.uniform(0.2, 5.0)))
-        profile = np.append(np.minimum((c[k] - 1.0) * others, 1.0), 1.0)
-        sigma = formula("gaussian", "optimal", profile, 1.0)
-        margin[k] = c[k] ** 2 - float(sigma)
-    return Outcome(margin / c**2, 1e-12, {"K": count, "c": c})
+        profile = top[k] * _steep(rng, c[k], int(count[k]))
+        error = mean_squared_errors("gaussian", "optimal", profile, count[[k]], unit[[k]])
+        bound = (c[k] * top[k] * unit[k]) ** 2
+        margin[k] = at_most(error, bound, bound)[0]
+    return Outcome(margin, ROUNDING, {"K": count, "c": c})
 
 
 def _laplace_condition(rng: Generator, n: int) -> Outcome:
@@ -192,15 +258,22 @@ def _laplace_condition(rng: Generator, n: int) -> Outcome:
 
 
 def _laplace_free_of_dimension(rng: Generator, n: int) -> Outcome:
-    """Slack of the Laplace error, (sum lambda^(2/3))^3 <= constant^2, nu <= constant K^(-3/2).
+    """Slack of the Laplace error <= 2 (constant Delta / epsilon)^2, nu <= constant K^(-3/2).
 
-    As nu is at least 1/K, only K up to the square of the constant can meet the condition.
+    As nu is at least 1/K, only K up to the square of the constant can meet the condition; all
+    profiles here do.
     """
-    profiles, count = draw(rng, n)
-    met = evenness(profiles, count) <= CONSTANT * count**-1.5
-    error = (np.cbrt(profiles) ** 2).sum(axis=1) ** 3 / profiles.max(axis=1) ** 2
-    margin = np.where(met, at_most(error, CONSTANT**2), CONSTANT**2)
-    return profile_outcome(margin, profiles, count)
+    most = CONSTANT**2 - 1.0
+    count, margin = np.floor(np.exp(rng.uniform(math.log(2), math.log(most), n))), np.empty(n)
+    nu = np.empty(n)
+    for k in range(n):
+        total = rng.uniform(1.0, CONSTANT / math.sqrt(count[k]))
+        profile = _steep(rng, total, int(count[k]))
+        nu[k] = evenness(profile, count[[k]])[0]
+        met = nu[k] <= CONSTANT * count[k] ** -1.5
+        error = mean_squared_errors("laplace", "optimal", profile, count[[k]])[0]
+        margin[k] = 1.0 - error / (2.0 * CONSTANT**2) if met else -1.0
+    return Outcome(margin, ROUNDING, {"K": count, "nu": nu})
 
 
 def _laplace_on_each(rng: Generator, n: int) -> Outcome:
@@ -212,12 +285,25 @@ def _laplace_on_each(rng: Generator, n: int) -> Outcome:
 
 
 def _iid_bounds(rng: Generator, n: int) -> Outcome:
-    """Slack of (12) and (13): Delta_2^2 <= K Delta^2 and Delta_1^2 <= K^2 Delta^2."""
+    """Slack of (12) and (13) for calibrated i.i.d. noise, with the constant of O(.).
+
+    Beside them that of the steps Delta_2^2 <= K Delta^2 and Delta_1^2 <= K^2 Delta^2.
+    """
     profiles, count = draw(rng, n)
-    top = profiles.max(axis=1)
-    gaussian = at_most((profiles**2).sum(axis=1), count * top**2, top**2)
-    laplace = at_most(profiles.sum(axis=1) ** 2, (count * top) ** 2, top**2)
-    return profile_outcome(np.minimum(gaussian, laplace), profiles, count)
+    budget, top = budgets(rng, n), profiles.max(axis=1)
+    epsilon, delta = budget["epsilon"], budget["delta"]
+    unit = gaussian_sigma(epsilon, delta)
+    gaussian = mean_squared_errors("gaussian", "iid", profiles, count, unit)
+    laplace = mean_squared_errors("laplace", "iid", profiles, count, 1.0 / epsilon)
+    orders = (count * top / epsilon) ** 2 * -np.log(delta), count**3 * (top / epsilon) ** 2
+    margins = [
+        at_most(gaussian, CONSTANT * orders[0], orders[0]),
+        at_most(laplace, CONSTANT * orders[1], orders[1]),
+        at_most(gaussian, (count * top * unit) ** 2, gaussian),
+        at_most(laplace, 2.0 * orders[1], laplace),
+    ]
+    outcome = profile_outcome(np.min(margins, axis=0), profiles, count)
+    return outcome._replace(parameters={**outcome.parameters, **budget})
 
 
 def _noise_on_average(rng: Generator, n: int) -> Outcome:
@@ -259,13 +345,14 @@ CHECKS = (
     Check("remark-1", "Remark 1", "Delta_p <= ||lambda||_p, an equality for p = infinity",
           "complete", _box_is_larger),
     Check("section-iv-spr", "Section IV",
-          "SPR has at least the MSE of i.i.d. noise, Gaussian and Laplace", "complete",
-          _spr_is_worse),
+          "SPR has at least the MSE of i.i.d. noise, Gaussian and Laplace; decoupled, the two "
+          "Gaussian errors are equal", "complete", _spr_is_worse),
     Check("section-iv-spr-strict", "Section IV",
-          "SPR Laplace noise has a strictly larger MSE unless the profile is uniform", "complete",
-          _spr_is_equal),
+          "SPR Laplace noise has a strictly larger MSE unless the profile is uniform, then "
+          "the same", "complete", _spr_is_equal),
     Check("section-iv-range", "Section IV",
-          "optimal noise has between 1/K and 1 times the MSE of i.i.d. noise, decoupled",
+          "decoupled, optimal noise has a lower MSE than i.i.d. noise unless all sensitivities are "
+          "equal, then the same, and at least 1/K of it, which one-hot profiles reach",
           "complete", _never_worse),
     Check("section-iv-coupled", "Sections I-C and V-4",
           "higher accuracy than i.i.d. noise; 'whenever the sensitivities are non-uniform, they "
@@ -292,8 +379,8 @@ CHECKS = (
           "complete: 4 log S(1) <= log S(2) + 3 log S(2/3), S(s) = sum lambda^s",
           _remark_4_corrected),
     Check("section-iv-a-gaussian", "Section IV-A, below Remark 4",
-          "with nu = O(1/K) the MSE of optimal Gaussian noise does not depend on K", "complete",
-          _free_of_dimension),
+          "with nu <= c/K the MSE of optimal Gaussian noise is at most c^2 Delta^2 / mu_0^2, "
+          "whatever K", "complete", _free_of_dimension),
     Check("section-iv-a-laplace", "Section IV-A, below Remark 4",
           "the MSE of optimal Laplace noise does not either with nu = O(K^(-3/2))",
           "false: vacuous, nu is at least 1/K", _laplace_condition),
@@ -305,8 +392,9 @@ CHECKS = (
           "false: the most sensitive coordinate has scale Delta^(1/3) sum lambda^(2/3) / epsilon, "
           "which can grow like K^(1/3)", _laplace_on_each),
     Check("section-iv-a-bounds", "Section IV-A, (12) and (13)",
-          "the MSE of i.i.d. noise is at most K^2 Delta^2 / mu_0^2 (Gaussian) and "
-          "2 K^3 Delta^2 / epsilon^2 (Laplace)", "complete", _iid_bounds),
+          "the MSE of i.i.d. noise is O(K^2 log(1/delta) / epsilon^2) (Gaussian) and "
+          "O(K^3 / epsilon^2) (Laplace), and at most K^2 Delta^2 / mu_0^2 and "
+          "2 K^3 Delta^2 / epsilon^2", "complete", _iid_bounds),
     Check("section-iv-a-average", "Section IV-A, below Remark 4",
           "with nu = O(K^(-1/2)) the mean variance of optimal Gaussian noise does not grow with K",
           "complete", _noise_on_average),

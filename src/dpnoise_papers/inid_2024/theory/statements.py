@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpnoise_papers.checks import run_checks
-from dpnoise_papers.inid_2024.theory import dispersion, gain, misprints, optimum, privacy
+from dpnoise_papers.inid_2024.theory import (
+    bisection,
+    components,
+    dispersion,
+    gain,
+    misprints,
+    optimum,
+    privacy,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,10 +26,12 @@ if TYPE_CHECKING:
 
 CHECKS = (
     *privacy.CHECKS,
+    *bisection.CHECKS,
     *optimum.CHECKS,
     *gain.CHECKS,
     *dispersion.CHECKS,
     *misprints.CHECKS,
+    *components.CHECKS,
 )
 
 

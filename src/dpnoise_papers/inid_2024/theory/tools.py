@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-12
+STRICT = 1e-13  # what a strict inequality has to exceed, relative
 MAXIMUM_DIMENSION = 64
 # What stands for a constant in O(.): no proof of the paper hides a greater one than 2.
 CONSTANT = 10.0
@@ -51,6 +52,35 @@ def draw(rng: Generator, n: int) -> tuple[Array, Array]:
     return np.where(np.arange(MAXIMUM_DIMENSION) < count[:, None], profiles, 0.0), count
 
 
+def printed_scales(
+    noise: str, scheme: str, profiles: Array, count: Array, unit: Array | float = 1.0
+) -> Array:
+    """Scales of Table I as printed, sigma or beta, of each coordinate, shape (n, 64).
+
+    `unit` is 1/mu_0 or 1/epsilon, of shape (n,); Delta_p = ||lambda||_p.
+    """
+    used, each = np.arange(profiles.shape[1]) < count[:, None], count[:, None]
+    gaussian = noise == "gaussian"
+    if scheme == "iid":
+        p = 2 if gaussian else 1
+        scales = used * np.linalg.norm(profiles, p, axis=1)[:, None]
+    elif scheme == "spr":
+        scales = (np.sqrt(each) if gaussian else each) * profiles
+    elif gaussian:
+        scales = np.sqrt(profiles.sum(axis=1)[:, None]) * np.sqrt(profiles)
+    else:
+        scales = (np.cbrt(profiles) ** 2).sum(axis=1)[:, None] * np.cbrt(profiles)
+    return np.broadcast_to(unit, count.shape)[:, None] * scales
+
+
+def mean_squared_errors(
+    noise: str, scheme: str, profiles: Array, count: Array, unit: Array | float = 1.0
+) -> Array:
+    """Sum of the variances of noise with the scales of Table I, shape (n,)."""
+    scales = printed_scales(noise, scheme, profiles, count, unit)
+    return (1.0 if noise == "gaussian" else 2.0) * (scales**2).sum(axis=1)
+
+
 def gaussian_ratio(profiles: Array, count: Array) -> Array:
     """Mean squared error of optimal over that of i.i.d. Gaussian noise, decoupled."""
     return profiles.sum(axis=1) ** 2 / (count * (profiles**2).sum(axis=1))
@@ -69,6 +99,11 @@ def absolute_ratio(profiles: Array, count: Array) -> Array:
 def evenness(profiles: Array, count: Array) -> Array:
     """Evenness nu of sensitivities, their mean over the largest."""
     return profiles.sum(axis=1) / (count * profiles.max(axis=1))
+
+
+def clearly(slack: Array) -> Array:
+    """Slack of a strict inequality: -1 where rounding could explain it."""
+    return np.where(slack > STRICT, slack, -1.0)
 
 
 def profile_outcome(

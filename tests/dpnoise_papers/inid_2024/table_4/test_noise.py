@@ -41,6 +41,11 @@ def test_the_table_adds_up():
         noise = rows.set_index("scheme")["noise_l2"]
         assert noise["optimal"] <= noise.min() * (1 + 1e-12)
         assert noise["spr-group"] == pytest.approx(noise["iid"], rel=1e-12)
+    # layers of 3 and of 10 parameters at one threshold
+    ratio = table.set_index(["noise", "scheme"])["scale_ratio"]
+    assert ratio["gaussian", "optimal"] == pytest.approx((10 / 3) ** (1 / 4))
+    assert ratio["laplace", "optimal"] == pytest.approx((10 / 3) ** (1 / 3))
+    assert ratio["gaussian", "iid"] == ratio["gaussian", "spr-group"] == 1.0
 
 
 def test_noise_of_spr_by_closed_forms():

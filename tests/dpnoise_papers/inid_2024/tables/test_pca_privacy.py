@@ -67,6 +67,9 @@ def test_sensitivities_as_printed_and_as_they_are():
     assert exact[("diagonal", "add-remove")] == 1.0
     assert table.loc[("diagonal", "add-remove"), "printed"] == pytest.approx(0.1**0.5)
     assert (exact <= table["bound"] * (1 + 1e-12)).all()
+    departure = table["departure"]
+    assert departure[("l2-twice", "add-remove")] < 1e-12
+    assert departure[("diagonal", "add-remove")] == pytest.approx(1.0 - 0.1**0.5)
 
 
 def test_random_samples_move_entries_by_at_most_the_exact_sensitivities():

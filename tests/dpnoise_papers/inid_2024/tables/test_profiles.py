@@ -53,6 +53,7 @@ def test_gaussian_errors_are_the_closed_forms_of_table_i():
     )
     table = error_curves(settings)
     assert len(table) == 3 * 5 * 3 * 3
+    assert np.allclose(table["from_iid"], np.abs(1.0 / table["gain"] - 1.0))
     for row in table.itertuples():
         lambdas, sigma = profile(row.profile, row.dimension, 2), gaussian_sigma(row.epsilon, 1e-6)
         if row.profile == "one-hot" and row.scheme == "spr":

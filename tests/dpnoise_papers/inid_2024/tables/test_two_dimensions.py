@@ -27,6 +27,10 @@ def wide():
     found = table(LAMBDA.tolist(), [0.01, 0.5, 2.0, 5.0])
     assert np.allclose(found["mae_epsilon"], found["mae"] * found["epsilon"])
     assert set(found.loc[found["knows"] == "total", "mechanism"]) == {"staircase", "laplace-iid"}
+    iid = found["epsilon"].map(
+        found[found["mechanism"] == "laplace-iid"].set_index("epsilon")["mae"]
+    )
+    assert np.allclose(found["from_iid"], np.abs(found["mae"] / iid - 1.0))
     return found.pivot_table(index="epsilon", columns="mechanism", values="mae")
 
 
