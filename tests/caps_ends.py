@@ -27,7 +27,7 @@ ENDS = {
         "raises if it does not converge"
     ),
     "dpnoise.certificates.checker mills while": "each term is below half the one before",
-    "dpnoise.auditing.lattice _step while": "the step halves at least, down to the finest",
+    "dpnoise.auditing.events _step while": "the step halves at least, down to the finest",
     "dpnoise.releases.entropy Entropy.integers while": (
         "a rejection sampler: ends with probability 1"
     ),
