@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click

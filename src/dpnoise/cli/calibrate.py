@@ -12,7 +12,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click

@@ -11,7 +11,7 @@ import sys
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click

@@ -11,7 +11,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise._version import __version__
 
 with imports_of("cli"):

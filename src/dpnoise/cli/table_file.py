@@ -13,7 +13,7 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._shown import labelled_cells
+from dpnoise._results import labelled_cells
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise.rational import as_double_above

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._shown import labelled_like
+from dpnoise._results import labelled_like
 from dpnoise.releases.aggregates import count, histogram, quantile, total
 from dpnoise.releases.answers import Request
 from dpnoise.releases.entropy import Entropy
