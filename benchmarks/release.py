@@ -11,7 +11,7 @@ import numpy as np
 
 from dpnoise import AtMost, DiscreteGaussian, DiscreteLaplace, best, release
 from dpnoise.noise import FAMILIES, Histogram, Laplace
-from dpnoise.releases.table import table_of
+from dpnoise.releases.continuous import table_of
 
 MANY, FEW = 200_000, 200
 PARAMETERS = {

@@ -49,7 +49,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.calibration.coordinate_noise.CoordinateNoise",
     "dpnoise.calibration.histogram.calibrate.HistogramCalibration",
     "dpnoise.calibration.variance_bound.VarianceBound",
-    "dpnoise.certificates.verify.Verification",
+    "dpnoise.certificates.certify.Verification",
     "dpnoise.denoise.largest_penalty.largest_penalty",
     "dpnoise.joint.base.JointNoise",
     "dpnoise.joint.calibrate.JointCalibration",

@@ -253,7 +253,7 @@ def steps_of_the_optimum():
 
 def refinements_of_a_draw():
     """A number of bits that never decides is refused, not guessed."""
-    from dpnoise.releases.refining import Uniform
+    from dpnoise.releases.continuous import Uniform
 
     with pytest.raises(RuntimeError, match="not known well enough"):
         Uniform(0, _zeros()).exceeds(Gaussian(1.0), Fraction(10**6))

@@ -27,15 +27,15 @@ ENDS = {
         "raises if it does not converge"
     ),
     "dpnoise.certificates.checker mills while": "each term is below half the one before",
-    "dpnoise.auditing.lattice _step while": "the step halves at least, down to the finest",
+    "dpnoise.auditing.events _step while": "the step halves at least, down to the finest",
     "dpnoise.releases.entropy Entropy.integers while": (
         "a rejection sampler: ends with probability 1"
     ),
-    "dpnoise.releases.layers _Stairs._exactly while": (
+    "dpnoise.releases.vectors _Stairs._exactly while": (
         "terms fall like a geometric series, whose rest is bounded; an interval halves"
     ),
-    "dpnoise.releases.quantiles _drawn while": "halves an interval of integers",
-    "dpnoise.releases.refining steps while": (
+    "dpnoise.releases.aggregates _drawn while": "halves an interval of integers",
+    "dpnoise.releases.continuous steps while": (
         "a point that doubles, or falls to 0, which is always reached; an interval halves"
     ),
     "dpnoise.releases.sums integer_draws while": "each pass draws most of what is missing",
@@ -260,6 +260,6 @@ SEVERAL = {
     "dpnoise.privacy.lattice.listed ListedLoss._hull while": 2,
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
-    "dpnoise.releases.layers _Stairs._exactly while": 2,
-    "dpnoise.releases.refining steps while": 3,
+    "dpnoise.releases.vectors _Stairs._exactly while": 2,
+    "dpnoise.releases.continuous steps while": 3,
 }

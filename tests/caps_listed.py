@@ -184,7 +184,7 @@ CAPS = {
         (1,),
         checks.attempts_of_the_inversion,
     ),
-    "dpnoise.releases.refining Uniform.exceeds range(_REFINEMENTS)": (
+    "dpnoise.releases.continuous Uniform.exceeds range(_REFINEMENTS)": (
         (0, 1),
         checks.refinements_of_a_draw,
     ),
@@ -193,7 +193,7 @@ CAPS = {
         checks.refinements_of_a_vector,
     ),
     "dpnoise.releases.vectors _exactly range(_REFINEMENTS)": ((0,), checks.refinements_of_a_vector),
-    "dpnoise.releases.quantiles _drawn range(_REFINEMENTS)": (
+    "dpnoise.releases.aggregates _drawn range(_REFINEMENTS)": (
         (0,),
         checks.refinements_of_a_quantile,
     ),

@@ -8,7 +8,7 @@ import json
 from fractions import Fraction
 from itertools import combinations, product
 
-from dpnoise.certificates.document import digest_of
+from dpnoise.certificates.codec import digest_of
 
 SMALL, LARGE = Fraction(5e-324), Fraction(1.7976931348623157e308)
 NUMBERS = ["0", *(str(Fraction(x)) for x in (SMALL, 1e-100, 1e-9, 1e9, 1e100, LARGE)), "infinity"]

@@ -81,7 +81,7 @@ def test_the_pages_state_the_minutes_that_make_announces():
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_command_is_one_that_a_test_runs_or_a_file_shown(page):
-    """tests/dpnoise/cli/test_page.py runs those of dpnoise."""
+    """tests/dpnoise/cli/test_program.py runs those of dpnoise."""
     for command, _ in commands(page):
         assert shlex.split(command)[0] in {"dpnoise", "cat", "pip", "python"}, command
 

@@ -22,14 +22,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise._lazy import lazy_names
+from dpnoise._imports import lazy_names
 from dpnoise._version import __version__ as __version__
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.allocation.allocate import allocate as allocate
-    from dpnoise.auditing.families import audit_families as audit_families
-    from dpnoise.auditing.mechanism import audit_mechanism as audit_mechanism
+    from dpnoise.auditing.noise import audit_families as audit_families
     from dpnoise.auditing.noise import audit_noise as audit_noise
+    from dpnoise.auditing.sampler import audit_mechanism as audit_mechanism
     from dpnoise.auditing.sampler import audit_sampler as audit_sampler
     from dpnoise.calibration.calibrate import calibrate as calibrate
     from dpnoise.calibration.coordinate_noise import coordinate_noise as coordinate_noise
@@ -38,8 +38,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.calibration.variance_bound import variance_bound as variance_bound
     from dpnoise.certificates.certificate import Certificate as Certificate
     from dpnoise.certificates.certificate import CertificateError as CertificateError
-    from dpnoise.certificates.certify import certify
-    from dpnoise.certificates.verify import verify
+    from dpnoise.certificates.certify import certify, verify
     from dpnoise.joint.calibrate import calibrate_joint as calibrate_joint
     from dpnoise.mechanisms.compare import best, compare
     from dpnoise.noise.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
@@ -109,8 +108,8 @@ _MODULES = {
     "add_remove": "dpnoise.sensitivity.neighbours",
     "allocate": "dpnoise.allocation.allocate",
     "as_sensitivity": "dpnoise.sensitivity.convert",
-    "audit_families": "dpnoise.auditing.families",
-    "audit_mechanism": "dpnoise.auditing.mechanism",
+    "audit_families": "dpnoise.auditing.noise",
+    "audit_mechanism": "dpnoise.auditing.sampler",
     "audit_noise": "dpnoise.auditing.noise",
     "audit_sampler": "dpnoise.auditing.sampler",
     "best": "dpnoise.mechanisms.compare",
@@ -134,7 +133,7 @@ _MODULES = {
     "sampled_epsilon": "dpnoise.privacy.sampled.mechanism",
     "variance_bound": "dpnoise.calibration.variance_bound",
     "vector_profile": "dpnoise.privacy.vector",
-    "verify": "dpnoise.certificates.verify",
+    "verify": "dpnoise.certificates.certify",
     "zcdp": "dpnoise.privacy.zcdp",
 }
 

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise_papers import commands
 
 if TYPE_CHECKING:

@@ -11,19 +11,14 @@ import dpnoise
 LIBRARY = Path(dpnoise.__file__).parent
 THIRD = ("numba", "sklearn", "clarabel", "click", "rich", "opacus")
 NEEDS = {
-    "cli.allocate": "cli",
-    "cli.audit": "cli",
     "cli.best": "cli",
     "cli.calibrate": "cli",
-    "cli.noise_words": "cli",
+    "cli.checks": "cli",
     "cli.options": "cli",
-    "cli.outputs_file": "cli",
     "cli.output": "cli",
-    "cli.profile": "cli",
     "cli.program": "cli",
     "cli.release": "cli",
     "cli.table_file": "cli",
-    "cli.verify": "cli",
     "learn.cd": "learn",
     "learn.decomposition": "learn",
     "learn.estimators": "learn",

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise._lazy import lazy_names
+from dpnoise._imports import lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.auditing.audit import Audit
-    from dpnoise.auditing.families import audit_families
-    from dpnoise.auditing.mechanism import audit_mechanism
-    from dpnoise.auditing.noise import audit_noise
-    from dpnoise.auditing.sampler import audit_sampler
+    from dpnoise.auditing.noise import audit_families, audit_noise
+    from dpnoise.auditing.sampler import audit_mechanism, audit_sampler
 
 _MODULES = {
     "Audit": "dpnoise.auditing.audit",
-    "audit_families": "dpnoise.auditing.families",
-    "audit_mechanism": "dpnoise.auditing.mechanism",
+    "audit_families": "dpnoise.auditing.noise",
+    "audit_mechanism": "dpnoise.auditing.sampler",
     "audit_noise": "dpnoise.auditing.noise",
     "audit_sampler": "dpnoise.auditing.sampler",
 }

@@ -1,4 +1,4 @@
-"""Audit of the noise of this package, or of a sampler that claims to draw it.
+"""Audit of the noise of this package, one or every family, or of a sampler that claims to draw it.
 
 Samples are held against the whole privacy profile of the noise, which common events can refute:
 noise that is 10 % too small shows in a million draws, although what it adds to a delta of 1e-6 at
@@ -13,20 +13,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.auditing.audit import Plan, choosing_size, chosen, judged
-from dpnoise.auditing.claim import noise_claim, smallest_delta
+from dpnoise.auditing.audit import Plan, choosing_size, chosen, judged, noise_claim, smallest_delta
+from dpnoise.auditing.events import likelihood
 from dpnoise.auditing.sampler import SIZE, as_rows, read_generator, read_size
-from dpnoise.auditing.statistics import likelihood
+from dpnoise.calibration.calibrate import calibrate
 from dpnoise.joint.base import JointNoise
+from dpnoise.joint.calibrate import JOINT_FAMILIES, calibrate_joint
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.k_norm import KNorm
+from dpnoise.noise.staircase_2d import Staircase2D, staircase_2d_gamma
+from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.auditing.audit import Audit
     from dpnoise.auditing.sampler import Sampler, Seed
+
 
 FALSE_ALARM = 1e-3
 
@@ -170,3 +175,84 @@ def _shift(noise: Any, sensitivity: Any) -> Array:  # noqa: ANN401
     if isinstance(noise, list | tuple):
         return np.broadcast_to(np.asarray(sensitivity, dtype=float), (len(noise),)).copy()
     return np.atleast_1d(np.asarray(sensitivity, dtype=float))
+
+
+def audit_families(
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    false_alarm: float = 0.01,
+    size: int = SIZE,
+    seed: Seed = 0,
+) -> dict[str, Audit]:
+    """Audit of the samplers of all noise families, each calibrated for one budget.
+
+    Parameters
+    ----------
+    epsilon : float
+        From 1e-9 to 100.
+    delta : float
+        From 1e-250 to below 1.
+    false_alarm : float
+        In (0, 1): how likely any of the audits contradicts its claim although all are true, at
+        most. Each gets an equal part of it.
+    size : int
+        How many draws of each family.
+    seed : int or numpy.random.Generator
+        Of the draws.
+
+    Returns
+    -------
+    dict of str to Audit
+        By the name of the family: noise of one number at sensitivity 1, noise on the integers at
+        sensitivity 1, joint noise of two coordinates in a unit ball.
+
+    Raises
+    ------
+    ValueError
+        Naming everything that is wrong with the arguments.
+
+    Examples
+    --------
+    >>> from dpnoise import audit_families
+    >>> found = audit_families(size=20_000)
+    >>> len(found), any(one.contradicted for one in found.values())
+    (17, False)
+    """
+    problems = Problems("audit of all families")
+    problems.number("epsilon", epsilon, low=1e-9, high=100.0)
+    problems.number("delta", delta, low=1e-250, high=1.0, open_high=True)
+    rng = read_generator(problems, seed)
+    problems.raise_if_any()
+    noise = _calibrated(epsilon, delta)
+    return {
+        name: audit_noise(
+            one,
+            sensitivity,
+            epsilon=epsilon,
+            delta=delta,
+            false_alarm=false_alarm,
+            audits=len(noise),
+            size=size,
+            seed=rng,
+        )
+        for name, (one, sensitivity) in noise.items()
+    }
+
+
+def _calibrated(epsilon: float, delta: float) -> dict[str, tuple[Any, Any]]:
+    """Noise of every family for one budget, with its sensitivity."""
+    found: dict[str, tuple[Any, Any]] = {
+        name: (calibrate(name, epsilon=epsilon, delta=delta).noise, 1.0)
+        for name in (*FAMILIES, *INTEGER_FAMILIES)
+    }
+    ball = L2(1.0, of=2)
+    for name in JOINT_FAMILIES:
+        found[f"{name} (joint)"] = (
+            calibrate_joint(name, ball, epsilon=epsilon, delta=delta).noise,
+            ball,
+        )
+    found["k-norm"] = KNorm(1, 2, 1.0 / epsilon), 1.0
+    gamma = float(staircase_2d_gamma(epsilon))
+    found["staircase-2d"] = Staircase2D(epsilon, 1.0, gamma), 1.0
+    return found

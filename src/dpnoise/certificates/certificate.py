@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.certificates.account import dimension_of
-from dpnoise.certificates.codec import is_known, noise_of, plain, set_of
-from dpnoise.certificates.document import (
+from dpnoise.certificates.codec import (
     DIGEST,
     MOST_BYTES,
     digest_of,
     document_of,
+    fraction_of,
+    is_known,
+    noise_of,
+    plain,
+    set_of,
+    text_of,
     text_of_document,
 )
-from dpnoise.certificates.exact_text import fraction_of, text_of
 from dpnoise.noise.rational import as_double_above
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.relation import IN_SET, require_relation

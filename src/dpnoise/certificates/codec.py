@@ -1,20 +1,29 @@
-"""Noise and sensitivity sets as plain data and back, for every family and set of the package.
+"""JSON of certificates: noise and sensitivity sets as plain data and back, numbers as exact text.
 
 An object is its kind, the class in kebab case, and its parameters by name: doubles as fractions,
 counts as integers. The relation of a set is stated once, by the certificate. `IndependentNoise` and
 `BlockNoise` have arrays, and are written by hand. Whatever is read is written again and compared,
 so that each object has one form only.
+
+Numbers are 'p/q' in lowest terms, 'p' for integers; a double is a rational number, so nothing is
+rounded. The JSON has no ambiguity: no key twice, no numbers but integers, and a digest of the
+content. The digest, SHA-256 of the content in one canonical form, shows damage. It is no signature:
+whoever changes a file can compute it again. What protects a claim is that it is derived again.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
+import re
 from dataclasses import fields
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpnoise._validation import is_integer
-from dpnoise.certificates.exact_text import double_of, text_of
 from dpnoise.joint.base import JointNoise
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
@@ -60,6 +69,11 @@ OTHER_FAMILIES: dict[str, type] = {
     "staircase-2d": Staircase2D,
 }
 _INDEPENDENT, _BLOCKS = "independent", "blocks"
+INFINITY = "infinity"
+_LONGEST = 2000  # characters; the doubles need 770
+_PATTERN = re.compile(r"-?\d+(/\d+)?", re.ASCII)
+MOST_BYTES = 2**26
+DIGEST = "digest"
 
 
 def _families() -> dict[str, type]:
@@ -200,3 +214,83 @@ def _blocks(data: dict[str, Any]) -> BlockNoise:
         message = "expected blocks of different coordinates below their dimension, got others"
         raise ValueError(message)
     return BlockNoise(tuple(blocks), dimension)
+
+
+def text_of(value: float | Fraction) -> str:
+    """The text of a number; only infinity is no fraction."""
+    return INFINITY if value == math.inf else str(Fraction(value))
+
+
+def fraction_of(text: object) -> Fraction:
+    """The rational number that a text states; ValueError for any other text."""
+    message = f"expected a fraction in lowest terms such as '3/4', got {str(text)[:80]!r}"
+    good = isinstance(text, str) and len(text) <= _LONGEST and _PATTERN.fullmatch(text)
+    if not good or re.search(r"/0+$", str(text)) or str(Fraction(str(text))) != text:
+        raise ValueError(message)
+    return Fraction(str(text))
+
+
+def double_of(text: object) -> float:
+    """The double that a text states exactly; ValueError for any other text."""
+    if text == INFINITY:
+        return math.inf
+    value = fraction_of(text)
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if found != value:
+        message = f"expected a fraction that is a double, got {str(text)[:80]!r}"
+        raise ValueError(message)
+    return found
+
+
+def digest_of(content: dict[str, Any]) -> str:
+    """The digest of everything but the digest."""
+    rest = {key: value for key, value in content.items() if key != DIGEST}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def text_of_document(content: dict[str, Any]) -> str:
+    """The text of a file, with the digest."""
+    return json.dumps({**content, DIGEST: digest_of(content)}, indent=1)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        message = f"keys: expected each once, got {', '.join(twice)} twice"
+        raise ValueError(message)
+    return found
+
+
+def _no_number(text: str) -> Any:  # noqa: ANN401
+    message = f"numbers: expected integers or fractions as text, got {text[:80]}"
+    raise ValueError(message)
+
+
+def document_of(data: str | bytes) -> dict[str, Any]:
+    """The object that a text states; ValueError for anything else."""
+    if len(data) > MOST_BYTES:
+        message = f"size: expected at most {MOST_BYTES} bytes, got {len(data)}"
+        raise ValueError(message)
+    try:
+        found = json.loads(
+            data.decode("utf-8") if isinstance(data, bytes) else data,
+            object_pairs_hook=_unique,
+            parse_float=_no_number,
+            parse_constant=_no_number,
+        )
+    except RecursionError as error:
+        message = "content: expected a few levels of nesting, got too many"
+        raise ValueError(message) from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        message = f"content: expected complete JSON, got an error: {error}"
+        raise ValueError(message) from error
+    if not isinstance(found, dict):
+        message = f"content: expected an object, got {type(found).__name__}"
+        raise ValueError(message)  # noqa: TRY004  (of a file, not of an argument)
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 
 def main() -> None:

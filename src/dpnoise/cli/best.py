@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.names import ERRORS, METHOD_FAMILIES, require_name
 from dpnoise.cli.options import (
+    ERRORS,
+    METHOD_FAMILIES,
     Name,
     budget_options,
     certificate_option,
@@ -20,9 +21,10 @@ from dpnoise.cli.options import (
     plot_option,
     read_budget,
     read_sensitivity,
+    require_name,
     sensitivity_options,
 )
-from dpnoise.cli.output import Answer, lower, show, upper
+from dpnoise.cli.output import Answer, lower, save, show, upper
 
 if TYPE_CHECKING:
     from dpnoise.mechanisms.table import Mechanism
@@ -156,7 +158,6 @@ def compare(as_json: bool, exhaustive: bool, plot: str | None, **given: Any) -> 
     Example: dpnoise compare --l2 1 --of 10 --epsilon 1 --delta 1e-6 --relation add-remove --quick
     """
     ball, arguments = _read("compare", given)
-    from dpnoise.cli.plot import save
     from dpnoise.mechanisms.compare import compare as find
 
     table = find(ball, exhaustive=exhaustive, **arguments)

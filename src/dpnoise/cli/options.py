@@ -1,31 +1,86 @@
-"""Options that several commands share, and the budget and sensitivity that they state.
+"""Names, options and arguments that several commands share, and what they state.
 
-Values that are no numbers pass through as text, so that one message names every problem.
+Names are for completion and for 'did you mean', without the library; tests hold them against the
+library's. Values that are no numbers pass through as text, so that one message names every problem.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
+import re
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.names import RELATIONS, require_name
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from dpnoise._validation import Problems
+    from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.sensitivity.base import Sensitivity
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+FAMILIES = (
+    "gaussian",
+    "laplace",
+    "flipped-huber",
+    "offset-symmetric-gaussian",
+    "staircase",
+    "truncated-laplace",
+    "subbotin",
+    "huber",
+    "discrete-gaussian",
+    "discrete-laplace",
+    "discrete-staircase",
+)
+METHOD_FAMILIES = (  # of `best` and `compare`, which have joint noise, too
+    "k-norm",
+    "norm-staircase",
+    "blocks",
+    "gaussian",
+    "correlated-gaussian",
+    "laplace",
+    "staircase",
+    "truncated-k-norm",
+    "generalised-gamma",
+    "flipped-huber",
+    "offset-symmetric-gaussian",
+    "truncated-laplace",
+    "subbotin",
+    "huber",
+    "histogram",
+)
+ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
+ALLOCATED = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
+SCHEMES = ("optimal", "spr", "iid")
+METHODS = ("exact", "grid", "sufficient")
+RELATIONS = ("add-remove", "replace-one")
 _SETS = ("sensitivity", "counts", "at_most", "l1", "l2", "linf")
 _MOST = 2000  # coordinates, as every set can have
 _LARGE_DELTA, _SMALL_EPSILON = 0.1, 1e-3  # the two together are nearly always a mistake
+
+
+def suggestion(value: str, known: Iterable[str]) -> str:
+    """The known name next to a value, as the end of a message; empty if none is near."""
+    kebab = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", value).lower()
+    kebab = re.sub(r"[\s_-]+", "-", kebab).strip("-")
+    near = difflib.get_close_matches(kebab, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def require_name(problems: Problems, name: str, value: str, known: tuple[str, ...]) -> bool:
+    """Record of a problem unless a value is a known name."""
+    if value not in known:
+        hint = suggestion(value, known)
+        problems.add(f"{name}: expected one of {', '.join(known)}, got {value!r}{hint}")
+    return value in known
 
 
 class Number(click.ParamType):
@@ -97,29 +152,43 @@ sensitivity_options = _all(
     click.option("--l2", type=Number(), metavar="R", help="Largest l2 norm of the change."),
     click.option("--linf", type=Number(), metavar="R", help="Largest change of any coordinate."),
 )
+
+
 relation_option = click.option(
     "--relation",
     type=Name(RELATIONS),
     help="Neighbouring data sets that the sensitivity, and so the guarantee, is for: one person "
     "more or less, or one person replaced by another. There is no default.",
 )
+
+
 budget_options = _all(
     click.option("--epsilon", type=Number(), metavar="E", help="From 0 to 1e4."),
     click.option("--delta", type=Number(), default=0.0, metavar="D", help="Below 1; 0 by default."),
     relation_option,
 )
+
+
 header_option = click.option(
     "--header/--no-header",
     default=None,
     help="Whether the first row names the columns, where that is not clear.",
 )
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON with exact numbers.")
+
+
 integer_option = click.option(
     "--integer", is_flag=True, help="Answers are integers, as counts are, and so is what comes out."
 )
+
+
 certificate_option = click.option(
     "--certificate", metavar="FILE", help="Write a certificate, which dpnoise verify confirms."
 )
+
+
 plot_option = click.option("--plot", metavar="FILE", help="Draw a figure: .png, .svg or .pdf.")
 
 
@@ -227,3 +296,39 @@ def _set(kind: str, numbers: list[float], value: Any, given: dict[str, Any]) -> 
         return AtMost(value, of, each)
     balls: dict[str, Callable[..., Sensitivity]] = {"l1": L1, "l2": L2, "linf": LInf}
     return balls[kind](value, of)
+
+
+def read_noise(
+    problems: Problems, family: str, parameters: tuple[str, ...]
+) -> Noise | IntegerNoise | None:
+    """The noise with parameters stated as name=value; None if it cannot be had."""
+    from dpnoise.noise import FAMILIES as CONTINUOUS  # noqa: PLC0415
+    from dpnoise.noise import INTEGER_FAMILIES  # noqa: PLC0415
+
+    if not require_name(problems, "family", family, FAMILIES):
+        return None
+    kind: Any = {**CONTINUOUS, **INTEGER_FAMILIES}[family]
+    known = {field.name: field.default is MISSING for field in fields(kind) if field.init}
+    values: dict[str, Any] = {}
+    before = len(problems.found)
+    for text in parameters:
+        name, sign, value = text.partition("=")
+        if name not in known or not sign or name in values:
+            expected = " ".join(f"{one}=NUMBER" for one in known)
+            hint = suggestion(name, known) if sign and name not in known else ""
+            problems.add(f"parameters of {family}: expected {expected}, got {text!r}{hint}")
+            continue
+        whole = family in INTEGER_FAMILIES and value.lstrip("-").isdigit()
+        values[name] = int(value) if whole else Number().convert(value, None, None)
+    missing = [name for name, required in known.items() if required and name not in values]
+    if missing and len(problems.found) == before:
+        expected = " ".join(f"{one}=NUMBER" for one in missing)
+        problems.add(f"parameters of {family}: expected {expected}, got nothing")
+    if len(problems.found) > before:
+        return None
+    try:
+        noise: Noise | IntegerNoise = kind(**values)
+    except ValueError as error:
+        problems.add(str(error))
+        return None
+    return noise

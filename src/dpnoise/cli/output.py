@@ -1,4 +1,4 @@
-"""Answers of the commands: a table for people, an object for programs.
+"""Answers of the commands: a table for people, an object for programs, a figure by Matplotlib.
 
 Bounds that people read are rounded to the safe side, so that what is copied from a table holds.
 """
@@ -12,13 +12,13 @@ from dataclasses import dataclass, fields, is_dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True)
@@ -107,3 +107,12 @@ def _show_in_terminal(answer: Answer) -> None:
     console.print(table)
     for note in answer.notes:
         console.print(Text(note))
+
+
+def save(path: str, draw: Callable[[Any], None]) -> None:
+    """A figure with one pair of axes, drawn and written; ValueError for a kind of file unknown."""
+    with imports_of("plot"):
+        from matplotlib.figure import Figure  # noqa: PLC0415
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    draw(figure.add_subplot())
+    figure.savefig(path)

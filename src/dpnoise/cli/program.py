@@ -11,19 +11,16 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise._version import __version__
 
 with imports_of("cli"):
     import click
 
-from dpnoise.cli.allocate import allocate
-from dpnoise.cli.audit import audit
 from dpnoise.cli.best import best, compare
-from dpnoise.cli.calibrate import calibrate
-from dpnoise.cli.profile import profile
+from dpnoise.cli.calibrate import allocate, calibrate, profile
+from dpnoise.cli.checks import audit, checker, verify
 from dpnoise.cli.release import release
-from dpnoise.cli.verify import checker, verify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""A CSV file of numbers: one column, or names beside them; every bad row is named.
+"""CSV files of numbers: one column, or names beside them; or outputs, one a row.
 
-Of private values no message shows a row: only its line. Their first row, if it has no number, is a
-header if its last cell is a usual name of such a column; else it may be a value that is no number,
-and the caller has to say which.
+Every bad row is named. Of private values no message shows a row: only its line. Their first row, if
+it has no number, is a header if its last cell is a usual name of such a column; else it may be a
+value that is no number, and the caller has to say which.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("cli"):
     import click
@@ -27,6 +27,7 @@ _COLUMNS = 2
 _USUAL = {"amount", "average", "count", "mean", "number", "scale", "sum", "total", "value"}
 _USUAL |= {"case", "customer", "patient", "person", "record", "user", "visit", "visitor"}
 _USUAL |= {*(f"{name}s" for name in _USUAL), "frequency", "people", "sensitivity", "sensitivities"}
+_SHOWN = 3  # of the bad rows
 
 
 class Kind(NamedTuple):
@@ -188,3 +189,34 @@ def number(text: str) -> float | None:
         return float(text) if "_" not in text else None
     except ValueError:
         return None
+
+
+def read_outputs(problems: Problems, path: str) -> list[list[float]]:
+    """The outputs of a file below its header, if it has one; what is wrong is recorded.
+
+    NaN stands for an output that is not published.
+    """
+    lines = read_lines(problems, path)
+    path = shown(path)
+    if lines is None:
+        return []
+    if lines and all(cell and number(cell) is None for cell in lines[0][1]):
+        lines.pop(0)
+    if not lines:
+        problems.add(f"{path}: expected outputs, one a row, got no rows")
+        return []
+    width = len(lines[0][1])
+    rows, bad = [], []
+    for place, cells in lines:
+        found = [value for value in map(number, cells) if value is not None]
+        if len(found) == len(cells) == width:
+            rows.append(found)
+        else:
+            bad.append(f"line {place}: {','.join(cells)!r}")
+    if bad:
+        more = f" and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
+        problems.add(
+            f"{path}: expected {width} number(s) with decimal points in every row, "
+            f"got {', '.join(bad[:_SHOWN])}{more}"
+        )
+    return rows

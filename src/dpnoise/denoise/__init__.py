@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise._lazy import lazy_names
+from dpnoise._imports import lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.denoise.graph import Graph

@@ -27,7 +27,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise.denoise.dual_gap import relative_gap
 
 with imports_of("denoise"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
 from dpnoise.learn.charging import check_budget_setting, refuse_unfitted
 from dpnoise.learn.missing_values import convert_with_nan

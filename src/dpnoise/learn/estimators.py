@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy.special import log_expit, logsumexp
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
 from dpnoise.learn.bounded_problem import public_number
 from dpnoise.learn.labels import label_codes, public_labels

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise.learn.problem import ROWS
 
 with imports_of("learn"):

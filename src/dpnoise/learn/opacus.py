@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.privacy.odometer.budget import Budget

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("learn"):
     from sklearn.exceptions import ConvergenceWarning

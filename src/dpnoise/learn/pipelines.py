@@ -13,7 +13,7 @@ import traceback
 import warnings
 from typing import TYPE_CHECKING
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise.learn.privacy_warnings import PrivacyLeakWarning
 
 with imports_of("learn"):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
 from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.charging import charge, check_budget_setting, refuse_unfitted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._equality import EqualByValue
+from dpnoise._results import EqualByValue
 from dpnoise._validation import Problems
 from dpnoise.calibration.budget import check_budget
 from dpnoise.mechanisms.floor import mean_floor

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._equality import EqualByValue
-from dpnoise._shown import axes_or_new, data_frame, html_table
+from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
 from dpnoise.mechanisms.marginals import marginals, mean_largest, mean_norm
 from dpnoise.privacy.odometer.releases import spending_of
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from dpnoise._equality import EqualByValue
+from dpnoise._results import EqualByValue
 from dpnoise.noise._arrays import draws, points
 from dpnoise.privacy.odometer.in_set import independent_ledger
 from dpnoise.privacy.odometer.ledger import Ledger

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
 from dpnoise.privacy.coordinates import read_shares
 from dpnoise.privacy.profile import log_privacy_profile

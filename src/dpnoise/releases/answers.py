@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpnoise._equality import EqualByValue
-from dpnoise._shown import axes_or_new, data_frame, html_table
+from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
 from dpnoise._validation import Problems
 from dpnoise.calibration.budget import check_budget
 from dpnoise.privacy.odometer.budget import Budget

@@ -1,29 +1,70 @@
-"""Values plus continuous noise, rounded to a grid: independent noise of one family.
+"""Values plus continuous noise of one family, rounded to a grid by exact draws.
 
 What is returned is the multiple of the grid next to value + scale T, with an exact draw T of the
 noise and the value as the rational number that its double is. With a random sign s, and
 s value / step + 1/2 = m + offset, the multiple is s (m + N), N = floor(|T| / (step / scale) +
 offset); ties have probability 0.
+
+|T| is the quantile function of a uniform number U at P(|T| > t): |T| > t if and only if U is below
+that probability. U is known to lie between two neighbouring multiples of 2^-bits, the probability
+to lie in a ball. If they overlap, U gets more bits and the ball more precision.
+
+Most draws are decided at once, in double precision, by a table of P(|T| > t). The density must not
+rise with |t|, so that P(|T| > t) is convex: between two entries it lies below the chord and above
+both neighbouring chords, prolonged. So a uniform number encloses |T| in an interval; where all of
+it rounds to the same integer the draw is decided, and where not, or in the far tail, balls decide
+with the same uniform number. Margins of 2^-44 cover the rounding of a dozen operations, each of at
+most 2^-52, and 2^-60 the bits of the uniform number after the 64th.
+
+Balls are proved to contain P(|T| > t). Parameters are doubles and points are rational, both taken
+as exact; functions are those of Arb (Johansson, "Arb: efficient arbitrary-precision midpoint-radius
+interval arithmetic", IEEE Transactions on Computers 2017), in the precision of the context of
+python-flint. They are a second derivation of each distribution, from its density: tests compare it
+with the methods of the families.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from flint import arb, ctx, fmpq
 
-from dpnoise.releases.refining import Uniform, steps
-from dpnoise.releases.table import table_of
+from dpnoise.noise.flipped_huber import FlippedHuber
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.histogram import Histogram
+from dpnoise.noise.huber import Huber
+from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
+from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.subbotin import Subbotin
+from dpnoise.noise.truncated_laplace import TruncatedLaplace
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dpnoise._types import Array, BoolArray, WordArray
     from dpnoise.noise.base import Noise
     from dpnoise.releases.entropy import Entropy
 
 _FEW = 256  # draws for which no table is made
 _MOST = 2**62  # beyond, integers are cut off, which is post-processing
+_CELLS = 2**8  # to a mean |T|
+_MOST_CELLS = 2**13
+_TAIL = 2.0**-20  # less is left to the exact comparison
+_MARGIN = 2.0**-44
+_BITS_LEFT = 2.0**-60  # over what the bits after the 64th can add
+_BITS = 128
+_WORD, _GUARD = 64, 64
+_REFINEMENTS = 12  # each doubles the bits: comparisons end long before, but for 2^-200000
+_DOUBLES = 1200  # bits after the point that hold every double from 1e-300 on
+_LARGE = 30  # from it the complementary error function is not multiplied by its inverse
 
 
 def rounded_sums(
@@ -66,3 +107,250 @@ def multiple(
     place = sign * value / step + Fraction(1, 2)
     whole = math.floor(place)
     return sign * (whole + steps(noise, uniform, step / scale, place - whole))
+
+
+class Table(NamedTuple):
+    """Cells of |T| of one width; entries by cell unless said otherwise.
+
+    Attributes
+    ----------
+    width : Fraction
+        Of a cell.
+    tails : numpy.ndarray, shape (cells + 1,)
+        P(|T| > t) where cells begin, and where the last one ends.
+    masses : numpy.ndarray
+        P(|T| in the cell).
+    left, right : numpy.ndarray
+        The mass over that of the cell before and after; 0 and infinity where they do not help.
+    margins : numpy.ndarray
+        For rounding, as a share of the cell; infinite where nothing is to be decided.
+    """
+
+    width: Fraction
+    tails: Array
+    masses: Array
+    left: Array
+    right: Array
+    margins: Array
+
+    def steps(
+        self, words: NDArray[np.uint64], ratio: Array, offset: Array
+    ) -> tuple[WordArray, BoolArray]:
+        """floor(|T| / step + offset) where it is decided, and where that is.
+
+        `ratio` is width / step, and `offset` is from 0 to 1.
+        """
+        u = (words.astype(float) + 0.5) * 2.0**-64
+        cell = np.searchsorted(-self.tails, -u, side="right") - 1
+        cell = np.clip(cell, 0, self.masses.size - 1)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            x = (self.tails[cell] - u) / self.masses[cell]
+            low = np.fmax(x * self.left[cell], 1.0 - (1.0 - x) * self.right[cell])
+            low = (cell + low - self.margins[cell]) * ratio * (1.0 - _MARGIN) + offset - _MARGIN
+            high = (cell + x + self.margins[cell]) * ratio * (1.0 + _MARGIN) + offset + _MARGIN
+            first, last = np.maximum(np.floor(low), 0.0), np.floor(high)
+            decided = (first == last) & (last < 2.0**62)
+        return np.where(decided, first, 0.0).astype(np.int64), decided
+
+
+@lru_cache(maxsize=64)
+def table_of(noise: Noise) -> Table:
+    """The table of one noise."""
+    exponent = math.frexp(noise.mean_abs() / _CELLS)[1] - 1
+    width = Fraction(2) ** exponent
+    end = float(noise.isf(0.25 * _TAIL))
+    cells = min(math.ceil(Fraction(end) / width) + 2, _MOST_CELLS)
+    tail = TAILS[type(noise)]
+    found = [1.0]
+    with ctx.workprec(_BITS):
+        for k in range(1, cells + 1):
+            value = tail(noise, k * width)
+            if not (value.is_zero() or value.rel_accuracy_bits() >= _BITS // 2):
+                break  # the exact comparison takes more digits
+            found.append(float(value.mid()))
+    tails = np.array(found)
+    masses = tails[:-1] - tails[1:]
+    before, after = np.append(np.inf, masses[:-1]), np.append(masses[1:], 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = masses / after
+        right = np.where(ratio < 2.0, ratio, np.inf)
+        left = masses / before
+        smallest = np.minimum(masses, np.minimum(before, after))
+        margins = (_MARGIN * tails[:-1] + _BITS_LEFT) / smallest
+    # The last cell, and those without mass, are not for doubles.
+    margins = np.where(np.isfinite(margins) & (tails[1:] > 0.0), margins, np.inf)
+    return Table(width, tails, masses, left, right, margins)
+
+
+class Uniform:
+    """A uniform number between `word` and `word + 1`, times 2^-bits."""
+
+    def __init__(self, word: int, entropy: Entropy) -> None:
+        self.word, self.bits = word, _WORD
+        self._entropy = entropy
+
+    def refine(self) -> None:
+        """Draw as many bits again."""
+        self.word = (self.word << self.bits) | self._entropy.bits(self.bits)
+        self.bits *= 2
+
+    def exceeds(self, noise: Noise, t: Fraction) -> bool:
+        """Whether |T| > t for the draw of a noise that this number stands for."""
+        if t <= 0:
+            return True
+        tail = TAILS[type(noise)]
+        for _ in range(_REFINEMENTS):
+            with ctx.workprec(self.bits + _GUARD):
+                scaled = tail(noise, t) * 2**self.bits
+                if scaled >= self.word + 1:
+                    return True
+                if scaled <= self.word:
+                    return False
+            self.refine()
+        raise RuntimeError(f"draw of {noise!r}: P(|T| > {float(t)}) is not known well enough")
+
+
+def steps(noise: Noise, uniform: Uniform, step: Fraction, offset: Fraction) -> int:
+    """The integer floor(|T| / step + offset), 0 <= offset < 1."""
+
+    def reaches(n: int) -> bool:
+        return uniform.exceeds(noise, (n - offset) * step)
+
+    low = high = _guess(noise, uniform, step, offset)
+    width = 1
+    if reaches(low):
+        high = low + 1
+        while reaches(high):
+            low, width = high, 2 * width
+            high += width
+    else:
+        low = max(0, high - width)
+        while not reaches(low):  # 0 is always reached
+            high, width = low, 2 * width
+            low = max(0, high - width)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if reaches(middle) else (low, middle)
+    return low
+
+
+def _guess(noise: Noise, uniform: Uniform, step: Fraction, offset: Fraction) -> int:
+    """Where to look first: by the quantile function in doubles."""
+    chance = (uniform.word + 0.5) / 2.0**uniform.bits
+    size = float(noise.isf(0.5 * chance))
+    return math.floor(Fraction(size) / step + offset) if math.isfinite(size) else 0
+
+
+def ball(value: Fraction | float) -> arb:
+    """A ball around a rational number."""
+    exact = Fraction(value)
+    return arb(fmpq(exact.numerator, exact.denominator))
+
+
+def _upper_erf(x: arb) -> arb:
+    """The integral of exp(-u^2 / 2) over u >= x."""
+    return (arb.pi() / 2).sqrt() * (x / arb(2).sqrt()).erfc()
+
+
+def _mills(x: Fraction) -> arb:
+    """The Mills ratio, the integral of exp(-u^2 / 2 - x u) over u >= 0, for x >= 0."""
+    if x < _LARGE:
+        return _upper_erf(ball(x)) * ball(x * x / 2).exp()
+    return ball(x * x / 2).hypgeom_u(arb(0.5), arb(0.5)) / arb(2).sqrt()
+
+
+def _laplace(noise: Laplace, t: Fraction) -> arb:
+    return (-ball(t / Fraction(noise.beta))).exp()
+
+
+def _gaussian(noise: Gaussian, t: Fraction) -> arb:
+    return (ball(t / Fraction(noise.sigma)) / arb(2).sqrt()).erfc()
+
+
+def _truncated_laplace(noise: TruncatedLaplace, t: Fraction) -> arb:
+    beta, bound = Fraction(noise.beta), Fraction(noise.bound)
+    if t >= bound:
+        return arb(0)
+    rest, all_ = (-ball((bound - t) / beta)).expm1(), (-ball(bound / beta)).expm1()
+    return (-ball(t / beta)).exp() * rest / all_
+
+
+def _flipped_huber(noise: FlippedHuber, t: Fraction) -> arb:
+    """The mass beyond t over all mass, both for t > 0 and without the factor 1 / Z."""
+    b, x = Fraction(noise.alpha) / Fraction(noise.gamma), t / Fraction(noise.gamma)
+    rim = (-ball(b * b / 2)).exp()
+    tails = rim * _upper_erf(ball(max(b, x)))
+    if b == 0:
+        return tails / _upper_erf(arb(0))
+    whole = -(-ball(b * b)).expm1() / ball(b) + rim * _upper_erf(ball(b))
+    if x >= b:
+        return tails / whole
+    centre = -(-ball(b * (b - x))).expm1() * (-ball(b * x)).exp() / ball(b)
+    return (centre + tails) / whole
+
+
+def _huber(noise: Huber, t: Fraction) -> arb:
+    a, z = Fraction(noise.alpha), t / Fraction(noise.scale)
+    tails = (-ball(a * max(z, a) - a * a / 2)).exp() / ball(a)
+    edge = _upper_erf(ball(a))
+    whole = _upper_erf(arb(0)) - edge + (-ball(a * a / 2)).exp() / ball(a)
+    return (tails if z >= a else _upper_erf(ball(z)) - edge + tails) / whole
+
+
+def _offset_symmetric_gaussian(noise: OffsetSymmetricGaussian, t: Fraction) -> arb:
+    rho, theta = Fraction(noise.rho), Fraction(noise.theta)
+    z, s = t / rho, theta / rho
+    return (-ball(z * (z / 2 + s))).exp() * _mills(z + s) / _mills(s)
+
+
+def _staircase(noise: Staircase, t: Fraction) -> arb:
+    steps = t / Fraction(noise.sensitivity)
+    k = math.floor(steps)
+    f, gamma, epsilon = steps - k, Fraction(noise.gamma), Fraction(noise.epsilon)
+    b, drop = (-ball(epsilon)).exp(), -(-ball(epsilon)).expm1()
+    q = ball(gamma) + b * ball(1 - gamma)
+    if f < gamma:
+        inside = ball(gamma - f) + b * ball(1 - gamma + f)
+    else:
+        inside = b * (q + drop * ball(1 - f))
+    return (-ball(epsilon * k)).exp() * inside / q
+
+
+def _subbotin(noise: Subbotin, t: Fraction) -> arb:
+    p = ball(noise.p)
+    power = ball(t / Fraction(noise.scale)) ** p / p
+    return power.gamma_upper(1 / p, regularized=1)
+
+
+@lru_cache(maxsize=16)
+def _cumulated(noise: Histogram) -> tuple[list[int], list[int], Fraction]:
+    """Masses, sums of those before them, and everything on one side, over 2^-1200: exact."""
+    masses = [int(Fraction(p) * 2**_DOUBLES) for p in noise.masses]
+    ratio = Fraction(noise.ratio)
+    rest = ratio / (1 - ratio) * sum(masses[-noise.cells :])
+    before = [0, *accumulate(masses)]
+    return masses, before, before[-1] + rest
+
+
+def _histogram(noise: Histogram, t: Fraction) -> arb:
+    masses, before, side = _cumulated(noise)
+    steps = t * noise.cells / Fraction(noise.sensitivity) + Fraction(1, 2)
+    cell = math.floor(steps)
+    times = max(0, (cell - len(masses)) // noise.cells + 1)
+    listed = cell - times * noise.cells
+    tail = (cell + 1 - steps) * masses[listed] + (side - before[listed + 1])
+    fall = ball(noise.ratio) ** times if times else arb(1)
+    return fall * ball(2 * tail / (2 * side - masses[0]))
+
+
+TAILS: dict[type, Callable[[Any, Fraction], arb]] = {
+    FlippedHuber: _flipped_huber,
+    Gaussian: _gaussian,
+    Histogram: _histogram,
+    Huber: _huber,
+    Laplace: _laplace,
+    OffsetSymmetricGaussian: _offset_symmetric_gaussian,
+    Staircase: _staircase,
+    Subbotin: _subbotin,
+    TruncatedLaplace: _truncated_laplace,
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.privacy.coordinates import read_shares

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._shown import labelled_like
+from dpnoise._results import labelled_like
+from dpnoise.releases.aggregates import count, histogram, quantile, total
 from dpnoise.releases.answers import Request
-from dpnoise.releases.counting import count, histogram
 from dpnoise.releases.entropy import Entropy
 from dpnoise.releases.sums import noisy
-from dpnoise.releases.totals import total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -304,8 +303,6 @@ class Release:
         BudgetExceededError
             If the budget does not allow it; nothing is drawn.
         """
-        from dpnoise.releases.quantiles import quantile  # noqa: PLC0415 - brings flint
-
         asked = Request(epsilon, 0.0, relation, budget, self._entropy)
         return quantile(values, q, bounds, asked)
 

@@ -1,23 +1,51 @@
-"""Values plus noise for any noise that has an exact sampler."""
+"""Values plus noise for any noise that has an exact sampler.
+
+The noise is split into independent parts, each of which has an exact sampler. The grid of released
+values is chosen from the noise alone: rounding value + noise to a grid that does not depend on the
+data is post-processing. Grids are powers of two, so that every multiple of one within range is a
+double.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.mechanisms.integer_noise import RoundedNoise
-from dpnoise.releases.grid import check_range, read_grid, read_integers, read_values
-from dpnoise.releases.parts import is_vector, read_parts
+from dpnoise.joint.correlated import CorrelatedGaussian
+from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.staircase import NormStaircase
+from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
+from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.noise.base import Noise
+from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.discrete_staircase import DiscreteStaircase
+from dpnoise.noise.k_norm import KNorm
+from dpnoise.noise.staircase_2d import Staircase2D
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike
 
-    from dpnoise._types import Array
+    from dpnoise._types import Array, IntArray
     from dpnoise.noise.integers import IntegerNoise
     from dpnoise.releases.entropy import Entropy
-    from dpnoise.releases.parts import Part
+
+_FINENESS = 2**10  # steps of the grid in the mean size of the noise
+_FINEST = 2.0**-40  # of the mean size
+_MOST_STEPS = 2.0**52  # of the grid in a value: half a step has a double
+_SMALLEST, _LARGEST = 1e-290, 1e290  # mean sizes
+_INTEGER = (DiscreteGaussian, DiscreteLaplace, DiscreteStaircase)
+_JOINT = (KNorm, Staircase2D, RadialNoise, NormStaircase, CorrelatedGaussian)
+_EXPECTED = (
+    "noise with an exact sampler (the families of dpnoise.noise, lists of them, or the noise that "
+    "best and calibrate_joint find)"
+)
 
 
 def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy) -> Any:  # noqa: ANN401
@@ -25,12 +53,12 @@ def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy
     problems = Problems("release")
     rounds = isinstance(noise, RoundedNoise)
     noise = noise.real if isinstance(noise, RoundedNoise) else noise
-    parts = read_parts(problems, noise)
+    parts = _read_parts(problems, noise)
     integer = bool(parts) and all(part.is_integer for part in parts)
-    read = read_integers if integer or rounds else read_values
+    read = _read_integers if integer or rounds else _read_values
     checked: Any = read(problems, values)
     shape, dimension = checked.shape, 1
-    if is_vector(noise):
+    if _is_vector(noise):
         dimension = len(noise) if isinstance(noise, list | tuple) else noise.dimension  # type: ignore[attr-defined]
         good = bool(shape) and shape[-1] == dimension
         problems.require(good, "shape of values", f"a last axis of length {dimension}", shape)
@@ -48,7 +76,7 @@ def noisy(values: ArrayLike, noise: object, grid: float | None, entropy: Entropy
     if not problems.found:
         some = mean_abs > 0.0
         noised = checked.reshape(-1, dimension)[:, some]
-        check_range(problems, noised, np.broadcast_to(step[some], noised.shape))
+        _check_range(problems, noised, np.broadcast_to(step[some], noised.shape))
     problems.raise_if_any()
     found = _with_reals(checked.reshape(-1, dimension).astype(float), parts, step, entropy)
     return (found.astype(np.int64) if rounds else found).reshape(shape)[()]
@@ -94,3 +122,169 @@ def _with_reals(values: Array, parts: list[Part], step: Array, entropy: Entropy)
         sums = rounded_sums(some.ravel(), part.noise, wide[0], wide[1], entropy)
         found[:, indices] = sums.reshape(some.shape)
     return found
+
+
+def power_below(x: float) -> float:
+    """The largest power of two that is at most a positive number."""
+    return math.ldexp(1.0, math.frexp(x)[1] - 1)
+
+
+def read_grid(problems: Problems, mean_abs: Array, grid: object) -> Array:
+    """The step of the grid of each coordinate, from the mean size of its noise or as given."""
+    some = mean_abs > 0.0
+    good = bool(np.all((mean_abs[some] >= _SMALLEST) & (mean_abs[some] <= _LARGEST)))
+    problems.require(good, "E|noise|", f"from {_SMALLEST:g} to {_LARGEST:g}", mean_abs.tolist())
+    if grid is not None and problems.number("grid", grid, low=0.0, open_low=True):
+        step = float(grid)  # type: ignore[arg-type]  # a number
+        low = float(np.max(mean_abs, initial=0.0)) * _FINEST
+        expected = f"a power of two of at least 2^-40 E|noise| = {low:g}, at most {_LARGEST:g}"
+        even = math.frexp(step)[0] == 0.5 and low <= step <= _LARGEST
+        problems.require(even, "grid", expected, grid)
+        return np.full(mean_abs.shape, step)
+    if problems.found:
+        return np.ones(mean_abs.shape)
+    found = [power_below(x) / _FINENESS if x > 0.0 else 1.0 for x in mean_abs.ravel().tolist()]
+    return np.array(found).reshape(mean_abs.shape)
+
+
+def _read_values(problems: Problems, values: ArrayLike) -> Array:
+    """Finite values as the doubles that they are; none is rounded."""
+    array = _array(problems, values)
+    kind = array.dtype.kind
+    if not problems.require(kind in "iuf", "values", "real numbers", array.dtype):
+        return np.zeros(array.shape)
+    with np.errstate(over="ignore"):
+        doubles = array.astype(float)
+    bad = ~np.isfinite(doubles)
+    expected = "finite numbers (an error that depends on the data: docs/release.md)"
+    _refuse(problems, bad, expected)
+    with np.errstate(over="ignore", invalid="ignore"):
+        same = doubles.astype(array.dtype) == array
+    same &= (np.abs(doubles) < 2.0**63) | (kind == "f")
+    _refuse(problems, ~same & ~bad, "numbers that doubles hold exactly")
+    return doubles
+
+
+def _read_integers(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401  (int64)
+    """Values that are integers below 2^62, as int64."""
+    array = _array(problems, values)
+    kind = array.dtype.kind
+    if not problems.require(kind in "iuf", "values", "integers", array.dtype):
+        return np.zeros(array.shape, dtype=np.int64)
+    good = (np.abs(array.astype(float)) <= 2.0**62) & (array == np.floor(array))
+    _refuse(problems, ~good, "integers up to 2^62")
+    return np.where(good, array, 0).astype(np.int64)
+
+
+def _refuse(problems: Problems, bad: Any, expected: str) -> None:  # noqa: ANN401  (of bools)
+    """Record of values that are out of range: how many, as the message may be published."""
+    count = int(np.count_nonzero(bad))
+    if count:
+        problems.add(f"values: expected {expected}, got {count} that are not")
+
+
+def _array(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401  (of any type)
+    problems.unmasked("values", values)
+    problems.raise_if_any()  # no check behind this one may look below the mask
+    try:
+        return np.asarray(values)
+    except ValueError:  # ragged nesting
+        return np.asarray(None)
+
+
+def _check_range(problems: Problems, values: Array, step: Array) -> None:
+    """Record of values that have too many steps of the grid."""
+    with np.errstate(over="ignore"):
+        most = np.minimum(step * _MOST_STEPS, 1e300)
+    expected = f"at most 2^52 steps of the grid, {float(np.min(most, initial=1e300)):g}"
+    _refuse(problems, np.abs(values) > most, expected)
+
+
+class Part(NamedTuple):
+    """Coordinates with noise of their own.
+
+    Attributes
+    ----------
+    indices : numpy.ndarray of int, shape (k,)
+        Which coordinates.
+    noise : Noise, IntegerNoise or noise of k coordinates
+        Its type is one that has an exact sampler.
+    scales : numpy.ndarray, shape (k,)
+        By which independent noise is multiplied, 0 for no noise; ones for joint noise.
+    """
+
+    indices: IntArray
+    noise: Any
+    scales: Array
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the noise is on the integers."""
+        return type(self.noise) in _INTEGER
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether its coordinates are drawn together."""
+        return type(self.noise) in _JOINT
+
+    @property
+    def mean_abs(self) -> Array:
+        """E|X_i| of each coordinate, shape (k,)."""
+        return np.broadcast_to(self.scales * self.noise.mean_abs(), self.scales.shape)
+
+
+def _read_parts(problems: Problems, noise: object) -> list[Part]:
+    """The parts of a noise; what has no exact sampler is recorded."""
+    found = list(_parts(problems, noise))
+    if len({part.is_integer for part in found}) > 1:
+        problems.add("noise: expected noise on the integers in all coordinates or in none")
+    return found
+
+
+def _is_vector(noise: object) -> bool:
+    """Whether noise is for vectors of a given number of coordinates."""
+    kinds = (*_JOINT, IndependentNoise, IntegerVector, BlockNoise, Sequence)
+    return isinstance(noise, kinds) and not isinstance(noise, str)
+
+
+def _parts(problems: Problems, noise: object) -> Iterator[Part]:
+    """The parts, their coordinates counted from 0."""
+    if isinstance(noise, Sequence) and not isinstance(noise, str):
+        yield from _listed(problems, noise)
+    elif isinstance(noise, IntegerVector):
+        yield from _listed(problems, noise.noises)
+    elif isinstance(noise, BlockNoise):
+        for indices, block in noise.blocks:
+            for part in _parts(problems, block):
+                yield part._replace(indices=indices[part.indices])
+    elif isinstance(noise, IndependentNoise) and _is_scalar(noise.unit):
+        yield Part(np.arange(noise.dimension), noise.unit, noise.scales)
+    elif type(noise) in _JOINT:
+        dimension = noise.dimension  # type: ignore[attr-defined]  # of joint noise
+        yield Part(np.arange(dimension), noise, np.ones(dimension))
+    elif _is_scalar(noise):
+        yield Part(np.array([0]), noise, np.ones(1))
+    else:
+        problems.require(False, "noise", _EXPECTED, noise)
+
+
+def _listed(problems: Problems, noises: Sequence[Any]) -> Iterator[Part]:
+    """One part for all coordinates with the same noise of one number."""
+    problems.require(len(noises) > 0, "noise", "at least one coordinate", noises)
+    alike: dict[object, list[int]] = {}
+    for k, one in enumerate(noises):
+        if isinstance(one, Sequence) or not _is_scalar(one):
+            problems.require(False, f"noise of coordinate {k + 1}", _EXPECTED, one)
+        else:
+            alike.setdefault(one, []).append(k)
+    for one, places in alike.items():
+        yield Part(np.array(places), one, np.ones(len(places)))
+
+
+def _is_scalar(noise: object) -> bool:
+    """Whether independent noise of one number has an exact sampler."""
+    if isinstance(noise, Noise):
+        from dpnoise.releases.continuous import TAILS  # noqa: PLC0415 - brings flint
+
+        return type(noise) in TAILS
+    return type(noise) in _INTEGER

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpnoise._shown import data_frame, is_data_frame
+from dpnoise._results import data_frame, is_data_frame
 from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.relation import ADD_REMOVE

@@ -33,7 +33,7 @@ from dpnoise import (
     certify,
     verify,
 )
-from dpnoise.certificates.document import digest_of
+from dpnoise.certificates.codec import digest_of
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase

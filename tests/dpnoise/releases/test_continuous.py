@@ -1,19 +1,38 @@
-"""Released values of noise with a density: the distribution, exact ties, extremes, precision."""
+"""Released values of noise with a density: distribution, ties, extremes, precision, tails."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import ctx
 from scipy import stats
 
-from dpnoise import Gaussian, Histogram, Laplace, Staircase, Subbotin, TruncatedLaplace
+from dpnoise import (
+    FlippedHuber,
+    Gaussian,
+    Histogram,
+    Laplace,
+    OffsetSymmetricGaussian,
+    Staircase,
+    Subbotin,
+    TruncatedLaplace,
+)
+from dpnoise.noise import FAMILIES
 from dpnoise.releases import continuous
-from dpnoise.releases.continuous import rounded_sums
-from dpnoise.releases.refining import Uniform, steps
-from dpnoise.releases.table import table_of
+from dpnoise.releases.continuous import TAILS, Uniform, rounded_sums, steps, table_of
 from exact_release import NOISES, entropy, seeded
 
 COUNT = 40_000
+EXTREME = [
+    Gaussian(1e-280),
+    FlippedHuber(1e-200, 1.0),
+    FlippedHuber(30.0, 1.0),
+    OffsetSymmetricGaussian(1e6, 1.0),
+    Staircase(1e-9, 1e200, 0.5),
+    Subbotin(1000.0, 1e250),
+    Histogram(3.0, 2, (0.1, 0.2, 0.0, 0.3), 0.25),  # the density rises
+    Histogram(1.0, 1, (1.0, 1e-280), 0.0),
+]
 
 
 def by_both_ways(monkeypatch, noise, value, step, count=300):
@@ -109,3 +128,17 @@ def test_a_value_next_to_a_tie_is_not_rounded_onto_it(value, expected):
     value = float(np.nextafter(0.5, value)) if value in {0.0, 1.0} else value
     for count in (20, 2000):  # by balls, by the table
         assert set(seeded(4)(np.full(count, value), Laplace(2.0**-80), grid=1.0)) == {expected}
+
+
+def test_every_family_has_a_tail():
+    assert set(TAILS) == {*FAMILIES.values(), Histogram}
+
+
+@pytest.mark.parametrize("noise", NOISES + EXTREME, ids=repr)
+@pytest.mark.parametrize("size", [1e-3, 0.3, 1.0, 2.0, 9.0])
+def test_a_tail_is_that_of_the_family(noise, size):
+    t = size * noise.mean_abs()
+    with ctx.workprec(160):
+        found = TAILS[type(noise)](noise, Fraction(t))
+    assert found.rel_accuracy_bits() > 60 or abs(found) < 1e-300
+    assert float(found) == pytest.approx(2.0 * noise.sf(t), rel=1e-11, abs=1e-300)

@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise.privacy.coordinates import equal_groups
 from dpnoise.privacy.lattice.listed import ListedLoss
 from dpnoise.privacy.loss_distribution import loss_distribution

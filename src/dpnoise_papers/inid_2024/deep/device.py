@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("deep"):
     import torch

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise_papers.inid_2024.deep.run import MAXIMUM_CLIP, MINIMUM_CLIP
 
 with imports_of("deep"):

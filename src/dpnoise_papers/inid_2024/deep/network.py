@@ -15,7 +15,7 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 
 with imports_of("deep"):
     import torch

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise_papers.inid_2024.deep.gradients import group_norms, sample_gradients
 from dpnoise_papers.inid_2024.deep.network import (
     initial_parameters,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise_papers.inid_2024.deep.gradients import clipped_sum, group_norms, sample_gradients
 from dpnoise_papers.inid_2024.deep.network import parameter_groups, residual_network
 from dpnoise_papers.inid_2024.deep.scales import flat_clips

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from tqdm import tqdm
 
-from dpnoise._extras import imports_of
+from dpnoise._imports import imports_of
 from dpnoise_papers.inid_2024.deep.checkpoint import read_state, save_state
 from dpnoise_papers.inid_2024.deep.device import one_result
 from dpnoise_papers.inid_2024.deep.gradients import clipped_sum, group_norms, sample_gradients

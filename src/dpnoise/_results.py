@@ -1,4 +1,4 @@
-"""Results as data frames, as HTML and on axes, and answers with the labels of what was given.
+"""What results share: equality by value, data frames, HTML, axes and the labels of what was given.
 
 pandas and Matplotlib are imported where a user asks for what they make, and nowhere else.
 """
@@ -7,12 +7,53 @@ from __future__ import annotations
 
 import html
 import sys
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from dpnoise._extras import imports_of
+import numpy as np
+
+from dpnoise._imports import imports_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+
+def _same(one: Any, other: Any) -> bool:  # noqa: ANN401  (values of fields)
+    """Whether two values are equal; of arrays, in shape and every entry."""
+    if hasattr(one, "equals") or hasattr(other, "equals"):  # of pandas: with the index
+        return type(one) is type(other) and bool(one.equals(other))
+    if isinstance(one, tuple | list):
+        alike = type(one) is type(other) and len(one) == len(other)
+        return alike and all(map(_same, one, other))
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return bool(np.array_equal(one, other))
+    return bool(one == other)
+
+
+def _key(value: Any) -> object:  # noqa: ANN401
+    """Something hashable that is equal for equal values."""
+    if isinstance(value, np.ndarray) or hasattr(value, "equals"):
+        return np.shape(value)
+    return tuple(map(_key, value)) if isinstance(value, tuple | list) else value
+
+
+class EqualByValue:
+    """A base of dataclasses with `eq=False`: equal if type and all compared fields are.
+
+    The `==` of arrays, which they hold, answers with an array.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other has the same type and values."""
+        if type(self) is not type(other):
+            return NotImplemented
+        names = [field.name for field in fields(self) if field.compare]  # type: ignore[arg-type]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __hash__(self) -> int:
+        """A hash of the compared fields, of arrays of their shape only."""
+        known = [field.name for field in fields(self) if field.compare]  # type: ignore[arg-type]
+        return hash((type(self), *(_key(getattr(self, name)) for name in known)))
 
 
 def data_frame(columns: Mapping[str, object], index: Any, name: Hashable) -> Any:  # noqa: ANN401

@@ -1,13 +1,14 @@
-"""Public names of a package that are imported on first use (PEP 562)."""
+"""Imports on first use: public names of a package (PEP 562), and what an extra installs."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 
 def lazy_names(
@@ -31,3 +32,25 @@ def lazy_names(
         return sorted(modules if shown is None else shown)
 
     return get, names
+
+
+@contextmanager
+def imports_of(extra: str) -> Iterator[None]:
+    """Context for the imports that an extra of this package installs.
+
+    Parameters
+    ----------
+    extra : str
+        The extra's name, as in `pip install ".[extra]"`.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Naming the missing package and a command that works in a checkout: no index has dpnoise.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        message = f'{package} is not installed: pip install ".[{extra}]" in a checkout of dpnoise'
+        raise ModuleNotFoundError(message, name=error.name) from error

@@ -18,7 +18,7 @@ from dpnoise import (
     release,
     vector_profile,
 )
-from dpnoise.releases.totals import _exact_sum
+from dpnoise.releases.aggregates import _exact_sum
 from exact_release import seeded
 
 WHO = {"relation": "replace-one"}

@@ -16,7 +16,7 @@ from dpnoise import (
     audit_sampler,
     release,
 )
-from dpnoise.auditing.lattice import BitEvent, SeenEvent, StepEvent, exponents, lattice_candidates
+from dpnoise.auditing.events import BitEvent, SeenEvent, StepEvent, exponents, lattice_candidates
 
 
 def on_a_grid(x, step=2.0**-20):

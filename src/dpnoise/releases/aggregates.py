@@ -1,0 +1,340 @@
+"""Private counts, histograms, sums, means and quantiles.
+
+For a sum, each value is clamped to the bounds and rounded to a multiple of a record unit, which
+depends on the bounds alone. Multiples are integers: their sum has no rounding, whatever the order,
+and changes by exactly the differences of the rounded bounds.
+
+A quantile is drawn exactly by the exponential mechanism on public points (McSherry & Talwar,
+"Mechanism design via differential privacy", FOCS 2007). A point y misses the rank q n by
+d(y) = max(#{x < y} - q n, q n - #{x <= y}, 0), which one record changes by at most 1; probabilities
+are proportional to exp(-epsilon d / 2). Points of equal d form a group; groups are drawn by
+comparison of a uniform number with sums of balls.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpnoise._results import labelled_cells
+from dpnoise._validation import Problems, is_integer
+from dpnoise.calibration.calibrate import calibrate
+from dpnoise.noise.rational import as_double_above
+from dpnoise.releases.answers import Entry, Released, Request
+from dpnoise.releases.sums import noisy, power_below, read_grid
+from dpnoise.sensitivity.at_most import AtMost
+from dpnoise.sensitivity.balls import LInf
+from dpnoise.sensitivity.relation import REPLACE_ONE
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dpnoise._types import Array
+    from dpnoise.releases.entropy import Entropy
+
+_MOST = 2**62  # integers that int64 adds without overflow
+_TIE = 1.0 + 1e-9  # of variances: the simpler noise comes first
+_FINENESS = 2.0**-30  # of the record unit, over the distance of the bounds
+_PRECISION = 2.0**-52  # over the larger bound
+_FAMILIES = ("gaussian", "truncated-laplace", "flipped-huber")
+_POINTS = 2**14
+_GUARD, _REFINEMENTS = 64, 10
+
+
+def _integer_noise(sensitivity: int, epsilon: float, delta: float, dimension: int = 1) -> Any:  # noqa: ANN401
+    """Noise on the integers of minimum variance, for `dimension` counts that change together."""
+    asked = [("discrete-laplace", 0.0), ("discrete-staircase", 0.0), ("discrete-gaussian", delta)]
+    return _smallest(asked, epsilon, sensitivity, dimension)
+
+
+def _smallest(
+    asked: list[tuple[str, float]], epsilon: float, sensitivity: float, dimension: int
+) -> Any:  # noqa: ANN401
+    """The calibrated noise of minimum variance among families, each with a delta of its own."""
+    found, reasons = [], []
+    for family, delta in asked:
+        try:
+            found.append(
+                calibrate(
+                    family,
+                    epsilon=epsilon,
+                    delta=delta,
+                    sensitivity=sensitivity,
+                    dimension=dimension,
+                )
+            )
+        except (ValueError, RuntimeError, ArithmeticError) as error:
+            reasons.append(f"{family}: {error}")
+    if not found:
+        message = f"release: no noise found ({'; '.join(reasons)})"
+        raise RuntimeError(message)
+    enough = min(one.variance for one in found) * _TIE
+    return next(one.noise for one in found if one.variance <= enough)
+
+
+def count(
+    records: ArrayLike,
+    contribution: int,
+    request: Request,
+) -> Released:
+    """The private number of records."""
+    problems = Problems("release.count")
+    request.check(problems)
+    good = is_integer(contribution) and contribution >= 1
+    problems.require(good, "contribution", "a whole number of at least 1", contribution)
+    number = 0
+    if not problems.unmasked("records", records):
+        pass
+    elif is_integer(records):
+        number = int(records)
+        if not 0 <= number <= _MOST:
+            problems.add("records: expected a number from 0 to 2^62, got another")
+    else:
+        mask = np.asarray(records)
+        flags = mask.dtype == bool and mask.ndim <= 1
+        what = f"{mask.dtype}, shape {mask.shape}"
+        problems.require(flags, "records", "a number, or an array of bools with one axis", what)
+        number = int(np.count_nonzero(mask)) if flags else 0
+    problems.raise_if_any()
+    noise = _integer_noise(contribution, request.epsilon, request.delta)
+    entry = Entry(noise, contribution, relation=request.relation)
+    request.charge(entry)
+    value = noisy(number, noise, None, request.entropy)
+    return _answer(value, noise, entry, request.promise(AtMost(1, 1, contribution).words))
+
+
+def histogram(
+    values: ArrayLike,
+    edges: ArrayLike | None,
+    categories: Any,  # noqa: ANN401  (labels)
+    request: Request,
+) -> Released:
+    """The private numbers of records in cells; each person has one record."""
+    problems = Problems("release.histogram")
+    request.check(problems)
+    problems.unmasked("values", values)
+    problems.unmasked("edges", edges)
+    one = (edges is None) != (categories is None)
+    problems.require(one, "edges, categories", "one of them", (edges, categories))
+    problems.raise_if_any()
+    labels = cells = None
+    if edges is not None:
+        cells = np.asarray(edges, dtype=float)
+        rising = cells.ndim == 1 and cells.size > 1 and bool(np.all(np.diff(cells) > 0.0))
+        rising = rising and bool(np.all(np.isfinite(cells)))
+        problems.require(rising, "edges", "at least two finite rising numbers", edges)
+        numbers = _numbers(problems, values)
+        problems.raise_if_any()
+        counts = np.histogram(numbers, cells)[0]
+    else:
+        labels = list(categories)
+        single = 0 < len(labels) == len(set(labels))
+        problems.require(single, "categories", "at least one label, each once", categories)
+        problems.raise_if_any()
+        axes = getattr(values, "ndim", 1)  # of a list, its records
+        problems.require(axes == 1, "values", "one axis", axes)
+        problems.raise_if_any()
+        counts = _by_label(labels, values)
+    # A record that is replaced leaves one cell and enters another.
+    moved = 2 if request.relation == REPLACE_ONE and counts.size > 1 else 1
+    noise = _integer_noise(1, request.epsilon, request.delta, moved)
+    parts: Any = ([noise] * moved, [1] * moved) if moved > 1 else (noise, 1)
+    entry = Entry(*parts, relation=request.relation)
+    request.charge(entry)
+    value = noisy(counts, noise, None, request.entropy)
+    promise = request.promise(AtMost(moved, counts.size).words)
+    if labels is None:
+        return _answer(
+            labelled_cells(values, value, edges=cells), noise, entry, promise, edges=cells
+        )
+    value = labelled_cells(values, value, categories=labels)
+    return _answer(value, noise, entry, promise, categories=tuple(labels))
+
+
+def _numbers(problems: Problems, values: ArrayLike) -> Any:  # noqa: ANN401  (an array)
+    """One number for each person, which may be missing."""
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):  # whose message would show a record
+        problems.add("values: expected numbers, got other things")
+        return np.zeros(0)
+    problems.require(numbers.ndim == 1, "values", "one axis", numbers.shape)
+    return numbers
+
+
+def _by_label(labels: list[Any], values: Any) -> Any:  # noqa: ANN401  (counts)
+    """How many records have each label.
+
+    Records are compared one by one: as an array of one type, a single text among them would turn
+    all numbers into texts, and one record would change all counts.
+    """
+    place = {label: k for k, label in enumerate(labels)}
+    counts = np.zeros(len(labels), dtype=np.int64)
+    for record in values.tolist() if isinstance(values, np.ndarray) else values:
+        with suppress(TypeError):  # a record that cannot be a label is in no cell
+            if (k := place.get(record)) is not None:
+                counts[k] += 1
+    return counts
+
+
+def _answer(value: Any, noise: Any, entry: Entry, promise: str, **cells: Any) -> Released:  # noqa: ANN401
+    """The answer with the interval of noise on the integers."""
+    value = int(value) if np.ndim(value) == 0 else value
+    half = int(noise.isf(0.025))
+    return Released(value, noise, (value - half, value + half), entry, promise, **cells)
+
+
+def total(
+    values: ArrayLike,
+    bounds: tuple[float, float],
+    request: Request,
+    *,
+    mean: bool,
+) -> Released:
+    """The private sum, or mean."""
+    problems = Problems("release.mean" if mean else "release.sum")
+    request.check(problems)
+    low, high = _read_bounds(problems, bounds)
+    array = _read_data(problems, values)
+    if mean:
+        problems.require(array.size > 0, "values", "at least one", values)
+    problems.raise_if_any()
+    if mean:
+        expected = f"{REPLACE_ONE!r} (else the number of values is private: release sum and count)"
+        problems.require(request.relation == REPLACE_ONE, "relation", expected, request.relation)
+        problems.raise_if_any()
+    unit = max(power_below(high - low) * _FINENESS, power_below(max(-low, high)) * _PRECISION)
+    ends = [int(np.rint(end / unit)) for end in (low, high)]
+    steps = np.rint(np.clip(array, low, high) / unit)
+    exact = Fraction(_exact_sum(steps)) * Fraction(unit)
+    change = ends[1] - ends[0] if request.relation == REPLACE_ONE else max(map(abs, ends))
+    size = Fraction(change) * Fraction(unit)
+    if mean:
+        exact, size = exact / array.size, size / array.size
+    return _released(exact, as_double_above(size), request)
+
+
+def _read_bounds(problems: Problems, bounds: Any) -> tuple[float, float]:  # noqa: ANN401
+    """Two public bounds, the lower one first."""
+    pair = isinstance(bounds, tuple | list) and len(bounds) == 2
+    good = problems.require(pair, "bounds", "two numbers", bounds)
+    found = [
+        good and problems.number(f"bounds[{k}]", bounds[k], low=-1e100, high=1e100) for k in (0, 1)
+    ]
+    if not all(found):
+        return 0.0, 1.0
+    low, high = float(bounds[0]), float(bounds[1])
+    wide = high - low >= 1e-100
+    problems.require(wide, "bounds", "the lower one first, at least 1e-100 apart", bounds)
+    return low, high
+
+
+def _read_data(problems: Problems, values: ArrayLike) -> Array:
+    """Numbers, of which none is missing."""
+    if not problems.unmasked("values", values):
+        return np.zeros(1)
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(math.nan)
+    flat = array.ndim == 1
+    problems.require(flat, "values", "an array of numbers with one axis", array.shape)
+    some = not bool(np.isnan(array).any())
+    problems.require(some, "values", "no missing values (remove or replace them)", "NaN")
+    return array
+
+
+def _exact_sum(steps: Array) -> int:
+    """The sum of integers up to 2^54 that are held as doubles, without rounding."""
+    upper = np.floor(steps / 2.0**27)
+    lower = steps - upper * 2.0**27
+    return int(upper.astype(np.int64).sum()) * 2**27 + int(lower.astype(np.int64).sum())
+
+
+def _released(
+    exact: Fraction,
+    sensitivity: float,
+    request: Request,
+) -> Released:
+    """An exact rational number with continuous noise."""
+    from dpnoise.releases.continuous import Uniform, multiple  # noqa: PLC0415 - brings flint
+
+    delta, entropy = request.delta, request.entropy
+    asked = [("staircase", 0.0), *((family, delta) for family in _FAMILIES if delta > 0.0)]
+    noise = _smallest(asked, request.epsilon, sensitivity, 1)
+    problems = Problems("release")
+    step = float(read_grid(problems, np.array([noise.mean_abs()]), None)[0])
+    problems.raise_if_any()
+    entry = Entry(noise, sensitivity, relation=request.relation)
+    request.charge(entry)
+    number = multiple(
+        exact,
+        Fraction(step),
+        noise,
+        scale=Fraction(1),
+        sign=1 - 2 * int(entropy.integers(0, 2)),
+        uniform=Uniform(int(entropy.words(1)[0]), entropy),
+    )
+    value = float(number * Fraction(step))
+    half = (float(noise.isf(0.025)) + step) * (1.0 + 2.0**-40)
+    half += 2.0 * math.ulp(abs(value) + half)  # of the value and the ends as doubles
+    promise = request.promise(LInf(sensitivity).words)
+    return Released(value, noise, (value - half, value + half), entry, promise)
+
+
+def quantile(
+    values: ArrayLike,
+    q: float,
+    bounds: tuple[float, float],
+    request: Request,
+) -> Released:
+    """The private quantile at q."""
+    problems = Problems("release.quantile")
+    request.check(problems)
+    problems.number("q", q, low=0.0, high=1.0)
+    low, high = _read_bounds(problems, bounds)
+    array = _read_data(problems, values)
+    problems.raise_if_any()
+    points = np.unique(np.linspace(low, high, _POINTS + 1))
+    data = np.sort(np.clip(array, low, high))
+    before, upto = (np.searchsorted(data, points, side=side) for side in ("left", "right"))
+    target, epsilon = Fraction(float(q)) * array.size, float(request.epsilon)
+    pairs, group = np.unique(np.stack([before, upto]), axis=1, return_inverse=True)
+    group = np.ravel(group)
+    misses = [max(int(a) - target, target - int(b), Fraction(0)) for a, b in pairs.T.tolist()]
+    falls = [miss * Fraction(epsilon) / 2 for miss in misses]
+    entry = Entry(epsilon=epsilon, relation=request.relation)
+    request.charge(entry)
+    chosen = np.flatnonzero(group == _drawn(falls, np.bincount(group).tolist(), request.entropy))
+    value = float(points[chosen[request.entropy.integers(0, chosen.size)]])
+    return Released(value, None, None, entry, request.promise("in one record"))
+
+
+def _drawn(falls: list[Fraction], sizes: list[int], entropy: Entropy) -> int:
+    """The number of a group, with probabilities proportional to its size times exp(-fall)."""
+    from flint import arb, ctx  # noqa: PLC0415
+
+    from dpnoise.releases.continuous import Uniform, ball  # noqa: PLC0415 - brings flint
+
+    uniform = Uniform(int(entropy.words(1)[0]), entropy)
+    smallest = min(falls)
+    for _ in range(_REFINEMENTS):
+        with ctx.workprec(uniform.bits + _GUARD):
+            sums: list[Any] = [arb(0)]
+            for fall, size in zip(falls, sizes, strict=True):
+                sums.append(sums[-1] + size * (-ball(fall - smallest)).exp())
+            place = sums[-1] * arb(
+                (2 * uniform.word + 1, -uniform.bits - 1), (1, -uniform.bits - 1)
+            )
+            low, high = 0, len(sizes)
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if place < sums[middle] else (middle, high)
+            if (low == 0 or place > sums[low]) and (high == len(sizes) or place < sums[high]):
+                return low
+        uniform.refine()
+    raise RuntimeError(f"release.quantile: a draw is not decided by {uniform.bits} bits")
