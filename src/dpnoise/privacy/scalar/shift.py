@@ -21,11 +21,9 @@ from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
 from dpnoise.noise.subbotin import Subbotin
-from dpnoise.privacy.scalar.discrete_laplace import DiscreteLaplaceShift
 from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, HistogramShift, cells_of
-from dpnoise.privacy.scalar.integers import IntegerShift
+from dpnoise.privacy.scalar.integers import DiscreteLaplaceShift, IntegerShift, StaircaseShift
 from dpnoise.privacy.scalar.pieces import PieceShift
-from dpnoise.privacy.scalar.staircase import StaircaseShift
 from dpnoise.privacy.scalar.subbotin import SubbotinShift
 from dpnoise.privacy.scalar.unimodal import UnimodalShift
 
