@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.privacy.inversion.atoms import AtomicLoss, combine, number_of_atoms
-from dpnoise.privacy.inversion.sums import truncated_sums
-from dpnoise.privacy.inversion.trapezoid import Plan, Rule
+from dpnoise.privacy.inversion.closed_forms import AtomicLoss, combine, number_of_atoms
+from dpnoise.privacy.inversion.trapezoid import Plan, Rule, truncated_sums
 
 if TYPE_CHECKING:
     from dpnoise.privacy.inversion.transform import LossTransform

@@ -105,7 +105,7 @@ class MixedTransform:
 
 
 class MixedLine:
-    """A transform on a vertical line; attributes and methods as of `inversion.envelope.Line`."""
+    """A transform on a vertical line; attributes and methods as of `inversion.transform.Line`."""
 
     def __init__(self, transform: MixedTransform, c: float) -> None:
         self.transform, self.c = transform, c

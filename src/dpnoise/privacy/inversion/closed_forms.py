@@ -1,6 +1,14 @@
-"""The part of a composed privacy loss that is a sum of atoms, in closed form.
+"""Closed forms of delta: of the continuous part of one loss, and of sums of losses' atoms.
 
-If every coordinate's loss takes some values with positive mass, so does their sum; those
+**One continuous loss.** On a stretch of noise values (see `inversion.loss`) zeta is monotone, so
+that (1 - e^(x - zeta))_+ is positive from or up to one point. There the payoff integrates to the
+transform of the rest of the stretch at s = 0 less that at s = -1, with zeta counted from x.
+
+Where x is known up to a doubt, the profile is taken at x - doubt, the side on which it is
+larger. It is convex in e^x, so that at x + doubt it has fallen by at most e^(2 doubt) - 1 times
+its slope there.
+
+**Atoms.** If every coordinate's loss takes some values with positive mass, so does their sum; those
 values do not fade on the line of inversion and are added up here instead. K copies of two
 values are binomial. K copies of -l, 0, l (staircase noise) have the coefficients r_n of
 (q_0 + q_1 x + q_2 x^2)^K, whose ratios rho_n = r_n / r_(n-1) obey
@@ -18,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import special
 
-from dpnoise.privacy.inversion.continuous import VALUE_ERROR, continuous_delta
+from dpnoise.privacy.inversion.transform import integrate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +36,70 @@ if TYPE_CHECKING:
 
     Atoms = Sequence[tuple[float, float]]
 
-# The relative error of a mass per unit of its logarithm, for each coordinate.
+# Relative errors for each coordinate, of a loss and of a mass per unit of its logarithm.
+_VALUE_ERROR = 5e-14
 _MASS_ERROR = 5e-14
+_POINTS = np.array([0.0, -1.0], dtype=complex)
+
+
+def _beyond(cut: Stretch, x: Array) -> Array:
+    """Return, as rows like `cut`, the parts of a stretch on which zeta exceeds x."""
+    psi, zeta = cut[1:4], cut[4:7]
+    start = zeta[0] - x  # zeta at y = 0, from x
+    endless = np.isinf(cut.length)
+    rise = zeta[1] if endless else zeta[1] + 0.5 * cut.length * zeta[2]
+    root = np.sqrt(np.maximum(zeta[1] * zeta[1] - 2.0 * zeta[2] * start, 0.0))
+    slope = abs(zeta[1]) + root
+    # Where zeta is x. If that is at y = 0, zeta may be stationary there: 0 / 0 is 0. With no
+    # slope elsewhere, zeta moves away from x.
+    never = np.where(start == 0.0, 0.0, np.inf)
+    turn = np.divide(2.0 * np.abs(start), slope, out=never, where=slope > 0.0)
+    turn = np.minimum(turn, cut.length)
+    if rise > 0.0:
+        left = np.where(start >= 0.0, 0.0, turn)
+        # An endless stretch on which zeta is linear always has a rest.
+        length = np.full_like(x, np.inf) if endless else cut.length - left
+    else:
+        left = np.zeros_like(x)
+        length = np.where(start > 0.0, turn, 0.0)
+    first = np.where(left > 0.0, 0.0, start)
+    return np.stack(
+        [
+            length,
+            psi[0] + left * (psi[1] + 0.5 * left * psi[2]),
+            psi[1] + left * psi[2],
+            np.full_like(x, psi[2]),
+            first,
+            zeta[1] + left * zeta[2],
+            np.full_like(x, zeta[2]),
+        ],
+        axis=-1,
+    )
+
+
+def continuous_delta(
+    stretches: Sequence[Stretch], x: Array, doubt: float = 0.0
+) -> tuple[Array, Array, Array]:
+    """The profile E (1 - e^(x - L))_+ of the continuous part of a loss at x of any sign.
+
+    Beside it, a bound on its error for all x within `doubt`, to which the error of zeta is added,
+    and minus its derivative at the lowest of them, each of shape (points,).
+    """
+    delta, error, slope = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+    for cut in stretches:
+        off = doubt + _VALUE_ERROR * (np.abs(x) + abs(cut.zeta_0))
+        rows = _beyond(cut, x - off)
+        some = rows[:, 0] > 0.0
+        value, rounding = integrate(rows[some], _POINTS)
+        kept, lost = np.maximum(value.real.T, 0.0)
+        most = np.maximum(kept - lost, 0.0)
+        far = off[some]
+        fall = np.where(far <= 1.0, np.expm1(2.0 * np.minimum(far, 1.0)) * lost, most)
+        half = 0.5 * np.minimum(fall, most)
+        delta[some] += most - half
+        error[some] += rounding.sum(axis=1) + half
+        slope[some] += lost
+    return delta, error, slope
 
 
 class AtomicLoss(NamedTuple):
@@ -123,4 +193,4 @@ def combine(groups: Sequence[tuple[Atoms, int]]) -> AtomicLoss:
         value_error += copies * max(abs(value) for value, _ in atoms)
         terms = max(abs(log_mass) for _, log_mass in atoms) + 1.0
         mass_error += copies * (terms + math.log(copies + 1.0))
-    return AtomicLoss(values, logs, VALUE_ERROR * value_error, _MASS_ERROR * (mass_error + 1.0))
+    return AtomicLoss(values, logs, _VALUE_ERROR * value_error, _MASS_ERROR * (mass_error + 1.0))
