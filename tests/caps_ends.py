@@ -110,7 +110,7 @@ ENDS = {
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
     "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
-    "dpnoise.privacy.lattice.listed ListedLoss._hull while": "each pass takes a corner away",
+    "dpnoise.privacy.lattice.discrete ListedLoss._hull while": "each pass takes a corner away",
     "dpnoise.joint.search pure_scale while": "a few doubles up",
     "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
     "dpnoise.releases.points _order while": "words that appear twice are drawn anew",
@@ -242,7 +242,7 @@ ENDS = {
     "dpnoise.privacy.inversion.inversion Inversion._plan while": "the blur grows to its bound",
     "dpnoise.privacy.lattice.sums sum_weights while": "halves an integer",
     "dpnoise.privacy.lattice.plan _saddle brentq": "raises if it does not converge",
-    "dpnoise.privacy.lattice.nodes ShiftedNoise._reach while": (
+    "dpnoise.privacy.lattice.plan ShiftedNoise._reach while": (
         "doubles; psi grows at least linearly"
     ),
 }
@@ -254,7 +254,7 @@ SEVERAL = {
     "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": 2,
     "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
-    "dpnoise.privacy.lattice.listed ListedLoss._hull while": 2,
+    "dpnoise.privacy.lattice.discrete ListedLoss._hull while": 2,
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
     "dpnoise.releases.layers _Stairs._exactly while": 2,

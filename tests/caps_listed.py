@@ -271,13 +271,13 @@ FIXED = {
         "a choice of contour: bounds hold on any"
     ),
     "dpnoise.privacy.lattice.plan make_plan range(2)": "a choice of lattice: bounds hold on any",
-    "dpnoise.privacy.lattice.rounding round_down range(_PASSES)": (
+    "dpnoise.privacy.lattice.sums round_down range(_PASSES)": (
         "the result is checked cell by cell"
     ),
-    "dpnoise.privacy.lattice.rounding round_down range(_RAISES)": (
+    "dpnoise.privacy.lattice.sums round_down range(_RAISES)": (
         "the result is checked cell by cell"
     ),
-    "dpnoise.privacy.lattice.nodes ShiftedNoise._radii range(60)": (
+    "dpnoise.privacy.lattice.plan ShiftedNoise._radii range(60)": (
         "a choice of cuts: bounds hold on any"
     ),
 }

@@ -31,9 +31,8 @@ from dpnoise.privacy.grouping import grouped
 from dpnoise.privacy.inversion.inversion import Inversion
 from dpnoise.privacy.inversion.loss import IntegerStep, coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
-from dpnoise.privacy.lattice.composed import composed_bounds
-from dpnoise.privacy.lattice.listed import ListedLoss
+from dpnoise.privacy.lattice.bounds import composed_bounds, lattice_bounds, lattice_seconds
+from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.scalar.histogram import HistogramShift
 from dpnoise.privacy.scalar.shift import shifted
@@ -261,7 +260,7 @@ def vector_profile(
     ----------
     noise : Noise, IntegerNoise or array_like of them, shape (K,)
         Noise of all coordinates, or of each. Beside noise that is neither log-concave, a
-        staircase nor a histogram the bounds are wide (`dpnoise.privacy.lattice.composed`).
+        staircase nor a histogram the bounds are wide (`dpnoise.privacy.lattice.bounds`).
     sensitivity : float or array_like of float, shape (K,)
         The largest change of a coordinate, non-negative: of all, or of each. One of 0 drops
         out; others within 1e-9 to 1e6 times E|T|. Several coordinates with staircase noise:

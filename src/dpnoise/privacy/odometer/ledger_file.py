@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
 from dpnoise.privacy.coordinates import is_vouched
-from dpnoise.privacy.lattice.listed import ListedLoss
+from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.odometer.ledger import (
     Ledger,
     Sampled,

@@ -17,8 +17,7 @@ from scipy import special
 from dpnoise.noise.rational import as_double_above
 from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
-from dpnoise.privacy.lattice.discrete import integer_loss
-from dpnoise.privacy.lattice.listed import ListedLoss
+from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.odometer.ledger import Ledger, largest_loss
 from dpnoise.privacy.vector import loss_transform
 from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpnoise._extras import imports_of
 from dpnoise.privacy.coordinates import equal_groups
-from dpnoise.privacy.lattice.listed import ListedLoss
+from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.loss_distribution import loss_distribution
 from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
