@@ -69,7 +69,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.optimality.bounds.minimum_cost",
     "dpnoise.optimality.floor.Floor",
     "dpnoise.optimality.floor.floor",
-    "dpnoise.privacy.odometer.ledger_file.Entry",
+    "dpnoise.privacy.odometer.ledger.Entry",
     "dpnoise.privacy.sampled.mechanism.TwoSided",
     "dpnoise.privacy.vector.VectorProfile",
     "dpnoise.privacy.zcdp.ZCDP",

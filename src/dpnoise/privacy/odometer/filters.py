@@ -1,4 +1,4 @@
-"""Accounts that also hold where the privacy parameters are chosen adaptively.
+"""Accounts for privacy parameters that are chosen adaptively, and Renyi divergences.
 
 Noise, sensitivity and number of releases may depend on earlier results as long as a sum of costs
 stays below a limit fixed in advance. Proofs are in docs/budget.md.
@@ -8,7 +8,9 @@ stays below a limit fixed in advance. Proofs are in docs/budget.md.
   "Fully adaptive composition for Gaussian differential privacy" (2022).
 - Renyi: divergences of one order add up. Feldman & Zrnic, "Individual privacy accounting via a
   Renyi filter" (NeurIPS 2021); Whitehouse, Ramdas, Rogers & Wu, "Fully-adaptive composition in
-  differential privacy" (ICML 2023).
+  differential privacy" (ICML 2023). The divergence of order s > 1 of a dominating pair is
+  log M(s - 1) / (s - 1), with M(c) = E exp(c loss), the transform of `privacy.inversion` (Mironov,
+  "Renyi differential privacy", CSF 2017).
 - Without delta, pure epsilons add up (Rogers, Roth, Ullman & Vadhan, NeurIPS 2016).
 """
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,13 +26,19 @@ from scipy import special
 
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.staircase import Staircase
+from dpnoise.privacy.inversion.loss import IntegerStep, canonical
+from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.odometer.ledger import Ledger, largest_loss
-from dpnoise.privacy.odometer.renyi import renyi_divergences
 from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
+from dpnoise.privacy.vector import loss_transform
+from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
 
 if TYPE_CHECKING:
+    from dpnoise._types import Array
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
+
 
 _ROUNDING = 1e-12  # relative, of sums and of the normal quantile
 _SMALL_LOSS = 1.0  # below, of a loss or of mu, what exceeds 1 / 2 is what counts
@@ -37,6 +46,9 @@ _LOG_ERROR = 1e-11  # of a log delta
 _ORDERS = 1.0 + np.geomspace(1e-3, 1e6, 2000)
 _MINIMUM_MU, _MAXIMUM_MU = 1e-90, 1e40  # of Gaussian profiles; a smaller one counts as this
 _HALVINGS = 60  # of mu of what is left
+_USABLE = 1e-3  # relative error of a transform
+_RENYI_ROUNDING = 2.0**-46
+_LISTED = 1e-11  # of the logarithm of a sum over listed losses
 
 
 class _Filter(ABC):
@@ -152,3 +164,80 @@ class RenyiFilter(_Filter):
         rest = self.epsilon - _conversion(self.order, self.delta) - self._cost(ledger)
         rest = max(rest * (1.0 - 1e-9), 0.0)
         return max(rest, math.sqrt(2.0 * rest / self.order)) * (1.0 - _ROUNDING)
+
+
+def _listed_moments(noise: ListedLoss, c: Array) -> Array:
+    """Upper bounds for a pair with listed losses."""
+    if noise.discrete.log_infinite > -math.inf:
+        return np.full(c.shape, math.inf)
+    terms = noise.discrete.log_masses + c[:, None] * noise.discrete.values
+    found = special.logsumexp(terms, axis=1) + _LISTED * (1.0 + c * noise.discrete.largest)
+    return np.minimum(np.maximum(found, 0.0), c * as_double_above(noise.largest_loss(1.0)))
+
+
+def _log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array) -> Array:
+    """Upper bounds on log E exp(c loss) of one coordinate, for c > 0 of shape (n,)."""
+    if isinstance(noise, ListedLoss):
+        return _listed_moments(noise, c)
+    exact = noise.zcdp_pair(Fraction(size))
+    if exact is not None and exact[0] == 0:  # Gaussian loss: c (c + 1) eta
+        return c * (c + 1.0) * as_double_above(exact[1]) * (1.0 + _RENYI_ROUNDING)
+    ((narrow, size),) = Ledger({(noise, size): 1}).narrow
+    loss, (_, scaled) = as_double_above(largest_loss(narrow, size)), canonical(narrow, size)
+    if isinstance(scaled, IntegerStep):  # discrete Laplace noise
+        listed = integer_loss(scaled.noise, size)
+        terms = listed.log_masses + c[:, None] * listed.values
+        return special.logsumexp(terms, axis=1) + _RENYI_ROUNDING * (1.0 + c * loss)
+    if scaled.pieces() is None and not isinstance(scaled, Staircase):
+        return c * loss
+    transform = loss_transform([(scaled, 1)])
+    if transform.infinite > 0.0:
+        return np.full(c.shape, math.inf)
+    peak = transform.peaks(c)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        values = transform.values(c.astype(complex), peak)
+        sums = (values.atoms + values.continuous).real
+        error = values.error / sums
+        found = (peak + np.log(sums) + 2.0 * error).sum(axis=0)
+        found += _RENYI_ROUNDING * np.abs(peak).sum(axis=0)
+        good = np.all((sums > 0.0) & (error < _USABLE), axis=0)
+    return np.where(good, np.minimum(np.maximum(found, 0.0), c * loss), c * loss)
+
+
+def renyi_divergences(ledger: Ledger, orders: Array) -> Array:
+    """Upper bounds on the divergences of everything, at orders > 1 of shape (n,)."""
+    if ledger.failure or ledger.sampled:
+        return np.full(orders.shape, math.inf)
+    c = orders - 1.0
+    total = np.zeros(orders.shape)
+    for (noise, size), count in ledger.shares.items():
+        total += count * _log_moments(noise, size, c) / c
+    return total * (1.0 + _RENYI_ROUNDING)
+
+
+def concentrated(ledger: Ledger, delta: float) -> ZCDP:
+    """A concentrated bound of everything; infinite where none is known.
+
+    A release that is epsilon-DP counts as (epsilon, 0) or as (0, epsilon^2 / 2) (Bun & Steinke,
+    Proposition 3.3), whichever of the two choices for all makes epsilon at `delta` smaller.
+    """
+    if ledger.failure or ledger.sampled:
+        return ZCDP(math.inf, math.inf)
+    exact = [Fraction(0), Fraction(0)]
+    linear, square = Fraction(0), Fraction(0)
+    for (noise, size), count in ledger.shares.items():
+        loss, pair = largest_loss(noise, size), noise.zcdp_pair(Fraction(size))
+        if loss < math.inf:
+            linear += count * Fraction(loss)
+            square += count * Fraction(loss) ** 2 / 2
+        elif pair is None:
+            return ZCDP(math.inf, math.inf)
+        else:
+            exact = [part + count * more for part, more in zip(exact, pair, strict=True)]
+    found = [
+        ZCDP(as_double_above(exact[0] + xi), as_double_above(exact[1] + eta))
+        for xi, eta in ((linear, Fraction(0)), (Fraction(0), square))
+    ]
+    if delta == 0.0:
+        return found[0]
+    return min(found, key=lambda pair: float(epsilon_from_zcdp(pair.xi, pair.eta, delta)))
