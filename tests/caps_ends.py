@@ -2,7 +2,7 @@
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
-    "dpnoise.privacy.sampled.gaussian_loss GaussianLine.values while": (
+    "dpnoise.privacy.sampled.transform GaussianLine.values while": (
         "each pass takes at least one point"
     ),
     "dpnoise.privacy.sampled.composition Composition._inverted range(_TRIES)": (
@@ -238,7 +238,7 @@ ENDS = {
     "dpnoise.privacy.odometer.exact ExactAccount._by_profile brentq": (
         "raises if it does not converge; the result is an epsilon seen to be private"
     ),
-    "dpnoise.privacy.grouping _cells while": "one cell less each time",
+    "dpnoise.privacy.vector _cells while": "one cell less each time",
     "dpnoise.privacy.inversion.inversion Inversion._plan while": "the blur grows to its bound",
     "dpnoise.privacy.lattice.sums sum_weights while": "halves an integer",
     "dpnoise.privacy.lattice.plan _saddle brentq": "raises if it does not converge",

@@ -41,7 +41,7 @@ from dpnoise.noise.k_norm import KNorm
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.noise.staircase_2d import Staircase2D
-from dpnoise.privacy.largest_loss import response_delta
+from dpnoise.privacy.profile import response_delta
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.sizes import projected, size_in_norm

@@ -27,8 +27,8 @@ from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double_above
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.integer_sets import integer_bounds
-from dpnoise.privacy.largest_loss import response_delta
 from dpnoise.privacy.odometer.ledger import largest_loss
+from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import profile_of_counted
 from dpnoise.sensitivity.balls import LInf
 from dpnoise.sensitivity.box import Box
