@@ -18,16 +18,16 @@ from dpnoise.noise import (
     Subbotin,
     staircase_2d_gamma,
 )
-from dpnoise.sensitivity.round.spheroid import Axes, around
+from dpnoise.sensitivity.spheroid import Axes, around
 
 # --- Caps that a computation may reach: what happens then.
 CAPS = {
     # place: (values of the cap to try, what is then asserted)
-    "dpnoise.sensitivity.round.spheroid smallest_axes range(_BISECTIONS)": (
+    "dpnoise.sensitivity.spheroid smallest_axes range(_BISECTIONS)": (
         (1, 5),
         checks.spheroid_around_counts,
     ),
-    "dpnoise.sensitivity.round.spheroid around range(_ENLARGEMENTS)": (
+    "dpnoise.sensitivity.spheroid around range(_ENLARGEMENTS)": (
         (0,),
         checks.raises(lambda: around(Counts(2, of=3, relation="add-remove"), Axes(1.0, 1.0))),
     ),

@@ -30,10 +30,9 @@ from dpnoise.privacy.integer_sets import integer_bounds
 from dpnoise.privacy.odometer.ledger import largest_loss
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import profile_of_counted
-from dpnoise.sensitivity.balls import LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import Box, LInf
+from dpnoise.sensitivity.base import root_above
 from dpnoise.sensitivity.integer_points import read_parts
-from dpnoise.sensitivity.power_sums import root_above
 from dpnoise.sensitivity.sizes import MOST_UNEQUAL, sides
 
 if TYPE_CHECKING:
@@ -41,8 +40,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
-    from dpnoise.sensitivity.base import Sensitivity
-    from dpnoise.sensitivity.power_sums import Weights
+    from dpnoise.sensitivity.base import Sensitivity, Weights
 
     AnyNoise = Noise | IntegerNoise
     Independent = AnyNoise | IndependentNoise | tuple[AnyNoise, ...]

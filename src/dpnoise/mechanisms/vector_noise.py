@@ -15,7 +15,7 @@ from dpnoise._equality import EqualByValue
 from dpnoise.noise._arrays import draws, points
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import independent_ledger
-from dpnoise.sensitivity.largest_entry import mean_of_largest
+from dpnoise.sensitivity.balls import mean_of_largest
 from dpnoise.sensitivity.sizes import projected
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from dpnoise.releases.numbers import Balls, Doubles, UndecidedError
 from dpnoise.releases.points import drawn_normals, drawn_points
 from dpnoise.releases.tails import ball
 from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.round.base import RoundSet
+from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -55,9 +55,8 @@ from dpnoise.privacy.odometer.ledger import (
     stated,
 )
 from dpnoise.privacy.spherical import spherical_loss
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.base import Sensitivity, root_above
 from dpnoise.sensitivity.integer_points import read_parts
-from dpnoise.sensitivity.power_sums import root_above
 from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
