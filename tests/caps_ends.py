@@ -235,7 +235,7 @@ ENDS = {
     "dpnoise.calibration.integers smallest_scale brentq": (
         "raises if it does not converge; the result is a scale seen to be private"
     ),
-    "dpnoise.privacy.odometer.exact ExactAccount._by_profile brentq": (
+    "dpnoise.privacy.odometer.accounts ExactAccount._by_profile brentq": (
         "raises if it does not converge; the result is an epsilon seen to be private"
     ),
     "dpnoise.privacy.vector _cells while": "one cell less each time",

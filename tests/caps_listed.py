@@ -164,11 +164,11 @@ CAPS = {
         [1, 2],
         checks.doublings_of_an_integer_scale,
     ),
-    "dpnoise.privacy.odometer.exact ExactAccount._by_profile range(_DOUBLINGS)": (
+    "dpnoise.privacy.odometer.accounts ExactAccount._by_profile range(_DOUBLINGS)": (
         [1, 2],
         checks.doublings_of_an_odometer,
     ),
-    "dpnoise.privacy.odometer.filters GaussianFilter.pure_left range(_HALVINGS)": (
+    "dpnoise.privacy.odometer.accounts GaussianFilter.pure_left range(_HALVINGS)": (
         [1, 5],
         checks.halvings_of_what_is_left,
     ),
@@ -217,7 +217,7 @@ FIXED = {
     "dpnoise.learn.kernel _advance_logistic range(ROWS)": "all rows of the samples",
     "dpnoise.learn.kernel _advance_squared range(ROWS)": "all rows of the samples",
     "dpnoise_papers.review.pictures _palette range(RARE)": "as many colours as a palette gets",
-    "dpnoise.privacy.scalar.unimodal UnimodalShift._bounds range(_ROUNDS)": (
+    "dpnoise.privacy.scalar.shift UnimodalShift._bounds range(_ROUNDS)": (
         "cells left undecided count in full in the upper bound"
     ),
     "dpnoise.allocation.gradient _saddle range(3)": (

@@ -155,7 +155,7 @@ def privacy_profile(
         epsilon is a value of the loss (discrete Gaussian noise of sigma from 16 on: within 4e-12).
         For Subbotin noise (p other than 1 and 2) the error is 4e-11, and on top of it epsilon
         counts as if it were off by p units in its last place. For any other family it is an upper
-        bound (`dpnoise.privacy.scalar.unimodal`).
+        bound (`dpnoise.privacy.scalar.shift`).
 
     Raises
     ------

@@ -41,9 +41,8 @@ from dpnoise.privacy.lattice.bounds import composed_bounds, lattice_bounds, latt
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.scalar.histogram import HistogramShift
-from dpnoise.privacy.scalar.shift import shifted
+from dpnoise.privacy.scalar.shift import UnimodalShift, shifted
 from dpnoise.privacy.scalar.subbotin import SubbotinShift
-from dpnoise.privacy.scalar.unimodal import UnimodalShift
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -37,7 +37,7 @@ the transform resolves a delta of 1e-200 like one of 1e-2. With w(l) = e^(-c (l 
   shift of the sum, taken off or added to epsilon.
 
 **Any noise that falls with |t|** (`composed_bounds`) needs no log-concavity: bounds on P(L > x) at
-lattice points (`scalar.unimodal`) give losses that are stochastically larger and smaller, and
+lattice points (`scalar.shift`) give losses that are stochastically larger and smaller, and
 delta, the mean of (1 - e^(epsilon - sum))_+, rises with each of them. The bounds are as wide as the
 lattice is coarse, and do not reach below a delta of about 1e-12 for each coordinate. For noise
 without closed forms only; the accounts of other noise are far closer. The corner of the box is the
@@ -80,8 +80,7 @@ from dpnoise.privacy.lattice.sums import (
     rounded_losses,
     sum_weights,
 )
-from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
-from dpnoise.privacy.scalar.unimodal import UnimodalShift
+from dpnoise.privacy.scalar.shift import WHOLE, UnimodalShift, whole_shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

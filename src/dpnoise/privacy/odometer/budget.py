@@ -9,11 +9,12 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
-from dpnoise.privacy.odometer.exact import ExactAccount, read_distribution
-from dpnoise.privacy.odometer.filters import (
+from dpnoise.privacy.odometer.accounts import (
+    ExactAccount,
     GaussianFilter,
     RenyiFilter,
     concentrated,
+    read_distribution,
     renyi_divergences,
 )
 from dpnoise.privacy.odometer.ledger import (
