@@ -69,7 +69,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.optimality.bounds.minimum_cost",
     "dpnoise.optimality.floor.Floor",
     "dpnoise.optimality.floor.floor",
-    "dpnoise.privacy.odometer.ledger_file.Entry",
+    "dpnoise.privacy.odometer.ledger.Entry",
     "dpnoise.privacy.sampled.mechanism.TwoSided",
     "dpnoise.privacy.vector.VectorProfile",
     "dpnoise.privacy.zcdp.ZCDP",
@@ -77,9 +77,9 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.releases.answers.Released",
     "dpnoise.sensitivity.base.Sensitivity",
     "dpnoise.sensitivity.from_frame.BoundedCounts",
-    "dpnoise.sensitivity.round.base.RoundSet",
-    "dpnoise.sensitivity.round.spheroid.Spheroid",
-    "dpnoise.sensitivity.round.tilted.TiltedEllipsoid",
+    "dpnoise.sensitivity.spheroid.RoundSet",
+    "dpnoise.sensitivity.spheroid.Spheroid",
+    "dpnoise.sensitivity.ellipsoid.TiltedEllipsoid",
 )
 # Pages of names that differ from others in the case of letters only, which some file systems lack.
 FILES = {"dpnoise.optimality.floor.Floor": "dpnoise.optimality.floor.Floor-result"}

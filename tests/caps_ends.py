@@ -2,7 +2,7 @@
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
-    "dpnoise.privacy.sampled.gaussian_loss GaussianLine.values while": (
+    "dpnoise.privacy.sampled.transform GaussianLine.values while": (
         "each pass takes at least one point"
     ),
     "dpnoise.privacy.sampled.composition Composition._inverted range(_TRIES)": (
@@ -110,7 +110,7 @@ ENDS = {
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
     "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
-    "dpnoise.privacy.lattice.listed ListedLoss._hull while": "each pass takes a corner away",
+    "dpnoise.privacy.lattice.discrete ListedLoss._hull while": "each pass takes a corner away",
     "dpnoise.joint.search pure_scale while": "a few doubles up",
     "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
     "dpnoise.releases.points _order while": "words that appear twice are drawn anew",
@@ -149,7 +149,7 @@ ENDS = {
     "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
     "dpnoise.optimality.bounds _violated while": "one shift less each time",
     "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
-    "dpnoise.sensitivity.largest_entry mean_of_largest while": "grows until the tail is negligible",
+    "dpnoise.sensitivity.balls mean_of_largest while": "grows until the tail is negligible",
     "dpnoise.optimality.rearrangement grouped while": "halves an integer down to 1",
     "dpnoise.optimality.radial_search radial_test while": "halves an integer down to 1",
     "dpnoise.optimality.radial_search _Design.caps while": "two nodes more each time, to the last",
@@ -238,14 +238,14 @@ ENDS = {
     "dpnoise.calibration.integers smallest_scale brentq": (
         "raises if it does not converge; the result is a scale seen to be private"
     ),
-    "dpnoise.privacy.odometer.exact ExactAccount._by_profile brentq": (
+    "dpnoise.privacy.odometer.accounts ExactAccount._by_profile brentq": (
         "raises if it does not converge; the result is an epsilon seen to be private"
     ),
-    "dpnoise.privacy.grouping _cells while": "one cell less each time",
+    "dpnoise.privacy.vector _cells while": "one cell less each time",
     "dpnoise.privacy.inversion.inversion Inversion._plan while": "the blur grows to its bound",
     "dpnoise.privacy.lattice.sums sum_weights while": "halves an integer",
     "dpnoise.privacy.lattice.plan _saddle brentq": "raises if it does not converge",
-    "dpnoise.privacy.lattice.nodes ShiftedNoise._reach while": (
+    "dpnoise.privacy.lattice.plan ShiftedNoise._reach while": (
         "doubles; psi grows at least linearly"
     ),
 }
@@ -257,7 +257,7 @@ SEVERAL = {
     "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": 2,
     "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
-    "dpnoise.privacy.lattice.listed ListedLoss._hull while": 2,
+    "dpnoise.privacy.lattice.discrete ListedLoss._hull while": 2,
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
     "dpnoise.releases.vectors _Stairs._exactly while": 2,

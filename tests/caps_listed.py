@@ -18,16 +18,16 @@ from dpnoise.noise import (
     Subbotin,
     staircase_2d_gamma,
 )
-from dpnoise.sensitivity.round.spheroid import Axes, around
+from dpnoise.sensitivity.spheroid import Axes, around
 
 # --- Caps that a computation may reach: what happens then.
 CAPS = {
     # place: (values of the cap to try, what is then asserted)
-    "dpnoise.sensitivity.round.spheroid smallest_axes range(_BISECTIONS)": (
+    "dpnoise.sensitivity.spheroid smallest_axes range(_BISECTIONS)": (
         (1, 5),
         checks.spheroid_around_counts,
     ),
-    "dpnoise.sensitivity.round.spheroid around range(_ENLARGEMENTS)": (
+    "dpnoise.sensitivity.spheroid around range(_ENLARGEMENTS)": (
         (0,),
         checks.raises(lambda: around(Counts(2, of=3, relation="add-remove"), Axes(1.0, 1.0))),
     ),
@@ -164,11 +164,11 @@ CAPS = {
         [1, 2],
         checks.doublings_of_an_integer_scale,
     ),
-    "dpnoise.privacy.odometer.exact ExactAccount._by_profile range(_DOUBLINGS)": (
+    "dpnoise.privacy.odometer.accounts ExactAccount._by_profile range(_DOUBLINGS)": (
         [1, 2],
         checks.doublings_of_an_odometer,
     ),
-    "dpnoise.privacy.odometer.filters GaussianFilter.pure_left range(_HALVINGS)": (
+    "dpnoise.privacy.odometer.accounts GaussianFilter.pure_left range(_HALVINGS)": (
         [1, 5],
         checks.halvings_of_what_is_left,
     ),
@@ -217,7 +217,7 @@ FIXED = {
     "dpnoise.learn.kernel _advance_logistic range(ROWS)": "all rows of the samples",
     "dpnoise.learn.kernel _advance_squared range(ROWS)": "all rows of the samples",
     "dpnoise_papers.review.pictures _palette range(RARE)": "as many colours as a palette gets",
-    "dpnoise.privacy.scalar.unimodal UnimodalShift._bounds range(_ROUNDS)": (
+    "dpnoise.privacy.scalar.shift UnimodalShift._bounds range(_ROUNDS)": (
         "cells left undecided count in full in the upper bound"
     ),
     "dpnoise.allocation.gradient _saddle range(3)": (
@@ -274,13 +274,13 @@ FIXED = {
         "a choice of contour: bounds hold on any"
     ),
     "dpnoise.privacy.lattice.plan make_plan range(2)": "a choice of lattice: bounds hold on any",
-    "dpnoise.privacy.lattice.rounding round_down range(_PASSES)": (
+    "dpnoise.privacy.lattice.sums round_down range(_PASSES)": (
         "the result is checked cell by cell"
     ),
-    "dpnoise.privacy.lattice.rounding round_down range(_RAISES)": (
+    "dpnoise.privacy.lattice.sums round_down range(_RAISES)": (
         "the result is checked cell by cell"
     ),
-    "dpnoise.privacy.lattice.nodes ShiftedNoise._radii range(60)": (
+    "dpnoise.privacy.lattice.plan ShiftedNoise._radii range(60)": (
         "a choice of cuts: bounds hold on any"
     ),
 }

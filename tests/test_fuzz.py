@@ -18,7 +18,7 @@ from dpnoise.calibration import gaussian as calibration_gaussian
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Subbotin
 from dpnoise.privacy import profile, vector
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.inversion import continuous
+from dpnoise.privacy.inversion import inversion
 from exact_profile import exact_log_delta
 from fuzz import CHECKS, runner
 from fuzz.references import reference_bounds
@@ -129,7 +129,7 @@ def _profile_off(patch):
 
 def _stretch_dropped(patch):
     """The stretch is dropped where its loss is stationary at epsilon, as it once was."""
-    original = continuous._beyond
+    original = inversion._beyond
 
     def dropping(cut, x):
         rows = original(cut, x)
@@ -137,7 +137,7 @@ def _stretch_dropped(patch):
         rows[tie, 0] = 0.0
         return rows
 
-    patch.setattr(continuous, "_beyond", dropping)
+    patch.setattr(inversion, "_beyond", dropping)
 
 
 def _five_steps(patch):

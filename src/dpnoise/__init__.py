@@ -68,20 +68,19 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.releases.opendp import opendp_measurement as opendp_measurement
     from dpnoise.releases.release import release
     from dpnoise.sensitivity.at_most import AtMost
-    from dpnoise.sensitivity.balls import L1, L2, LInf
-    from dpnoise.sensitivity.box import Box
+    from dpnoise.sensitivity.balls import L1, L2, Box, LInf
+    from dpnoise.sensitivity.convert import add_remove as add_remove
     from dpnoise.sensitivity.convert import as_sensitivity as as_sensitivity
+    from dpnoise.sensitivity.convert import replace_one as replace_one
     from dpnoise.sensitivity.counts import Counts
     from dpnoise.sensitivity.ellipsoid import Ellipsoid
     from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid as enclosing_ellipsoid
     from dpnoise.sensitivity.from_frame import from_frame as from_frame
-    from dpnoise.sensitivity.neighbours import add_remove as add_remove
-    from dpnoise.sensitivity.neighbours import replace_one as replace_one
     from dpnoise.sensitivity.product import Product
 
 _MODULES = {
     "AtMost": "dpnoise.sensitivity.at_most",
-    "Box": "dpnoise.sensitivity.box",
+    "Box": "dpnoise.sensitivity.balls",
     "Budget": "dpnoise.privacy.odometer.budget",
     "BudgetExceededError": "dpnoise.privacy.odometer.budget",
     "Certificate": "dpnoise.certificates.certificate",
@@ -105,7 +104,7 @@ _MODULES = {
     "Staircase": "dpnoise.noise.staircase",
     "Subbotin": "dpnoise.noise.subbotin",
     "TruncatedLaplace": "dpnoise.noise.truncated_laplace",
-    "add_remove": "dpnoise.sensitivity.neighbours",
+    "add_remove": "dpnoise.sensitivity.convert",
     "allocate": "dpnoise.allocation.allocate",
     "as_sensitivity": "dpnoise.sensitivity.convert",
     "audit_families": "dpnoise.auditing.noise",
@@ -128,7 +127,7 @@ _MODULES = {
     "opendp_measurement": "dpnoise.releases.opendp",
     "privacy_profile": "dpnoise.privacy.profile",
     "release": "dpnoise.releases.release",
-    "replace_one": "dpnoise.sensitivity.neighbours",
+    "replace_one": "dpnoise.sensitivity.convert",
     "sampled_delta": "dpnoise.privacy.sampled.mechanism",
     "sampled_epsilon": "dpnoise.privacy.sampled.mechanism",
     "variance_bound": "dpnoise.calibration.variance_bound",

@@ -46,7 +46,7 @@ from dpnoise.learn import (
 )
 from dpnoise.mechanisms.integer_noise import IntegerVector
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
-from dpnoise.sensitivity.round.spheroid import Spheroid
+from dpnoise.sensitivity.spheroid import Spheroid
 
 R = "add-remove"
 SIDES = (1.0, 0.5, 0.25, 0.8, 0.3)

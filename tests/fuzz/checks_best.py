@@ -7,8 +7,7 @@ from dpnoise.calibration.calibrate import calibrate
 from dpnoise.mechanisms.compare import best, compare
 from dpnoise.noise import KNorm
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.product import Product
 from fuzz.peers import better_peers

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
 from dpnoise.privacy.coordinates import is_vouched
-from dpnoise.privacy.odometer.in_set import integer_ledger
 from dpnoise.privacy.odometer.ledger import Ledger, guaranteed, stated
+from dpnoise.privacy.odometer.releases import integer_ledger
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems

@@ -44,13 +44,12 @@ from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.noise.staircase_2d import Staircase2D
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.integer_sets import integer_bounds
-from dpnoise.privacy.largest_loss import response_delta
 from dpnoise.privacy.odometer.ledger import largest_loss
+from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import profile_of_counted
-from dpnoise.sensitivity.balls import L1, L2, LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import L1, L2, Box, LInf
+from dpnoise.sensitivity.base import root_above
 from dpnoise.sensitivity.integer_points import read_parts
-from dpnoise.sensitivity.power_sums import root_above
 from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.sizes import MOST_UNEQUAL, projected, sides, size_in_norm
 
@@ -59,8 +58,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray
     from dpnoise.noise.base import Noise
-    from dpnoise.sensitivity.base import Sensitivity
-    from dpnoise.sensitivity.power_sums import Weights
+    from dpnoise.sensitivity.base import Sensitivity, Weights
 
     AnyNoise = Noise | IntegerNoise
     Independent = AnyNoise | IndependentNoise | tuple[AnyNoise, ...]

@@ -33,13 +33,11 @@ from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram, KNorm, Staircas
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
-from dpnoise.sensitivity.ellipsoid import Ellipsoid
+from dpnoise.sensitivity.ellipsoid import Ellipsoid, TiltedEllipsoid
 from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.round.spheroid import Spheroid
-from dpnoise.sensitivity.round.tilted import TiltedEllipsoid
+from dpnoise.sensitivity.spheroid import Spheroid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ from dpnoise.joint.base import JointNoise
 from dpnoise.noise._arrays import draws
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.rational import as_double_above
-from dpnoise.sensitivity.round.base import RoundSet
+from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

@@ -29,7 +29,7 @@ from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.k_norm import Spherical
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.rational import as_double_above
-from dpnoise.sensitivity.power_sums import root_above
+from dpnoise.sensitivity.base import root_above
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

@@ -26,8 +26,7 @@ from scipy import special
 
 from dpnoise.privacy.spherical import relative_error
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import L1, Box, LInf
 from dpnoise.sensitivity.counts import SolidCounts
 from dpnoise.sensitivity.product import Product
 

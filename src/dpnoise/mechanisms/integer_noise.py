@@ -29,7 +29,7 @@ from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise._arrays import draws, points
 from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.staircase import Staircase
-from dpnoise.privacy.odometer.in_set import integer_ledger
+from dpnoise.privacy.odometer.releases import integer_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable

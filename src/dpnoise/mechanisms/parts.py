@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import Box, LInf
 from dpnoise.sensitivity.counts import ReplaceOneCounts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product

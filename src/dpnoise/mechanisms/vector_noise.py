@@ -13,9 +13,9 @@ import numpy as np
 
 from dpnoise._results import EqualByValue
 from dpnoise.noise._arrays import draws, points
-from dpnoise.privacy.odometer.in_set import independent_ledger
 from dpnoise.privacy.odometer.ledger import Ledger
-from dpnoise.sensitivity.largest_entry import mean_of_largest
+from dpnoise.privacy.odometer.releases import independent_ledger
+from dpnoise.sensitivity.balls import mean_of_largest
 from dpnoise.sensitivity.sizes import projected
 
 if TYPE_CHECKING:

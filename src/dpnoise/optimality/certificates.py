@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:

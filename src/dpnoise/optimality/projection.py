@@ -35,8 +35,7 @@ import numpy as np
 
 from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product

@@ -18,7 +18,7 @@ from dpnoise.noise.histogram import Histogram
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.staircase import Staircase
 from dpnoise.privacy.inversion.loss import canonical
-from dpnoise.privacy.lattice.listed import ListedLoss
+from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, cells_of
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
 from dpnoise.noise.rational import as_double_above
-from dpnoise.privacy.largest_loss import response_log_delta
 from dpnoise.privacy.lattice.bounds import lattice_bounds
-from dpnoise.privacy.lattice.listed import ListedLoss
+from dpnoise.privacy.lattice.discrete import ListedLoss
+from dpnoise.privacy.profile import response_log_delta
 from dpnoise.privacy.vector import profile_of_counted
 from dpnoise.sensitivity.integer_points import maximal_points
 

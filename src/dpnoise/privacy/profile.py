@@ -1,4 +1,4 @@
-"""The exact privacy profile of noise added to one number, and its inverse.
+"""The exact privacy profile of noise added to one number, its inverse, and a bound for any noise.
 
 Adding noise T with density g to a query whose value moves by at most `sensitivity` between
 neighbouring data sets, whichever they are, is (epsilon, delta)-DP if and only if delta is at least
@@ -16,11 +16,17 @@ g(t + d) >= g(t). On A, 0 < t + d < t + d', so that g(t + d') <= g(t + d), and
 Where the privacy loss log g(t) / g(t + d) grows with t (log-concave noise), the positive part is
 a half-line t > t1, which is equation (14) of Muthukrishnan & Kalyani ("Grafting Laplace and
 Gaussian distributions", IEEE TIFS 2023). Each module of `scalar` holds one kind of noise.
+**By a largest privacy loss alone.** Whatever has no loss above L is dominated by randomized
+response, whose loss is L or -L (Kairouz, Oh & Viswanath, "The composition theorem for differential
+privacy", ICML 2015):
+
+    delta(epsilon) <= (1 - exp(epsilon - L)) / (1 + exp(-L)).
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +34,7 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.privacy.scalar.shift import check_shift, shifted
 
 if TYPE_CHECKING:
@@ -40,11 +46,13 @@ if TYPE_CHECKING:
     from dpnoise.noise.base import Noise
     from dpnoise.privacy.scalar.shift import Shift
 
+
 MAX_EPSILON = 1e100
 _BAND = 4e-12  # an epsilon whose log delta is below the target by no more is the least
 _ROUNDS = 400
 # Of profiles of noise on the integers: measured errors are below 4e-14 down to delta = e^-300.
 _MARGIN, _MARGIN_OF_LOG, _DEEPEST = 2.0**-43, 2.0**-50, 745.0
+_RESPONSE_ERROR = 1e-11  # relative, of two logarithms and their difference
 
 
 def hockey_stick(
@@ -147,7 +155,7 @@ def privacy_profile(
         epsilon is a value of the loss (discrete Gaussian noise of sigma from 16 on: within 4e-12).
         For Subbotin noise (p other than 1 and 2) the error is 4e-11, and on top of it epsilon
         counts as if it were off by p units in its last place. For any other family it is an upper
-        bound (`dpnoise.privacy.scalar.unimodal`).
+        bound (`dpnoise.privacy.scalar.shift`).
 
     Raises
     ------
@@ -253,3 +261,20 @@ def _solve(pair: Shift, target: Array) -> Array:
             break
         open_, low, x = open_[more], low[more], x[more]
     return found
+
+
+def response_log_delta(loss: Fraction | float, epsilon: float) -> float:
+    """Upper bound on log delta of whatever has no privacy loss above `loss`; -inf if it is 0."""
+    if loss <= epsilon:
+        return -math.inf
+    if loss == math.inf:
+        return 0.0
+    gap = as_double_above(Fraction(loss) - Fraction(epsilon))
+    value = math.log(-math.expm1(-gap)) - math.log1p(math.exp(-as_double(loss)))
+    return min(value + _RESPONSE_ERROR * (1.0 + abs(value)), 0.0)
+
+
+def response_delta(loss: Fraction | float, epsilon: float) -> float:
+    """The same bound on delta, at least the smallest double unless it is 0."""
+    log_delta = response_log_delta(loss, epsilon)
+    return max(math.exp(log_delta), 5e-324) if log_delta > -math.inf else 0.0

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.noise.rational import as_double_above
-from dpnoise.privacy.lattice.listed import ListedLoss
+from dpnoise.privacy.lattice.discrete import ListedLoss
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -5,13 +5,20 @@ its corner, so that the privacy loss is a sum of independent losses with known t
 `privacy.inversion` turns these into bounds on delta. This answers, with a proof, what
 'Algorithm 2' of Muthukrishnan & Kalyani (IEEE TIFS 2023) answers by interpolation. The proofs
 are in docs/vector-privacy.md.
+
+**Fewer coordinates in place of many different ones**, less private and more private. In the
+dispersive order noise T' is at least as dispersed as T if the map of equal quantiles from T to T'
+stretches all distances; then T' is more private at every shift (docs/vector-privacy.md, section
+10). Each family here grows in that order with each of one or two parameters, so that a cell of
+parameters lies between its lowest corner (less private, for upper bounds on delta) and its highest
+corner (more private, for lower bounds).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,23 +34,20 @@ from dpnoise.privacy.coordinates import (
     refuse_wide_queries,
 )
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.grouping import grouped
 from dpnoise.privacy.inversion.inversion import Inversion
 from dpnoise.privacy.inversion.loss import IntegerStep, coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.lattice.bounds import lattice_bounds, lattice_seconds
-from dpnoise.privacy.lattice.composed import composed_bounds
-from dpnoise.privacy.lattice.listed import ListedLoss
+from dpnoise.privacy.lattice.bounds import composed_bounds, lattice_bounds, lattice_seconds
+from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.scalar.histogram import HistogramShift
-from dpnoise.privacy.scalar.shift import shifted
+from dpnoise.privacy.scalar.shift import UnimodalShift, shifted
 from dpnoise.privacy.scalar.subbotin import SubbotinShift
-from dpnoise.privacy.scalar.unimodal import UnimodalShift
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
@@ -61,6 +65,7 @@ _MOST_DIFFERENT, _MOST_GROUPS = 10_000, 3000
 # Closed forms: their relative error, with a margin.
 _CLOSED_ERROR = 1e-11
 _ULP = np.finfo(float).eps
+_CORNER_MARGIN = 1e-13  # over the rounding of a corner
 
 
 @dataclass(frozen=True)
@@ -261,7 +266,7 @@ def vector_profile(
     ----------
     noise : Noise, IntegerNoise or array_like of them, shape (K,)
         Noise of all coordinates, or of each. Beside noise that is neither log-concave, a
-        staircase nor a histogram the bounds are wide (`dpnoise.privacy.lattice.composed`).
+        staircase nor a histogram the bounds are wide (`dpnoise.privacy.lattice.bounds`).
     sensitivity : float or array_like of float, shape (K,)
         The largest change of a coordinate, non-negative: of all, or of each. One of 0 drops
         out; others within 1e-9 to 1e6 times E|T|. Several coordinates with staircase noise:
@@ -328,3 +333,57 @@ def profile_of_counted(
     counted = check_counted(problems, shares)
     problems.raise_if_any()
     return profile_of_shares(counted, np.asarray(epsilon, dtype=float))
+
+
+def corner(family: tuple[Any, ...], values: Array, margin: float) -> Noise:
+    """The noise with given parameters of `Noise.dispersion`, each enlarged by a relative margin."""
+    kind, *fixed = family
+    return kind.from_dispersion(*fixed, *(value * (1.0 + margin) for value in values))
+
+
+def _cells(values: Array, most: int) -> NDArray[np.intp]:
+    """The cell of each row of parameters, of at most `most` cells of equal ratios."""
+    logs = np.log(values)
+    low, span = logs.min(axis=0), np.ptp(logs, axis=0)
+    wide = span > 0.0
+    counts = np.ones(len(span), dtype=int)
+    if wide.any():
+        # As square as possible.
+        width = (np.prod(span[wide]) / most) ** (1.0 / wide.sum())
+        counts[wide] = np.clip(np.floor(span[wide] / width), 1, most)
+        while np.prod(counts) > most:
+            counts[np.argmax(counts)] -= 1
+    share = np.divide(logs - low, span, out=np.zeros_like(logs), where=wide)
+    places = np.minimum((share * counts).astype(int), counts - 1)
+    return places @ np.cumprod(np.append(1, counts[:-1]))
+
+
+def grouped(shares: Groups, most: int) -> tuple[Groups, Groups]:
+    """Fewer coordinates that are less private, and as many that are more private.
+
+    Pairs are noise in units of the sensitivity and its number of coordinates. `most` different ones
+    are aimed at, and families that cannot be compared stay apart. Delta for the first result is at
+    least, for the second at most that for `shares`.
+    """
+    families: dict[tuple[Any, ...], list[tuple[Noise, int, tuple[float, ...]]]] = {}
+    for noise, copies in shares:
+        family, values = noise.dispersion()
+        families.setdefault(family, []).append((noise, copies, values))
+    alone = sum(len(members) == 1 for members in families.values())
+    spare = max(most - alone, 0) / max(len(shares) - alone, 1)
+    less: Groups = []
+    more: Groups = []
+    for family, members in families.items():
+        table = np.array([value for _, _, value in members])
+        cells = _cells(table, max(int(spare * len(members)), 1)) if table.size else np.zeros(1)
+        for cell in np.unique(cells):
+            here = np.flatnonzero(cells == cell)
+            count = sum(members[k][1] for k in here)
+            if len(here) == 1:
+                ends = [members[here[0]][0]] * 2
+            else:
+                low, high = table[here].min(axis=0), table[here].max(axis=0)
+                ends = [corner(family, low, -_CORNER_MARGIN), corner(family, high, _CORNER_MARGIN)]
+            less.append((ends[0], count))
+            more.append((ends[1], count))
+    return less, more

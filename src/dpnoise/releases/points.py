@@ -24,13 +24,12 @@ from flint import arb
 
 from dpnoise.releases.continuous import ball
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.counts import AddRemoveCounts, SolidCounts
 from dpnoise.sensitivity.cut_cube import tilt_of
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.round.base import RoundSet
+from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -38,7 +38,7 @@ from dpnoise.releases.points import (
 )
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.round.base import RoundSet
+from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,20 +11,18 @@ from dpnoise._imports import lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.sensitivity.at_most import AtMost
-    from dpnoise.sensitivity.balls import L1, L2, LInf
+    from dpnoise.sensitivity.balls import L1, L2, Box, LInf
     from dpnoise.sensitivity.base import Sensitivity
-    from dpnoise.sensitivity.box import Box
-    from dpnoise.sensitivity.convert import as_sensitivity
+    from dpnoise.sensitivity.convert import add_remove, as_sensitivity, replace_one
     from dpnoise.sensitivity.counts import Counts
     from dpnoise.sensitivity.ellipsoid import Ellipsoid, enclosing_ellipsoid
     from dpnoise.sensitivity.from_frame import BoundedCounts
-    from dpnoise.sensitivity.neighbours import add_remove, replace_one
     from dpnoise.sensitivity.product import Product
 
 _MODULES = {
     "AtMost": "dpnoise.sensitivity.at_most",
     "BoundedCounts": "dpnoise.sensitivity.from_frame",
-    "Box": "dpnoise.sensitivity.box",
+    "Box": "dpnoise.sensitivity.balls",
     "Counts": "dpnoise.sensitivity.counts",
     "Ellipsoid": "dpnoise.sensitivity.ellipsoid",
     "L1": "dpnoise.sensitivity.balls",
@@ -32,10 +30,10 @@ _MODULES = {
     "LInf": "dpnoise.sensitivity.balls",
     "Product": "dpnoise.sensitivity.product",
     "Sensitivity": "dpnoise.sensitivity.base",
-    "add_remove": "dpnoise.sensitivity.neighbours",
+    "add_remove": "dpnoise.sensitivity.convert",
     "as_sensitivity": "dpnoise.sensitivity.convert",
     "enclosing_ellipsoid": "dpnoise.sensitivity.ellipsoid",
-    "replace_one": "dpnoise.sensitivity.neighbours",
+    "replace_one": "dpnoise.sensitivity.convert",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, _MODULES)

@@ -21,14 +21,21 @@ import numpy as np
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.balls import L1, LInf
-from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
+from dpnoise.sensitivity.base import (
+    Sensitivity,
+    above,
+    check_dimension,
+    check_size,
+    largest,
+    largest_sum,
+    powers,
+)
 from dpnoise.sensitivity.cut_cube import listed_vertices, uniform_points
-from dpnoise.sensitivity.power_sums import above, largest_sum, powers
 from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.power_sums import Weights
+    from dpnoise.sensitivity.base import Weights
 
 _LARGEST_PARTIAL = 5000  # coordinates for which the integers take a second
 _ENTRIES = 2**20  # drawn at a time

@@ -1,4 +1,9 @@
-"""Balls of the l1, l2 and l-infinity norm: one bound on the size of the whole difference."""
+"""Boxes, and balls of the l1, l2 and l-infinity norm.
+
+A box bounds the change of every coordinate by its own sensitivity, all of them at once; a ball has
+one bound on the size of the whole difference. Volumes and moments are in closed form; the expected
+largest of independent absolute values is the integral over t of 1 - prod P(|X_i| <= t).
+"""
 
 from __future__ import annotations
 
@@ -11,15 +16,30 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
-from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
+from dpnoise.sensitivity.base import (
+    Sensitivity,
+    above,
+    check_dimension,
+    check_size,
+    largest,
+    largest_sum,
+    powers,
+    read_sizes,
+    root_above,
+)
 from dpnoise.sensitivity.cut_cube import corners, listed_vertices
-from dpnoise.sensitivity.largest_entry import largest_uniform, mean_of_largest
-from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
-from dpnoise.sensitivity.relation import each_words, number_words
+from dpnoise.sensitivity.relation import each_words, number_words, own_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.power_sums import Weights
+    from dpnoise.sensitivity.base import Weights
+
+
+_PANELS, _NODES = 400, 8  # of Gauss-Legendre quadrature
+_MOST_VALUES = 2**25  # of the tail, with fewer panels where there are many scales
+_NEGLIGIBLE = 1e-18  # probability of a larger value than the last one
 
 
 @dataclass(frozen=True, repr=False)
@@ -367,3 +387,184 @@ class LInf(_Ball):
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
         """Uniform points, shape (*size, K)."""
         return self.radius * rng.uniform(-1.0, 1.0, (*size, self.of))
+
+
+@dataclass(frozen=True, repr=False)
+class Box(Sensitivity):
+    """Sensitivity set {d : |d_i| <= lambdas_i for all i}.
+
+    Parameters
+    ----------
+    lambdas : array_like of float, shape (K,)
+        The largest change of each coordinate: 0, or from 1e-100 to 1e100; at least one positive.
+        A coordinate with 0 never changes and is released without noise.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: one person more or less, or one person replaced by
+        another. Without it the set is plain geometry.
+
+    Raises
+    ------
+    ValueError
+        If an entry is out of range or none is positive; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import Box
+    >>> ages_and_incomes = Box([1.0, 50.0], relation="replace-one")
+    >>> float(ages_and_incomes.norm([2.0, 25.0]))
+    2.0
+    """
+
+    lambdas: tuple[float, ...]
+
+    has_corner = True
+
+    def __post_init__(self) -> None:
+        """Check of the entries, stored as a tuple of floats."""
+        problems = Problems("box of sensitivities")
+        sizes = read_sizes(problems, "lambdas", self.lambdas)
+        self._check_relation(problems)
+        problems.raise_if_any()
+        object.__setattr__(self, "lambdas", sizes)
+
+    @property
+    def words(self) -> str:
+        """What one person changes, in words."""
+        return own_words(self.lambdas)
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return len(self.lambdas)
+
+    @property
+    def box(self) -> Array:
+        """The largest |d_i|, shape (K,)."""
+        return np.array(self.lambdas)
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm, the sum of the sensitivities."""
+        return math.fsum(self.lambdas)
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm."""
+        return math.hypot(*self.lambdas)
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume, in the active coordinates."""
+        return math.fsum(np.log(2.0 * self.box[self.active]))
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        return self.box**2 / 3.0
+
+    @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        return 0.5 * self.box
+
+    @property
+    def coordinate_norm(self) -> tuple[str, Array]:
+        """The largest |x_i| / lambda_i."""
+        unit = self.box
+        weights = np.zeros(unit.shape)
+        return "largest", np.divide(1.0, unit, out=weights, where=unit > 0.0)
+
+    def mean_largest(self, weights: Array) -> float:
+        """The largest of uniform variates."""
+        return largest_uniform(weights * self.box)
+
+    @property
+    def alike(self) -> bool:
+        """True: all extreme points are one with coordinates permuted and signs changed."""
+        return True
+
+    @property
+    def extreme_point(self) -> Array:
+        """The corner with positive coordinates, shape (K,)."""
+        return self.box
+
+    def vertices(self) -> Array | None:
+        """All extreme points, one of each pair; None if there are many."""
+        return corners(self.box)
+
+    def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
+        """The sum over all coordinates, attained in the corner."""
+        terms = powers([Fraction(x) for x in self.lambdas], weights, power)
+        return above(largest_sum(terms, self.dimension))
+
+    def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
+        """The coordinates of each size, which all change at once."""
+        sizes, which = np.unique(self.box, return_inverse=True)
+        groups = [np.flatnonzero(which == k) for k in range(sizes.size)]
+        return [(at, size, 1, at.size) for at, size in zip(groups, sizes.tolist(), strict=True)]
+
+    def _norm(self, x: Array) -> Array:
+        """The largest |x_i| / lambda_i."""
+        unit = self.box
+        ratio = np.full(x.shape, math.inf)
+        np.divide(x, unit, out=ratio, where=unit > 0.0)
+        ratio[(x == 0.0) & (unit == 0.0)] = 0.0
+        return np.asarray(np.max(ratio, axis=-1))
+
+    def _support(self, a: Array) -> Array:
+        """The sum of lambda_i |a_i|."""
+        unit = self.box
+        return np.sum(np.where(unit > 0.0, a, 0.0) * unit, axis=-1)
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+        return self.box * rng.uniform(-1.0, 1.0, (*size, self.dimension))
+
+    def _scaled(self, factor: float) -> Self:
+        """The box with every side `factor` times as long."""
+        return replace(self, lambdas=tuple((factor * self.box).tolist()))
+
+
+def largest_uniform(sides: Array) -> float:
+    """E max |U_i| for independent U_i, uniform on [-sides_i, sides_i]: the sum over the pieces.
+
+    Where n of the sides are above t, prod P(|U_i| <= t) is t^n over their product.
+    """
+    u = np.sort(sides[sides > 0.0])
+    if u.size == 0:
+        return 0.0
+    longest = float(u[-1])
+    u = u / longest
+    n = np.arange(u.size, 0, -1)  # sides that are not below u_j
+    above = np.cumsum(np.log(u)[::-1])[::-1]  # of their logarithms
+    before = np.concatenate([[0.0], u[:-1] / u[1:]])
+    most = np.exp(np.minimum(n * np.log(u) - above, 0.0))  # the probability at t = u_j
+    # Up to u_1 all sides are above t, from u_(j-1) to u_j n_j of them.
+    within = u * most * (1.0 - before ** (n + 1.0)) / (n + 1.0)
+    return longest * float(1.0 - np.sum(within))
+
+
+def mean_of_largest(tail: Callable[[Array], Array], scales: Array) -> float:
+    """E max s_i |X_i| for independent X_i with P(|X_i| > t) = tail(t), by quadrature.
+
+    To about 1e-6, and from some 10,000 different scales on to about 1e-4.
+    """
+    unit, count = np.unique(scales[scales > 0.0], return_counts=True)
+    if unit.size == 0:
+        return 0.0
+    largest = float(unit[-1])
+    unit = unit / largest
+    end = 1.0
+    while scales.size * float(tail(np.array(end))) > _NEGLIGIBLE:
+        end *= 1.25
+    panels = max(16, min(_PANELS, _MOST_VALUES // (_NODES * unit.size)))
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    width = end / panels
+    t = (width * (np.arange(panels)[:, None] + 0.5 * (nodes + 1.0))).ravel()
+    log_inside = np.zeros(t.size)
+    with np.errstate(divide="ignore"):
+        for scale, number in zip(unit.tolist(), count.tolist(), strict=True):
+            log_inside += number * np.log1p(-np.minimum(tail(t / scale), 1.0))
+    beyond = -np.expm1(log_inside)
+    total = float(np.sum(beyond * np.tile(weights, panels)))
+    return largest * 0.5 * width * total

@@ -13,11 +13,17 @@ Most sets are as they are when the sign of any coordinate is flipped; the norm o
 the |x_i| alone. Of the others (`dpnoise.sensitivity.counts`) only -D = D is known, and nothing may
 be computed from |x|: independent noise that is symmetric about 0 hides them exactly as it hides
 `unconditional_hull`, which holds them with all signs.
+
+The largest weighted power sum over a set is rounded up, in rational arithmetic: the doubles that
+describe a set are taken as the rational numbers that they are, and sums keep 192 binary digits.
+`Sensitivity.l1` and the like are rounded to nearest and not used for it.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -33,11 +39,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, BoolArray, IntArray
-    from dpnoise.sensitivity.power_sums import Weights
-    from dpnoise.sensitivity.round.base import RoundSet
+    from dpnoise.sensitivity.spheroid import RoundSet
+
 
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes that squares of doubles can hold
 MOST_COORDINATES = 10**8
+Weights = Fraction | Sequence[Fraction]  # one for all coordinates, or one for each
+_DIGITS = 192
 
 
 def check_size(problems: Problems, name: str, value: object) -> None:
@@ -411,3 +419,41 @@ class Sensitivity(ABC):
         check_size(problems, "factor", factor)
         problems.raise_if_any()
         return self._scaled(float(factor))
+
+
+def above(x: Fraction) -> Fraction:
+    """A number that is at least `x` >= 0, of 192 binary digits unless `x` is an integer."""
+    shift = _DIGITS - x.numerator.bit_length() + x.denominator.bit_length()
+    if x.denominator == 1 and shift >= 0:
+        return x
+    scale = Fraction(2) ** shift
+    return Fraction(math.ceil(x * scale)) / scale
+
+
+def root_above(x: Fraction) -> Fraction:
+    """A number that is at least the square root of `x` >= 0, and equal to it if it is rational."""
+    if x == 0:
+        return x
+    p, q = math.isqrt(x.numerator), math.isqrt(x.denominator)
+    if p * p == x.numerator and q * q == x.denominator:
+        return Fraction(p, q)
+    shift = _DIGITS + (x.denominator.bit_length() - x.numerator.bit_length()) // 2
+    scale = Fraction(2) ** shift
+    return (math.isqrt(math.ceil(x * scale * scale)) + 1) / scale
+
+
+def powers(first: Weights, second: Weights, power: int) -> Weights:
+    """(first * second)^power, coordinate by coordinate."""
+    if isinstance(first, Fraction) and isinstance(second, Fraction):
+        return (first * second) ** power
+    pair = (first, second)
+    n = next(len(one) for one in pair if not isinstance(one, Fraction))
+    left, right = ([one] * n if isinstance(one, Fraction) else one for one in pair)
+    return [above((x * y) ** power) for x, y in zip(left, right, strict=True)]
+
+
+def largest_sum(values: Weights, count: int) -> Fraction:
+    """The sum of the `count` largest of some values."""
+    if isinstance(values, Fraction):
+        return count * values
+    return sum(sorted(values)[-count:], Fraction(0))

@@ -14,7 +14,7 @@ of `AtMost`, which allows m changes in any directions:
 
 Both norms: x = p - q with p, q >= 0 implies p >= x+ and q >= x-, and f rises in every entry.
 
-Volumes and moments: `dpnoise.sensitivity.count_moments`, as ratios of integers.
+Volumes and moments: `dpnoise.sensitivity.cut_cube`, as ratios of integers.
 
 A uniform point: j with the share of its vectors, the places of the positive entries by chance,
 and points u, v of the two cut cubes; in conv(C, -C) the parts are r u / f(u) and r' v / f(v), with
@@ -36,8 +36,7 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, LInf
 from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
-from dpnoise.sensitivity.count_moments import add_remove_moments, replace_one_moments
-from dpnoise.sensitivity.cut_cube import uniform_points
+from dpnoise.sensitivity.cut_cube import add_remove_moments, replace_one_moments, uniform_points
 from dpnoise.sensitivity.relation import (
     ADD_REMOVE,
     REPLACE_ONE,
@@ -45,12 +44,12 @@ from dpnoise.sensitivity.relation import (
     number_words,
     require_relation,
 )
-from dpnoise.sensitivity.round.patterned import PatternedSet
+from dpnoise.sensitivity.spheroid import PatternedSet
 
 if TYPE_CHECKING:
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.count_moments import Moments
-    from dpnoise.sensitivity.power_sums import Weights
+    from dpnoise.sensitivity.base import Weights
+    from dpnoise.sensitivity.cut_cube import Moments
 
 _SUBJECT = "sensitivity of counts"
 
@@ -193,26 +192,6 @@ class Counts(PatternedSet):
         return replace(self, m=min(self.m, count), of=count)
 
     @property
-    def patterns(self) -> list[tuple[int, int]]:
-        """How many counts extreme points change by `each` and by -`each`.
-
-        Up to the sign; of those that others surpass in both numbers none is needed.
-        """
-        raise NotImplementedError
-
-    @property
-    def all_patterns(self) -> list[tuple[int, int]]:
-        """Those of all extreme points, up to the sign."""
-        return self.patterns
-
-    def holds(self, up: int, down: int) -> bool:
-        """Whether the differences that change counts by `each` and by -`each` are in the set."""
-        return any(
-            (up <= first and down <= second) or (up <= second and down <= first)
-            for first, second in self.patterns
-        )
-
-    @property
     def words(self) -> str:
         """What one person changes, in words."""
         raise NotImplementedError
@@ -247,27 +226,6 @@ class Counts(PatternedSet):
     def box(self) -> Array:
         """The largest |d_i|, shape (K,)."""
         return np.full(self.of, self.each)
-
-    @property
-    def moved(self) -> int:
-        """The largest number of counts that one difference changes by `each`."""
-        return max(map(sum, self.patterns))
-
-    @property
-    def extreme_point(self) -> Array:
-        """The first counts changed by `each`, the next ones, if any, by -`each`, shape (K,)."""
-        up, down = self.patterns[len(self.patterns) // 2]
-        return np.repeat([self.each, -self.each, 0.0], [up, down, self.of - up - down])
-
-    @property
-    def l1(self) -> float:
-        """The largest l1 norm."""
-        return self.moved * self.each
-
-    @property
-    def l2(self) -> float:
-        """The largest l2 norm."""
-        return math.sqrt(self.moved) * self.each
 
     def _refuse(self) -> NoReturn:
         """Refusal of what needs a volume."""

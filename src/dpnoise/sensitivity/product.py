@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.largest_entry import largest_uniform
-from dpnoise.sensitivity.power_sums import above
+from dpnoise.sensitivity.balls import largest_uniform
+from dpnoise.sensitivity.base import Sensitivity, above
 from dpnoise.sensitivity.relation import check_relation, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise._types import Array, IntArray
-    from dpnoise.sensitivity.power_sums import Weights
+    from dpnoise.sensitivity.base import Weights
 
 
 @dataclass(frozen=True, init=False, repr=False)

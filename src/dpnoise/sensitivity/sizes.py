@@ -1,7 +1,7 @@
 """Sizes of a sensitivity set, its projections, and its size in the norm of another, rounded up.
 
 The doubles that describe a set are taken as the rational numbers that they are; sums are those of
-`dpnoise.sensitivity.power_sums`.
+`dpnoise.sensitivity.base`.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, LInf
-from dpnoise.sensitivity.box import Box
+from dpnoise.sensitivity.balls import L1, L2, Box, LInf
+from dpnoise.sensitivity.base import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.counts import AddRemoveCounts, Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
-from dpnoise.sensitivity.power_sums import above, largest_sum, powers, root_above
 from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.round.base import RoundSet
+from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dpnoise.sensitivity.base import Sensitivity
-    from dpnoise.sensitivity.power_sums import Weights
+    from dpnoise.sensitivity.base import Sensitivity, Weights
 
 
 MOST_UNEQUAL = 10**6  # coordinates; a product states more of them in a few bytes

@@ -39,7 +39,7 @@ from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, KNorm, Staircase2D
-from dpnoise.sensitivity.round.spheroid import Spheroid
+from dpnoise.sensitivity.spheroid import Spheroid
 
 TILTED = Ellipsoid([[1.0, 1.0], [0.5, -0.5]])
 PARTS = [

@@ -37,7 +37,7 @@ from dpnoise.certificates.codec import digest_of
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
-from dpnoise.sensitivity.round.spheroid import Spheroid
+from dpnoise.sensitivity.spheroid import Spheroid
 
 SOURCE = Path(checker.__file__)
 MINORS = range(8, 14)

@@ -30,7 +30,7 @@ from dpnoise import (
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.optimality.projection import count_projection
 from dpnoise.optimality.scalar_floor import scalar_certificate
-from dpnoise.sensitivity.round.spheroid import Spheroid
+from dpnoise.sensitivity.spheroid import Spheroid
 
 R, ONE = "add-remove", "replace-one"
 COUNTS = [

@@ -1,4 +1,4 @@
-"""The scalar privacy profile against its definition, equation (13) and other libraries."""
+"""The scalar profile against its definition, equation (13), other libraries and 50 digits."""
 
 import math
 from fractions import Fraction
@@ -21,7 +21,12 @@ from dpnoise.noise import (
     TruncatedLaplace,
 )
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
+from dpnoise.privacy.profile import (
+    hockey_stick,
+    log_privacy_profile,
+    response_delta,
+    response_log_delta,
+)
 from exact_profile import (
     discrete_gaussian_delta,
     exact_log_delta,
@@ -544,3 +549,31 @@ def test_delta_is_at_most_1_after_rounding():
 def test_extended_precision_beyond_all_doubles_is_refused():
     with pytest.raises(ValueError, match="epsilon: expected finite numbers"):
         privacy_profile(Gaussian(1.0), 1.0, np.longdouble("1e400"))
+
+
+@pytest.mark.parametrize("loss", [1e-300, 1e-9, 0.5, 1.0, 7.0, 30.0, 700.0, 5000.0])
+@pytest.mark.parametrize("share", [0.0, 1e-12, 0.3, 0.999999])
+def test_randomized_response_to_fifty_digits(loss, share):
+    epsilon = loss * share
+    with mp.workdps(400):
+        exact = mp.expm1(mp.mpf(epsilon) - mp.mpf(loss))
+        exact = -exact / (1 + mp.exp(-mp.mpf(loss)))
+        found = response_delta(loss, epsilon)
+        assert exact <= found <= exact * (1 + mp.mpf(1e-8))
+        assert float(mp.log(exact)) <= response_log_delta(loss, epsilon)
+
+
+def test_ends():
+    assert response_delta(1.0, 1.0) == response_delta(0.5, 1.0) == 0.0
+    assert response_log_delta(1.0, 1.0) == -math.inf
+    assert response_delta(math.inf, 1.0) == 1.0
+    # A loss above epsilon by less than any double never counts as none.
+    above = Fraction(1) + Fraction(1, 10**400)
+    assert 0.0 < response_delta(above, 1.0) < 1e-300
+    assert response_delta(Fraction(10) ** 400, 1.0) == 1.0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.9])
+def test_noise_of_that_largest_loss_is_below(epsilon):
+    exact = float(privacy_profile(Laplace(0.5), 1.0, epsilon))
+    assert exact <= response_delta(2.0, epsilon)

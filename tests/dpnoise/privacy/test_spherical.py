@@ -10,7 +10,7 @@ from dpnoise import L2, Budget, Ellipsoid, Gaussian, gaussian_sigma
 from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.noise import KNorm
-from dpnoise.privacy.odometer.exact import ExactAccount
+from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.spherical import spherical_loss
 

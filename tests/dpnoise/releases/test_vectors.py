@@ -13,7 +13,7 @@ from dpnoise.joint.staircase import NormStaircase
 from dpnoise.noise import KNorm, Staircase2D
 from dpnoise.releases import vectors
 from dpnoise.releases.vectors import as_joint
-from dpnoise.sensitivity.round.spheroid import Spheroid
+from dpnoise.sensitivity.spheroid import Spheroid
 from exact_release import entropy, seeded
 
 RADIAL = [

@@ -34,9 +34,8 @@ from dpnoise import (
     verify,
 )
 from dpnoise.optimality.floor import floor
-from dpnoise.sensitivity.count_moments import add_remove_moments, replace_one_moments
 from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
-from dpnoise.sensitivity.cut_cube import cut_cubes
+from dpnoise.sensitivity.cut_cube import add_remove_moments, cut_cubes, replace_one_moments
 
 PAGE = (Path(__file__).parents[3] / "docs" / "sensitivity.md").read_text(encoding="utf-8")
 ADDED, REPLACED = "add-remove", "replace-one"

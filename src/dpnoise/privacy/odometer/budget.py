@@ -9,13 +9,25 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
-from dpnoise.privacy.odometer.exact import ExactAccount
-from dpnoise.privacy.odometer.filters import GaussianFilter, RenyiFilter
-from dpnoise.privacy.odometer.ledger import Ledger, pure_release, read_sampled, read_times
-from dpnoise.privacy.odometer.ledger_file import Entry, read_document, read_entry, written
+from dpnoise.privacy.odometer.accounts import (
+    ExactAccount,
+    GaussianFilter,
+    RenyiFilter,
+    concentrated,
+    read_distribution,
+    renyi_divergences,
+)
+from dpnoise.privacy.odometer.ledger import (
+    Entry,
+    Ledger,
+    pure_release,
+    read_document,
+    read_entry,
+    read_sampled,
+    read_times,
+    written,
+)
 from dpnoise.privacy.odometer.releases import read_release
-from dpnoise.privacy.odometer.renyi import concentrated, renyi_divergences
-from dpnoise.privacy.odometer.sampled import read_distribution
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.relation import IN_SET, check_relation, joined, require_relation
 

@@ -4,6 +4,18 @@ A result, an estimator or an adapter says itself what it costs, by `spending()`;
 does so for a set, by `spending_in(set)`; joint noise also for a number in its norm, by
 `dominating(number)`. Noise of one number is for a number, for a vector of numbers, or independent
 for each coordinate of a set.
+
+**Independent noise for a sensitivity set** is counted as coordinates that dominate it among other
+releases. A pair of distributions that dominates all differences of a set is known
+
+- for noise that falls with |t| and any set: the corner of the box around it;
+- for log-concave noise of one distribution and a set whose extreme points are one of them with
+  coordinates permuted and signs changed: that extreme point, as 1 - delta is a log-concave
+  function of the difference (docs/joint-noise.md, section 2), of every block of a product;
+- for Gaussian noise: one of the largest norm in units of its scales;
+- for Laplace noise, which is K-norm noise in a weighted l1 norm: one number with the largest norm;
+- for noise on the integers: the integer point of the set that dominates all others, if one does
+  (`dpnoise.privacy.integer_sets`), else randomized response with the largest loss of all of them.
 """
 
 from __future__ import annotations
@@ -14,15 +26,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.k_norm import Spherical
 from dpnoise.noise.laplace import Laplace
-from dpnoise.privacy.coordinates import read_shares
-from dpnoise.privacy.odometer.in_set import independent_ledger, integer_ledger
+from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.staircase import MAX_EPSILON
+from dpnoise.privacy.coordinates import is_vouched, read_shares
+from dpnoise.privacy.integer_sets import (
+    concentrated_loss,
+    concentration,
+    largest_loss,
+    listed_points,
+    shares_of_point,
+)
 from dpnoise.privacy.odometer.ledger import (
     BOX,
+    CONCENTRATED,
     LAPLACE,
     RESPONSE,
     Given,
@@ -33,13 +55,18 @@ from dpnoise.privacy.odometer.ledger import (
     stated,
 )
 from dpnoise.privacy.spherical import spherical_loss
-from dpnoise.sensitivity.base import Sensitivity
+from dpnoise.sensitivity.base import Sensitivity, root_above
+from dpnoise.sensitivity.integer_points import read_parts
+from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from dpnoise._validation import Problems
+    from dpnoise._types import Array
+    from dpnoise.privacy.coordinates import Shares
+
+    AnyNoise = Noise | IntegerNoise
 
 _JOINT = "K-norm or staircase noise (else `spend_dp` with its epsilon and delta)"
 _ALONE = "noise with a sensitivity, or what `best`, `compare`, `calibrate` or a fit returns"
@@ -152,3 +179,134 @@ def spending_of(noise: Any, ball: Sensitivity, epsilon: float, delta: float) -> 
     if found is None:
         found = guaranteed(epsilon, delta)
     return replace(found, relation=ball.relation, stated=stated(epsilon, delta))
+
+
+def _factors(ball: Sensitivity, first: int = 0) -> Iterator[tuple[int, Sensitivity]]:
+    """The blocks of a set that are no products, each with its first coordinate."""
+    if not isinstance(ball, Product):
+        yield first, ball.unconditional_hull
+        return
+    for block in ball.blocks:
+        yield from _factors(block, first)
+        first += block.dimension
+
+
+def _corner(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Array | None:
+    """An extreme point, with non-negative entries, that is the worst one; None if none is known."""
+    if not (ball.alike or ball.active_dimension == 1):
+        return None
+    corner = ball.extreme_point
+    if np.array_equal(corner, ball.box):
+        return corner
+    # Differences of integers are no extreme points, unless these have entries of 1.
+    whole = isinstance(noise, IntegerNoise) and float(np.max(corner)) > 1.0
+    used = scales[ball.active]
+    return corner if noise.log_concave and not whole and float(np.ptp(used)) == 0.0 else None
+
+
+def _add(shares: Shares, noise: AnyNoise, changes: Array, scales: Array) -> None:
+    """Shares of coordinates, added to others; those without a change are none."""
+    some = changes > 0.0
+    pairs, counts = np.unique(np.stack([changes[some], scales[some]]), axis=1, return_counts=True)
+    for change, scale, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
+        share = noise, as_double_above(Fraction(change) / Fraction(scale))
+        shares[share] = shares.get(share, 0) + count
+
+
+def _weights(scales: Array, box: Array, unit: float = 1.0) -> list[Fraction]:
+    """One over each scale, 0 where nothing changes."""
+    pairs = zip(scales.tolist(), (box > 0.0).tolist(), strict=True)
+    return [1 / (Fraction(s) * Fraction(unit)) if some else Fraction(0) for s, some in pairs]
+
+
+def integer_ledger(noises: Sequence[IntegerNoise], ball: Sensitivity) -> Ledger | None:
+    """One release of independent noise on the integers, for the integer points of a set.
+
+    `noises` has that of each coordinate. Where several integer points may be the worst, noise of
+    bounded loss counts by the largest one, discrete Gaussian noise by its largest concentrated
+    bound, and other noise for the box around the set, as does different noise within one part. None
+    for a set without whole-number sizes.
+
+    ValueError if numbers of coordinates differ.
+    """
+    if len(noises) != ball.dimension:
+        message = f"budget: noise: expected one for each coordinate of {ball!r}, got {len(noises)}"
+        raise ValueError(message)
+    parts = read_parts(Problems("budget"), ball)
+    each = [{noises[k] for k in part.at.tolist()} for part in parts]
+    if not parts or any(len(some) > 1 for some in each):
+        return _in_box(noises, ball)
+    chosen = [some.pop() for some in each]
+    points = listed_points(parts)
+    if points is not None and len(points) == 1:
+        shares: Shares = {}
+        for noise, size, count in shares_of_point(chosen, points[0]):
+            shares[noise, float(size)] = shares.get((noise, float(size)), 0) + count
+        return Ledger(shares) if is_vouched(shares) else None
+    loss = largest_loss(chosen, parts)
+    if loss <= MAX_EPSILON:
+        return Ledger({pure_share(loss): 1}, counted_as=RESPONSE)
+    rho = concentration(chosen, parts)
+    pair = None if rho is None else concentrated_loss(rho)
+    if pair is not None:
+        return Ledger({(pair, 1.0): 1}, counted_as=CONCENTRATED)
+    return _in_box(noises, ball)
+
+
+def _in_box(noises: Sequence[IntegerNoise], ball: Sensitivity) -> Ledger | None:
+    """One release of noise on the integers for the corner of the box, which dominates all points.
+
+    None where the sides of the box are no whole numbers that the accounts vouch for.
+    """
+    shares: Shares = {}
+    for noise, size in zip(noises, ball.box.tolist(), strict=True):
+        if size > 0.0:
+            shares[noise, size] = shares.get((noise, size), 0) + 1
+    hull = ball.unconditional_hull
+    more = "" if hull.norm(hull.box) <= 1.0 else BOX
+    return Ledger(shares, counted_as=more) if is_vouched(shares) else None
+
+
+def independent_ledger(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Ledger | None:
+    """One release of `scales` times independent noise on the coordinates; None if not known.
+
+    Parameters
+    ----------
+    noise : Noise or IntegerNoise
+        The noise of scale 1.
+    scales : numpy.ndarray, shape (K,)
+        The scales, 0 for no noise.
+    ball : Sensitivity
+        The set of differences.
+
+    Raises
+    ------
+    ValueError
+        If a coordinate that can change has no noise, or numbers of coordinates differ.
+    """
+    if scales.shape != (ball.dimension,) or bool(np.any(ball.active & ~(scales > 0.0))):
+        message = (
+            f"budget: noise: expected some for each coordinate that can change in {ball!r}, "
+            f"got scales of shape {scales.shape}, {int(np.count_nonzero(scales))} of them positive"
+        )
+        raise ValueError(message)
+    found = integer_ledger([noise] * scales.size, ball) if isinstance(noise, IntegerNoise) else None
+    if found is not None:
+        return found
+    shares: Shares = {}
+    more = ""
+    if isinstance(noise, Gaussian):
+        square = ball.largest_power_sum(_weights(scales, ball.box, noise.sigma), 2)
+        shares[Gaussian(1.0), as_double_above(root_above(square))] = 1
+        return Ledger(shares) if is_vouched(shares) else None
+    for first, factor in _factors(ball):
+        here = scales[first : first + factor.dimension]
+        corner = _corner(noise, here, factor)
+        if corner is None and isinstance(noise, Laplace):
+            size = factor.largest_power_sum(_weights(here, factor.box, noise.beta), 1)
+            share = Laplace(1.0), as_double_above(size)
+            shares[share] = shares.get(share, 0) + 1
+        else:
+            more = BOX if corner is None and factor.norm(factor.box) > 1.0 else more
+            _add(shares, noise, factor.box if corner is None else corner, here)
+    return Ledger(shares, counted_as=more) if is_vouched(shares) else None

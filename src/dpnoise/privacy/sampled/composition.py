@@ -16,8 +16,7 @@ from scipy import optimize, special
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import Inversion, LogBounds
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.sampled.gaussian_loss import SampledGaussianLoss
-from dpnoise.privacy.sampled.transform import MixedTransform
+from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

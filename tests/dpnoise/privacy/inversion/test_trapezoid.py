@@ -10,9 +10,8 @@ import pytest
 from dpnoise.noise import FlippedHuber, Laplace, OffsetSymmetricGaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.loss import coordinate_loss
-from dpnoise.privacy.inversion.sums import truncated_sums
 from dpnoise.privacy.inversion.transform import LossTransform
-from dpnoise.privacy.inversion.trapezoid import Plan, Rule
+from dpnoise.privacy.inversion.trapezoid import Plan, Rule, truncated_sums
 
 
 def _relative(rule, mu, epsilon):

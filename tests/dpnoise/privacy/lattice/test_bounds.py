@@ -21,9 +21,8 @@ from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.lattice import bounds as lattice
 from dpnoise.privacy.lattice.bounds import lattice_bounds
-from dpnoise.privacy.lattice.nodes import Nodes, ShiftedNoise
-from dpnoise.privacy.lattice.plan import make_plan
-from dpnoise.privacy.lattice.rounding import round_down, round_up
+from dpnoise.privacy.lattice.plan import Nodes, ShiftedNoise, make_plan
+from dpnoise.privacy.lattice.sums import round_down, round_up
 
 FAMILIES = [
     Gaussian(2.0),

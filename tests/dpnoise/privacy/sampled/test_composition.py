@@ -11,8 +11,7 @@ from scipy import integrate, stats
 from dpnoise import Gaussian, SampledGaussian, epsilon_at, privacy_profile, sampled_delta
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step, one_step
-from dpnoise.privacy.sampled.gaussian_loss import SampledGaussianLoss
-from dpnoise.privacy.sampled.transform import MixedTransform
+from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
 CASES = [(1.2, 0.2), (0.7, 0.01), (3.0, 0.5), (0.3, 0.05), (20.0, 1e-3)]
 

@@ -13,8 +13,8 @@ from scipy import stats
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
-from dpnoise.sensitivity.round.spheroid import Spheroid
 from dpnoise.sensitivity.sizes import projected, size_in_norm
+from dpnoise.sensitivity.spheroid import Spheroid
 
 ROUND = [
     Spheroid(2.0, 1.0, of=3),

@@ -17,9 +17,9 @@ from dpnoise.noise.laplace import Laplace
 from dpnoise.noise.staircase import Staircase
 from dpnoise.noise.subbotin import Subbotin
 from dpnoise.noise.truncated_laplace import TruncatedLaplace
-from dpnoise.privacy.lattice.composed import composed_bounds
+from dpnoise.privacy.lattice.bounds import composed_bounds
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
-from dpnoise.privacy.scalar.unimodal import UnimodalShift
+from dpnoise.privacy.scalar.shift import UnimodalShift
 from exact_noise import TABLE
 
 KNOWN = [

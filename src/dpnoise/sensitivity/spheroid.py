@@ -1,6 +1,13 @@
-"""Spheroids about the diagonal: the ellipsoids that permutations of the coordinates leave as is.
+"""Ellipsoids in any position, spheroids about the diagonal, and sets around which these are least.
 
-Along (1, ..., 1) the spheroid reaches `along`, in all directions perpendicular to it `across`:
+**Ellipsoids {R u : |u| <= 1}.** What follows from the linear map R alone: with M = R R' the norm is
+(x' M^-1 x)^(1/2), the support function (a' M a)^(1/2), the largest change of a coordinate the root
+of M_ii, and E Z Z' = M / (K + 2) for a uniform point Z, K the number of axes of positive length.
+Gaussian noise sigma R z, with z standard normal, has the covariance sigma^2 M: a difference d then
+has mu = norm(d) / sigma.
+
+**Spheroids** are the ellipsoids that permutations of the coordinates leave as they are. Along (1,
+..., 1) the spheroid reaches `along`, in all directions perpendicular to it `across`:
 
     norm(d)^2 = S^2 / (K along^2) + (|d|^2 - S^2 / K) / across^2,   S = d_1 + ... + d_K.
 
@@ -15,32 +22,140 @@ and the sum of its squared axes is
     F(rho) = (1 / rho + K - 1) max (rho A + B),
 
 a maximum of the convex functions A + (K - 1) B + rho (K - 1) A + B / rho.
+
+**Sets with entries c, -c and 0** at their extreme points, how many of either being all that
+matters: every permutation of their coordinates is in the set, so that a form
+a |d|^2 + b (d_1 + ... + d_K)^2 depends on the two numbers alone, and the least ellipsoid around the
+set is a spheroid about the diagonal.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise.rational import as_double_above
-from dpnoise.sensitivity.base import LARGEST, check_dimension, check_size, largest
-from dpnoise.sensitivity.power_sums import above, root_above
+from dpnoise.sensitivity.balls import L2
+from dpnoise.sensitivity.base import (
+    LARGEST,
+    Sensitivity,
+    above,
+    check_dimension,
+    check_size,
+    largest,
+    root_above,
+)
+from dpnoise.sensitivity.cut_cube import listed_vertices
 from dpnoise.sensitivity.relation import number_words
-from dpnoise.sensitivity.round.base import OUTWARD, RoundSet
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.sensitivity.base import Sensitivity
-    from dpnoise.sensitivity.power_sums import Weights
+    from dpnoise.sensitivity.base import Weights
 
+
+OUTWARD = 1.0 + 2.0**-44  # more than the rounding of what is computed in doubles
 _BISECTIONS = 200
 _ENLARGEMENTS = 8  # one or two are needed
-_OUTWARD = 1.0 + 2.0**-51
+_ENLARGED = 1.0 + 2.0**-51
+_SAME = 1e-9  # relative difference of axes that gains 1e-18
+
+
+class RoundSet(Sensitivity):
+    """An ellipsoid whose axes need not be those of the coordinates."""
+
+    is_round = True
+    attains = False  # its largest sums are irrational, and rounded up
+
+    @property
+    @abstractmethod
+    def rank(self) -> int:
+        """The number of axes of positive length."""
+
+    @property
+    @abstractmethod
+    def log_axes(self) -> float:
+        """The logarithm of the product of the positive lengths of the axes."""
+
+    @property
+    @abstractmethod
+    def covariance(self) -> Array:
+        """The matrix M = R R', shape (K, K)."""
+
+    @property
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """The diagonal of M, shape (K,)."""
+
+    @property
+    @abstractmethod
+    def spread(self) -> float:
+        """A bound on the sum of |R_ij| over j by the root of M_ii, for every i."""
+
+    @abstractmethod
+    def image(self, z: Any, number: Any = float) -> Any:  # noqa: ANN401  (doubles or balls)
+        """The vectors R z, shape (..., K); `number` makes constants of the kind of the entries."""
+
+    @abstractmethod
+    def largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+        """The largest norm of a difference of another set, rounded up; it may be infinite."""
+
+    @abstractmethod
+    def is_exact_for(self, ball: Sensitivity) -> bool:
+        """Whether a difference of the other set has the norm `largest_norm_of`."""
+
+    @property
+    def smallest_ellipsoid(self) -> RoundSet:
+        """The set itself."""
+        return self.geometry
+
+    def _unsigned(self, x: Array) -> Array:
+        """The vectors as they are: signs matter."""
+        return x
+
+    @property
+    def box(self) -> Array:
+        """The largest |d_i|, rounded up, shape (K,)."""
+        return OUTWARD * np.sqrt(self.diagonal)
+
+    def _require_volume(self) -> None:
+        """Refusal of what needs a volume."""
+        problems = Problems("noise in the norm of a sensitivity set")
+        problems.require(not self.flat, "sensitivity", f"a set with a volume ({self.flat})", self)
+        problems.raise_if_any()
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the volume."""
+        self._require_volume()
+        return L2(1.0, self.rank).log_volume + self.log_axes
+
+    @property
+    def mean_square(self) -> Array:
+        """E Z_i^2 for Z uniform in the set, shape (K,)."""
+        return self.diagonal / (self.rank + 2.0)
+
+    @property
+    def mean_abs(self) -> Array:
+        """E|Z_i| for Z uniform in the set, shape (K,)."""
+        return np.sqrt(self.diagonal) * L2(1.0, self.rank).mean_abs[0]
+
+    @property
+    def unconditional_core(self) -> None:
+        """None: none is known."""
+        return
+
+    def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Uniform points, shape (*size, K)."""
+        self._require_volume()
+        found: Array = self.image(L2(1.0, self.dimension).sample(size, rng))
+        return found
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +182,7 @@ class Spheroid(RoundSet):
 
     Examples
     --------
-    >>> from dpnoise.sensitivity.round.spheroid import Spheroid
+    >>> from dpnoise.sensitivity.spheroid import Spheroid
     >>> ball = Spheroid(along=2.0, across=1.0, of=4)
     >>> float(ball.norm([1.0, 1.0, 1.0, 1.0])), float(ball.norm([1.0, -1.0, 1.0, -1.0]))
     (1.0, 2.0)
@@ -278,6 +393,82 @@ def around(ball: Sensitivity, axes: Axes) -> Spheroid:
         size = found.largest_norm_of(ball.geometry)
         if size <= 1:
             return found
-        found = found.scaled(as_double_above(size) * _OUTWARD)
+        found = found.scaled(as_double_above(size) * _ENLARGED)
     message = f"no spheroid with axes of about {axes} was found to hold {ball!r}"
     raise RuntimeError(message)
+
+
+class PatternedSet(Sensitivity):
+    """A set with extreme points of entries `each`, -`each` and 0."""
+
+    each: float
+
+    @property
+    def patterns(self) -> list[tuple[int, int]]:
+        """How many entries of the extreme points are `each` and -`each`.
+
+        Up to the sign; of those that others surpass in both numbers none is needed.
+        """
+        raise NotImplementedError
+
+    @property
+    def all_patterns(self) -> list[tuple[int, int]]:
+        """Those of all extreme points, up to the sign.
+
+        Where there are very many, those that decide the least ellipsoid.
+        """
+        return self.patterns
+
+    def holds(self, up: int, down: int) -> bool:
+        """Whether the vectors of these numbers of entries `each` and -`each` are in the set."""
+        return any(
+            (up <= first and down <= second) or (up <= second and down <= first)
+            for first, second in self.patterns
+        )
+
+    @property
+    def moved(self) -> int:
+        """The largest number of entries that are not 0."""
+        return max(map(sum, self.patterns))
+
+    @property
+    def extreme_point(self) -> Array:
+        """The first entries `each`, the next ones, if any, -`each`, shape (K,)."""
+        up, down = self.patterns[len(self.patterns) // 2]
+        return np.repeat([self.each, -self.each, 0.0], [up, down, self.dimension - up - down])
+
+    @property
+    def l1(self) -> float:
+        """The largest l1 norm."""
+        return self.moved * self.each
+
+    @property
+    def l2(self) -> float:
+        """The largest l2 norm."""
+        return math.sqrt(self.moved) * self.each
+
+    def _forms(self, squares: Fraction, total: Fraction) -> list[tuple[int, int]]:  # noqa: ARG002
+        """Patterns among which is that with the largest symmetric form."""
+        return self.all_patterns
+
+    def largest_symmetric_form(self, squares: Fraction, total: Fraction) -> tuple[Fraction, bool]:
+        """The largest value at an extreme point, exactly."""
+        values = [
+            squares * (up + down) + total * (up - down) ** 2
+            for up, down in self._forms(squares, total)
+        ]
+        return above(max(values) * Fraction(self.each) ** 2), True
+
+    def vertices(self) -> Array | None:
+        """All extreme points, one of each pair; None if there are many."""
+        return listed_vertices(self.dimension, self.all_patterns, self.each)
+
+    @cached_property
+    def smallest_ellipsoid(self) -> RoundSet | None:
+        """The least spheroid around the set; None if it is a ball, or the set a simpler one."""
+        if self.dimension == 1 or self.plain is not self:
+            return None
+        axes = smallest_axes(self.dimension, self.all_patterns)
+        if math.isclose(axes.along, axes.across, rel_tol=_SAME):
+            return None
+        return around(self, Axes(self.each * axes.along, self.each * axes.across))

@@ -1,0 +1,456 @@
+"""The accounts of a `Budget`: exact, or for privacy parameters that are chosen adaptively.
+
+**Exact**, for parameters fixed in advance. The pair of distributions that dominates a release,
+whatever its query, is known; so the product of these pairs dominates all releases together, also
+where each query is chosen with the earlier results at hand (Zhu, Dong & Wang, "Optimal accounting
+of differential privacy via characteristic function", AISTATS 2022, Theorem 10). The profile of the
+product is that of a vector query.
+
+Releases on Poisson samples, or known by a privacy loss distribution: where a record is added or
+removed, and the transforms of all other losses are known, the bounds of `dpnoise.privacy.sampled`
+count them. Else, and where these are wide, dp_accounting does: every release, sampled or not,
+becomes a privacy loss distribution rounded to the pessimistic side (Doroshenko et al., "Connect the
+dots", PoPETs 2022), and these are composed. dp_accounting does not bound its floating-point
+rounding: here it counts as a relative 1e-6 of delta, which is tested and not proved.
+
+**Filters.** Noise, sensitivity and number of releases may depend on earlier results as long as a
+sum of costs stays below a limit fixed in advance. Proofs are in docs/budget.md.
+
+- Gaussian: mu^2 adds up. Gaussian noise has mu = sensitivity / sigma, and an epsilon-private
+  release is dominated by the mu with Phi(mu / 2) = e^epsilon / (1 + e^epsilon). Smith & Thakurta,
+  "Fully adaptive composition for Gaussian differential privacy" (2022).
+- Renyi: divergences of one order add up. Feldman & Zrnic, "Individual privacy accounting via a
+  Renyi filter" (NeurIPS 2021); Whitehouse, Ramdas, Rogers & Wu, "Fully-adaptive composition in
+  differential privacy" (ICML 2023). The divergence of order s > 1 of a dominating pair is
+  log M(s - 1) / (s - 1), with M(c) = E exp(c loss), the transform of `privacy.inversion` (Mironov,
+  "Renyi differential privacy", CSF 2017).
+- Without delta, pure epsilons add up (Rogers, Roth, Ullman & Vadhan, NeurIPS 2016).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import optimize, special
+
+from dpnoise._imports import imports_of
+from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.staircase import Staircase
+from dpnoise.privacy.coordinates import equal_groups
+from dpnoise.privacy.inversion.loss import IntegerStep, canonical
+from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
+from dpnoise.privacy.loss_distribution import loss_distribution
+from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, largest_loss, pure_share
+from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
+from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
+from dpnoise.privacy.vector import is_invertible, loss_transform, profile_of_shares
+from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
+from dpnoise.sensitivity.relation import ADD_REMOVE
+
+if TYPE_CHECKING:
+    from dpnoise._types import Array
+    from dpnoise._validation import Problems
+    from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
+
+
+_DOUBLINGS = 40  # of epsilon, from 1; beyond, it counts as infinite
+_CLOSE = 1e-10  # relative, of epsilon
+_CLIP = 700.0  # of log delta, for the search
+_INTERVAL = 1e-4  # of losses
+_PEER_ROUNDING = 1e-6
+_WIDE = 0.1  # gap of log delta from which on dp_accounting is asked as well
+_ROUNDING = 1e-12  # relative, of sums and of the normal quantile
+_SMALL_LOSS = 1.0  # below, of a loss or of mu, what exceeds 1 / 2 is what counts
+_LOG_ERROR = 1e-11  # of a log delta
+_ORDERS = 1.0 + np.geomspace(1e-3, 1e6, 2000)
+_MINIMUM_MU, _MAXIMUM_MU = 1e-90, 1e40  # of Gaussian profiles; a smaller one counts as this
+_HALVINGS = 60  # of mu of what is left
+_USABLE = 1e-3  # relative error of a transform
+_RENYI_ROUNDING = 2.0**-46
+_LISTED = 1e-11  # of the logarithm of a sum over listed losses
+
+
+class ExactAccount:
+    """Upper bounds by the exact profile; the relation matters to releases of samples only."""
+
+    adaptive = False
+
+    def __init__(self, epsilon: float, delta: float) -> None:
+        self.epsilon, self.delta = epsilon, delta
+
+    def delta_of(self, ledger: Ledger, epsilon: float, aim: float | None = None) -> float:
+        """An upper bound on the delta of everything at `epsilon`, by its profile.
+
+        It may be looser where it is far below `aim`, if that is given.
+        """
+        if ledger.pure <= epsilon:
+            found = 0.0
+        elif ledger.sampled:
+            found = _sampled_delta(ledger, epsilon, aim)
+        else:
+            found = float(profile_of_shares(ledger.countable, np.asarray(epsilon)).upper)
+        return as_double_above(min(ledger.failure + Fraction(found), Fraction(1)))
+
+    def keeps(self, ledger: Ledger) -> bool:
+        """Whether everything is within the budget, by basic composition or by its profile."""
+        basic = ledger.basic
+        if basic.epsilon <= self.epsilon and basic.delta <= self.delta:
+            return True
+        return self.delta_of(ledger, self.epsilon, self.delta) <= self.delta
+
+    def epsilon_of(self, ledger: Ledger, delta: float) -> float:
+        """An epsilon at which delta is seen not to be exceeded, close to the smallest one."""
+        basic, found = ledger.basic, self._by_profile(ledger, delta)
+        return min(found, as_double_above(basic.epsilon)) if basic.delta <= delta else found
+
+    def _by_profile(self, ledger: Ledger, delta: float) -> float:
+        if ledger.failure > delta:
+            return math.inf
+        bar, pure = math.log(delta) if delta > 0.0 else -math.inf, as_double_above(ledger.pure)
+        if delta == 0.0 or pure == 0.0:
+            return pure
+        direct = _sampled_epsilon(ledger, delta) if ledger.sampled else None
+        if direct is not None:
+            return direct
+        private = pure
+
+        def excess(epsilon: float) -> float:
+            nonlocal private
+            found = self.delta_of(ledger, epsilon)
+            if found <= delta:
+                private = min(private, epsilon)
+            return min(max(math.log(found) - bar, -_CLIP), _CLIP) if found > 0.0 else -_CLIP
+
+        if excess(0.0) <= 0.0:
+            return 0.0
+        low, high = 0.0, min(1.0, pure)
+        for _ in range(_DOUBLINGS):
+            if high >= pure or excess(high) <= 0.0:
+                break
+            low, high = high, min(2.0 * high, pure)
+        else:
+            return math.inf
+        if high < pure or excess(high) <= 0.0:
+            root = float(optimize.brentq(excess, low, high, xtol=_CLOSE * high, rtol=_CLOSE))
+            excess(root * (1.0 + 2.0 * _CLOSE))
+        return private
+
+    def pure_left(self, ledger: Ledger) -> float:
+        """Epsilon of a release without delta that still fits, by basic composition."""
+        spent = self.epsilon_of(ledger, self.delta)
+        return -as_double_above(Fraction(min(spent, 2.0 * self.epsilon)) - Fraction(self.epsilon))
+
+    def refuse(self, ledger: Ledger) -> str:  # noqa: ARG002  (every release counts)
+        """Why a release cannot be counted, or nothing."""
+        return ""
+
+
+def _composition_of(ledger: Ledger) -> Composition | None:
+    """The releases as our own account takes them, or None where it does not."""
+    if ledger.relation != ADD_REMOVE or not all(isinstance(p, Sampled) for p in ledger.sampled):
+        return None
+    return _composition(tuple(ledger.sampled.items()), tuple(ledger.narrow.items()))
+
+
+@lru_cache(maxsize=16)
+def _composition(
+    sampled: tuple[tuple[Sampled, int], ...],
+    shares: tuple[tuple[tuple[Noise | IntegerNoise, float], int], ...],
+) -> Composition | None:
+    groups = equal_groups(dict(shares))
+    if not is_invertible(groups):
+        return None
+    steps = {Step(part.multiplier, part.rate): count for part, count in sampled}
+    return Composition(steps, loss_transform(groups) if groups else None)
+
+
+def _sampled_epsilon(ledger: Ledger, delta: float) -> float | None:
+    """An upper bound on the epsilon of a ledger at delta > 0; None if only delta can be asked for.
+
+    The probability of failure is part of delta.
+    """
+    composition = _composition_of(ledger)
+    rest = Fraction(delta) - ledger.failure
+    if composition is None:
+        return None
+    if rest <= 0:
+        return math.inf
+    log_rest = math.log(rest) - 1e-13
+    found = max(composition.epsilon(log_rest, side)[1] for side in (REMOVED, ADDED))
+    if found < math.inf or not _has_peer():
+        return found
+    composition.wide = True  # where our bounds say nothing dp_accounting may
+    return None
+
+
+def _has_peer() -> bool:
+    return importlib.util.find_spec("dp_accounting") is not None
+
+
+def _sampled_delta(ledger: Ledger, epsilon: float, aim: float | None = None) -> float:
+    """An upper bound on the delta of a ledger with sampled releases.
+
+    It may be looser where it is far below `aim`, if that is given.
+
+    Where dp_accounting counts, a ModuleNotFoundError is raised without it, a ValueError if the
+    losses of other noise in the ledger reach too far.
+    """
+    composition = _composition_of(ledger)
+    if composition is not None and not composition.wide:
+        guess = math.log(aim) if aim else None
+        both = [composition.log_delta(epsilon, side, guess) for side in (REMOVED, ADDED)]
+        log_delta = max(one.upper for one in both)
+        lowest = max(one.lower for one in both)
+        if log_delta - lowest < _WIDE or log_delta < (guess or -math.inf) or not _has_peer():
+            return min(math.exp(log_delta) * (1.0 + 1e-12) + 5e-324, 1.0)
+    parts = [*ledger.sampled.items(), *ledger.shares.items()]
+    total = None
+    for part, count in parts:
+        one = _composed(part, count, ledger.relation)
+        total = one if total is None else total.compose(one)
+    assert total is not None  # noqa: S101  (there is a sampled release)
+    found = float(total.get_delta_for_epsilon(epsilon))
+    return min(found * (1.0 + _PEER_ROUNDING), 1.0)
+
+
+def read_distribution(problems: Problems, distribution: Any) -> Ledger:  # noqa: ANN401
+    """One release whose privacy loss distribution is known."""
+    with imports_of("accounting"):
+        from dp_accounting.pld import privacy_loss_distribution as pld  # noqa: PLC0415
+    expected = f"a pessimistic PrivacyLossDistribution on multiples of {_INTERVAL}"
+    if isinstance(distribution, pld.PrivacyLossDistribution):
+        try:
+            pld.identity(value_discretization_interval=_INTERVAL).compose(distribution)
+        except ValueError as error:
+            problems.add(f"distribution: expected {expected}: {error}")
+    else:
+        problems.require(False, "distribution", expected, distribution)
+    return Ledger(sampled={Given(distribution): 1})
+
+
+@lru_cache(maxsize=32)
+def _composed(
+    part: Sampled | Given | tuple[Noise | IntegerNoise, float], count: int, relation: str | None
+) -> Any:  # noqa: ANN401
+    """The privacy loss distribution of `count` equal releases."""
+    with imports_of("accounting"):
+        from dp_accounting.pld import privacy_loss_distribution as pld  # noqa: PLC0415
+        from dp_accounting.privacy_accountant import NeighboringRelation  # noqa: PLC0415
+    if isinstance(part, Given):
+        one = part.distribution
+    elif isinstance(part, Sampled):
+        adds = relation == ADD_REMOVE
+        neighbours = (
+            NeighboringRelation.ADD_OR_REMOVE_ONE if adds else NeighboringRelation.REPLACE_ONE
+        )
+        one = pld.from_gaussian_mechanism(
+            part.multiplier,
+            value_discretization_interval=_INTERVAL,
+            sampling_prob=part.rate,
+            neighboring_relation=neighbours,
+        )
+    elif isinstance(part[0], ListedLoss):
+        one = loss_distribution(*pure_share(part[0].largest_loss(1.0)), interval=_INTERVAL)
+    else:
+        one = loss_distribution(*part, interval=_INTERVAL)
+    return one.self_compose(count)
+
+
+class _Filter(ABC):
+    """What both filters share."""
+
+    adaptive = True
+
+    def __init__(self, epsilon: float, delta: float) -> None:
+        self.epsilon, self.delta = epsilon, delta
+
+    @abstractmethod
+    def epsilon_of(self, ledger: Ledger, delta: float) -> float:
+        """An epsilon for the cost of everything at a delta."""
+
+    def keeps(self, ledger: Ledger) -> bool:
+        """Whether everything is within the budget."""
+        return self.epsilon_of(ledger, self.delta) <= self.epsilon
+
+    def refuse(self, ledger: Ledger) -> str:
+        """Why a release cannot be counted, or nothing."""
+        if ledger.failure or ledger.sampled:
+            return "a release without its own delta, and no sampled one, for a filter"
+        return ""
+
+
+def gaussian_mu(noise: Noise | IntegerNoise, size: float) -> float:
+    """The smallest known mu for which a coordinate is mu-Gaussian differentially private."""
+    if isinstance(noise, Gaussian):
+        return size / noise.sigma * (1.0 + _ROUNDING)
+    loss = as_double_above(largest_loss(noise, size))
+    if loss == math.inf:
+        return math.inf
+    if loss < _SMALL_LOSS:  # 1 / (1 + e^loss) would round to 1 / 2
+        mu = 2.0 * math.sqrt(2.0) * float(special.erfinv(math.tanh(0.5 * loss)))
+    else:
+        mu = -2.0 * float(special.ndtri_exp(special.log_expit(-loss)))
+    return mu * (1.0 + _ROUNDING)
+
+
+def _total_mu(ledger: Ledger) -> float:
+    squares = (count * gaussian_mu(*share) ** 2 for share, count in ledger.shares.items())
+    return math.sqrt(math.fsum(squares)) * (1.0 + _ROUNDING)
+
+
+class GaussianFilter(_Filter):
+    """A limit on the sum of mu^2."""
+
+    def epsilon_of(self, ledger: Ledger, delta: float) -> float:
+        """The epsilon of Gaussian noise with this mu."""
+        mu = _total_mu(ledger)
+        if mu == 0.0 or delta == 0.0:
+            return 0.0 if mu == 0.0 else math.inf
+        if mu > _MAXIMUM_MU:
+            return math.inf
+        return float(epsilon_at(Gaussian(1.0), max(mu, _MINIMUM_MU), delta))
+
+    def refuse(self, ledger: Ledger) -> str:
+        """Why a release cannot be counted, or nothing."""
+        if math.isinf(_total_mu(ledger)):
+            return "Gaussian noise or noise with a bounded privacy loss for the Gaussian filter"
+        return super().refuse(ledger)
+
+    def pure_left(self, ledger: Ledger) -> float:
+        """Epsilon of a release without delta that still fits."""
+        spent, low, high = _total_mu(ledger), 0.0, 100.0
+        for _ in range(_HALVINGS):  # from the private side: an early end leaves less
+            middle = 0.5 * (low + high)
+            size = max(math.hypot(spent, middle) * (1.0 + 4.0 * _ROUNDING), _MINIMUM_MU)
+            log_delta = float(log_privacy_profile(Gaussian(1.0), size, self.epsilon))
+            fits = log_delta <= math.log(self.delta) - _LOG_ERROR
+            low, high = (middle, high) if fits else (low, middle)
+        if low < _SMALL_LOSS:
+            return 2.0 * math.atanh(math.erf(low / math.sqrt(8.0))) * (1.0 - _ROUNDING)
+        return float(special.log_ndtr(0.5 * low) - special.log_ndtr(-0.5 * low))
+
+
+def _conversion(order: float, delta: float) -> float:
+    """What epsilon exceeds the divergence of an order by, at most.
+
+    Canonne, Kamath & Steinke (NeurIPS 2020), Proposition 12.
+    """
+    rest = math.log1p(-1.0 / order) - (math.log(delta) + math.log(order)) / (order - 1.0)
+    return rest + _ROUNDING * (1.0 + abs(rest))
+
+
+class RenyiFilter(_Filter):
+    """A limit on the sum of divergences of one order, the best one for Gaussian noise."""
+
+    def __init__(self, epsilon: float, delta: float) -> None:
+        super().__init__(epsilon, delta)
+        limits = [(epsilon - _conversion(order, delta)) / order for order in map(float, _ORDERS)]
+        self.order = float(_ORDERS[int(np.argmax(limits))])
+
+    def _cost(self, ledger: Ledger) -> float:
+        return float(renyi_divergences(ledger, np.array([self.order]))[0])
+
+    def epsilon_of(self, ledger: Ledger, delta: float) -> float:
+        """The epsilon of the sum of divergences."""
+        cost = self._cost(ledger)
+        if cost == 0.0 or delta == 0.0:
+            return 0.0 if cost == 0.0 else math.inf
+        found = max(cost + _conversion(self.order, delta), 0.0)
+        return min(found, as_double_above(ledger.pure))
+
+    def refuse(self, ledger: Ledger) -> str:
+        """Why a release cannot be counted, or nothing."""
+        if math.isinf(self._cost(ledger)) and not super().refuse(ledger):
+            return "noise whose Renyi divergence is known for the Renyi filter"
+        return super().refuse(ledger)
+
+    def pure_left(self, ledger: Ledger) -> float:
+        """Epsilon of a release without delta that still fits: at most this divergence."""
+        rest = self.epsilon - _conversion(self.order, self.delta) - self._cost(ledger)
+        rest = max(rest * (1.0 - 1e-9), 0.0)
+        return max(rest, math.sqrt(2.0 * rest / self.order)) * (1.0 - _ROUNDING)
+
+
+def _listed_moments(noise: ListedLoss, c: Array) -> Array:
+    """Upper bounds for a pair with listed losses."""
+    if noise.discrete.log_infinite > -math.inf:
+        return np.full(c.shape, math.inf)
+    terms = noise.discrete.log_masses + c[:, None] * noise.discrete.values
+    found = special.logsumexp(terms, axis=1) + _LISTED * (1.0 + c * noise.discrete.largest)
+    return np.minimum(np.maximum(found, 0.0), c * as_double_above(noise.largest_loss(1.0)))
+
+
+def _log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array) -> Array:
+    """Upper bounds on log E exp(c loss) of one coordinate, for c > 0 of shape (n,)."""
+    if isinstance(noise, ListedLoss):
+        return _listed_moments(noise, c)
+    exact = noise.zcdp_pair(Fraction(size))
+    if exact is not None and exact[0] == 0:  # Gaussian loss: c (c + 1) eta
+        return c * (c + 1.0) * as_double_above(exact[1]) * (1.0 + _RENYI_ROUNDING)
+    ((narrow, size),) = Ledger({(noise, size): 1}).narrow
+    loss, (_, scaled) = as_double_above(largest_loss(narrow, size)), canonical(narrow, size)
+    if isinstance(scaled, IntegerStep):  # discrete Laplace noise
+        listed = integer_loss(scaled.noise, size)
+        terms = listed.log_masses + c[:, None] * listed.values
+        return special.logsumexp(terms, axis=1) + _RENYI_ROUNDING * (1.0 + c * loss)
+    if scaled.pieces() is None and not isinstance(scaled, Staircase):
+        return c * loss
+    transform = loss_transform([(scaled, 1)])
+    if transform.infinite > 0.0:
+        return np.full(c.shape, math.inf)
+    peak = transform.peaks(c)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        values = transform.values(c.astype(complex), peak)
+        sums = (values.atoms + values.continuous).real
+        error = values.error / sums
+        found = (peak + np.log(sums) + 2.0 * error).sum(axis=0)
+        found += _RENYI_ROUNDING * np.abs(peak).sum(axis=0)
+        good = np.all((sums > 0.0) & (error < _USABLE), axis=0)
+    return np.where(good, np.minimum(np.maximum(found, 0.0), c * loss), c * loss)
+
+
+def renyi_divergences(ledger: Ledger, orders: Array) -> Array:
+    """Upper bounds on the divergences of everything, at orders > 1 of shape (n,)."""
+    if ledger.failure or ledger.sampled:
+        return np.full(orders.shape, math.inf)
+    c = orders - 1.0
+    total = np.zeros(orders.shape)
+    for (noise, size), count in ledger.shares.items():
+        total += count * _log_moments(noise, size, c) / c
+    return total * (1.0 + _RENYI_ROUNDING)
+
+
+def concentrated(ledger: Ledger, delta: float) -> ZCDP:
+    """A concentrated bound of everything; infinite where none is known.
+
+    A release that is epsilon-DP counts as (epsilon, 0) or as (0, epsilon^2 / 2) (Bun & Steinke,
+    Proposition 3.3), whichever of the two choices for all makes epsilon at `delta` smaller.
+    """
+    if ledger.failure or ledger.sampled:
+        return ZCDP(math.inf, math.inf)
+    exact = [Fraction(0), Fraction(0)]
+    linear, square = Fraction(0), Fraction(0)
+    for (noise, size), count in ledger.shares.items():
+        loss, pair = largest_loss(noise, size), noise.zcdp_pair(Fraction(size))
+        if loss < math.inf:
+            linear += count * Fraction(loss)
+            square += count * Fraction(loss) ** 2 / 2
+        elif pair is None:
+            return ZCDP(math.inf, math.inf)
+        else:
+            exact = [part + count * more for part, more in zip(exact, pair, strict=True)]
+    found = [
+        ZCDP(as_double_above(exact[0] + xi), as_double_above(exact[1] + eta))
+        for xi, eta in ((linear, Fraction(0)), (Fraction(0), square))
+    ]
+    if delta == 0.0:
+        return found[0]
+    return min(found, key=lambda pair: float(epsilon_from_zcdp(pair.xi, pair.eta, delta)))
