@@ -227,11 +227,11 @@ ENDS = {
         "first-order conditions are checked afterwards"
     ),
     "dpnoise.learn.optimum _sparse_logistic while": "halves down to 1e-12",
-    "dpnoise.noise.discrete_gaussian DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
+    "dpnoise.noise.integers DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
     "dpnoise.noise.integers IntegerNoise.rvs while": "more than half of all draws count",
-    "dpnoise.noise.exact_draws _decided while": "64 more bits each time decide but for 2^-60",
-    "dpnoise.noise.exact_draws _successes while": "at most exp(-1) of the events happen each time",
-    "dpnoise.noise.exact_draws geometric while": "more than half of all draws count",
+    "dpnoise.noise.exact _decided while": "64 more bits each time decide but for 2^-60",
+    "dpnoise.noise.exact _successes while": "at most exp(-1) of the events happen each time",
+    "dpnoise.noise.exact geometric while": "more than half of all draws count",
     "dpnoise.calibration.integers smallest_scale brentq": (
         "raises if it does not converge; the result is a scale seen to be private"
     ),

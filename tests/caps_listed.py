@@ -176,7 +176,7 @@ CAPS = {
         (0,),
         checks.raises(lambda: DiscreteGaussian(3.0).isf(1e-9)),
     ),
-    "dpnoise.noise.staircase_2d staircase_2d_gamma range(_STEPS)": (
+    "dpnoise.noise.vectors staircase_2d_gamma range(_STEPS)": (
         (0, 1),
         checks.raises(lambda: staircase_2d_gamma(0.7)),
     ),
@@ -254,14 +254,16 @@ FIXED = {
     "dpnoise_papers.flipped_huber_2023.theory.scalar always_less range(40)": (
         "halves to 1e-11, and takes the private end"
     ),
-    "dpnoise.noise.offset_symmetric_gaussian OffsetSymmetricGaussian._magnitude.far range(6)": (
+    "dpnoise.noise.grafted OffsetSymmetricGaussian._magnitude.far range(6)": (
         "Newton's method from the right of a convex function; exercised below"
     ),
-    "dpnoise.noise.offset_symmetric_gaussian OffsetSymmetricGaussian._magnitude.near range(4)": (
+    "dpnoise.noise.grafted OffsetSymmetricGaussian._magnitude.near range(4)": (
         "the error squares from below 0.03 each time; exercised below"
     ),
-    "dpnoise.noise.subbotin Subbotin._magnitude.far range(4)": "Newton's method; exercised below",
-    "dpnoise.noise.subbotin _log_upper_gamma range(_TERMS, 0, -1)": (
+    "dpnoise.noise.exponential_power Subbotin._magnitude.far range(4)": (
+        "Newton's method; exercised below"
+    ),
+    "dpnoise.noise.exponential_power _log_upper_gamma range(_TERMS, 0, -1)": (
         "a continued fraction; exercised below"
     ),
     "dpnoise.privacy.gaussian mills_slope.far range(_DEPTH, 1, -1)": (

@@ -31,7 +31,7 @@ from dpnoise.allocation.groups import (
 from dpnoise.allocation.integers import INTEGERS, check_integers, integer_scales
 from dpnoise.calibration.cross_check import require_agreement
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,7 @@ from dpnoise.allocation.groups import tail_slope
 from dpnoise.calibration.gaussian import MINIMUM_DELTA
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

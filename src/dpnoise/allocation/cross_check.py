@@ -22,7 +22,7 @@ from dpnoise.calibration.cross_check import (
     lattice,
     pure_account,
 )
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

@@ -15,8 +15,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.calibration.integers import CLOSE, smallest_scale
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import MIN_BETA, DiscreteLaplace
+from dpnoise.noise.integers import MIN_BETA, DiscreteGaussian, DiscreteLaplace
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 from dpnoise.privacy.vector import VectorProfile, profile_of_shares
 

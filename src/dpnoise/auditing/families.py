@@ -10,8 +10,7 @@ from dpnoise.auditing.sampler import SIZE, read_generator
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.joint.calibrate import JOINT_FAMILIES, calibrate_joint
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
-from dpnoise.noise.k_norm import KNorm
-from dpnoise.noise.staircase_2d import Staircase2D, staircase_2d_gamma
+from dpnoise.noise.vectors import KNorm, Staircase2D, staircase_2d_gamma
 from dpnoise.sensitivity.balls import L2
 
 if TYPE_CHECKING:

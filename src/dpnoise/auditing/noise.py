@@ -20,7 +20,7 @@ from dpnoise.auditing.statistics import likelihood
 from dpnoise.joint.base import JointNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.k_norm import KNorm
+from dpnoise.noise.vectors import KNorm
 from dpnoise.sensitivity.base import Sensitivity
 
 if TYPE_CHECKING:

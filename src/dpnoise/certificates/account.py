@@ -36,11 +36,9 @@ from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.k_norm import KNorm
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.rational import as_double, as_double_above
-from dpnoise.noise.staircase_2d import Staircase2D
+from dpnoise.noise.exact import as_double, as_double_above
+from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.noise.vectors import KNorm, Staircase2D
 from dpnoise.privacy.largest_loss import response_delta
 from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.product import Product

@@ -20,11 +20,9 @@ from dpnoise._validation import Problems
 from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
 from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
 from dpnoise.mechanisms.vector_noise import IndependentNoise
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.integer_sets import integer_bounds
 from dpnoise.privacy.largest_loss import response_delta

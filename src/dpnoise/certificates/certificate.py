@@ -20,7 +20,7 @@ from dpnoise.certificates.document import (
     text_of_document,
 )
 from dpnoise.certificates.exact_text import fraction_of, text_of
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.relation import IN_SET, require_relation
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
-from dpnoise.noise.staircase import MAX_EPSILON
+from dpnoise.noise.stepwise import MAX_EPSILON
 from dpnoise.optimality.candidates import candidates
 from dpnoise.optimality.error_floor import ERRORS, error_candidates
 from dpnoise.sensitivity.convert import as_sensitivity

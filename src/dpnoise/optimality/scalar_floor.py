@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.noise.staircase import Staircase, staircase_gamma
+from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.optimality.one_step import INTERVAL, one_step, steps
 from dpnoise.optimality.program import LARGE_DELTA, LatticeProgram
 from dpnoise.optimality.radial_floor import smallest_moment, step_group

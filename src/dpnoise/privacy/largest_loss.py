@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpnoise.noise.rational import as_double, as_double_above
+from dpnoise.noise.exact import as_double, as_double_above
 
 _ERROR = 1e-11  # relative, of two logarithms and their difference
 

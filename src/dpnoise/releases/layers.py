@@ -19,8 +19,7 @@ from scipy import special
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
-from dpnoise.noise.k_norm import KNorm
-from dpnoise.noise.staircase_2d import Staircase2D
+from dpnoise.noise.vectors import KNorm, Staircase2D
 from dpnoise.releases.numbers import Balls, UndecidedError
 from dpnoise.releases.points import Sampler, normal
 from dpnoise.releases.tails import ball

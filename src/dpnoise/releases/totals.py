@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
 from dpnoise.releases.answers import Entry, Released, Request
 from dpnoise.releases.counting import smallest
 from dpnoise.releases.grid import power_below, read_grid

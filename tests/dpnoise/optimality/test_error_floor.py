@@ -25,7 +25,7 @@ from dpnoise import (
 )
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
-from dpnoise.noise.staircase import Staircase, staircase_gamma
+from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.error_floor import EqualVolume, OwnCoordinates
 from dpnoise.optimality.floor import floor

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace
 from dpnoise.privacy.lattice.nodes import UNIT, Nodes
 from dpnoise.privacy.lattice.plan import MOST_ATOMS, NEGLIGIBLE, Planned
 from dpnoise.privacy.scalar.histogram import (
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise.noise.histogram import Histogram
     from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.noise.stepwise import Histogram
 
 MOST_VALUES = 2**20  # of the loss of one coordinate
 _DEEPEST = 1e-304  # mass of larger noise values counts as infinite loss

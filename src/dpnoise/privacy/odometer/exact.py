@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import optimize
 
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.odometer.sampled import sampled_delta, sampled_epsilon
 from dpnoise.privacy.vector import profile_of_shares
 

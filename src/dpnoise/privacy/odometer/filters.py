@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.odometer.ledger import Ledger, largest_loss
 from dpnoise.privacy.odometer.renyi import renyi_divergences
 from dpnoise.privacy.profile import epsilon_at, log_privacy_profile

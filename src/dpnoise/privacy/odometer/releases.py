@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise.noise.base import Noise
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.k_norm import Spherical
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.vectors import Spherical
 from dpnoise.privacy.coordinates import read_shares
 from dpnoise.privacy.odometer.in_set import independent_ledger, integer_ledger
 from dpnoise.privacy.odometer.ledger import (

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise.noise.rational import as_double_above
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import integer_loss
 from dpnoise.privacy.lattice.listed import ListedLoss

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.noise.rational import as_double, as_double_above
+from dpnoise.noise.exact import as_double, as_double_above
 from dpnoise.privacy.scalar.staircase import product_minus
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise.discrete_laplace import DiscreteLaplace
+    from dpnoise.noise.integers import DiscreteLaplace
 
 
 class DiscreteLaplaceShift:

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.noise.rational import as_double
+from dpnoise.noise.exact import as_double
+from dpnoise.noise.exponential_power import mills_ratio
 from dpnoise.privacy.scalar.tail_ratio import normal_fall
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise.discrete_gaussian import DiscreteGaussian
+    from dpnoise.noise.integers import DiscreteGaussian
 
 # From this sigma on, and up to k = sigma^2, the remainder of Euler and Maclaurin is below
 # 2 (2 pi)^-16 of the sum after eight corrections, B_2i / (2i)! times derivatives of order 2i - 1.

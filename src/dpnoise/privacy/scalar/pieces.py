@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.noise.rational import (
+from dpnoise.noise.exact import (
     as_double,
     as_double_above,
     as_pair,
@@ -34,7 +34,7 @@ from dpnoise.privacy.scalar.tail_ratio import TailRatio
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
-    from dpnoise.noise.rational import Quadratic
+    from dpnoise.noise.exact import Quadratic
 
 _MIN = 1e-300  # in place of 0 in a logarithm that only matters beside a much larger one
 

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise.staircase import Staircase
+    from dpnoise.noise.stepwise import Staircase
 
 _SPLITTER = 2.0**27 + 1.0
 

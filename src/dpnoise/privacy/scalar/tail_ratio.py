@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.noise.rational import as_double
+from dpnoise.noise.exact import as_double
+from dpnoise.noise.exponential_power import mills_ratio
 from dpnoise.privacy.gaussian import mills_slope
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise.rational import Quadratic
+    from dpnoise.noise.exact import Quadratic
 
 # Beyond this many standard units only the logarithm of the density counts.
 _MAX = 1e150

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.noise.rational import as_double, as_double_above
+from dpnoise.noise.exact import as_double, as_double_above
 
 if TYPE_CHECKING:
     from dpnoise._types import Array, BoolArray

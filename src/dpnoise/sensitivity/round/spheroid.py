@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
 from dpnoise.sensitivity.base import LARGEST, check_dimension, check_size, largest
 from dpnoise.sensitivity.power_sums import above, root_above
 from dpnoise.sensitivity.relation import number_words

@@ -15,8 +15,7 @@ from scipy import special
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.checks import (
