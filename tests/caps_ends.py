@@ -119,7 +119,7 @@ ENDS = {
         "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
     ),
     "dpnoise.calibration.delta_bounds shared_log_delta while": "a few doubles down",
-    "dpnoise.allocation.descent Descent._step_along brentq": "raises if it does not converge",
+    "dpnoise.allocation.search Descent._step_along brentq": "raises if it does not converge",
     "dpnoise.calibration.integers scale_for_points while": (
         "each pass adds one of finitely many points, or returns"
     ),

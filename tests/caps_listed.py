@@ -59,11 +59,11 @@ CAPS = {
         (0,),
         checks.search_by_std_gives_up,
     ),
-    "dpnoise.allocation.descent Descent._rounds range(_ROUNDS)": (
+    "dpnoise.allocation.search Descent._rounds range(_ROUNDS)": (
         (0, 1),
         checks.rounds_of_the_descent,
     ),
-    "dpnoise.allocation.exact_search _certified range(_EVALUATIONS)": (
+    "dpnoise.allocation.search _certified range(_EVALUATIONS)": (
         (0,),
         checks.raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=1e-3)),
     ),
@@ -220,7 +220,7 @@ FIXED = {
     "dpnoise.privacy.scalar.unimodal UnimodalShift._bounds range(_ROUNDS)": (
         "cells left undecided count in full in the upper bound"
     ),
-    "dpnoise.allocation.gradient _saddle range(3)": (
+    "dpnoise.allocation.search _saddle range(3)": (
         "a search direction; what it leads to is certified"
     ),
     "dpnoise.calibration.cross_check _crossing range(_ROUNDS)": (
