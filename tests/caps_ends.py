@@ -140,9 +140,7 @@ ENDS = {
     "dpnoise.calibration.grid _coarse_to_fine while": "halves an integer",
     "dpnoise.calibration.grid _vector_search while": "halves an interval of integers",
     "dpnoise.calibration.grid first_private_index while": "halves intervals of integers",
-    "dpnoise.optimality.histogram pure_envelope while": (
-        "masses rise to one of finitely many values"
-    ),
+    "dpnoise.optimality.bounds pure_envelope while": ("masses rise to one of finitely many values"),
     "dpnoise_papers.inid_2024.as_printed repaired_algorithm_1 while": (
         "halves to a tolerance or to neighbouring doubles"
     ),
@@ -151,17 +149,17 @@ ENDS = {
     "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
     "dpnoise.sensitivity.largest_entry mean_of_largest while": "grows until the tail is negligible",
     "dpnoise.optimality.rearrangement grouped while": "halves an integer down to 1",
-    "dpnoise.optimality.radial_search radial_test while": "halves an integer down to 1",
-    "dpnoise.optimality.radial_search _Design.caps while": "two nodes more each time, to the last",
-    "dpnoise.optimality.radial_search _highest.value while": "halves an interval to a share of it",
-    "dpnoise.optimality.graded_search graded_test while": "halves an integer down to 1",
-    "dpnoise.optimality.graded_search _program linprog": (
+    "dpnoise.optimality.radial_test radial_test while": "halves an integer down to 1",
+    "dpnoise.optimality.radial_test _Design.caps while": "two nodes more each time, to the last",
+    "dpnoise.optimality.radial_test _highest.value while": "halves an interval to a share of it",
+    "dpnoise.optimality.graded_test graded_test while": "halves an integer down to 1",
+    "dpnoise.optimality.graded_test _program linprog": (
         "no test unless solved; what the values prove is computed from them alone"
     ),
     "dpnoise.optimality.bounds minimum_cost while": (
         "cells double to a bound; the gap is part of the result"
     ),
-    "dpnoise.optimality.program LatticeProgram._run linprog": "raises unless solved",
+    "dpnoise.optimality.scalar_floor LatticeProgram._run linprog": "raises unless solved",
     "dpnoise_papers.data.city.roads two_core while": "fewer edges each time",
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
         "a random walk, almost surely finite"

@@ -108,19 +108,19 @@ CAPS = {
         checks.halvings_of_a_printed_algorithm,
     ),
     "dpnoise.optimality.bounds _bracket range(_ROUNDS)": ((1,), checks.rounds_of_the_limit),
-    "dpnoise.optimality.cube_transport largest_lam range(_HALVINGS)": (
+    "dpnoise.optimality.cube largest_lam range(_HALVINGS)": (
         (0, 5),
         checks.halvings_of_the_transport,
     ),
-    "dpnoise.optimality.cube_search _chain range(_MOST_LINKS)": (
+    "dpnoise.optimality.cube _chain range(_MOST_LINKS)": (
         (1, 9),
         checks.halvings_of_the_transport,
     ),
-    "dpnoise.optimality.cube_search cube_transport range(_BISECTIONS)": (
+    "dpnoise.optimality.cube cube_transport range(_BISECTIONS)": (
         (1, 4),
         checks.halvings_of_the_transport,
     ),
-    "dpnoise.optimality.product_test _largest_lam range(_HALVINGS)": (
+    "dpnoise.optimality.cube _product_lam range(_PRODUCT_HALVINGS)": (
         (0, 5),
         checks.halvings_of_the_product_test,
     ),
@@ -128,7 +128,7 @@ CAPS = {
         (0, 1),
         checks.divisions_of_the_graded_test,
     ),
-    "dpnoise.optimality.radial_floor smallest_moment range(_ROUNDS)": (
+    "dpnoise.optimality.closed_forms smallest_moment range(_ROUNDS)": (
         (0, 1, 3),
         checks.rounds_of_the_radial_floor,
     ),
