@@ -18,17 +18,10 @@ from scipy.optimize import brentq
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.flipped_huber import FlippedHuber
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
-from dpnoise.noise.staircase import Staircase
-from dpnoise.noise.subbotin import Subbotin
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
+from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
+from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.style import COLOURS, GREY, NAMES, house_style, legend_below, look, page
 

@@ -32,10 +32,9 @@ from dpnoise.noise import (
     Laplace,
 )
 from dpnoise.optimality.bounds import minimum_cost
-from dpnoise.optimality.cube_search import cube_transport
+from dpnoise.optimality.closed_forms import smallest_moment, staircase_minimum
+from dpnoise.optimality.cube import ProductTest, cube_transport
 from dpnoise.optimality.graded_test import GradedTest
-from dpnoise.optimality.product_test import ProductTest
-from dpnoise.optimality.radial_floor import smallest_moment, staircase_minimum
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise_papers.balle_wang_2018.as_printed import algorithm_1 as balle_wang_algorithm_1
 from dpnoise_papers.inid_2024.as_printed import algorithm_1 as inid_algorithm_1

@@ -119,7 +119,7 @@ ENDS = {
         "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
     ),
     "dpnoise.calibration.delta_bounds shared_log_delta while": "a few doubles down",
-    "dpnoise.allocation.descent Descent._step_along brentq": "raises if it does not converge",
+    "dpnoise.allocation.search Descent._step_along brentq": "raises if it does not converge",
     "dpnoise.calibration.integers scale_for_points while": (
         "each pass adds one of finitely many points, or returns"
     ),
@@ -140,9 +140,7 @@ ENDS = {
     "dpnoise.calibration.grid _coarse_to_fine while": "halves an integer",
     "dpnoise.calibration.grid _vector_search while": "halves an interval of integers",
     "dpnoise.calibration.grid first_private_index while": "halves intervals of integers",
-    "dpnoise.optimality.histogram pure_envelope while": (
-        "masses rise to one of finitely many values"
-    ),
+    "dpnoise.optimality.bounds pure_envelope while": ("masses rise to one of finitely many values"),
     "dpnoise_papers.inid_2024.as_printed repaired_algorithm_1 while": (
         "halves to a tolerance or to neighbouring doubles"
     ),
@@ -151,17 +149,17 @@ ENDS = {
     "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
     "dpnoise.sensitivity.balls mean_of_largest while": "grows until the tail is negligible",
     "dpnoise.optimality.rearrangement grouped while": "halves an integer down to 1",
-    "dpnoise.optimality.radial_search radial_test while": "halves an integer down to 1",
-    "dpnoise.optimality.radial_search _Design.caps while": "two nodes more each time, to the last",
-    "dpnoise.optimality.radial_search _highest.value while": "halves an interval to a share of it",
-    "dpnoise.optimality.graded_search graded_test while": "halves an integer down to 1",
-    "dpnoise.optimality.graded_search _program linprog": (
+    "dpnoise.optimality.radial_test radial_test while": "halves an integer down to 1",
+    "dpnoise.optimality.radial_test _Design.caps while": "two nodes more each time, to the last",
+    "dpnoise.optimality.radial_test _highest.value while": "halves an interval to a share of it",
+    "dpnoise.optimality.graded_test graded_test while": "halves an integer down to 1",
+    "dpnoise.optimality.graded_test _program linprog": (
         "no test unless solved; what the values prove is computed from them alone"
     ),
     "dpnoise.optimality.bounds minimum_cost while": (
         "cells double to a bound; the gap is part of the result"
     ),
-    "dpnoise.optimality.program LatticeProgram._run linprog": "raises unless solved",
+    "dpnoise.optimality.scalar_floor LatticeProgram._run linprog": "raises unless solved",
     "dpnoise_papers.data.city.roads two_core while": "fewer edges each time",
     "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
         "a random walk, almost surely finite"
@@ -230,11 +228,11 @@ ENDS = {
         "first-order conditions are checked afterwards"
     ),
     "dpnoise.learn.optimum _sparse_logistic while": "halves down to 1e-12",
-    "dpnoise.noise.discrete_gaussian DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
+    "dpnoise.noise.integers DiscreteGaussian._direct_sum count": "terms fall below 1e-18",
     "dpnoise.noise.integers IntegerNoise.rvs while": "more than half of all draws count",
-    "dpnoise.noise.exact_draws _decided while": "64 more bits each time decide but for 2^-60",
-    "dpnoise.noise.exact_draws _successes while": "at most exp(-1) of the events happen each time",
-    "dpnoise.noise.exact_draws geometric while": "more than half of all draws count",
+    "dpnoise.noise.exact _decided while": "64 more bits each time decide but for 2^-60",
+    "dpnoise.noise.exact _successes while": "at most exp(-1) of the events happen each time",
+    "dpnoise.noise.exact geometric while": "more than half of all draws count",
     "dpnoise.calibration.integers smallest_scale brentq": (
         "raises if it does not converge; the result is a scale seen to be private"
     ),

@@ -118,7 +118,7 @@ def edited(made):
     ("modules", "expected"),
     [
         (["dpnoise_papers/style.py"], {DRAWS}),
-        (["dpnoise/noise/flipped_huber.py"], {MAKES, DRAWS}),
+        (["dpnoise/noise/grafted.py"], {MAKES, DRAWS}),
         (["dpnoise/learn/kernel.py", "dpnoise_papers/data/fetch.py"], set()),
     ],
 )
@@ -132,7 +132,7 @@ def test_new_dates_and_other_words_rerun_nothing(made, edited):
         path.touch()
     edited(
         "src/dpnoise_papers/style.py",
-        "src/dpnoise/noise/flipped_huber.py",
+        "src/dpnoise/noise/grafted.py",
         change=lambda text: '"""Other words."""  # and a comment\n' + text.partition('"""\n')[2],
     )
     assert not planned(made, FIGURE)

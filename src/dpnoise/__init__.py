@@ -41,20 +41,19 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.certificates.certify import certify, verify
     from dpnoise.joint.calibrate import calibrate_joint as calibrate_joint
     from dpnoise.mechanisms.compare import best, compare
-    from dpnoise.noise.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
-    from dpnoise.noise.discrete_laplace import DiscreteLaplace as DiscreteLaplace
-    from dpnoise.noise.discrete_staircase import DiscreteStaircase as DiscreteStaircase
-    from dpnoise.noise.flipped_huber import FlippedHuber
-    from dpnoise.noise.gaussian import Gaussian
-    from dpnoise.noise.histogram import Histogram as Histogram
-    from dpnoise.noise.huber import Huber as Huber
-    from dpnoise.noise.laplace import Laplace
-    from dpnoise.noise.offset_symmetric_gaussian import (
+    from dpnoise.noise.exponential_power import Gaussian, Laplace
+    from dpnoise.noise.exponential_power import Subbotin as Subbotin
+    from dpnoise.noise.exponential_power import TruncatedLaplace as TruncatedLaplace
+    from dpnoise.noise.grafted import FlippedHuber
+    from dpnoise.noise.grafted import Huber as Huber
+    from dpnoise.noise.grafted import (
         OffsetSymmetricGaussian as OffsetSymmetricGaussian,
     )
-    from dpnoise.noise.staircase import Staircase as Staircase
-    from dpnoise.noise.subbotin import Subbotin as Subbotin
-    from dpnoise.noise.truncated_laplace import TruncatedLaplace as TruncatedLaplace
+    from dpnoise.noise.integers import DiscreteGaussian as DiscreteGaussian
+    from dpnoise.noise.integers import DiscreteLaplace as DiscreteLaplace
+    from dpnoise.noise.integers import DiscreteStaircase as DiscreteStaircase
+    from dpnoise.noise.stepwise import Histogram as Histogram
+    from dpnoise.noise.stepwise import Staircase as Staircase
     from dpnoise.privacy.loss_distribution import loss_distribution as loss_distribution
     from dpnoise.privacy.odometer.budget import Budget
     from dpnoise.privacy.odometer.budget import BudgetExceededError as BudgetExceededError
@@ -86,24 +85,24 @@ _MODULES = {
     "Certificate": "dpnoise.certificates.certificate",
     "CertificateError": "dpnoise.certificates.certificate",
     "Counts": "dpnoise.sensitivity.counts",
-    "DiscreteGaussian": "dpnoise.noise.discrete_gaussian",
-    "DiscreteLaplace": "dpnoise.noise.discrete_laplace",
-    "DiscreteStaircase": "dpnoise.noise.discrete_staircase",
+    "DiscreteGaussian": "dpnoise.noise.integers",
+    "DiscreteLaplace": "dpnoise.noise.integers",
+    "DiscreteStaircase": "dpnoise.noise.integers",
     "Ellipsoid": "dpnoise.sensitivity.ellipsoid",
-    "FlippedHuber": "dpnoise.noise.flipped_huber",
-    "Gaussian": "dpnoise.noise.gaussian",
-    "Histogram": "dpnoise.noise.histogram",
-    "Huber": "dpnoise.noise.huber",
+    "FlippedHuber": "dpnoise.noise.grafted",
+    "Gaussian": "dpnoise.noise.exponential_power",
+    "Histogram": "dpnoise.noise.stepwise",
+    "Huber": "dpnoise.noise.grafted",
     "L1": "dpnoise.sensitivity.balls",
     "L2": "dpnoise.sensitivity.balls",
     "LInf": "dpnoise.sensitivity.balls",
-    "Laplace": "dpnoise.noise.laplace",
-    "OffsetSymmetricGaussian": "dpnoise.noise.offset_symmetric_gaussian",
+    "Laplace": "dpnoise.noise.exponential_power",
+    "OffsetSymmetricGaussian": "dpnoise.noise.grafted",
     "Product": "dpnoise.sensitivity.product",
     "SampledGaussian": "dpnoise.privacy.sampled.mechanism",
-    "Staircase": "dpnoise.noise.staircase",
-    "Subbotin": "dpnoise.noise.subbotin",
-    "TruncatedLaplace": "dpnoise.noise.truncated_laplace",
+    "Staircase": "dpnoise.noise.stepwise",
+    "Subbotin": "dpnoise.noise.exponential_power",
+    "TruncatedLaplace": "dpnoise.noise.exponential_power",
     "add_remove": "dpnoise.sensitivity.convert",
     "allocate": "dpnoise.allocation.allocate",
     "as_sensitivity": "dpnoise.sensitivity.convert",

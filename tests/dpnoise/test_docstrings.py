@@ -12,7 +12,7 @@ KINDS = {**FAMILIES, **INTEGER_FAMILIES}
 FUNCTIONS = [name for name in dpnoise._MODULES if name not in {f.__name__ for f in KINDS.values()}]
 USED = [
     *(f"dpnoise.{name}" for name in FUNCTIONS),
-    "dpnoise.allocation.shares.resources",
+    "dpnoise.allocation.closed_forms.resources",
     "dpnoise.calibration.classical.classical_gaussian_sigma",
     "dpnoise.calibration.sufficient.theorem_8_delta",
     "dpnoise.denoise.shrinkage.james_stein",

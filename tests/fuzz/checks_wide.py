@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.allocation.shares import resources
+from dpnoise.allocation.closed_forms import resources
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Gaussian, Laplace, Staircase, Subbotin
 from dpnoise.optimality.bounds import minimum_cost

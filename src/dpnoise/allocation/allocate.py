@@ -7,44 +7,77 @@ to the search under the exact vector profile.
 
 Section IV-B: a budget is a resource that coordinates share. Gaussian noise at coordinate i spends
 lambda_i^2 / (2 sigma_i^2), Laplace noise lambda_i / beta_i; the scheme decides who gets how much.
+
+*Second account*, by another method than the one that found the scales. As in
+`dpnoise.calibration.cross_check`: Gaussian noise by half-lines of one Gaussian with
+mu^2 = sum (lambda_i / sigma_i)^2, noise with a bounded loss and delta = 0 by the sum of the
+largest losses, everything else by the lattice, for up to three different coordinates (some 20 ms
+each). Subbotin noise with several coordinates has one account only, since its first is the lattice.
+
+*Noise on the integers* has the proportions of continuous noise, from the closed forms or the search
+for it. Without delta these scales hold for discrete Laplace noise as they are, since it has the
+same largest loss, and with delta all are multiplied by one factor, close to 1, at which the exact
+account of the discrete noise is seen to keep the budget.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.allocation.arguments import check_budget, read_lambdas, read_noise, read_weights
 from dpnoise.allocation.closed_forms import SCHEMES, closed_form_scales
-from dpnoise.allocation.cross_check import second_account
-from dpnoise.allocation.groups import (
+from dpnoise.allocation.search import (
     MAXIMUM_POWER,
     GroupedRequest,
     Groups,
     absolute_moment,
+    exact_scales,
     make_groups,
     tail_slope,
 )
-from dpnoise.allocation.integers import INTEGERS, check_integers, integer_scales
-from dpnoise.calibration.cross_check import require_agreement
-from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.calibration.cross_check import (
+    MAXIMUM_COORDINATES,
+    Account,
+    half_lines,
+    lattice,
+    pure_account,
+    require_agreement,
+)
+from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
+from dpnoise.calibration.integers import CLOSE, smallest_scale
+from dpnoise.noise._arrays import floats
+from dpnoise.noise.base import Noise
+from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.noise.integers import MIN_BETA, DiscreteGaussian, DiscreteLaplace
+from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
+from dpnoise.privacy.vector import VectorProfile, profile_of_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.noise.base import Noise
+    from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.coordinates import Shares
 
+_MINIMUM, _MAXIMUM = 1e-100, 1e100  # of positive sensitivities, weights and budgets
+_MAXIMUM_EPSILON = 1e12
+_NAMES = {"gaussian": Gaussian(1.0), "laplace": Laplace(1.0)}
 _MAXIMUM_SEARCHED_EPSILON = 1e4
 _MAX_GROUPS, _MAX_COORDINATES, _MAX_COPIES = 256, 100_000, 10**8  # of a search
 _MAXIMUM_COMPOSITIONS = 10**9
 _MINIMUM_BUDGET = 1e-7  # smaller ones need noise beyond the range of `vector_profile`
+_MAX_SUMMED, _MAX_CHECKED_GROUPS = 10**6, 3  # of the second account
+_ROUNDING = 1e-12
+_INTEGERS: dict[str, type[DiscreteGaussian | DiscreteLaplace]] = {
+    "discrete-gaussian": DiscreteGaussian,
+    "discrete-laplace": DiscreteLaplace,
+}
+_MOST_DIFFERENT = 64  # of a search
+_FACTORS = 0.1, 100.0  # over the scales of continuous noise
 
 
 class _Request(NamedTuple):
@@ -85,7 +118,7 @@ def allocate(
     noise : {"gaussian", "laplace"}, Noise or sequence of Noise, or one of the names below
         A scale is the sigma of Gaussian noise, the beta of Laplace noise. "discrete-gaussian" and
         "discrete-laplace" are for integers, and so are their sensitivities; the proportions are
-        those of continuous noise (`dpnoise.allocation.integers`). With other noise, for
+        those of continuous noise. With other noise, for
         all coordinates or one for each, coordinate i gets `noise_i.scaled(scale_i)`; it must be
         log-concave with unbounded support.
     scheme : {"optimal", "spr", "iid"}
@@ -138,8 +171,8 @@ def allocate(
     >>> allocate([1.0, 4.0], epsilon=1.0, delta=1e-6).round(3)
     array([ 9.447, 18.893])
     """
-    if isinstance(noise, str) and noise in INTEGERS:
-        check_integers(sensitivities, noise)
+    if isinstance(noise, str) and noise in _INTEGERS:
+        _check_integers(sensitivities, noise)
         smooth = allocate(
             sensitivities,
             noise=noise.removeprefix("discrete-"),
@@ -151,16 +184,16 @@ def allocate(
             compositions=compositions,
         )
         sizes = np.asarray(sensitivities, dtype=float)
-        return integer_scales(noise, sizes, smooth, (epsilon, delta), compositions)
+        return _integer_scales(noise, sizes, smooth, (epsilon, delta), compositions)
     problems = Problems("allocation")
-    lambdas = read_lambdas(problems, sensitivities)
-    noises = read_noise(problems, noise, lambdas.size or None)
+    lambdas = _read_lambdas(problems, sensitivities)
+    noises = _read_noise(problems, noise, lambdas.size or None)
     known = isinstance(scheme, str) and scheme in SCHEMES
     problems.require(known, "scheme", f"one of {', '.join(SCHEMES)}", scheme)
-    check_budget(problems, noises, epsilon, delta)
+    _check_budget(problems, noises, epsilon, delta)
     problems.number("p", p, low=1.0)
     if weights is not None:
-        weights = read_weights(problems, weights, lambdas.shape if lambdas.size else None)
+        weights = _read_weights(problems, weights, lambdas.shape if lambdas.size else None)
     good = is_integer(compositions) and 1 <= int(compositions) <= _MAXIMUM_COMPOSITIONS
     expected = f"a whole number from 1 to {_MAXIMUM_COMPOSITIONS}"
     problems.require(good, "compositions", expected, compositions)
@@ -191,6 +224,65 @@ def allocate(
         return found
     scales[some] = found
     return scales
+
+
+def _read_noise(problems: Problems, noise: Any, size: int | None) -> list[Noise]:  # noqa: ANN401
+    """The noise of all coordinates, or of each; what is wrong with it is recorded."""
+    expected = (
+        "'gaussian', 'laplace', 'discrete-gaussian', 'discrete-laplace', log-concave noise or a"
+        " sequence of it"
+    )
+    if isinstance(noise, str):
+        problems.require(noise in _NAMES, "noise", expected, noise)
+        return [_NAMES.get(noise, Gaussian(1.0))]
+    many = isinstance(noise, Sequence) or (isinstance(noise, np.ndarray) and noise.ndim > 0)
+    noises = list(noise) if many else [noise]
+    bad = [one for one in noises if not (isinstance(one, Noise) and one.log_concave)]
+    problems.require(not bad, "noise", expected, bad[:3] if many else noise)
+    if many and size is not None:
+        problems.require(len(noises) == size, "noise", f"length {size}", len(noises))
+    return [] if bad else noises
+
+
+def _read_lambdas(problems: Problems, sensitivities: ArrayLike) -> Array:
+    """The sensitivities if they are one vector of 0 or numbers of a usual size."""
+    before = len(problems.found)
+    lambdas = floats(problems, "sensitivities", sensitivities, low=0.0, high=_MAXIMUM)
+    shape = np.shape(lambdas)
+    if len(problems.found) == before:
+        vector = len(shape) == 1 and lambdas.size > 0
+        problems.require(vector, "sensitivities", "shape (K,) with K >= 1", shape)
+        small = lambdas[(lambdas > 0.0) & (lambdas < _MINIMUM)]
+        expected = f"0 or at least {_MINIMUM:g}"
+        problems.require(small.size == 0, "sensitivities", expected, small[:3].tolist())
+    return lambdas if len(problems.found) == before else np.empty(0)
+
+
+def _read_weights(problems: Problems, weights: ArrayLike, shape: tuple[int, ...] | None) -> Array:
+    """The weights; what is wrong with them is recorded."""
+    before = len(problems.found)
+    values = floats(problems, "weights", weights, low=_MINIMUM, high=_MAXIMUM)
+    if len(problems.found) == before and shape is not None:
+        problems.require(np.shape(values) == shape, "weights", f"shape {shape}", np.shape(values))
+    return values
+
+
+def _check_budget(problems: Problems, noises: list[Noise], epsilon: float, delta: float) -> None:
+    """Record what is wrong with the budget for this noise."""
+    good = problems.number("epsilon", epsilon, low=0.0, high=_MAXIMUM_EPSILON)
+    if not problems.number("delta", delta, low=0.0, high=1.0, open_high=True):
+        return
+    if delta > 0.0:
+        expected = f"0 or at least {MINIMUM_DELTA:g}"
+        problems.require(delta >= MINIMUM_DELTA, "delta", expected, delta)
+        return
+    unbounded = [noise for noise in noises if math.isinf(tail_slope(noise))]
+    if unbounded:
+        name = type(unbounded[0]).__name__
+        expected = f"more than 0 for {name} noise, whose privacy loss is not bounded by its scale"
+        problems.add(f"delta: expected {expected}, got {delta!r}")
+    elif good and noises:
+        problems.number("epsilon with delta = 0", epsilon, low=_MINIMUM)
 
 
 def _minimum_scales(request: _Request) -> Array:
@@ -233,8 +325,6 @@ def _moments(kinds: set[Noise], request: _Request) -> dict[Noise, float]:
 
 def _searched(request: _Request) -> Array:
     """Scales that the exact vector profile allows."""
-    from dpnoise.allocation.exact_search import exact_scales  # noqa: PLC0415 - for these only
-
     lambdas, weights, p = request.sensitivities, request.weights, request.p
     if request.scheme != "optimal":
         weights = None
@@ -279,3 +369,97 @@ def _check_search(request: _Request, groups: Groups) -> None:
         expected = "noise with a density of quadratic pieces for scheme 'optimal'"
         problems.add(f"noise: expected {expected}, got {rough[0]!r}")
     problems.raise_if_any()
+
+
+def second_account(
+    noises: list[Noise],
+    sensitivities: Array,
+    scales: Array,
+    budget: tuple[float, float],
+    compositions: int,
+) -> Account | None:
+    """Bounds on log delta, or None where they are too dear.
+
+    `noises` holds one for all coordinates or one each, `budget` epsilon and delta; sensitivities
+    and scales, shape (K,), are positive.
+    """
+    epsilon, delta = budget
+    if sensitivities.size > _MAX_SUMMED:
+        return None
+    ratios = sensitivities / scales
+    sigmas = [noise.sigma for noise in noises if isinstance(noise, Gaussian)]
+    if len(sigmas) == len(noises):
+        mu = math.sqrt(compositions * float(np.sum((ratios / np.array(sigmas)) ** 2)))
+        return half_lines(Gaussian(1.0), mu, epsilon) if math.isfinite(mu) and mu > 0.0 else None
+    if delta == 0.0:
+        slopes = np.array([tail_slope(noise) for noise in noises])
+        total = compositions * float(np.sum(ratios * slopes))
+        return pure_account(total * (1.0 - _ROUNDING), epsilon)
+    return _by_lattice(noises, ratios, epsilon, compositions)
+
+
+def _by_lattice(
+    noises: list[Noise], ratios: Array, epsilon: float, compositions: int
+) -> Account | None:
+    """Bounds of the lattice for a few groups of equal coordinates."""
+    if ratios.size * compositions > MAXIMUM_COORDINATES or (
+        ratios.size * compositions > 1 and any(noise.pieces() is None for noise in noises)
+    ):
+        return None
+    groups: dict[tuple[Noise, float], int] = {}
+    every = noises if len(noises) > 1 else noises * ratios.size
+    for noise, ratio in zip(every, ratios.tolist(), strict=True):
+        groups[noise, ratio] = groups.get((noise, ratio), 0) + compositions
+        if len(groups) > _MAX_CHECKED_GROUPS:
+            return None
+    if sum(groups.values()) == 1:
+        ((noise, ratio),) = groups
+        return half_lines(noise, ratio, epsilon)
+    return lattice([(*key, count) for key, count in groups.items()], epsilon)
+
+
+def _check_integers(sensitivities: ArrayLike, noise: str) -> None:
+    """Refuse sensitivities that are no integers; what else may be wrong is left to others."""
+    sizes = np.asarray(sensitivities)
+    if sizes.dtype.kind not in "iuf":
+        return
+    bad = sizes[~whole_shift(sizes.astype(float)) & np.isfinite(sizes)].ravel()
+    problems = Problems("allocation")
+    problems.require(not bad.size, f"sensitivities with {noise}", WHOLE, bad[:3].tolist())
+    problems.raise_if_any()
+
+
+def _integer_scales(
+    noise: str, lambdas: Array, scales: Array, budget: tuple[float, float], compositions: int
+) -> Array:
+    """The scales of discrete noise from those of continuous noise; 0 stays 0.
+
+    `budget` is (epsilon, delta). A ValueError is raised if there are too many different
+    coordinates or scales are out of range, a RuntimeError if no factor keeps the budget.
+    """
+    kind, (epsilon, delta) = _INTEGERS[noise], budget
+    some = lambdas > 0.0
+    if not some.any():
+        return scales
+    if delta == 0.0:
+        scales = np.where(some, np.maximum(scales, MIN_BETA), 0.0)
+        kind(float(scales.max()))  # refuses what is out of range
+        return scales
+    pairs, counts = np.unique(np.stack([lambdas[some], scales[some]]), axis=1, return_counts=True)
+    problems = Problems("allocation of noise on the integers")
+    expected = f"at most {_MOST_DIFFERENT}"
+    name = "different pairs of sensitivity and scale"
+    problems.require(len(counts) <= _MOST_DIFFERENT, name, expected, len(counts))
+    problems.raise_if_any()
+
+    def profile(factor: float) -> VectorProfile:
+        shares: Shares = {}
+        for (size, scale), count in zip(pairs.T, counts, strict=True):
+            one: IntegerNoise = kind(float(factor * scale))
+            shares[one, float(size)] = int(count) * compositions
+        return profile_of_shares(shares, np.asarray(epsilon))
+
+    factor = smallest_scale(profile, _FACTORS, 1.0, delta, CLOSE[1])
+    if math.isinf(factor):
+        raise RuntimeError(f"allocation: no scales of {noise} noise were found for {budget!r}")
+    return factor * scales

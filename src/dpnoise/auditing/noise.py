@@ -22,8 +22,7 @@ from dpnoise.joint.calibrate import JOINT_FAMILIES, calibrate_joint
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.k_norm import KNorm
-from dpnoise.noise.staircase_2d import Staircase2D, staircase_2d_gamma
+from dpnoise.noise.vectors import KNorm, Staircase2D, staircase_2d_gamma
 from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import Sensitivity
 

@@ -20,7 +20,7 @@ from dpnoise.calibration.integers import on_set
 from dpnoise.calibration.registry import MAXIMUM_DELTA, Family, check_request, read_family
 from dpnoise.calibration.sufficient import sufficient_optimum
 from dpnoise.noise import INTEGER_FAMILIES
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.integer_points import read_parts

@@ -14,7 +14,7 @@ from dpnoise.calibration.cover.ordered import ORDERED, OneShape, OrderedShapes
 from dpnoise.calibration.cover.search import Cover, cover
 from dpnoise.calibration.cover.staircase import StaircaseShapes
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.stepwise import Staircase
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems

@@ -15,10 +15,9 @@ from dpnoise.calibration.certify import certified_calibration
 from dpnoise.calibration.delta_bounds import equal_share
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.scale_family import pure_optimum, pure_scale, scale_optimum
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.staircase import Staircase, staircase_gamma
+from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.noise.grafted import Huber
+from dpnoise.noise.stepwise import Staircase, staircase_gamma
 
 if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget, Calibration

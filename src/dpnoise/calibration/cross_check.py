@@ -34,10 +34,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.calibration.certify import PURE
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.noise.integers import DiscreteStaircase, IntegerNoise
+from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 if TYPE_CHECKING:

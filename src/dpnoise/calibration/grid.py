@@ -28,8 +28,7 @@ from dpnoise.calibration.scalar_profiles import (
     offset_gaussian_log_delta,
     offset_gaussian_variance,
 )
-from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
-from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
+from dpnoise.noise.grafted import FlippedHuber, OffsetSymmetricGaussian, flipped_huber_variance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -36,16 +36,20 @@ from dpnoise.calibration.cross_check import Account, require_agreement
 from dpnoise.calibration.delta_bounds import equal_share, event_log_delta
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.staircase_search import discrete_staircase_optimum
-from dpnoise.noise.discrete_gaussian import MAX_SIGMA, MIN_SIGMA, DiscreteGaussian
-from dpnoise.noise.discrete_laplace import MAX_BETA, MIN_BETA, DiscreteLaplace
-from dpnoise.noise.discrete_staircase import (
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.integers import (
+    MAX_BETA,
     MAX_EPSILON,
     MAX_SENSITIVITY,
+    MAX_SIGMA,
+    MIN_BETA,
     MIN_EPSILON,
+    MIN_SIGMA,
+    DiscreteGaussian,
+    DiscreteLaplace,
     DiscreteStaircase,
     best_r,
 )
-from dpnoise.noise.rational import as_double_above
 from dpnoise.privacy.integer_sets import (
     concentrated_log_delta,
     concentration,

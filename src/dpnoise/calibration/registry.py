@@ -15,19 +15,16 @@ from dpnoise.calibration.scale_family import pure_optimum, scale_optimum
 from dpnoise.calibration.staircase_search import staircase_optimum
 from dpnoise.calibration.vector import vector_optimum
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
-from dpnoise.noise import discrete_staircase as staircase_limits
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.flipped_huber import FlippedHuber
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
-from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, Staircase
-from dpnoise.noise.subbotin import Subbotin
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.noise import integers as staircase_limits
+from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
+from dpnoise.noise.integers import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DiscreteStaircase,
+    IntegerNoise,
+)
+from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:

@@ -36,10 +36,8 @@ from dpnoise.calibration.scalar_profiles import (
     truncated_laplace_variance,
 )
 from dpnoise.calibration.scalar_search import Candidate, ShapeFamily, minimum_variance
-from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
-from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.noise.exponential_power import TruncatedLaplace, mills_ratio
+from dpnoise.noise.grafted import FlippedHuber, OffsetSymmetricGaussian, flipped_huber_variance
 from dpnoise.privacy.gaussian import mills_slope
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise.noise.gaussian import mills_ratio
+from dpnoise.noise.exponential_power import mills_ratio
 from dpnoise.privacy.gaussian import log_mills_difference, mills_slope
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def offset_gaussian_variance(b: Array) -> Array:
     """Variance of OSGT noise with rho = 1, from b = theta / rho.
 
     It is 1 + b^2 - b / m(b), which cancels for large b, where a continued fraction has it (see
-    `dpnoise.noise.offset_symmetric_gaussian`).
+    `dpnoise.noise.grafted`).
     """
 
     def near(b: Array) -> Array:

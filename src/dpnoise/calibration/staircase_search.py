@@ -8,7 +8,7 @@ the budget determines e. What is left is the variance as a function of gamma: it
 two least local minima are refined.
 
 Staircase noise on the integers with a fall at r has the losses of the continuous staircase with
-gamma = (r - 1/2) / sensitivity, and its variance less 1/12 (`dpnoise.noise.discrete_staircase`).
+gamma = (r - 1/2) / sensitivity, and its variance less 1/12 (`dpnoise.noise.integers`).
 So the same search serves: every r is tried up to a sensitivity of 32, beyond that those next to the
 minima and the two ends.
 """
@@ -26,8 +26,8 @@ from dpnoise.calibration.budget import Calibration
 from dpnoise.calibration.certify import certified
 from dpnoise.calibration.closed_forms import staircase as pure_staircase
 from dpnoise.calibration.delta_bounds import equal_share
-from dpnoise.noise.discrete_staircase import MIN_EPSILON, DiscreteStaircase
-from dpnoise.noise.staircase import MAX_EPSILON, Staircase
+from dpnoise.noise.integers import MIN_EPSILON, DiscreteStaircase
+from dpnoise.noise.stepwise import MAX_EPSILON, Staircase
 
 if TYPE_CHECKING:
     from collections.abc import Callable

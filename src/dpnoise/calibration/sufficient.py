@@ -33,8 +33,8 @@ from scipy import special
 from dpnoise._validation import Problems
 from dpnoise.calibration.scalar_search import ShapeFamily, minimum_variance
 from dpnoise.noise._arrays import floats
-from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
-from dpnoise.noise.gaussian import mills_ratio
+from dpnoise.noise.exponential_power import mills_ratio
+from dpnoise.noise.grafted import FlippedHuber, flipped_huber_variance
 from dpnoise.privacy.gaussian import log_delta_and_slope
 
 if TYPE_CHECKING:

@@ -19,11 +19,8 @@ from dpnoise.calibration import closed_forms
 from dpnoise.calibration.certify import certified_calibration
 from dpnoise.calibration.equal_variance import EqualVarianceSearch, KnownNoise, increasing_root
 from dpnoise.calibration.scalar import bound_shape, kink_shape
-from dpnoise.noise.flipped_huber import FlippedHuber
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
-from dpnoise.noise.subbotin import Subbotin
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.noise.exponential_power import Subbotin, TruncatedLaplace
+from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,13 +35,10 @@ from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.k_norm import KNorm
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.rational import as_double, as_double_above
-from dpnoise.noise.staircase_2d import Staircase2D
+from dpnoise.noise.exact import as_double, as_double_above
+from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
+from dpnoise.noise.vectors import KNorm, Staircase2D
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.integer_sets import integer_bounds
 from dpnoise.privacy.odometer.ledger import largest_loss

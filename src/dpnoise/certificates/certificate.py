@@ -24,7 +24,7 @@ from dpnoise.certificates.codec import (
     text_of,
     text_of_document,
 )
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.relation import IN_SET, require_relation
 

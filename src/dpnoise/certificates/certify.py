@@ -22,7 +22,7 @@ from dpnoise.certificates.checker import ERRORS, check, enclosure
 from dpnoise.certificates.codec import plain
 from dpnoise.joint.calibrate import JointCalibration
 from dpnoise.mechanisms.table import Mechanism
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
 from dpnoise.sensitivity.convert import as_sensitivity
 from dpnoise.sensitivity.relation import joined
 

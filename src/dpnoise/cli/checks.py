@@ -204,7 +204,7 @@ def _verified(name: str) -> dict[str, Any]:
 
 def _confirmed(found: Verification) -> dict[str, Any]:
     """A certificate that holds."""
-    from dpnoise.noise.rational import as_double_above
+    from dpnoise.noise.exact import as_double_above
 
     one = found.certificate
     epsilon = float(one.epsilon)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
-    from dpnoise.noise.k_norm import Spherical
+    from dpnoise.noise.vectors import Spherical
     from dpnoise.privacy.odometer.ledger import Ledger
 
 

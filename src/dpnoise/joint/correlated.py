@@ -19,8 +19,8 @@ from scipy import special
 from dpnoise._validation import Problems
 from dpnoise.joint.base import JointNoise
 from dpnoise.noise._arrays import draws
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:

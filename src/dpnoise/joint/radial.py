@@ -25,10 +25,9 @@ from scipy import special
 from dpnoise._validation import Problems
 from dpnoise.joint.base import JointNoise, check_ball
 from dpnoise.joint.uncovered import Uncovered
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.k_norm import Spherical
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.noise.vectors import Spherical
 from dpnoise.sensitivity.base import root_above
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.odometer.budget import Budget
 from dpnoise.privacy.odometer.ledger import Ledger, read_sampled
 from dpnoise.privacy.odometer.releases import read_release

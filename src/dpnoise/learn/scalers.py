@@ -22,8 +22,7 @@ from dpnoise.learn.missing_values import convert_with_nan
 from dpnoise.learn.pipelines import warn_behind_leaks
 from dpnoise.learn.privacy_warnings import warn_of_large_delta, warn_of_repeated_fits
 from dpnoise.learn.seeding import noise_generator
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.privacy.odometer.ledger import guaranteed
 from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.sensitivity.relation import REPLACE_ONE, promise

@@ -29,7 +29,7 @@ from dpnoise.mechanisms.joint import hardly_gains, k_norm_noise
 from dpnoise.mechanisms.method import Found
 from dpnoise.mechanisms.partition import best_partitions
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.mechanisms.independent import gaussian_scales
 from dpnoise.mechanisms.method import Found
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian
 
 if TYPE_CHECKING:
     from dpnoise._types import IntArray

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise.noise.discrete_staircase import MAX_EPSILON, MIN_EPSILON, DiscreteStaircase, best_r
+from dpnoise.noise.integers import MAX_EPSILON, MIN_EPSILON, DiscreteStaircase, best_r
 from dpnoise.optimality.floor import floor
-from dpnoise.optimality.program import LatticeProgram
-from dpnoise.optimality.scalar_floor import MARGIN, group_budget
+from dpnoise.optimality.scalar_floor import MARGIN, LatticeProgram, group_budget
 
 if TYPE_CHECKING:
     from dpnoise.mechanisms.request import Request

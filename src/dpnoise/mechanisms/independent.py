@@ -25,9 +25,8 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.mechanisms.method import Found
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.noise.base import Noise
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.staircase import Staircase, staircase_gamma
+from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.noise.stepwise import Staircase, staircase_gamma
 
 if TYPE_CHECKING:
     from dpnoise._types import Array

@@ -27,8 +27,8 @@ from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.parts import coordinate_kinds
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise._arrays import draws, points
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.exponential_power import Laplace
+from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.odometer.releases import integer_ledger
 
 if TYPE_CHECKING:

@@ -23,8 +23,14 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
 from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.method import Found, Method
-from dpnoise.noise.discrete_gaussian import MAX_SIGMA, MIN_SIGMA, DiscreteGaussian
-from dpnoise.noise.discrete_laplace import MAX_BETA, MIN_BETA, DiscreteLaplace
+from dpnoise.noise.integers import (
+    MAX_BETA,
+    MAX_SIGMA,
+    MIN_BETA,
+    MIN_SIGMA,
+    DiscreteGaussian,
+    DiscreteLaplace,
+)
 from dpnoise.privacy.integer_sets import listed_points
 
 if TYPE_CHECKING:

@@ -9,21 +9,21 @@ import re
 from typing import Any
 
 from dpnoise.noise.base import Noise
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.flipped_huber import FlippedHuber, flipped_huber_variance
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.histogram import Histogram
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.k_norm import KNorm
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
-from dpnoise.noise.staircase import Staircase, staircase_gamma
-from dpnoise.noise.staircase_2d import Staircase2D, staircase_2d_gamma
-from dpnoise.noise.subbotin import Subbotin
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.grafted import (
+    FlippedHuber,
+    Huber,
+    OffsetSymmetricGaussian,
+    flipped_huber_variance,
+)
+from dpnoise.noise.integers import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DiscreteStaircase,
+    IntegerNoise,
+)
+from dpnoise.noise.stepwise import Histogram, Staircase, staircase_gamma
+from dpnoise.noise.vectors import KNorm, Staircase2D, staircase_2d_gamma
 
 _KINDS: tuple[type[Noise], ...] = (
     Gaussian,

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import draws, points
-from dpnoise.noise.rational import Quadratic
+from dpnoise.noise.exact import Quadratic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

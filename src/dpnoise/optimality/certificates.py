@@ -1,8 +1,33 @@
-"""Certificates made of others: of blocks of coordinates, and of the heaviest coordinates.
+"""Certificates of lower bounds on sum w_i sigma_i^2: projections, and those made of others.
 
-A subvector of additive noise is additive noise for the differences of those coordinates alone.
-So a product of sets has at least the sum of the blocks' bounds, and for a set whose coordinates
-may be exchanged, with weights in the order w_(1) >= ... >= w_(K) and w_(K+1) = 0,
+*Projections* (docs/floor.md, section 2). For any direction a, a'T is additive noise for a query of
+sensitivity h(a) = max a'd over the differences d, so that Var(a'T) >= h(a)^2 V1. If the set is
+symmetric under sign flips of coordinates, T may be taken with a diagonal covariance. Then for every
+mixture of differences with second moments m_i = E d_i^2
+
+    sum w_i sigma_i^2 >= V1 (sum sqrt(w_i m_i))^2.
+
+Another set has the bound of a symmetric set within it. That of the ellipsoid with the axes h(e_i)
+is at most V1 sum w_i h(e_i)^2, of single coordinates, and true for every set; for an ellipsoid with
+any axes it is the best one, as Gaussian noise of a covariance proportional to its matrix shows.
+
+For counts with equal weights the whole matrix M = E d d' of second moments is used. The direction
+a = Sigma^-1 d, Sigma the covariance of the noise, gives d' Sigma^-1 d <= 1 / V1 for every d, hence
+tr(Sigma^-1 M) <= 1 / V1, and by Cauchy and Schwarz
+
+    tr(M^(1/2))^2 <= tr(Sigma) tr(Sigma^-1 M) <= tr(Sigma) / V1.
+
+Differences with a entries c and b entries -c, at all places alike, have the eigenvalues
+c^2 (a - b)^2 / K once and c^2 (a + b - (a - b)^2 / K) / (K - 1) otherwise; those of mixtures are
+their means.
+
+The certificate is m and that of V1. `moments_size` is the gauge of the set of all m: the bound is
+scaled by it, so that any non-negative m gives a true one.
+
+*Blocks of coordinates, and the heaviest coordinates.* A subvector of additive noise is additive
+noise for the differences of those coordinates alone. So a product of sets has at least the sum of
+the blocks' bounds, and for a set whose coordinates may be exchanged, with weights in the order
+w_(1) >= ... >= w_(K) and w_(K+1) = 0,
 
     sum w_i sigma_i^2 = sum_l (w_(l) - w_(l+1)) sum_{i <= l} sigma_(i)^2,
 
@@ -17,13 +42,18 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, L2, Box, LInf
+from dpnoise.sensitivity.counts import Counts
+from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.sensitivity.base import Sensitivity
+
+_SHARES = np.linspace(0.0, 1.0, 65)  # of a second pattern
 
 
 class Certificate(Protocol):
@@ -39,6 +69,181 @@ class Certificate(Protocol):
     ) -> float:
         """Lower bound for a set, a budget and weights, shape (K,); 0 where it proves nothing."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Certificate of the bound from projections.
+
+    Parameters
+    ----------
+    moments : array of float, shape (K,)
+        Second moments m_i of a mixture of differences, up to a common factor.
+    scalar : ScalarCertificate
+        Of a lower bound on V1.
+    """
+
+    moments: Array
+    scalar: ScalarCertificate
+
+    @property
+    def method(self) -> str:
+        """Kind of the bound."""
+        return "projection"
+
+    def bound(
+        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+    ) -> float:
+        """V1 (sum sqrt(w_i m_i))^2 over the gauge of m, less rounding."""
+        moments, inner = np.abs(self.moments), unconditional(sensitivity)
+        size = moments_size(inner, moments) if inner else math.inf
+        if not 0.0 < size < math.inf:
+            return 0.0
+        total = float(np.sum(np.sqrt(weights) * np.sqrt(moments / size)))
+        return self.scalar.bound(epsilon, delta) * total * total * (1.0 - MARGIN)
+
+
+def unconditional(sensitivity: Sensitivity) -> Sensitivity | None:
+    """A set symmetric under sign flips whose bound holds, too; None if none is known."""
+    core = sensitivity.unconditional_core
+    if core is not None or isinstance(sensitivity, Product):
+        return core
+    return Ellipsoid(tuple(sensitivity.box.tolist()))  # single coordinates
+
+
+def best_moments(sensitivity: Sensitivity, weights: Array) -> Array:
+    """Second moments of a mixture of differences that maximise sum sqrt(w_i m_i), shape (K,).
+
+    The set is symmetric under sign flips.
+    """
+    if not np.any(weights > 0.0):
+        return sensitivity.extreme_point**2
+    if isinstance(sensitivity, Product):
+        parts = zip(sensitivity.blocks, sensitivity.split(weights), strict=True)
+        return np.concatenate([best_moments(block, part) for block, part in parts])
+    if isinstance(sensitivity, L1 | L2):
+        return sensitivity.radius**2 * (weights / np.sum(weights))
+    if isinstance(sensitivity, Ellipsoid):
+        squares = weights * (sensitivity.box / np.max(sensitivity.box)) ** 2
+        return sensitivity.box**2 * (squares / np.sum(squares))
+    if isinstance(sensitivity, AtMost):
+        return sensitivity.each**2 * _shares(sensitivity.m, weights)
+    return sensitivity.extreme_point**2
+
+
+def _shares(total: int, weights: Array) -> Array:
+    """Shares min(1, t w_i) that add up to `total`."""
+    order = np.argsort(weights)[::-1]
+    heavy = weights[order]
+    rest = np.cumsum(heavy[::-1])[::-1]
+    # The k heaviest have share 1; then t = (total - k) / (the others' weight).
+    k = np.arange(heavy.size)
+    fits = (total - k) * heavy <= rest
+    first = int(np.argmax(fits)) if np.any(fits) else heavy.size
+    shares = np.ones(heavy.size)
+    if first < heavy.size and rest[first] > 0.0:
+        shares[first:] = (total - first) * heavy[first:] / rest[first]
+    found = np.empty(heavy.size)
+    found[order] = np.clip(shares, 0.0, 1.0)
+    return found
+
+
+def moments_size(sensitivity: Sensitivity, moments: Array) -> float:
+    """Least factor t such that m / t are second moments of a mixture of differences."""
+    if isinstance(sensitivity, Product):
+        parts = zip(sensitivity.blocks, sensitivity.split(moments), strict=True)
+        return max(moments_size(block, part) for block, part in parts)
+    if isinstance(sensitivity, L1 | L2):  # mixtures of differences along the axes
+        return float(np.sum(moments)) / sensitivity.radius**2
+    if isinstance(sensitivity, AtMost):  # mixtures of vertices with m entries of size `each`
+        most, total = float(np.max(moments)), float(np.sum(moments))
+        return max(most, total / sensitivity.m) / sensitivity.each**2
+    if isinstance(sensitivity, Box | LInf):
+        unit = sensitivity.box**2
+        ratio = np.divide(moments, unit, out=np.zeros(unit.shape), where=unit > 0.0)
+        return math.inf if np.any(moments[unit == 0.0] > 0.0) else float(np.max(ratio))
+    return float(sensitivity.norm(np.sqrt(moments))) ** 2
+
+
+@dataclass(frozen=True)
+class CountProjection:
+    """Certificate for counts with equal weights.
+
+    Parameters
+    ----------
+    patterns : tuple of (int, int)
+        How many entries of the differences that are mixed are c and -c.
+    shares : tuple of float
+        Of the mixture, up to a common factor.
+    scalar : ScalarCertificate
+        Of a lower bound on V1.
+    """
+
+    patterns: tuple[tuple[int, int], ...]
+    shares: tuple[float, ...]
+    scalar: ScalarCertificate
+
+    @property
+    def method(self) -> str:
+        """Kind of the bound."""
+        return "projection of counts"
+
+    def bound(
+        self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
+    ) -> float:
+        """V1 tr(M^(1/2))^2 times the weight; 0 where it does not apply."""
+        equal = bool(np.all(weights == weights[0]))
+        shares = np.array(self.shares)
+        sizes = len(self.patterns) == shares.size > 0
+        if not equal or not isinstance(sensitivity, Counts) or not sizes:
+            return 0.0
+        known = all(up >= 0 and down >= 0 for up, down in self.patterns)
+        inside = known and all(sensitivity.holds(*pattern) for pattern in self.patterns)
+        if not inside or not np.min(shares) >= 0.0 or not 0.0 < np.sum(shares) < math.inf:
+            return 0.0
+        values = _eigenvalues(sensitivity.of, np.array(self.patterns)).T @ (shares / np.sum(shares))
+        size = float(_root_trace(sensitivity.of, *values)) * sensitivity.each
+        return self.scalar.bound(epsilon, delta) * size**2 * float(weights[0]) * (1.0 - MARGIN)
+
+
+def _eigenvalues(K: int, patterns: Array) -> Array:
+    """The two eigenvalues of M for each pattern and c = 1, shape (n, 2)."""
+    up, down = patterns.T.astype(float)
+    first = (up - down) ** 2 / K
+    return np.stack([first, (up + down - first) / max(K - 1, 1)], axis=1)
+
+
+def _root_trace(K: int, first: Array, others: Array) -> Array:
+    """tr(M^(1/2)) by the eigenvalues."""
+    return np.sqrt(first) + (K - 1) * np.sqrt(np.maximum(others, 0.0))
+
+
+def count_projection(sensitivity: Counts, scalar: ScalarCertificate) -> CountProjection:
+    """Certificate by the best pattern and the one that improves most when mixed with it."""
+    K = sensitivity.of
+    patterns = np.array(_patterns(sensitivity))
+    values = _eigenvalues(K, patterns)
+    best = int(np.argmax(_root_trace(K, *values.T)))
+    mixed = values[best] + _SHARES[:, None, None] * (values - values[best])
+    found = _root_trace(K, mixed[..., 0], mixed[..., 1])
+    share, other = np.unravel_index(int(np.argmax(found)), found.shape)
+    pair = tuple(tuple(map(int, patterns[k])) for k in (best, other))
+    t = float(_SHARES[share])
+    return CountProjection(pair, (1.0 - t, t), scalar)  # type: ignore[arg-type]  # pairs of ints
+
+
+def _patterns(sensitivity: Counts) -> list[tuple[int, int]]:
+    """Some patterns of differences: the most entries, and fewer of one sign or of both.
+
+    For add/remove with m = K those near the best one, (K + sqrt(K)) / 2 entries c, are all tried.
+    """
+    up, down = sensitivity.patterns[len(sensitivity.patterns) // 2]
+    most = max(map(max, sensitivity.patterns))
+    middle = 0.5 * (sensitivity.of + math.sqrt(sensitivity.of))
+    tried = np.concatenate([np.linspace(0, most, 200), middle + np.arange(-20, 21)])
+    some = [int(k) for k in np.unique(np.clip(tried, 0, most).astype(int))]
+    found = {(up, down)} | {(most, k) for k in some} | {(k, 0) for k in some if k}
+    return sorted(pattern for pattern in found if sensitivity.holds(*pattern))
 
 
 @dataclass(frozen=True)

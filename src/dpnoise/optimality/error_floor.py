@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.optimality.certificates import exchangeable, subset
-from dpnoise.optimality.radial_floor import smallest_moment, step_group
-from dpnoise.optimality.radial_search import FAST, FINE, radial_test
+from dpnoise.optimality.closed_forms import smallest_moment, step_group
+from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import (
     LARGE_STEP,
     LARGEST_EPSILON,

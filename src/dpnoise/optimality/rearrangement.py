@@ -24,8 +24,8 @@ from scipy import special
 
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.optimality.certificates import Certificate, exchangeable, subset
-from dpnoise.optimality.radial_floor import radial_certificate
-from dpnoise.optimality.radial_search import FAST, FINE, Effort, radial_test
+from dpnoise.optimality.closed_forms import radial_certificate
+from dpnoise.optimality.radial_test import FAST, FINE, Effort, radial_test
 from dpnoise.optimality.scalar_floor import group_budget
 from dpnoise.sensitivity.balls import L2, LInf
 

@@ -1,18 +1,38 @@
-"""Lower bounds on the variance of one-dimensional additive noise, each with a certificate.
+"""Lower bounds on the cost of one-dimensional additive noise, each with a certificate.
 
 V1(epsilon, delta) is the least E T^2 of additive (epsilon, delta)-DP noise for a query of
 sensitivity 1. A certificate holds what proves a bound V <= V1 for given epsilon and delta; its
 `bound` computes V from that alone, with a margin for rounding. Three kinds:
 
 - delta = 0: V1 itself, the variance of the best staircase (Geng & Viswanath 2016);
-- delta > 0, epsilon <= 8: multipliers of a linear program (`dpnoise.optimality.program`);
-- delta > 0, epsilon > 8: one step outwards (`dpnoise.optimality.one_step`), or the mass beyond 1/2
-  from one event and a shift by 1. At small delta the first is 25 % below V1 at epsilon = 8, 12 % at
-  10 and less beyond.
+- delta > 0, epsilon <= 8: multipliers of a linear program;
+- delta > 0, epsilon > 8: one step outwards, or the mass beyond 1/2 from one event and a shift by 1.
+  At small delta the first is 25 % below V1 at epsilon = 8, 12 % at 10 and less beyond.
 
 Where epsilon is small, shifts by a whole number g of sensitivities are used: they are
 (g epsilon, delta (e^(g epsilon) - 1) / (e^epsilon - 1))-DP (group privacy), so that
 V1(epsilon, delta) >= g^2 V1 at that budget. The loss is of the order of (g epsilon)^2.
+
+*The linear program* of additive noise on a lattice. Unknown are the masses p_0, ..., p_N of
+symmetric noise at the points j/n, where p_N is all mass from N on (on one side), and, for each
+shift by k cells, slacks u_kj:
+
+    minimise    sum_j c_j p_j  over both signs
+    subject to  sum_j p_j = 1  over both signs,
+                p_|j| - e^epsilon p_|j+k| <= u_kj  for j >= -(k-1)/2, j + k < N,
+                p_(N-k) + ... + p_N - e^epsilon p_N <= u_kN,
+                sum_j u_kj <= delta.
+
+Shifts towards 0, j < -(k-1)/2, are left out: noise whose density falls on either side of 0 gains
+nothing by them. For large delta the optimum is another, and the `whole` program has all j > -N.
+
+The last slack belongs to the events {T >= N - k} and, shifted, {T >= N}. By data processing
+the masses of every (epsilon, delta)-DP lattice noise, the lump being what it has beyond N,
+are feasible (see `dpnoise.optimality.bounds` for noise off the lattice).
+
+Any multipliers y_kj in [0, w_k] give the bound min_j (c_j + (A' y)_j) - delta sum_k w_k. The
+solver's multipliers are clipped to that and the bound is computed from them, independently of the
+solver's accuracy.
 """
 
 from __future__ import annotations
@@ -21,24 +41,169 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpnoise.noise.staircase import Staircase, staircase_gamma
-from dpnoise.optimality.one_step import INTERVAL, one_step, steps
-from dpnoise.optimality.program import LARGE_DELTA, LatticeProgram
-from dpnoise.optimality.radial_floor import smallest_moment, step_group
+from dpnoise.noise.stepwise import Staircase, staircase_gamma
+from dpnoise.optimality.closed_forms import INTERVAL, one_step, smallest_moment, step_group, steps
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
 
+LARGE_DELTA = 0.1  # beyond, the optimum may not fall on either side of 0
+_TOLERANCE = 1e-10  # the solver's, on primal and dual feasibility; the least it accepts
+_UNIT = 2.0**-52
 MARGIN = 1e-12  # relative, for the rounding of closed forms
 _LARGEST_EPSILON = 8.0  # of the programs
 _SMALL_EPSILON = 0.1  # below, group privacy makes programs smaller and loses less than 1e-3
 _SMALLEST_DELTA = 1e-14  # of the programs: a solver takes no smaller one, a larger one weakens
 _LARGER = 1.0, 3.0, 30.0, 1000.0  # factors of delta
 _REACH = 16.0  # the lattice ends at this many 1 / epsilon, or past truncated Laplace noise
+
+
+class LatticeProgram:
+    """Program for one budget, cost |t|^power and lattice.
+
+    There are n = `cells` lattice points per unit, and N = `last` is more than n. `whole` adds the
+    shifts towards 0.
+    """
+
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float,
+        power: int,
+        cells: int,
+        last: int,
+        *,
+        whole: bool = False,
+    ) -> None:
+        self.epsilon, self.delta, self.cells, self.last = epsilon, delta, cells, last
+        self.whole = whole
+        self.growth = math.exp(epsilon)
+        self.cost = (np.arange(last + 1) / cells) ** power
+        self.weight = np.full(last + 1, 2.0)  # the cost and the mass of both signs
+        self.weight[0] = 1.0
+        # The solver's tolerances are absolute: costs are given to it near 1.
+        self._unit_cost = epsilon**-power
+
+    def solve(self, shifts: list[int]) -> tuple[Array, float]:
+        """Optimal masses, shape (N + 1,), and a certified lower bound on the cost.
+
+        The shifts k, in 1, ..., n, are those constrained.
+        """
+        rows, counts = self._rows(shifts)
+        masses, multipliers = self._run(rows, counts)
+        return masses, self._bound(rows, counts, multipliers)
+
+    def multipliers(self, shifts: list[int]) -> Array:
+        """Multipliers of the rows of the given shifts, then of their budgets, all >= 0."""
+        return self._run(*self._rows(shifts))[1]
+
+    def bound(self, shifts: list[int], multipliers: Array) -> float:
+        """Lower bound on the cost that any multipliers >= 0 prove."""
+        return self._bound(*self._rows(shifts), multipliers)
+
+    def _rows(self, shifts: list[int]) -> tuple[Any, list[int]]:
+        """Rows of several shifts, and how many each has."""
+        blocks = [self._differences(k) for k in shifts]
+        return _stack(blocks), [block.shape[0] for block in blocks]
+
+    def solve_decreasing(self) -> tuple[Array, float]:
+        """Minimum of the cost over decreasing masses, as these masses and their cost.
+
+        For decreasing symmetric masses the largest shift is the worst, so that it alone is
+        constrained: each cell's term grows as the shift moves its partner outwards.
+        """
+        from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
+
+        block = self._differences(self.cells)
+        size = (self.last - 1, self.last + 1)
+        steps = sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=size)
+        masses, _ = self._run(block, [block.shape[0]], steps)
+        return masses, float(np.sum(self.cost * self.weight * masses))
+
+    def _differences(self, k: int) -> Any:  # noqa: ANN401 - a sparse array
+        """Rows p_|j| - e^epsilon p_|j+k| of one shift."""
+        from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
+
+        first = 1 - self.last if self.whole else -((k - 1) // 2)
+        j = np.arange(first, self.last - k + 1)
+        row = np.arange(j.size)
+        lump = np.arange(self.last - k + 1, self.last + 1)
+        values = [np.ones(j.size), np.full(j.size, -self.growth), np.ones(lump.size)]
+        rows = [row, row, np.full(lump.size, row[-1])]
+        index = (np.concatenate(rows), np.concatenate([np.abs(j), np.abs(j + k), lump]))
+        shape = (j.size, self.last + 1)
+        return sparse.csr_array(sparse.coo_array((np.concatenate(values), index), shape=shape))
+
+    def _run(self, rows: Any, counts: list[int], extra: Any = None) -> tuple[Array, Array]:  # noqa: ANN401
+        """Masses and the multipliers of `rows`, then of each shift's budget."""
+        from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
+        from scipy.optimize import linprog  # noqa: PLC0415
+
+        size, slacks = self.last + 1, 0
+        matrix, right = rows, np.zeros(rows.shape[0])
+        if self.delta > 0.0:  # else a slack could only be 0
+            slacks = rows.shape[0]
+            owner = np.repeat(np.arange(len(counts)), counts)
+            # Budgets in units of delta, which may be far below the solver's tolerance.
+            value = np.full(slacks, 1.0 / self.delta)
+            shape = (len(counts), slacks)
+            budget = sparse.coo_array((value, (owner, np.arange(slacks))), shape=shape)
+            matrix = sparse.block_array([[rows, -sparse.eye_array(slacks)], [None, budget]])
+            right = np.concatenate([right, np.ones(len(counts))])
+        if extra is not None:
+            extra = sparse.csr_array(extra)  # a copy, to be widened
+            extra.resize(extra.shape[0], size + slacks)
+            matrix = sparse.vstack([matrix, extra])
+            right = np.append(right, np.zeros(extra.shape[0]))
+        # Typed loosely: the types of SciPy know no sparse constraints.
+        inequalities: Any = sparse.csr_array(matrix)
+        normalised: Any = sparse.csr_array(np.append(self.weight, np.zeros(slacks))[None, :])
+        answer = linprog(
+            np.append(self.cost * self.weight / self._unit_cost, np.zeros(slacks)),
+            A_ub=inequalities,
+            b_ub=right,
+            A_eq=normalised,
+            b_eq=np.ones(1),
+            method="highs-ds",
+            options={
+                "primal_feasibility_tolerance": _TOLERANCE,
+                "dual_feasibility_tolerance": _TOLERANCE,
+            },
+        )
+        if answer.status != 0 or answer.x is None:
+            message = (
+                f"linear program of additive noise (epsilon={self.epsilon!r}, "
+                f"delta={self.delta!r}, {self.cells} cells per unit): {answer.message}"
+            )
+            raise RuntimeError(message)
+        masses = np.maximum(answer.x[:size], 0.0)
+        masses[-1] = min(masses[-1], masses[-2])  # one cell of the lump
+        multipliers = -answer.ineqlin.marginals[: rows.shape[0] + len(counts)] * self._unit_cost
+        return masses, np.maximum(multipliers, 0.0)
+
+    def _bound(self, rows: Any, counts: list[int], multipliers: Array) -> float:  # noqa: ANN401
+        """Bound that feasible multipliers near the solver's prove."""
+        y, paid = multipliers[: rows.shape[0]], 0.0
+        if self.delta > 0.0:
+            w = multipliers[rows.shape[0] :] / self.delta
+            y = np.minimum(y, np.repeat(w, counts))
+            paid = self.delta * math.fsum(w)
+        value = self.cost * self.weight + rows.T @ y
+        size = self.cost * self.weight + abs(rows).T @ y
+        terms = np.diff(rows.tocsc().indptr)
+        # Each sum of m terms is off by less than m + 4 units in the last place of its size.
+        minimum = float(np.min((value - (terms + 4) * _UNIT * size) / self.weight))
+        return minimum - paid - 8.0 * _UNIT * (abs(minimum) + paid)
+
+
+def _stack(blocks: list[Any]) -> Any:  # noqa: ANN401
+    from scipy import sparse  # noqa: PLC0415 - heavy and rarely needed
+
+    return sparse.csr_array(sparse.vstack(blocks))
 
 
 def group_budget(group: int, epsilon: float, delta: float) -> tuple[float, float]:

@@ -13,10 +13,8 @@ import numpy as np
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise.base import Noise
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.histogram import Histogram
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.integers import DiscreteStaircase, IntegerNoise
+from dpnoise.noise.stepwise import Histogram, Staircase
 from dpnoise.privacy.inversion.loss import canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, cells_of

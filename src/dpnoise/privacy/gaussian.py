@@ -23,7 +23,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
-from dpnoise.noise.gaussian import mills_ratio
+from dpnoise.noise.exponential_power import mills_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -21,8 +21,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.integers import DiscreteGaussian
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import response_log_delta

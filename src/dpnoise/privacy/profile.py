@@ -33,8 +33,8 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
+from dpnoise.noise.exact import as_double, as_double_above
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.rational import as_double, as_double_above
 from dpnoise.privacy.scalar.shift import check_shift, shifted
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def privacy_profile(
     Examples
     --------
     >>> from dpnoise import privacy_profile
-    >>> from dpnoise.noise.laplace import Laplace
+    >>> from dpnoise.noise.exponential_power import Laplace
     >>> float(privacy_profile(Laplace(2.0), sensitivity=1.0, epsilon=0.5))
     0.0
     """

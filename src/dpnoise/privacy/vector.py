@@ -24,9 +24,8 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.histogram import Histogram
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.noise.stepwise import Histogram, Staircase
 from dpnoise.privacy.coordinates import (
     check_counted,
     equal_groups,

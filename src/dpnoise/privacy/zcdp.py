@@ -22,8 +22,8 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
+from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.rational import as_double_above
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def zcdp(noise: Noise | IntegerNoise, sensitivity: float = 1.0) -> ZCDP:
 
     Examples
     --------
-    >>> from dpnoise.noise.gaussian import Gaussian
+    >>> from dpnoise.noise.exponential_power import Gaussian
     >>> from dpnoise.privacy.zcdp import zcdp
     >>> zcdp(Gaussian(2.0), sensitivity=1.0)
     ZCDP(xi=0.0, eta=0.125)

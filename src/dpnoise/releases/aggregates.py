@@ -23,7 +23,7 @@ import numpy as np
 from dpnoise._results import labelled_cells
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
 from dpnoise.releases.answers import Entry, Released, Request
 from dpnoise.releases.sums import noisy, power_below, read_grid
 from dpnoise.sensitivity.at_most import AtMost

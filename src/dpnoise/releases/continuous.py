@@ -34,15 +34,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from flint import arb, ctx, fmpq
 
-from dpnoise.noise.flipped_huber import FlippedHuber
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.histogram import Histogram
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
-from dpnoise.noise.staircase import Staircase
-from dpnoise.noise.subbotin import Subbotin
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
+from dpnoise.noise.stepwise import Histogram, Staircase
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,11 +21,8 @@ from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise.base import Noise
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.k_norm import KNorm
-from dpnoise.noise.staircase_2d import Staircase2D
+from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
+from dpnoise.noise.vectors import KNorm, Staircase2D
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

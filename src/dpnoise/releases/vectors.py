@@ -24,8 +24,7 @@ from scipy import special
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
-from dpnoise.noise.k_norm import KNorm
-from dpnoise.noise.staircase_2d import Staircase2D
+from dpnoise.noise.vectors import KNorm, Staircase2D
 from dpnoise.releases.continuous import ball
 from dpnoise.releases.points import (
     Balls,

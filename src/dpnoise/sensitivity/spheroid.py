@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.noise.rational import as_double_above
+from dpnoise.noise.exact import as_double_above
 from dpnoise.sensitivity.balls import L2
 from dpnoise.sensitivity.base import (
     LARGEST,

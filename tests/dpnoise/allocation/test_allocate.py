@@ -1,11 +1,26 @@
-"""The one call for allocations: what is refused, and in how many words."""
+"""The one call for allocations: refusals, the second account, noise on the integers."""
 
 import math
 
 import numpy as np
 import pytest
 
-from dpnoise import FlippedHuber, Gaussian, Laplace, Staircase, Subbotin, TruncatedLaplace, allocate
+from dpnoise import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FlippedHuber,
+    Gaussian,
+    Huber,
+    Laplace,
+    Staircase,
+    Subbotin,
+    TruncatedLaplace,
+    allocate,
+    calibrate,
+    vector_profile,
+)
+from dpnoise.allocation import allocate as module
+from dpnoise.allocation.allocate import second_account
 
 GOOD = {"epsilon": 1.0, "delta": 1e-6}
 
@@ -101,3 +116,138 @@ def test_noise_of_a_coordinate_that_never_moves_does_not_matter():
 def test_noise_and_scheme_of_another_type_are_named(strange):
     with pytest.raises(ValueError, match=r"noise: expected.*scheme: expected"):
         allocate([1.0, 2.0], noise=strange, scheme=strange, epsilon=1.0, delta=1e-3)
+
+
+LAMBDAS = np.array([1.0, 2.0, 2.0])
+REQUESTS = [
+    ([Gaussian(1.0)], 1.0, 1e-6, "half-lines"),
+    ([Gaussian(1.0), Gaussian(2.0), Gaussian(0.5)], 3.0, 1e-200, "half-lines"),
+    ([Laplace(1.0)], 1.0, 0.0, "density ratio"),
+    ([Laplace(1.0), Huber(2.0), Laplace(3.0)], 0.3, 0.0, "density ratio"),
+    ([Laplace(1.0)], 1.0, 1e-3, "lattice"),
+    ([FlippedHuber(2.0, 1.0)], 2.0, 1e-4, "lattice"),
+    ([FlippedHuber(0.5, 1.0), Gaussian(1.0), Gaussian(1.0)], 0.0, 0.1, "lattice"),
+]
+
+
+def one_or_many(noises):
+    return noises[0] if len(noises) == 1 else noises
+
+
+@pytest.mark.parametrize("scheme", ["optimal", "spr", "iid"])
+@pytest.mark.parametrize(("noises", "epsilon", "delta", "name"), REQUESTS)
+def test_the_second_account_agrees(noises, epsilon, delta, name, scheme):
+    budget = {"epsilon": epsilon, "delta": delta}
+    found = allocate(LAMBDAS, noise=one_or_many(noises), scheme=scheme, **budget)
+    second = second_account(noises, LAMBDAS, found, (epsilon, delta), 1)
+    assert second.name == name
+    if delta > 0.0:
+        assert second.log_lower <= math.log(delta)
+        assert second.log_upper <= math.log(delta) + 1e-2
+    else:
+        assert second.log_upper == -math.inf
+
+
+@pytest.mark.parametrize(("noises", "epsilon", "delta", "name"), REQUESTS)
+def test_scales_that_are_too_small_are_not_handed_out(monkeypatch, noises, epsilon, delta, name):
+    """As if the first account had certified them."""
+    true_scales = module._minimum_scales
+    monkeypatch.setattr(module, "_minimum_scales", lambda request: 0.99 * true_scales(request))
+    with pytest.raises(RuntimeError, match=f"accounts disagree.*{name}"):
+        allocate(LAMBDAS, noise=one_or_many(noises), epsilon=epsilon, delta=delta)
+
+
+def test_what_is_too_dear_has_one_account():
+    for noises, lambdas in [
+        ([FlippedHuber(1.0, 1.0)], np.arange(1.0, 6.0)),
+        ([Subbotin(1.5, 1.0)], np.ones(2)),
+        ([Gaussian(1.0)], np.ones(10**6 + 1)),
+    ]:
+        assert second_account(noises, lambdas, np.ones_like(lambdas), (1.0, 1e-6), 1) is None
+
+
+@pytest.mark.parametrize(
+    ("lambdas", "noise", "epsilon", "delta"),
+    [
+        ([1.0, 1.0], FlippedHuber(5.0, 1.0), 3.0, 1e-10),
+        ([1.0, 1.0], FlippedHuber(30.0, 1.0), 3.0, 1e-200),
+        ([1.0, 2.0, 5.0], Laplace(1.0), 1.2e-4, 4.8e-160),
+    ],
+)
+def test_deltas_too_small_for_the_inversion_are_certified_by_composition(
+    lambdas, noise, epsilon, delta
+):
+    """At the kink, where every greatest loss of the centres counts, or at pure Laplace noise."""
+    lambdas = np.array(lambdas)
+    found = allocate(lambdas, noise=noise, epsilon=epsilon, delta=delta)
+    steepest = 1.0 / noise.beta if isinstance(noise, Laplace) else noise.alpha / noise.gamma**2
+    loss = float(np.sum(lambdas / found)) * steepest
+    assert loss == pytest.approx(epsilon, rel=1e-6)
+
+
+def test_many_different_coordinates_are_refused_before_they_are_sorted():
+    with pytest.raises(ValueError, match="coordinates times compositions: expected at most 100000"):
+        allocate(np.arange(1.0, 1e6), noise=FlippedHuber(1.0, 1.0), epsilon=1.0, delta=1e-6)
+    same = allocate(np.ones(10**6), noise=FlippedHuber(1.0, 1.0), epsilon=1.0, delta=1e-6)
+    assert np.ptp(same) == 0.0
+
+
+SIZES = [1, 4, 4, 0, 9]
+KINDS = {"discrete-gaussian": DiscreteGaussian, "discrete-laplace": DiscreteLaplace}
+
+
+@pytest.mark.parametrize(
+    ("noise", "scheme"),
+    [
+        ("discrete-gaussian", "optimal"),
+        ("discrete-laplace", "spr"),
+        ("discrete-laplace", "iid"),
+    ],
+)
+def test_the_budget_is_kept_and_used(noise, scheme):
+    epsilon, delta = 1.0, 1e-3
+    found = allocate(SIZES, noise=noise, scheme=scheme, epsilon=epsilon, delta=delta)
+    smooth = allocate(SIZES, noise=noise[9:], scheme=scheme, epsilon=epsilon, delta=delta)
+    some = smooth > 0
+    assert found[~some].tolist() == [0.0]
+    assert np.ptp(found[some] / smooth[some]) < 1e-12
+    assert found[some] == pytest.approx(smooth[some], rel=0.02)
+
+    def profile(factor):
+        kept = [(KINDS[noise](factor * s), d) for s, d in zip(found, SIZES, strict=True) if d]
+        return vector_profile(*zip(*kept, strict=True), epsilon)
+
+    assert profile(1.0).upper <= delta
+    assert profile(1.0 - 1e-4).upper > delta
+
+
+def test_equal_coordinates_are_calibrated_noise():
+    found = allocate([2, 2, 2], noise="discrete-gaussian", epsilon=1.0, delta=1e-6)
+    same = calibrate("discrete-gaussian", epsilon=1.0, delta=1e-6, sensitivity=2, dimension=3)
+    assert found == pytest.approx([same.noise.sigma] * 3, rel=1e-6)
+    again = allocate([2], noise="discrete-gaussian", epsilon=1.0, delta=1e-6, compositions=3)
+    assert again == pytest.approx(found[:1], rel=1e-6)
+
+
+def test_without_delta_losses_add_up_to_epsilon():
+    scales = allocate([1, 4, 9], noise="discrete-laplace", epsilon=0.7)
+    assert np.array_equal(scales, allocate([1, 4, 9], noise="laplace", epsilon=0.7))
+    assert math.fsum(np.array([1, 4, 9]) / scales) == pytest.approx(0.7, rel=1e-11)
+    assert allocate([0, 0], noise="discrete-laplace", epsilon=0.7).tolist() == [0.0, 0.0]
+
+
+def test_bad_requests_are_refused(monkeypatch):
+    for noise in KINDS:
+        with pytest.raises(ValueError, match=r"integers below 2\^53.*got \[1.5\]"):
+            allocate([1.5, 2.0], noise=noise, epsilon=1.0, delta=1e-6)
+    with pytest.raises(ValueError, match="sensitivities: expected finite numbers"):
+        allocate(["a"], noise="discrete-laplace", epsilon=1.0)
+    with pytest.raises(ValueError, match="'discrete-laplace', log-concave"):
+        allocate([1], noise="discrete", epsilon=1.0)
+    with pytest.raises(ValueError, match="different pairs of sensitivity and scale"):
+        allocate(np.arange(1, 90), noise="discrete-gaussian", epsilon=1.0, delta=1e-6)
+    with pytest.raises(ValueError, match="beta: expected"):
+        allocate([10**14], noise="discrete-laplace", epsilon=1e-3)
+    monkeypatch.setattr(module, "smallest_scale", lambda *_: math.inf)
+    with pytest.raises(RuntimeError, match="no scales of discrete-gaussian noise"):
+        allocate([1, 2], noise="discrete-gaussian", epsilon=1.0, delta=1e-6)

@@ -1,4 +1,4 @@
-"""Scales in closed form: budgets kept in exact arithmetic, and no scheme that errs less."""
+"""Scales in closed form: budgets kept in exact arithmetic, no scheme that errs less, shares."""
 
 from fractions import Fraction
 
@@ -8,6 +8,7 @@ import pytest
 from scipy import optimize, special
 
 from dpnoise import Gaussian, Huber, Laplace, allocate, gaussian_sigma
+from dpnoise.allocation.closed_forms import resources
 
 BUDGET = {"gaussian": {"epsilon": 0.7, "delta": 1e-6}, "laplace": {"epsilon": 0.7}}
 POWER = {"gaussian": 2, "laplace": 1}
@@ -210,3 +211,42 @@ def test_optimal_beats_every_other_use_of_the_budget():
         other = np.exp(np.log(best) + RNG.normal(scale=0.2, size=6))
         other *= unit * np.linalg.norm(lambdas / other)
         assert np.sum(weights * other**3) >= np.sum(weights * best**3) * (1 - 1e-10)
+
+
+LAMBDAS = np.array([0.3, 1.0, 2.5, 0.0])
+HALF = {"gaussian": {"epsilon": 0.5, "delta": 1e-6}, "laplace": {"epsilon": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("noise", "scheme", "power"),
+    [
+        ("gaussian", "optimal", 1.0),
+        ("laplace", "optimal", 2.0 / 3.0),
+        ("gaussian", "spr", 0.0),
+        ("laplace", "spr", 0.0),
+        ("gaussian", "iid", 2.0),
+        ("laplace", "iid", 1.0),
+    ],
+)
+def test_shares_of_the_budget(noise, scheme, power):
+    # Section IV-B: eta_i ~ lambda_i and epsilon_i ~ lambda_i^(2/3) for the optimal scheme.
+    spent = resources(
+        LAMBDAS, allocate(LAMBDAS, noise=noise, scheme=scheme, **HALF[noise]), noise=noise
+    )
+    total = 0.5 / gaussian_sigma(**HALF[noise]) ** 2 if noise == "gaussian" else 0.5
+    ratios = np.where(LAMBDAS > 0, LAMBDAS**power, 0.0)
+    np.testing.assert_allclose(spent, total * ratios / ratios.sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (([1.0], [0.0], "gaussian"), ["scales", "positive", "[0]"]),
+        (([-1.0], [1.0], "x"), ["sensitivities", "noise"]),
+        (([1.0, 2.0], [1.0], "laplace"), ["scales", "(2,)"]),
+    ],
+)
+def test_resources_refuse_bad_input(arguments, names):
+    with pytest.raises(ValueError, match="resources") as caught:
+        resources(*arguments[:2], noise=arguments[2])
+    assert all(name in str(caught.value) for name in names)

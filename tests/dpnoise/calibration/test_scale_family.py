@@ -12,8 +12,7 @@ from dpnoise.calibration.closed_forms import laplace_scale
 from dpnoise.calibration.scale_family import scale_optimum
 from dpnoise.noise import FAMILIES
 from dpnoise.noise.base import Noise
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 
 
 @dataclass(frozen=True)

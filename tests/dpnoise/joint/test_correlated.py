@@ -28,7 +28,7 @@ from dpnoise import (
     verify,
 )
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.optimality.projection import count_projection
+from dpnoise.optimality.certificates import count_projection
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.sensitivity.spheroid import Spheroid
 

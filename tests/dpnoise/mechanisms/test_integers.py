@@ -30,8 +30,7 @@ from dpnoise.mechanisms.compare import best, compare
 from dpnoise.mechanisms.floor import integer_floor
 from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 
 WHO = "add-remove"
 SETS = (

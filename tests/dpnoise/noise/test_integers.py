@@ -1,7 +1,6 @@
-"""Every family of noise on the integers against sums at 40 digits, and exact sampling."""
+"""Noise on the integers against sums at 60 digits, and its samples."""
 
 import math
-from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
@@ -13,10 +12,10 @@ from dpnoise.noise import (
     DiscreteGaussian,
     DiscreteLaplace,
     DiscreteStaircase,
+    Gaussian,
     Staircase,
 )
-from dpnoise.noise.discrete_staircase import best_r
-from dpnoise.noise.exact_draws import _decided, bernoulli_exp, geometric
+from dpnoise.noise.integers import best_r
 from exact_noise import off
 
 INSTANCES = [
@@ -111,27 +110,6 @@ def test_wide_noise_is_sampled_as_fast_as_narrow_noise():
         assert 0.85 < draws.var() / noise.var() < 1.15
 
 
-def test_close_calls_are_decided_exactly():
-    """Words on either side of exp(-x), to 64 bits and beyond."""
-    for x in (Fraction(1, 3), Fraction(7), Fraction(10**6 + 1, 10**6)):
-        with mp.workdps(120):
-            exact = mp.exp(-mp.mpf(x.numerator) / x.denominator) * 2**64
-        word, rest = int(exact), exact - int(exact)
-        rng = np.random.default_rng(0)
-        assert _decided(rng, word - 1, x)
-        assert not _decided(rng, word + 1, x)
-        decided = sum(_decided(rng, word, x) for _ in range(400))
-        assert abs(decided - 400 * rest) < 5 * 10
-    assert _decided(np.random.default_rng(0), 5, Fraction(0))
-
-
-def test_certain_and_impossible_events():
-    rng = np.random.default_rng(1)
-    assert bernoulli_exp(rng, np.zeros(1000), lambda _: Fraction(0)).all()
-    assert not bernoulli_exp(rng, np.full(1000, 800.0), lambda _: Fraction(800)).any()
-    assert geometric(rng, Fraction(700), 1000).sum() == 0
-
-
 def test_the_discrete_staircase_is_a_rounded_one():
     """Sums of the continuous density over (k - 1/2, k + 1/2)."""
     noise = DiscreteStaircase(0.8, 5, 2)
@@ -161,3 +139,126 @@ def test_bad_parameters_are_refused():
         DiscreteStaircase(0, 1.5, 0)
     with pytest.raises(ValueError, match="r: expected an integer from 1 to the sensitivity, got 4"):
         DiscreteStaircase(1.0, 3, 4)
+
+
+# Each side of the changes of method at 1 and 16, and where sums are still quick.
+SCALES = [0.01, 0.05, 0.2, 0.6, 0.999, 1.0, 1.4, 3.0, 15.9, 16.0, 25.0, 150.0]
+every_sigma = pytest.mark.parametrize("sigma", SCALES)
+
+
+def total(sigma, start, power=0):
+    """Return the sum of k^power exp(-k^2 / (2 sigma^2)) over k >= start, term by term."""
+    rate, k, value = 1 / (2 * mp.mpf(sigma) ** 2), start, mp.mpf(0)
+    while True:
+        term = mp.exp(-(k**2) * rate)
+        value += k**power * term
+        if k > 0 and k**power * term < value * mp.mpf("1e-25"):
+            return value
+        k += 1
+
+
+@every_sigma
+def test_probabilities_of_the_discrete_gaussian_hold_to_1e_12(sigma):
+    noise = DiscreteGaussian(sigma)
+    whole = 1 + 2 * total(sigma, 1)
+    far = [0, 1, 2, *(math.ceil(sigma * x) for x in (0.5, 1, 3, 8, 20, 36))]
+    for k in far:
+        mass = mp.exp(-(mp.mpf(k) ** 2) / (2 * mp.mpf(sigma) ** 2)) / whole
+        tail = total(sigma, k + 1) / whole
+        assert abs(noise.logpmf(k) - float(mp.log(mass))) <= 1e-12 * (1 + abs(float(mp.log(mass))))
+        assert off(noise.logsf(k), mp.log(tail)) <= 1e-12
+        assert off(noise.sf(k), tail) <= 1e-12 or tail < 1e-307
+        assert noise.pmf(-k) == noise.pmf(k)
+        assert noise.sf(k + 0.5) == noise.sf(k) == noise.cdf(-k - 1)
+        assert off(noise.sf(-k - 1), 1 - tail) <= 1e-14
+        assert off(noise.cdf(k), 1 - tail) <= 1e-14
+
+
+@every_sigma
+def test_moments_of_the_discrete_gaussian_hold_to_1e_12(sigma):
+    noise = DiscreteGaussian(sigma)
+    whole = 1 + 2 * total(sigma, 1)
+    if sigma > 0.03:  # else they underflow
+        assert off(noise.var(), 2 * total(sigma, 1, 2) / whole) <= 1e-12
+        assert off(noise.mean_abs(), 2 * total(sigma, 1, 1) / whole) <= 1e-12
+    assert noise.std() == math.sqrt(noise.var())
+    assert noise.var() <= sigma**2
+
+
+@every_sigma
+def test_mass_is_one_and_adds_up_to_the_cdf(sigma):
+    noise = DiscreteGaussian(sigma)
+    k = np.arange(-math.ceil(12 * sigma) - 1, math.ceil(12 * sigma) + 2)
+    mass = noise.pmf(k)
+    assert math.isclose(mass.sum(), 1, rel_tol=1e-13)
+    assert np.allclose(np.cumsum(mass), noise.cdf(k), rtol=1e-11)
+    assert noise.pmf([0.5, math.inf]).tolist() == [0, 0]
+    assert noise.cdf([-math.inf, math.inf]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("sigma", [*SCALES, 1e3, 1e6, 1e12])
+def test_quantiles_of_the_discrete_gaussian_are_the_least_integers(sigma):
+    noise = DiscreteGaussian(sigma)
+    p = np.array([1e-300, 1e-20, 1e-3, 0.3, 0.5, 0.8, 0.999, 1 - 1e-9, 1 - 2.0**-53])
+    low, high = noise.ppf(p), noise.isf(p)
+    # P(X <= k) >= p, said by the tail that is exact on each side of the median
+    for k, holds in [(low, True), (low - 1, False)]:
+        reached = np.where(p < 0.5, noise.cdf(k) >= p, noise.sf(k) <= 1 - p)
+        assert (reached == holds).all()
+    for k, holds in [(high, True), (high - 1, False)]:
+        reached = np.where(p > 0.5, noise.cdf(k) >= 1 - p, noise.sf(k) <= p)
+        assert (reached == holds).all()
+    assert noise.isf(p[:, None]).shape == (9, 1)
+    assert noise.isf([0, 1]).tolist() == [math.inf, -math.inf]
+    assert noise.ppf([0, 1]).tolist() == [-math.inf, math.inf]
+    assert np.isnan(noise.ppf([-0.1, 1.1, math.nan])).all()
+    assert np.isnan(noise.isf([-0.1, 1.1, math.nan])).all()
+
+
+@pytest.mark.parametrize("sigma", [1e3, 1e6, 1e12])
+def test_wide_noise_is_a_rounded_normal(sigma):
+    """P(X > k) is the normal tail from k + 1/2 up to 1/24 of the density's slope there."""
+    noise, normal = DiscreteGaussian(sigma), Gaussian(sigma)
+    k = np.floor(sigma * np.array([0.0, 0.3, 2.0, 9.0, 30.0]))
+    x = (k + 1) / sigma
+    close = 1e-12 + x * (x + 1) / (24 * sigma**2)  # the hazard at x is at most x + 1
+    assert (np.abs(noise.logsf(k) - normal.logsf(k + 0.5)) <= close).all()
+    assert math.isclose(noise.var(), sigma**2, rel_tol=1e-14)
+    assert math.isclose(noise.mean_abs(), normal.mean_abs(), rel_tol=1 / sigma**2 + 1e-15)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 4.5, 1e3, 1e6])
+def test_samples_follow_the_discrete_gaussian(sigma):
+    """Chi-squared over at most 40 cells at a false-alarm rate of 1e-4 (fixed seed)."""
+    noise = DiscreteGaussian(sigma)
+    draws = noise.rvs((200, 100), random_state=5)
+    assert draws.dtype == np.int64
+    edges = np.unique(noise.ppf(np.linspace(0.01, 0.99, 40)))
+    share = np.diff(np.concatenate([[0.0], noise.cdf(edges), [1.0]]))
+    count = np.bincount(np.searchsorted(edges, draws.ravel()), minlength=share.size)
+    keep = share * draws.size > 5
+    expected = np.append(share[keep], share[~keep].sum()) * draws.size
+    observed = np.append(count[keep], count[~keep].sum())
+    used = expected > 0
+    assert observed[~used].sum() == 0
+    misfit = ((observed - expected)[used] ** 2 / expected[used]).sum()
+    assert stats.chi2.sf(misfit, used.sum() - 1) > 1e-4
+    again = noise.rvs((200, 100), random_state=np.random.default_rng(5))
+    assert np.array_equal(draws, again)
+    assert noise.rvs(random_state=1) == int(noise.rvs(random_state=1))
+
+
+def test_shapes_and_missing_values():
+    noise = DiscreteGaussian(2.0)
+    for name in ("pmf", "logpmf", "cdf", "sf", "logsf", "isf", "ppf"):
+        method = getattr(noise, name)
+        assert method([[0.25, 0.75]]).shape == (1, 2)
+        assert isinstance(method(0.5), float)
+        assert math.isnan(method(math.nan))
+    assert noise.rvs(0).shape == (0,)
+
+
+@pytest.mark.parametrize("sigma", [0.0, -1, 1e13, math.nan, "1", True, 1e-3])
+def test_bad_sigma_is_refused(sigma):
+    with pytest.raises(ValueError, match="discrete Gaussian noise: sigma: expected"):
+        DiscreteGaussian(sigma)

@@ -1,22 +1,32 @@
-"""Bounds made of bounds: blocks, the heaviest coordinates, smaller sets."""
+"""Certificates from projections, of blocks and of the heaviest coordinates."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from dpnoise import L1, L2, AtMost, Box, LInf, Product
-from dpnoise.optimality.candidates import candidates
+from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
+from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.optimality.certificates import (
     Blocks,
+    CountProjection,
     Inclusion,
     Layers,
+    Projection,
     Subsets,
+    best_moments,
+    count_projection,
     exchangeable,
     inner_radius,
+    moments_size,
     subset,
+    unconditional,
 )
-from dpnoise.optimality.radial_floor import RadialStaircase
+from dpnoise.optimality.closed_forms import RadialStaircase
+from dpnoise.optimality.floor import candidates
+from dpnoise.optimality.scalar_floor import StaircaseVariance
 
 
 def radial(K):
@@ -103,3 +113,203 @@ def test_every_candidate_is_named_and_true_of_the_same_problem():
         for bound, certificate in found:
             assert 0 < bound <= upper
             assert certificate.method
+
+
+SETS = [
+    LInf(1.5, 4),
+    Box([1.0, 0.3, 2.0]),
+    L1(2.0, 3),
+    L2(2.0, 5),
+    AtMost(2, of=7, each=0.5),
+    Product(L2(1.0, 2), LInf(0.4, 3)),
+]
+
+
+def differences(ball, count, rng):
+    """Return differences with random signs: extreme points and points on the boundary."""
+    signs = 2.0 * rng.integers(0, 2, (count, ball.dimension)) - 1.0
+    inner = ball.sample(count, rng)
+    inner /= ball.norm(inner)[:, None]
+    return np.concatenate([signs * ball.extreme_point, inner])
+
+
+@pytest.mark.parametrize("ball", SETS, ids=repr)
+def test_moments_of_mixtures_of_differences_have_size_at_most_1(ball):
+    rng = np.random.default_rng(3)
+    points = differences(ball, 30, rng)
+    for _ in range(20):
+        share = rng.dirichlet(np.ones(len(points)) * 0.2)
+        assert moments_size(ball, share @ points**2) <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("ball", SETS, ids=repr)
+def test_size_is_a_gauge(ball):
+    rng = np.random.default_rng(4)
+    m, other = rng.exponential(size=(2, ball.dimension))
+    size = moments_size(ball, m)
+    assert math.isclose(moments_size(ball, 3.0 * m), 3.0 * size, rel_tol=1e-12)
+    assert moments_size(ball, m + other) <= size + moments_size(ball, other) + 1e-12
+
+
+@pytest.mark.parametrize("ball", SETS, ids=repr)
+def test_best_moments_are_a_mixture_and_not_beaten(ball):
+    rng = np.random.default_rng(5)
+    points = differences(ball, 30, rng)
+    for _ in range(10):
+        w = rng.exponential(size=ball.dimension)
+        best = best_moments(ball, w)
+        assert moments_size(ball, best) <= 1.0 + 1e-12
+        value = np.sum(np.sqrt(w * best))
+        for _ in range(30):
+            m = rng.dirichlet(np.ones(len(points)) * 0.2) @ points**2
+            assert np.sum(np.sqrt(w * m)) <= value * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("ball", SETS, ids=repr)
+def test_a_covariance_that_meets_every_projection_has_this_sum(ball):
+    """No more can be had from projections: sigma_i^2 in proportion to sqrt(m_i / w_i)."""
+    rng = np.random.default_rng(6)
+    w = rng.exponential(size=ball.dimension)
+    scalar = StaircaseVariance()
+    V1 = scalar.bound(1.0, 0.0)
+    m = best_moments(ball, w)
+    bound = Projection(m, scalar).bound(ball, 1.0, 0.0, w)
+    variance = V1 * np.sqrt(m / w) * np.sum(np.sqrt(w * m))
+    assert math.isclose(float(w @ variance), bound, rel_tol=1e-9)
+    d = differences(ball, 200, rng)
+    assert np.max(np.sum(d**2 / variance, axis=1)) <= (1 + 1e-9) / V1
+    for a in rng.normal(size=(50, ball.dimension)):
+        assert float(a**2 @ variance) >= float(ball.support(a)) ** 2 * V1 * (1 - 1e-9)
+
+
+def test_moments_where_nothing_moves_prove_nothing():
+    ball = Box([1.0, 0.0])
+    assert moments_size(ball, np.array([1.0, 1.0])) == math.inf
+    for m in ([1.0, 1.0], [0.0, 0.0]):
+        test = Projection(np.array(m), StaircaseVariance())
+        assert test.bound(ball, 1.0, 0.0, np.ones(2)) == 0.0
+
+
+COUNTS = [
+    Counts(2, of=2, relation="add-remove"),
+    Counts(4, of=4, each=0.5, relation="add-remove"),
+    Counts(3, of=12, relation="add-remove"),
+    Counts(40, of=40, relation="add-remove"),
+    Counts(2, of=5, relation="replace-one"),
+    Counts(3, of=12, relation="replace-one"),
+    Counts(4, of=5, relation="replace-one"),
+    Counts(1, of=4, exactly=True, relation="replace-one"),
+    Counts(3, of=5, each=2.0, exactly=True, relation="replace-one"),
+]
+SCALAR = StaircaseVariance()
+
+
+def patterns(ball):
+    """Every pattern of entries `each` and -`each` in the set."""
+    every = [(up, down) for up in range(ball.of + 1) for down in range(ball.of + 1 - up)]
+    return np.array([pair for pair in every if max(pair) and ball.holds(*pair)])
+
+
+@pytest.mark.parametrize("ball", [ball for ball in COUNTS if ball.of <= 5], ids=repr)
+def test_the_matrix_of_a_mixture_over_all_places(ball):
+    """tr(M^(1/2))^2 from the matrix itself."""
+    K, w = ball.of, np.full(ball.of, 0.3)
+    some = patterns(ball)
+    for pair, shares in [(some[[0, -1]], (0.4, 0.6)), (some[[-1]], (2.0,))]:
+        M = np.zeros((K, K))
+        for (up, down), share in zip(pair.tolist(), shares, strict=True):
+            d = np.repeat([1.0, -1.0, 0.0], [up, down, K - up - down]) * ball.each
+            every = np.array(list(permutations(d)))
+            assert np.max(ball.norm(every)) <= 1.0
+            M += share / sum(shares) * every.T @ every / len(every)
+        trace = np.sum(np.sqrt(np.maximum(np.linalg.eigvalsh(M), 0.0)))
+        found = CountProjection(tuple(map(tuple, pair.tolist())), shares, SCALAR)
+        expected = 0.3 * trace**2 * SCALAR.bound(1.0, 0.0)
+        assert found.bound(ball, 1.0, 0.0, w) == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("ball", COUNTS, ids=repr)
+def test_the_best_covariance_has_the_bound(ball):
+    """Sigma = p (I - J / K) + q J / K with d' Sigma^-1 d <= 1 / V1: no projection forbids it."""
+    K = ball.of
+    up, down = patterns(ball).T.astype(float)
+    mean = (up - down) ** 2 / K  # the part of |d|^2 along the ones
+    rest = up + down - mean
+
+    def variance(log_ratio):
+        """Mean variance of the smallest Sigma with q / p = exp(log_ratio), for V1 = 1."""
+        ratio = math.exp(float(log_ratio[0]))
+        return np.max(rest + mean / ratio) * (K - 1 + ratio) / K * ball.each**2
+
+    starts = np.linspace(-12.0, 5.0, 40)
+    found = [minimize(variance, [x], method="Nelder-Mead", tol=1e-12).fun for x in starts]
+    bound = count_projection(ball, SCALAR).bound(ball, 1.0, 0.0, np.full(K, 1.0 / K))
+    ratio = bound / SCALAR.bound(1.0, 0.0) / min(found)
+    assert 0.995 < ratio <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("K", [4, 9, 16, 25, 100])
+def test_a_person_in_all_counts_by_the_variance_of_lebeda(K):
+    ball = Counts(K, of=K, relation="add-remove")
+    bound = count_projection(ball, SCALAR).bound(ball, 1.0, 0.0, np.full(K, 1.0 / K))
+    expected = (1.0 + math.sqrt(K)) ** 2 / 4.0 * SCALAR.bound(1.0, 0.0)
+    assert bound == pytest.approx(expected, rel=1e-8)
+
+
+def test_certificates_of_other_counts_prove_nothing():
+    ball, w = Counts(2, of=5, relation="add-remove"), np.ones(5)
+    good = CountProjection(((2, 0),), (1.0,), SCALAR)
+    assert good.bound(ball, 1.0, 0.0, w) > 0.0
+    assert good.bound(ball, 1.0, 0.0, np.arange(1.0, 6.0)) == 0.0
+    assert good.bound(AtMost(2, of=5), 1.0, 0.0, w) == 0.0
+    assert good.bound(Counts(1, of=5, relation="add-remove"), 1.0, 0.0, w) == 0.0
+    for some, shares in [
+        (((1, 1),), (1.0,)),
+        (((3, 0),), (1.0,)),
+        (((-1, 0),), (1.0,)),
+        (((2, 0),), (0.0,)),
+        (((2, 0),), (math.nan,)),
+        (((2, 0), (1, 0)), (2.0, -1.0)),
+        (((2, 0), (1, 0)), (1.0,)),
+        ((), ()),
+    ]:
+        assert CountProjection(some, shares, SCALAR).bound(ball, 1.0, 0.0, w) == 0.0
+
+
+@pytest.mark.parametrize("ball", COUNTS, ids=repr)
+def test_unequal_weights_have_the_bound_of_a_set_with_all_signs(ball):
+    """At least V1 w_i at one coordinate, at most what a covariance of the hull with signs has."""
+    w = np.random.default_rng(8).exponential(size=ball.of)
+    scalar = SCALAR.bound(1.0, 0.0)
+    inner, hull = unconditional(ball), ball.unconditional_hull
+    bound = Projection(best_moments(inner, w), SCALAR).bound(ball, 1.0, 0.0, w)
+    assert bound >= scalar * np.sum(w) * ball.each**2 * (1 - 1e-9)
+    outer = best_moments(hull, w)
+    assert bound <= scalar * np.sum(np.sqrt(w * outer)) ** 2 * (1 + 1e-9)
+
+
+def test_products_with_a_plane_have_the_sum_of_their_blocks_alone():
+    plane = Counts(1, of=3, exactly=True, relation="replace-one").geometry
+    both = Product(plane, L2(1.0, 2))
+    assert unconditional(both) is None
+    assert Projection(np.ones(5), SCALAR).bound(both, 1.0, 0.0, np.ones(5)) == 0.0
+
+
+@pytest.mark.parametrize("axes", [(1.0, 3.0), (0.5, 1.0, 0.25), (1.0, 0.0, 2.0)])
+def test_an_ellipsoid_needs_the_sum_of_its_squared_axes(axes):
+    """V1 sum w_i a_i^2, and Gaussian noise sigma_1^2 / V1 times that; turned, V1 sum w_i M_ii."""
+    along, w = Ellipsoid(axes), np.arange(1.0, len(axes) + 1.0)
+    v1 = SCALAR.bound(1.0, 0.0)
+    bound = Projection(best_moments(along, w), SCALAR).bound(along, 1.0, 0.0, w)
+    assert bound == pytest.approx(v1 * float(np.sum(w * np.square(axes))), rel=1e-9)
+    if min(axes) == 0.0:
+        return
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(len(axes), len(axes))))[0]
+    tilted = Ellipsoid(np.array(axes)[:, None] * turn)
+    inner = unconditional(tilted)
+    bound = Projection(best_moments(inner, w), SCALAR).bound(tilted, 1.0, 0.0, w)
+    assert bound == pytest.approx(v1 * float(np.sum(w * tilted.diagonal)), rel=1e-9)
+    equal = np.ones(len(axes))
+    same = Projection(best_moments(unconditional(tilted), equal), SCALAR)
+    least = float(np.sum(CorrelatedGaussian(tilted, 1.0).var()))
+    assert same.bound(tilted, 1.0, 0.0, equal) == pytest.approx(v1 * least, rel=1e-9)

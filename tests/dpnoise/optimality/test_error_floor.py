@@ -25,11 +25,11 @@ from dpnoise import (
 )
 from dpnoise.joint.radial import RadialNoise
 from dpnoise.joint.staircase import NormStaircase
-from dpnoise.noise.staircase import Staircase, staircase_gamma
+from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
+from dpnoise.optimality.closed_forms import smallest_moment
 from dpnoise.optimality.error_floor import EqualVolume, OwnCoordinates
 from dpnoise.optimality.floor import floor
-from dpnoise.optimality.radial_floor import smallest_moment
 
 ERRORS = ("mean-abs", "max", "norm")
 SETS = [

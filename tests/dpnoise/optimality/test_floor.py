@@ -1,17 +1,33 @@
 """Floors under additive noise: below every mechanism, exact where the optimum is known."""
 
+import itertools
 import math
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.optimize import linprog
 
-from dpnoise import L1, L2, AtMost, Box, Counts, LInf, Product, calibrate, gaussian_sigma
+from dpnoise import (
+    L1,
+    L2,
+    AtMost,
+    Box,
+    Counts,
+    Ellipsoid,
+    Gaussian,
+    LInf,
+    Product,
+    calibrate,
+    gaussian_sigma,
+    privacy_profile,
+)
 from dpnoise.noise import KNorm, Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
-from dpnoise.optimality.floor import floor
-from dpnoise.optimality.projection import Projection
+from dpnoise.optimality.certificates import Projection
+from dpnoise.optimality.floor import candidates, floor
 
 SETS = [
     LInf(1.0, 1),
@@ -203,3 +219,159 @@ def test_bad_input_is_refused_all_at_once():
         floor([1.0, 1.0], epsilon=1.0, weights=[0.0, 0.0])
     with pytest.raises(ValueError, match=r"1e\+06 coordinates"):
         floor(LInf(1.0, 10**7), epsilon=1.0)
+
+
+VOLUME = "ball of equal volume, radial staircase"
+
+
+def methods(ball, epsilon, delta, **options):
+    """Return the methods tried for equal weights, with what they prove of the mean variance."""
+    K = ball.dimension
+    found = candidates(ball, epsilon, delta, np.full(K, 1.0 / K), **options)
+    return {certificate.method: value for value, certificate in found}
+
+
+@pytest.mark.parametrize(
+    ("ball", "delta", "expected"),
+    [
+        (L1(1.0, 4), 0.0, [VOLUME]),
+        (L2(1.0, 4), 0.0, ["radial staircase"]),
+        (L2(1.0, 4), 1e-6, ["radial test"]),
+        (LInf(1.0, 12), 0.0, ["ball as large as a projection, radial staircase", VOLUME]),
+        (
+            AtMost(3, of=12),
+            1e-6,
+            ["l2 ball within, radial test", "ball of equal volume, radial test"],
+        ),
+        (
+            Product(L2(1.0, 3), L1(1.0, 2)),
+            0.0,
+            ["radial staircase + projection", VOLUME],
+        ),
+    ],
+)
+def test_methods_of_each_set(ball, delta, expected):
+    assert set(methods(ball, 0.5, delta)) == {"projection", *expected}
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.05])
+@pytest.mark.parametrize(
+    "ball", [L2(1.0, 3), LInf(1.0, 5), Box([1.0, 0.5, 0.0]), AtMost(2, of=5)], ids=repr
+)
+def test_no_candidate_is_above_gaussian_or_k_norm_noise(ball, delta):
+    K, epsilon = ball.active_dimension, 0.7
+    noise = (K + 1.0) * (K + 2.0) / epsilon**2 * float(np.mean(ball.mean_square))
+    if delta > 0.0:
+        normal = float(gaussian_sigma(epsilon, delta, ball.l2)) ** 2 * K / ball.dimension
+        noise = min(noise, normal)
+    found = methods(ball, epsilon, delta)
+    assert 0.0 < max(found.values()) <= noise
+
+
+def test_weights_of_few_coordinates_lead_to_their_own_certificates():
+    """Coordinates without weight are left out: the floor is that of the others."""
+    whole, part = LInf(1.0, 12), LInf(1.0, 4)
+    w = np.append(np.ones(4), np.zeros(8))
+    few = max(value for value, _ in candidates(whole, 0.3, 0.0, w))
+    same = max(value for value, _ in candidates(part, 0.3, 0.0, np.ones(4)))
+    assert np.isclose(few, same, rtol=1e-9)
+
+
+def test_more_effort_adds_bounds_and_lowers_none():
+    quick, fine = methods(L2(1.0, 5), 1.0, 1e-4), methods(L2(1.0, 5), 1.0, 1e-4, fine=True)
+    assert set(quick) == set(fine)
+    assert all(fine[name] >= 0.999 * value for name, value in quick.items())
+
+
+# Floors for two coordinates against a linear program of all additive noise on a grid.
+#
+# Noise with probabilities p on the multiples of h, plus a uniform point of a cell, has a density. A
+# shift by d moves each place within its cell by one of the grid points less than h from d, so that
+# noise which is (epsilon, delta)-DP for all of these is so for d. The program finds the least
+# variance among all p of bounded support: a mechanism like any other, above every floor.
+PLANE_SETS = [
+    L1(1.0, of=2),
+    L2(1.0, of=2),
+    LInf(1.0, of=2),
+    AtMost(1, of=2, each=0.5),
+    Box([1.0, 0.5]),
+    Ellipsoid([0.5, 1.0]),
+    Product(LInf(0.5), L2(1.0)),
+]
+
+
+def orbit(point, *, swap):
+    """The images of a grid point under changes of sign, and swaps where the set allows them."""
+    x = tuple(map(abs, point))
+    return tuple(sorted(x)) if swap else x
+
+
+def shifts(ball, h):
+    """Grid points less than h from a difference, one of each orbit, without 0."""
+    reach = math.ceil(max(ball.box) / h) + 1
+    swap = ball.box[0] == ball.box[1]
+    found = set()
+    for d in itertools.product(range(reach + 1), repeat=2):
+        near = np.maximum(h * np.array(d) - h * (1.0 - 1e-9), 0.0)
+        if any(d) and ball.norm(near) <= 1.0:
+            found.add(orbit(d, swap=swap))
+    return sorted(found), swap
+
+
+def least_variance(ball, epsilon, delta, h, radius):
+    """The least mean variance of noise on the grid within a radius, plus that of the cell."""
+    differences, swap = shifts(ball, h)
+    n = round(radius / h)
+    points = list(itertools.product(range(-n, n + 1), repeat=2))
+    orbits = {}
+    place = {x: orbits.setdefault(orbit(x, swap=swap), len(orbits)) for x in points}
+    q = len(orbits)
+    counts = np.bincount([place[x] for x in points], minlength=q)
+    squares = np.zeros(q)
+    for (x, y), k in orbits.items():
+        squares[k] = 0.5 * h * h * (x * x + y * y)
+    rows, columns, entries, limits = [], [], [], []
+    total = q
+    for dx, dy in differences:
+        slacks = []
+        for x, y in points:
+            row = len(limits)
+            other = place.get((x + dx, y + dy))
+            slacks.append(total)
+            for column, entry in ((place[x, y], 1.0), (other, -math.exp(epsilon)), (total, -1.0)):
+                if column is not None:
+                    rows.append(row)
+                    columns.append(column)
+                    entries.append(entry)
+            total += 1
+            limits.append(0.0)
+        rows += [len(limits)] * len(slacks)
+        columns += slacks
+        entries += [1.0] * len(slacks)
+        limits.append(delta)
+    upper = sparse.csr_matrix((entries, (rows, columns)), shape=(len(limits), total))
+    cost = np.concatenate([counts * squares, np.zeros(total - q)])
+    equal = sparse.csr_matrix(np.concatenate([counts, np.zeros(total - q)])[None])
+    found = linprog(cost, upper, limits, equal, [1.0], method="highs")
+    assert found.status == 0, found.message
+    return found.fun + h * h / 12.0
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.2), (2.0, 0.05), (3.0, 0.02)])
+@pytest.mark.parametrize("ball", PLANE_SETS, ids=repr)
+def test_no_noise_on_a_grid_is_below_the_floor(ball, epsilon, delta):
+    least = least_variance(ball, epsilon, delta, 0.5, 4.0)
+    for method in ("fast", "program"):
+        value = floor(ball, epsilon=epsilon, delta=delta, method=method).value
+        assert value <= least * (1.0 + 1e-7)
+        assert value >= 0.15 * least  # both say something
+
+
+def test_the_program_is_no_floor_itself_but_close_to_the_best_noise_known():
+    """A finer grid comes closer; Gaussian noise, on no grid, is not far above."""
+    ball, epsilon, delta = L2(1.0, of=2), 2.0, 0.1
+    coarse, fine = (least_variance(ball, epsilon, delta, h, 3.0) for h in (0.5, 0.25))
+    assert floor(ball, epsilon=epsilon, delta=delta).value <= fine <= coarse
+    sigma = 1.0
+    assert float(privacy_profile(Gaussian(sigma), 1.0, epsilon)) < delta
+    assert fine < sigma**2

@@ -1,16 +1,24 @@
-"""Graded tests: below the integral that they bound, true bounds whatever the values."""
+"""Graded radial tests: means over spheres, bounds on cells, and what the search finds."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 
-from dpnoise import L1, L2
-from dpnoise.optimality.graded_search import graded_test
-from dpnoise.optimality.graded_test import GradedTest, gains
-from dpnoise.optimality.radial_floor import staircase_minimum
-from dpnoise.optimality.radial_test import sphere_cdf
+from dpnoise import L1, L2, gaussian_sigma
+from dpnoise.optimality.closed_forms import staircase_minimum
+from dpnoise.optimality.floor import floor
+from dpnoise.optimality.graded_test import (
+    GradedTest,
+    _moments,
+    gains,
+    graded_test,
+    incoming,
+    staying,
+)
+from dpnoise.optimality.radial_test import rounding, sphere_cdf
 
 
 def random_test(rng, per_unit=4):
@@ -130,3 +138,86 @@ def test_certificate_scales_and_applies_to_equal_weights_and_balls_only():
     # A looser budget is not proved by the same test to the same bound.
     assert test.bound(L2(1.0, 3), 1.2, 0.1, np.ones(3)) < once
     assert test.bound(L2(1.0, 3), 1.0, 0.2, np.ones(3)) < once
+
+
+def sphere(K, steps=200_001):
+    """Return masses and middles of cells of X = 1 + U_1."""
+    edges = 1.0 - np.cos(np.linspace(0.0, math.pi, steps))
+    return np.diff(sphere_cdf(K, edges)), 0.5 * (edges[1:] + edges[:-1])
+
+
+@pytest.mark.parametrize("K", [2, 3, 12])
+@pytest.mark.parametrize("R", [0.3, 0.75, 1.0, 1.25, 2.6875, 7.5])
+def test_weights_give_the_mean_of_piecewise_linear_functions(K, R):
+    rng, per, offsets = np.random.default_rng(3), 4, np.array([0.0, 0.3, 0.75, 0.99])
+    nodes = rng.exponential(size=60)
+    weights, first, error = incoming(K, np.array([R]), per, offsets)
+    found = weights[0] @ nodes[first[0] + np.arange(per + 3)]
+    mass, x = sphere(K)
+    rho = np.sqrt((R - 1.0) ** 2 + 2.0 * R * x)
+    values = np.interp(rho**2, (np.arange(60) / per) ** 2, nodes)
+    exact = [mass @ (values * (rho < R - o)) for o in offsets]
+    assert np.allclose(found, exact, atol=2e-5)
+    assert np.min(weights) >= -np.max(error)
+    stay = staying(K, np.array([R]), offsets)[0]
+    distance = np.sqrt((R + 1.0) ** 2 - 2.0 * R * x)
+    assert np.allclose(stay, [mass @ (distance > R + o) for o in offsets], atol=2e-5)
+
+
+@pytest.mark.parametrize("K", [2, 3, 10])
+def test_moments_are_within_the_rounding_allowed(K):
+    half = arb(K - 1) / 2
+    for x in (1e-9, 1e-3, 0.2, 1.0, 1.7):
+        with ctx.workprec(500):
+            exact = [(arb(x) / 2).beta_lower(half + more, half, True) for more in (0, 1)]
+            found = [float(value) for value in _moments(K, np.array(x))]
+            for number, value in zip(found, exact, strict=True):
+                assert abs(float(arb(number) - value)) <= 0.1 * rounding(K) * float(value)
+
+
+def test_share_that_stays_falls_with_the_radius():
+    R = np.linspace(0.01, 20.0, 2000)
+    stay = staying(2, R, np.array([0.0, 0.5, 0.999]))
+    assert np.all(np.diff(stay, axis=0) <= 1e-15)
+    assert np.all(stay[R < 0.0005] == 1.0)
+
+
+def found(K, epsilon, delta):
+    """Return the bound on the mean variance for the unit ball."""
+    test = graded_test(K, epsilon, delta)
+    return test.bound(L2(1.0, K), epsilon, delta, np.full(K, 1 / K))
+
+
+@pytest.mark.parametrize(
+    ("K", "epsilon", "ratio"), [(2, 1.0, 1.0065), (3, 1.0, 1.0115), (2, 0.1, 1.02)]
+)
+def test_bound_is_near_the_staircase_for_small_delta(K, epsilon, ratio):
+    noise = staircase_minimum(K, epsilon)[1]
+    assert noise / ratio <= found(K, epsilon, 1e-6) <= noise
+
+
+def test_bound_is_above_any_chain_of_spheres():
+    # What tests that are 0 or W reach as delta falls, at K = 2 and epsilon = 1.
+    gamma, k = np.linspace(0.0, 1.0, 1001)[:, None], np.arange(80)
+    chain = np.exp(-k) * (gamma + k)
+    best = np.min(np.sum(chain * (gamma + k) ** 2, axis=1) / np.sum(chain, axis=1)) / 2.0
+    assert 2.87 < best < 2.88
+    assert found(2, 1.0, 1e-6) > 1.02 * best
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("budget", [(0.01, 1e-3), (1.0, 1e-3), (2.0, 0.3), (0.3, 0.6)])
+def test_something_is_found_for_every_budget_and_never_above_known_noise(K, budget):
+    noise = min(float(gaussian_sigma(*budget)) ** 2, staircase_minimum(K, budget[0])[1])
+    assert 0.6 * noise <= found(K, *budget) <= noise
+
+
+def test_floor_uses_it_and_verifies():
+    bound = floor(L2(2.0, of=2), epsilon=1.0, delta=1e-2, method="program")
+    assert bound.method == "graded radial test"
+    assert bound.verify() >= bound.value * (1.0 - 1e-9)
+    assert bound.value > 1.03 * floor(L2(2.0, of=2), epsilon=1.0, delta=1e-2).value
+
+
+def test_large_delta_as_in_the_docs():
+    assert 1.05 < found(2, 1.0, 0.1) < 1.0617  # of a step density, by the primal program

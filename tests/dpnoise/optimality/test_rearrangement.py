@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpnoise import L1, L2, AtMost, Box, LInf, Product, best, gaussian_sigma
+from dpnoise.optimality.closed_forms import radial_certificate, staircase_minimum
 from dpnoise.optimality.floor import floor
-from dpnoise.optimality.radial_floor import radial_certificate, staircase_minimum
 from dpnoise.optimality.rearrangement import (
     Rearrangement,
     ball_radius,

@@ -9,7 +9,7 @@ import pytest
 from dpnoise import gaussian_sigma
 from dpnoise.noise import Staircase, TruncatedLaplace, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
-from dpnoise.optimality.one_step import INTERVAL, one_step, steps
+from dpnoise.optimality.closed_forms import INTERVAL, one_step, steps
 from dpnoise.optimality.scalar_floor import (
     HalfUnitTail,
     LatticeDual,

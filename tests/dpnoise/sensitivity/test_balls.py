@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, Gaussian, Laplace, LInf, Product
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.noise.exponential_power import TruncatedLaplace
 from dpnoise.sensitivity.balls import largest_uniform, mean_of_largest
 
 SETS = [

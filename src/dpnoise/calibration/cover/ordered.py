@@ -16,12 +16,8 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpnoise.noise.flipped_huber import FlippedHuber
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.offset_symmetric_gaussian import OffsetSymmetricGaussian
-from dpnoise.noise.subbotin import Subbotin
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.noise.exponential_power import Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, Staircase, staircase_gamma
+from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase, staircase_gamma
 
 if TYPE_CHECKING:
     from dpnoise.noise.base import Noise

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpnoise.calibration.histogram.grids import Found
-    from dpnoise.noise.histogram import Histogram
+    from dpnoise.noise.stepwise import Histogram
 
 _MOST_COPIES = 200
 _DELTAS = 1e-20, 0.1

@@ -18,8 +18,7 @@ from scipy import optimize
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.histogram.grids import Found
-from dpnoise.noise.histogram import Histogram
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.stepwise import Histogram, Staircase
 from dpnoise.privacy.vector import vector_profile
 
 if TYPE_CHECKING:

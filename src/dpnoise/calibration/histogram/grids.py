@@ -14,7 +14,7 @@ from scipy import optimize
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.histogram.cells import Cells, sorted_masses
 from dpnoise.calibration.histogram.search import Descent, Target, descend
-from dpnoise.noise.histogram import Histogram
+from dpnoise.noise.stepwise import Histogram
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.vector import vector_profile
 

@@ -22,12 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.histogram import Histogram
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.rational import as_double, as_double_above
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.exact import as_double, as_double_above
+from dpnoise.noise.integers import DiscreteLaplace, DiscreteStaircase, IntegerNoise
+from dpnoise.noise.stepwise import Histogram, Staircase
 
 if TYPE_CHECKING:
     from dpnoise.noise.base import Noise, Piece

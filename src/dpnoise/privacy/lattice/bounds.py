@@ -56,11 +56,8 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.histogram import Histogram
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, IntegerNoise
+from dpnoise.noise.stepwise import Histogram, Staircase
 from dpnoise.privacy.inversion.loss import coordinate_loss, in_units
 from dpnoise.privacy.lattice.discrete import (
     MOST_VALUES,

@@ -25,8 +25,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
+from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace
 from dpnoise.privacy.lattice.plan import MOST_ATOMS, NEGLIGIBLE, UNIT, Nodes, Planned
 from dpnoise.privacy.scalar.histogram import (
     Losses,
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise.noise.histogram import Histogram
     from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.noise.stepwise import Histogram
 
 
 MOST_VALUES = 2**20  # of the loss of one coordinate

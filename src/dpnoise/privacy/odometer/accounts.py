@@ -40,9 +40,9 @@ import numpy as np
 from scipy import optimize, special
 
 from dpnoise._imports import imports_of
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.rational import as_double_above
-from dpnoise.noise.staircase import Staircase
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.coordinates import equal_groups
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.rational import as_double_above
-from dpnoise.noise.staircase import MAX_EPSILON, MIN_EPSILON, Staircase
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.noise.integers import DiscreteStaircase
+from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.coordinates import is_vouched
 from dpnoise.privacy.lattice.discrete import ListedLoss
 

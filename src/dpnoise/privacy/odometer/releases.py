@@ -28,12 +28,11 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise.base import Noise
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.k_norm import Spherical
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.rational import as_double_above
-from dpnoise.noise.staircase import MAX_EPSILON
+from dpnoise.noise.stepwise import MAX_EPSILON
+from dpnoise.noise.vectors import Spherical
 from dpnoise.privacy.coordinates import is_vouched, read_shares
 from dpnoise.privacy.integer_sets import (
     concentrated_loss,

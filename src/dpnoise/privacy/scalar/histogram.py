@@ -29,7 +29,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise.histogram import Histogram
+    from dpnoise.noise.stepwise import Histogram
 
 MOST_SHIFTS = 2**12  # cells to the sensitivity
 _MASS_ERROR = 1e-12  # relative, of a mass or a sum of positive ones, with a margin

@@ -48,15 +48,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.noise.rational import as_double, as_double_above
+from dpnoise.noise.exact import as_double, as_double_above
+from dpnoise.noise.exponential_power import mills_ratio
 from dpnoise.privacy.scalar.pieces import normal_fall
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-    from dpnoise.noise.discrete_laplace import DiscreteLaplace
-    from dpnoise.noise.staircase import Staircase
+    from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace
+    from dpnoise.noise.stepwise import Staircase
 
 
 _SPLITTER = 2.0**27 + 1.0

@@ -35,18 +35,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.noise.gaussian import mills_ratio
-from dpnoise.noise.rational import (
+from dpnoise.noise.exact import (
     as_double,
     as_double_above,
     as_pair,
 )
+from dpnoise.noise.exponential_power import mills_ratio
 from dpnoise.privacy.gaussian import mills_slope
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise.base import Noise
-    from dpnoise.noise.rational import Quadratic
+    from dpnoise.noise.exact import Quadratic
 
 
 _MIN = 1e-300  # in place of 0 in a logarithm that only matters beside a much larger one

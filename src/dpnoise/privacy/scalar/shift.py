@@ -28,14 +28,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from dpnoise.noise.base import Noise
-from dpnoise.noise.discrete_gaussian import DiscreteGaussian
-from dpnoise.noise.discrete_laplace import DiscreteLaplace
-from dpnoise.noise.discrete_staircase import DiscreteStaircase
-from dpnoise.noise.histogram import Histogram
-from dpnoise.noise.integers import IntegerNoise
-from dpnoise.noise.rational import as_double, as_double_above
-from dpnoise.noise.staircase import Staircase
-from dpnoise.noise.subbotin import Subbotin
+from dpnoise.noise.exact import as_double, as_double_above
+from dpnoise.noise.exponential_power import Subbotin
+from dpnoise.noise.integers import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DiscreteStaircase,
+    IntegerNoise,
+)
+from dpnoise.noise.stepwise import Histogram, Staircase
 from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, HistogramShift, cells_of
 from dpnoise.privacy.scalar.integers import DiscreteLaplaceShift, IntegerShift, StaircaseShift
 from dpnoise.privacy.scalar.pieces import PieceShift

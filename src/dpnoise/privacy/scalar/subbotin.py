@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from dpnoise.noise.rational import as_double
+from dpnoise.noise.exact import as_double
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise.noise.subbotin import Subbotin
+    from dpnoise.noise.exponential_power import Subbotin
 
 _STEP, _REACH = 1.0 / 40.0, 3.25  # of the double exponential rule, for p up to 1000
 _CUT = 60.0  # the density falls by exp(-60) over the range of integration

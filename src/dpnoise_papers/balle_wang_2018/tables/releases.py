@@ -40,8 +40,7 @@ from dpnoise.calibration.classical import classical_gaussian_sigma
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.denoise.shrinkage import james_stein
 from dpnoise.denoise.thresholds import soft_threshold, universal_threshold
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:

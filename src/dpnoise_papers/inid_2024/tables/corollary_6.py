@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.inid_2024.tables.profiles import decibels, mean_squared_error, profile
 

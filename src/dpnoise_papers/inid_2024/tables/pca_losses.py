@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.learn.pca_noise import maximum_loss
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.vector import profile_of_shares
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.pca_noise import NEIGHBOURING, second_moment_scales
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.profile import epsilon_at
 from dpnoise_papers.inid_2024.tables.pca_losses import (
     clipped_loss,

@@ -22,7 +22,7 @@ import pandas as pd
 from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.noise.staircase_2d import Staircase2D, staircase_2d_gamma
+from dpnoise.noise.vectors import Staircase2D, staircase_2d_gamma
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.checks import Check, Outcome, equal
 from dpnoise_papers.inid_2024.theory.tools import ROUNDING, budgets, draw_sensitivities, log_uniform

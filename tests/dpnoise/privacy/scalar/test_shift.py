@@ -10,13 +10,9 @@ from scipy import stats
 
 from dpnoise import epsilon_at, privacy_profile, vector_profile
 from dpnoise.noise.base import Noise
-from dpnoise.noise.flipped_huber import FlippedHuber
-from dpnoise.noise.gaussian import Gaussian
-from dpnoise.noise.huber import Huber
-from dpnoise.noise.laplace import Laplace
-from dpnoise.noise.staircase import Staircase
-from dpnoise.noise.subbotin import Subbotin
-from dpnoise.noise.truncated_laplace import TruncatedLaplace
+from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.grafted import FlippedHuber, Huber
+from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.lattice.bounds import composed_bounds
 from dpnoise.privacy.profile import hockey_stick, log_privacy_profile
 from dpnoise.privacy.scalar.shift import UnimodalShift

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.inid_2024.learning_settings import PcaAttack
 from dpnoise_papers.inid_2024.tables.pca_attack import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.inid_2024.tables.pca_losses import row_loss, sparse_delta
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise.noise.gaussian import Gaussian
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers.inid_2024.learning_settings import PcaPrivacy, PcaSensitivities
 from dpnoise_papers.inid_2024.tables.pca_privacy import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.inid_2024.tables.pca_losses import printed_sensitivities

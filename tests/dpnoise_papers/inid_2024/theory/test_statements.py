@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpnoise.noise.laplace import Laplace
+from dpnoise.noise.exponential_power import Laplace
 from dpnoise_papers.checks import integrate
 from dpnoise_papers.inid_2024.settings import Theory
 from dpnoise_papers.inid_2024.theory import dispersion, gain, misprints, optimum, privacy, tools

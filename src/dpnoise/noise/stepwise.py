@@ -1,8 +1,19 @@
-"""Histogram noise: a symmetric density that is constant on cells, with a geometric tail.
+"""Noise of a density that is constant by steps, with a geometric tail: staircase and histogram.
 
-The cells are n to the unit of the sensitivity, h = sensitivity / n wide, and centred at the
-multiples of h. Cell j >= 0 has the mass p_j, as has cell -j. Beyond the last cell listed, each n
-cells repeat the n before them times a ratio r:
+*Staircase* noise is the optimal epsilon-private noise for one number. Geng & Viswanath, "The
+optimal noise-adding mechanism in differential privacy" (IEEE Transactions on Information Theory
+2016). Steps of width Delta, each falling by exp(-epsilon) at the fraction gamma of its width:
+
+    density(t) = a exp(-epsilon (k + [f >= gamma])),  |t| / Delta = k + f,  0 <= f < 1,
+    a = (1 - b) / (2 Delta q),  b = exp(-epsilon),  q = gamma + b (1 - gamma).
+
+k and f are independent: k is geometric, P(k) = (1 - b) b^k, and f is uniform on each side of
+gamma, with P(f < gamma) = gamma / q.
+
+*Histogram* noise is a symmetric density that is constant on cells. The cells are n to the unit of
+the sensitivity, h = sensitivity / n wide, and centred at the multiples of h. Cell j >= 0 has the
+mass p_j, as has cell -j. Beyond the last cell listed, each n cells repeat the n before them times a
+ratio r:
 
     p_(j + n) = r p_j  for j >= m - n,  m masses listed.
 
@@ -18,21 +29,182 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
+from scipy import special
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.base import Noise
 
 if TYPE_CHECKING:
-    from dpnoise._types import Array, BoolArray, IntArray
+    from numpy.typing import ArrayLike
 
+    from dpnoise._types import Array, BoolArray, IntArray
+    from dpnoise.noise.vectors import Staircase2D
+
+MIN_EPSILON, MAX_EPSILON = 1e-100, 700.0  # 1 / epsilon^2 and exp(-epsilon) have doubles
 _MOST_CELLS, _MOST_MASSES = 2**12, 2**17
 _SMALLEST = 1e-290  # mass of a cell in units of all: ratios of masses have all their digits
 _NORMAL = 1e-14  # a sum of masses this close to 1 is not divided out
 _MARGIN = 1e-12  # more than the rounding of a difference of logarithms
+
+
+def staircase_gamma(epsilon: ArrayLike, power: int = 2) -> Array:
+    """The gamma of the staircase with the least E|T|^power.
+
+    Parameters
+    ----------
+    epsilon : array_like of float
+        Privacy parameter, from 1e-100 to 700.
+    power : {1, 2}
+        1 for the mean absolute error, 2 for the variance.
+
+    Returns
+    -------
+    numpy.ndarray or float
+        gamma in (0, 1/2). With b and q of this module it solves q^2 = b for power 1, so
+        gamma = 1 / (1 + exp(epsilon / 2)), and q^3 = b (1 + b) / 2 for power 2. Geng and
+        Viswanath print the second in a form that cancels for small epsilon.
+
+    Raises
+    ------
+    ValueError
+        If epsilon or power is out of range.
+    """
+    problems = Problems("gamma of the staircase")
+    epsilon = floats(problems, "epsilon", epsilon, low=MIN_EPSILON, high=MAX_EPSILON)
+    known = isinstance(power, Real | int) and not isinstance(power, bool) and power in (1, 2)
+    problems.require(known, "power", "1 or 2", power)
+    problems.raise_if_any()
+    if power == 1:
+        return special.expit(-0.5 * epsilon)[()]
+    b = np.exp(-epsilon)
+    q = np.cbrt(0.5 * b * (1.0 + b))
+    # (q - b) / (1 - b), with the factor 1 - b taken out of q^3 - b^3.
+    return (0.5 * b * (1.0 + 2.0 * b) / (q * q + q * b + b * b))[()]
+
+
+def steps(x: Array, width: float) -> tuple[Array, Array]:
+    """Integers k and fractions 0 <= f < 1 with x / width = k + f, for x >= 0, even infinite."""
+    most = min(1.0, width) * np.finfo(float).max  # beyond, k has no double
+    step, rest = np.divmod(np.minimum(x, most), width)
+    return np.where(x > most, math.inf, step), rest / width
+
+
+def check_staircase(noise: Staircase | Staircase2D, subject: str) -> None:
+    """Check of epsilon, sensitivity and gamma of a frozen staircase, stored as floats."""
+    problems = Problems(subject)
+    problems.number("epsilon", noise.epsilon, low=MIN_EPSILON, high=MAX_EPSILON)
+    problems.number("sensitivity", noise.sensitivity, low=0.0, open_low=True)
+    problems.number("gamma", noise.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
+    problems.raise_if_any()
+    for name in ("epsilon", "sensitivity", "gamma"):
+        object.__setattr__(noise, name, float(getattr(noise, name)))
+
+
+@dataclass(frozen=True)
+class Staircase(Noise):
+    """Staircase noise, epsilon-private for the given sensitivity.
+
+    The density is not log-concave: a shift by less than the sensitivity can be the worst one.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy parameter, from 1e-100 to 700: each step falls by exp(-epsilon).
+    sensitivity : float
+        The width Delta of the steps, positive.
+    gamma : float
+        Where each step falls, as a fraction of its width, in (0, 1); see `staircase_gamma`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+
+    log_concave: ClassVar[bool] = False
+
+    epsilon: float
+    sensitivity: float
+    gamma: float
+
+    def __post_init__(self) -> None:
+        """Check of the parameters, stored as floats."""
+        check_staircase(self, "staircase noise")
+
+    @property
+    def _fall(self) -> float:
+        """The factor b = exp(-epsilon)."""
+        return math.exp(-self.epsilon)
+
+    @property
+    def _drop(self) -> float:
+        """1 - b."""
+        return -math.expm1(-self.epsilon)
+
+    @property
+    def _width(self) -> float:
+        """The effective width q of a step, as a fraction of Delta."""
+        return self.gamma + self._fall * (1.0 - self.gamma)
+
+    def _log_density(self, x: Array) -> Array:
+        step, f = steps(x, self.sensitivity)
+        peak = math.log(self._drop) - math.log(2.0 * self._width) - math.log(self.sensitivity)
+        return peak - self.epsilon * (step + (f >= self.gamma))
+
+    def _log_tail(self, x: Array) -> Array:
+        b, drop, q = self._fall, self._drop, self._width
+        step, f = steps(x, self.sensitivity)
+        left = self.gamma - f + b * (1.0 - self.gamma + f)
+        right = b * (q + drop * (1.0 - f))
+        inside = np.where(f < self.gamma, left, right) / q
+        return -self.epsilon * step + np.log(0.5 * inside)
+
+    def _magnitude(self, level: Array) -> Array:
+        q, drop = self._width, self._drop
+        finite = np.minimum(level, 1e4)  # -log of the least double is 745
+        step, rest = np.divmod(finite, self.epsilon)
+        # The level at f = gamma is epsilon + log q, unless that cancels.
+        inner = drop * self.gamma / q
+        edge = self.epsilon + math.log(q) if inner > 0.5 else -math.log1p(-inner)
+        left = q * np.expm1(-np.minimum(rest, edge)) / -drop
+        right = self.gamma - np.expm1(edge - np.maximum(rest, edge)) / drop
+        f = np.where(rest < edge, left, right)
+        return np.where(level == math.inf, math.inf, self.sensitivity * (step + f))
+
+    def _scaled(self, factor: float) -> Self:
+        return type(self)(self.epsilon, factor * self.sensitivity, self.gamma)
+
+    def largest_loss(self, sensitivity: float | Fraction) -> Fraction | float:
+        """The epsilon of a step up to its own sensitivity; no bound is stated beyond it."""
+        return Fraction(self.epsilon) if sensitivity <= self.sensitivity else math.inf
+
+    @property
+    def _means(self) -> tuple[float, float]:
+        """The means of k and f."""
+        square = self.gamma**2
+        mean_f = (square + self._fall * (1.0 - square)) / (2.0 * self._width)
+        return self._fall / self._drop, mean_f
+
+    def var(self) -> float:
+        """The variance, Delta^2 E (k + f)^2."""
+        b, cube = self._fall, self.gamma**3
+        mean_k, mean_f = self._means
+        square_k = mean_k * (1.0 + b) / self._drop
+        square_f = (cube + b * (1.0 - cube)) / (3.0 * self._width)
+        return self.sensitivity * self.sensitivity * (square_k + 2.0 * mean_k * mean_f + square_f)
+
+    def mean_abs(self) -> float:
+        """E|T| = Delta E (k + f)."""
+        return self.sensitivity * sum(self._means)
+
+    def fisher_information(self) -> float:
+        """infinity: a density that jumps locates a shift at a faster rate."""
+        return math.inf
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,9 +1,16 @@
-"""Random events and integers with exactly the probabilities that are asked for.
+"""Exact arithmetic behind the noise: rational numbers, and random events without rounding.
 
-Canonne, Kamath & Steinke, "The discrete Gaussian for differential privacy" (NeurIPS 2020), sample
-from independent fair bits without rounding. An event of probability exp(-x), x rational, is decided
-here by comparing a uniform number with exp(-x): its first 64 bits and doubles decide unless they
-are too close; then more bits and as many decimals as it takes.
+*Rational numbers.* The profile of noise with stretches of constant privacy loss hangs on the
+difference between epsilon and that loss: for Laplace noise delta = 1 - exp((epsilon - d / beta) /
+2), which is exactly 0 from epsilon = d / beta on. Parameters, shift and epsilon are doubles, hence
+rational numbers, and so is every such difference; 1 / beta as a double would already spoil it. So
+-log density by pieces is an exact function of the parameters, too.
+
+*Random events and integers* with exactly the probabilities that are asked for. Canonne, Kamath &
+Steinke, "The discrete Gaussian for differential privacy" (NeurIPS 2020), sample from independent
+fair bits without rounding. An event of probability exp(-x), x rational, is decided here by
+comparing a uniform number with exp(-x): its first 64 bits and doubles decide unless they are too
+close; then more bits and as many decimals as it takes.
 """
 
 from __future__ import annotations
@@ -11,7 +18,7 @@ from __future__ import annotations
 import decimal
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,9 +27,47 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, BoolArray, WordArray
 
+ZERO = Fraction(0)
 _WORD = 64
 _DOUBT = 2.0**-38  # over all rounding of exp(-x), relative and for each unit of 1 + x
 _TINY = 2.0**-50  # over the rounding of a uniform number
+
+
+class Quadratic(NamedTuple):
+    """One piece of psi = -log g on t >= 0: psi' = slope + curvature (t - left) from left on."""
+
+    left: Fraction
+    slope: Fraction
+    curvature: Fraction
+
+    def at(self, t: Fraction) -> Fraction:
+        """psi'(t)."""
+        return self.slope + self.curvature * (t - self.left)
+
+    def rise(self, t: Fraction) -> Fraction:
+        """psi(t) - psi(left)."""
+        x = t - self.left
+        return x * (self.slope + self.curvature * x / 2)
+
+
+def as_double(value: Fraction | float) -> float:
+    """The nearest double, infinite beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def as_pair(value: Fraction) -> tuple[float, float]:
+    """Two doubles whose sum is a rational number to about 32 digits, the nearest one first."""
+    high = as_double(value)
+    return high, as_double(value - Fraction(high)) if math.isfinite(high) else 0.0
+
+
+def as_double_above(value: Fraction | float) -> float:
+    """The smallest double that is not below a rational number, infinite beyond the largest."""
+    high = as_double(value)
+    return math.nextafter(high, math.inf) if math.isfinite(high) and high < value else high
 
 
 def _decided(rng: np.random.Generator, word: int, x: Fraction) -> bool:

@@ -1,0 +1,545 @@
+"""Scales under the exact vector profile, for noise without a closed form.
+
+Beyond the paper: flipped Huber noise, a mix of families by coordinate, and Laplace noise with
+delta > 0, where Corollary 6 of Muthukrishnan & Kalyani (2024) is only sufficient. Minimise
+sum w_i E|s_i T_i|^p subject to delta(epsilon; s) <= delta. Equal coordinates form groups of one
+scale each. A descent finds a direction, at a local minimum of a slightly smoothed problem; the
+common factor is then solved for under the upper bound of `vector_profile`. What is returned has
+passed it or has a largest loss of at most epsilon - log(1 - delta), where that takes less noise.
+
+*Descent.* With the elasticities e_g = -d log delta / d log s_g a minimum of
+sum n_g w_g E|T_g|^p s_g^p on the budget has n_g w_g E|T_g|^p s_g^p proportional to e_g. Each round
+takes e_g to fall like s_g^-2, as it does for Gaussian noise, and log delta to be linear in log s,
+so that Gaussian noise is solved in one round.
+
+Where the largest losses of Laplace centres add up to epsilon, delta has a kink: beyond it they
+cost delta with probability about 2^-K. Flipped Huber noise is often best right there. So a second
+descent keeps the sum of l_g, the largest atoms of a group's loss, at epsilon or below; on its
+boundary e_g + r l_g stands for e_g, with r >= 0 such that both constraints hold.
+
+*Smooth estimate of log delta.* With M(s) = prod M_g(s)^n_g the transform of the privacy loss
+(docs/vector-privacy.md),
+
+    delta = 1 / (2 pi) int exp(-s epsilon) M(s) / (s (s + 1)) du,  s = c + i u,
+
+so the slope of log delta in the logarithm of one group's scale is the same integral with the
+factor n_g d log M_g(s), over delta. All slopes come from one pass over the points of a
+trapezoidal rule. Atoms of the loss make the integrand fade slowly; we add a fictitious Gaussian
+loss of small variance, which raises delta by about a tenth of a percent, and its slopes alike. This
+serves to find a direction: what is handed out is certified by the vector profile.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpnoise.allocation.closed_forms import closed_form_scales, relative_scales
+from dpnoise.calibration.delta_bounds import event_log_delta, shared_log_delta
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import log_delta_and_slope
+from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.inversion.transform import LossTransform
+from dpnoise.privacy.vector import vector_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from dpnoise._types import Array
+    from dpnoise.noise.base import Noise
+    from dpnoise.privacy.inversion.loss import CoordinateLoss
+
+    Counts = NDArray[np.int64]
+
+_NODES = 400  # of the rule for E|T|^p, whose error is below 1e-10 of it
+MAXIMUM_POWER = 64.0
+_SLACK = 3e-6  # of log delta below the budget
+_KINK_SLACK = 5e-3  # where a little less noise costs much more delta
+_LONGEST = 1.0  # step of log s
+_EVALUATIONS, _CLOSE, _MINIMUM_SLOPE = 60, 1e-13, 0.01
+_ENOUGH = 24  # evaluations after which any certified scales do, if some took long
+_STRAINED, _MAX_STRAINED = 3e-7, 3  # gaps above the first; so many are as good as enough
+_DECISIVE = 0.7  # cheap bounds this far from the aim need no other
+_FLOOR = -1e6  # of log delta - target, for a delta of 0
+
+# Of the descent.
+_ROUNDS, _SETTLED = 30, 1e-5  # steps of log s
+_MAX_DESCENT_WORK = 1_000_000  # points of rules times transforms in one descent, a second or two
+_DAMPING, _SLOW = 2.0, 0.7  # the power of s by which slopes fall, raised where steps hardly shrink
+_NEGLIGIBLE = 1e-12  # slope relative to the largest
+_BELOW = 1e-9  # by which the kink is kept away from
+_RATIOS = 60.0  # maximum of |log r| relative to the slopes
+
+# Of the smooth estimate.
+_STEP = 1e-3  # of c + 10 times the logarithm of a scale, for the slopes
+_BLUR = 0.0005  # a^2 c (c + 1) of the added Gaussian loss
+_FADED, _PERIOD = 6.0, 24.0  # where the rule ends and how far off its aliases are
+_SLOPE_ERROR = 1e-3
+_MAX_POINTS, _CHUNK = 20_000, 512
+# Many groups fade early: fewer points, but at least so many; and an end where two chunks in a row
+# add nothing.
+_MAX_WORK, _FEWEST, _NOTHING = 300_000, 1024, 1e-9
+_SEARCH = np.geomspace(1e-7, 1e6, 53)  # beyond, finite differences lose their digits
+
+
+def absolute_moment(noise: Noise, p: float) -> float:
+    """E|T|^p for 1 <= p <= 64, by quantiles: |T| = isf(e^-E / 2), E standard exponential."""
+    if p == 1.0:
+        return noise.mean_abs()
+    if p == 2.0:
+        return noise.var()
+    # E = exp(x - exp(-x)) flattens both ends, where the trapezoidal rule is exact to rounding.
+    x, step = np.linspace(-4.5, 7.0, _NODES, retstep=True)
+    level = np.exp(x - np.exp(-x))
+    level = level[level < 700.0]
+    slope = level * (1.0 + np.exp(-x[: level.size]))
+    size = noise.isf(0.5 * np.exp(-level))
+    top = float(size[-1])
+    return float(np.sum((size / top) ** p * np.exp(-level) * slope)) * step * top**p
+
+
+def tail_slope(noise: Noise) -> float:
+    """Largest slope of -log density of log-concave noise, infinite where the loss is unbounded.
+
+    A shift by d costs at most d times this slope.
+    """
+    slope = noise.largest_loss(1.0)
+    try:
+        return float(slope)
+    except OverflowError:  # beyond all doubles
+        return math.inf
+
+
+class Groups(NamedTuple):
+    """Coordinates by G groups with the same noise, sensitivity and weight."""
+
+    noises: list[Noise]  # at scale 1
+    sensitivities: Array  # lambda_g, positive
+    costs: Array  # w_g E|T_g|^p, positive
+    counts: NDArray[np.int64]  # how many coordinates, all compositions together
+    member: NDArray[np.intp]  # the group of each coordinate, shape (K,)
+
+    def error(self, scales: Array, p: float) -> float:
+        """Logarithm of sum w_i E|T_i|^p at scales of the groups, shape (G,)."""
+        terms = np.log(self.counts * self.costs) + p * np.log(scales)
+        return float(np.logaddexp.reduce(terms))
+
+
+class GroupedRequest(NamedTuple):
+    """A checked request for scales of groups, delta positive; p is the power of the error."""
+
+    groups: Groups
+    epsilon: float
+    delta: float
+    p: float
+
+
+def make_groups(
+    noises: Sequence[Noise],
+    moments: Mapping[Noise, float],
+    sensitivities: Array,
+    weights: Array | None,
+    compositions: int,
+) -> Groups:
+    """Groups of coordinates with positive sensitivities.
+
+    `noises` holds one for all or one each, `moments` E|T|^p of each; the query is answered
+    `compositions` times.
+    """
+    known = list(moments)
+    place = {noise: k for k, noise in enumerate(known)}
+    kind = np.broadcast_to([place[noise] for noise in noises], sensitivities.shape)
+    some = np.ones_like(sensitivities) if weights is None else weights
+    if all(np.ptp(column) == 0 for column in (kind, sensitivities, some)):
+        only = known[int(kind[0])]
+        return Groups(
+            [only],
+            sensitivities[:1].copy(),
+            some[:1] * moments[only],
+            np.array([sensitivities.size * compositions], dtype=np.int64),
+            np.zeros(sensitivities.size, dtype=np.intp),
+        )
+    table = np.column_stack([kind, sensitivities, some])
+    rows, member, counts = np.unique(table, axis=0, return_inverse=True, return_counts=True)
+    of = rows[:, 0].astype(int)
+    size = np.array([moments[noise] for noise in known])
+    return Groups(
+        [known[k] for k in of],
+        rows[:, 1],
+        rows[:, 2] * size[of],
+        counts.astype(np.int64) * compositions,
+        member.ravel(),
+    )
+
+
+def _log_upper(search: GroupedRequest, scales: Array, aim: float) -> tuple[float, bool]:
+    """Certified upper bound on log delta, or a lower one that is far above the aim.
+
+    The flag tells that the account missed its accuracy, which takes it longest.
+    """
+    groups = search.groups
+    noises = [noise.scaled(float(s)) for noise, s in zip(groups.noises, scales, strict=True)]
+    sizes, epsilon = groups.sensitivities.tolist(), search.epsilon
+    shares = list(zip(noises, sizes, groups.counts.tolist(), strict=True))
+    if (low := event_log_delta(shares, epsilon)) > aim + _DECISIVE:
+        return low, False
+    if (composed := shared_log_delta(shares, epsilon)) < aim - _DECISIVE:
+        return composed, False
+    if len(noises) == 1:
+        copies = int(groups.counts[0])
+        profile = vector_profile(noises[0], sizes[0], epsilon, copies=copies)
+    else:
+        every = np.repeat(np.arange(len(noises)), groups.counts)
+        profile = vector_profile([noises[g] for g in every], [sizes[g] for g in every], epsilon)
+    upper = float(profile.log_upper)
+    return min(upper, composed), not upper - float(profile.log_lower) <= _STRAINED
+
+
+def _gaussian_slope(search: GroupedRequest) -> float:
+    """Slope of log delta in the logarithm of the scale of Gaussian noise."""
+    mu = 1.0 / np.atleast_1d(gaussian_sigma(search.epsilon, search.delta))
+    return -float(log_delta_and_slope(mu, np.full(1, search.epsilon))[1][0])
+
+
+def _start(search: GroupedRequest) -> Array:
+    """Scales of minimum error as if all noise were Gaussian of the same variance."""
+    groups = search.groups
+    spread = np.array([noise.std() for noise in groups.noises])
+    # In units of the standard deviations u = s spread; a group counts as one coordinate.
+    sizes = groups.sensitivities * np.sqrt(groups.counts)
+    costs = groups.costs * groups.counts / spread**search.p
+    unit = float(gaussian_sigma(search.epsilon, search.delta))
+    return closed_form_scales(sizes, "optimal", 2.0, search.p, costs, unit) / spread
+
+
+def exact_scales(search: GroupedRequest, scheme: str) -> Array:
+    """Certified scales of the groups, shape (G,), for a positive delta.
+
+    For "optimal" with more than one group the noise must be made of quadratic pieces. RuntimeError
+    if no scales could be verified.
+    """
+    groups, p = search.groups, search.p
+    slopes = np.array([tail_slope(noise) for noise in groups.noises])
+    bounded = bool(np.all(np.isfinite(slopes)))
+    # The argument of Corollary 6: delta is at most 1 - exp(epsilon - largest loss).
+    most = (search.epsilon - math.log1p(-search.delta)) * (1.0 - _CLOSE)
+    descent = Descent(search, most, slopes)
+    start = _start(search)
+    # With very little delta only the largest loss counts: Theorem 5's direction.
+    pure = relative_scales(
+        groups.sensitivities * np.minimum(slopes, 1.0), scheme, 1.0, p, groups.costs
+    )
+    if scheme != "optimal":
+        pure = relative_scales(groups.sensitivities, scheme, 1.0, p, None)
+        start = pure * math.exp(np.mean(np.log(start / pure)))
+    safe = pure * (math.fsum(descent.spent / pure) / most)
+    start = descent.within_maximum_loss(start)
+    tries: list[Found | None] = []
+    if len(slopes) > 1 and all(noise.pieces() is not None for noise in groups.noises):
+        if scheme == "optimal":
+            tries.append(descent.minimum(start))
+            tries.append(descent.on_budget(safe) if bounded else descent.minimum_below_kink(start))
+        else:
+            tries.append(descent.on_budget(start))
+    found = [one for one in tries if one] or [Found(start, _gaussian_slope(search))]
+    best = min(found, key=lambda one: groups.error(one.scales, p))
+    scales = _certified(search, best)
+    return safe if bounded and groups.error(safe, p) < groups.error(scales, p) else scales
+
+
+def _certified(search: GroupedRequest, found: Found) -> Array:
+    """Minimum multiple of the scales found that the upper bound on delta lets pass."""
+    scales, slope = found.scales, found.slope
+    slack = _KINK_SLACK if found.kink else _SLACK
+    aim = math.log(search.delta) - 0.5 * slack
+    low, high, x = -math.inf, math.inf, 0.0  # too little, enough
+    last, strained = None, 0
+    for count in range(_EVALUATIONS):
+        value, slow = _log_upper(search, scales * math.exp(x), aim)
+        value, strained = max(value - aim, _FLOOR), strained + slow
+        if value > 0.5 * slack:
+            low = x
+        else:
+            high = x
+            if value >= -0.5 * slack or high - low < _CLOSE:
+                break
+        slowly = strained >= (1 if count >= _ENOUGH else _MAX_STRAINED)
+        if slowly and high < math.inf:
+            break
+        if last is not None and x != last[0] and value != last[1]:
+            slope = min((value - last[1]) / (x - last[0]), -_MINIMUM_SLOPE)
+        last = x, value
+        step = min(max(-value / slope, -_LONGEST), _LONGEST)
+        x += step
+        stuck = count % 4 == 3 and math.isfinite(high - low)  # the secant may creep at a kink
+        if stuck or not low < x < high:  # then both ends are finite
+            x = 0.5 * (low + high)
+    if high < math.inf:
+        return scales * math.exp(high)
+    message = f"allocation: not verified at epsilon={search.epsilon!r}, delta={search.delta!r}"
+    raise RuntimeError(message)
+
+
+class Found(NamedTuple):
+    """Where a descent settled."""
+
+    scales: Array  # shape (G,), on the budget as far as the estimate tells
+    slope: float  # of log delta in the logarithm of the common factor
+    kink: bool = False  # whether the largest atoms add up to epsilon
+
+
+class _Model(NamedTuple):
+    """Log delta near some scales: its excess over the budget, and how it falls."""
+
+    scales: Array
+    elasticity: Array
+    excess: float
+    damping: float
+    work: int = 0
+
+
+class Descent:
+    """Rounds for one request, all of its noise made of quadratic pieces.
+
+    `most` is the largest loss of all coordinates together that always suffices, `slopes` are the
+    largest slopes of -log density, perhaps infinite, shape (G,).
+    """
+
+    def __init__(self, search: GroupedRequest, most: float, slopes: Array) -> None:
+        self.search, self.most = search, most
+        groups = search.groups
+        self.spent = groups.counts * groups.sensitivities * slopes
+        self.limit = search.epsilon * (1.0 - _BELOW)
+        self.cost = np.log(groups.counts * groups.costs)
+
+    def within_maximum_loss(self, scales: Array) -> Array:
+        """Scales, reduced to the largest loss that always suffices if theirs is less."""
+        return scales * min(1.0, math.fsum(self.spent / scales) / self.most)
+
+    def on_budget(self, scales: Array) -> Found | None:
+        """The multiple of scales on the budget."""
+        return self._rounds(scales, free=False, below=False)
+
+    def minimum(self, scales: Array) -> Found | None:
+        """Scales of minimum error by a descent from `scales`."""
+        return self._rounds(scales, free=True, below=False)
+
+    def minimum_below_kink(self, scales: Array) -> Found | None:
+        """Scales of minimum error whose largest atoms add up to at most epsilon."""
+        if self.search.epsilon == 0.0 or not np.all(self._maximum_atoms(scales) > 0.0):
+            return None
+        found = self._rounds(scales, free=True, below=True)
+        return found if found and np.all(self._maximum_atoms(found.scales) > 0.0) else None
+
+    def _maximum_atoms(self, scales: Array) -> Array:
+        groups = self.search.groups
+        return maximum_atoms(groups.noises, scales / groups.sensitivities, groups.counts)
+
+    def _below_kink(self, scales: Array) -> Array:
+        """Scales, enlarged until their largest atoms add up to at most the limit."""
+        return scales * max(1.0, float(self._maximum_atoms(scales).sum()) / self.limit)
+
+    def _model(self, scales: Array, damping: float, *, below: bool) -> _Model | None:
+        """What the estimate says at `scales`, or None if delta is too small to be seen."""
+        search, groups = self.search, self.search.groups
+        ratios = scales / groups.sensitivities
+        try:
+            found = log_delta_and_slopes(
+                groups.noises, ratios, groups.counts, search.epsilon, atoms=not below
+            )
+        except RuntimeError:
+            return None
+        excess = found.log_delta - math.log(search.delta)
+        return _Model(scales, np.maximum(-found.slopes, 0.0), excess, damping, found.work)
+
+    def _rounds(self, scales: Array, *, free: bool, below: bool) -> Found | None:
+        """Where the rounds settle, or None if they do not."""
+        damping, before, work = _DAMPING, math.inf, 0
+        seen = scales * math.exp(-2.0 * _LONGEST)
+        for _ in range(_ROUNDS):
+            if below:
+                scales = self._below_kink(scales)
+            model = self._model(scales, damping, below=below)
+            if model is None:
+                scales = np.sqrt(scales * seen)
+                continue
+            seen, work = scales, work + model.work
+            if not np.any(model.elasticity > 0.0):  # delta is 1: far too little noise
+                scales = scales * math.exp(_LONGEST)
+                continue
+            step, kink = self._step(model, free=free), False
+            if below:
+                tops = self._maximum_atoms(scales)
+                kink = float(tops @ np.exp(-step)) > self.limit
+                step = self._step_along(model, tops) if kink else step
+            longest = float(np.max(np.abs(step)))
+            if longest > _SLOW * before:
+                damping *= 1.5
+            before = longest
+            scales = self.within_maximum_loss(scales * np.exp(step * min(1.0, _LONGEST / longest)))
+            if longest < _SETTLED or work > _MAX_DESCENT_WORK:
+                return Found(scales, -float(model.elasticity.sum()), kink)
+        return None
+
+    def _unconstrained_step(self, model: _Model, shares: Array) -> Array:
+        """Step towards n w E|T|^p s^p proportional to `shares`."""
+        shares = np.maximum(shares, _NEGLIGIBLE * shares.max())
+        p = self.search.p
+        return (np.log(shares) - self.cost - p * np.log(model.scales)) / (p + model.damping)
+
+    def _step(self, model: _Model, extra: Array | float = 0.0, *, free: bool = True) -> Array:
+        """Step onto the budget."""
+        elasticity = model.elasticity
+        step = (
+            self._unconstrained_step(model, elasticity + extra)
+            if free
+            else np.zeros_like(elasticity)
+        )
+        return step + (model.excess - elasticity @ step) / elasticity.sum()
+
+    def _step_along(self, model: _Model, tops: Array) -> Array:
+        """Step to where the largest atoms add up to the limit."""
+        step = self._unconstrained_step(model, tops)
+        step += math.log(float(tops @ np.exp(-step)) / self.limit)
+        if model.elasticity @ step >= model.excess:  # the budget is kept anyway
+            return step
+        from scipy.optimize import brentq  # noqa: PLC0415 - 0.1 s
+
+        unit = model.elasticity.sum() / tops.sum() * tops
+
+        def over(x: float) -> float:
+            step = self._step(model, unit * math.exp(x))
+            return float(np.log(tops @ np.exp(-step))) - math.log(self.limit)
+
+        if over(-_RATIOS) <= 0.0:
+            x = -_RATIOS
+        elif over(_RATIOS) >= 0.0:
+            x = _RATIOS
+        else:
+            x = brentq(over, -_RATIOS, _RATIOS, xtol=1e-9)
+        return self._step(model, unit * math.exp(x))
+
+
+class Slopes(NamedTuple):
+    """An estimate of delta."""
+
+    log_delta: float
+    slopes: Array  # shape (G,), derivatives in the logarithms of the scales
+    work: int = 0  # points of the rule times transforms, the same on every machine
+
+
+def maximum_atoms(noises: Sequence[Noise], ratios: Array, counts: Counts) -> Array:
+    """n_g times the largest loss that a coordinate has with positive probability, or 0."""
+    values = [
+        max((value for value, _ in loss.atoms), default=0.0) for loss in _losses(noises, ratios)
+    ]
+    return counts * np.array(values)
+
+
+def _log_m(transform: LossTransform, counts: Array, c: Array, *, atoms: bool) -> Array:
+    """Log M at real c, with or without the product of the atoms."""
+    log_m = transform.log_real(c)
+    if atoms:
+        return log_m
+    peak = transform.peaks(c)
+    # Far out the exponents lose all digits; such values are not used.
+    with np.errstate(all="ignore"):
+        values = transform.values(c.astype(complex), peak)
+        log_ratio = counts @ np.log1p((values.continuous / values.atoms).real)
+        rest = log_m + np.log(-np.expm1(-log_ratio))
+    return np.where(np.isfinite(rest), rest, math.inf)
+
+
+def _saddle(
+    transform: LossTransform, counts: Array, epsilon: float, *, atoms: bool
+) -> tuple[float, float]:
+    """Contour c near the saddle point, and the curvature of the logarithm of the integrand."""
+    c = _SEARCH
+    for _ in range(3):
+        log_m = _log_m(transform, counts, c, atoms=atoms)
+        height = log_m - c * epsilon - np.log(c) - np.log1p(c)
+        best = min(max(int(np.argmin(height)), 1), len(c) - 2)
+        found, inner = float(c[best]), slice(best - 1, best + 2)
+        x, y = c[inner], height[inner]
+        c = np.geomspace(x[0], x[2], 13)
+    (rise, fall), (left, right) = np.diff(y), np.diff(x)
+    bend = 2.0 * (fall / right - rise / left) / (left + right)
+    minimum = 1.0 / found**2 + 1.0 / (found + 1.0) ** 2
+    return found, max(float(bend), minimum) if math.isfinite(bend) else minimum
+
+
+def _losses(noises: Sequence[Noise], ratios: Array) -> list[CoordinateLoss]:
+    return [
+        coordinate_loss(noise.scaled(float(ratio)))
+        for noise, ratio in zip(noises, ratios, strict=True)
+    ]
+
+
+def log_delta_and_slopes(
+    noises: Sequence[Noise], ratios: Array, counts: Counts, epsilon: float, *, atoms: bool = True
+) -> Slopes:
+    """Estimate of log delta and its slopes, for groups of log-concave noise with quadratic pieces.
+
+    `ratios` are scale over sensitivity. Without `atoms`, losses made of atoms alone do not count:
+    they add nothing to delta where the sum of all largest atoms is at most epsilon, and blurred
+    they would. RuntimeError if rounding hides the result.
+    """
+    losses = _losses(noises, ratios)
+    squares = np.array([loss.gaussian for loss in losses])  # mu^2, 0 if not Gaussian
+    others = np.flatnonzero(squares == 0.0)
+    gaussian = float(counts @ squares)
+    copies, some = counts[others].tolist(), counts[others].astype(float)
+    middle = LossTransform([losses[g] for g in others], copies, gaussian)
+    c, bend = _saddle(middle, some, epsilon, atoms=atoms)
+    blur, change = _BLUR / (c * (c + 1.0)), _STEP / (10.0 + c)
+    up, down = (_losses(noises, ratios * math.exp(x)) for x in (change, -change))
+    three = LossTransform([each[g] for each in (losses, up, down) for g in others], 3 * copies, 0.0)
+    step = 2.0 * math.pi / (_PERIOD * math.sqrt(bend + gaussian + blur))
+    last = _FADED / math.sqrt(gaussian + blur)
+    most = min(_MAX_POINTS, max(_MAX_WORK // (3 * len(losses)), _FEWEST))
+    u = step * np.arange(min(math.ceil(last / step), most) + 1)
+    weight = np.full(u.size, step / math.pi)
+    weight[0] *= 0.5
+    peak = three.peaks(np.array([c]))
+    spread = 0.5 * (gaussian + blur)
+
+    def transforms(s: NDArray[np.complex128], sign: int) -> list[NDArray[np.complex128]]:
+        """Transforms of the losses, or of their atoms, at three scales."""
+        values = three.values(s, peak)
+        total = values.atoms if sign < 0 else values.atoms + values.continuous
+        return [m * np.exp(p) for m, p in zip(np.split(total, 3), peaks, strict=True)]
+
+    peaks = [p - peak[: others.size] for p in np.split(peak, 3)]
+    # In units of its value at c a transform has no power that overflows.
+    unit = transforms(np.array([c + 0j]), 1)[0].real
+    log_scale = c * (spread * (c + 1.0) - epsilon)
+    log_scale += float(some @ (peak[: others.size, 0] + np.log(unit[:, 0])))
+    total, sums, quiet, work = 0.0, np.zeros(len(losses)), 0, 0
+    for k in range(0, u.size, _CHUNK):
+        s, w = np.asarray(c + 1j * u[k : k + _CHUNK], dtype=complex), weight[k : k + _CHUNK]
+        product = s * (s + 1.0)
+        base = np.exp(spread * (product - c * (c + 1.0)) - 1j * epsilon * s.imag) / product
+        level, work = 0.0, work + 3 * len(losses) * u[k : k + _CHUNK].size
+        for sign in (1,) if atoms or not others.size else (1, -1):
+            part = sign * base
+            if others.size:
+                m, more, less = transforms(s, sign)
+                with np.errstate(all="ignore"):  # refused below
+                    part = part * np.exp(some @ np.log(m / unit))
+                    change_of_m = (((more - less) / m) * part).real @ w
+                sums[others] += some * change_of_m / (2.0 * change)
+            total += float(part.real @ w)
+            level += float(np.abs(part) @ w)
+            sums -= counts * squares * float((product * part).real @ w)
+        quiet = quiet + 1 if level < _NOTHING * abs(total) else 0
+        if quiet == 2:
+            break
+    # More noise means less delta; what says otherwise is rounding.
+    good = total > 0.0 and bool(np.all(sums <= _SLOPE_ERROR * np.max(np.abs(sums))))
+    if not good:
+        raise RuntimeError(f"allocation: rounding hides delta at epsilon={epsilon!r}")
+    return Slopes(math.log(total) + log_scale, sums / total, work)
