@@ -163,10 +163,8 @@ ENDS = {
     ),
     "dpnoise.optimality.program LatticeProgram._run linprog": "raises unless solved",
     "dpnoise_papers.data.city.roads two_core while": "fewer edges each time",
-    "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
-        "a random walk, almost surely finite"
-    ),
-    "dpnoise.denoise.largest_penalty _minimum_flow linprog": "raises unless solved",
+    "dpnoise.denoise.wavelets uniform_spanning_tree while": "a random walk, almost surely finite",
+    "dpnoise.denoise.trend_filtering _minimum_flow linprog": "raises unless solved",
     "dpnoise.denoise.trend_solver certain_signs while": "at least one more sign each time",
     "dpnoise.denoise.wavelets _form_wavelets while": "fewer nodes each time",
     "dpnoise_papers.flipped_huber_2023.theory.counterexamples _two_fold quad": (
@@ -255,7 +253,7 @@ SEVERAL = {
     "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
     "dpnoise.privacy.lattice.listed ListedLoss._hull while": 2,
-    "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
+    "dpnoise.denoise.wavelets uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
     "dpnoise.releases.layers _Stairs._exactly while": 2,
     "dpnoise.releases.refining steps while": 3,

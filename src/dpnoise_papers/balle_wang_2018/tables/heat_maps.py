@@ -23,11 +23,9 @@ from dpnoise._validation import Problems
 from dpnoise.calibration.classical import classical_gaussian_sigma
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.denoise.graph import Graph
-from dpnoise.denoise.shrinkage import james_stein
-from dpnoise.denoise.spanning_trees import uniform_spanning_tree
-from dpnoise.denoise.thresholds import soft_threshold, universal_threshold
-from dpnoise.denoise.trend_penalty import choose_by_sure
-from dpnoise.denoise.wavelets import WaveletBasis
+from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_threshold
+from dpnoise.denoise.trend_filtering import choose_by_sure
+from dpnoise.denoise.wavelets import WaveletBasis, uniform_spanning_tree
 from dpnoise_papers.balle_wang_2018.tables.heat_map_data import completed
 from dpnoise_papers.data.city.trips import l2_sensitivity
 from dpnoise_papers.progress import counted
