@@ -56,8 +56,8 @@ ENDS = {
     ),
     "dpnoise.mechanisms.independent staircase while": "a few doubles down",
     "dpnoise_papers.cluster.client submit while": "trials end with an error after PATIENCE s",
-    "dpnoise_papers.cluster.session _tell while": "a thread that ends with its process",
-    "dpnoise_papers.cluster.session cancel while": "trials end at a time that is given",
+    "dpnoise_papers.cluster.slurm _tell while": "a thread that ends with its process",
+    "dpnoise_papers.cluster.slurm cancel while": "trials end at a time that is given",
     "dpnoise_papers.descent.harness race while": "fewer trials are left in each round",
     "dpnoise_papers.verify.allocation minimum_cost brentq": "raises where it does not converge",
     "dpnoise_papers.verify.densities Density.crossing brentq": (

@@ -2,10 +2,10 @@
 # runs take the copies in data/shipped and ask no network.
 
 from dpnoise_papers.data.copies import tried_with
-from dpnoise_papers.data.registry import read_images_registry
 from dpnoise_papers.data.registry import (
     contents_digest,
     read_cities,
+    read_images_registry,
     read_registry,
 )
 
