@@ -50,7 +50,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.calibration.histogram.calibrate.HistogramCalibration",
     "dpnoise.calibration.variance_bound.VarianceBound",
     "dpnoise.certificates.certify.Verification",
-    "dpnoise.denoise.largest_penalty.largest_penalty",
+    "dpnoise.denoise.trend_filtering.largest_penalty",
     "dpnoise.joint.base.JointNoise",
     "dpnoise.joint.calibrate.JointCalibration",
     "dpnoise.joint.correlated.CorrelatedGaussian",

@@ -56,8 +56,8 @@ ENDS = {
     ),
     "dpnoise.mechanisms.independent staircase while": "a few doubles down",
     "dpnoise_papers.cluster.client submit while": "trials end with an error after PATIENCE s",
-    "dpnoise_papers.cluster.session _tell while": "a thread that ends with its process",
-    "dpnoise_papers.cluster.session cancel while": "trials end at a time that is given",
+    "dpnoise_papers.cluster.slurm _tell while": "a thread that ends with its process",
+    "dpnoise_papers.cluster.slurm cancel while": "trials end at a time that is given",
     "dpnoise_papers.descent.harness race while": "fewer trials are left in each round",
     "dpnoise_papers.verify.allocation minimum_cost brentq": "raises where it does not converge",
     "dpnoise_papers.verify.densities Density.crossing brentq": (
@@ -161,10 +161,8 @@ ENDS = {
     ),
     "dpnoise.optimality.scalar_floor LatticeProgram._run linprog": "raises unless solved",
     "dpnoise_papers.data.city.roads two_core while": "fewer edges each time",
-    "dpnoise.denoise.spanning_trees uniform_spanning_tree while": (
-        "a random walk, almost surely finite"
-    ),
-    "dpnoise.denoise.largest_penalty _minimum_flow linprog": "raises unless solved",
+    "dpnoise.denoise.wavelets uniform_spanning_tree while": ("a random walk, almost surely finite"),
+    "dpnoise.denoise.trend_filtering _minimum_flow linprog": "raises unless solved",
     "dpnoise.denoise.trend_solver certain_signs while": "at least one more sign each time",
     "dpnoise.denoise.wavelets _form_wavelets while": "fewer nodes each time",
     "dpnoise_papers.flipped_huber_2023.theory.counterexamples _two_fold quad": (
@@ -256,7 +254,7 @@ SEVERAL = {
     "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
     "dpnoise.privacy.lattice.discrete ListedLoss._hull while": 2,
-    "dpnoise.denoise.spanning_trees uniform_spanning_tree while": 2,
+    "dpnoise.denoise.wavelets uniform_spanning_tree while": 2,
     "dpnoise.denoise.wavelets _form_wavelets while": 2,
     "dpnoise.releases.vectors _Stairs._exactly while": 2,
     "dpnoise.releases.continuous steps while": 3,

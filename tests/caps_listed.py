@@ -229,10 +229,10 @@ FIXED = {
     "dpnoise.calibration.scalar_profiles offset_gaussian_variance.far range(_DEPTH, 1, -1)": (
         "a continued fraction of positive terms; test_calibration_shape_profiles"
     ),
-    "dpnoise.denoise.trend_penalty choose_by_sure range(_REFINEMENTS)": (
+    "dpnoise.denoise.trend_filtering choose_by_sure range(_REFINEMENTS)": (
         "more penalties to choose from"
     ),
-    "dpnoise.denoise.largest_penalty _potential range(2)": (
+    "dpnoise.denoise.trend_filtering _potential range(2)": (
         "one refinement; the dual gap is checked"
     ),
     "dpnoise_papers.inid_2024.theory.dispersion _transfers range(4)": "draws, no iteration",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpnoise_papers.data.dataset import Dataset
+from dpnoise_papers.data.sets import Dataset
 from dpnoise_papers.inid_2024.descent_settings import (
     DescentOrders,
     DescentVariants,

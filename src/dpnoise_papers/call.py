@@ -74,7 +74,7 @@ def read_statuses(paths: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _read_status(path: Path) -> dict[str, Any]:
-    """Status of a data set that `dpnoise_papers.data.prepared.prepare` wrote."""
+    """Status of a data set that `dpnoise_papers.data.sets.prepare` wrote."""
     try:
         status = json.loads(path.read_text(encoding="utf-8"))
         known = isinstance(status, dict) and status["status"] in ("ok", "missing")

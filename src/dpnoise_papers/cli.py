@@ -161,9 +161,8 @@ def _data_list(arguments: argparse.Namespace) -> int:
 def _data_fetch(arguments: argparse.Namespace) -> int:
     """Get and verify sets."""
     from dpnoise_papers.data.copies import check_mirror
-    from dpnoise_papers.data.dataset import DatasetUnavailable
     from dpnoise_papers.data.registry import read_registry
-    from dpnoise_papers.data.sets import load
+    from dpnoise_papers.data.sets import DatasetUnavailable, load
 
     check_mirror(arguments.mirror)
     if bool(arguments.names) == arguments.all:
@@ -226,7 +225,7 @@ def _data_verify(arguments: argparse.Namespace) -> int:
 
 def _data_compare_official(arguments: argparse.Namespace) -> int:
     """Compare the shipped copies with what the official addresses serve."""
-    from dpnoise_papers.data.official import compare_official
+    from dpnoise_papers.data.fetch import compare_official
     from dpnoise_papers.data.registry import read_cities, read_registry
 
     registry = read_registry(arguments.registry)
@@ -248,9 +247,9 @@ def _data_compare_official(arguments: argparse.Namespace) -> int:
 def _data_images(arguments: argparse.Namespace) -> int:
     """Get and verify labelled images, or say what to get and where to put it."""
     from dpnoise_papers.data.copies import check_mirror
-    from dpnoise_papers.data.dataset import DatasetUnavailable
     from dpnoise_papers.data.images import load_images
-    from dpnoise_papers.data.images_registry import find_images
+    from dpnoise_papers.data.registry import find_images
+    from dpnoise_papers.data.sets import DatasetUnavailable
 
     check_mirror(arguments.mirror)
     where = {"cache": arguments.cache, "mirror": arguments.mirror}
@@ -273,7 +272,7 @@ def _data_count_trips(arguments: argparse.Namespace) -> int:
     """Write the tables of Manhattan's counts that replace single trips."""
     from dpnoise_papers.data.city.counts import write_counts
     from dpnoise_papers.data.copies import check_mirror
-    from dpnoise_papers.data.dataset import DatasetUnavailable
+    from dpnoise_papers.data.sets import DatasetUnavailable
 
     check_mirror(arguments.mirror)
     where = {"cache": arguments.cache, "mirror": arguments.mirror, "offline": True}
@@ -287,7 +286,7 @@ def _data_count_trips(arguments: argparse.Namespace) -> int:
 
 def _data_retry(arguments: argparse.Namespace) -> int:
     """Have the next run try missing sets again."""
-    from dpnoise_papers.data.attempts import request_retry
+    from dpnoise_papers.data.copies import request_retry
 
     statuses = {path.stem: path for path in sorted(Path(arguments.prepared).rglob("*.json"))}
     unknown = [name for name in arguments.names if name not in statuses]

@@ -71,8 +71,7 @@ def _share(text: str) -> float:
 def _submissions(arguments: argparse.Namespace) -> int:
     """Show which jobs share a submission, and the wall time of a run."""
     from dpnoise_papers.cluster.costs import measured, write_measured
-    from dpnoise_papers.cluster.submissions import jobs, submissions
-    from dpnoise_papers.cluster.wall_time import wall_time
+    from dpnoise_papers.cluster.submissions import jobs, submissions, wall_time
     from dpnoise_papers.config import load
     from dpnoise_papers.papers import papers
 

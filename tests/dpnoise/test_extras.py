@@ -26,10 +26,7 @@ NEEDS = {
     "learn.opacus": "opacus",
     "learn.optimum": "learn",
     "learn.pipelines": "learn",
-    "learn.private_descent": "learn",
-    "learn.scalers": "learn",
     "denoise.trend_filtering": "denoise",
-    "denoise.trend_penalty": "denoise",
     "denoise.trend_solver": "denoise",
 }
 # Imports every module of the library with the optional packages blocked; prints the errors.

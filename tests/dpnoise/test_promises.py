@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from document_pages import ROOT, commands, name
 from dpnoise import Certificate, Gaussian, audit_mechanism, audit_sampler
 from dpnoise.cli.program import program
-from dpnoise.learn.seeding import SeededNoiseWarning
+from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.mechanisms.table import Mechanism
 from dpnoise.sensitivity.relation import RELATIONS
 

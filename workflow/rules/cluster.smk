@@ -8,10 +8,10 @@ from snakemake.jobs import GroupJob
 from snakemake.logging import logger
 
 from dpnoise_papers.cluster.costs import measured
-from dpnoise_papers.cluster.session import begin
 from dpnoise_papers.cluster.slurm import (
     ClusterError,
     Request,
+    begin,
     check_requests,
     status_command,
 )

@@ -1,15 +1,15 @@
 # One verified archive per data set, or the reason why there is none (dpnoise_papers.data). Default
 # runs take the copies in data/shipped and ask no network.
 
-from dpnoise_papers.data.attempts import tried_with
-from dpnoise_papers.data.images_registry import read_images_registry
+from dpnoise_papers.data.copies import tried_with
 from dpnoise_papers.data.registry import (
     contents_digest,
     read_cities,
+    read_images_registry,
     read_registry,
 )
 
-DATASET_CONTENTS = "dpnoise_papers.data.prepared.dataset_contents"
+DATASET_CONTENTS = "dpnoise_papers.data.sets.dataset_contents"
 CITY_CONTENTS = "dpnoise_papers.data.city.counts.city_contents"
 IMAGES_CONTENTS = "dpnoise_papers.data.images.images_contents"
 REGISTRY = read_registry("data/registry.yaml")

@@ -5,7 +5,7 @@ from functools import partial
 from io import StringIO
 
 from dpnoise_papers.call import resolve
-from dpnoise_papers.data.prepared import prepare
+from dpnoise_papers.data.sets import prepare
 from dpnoise_papers.making.job import job
 
 params, places = snakemake.params, dict(snakemake.config["datasets"])

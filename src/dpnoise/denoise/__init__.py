@@ -16,36 +16,38 @@ if TYPE_CHECKING:  # what type checkers and editors see
         james_stein,
         james_stein_bayes_risk,
         james_stein_sure,
-    )
-    from dpnoise.denoise.spanning_trees import breadth_first_tree, uniform_spanning_tree
-    from dpnoise.denoise.thresholds import (
         soft_threshold,
         soft_threshold_sure,
         sure_threshold,
         universal_threshold,
     )
-    from dpnoise.denoise.trend_filtering import TrendFit, trend_filter, trend_path
-    from dpnoise.denoise.trend_penalty import TrendChoice, choose_by_sure
-    from dpnoise.denoise.wavelets import WaveletBasis
+    from dpnoise.denoise.trend_filtering import (
+        TrendChoice,
+        TrendFit,
+        choose_by_sure,
+        trend_filter,
+        trend_path,
+    )
+    from dpnoise.denoise.wavelets import WaveletBasis, breadth_first_tree, uniform_spanning_tree
 
 _MODULES = {
     "Graph": "dpnoise.denoise.graph",
-    "TrendChoice": "dpnoise.denoise.trend_penalty",
+    "TrendChoice": "dpnoise.denoise.trend_filtering",
     "TrendFit": "dpnoise.denoise.trend_filtering",
     "WaveletBasis": "dpnoise.denoise.wavelets",
     "bayes_risk": "dpnoise.denoise.shrinkage",
-    "breadth_first_tree": "dpnoise.denoise.spanning_trees",
-    "choose_by_sure": "dpnoise.denoise.trend_penalty",
+    "breadth_first_tree": "dpnoise.denoise.wavelets",
+    "choose_by_sure": "dpnoise.denoise.trend_filtering",
     "james_stein": "dpnoise.denoise.shrinkage",
     "james_stein_bayes_risk": "dpnoise.denoise.shrinkage",
     "james_stein_sure": "dpnoise.denoise.shrinkage",
-    "soft_threshold": "dpnoise.denoise.thresholds",
-    "soft_threshold_sure": "dpnoise.denoise.thresholds",
-    "sure_threshold": "dpnoise.denoise.thresholds",
+    "soft_threshold": "dpnoise.denoise.shrinkage",
+    "soft_threshold_sure": "dpnoise.denoise.shrinkage",
+    "sure_threshold": "dpnoise.denoise.shrinkage",
     "trend_filter": "dpnoise.denoise.trend_filtering",
     "trend_path": "dpnoise.denoise.trend_filtering",
-    "uniform_spanning_tree": "dpnoise.denoise.spanning_trees",
-    "universal_threshold": "dpnoise.denoise.thresholds",
+    "uniform_spanning_tree": "dpnoise.denoise.wavelets",
+    "universal_threshold": "dpnoise.denoise.shrinkage",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, _MODULES)

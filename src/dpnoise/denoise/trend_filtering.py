@@ -13,31 +13,46 @@ Statistics 40, 2012): the nullity of D without the rows A where D b is not zero.
 are the functions that are harmonic off the nodes A, of dimension |A|, or 1 if there are none; for
 order 2 the functions whose Laplacian is constant on the parts into which the graph falls without
 the edges A, of as many dimensions as parts; for order 0 those that are constant on each part.
+
+The penalty is chosen by Stein's unbiased risk estimate (SURE),
+
+    SURE(lambda) = |y - b|^2 - n sigma^2 + 2 sigma^2 df(b),
+
+which estimates the risk E |b - E y|^2 from the noisy data alone, so that the choice costs no
+privacy. Its minimum is sought on a geometric grid of penalties, refined around the best one. The
+grid is gone through from its smallest penalty: the residual |y - b|^2 never falls as lambda grows
+and df is at least 1, which bounds SURE from below at all larger penalties, and the grid ends where
+that bound exceeds what was found.
+
+The solution is the mean of y everywhere as soon as some dual u with |u| <= lambda has
+D'u = y - mean: any such u proves that it is flat from |u|_inf on.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import linalg
 
 from dpnoise._validation import Problems
-from dpnoise.denoise._checks import LARGEST, check_order, node_signal
-from dpnoise.denoise.dual_gap import objective, relative_gap
-from dpnoise.denoise.largest_penalty import flat_penalty
-from dpnoise.denoise.trend_solver import Optimum, Program, solve
+from dpnoise.denoise._checks import LARGEST, check_order, node_signal, standard_deviation
+from dpnoise.denoise.trend_solver import Optimum, Program, objective, relative_gap, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from dpnoise._types import Array
     from dpnoise.denoise.graph import Graph
 
 LARGEST_GAP = 1e-8
+_COARSE = 3.0  # maximum ratio of neighbouring penalties, before the refinements
+_REFINEMENTS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,3 +260,202 @@ def _certified(  # noqa: PLR0917
         objective=objective(difference, centred, penalty, optimum.fitted),
         residual=float(np.sum((centred - optimum.fitted) ** 2)),
     )
+
+
+class TrendChoice(NamedTuple):
+    """Fit of minimum SURE, and the curve that it was chosen from.
+
+    `penalties` increase; `sure` is the estimated risk at each of them, summed over the nodes.
+    """
+
+    fit: TrendFit
+    penalties: Array
+    sure: Array
+    degrees_of_freedom: NDArray[np.int64]
+
+
+def choose_by_sure(
+    graph: Graph,
+    y: ArrayLike,
+    sigma: float,
+    *,
+    order: int = 0,
+    penalties: Sequence[float] | None = None,
+) -> TrendChoice:
+    """Trend-filtering solution of minimum SURE.
+
+    Parameters
+    ----------
+    graph : Graph
+    y : array_like of float, shape (n,)
+        Data with independent N(0, sigma^2) noise.
+    sigma : float
+        Positive.
+    order : int
+        0, 1 or 2.
+    penalties : sequence of float, optional
+        What to choose from. By default a grid from where no datum moves by more than
+        sigma / 10 to where the solution is flat, without penalties so large that their
+        residual alone loses, refined around the best.
+
+    Returns
+    -------
+    TrendChoice
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as required.
+    ArithmeticError
+        If a solution could not be certified.
+
+    References
+    ----------
+    Tibshirani & Taylor, "Degrees of freedom in lasso problems", Annals of Statistics 40, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpnoise.denoise.graph import Graph
+    >>> path = Graph(8, [(i, i + 1) for i in range(7)])
+    >>> choice = choose_by_sure(path, [0.1, -0.2, 0.3, 0.0, 9.1, 8.8, 9.2, 9.0], 0.3)
+    >>> choice.fit.degrees_of_freedom
+    2
+    """
+    problems = Problems("choice of penalty")
+    signal = node_signal(problems, graph.nodes, y)
+    check_order(problems, order)
+    standard_deviation(problems, sigma)
+    if penalties is not None:
+        problems.require(len(penalties) > 0, "penalties", "at least one", penalties)
+    problems.raise_if_any()
+    if penalties is not None:
+        given = {fit.penalty: fit for fit in trend_path(graph, y, penalties, order=order)}
+        return _choice(given, sigma)
+    # a datum moves by (D'u)_i, at most lambda times a column sum of |D|
+    columns = abs(difference_operator(graph, order)).sum(axis=0)
+    smallest = 0.1 * sigma / float(np.max(columns))
+    trend = Trend(graph, signal, order)
+    largest = max(trend.flat, smallest)
+    count = 1 + max(int(np.ceil(np.log(largest / smallest) / np.log(_COARSE))), 1)
+    fits: dict[float, TrendFit] = {}
+    for penalty in np.geomspace(largest, smallest, count)[::-1].tolist():
+        fits[penalty] = trend.fit(penalty)
+        if _loses_from_here(fits[penalty], sigma, float(_choice(fits, sigma).sure.min())):
+            break
+    for _ in range(_REFINEMENTS):
+        tried = sorted(fits)
+        at = tried.index(_choice(fits, sigma).fit.penalty)
+        between = pairwise(tried[max(at - 1, 0) : at + 2])
+        fresh = [float(np.sqrt(low * high)) for low, high in between]
+        fits |= {penalty: trend.fit(penalty) for penalty in fresh}
+    return _choice(fits, sigma)
+
+
+def _loses_from_here(fit: TrendFit, sigma: float, best: float) -> bool:
+    """Whether SURE exceeds `best` at the penalty of a fit and all larger ones.
+
+    Their residuals are at least that of the fit, and their degrees of freedom at least 1. Twice the
+    error bound allows for rounding.
+    """
+    distance = max(np.sqrt(fit.residual) - 2.0 * fit.error_bound, 0.0)
+    return bool(distance**2 + sigma * sigma * (2 - fit.fitted.size) > best)
+
+
+def _choice(fits: dict[float, TrendFit], sigma: float) -> TrendChoice:
+    """Fit of minimum SURE among some; of equal ones, that with the larger penalty."""
+    ordered = [fits[penalty] for penalty in sorted(fits)]
+    sure = np.array([fit.sure(sigma) for fit in ordered])
+    best = len(sure) - 1 - int(np.argmin(sure[::-1]))
+    return TrendChoice(
+        ordered[best],
+        np.array([fit.penalty for fit in ordered]),
+        sure,
+        np.array([fit.degrees_of_freedom for fit in ordered]),
+    )
+
+
+def largest_penalty(graph: Graph, y: ArrayLike, *, order: int = 0) -> float:
+    """Minimum penalty at which the trend-filtering solution is the mean of y everywhere.
+
+    It is the minimum of |u|_inf over the u with D'u = y - mean. For order 0, where u is a flow, a
+    linear program finds it. For order 1 u solves the Laplace equation up to a constant, and the
+    best constant puts its midrange at 0. Order 2 is order 0 with that solution as data.
+
+    Parameters
+    ----------
+    graph : Graph
+    y : array_like of float, shape (n,)
+        The noisy data, one number for each node.
+    order : int
+        0, 1 or 2.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If `y` or `order` is not as required.
+    ArithmeticError
+        If the linear program was not solved.
+
+    Examples
+    --------
+    >>> from dpnoise.denoise.graph import Graph
+    >>> largest_penalty(Graph(2, [(0, 1)]), [4.0, 1.0])
+    1.5
+    """
+    problems = Problems("trend filtering")
+    signal = node_signal(problems, graph.nodes, y)
+    check_order(problems, order)
+    problems.raise_if_any()
+    centred = signal - float(np.mean(signal))
+    if order == 1:
+        return flat_penalty(graph, centred, 1)[0]
+    return _minimum_flow(graph, centred if order == 0 else _potential(graph, centred))
+
+
+def flat_penalty(graph: Graph, centred: Array, order: int) -> tuple[float, Array]:
+    """Penalty from which on the solution is flat for data of mean 0, and a dual u that proves it.
+
+    D'u = `centred` and |u| <= penalty. For order 1 it is the minimum; for the others the maximum of
+    the potential flow, at least that of the best flow.
+    """
+    potential = _potential(graph, centred)
+    if order == 1:
+        potential -= 0.5 * (np.max(potential) + np.min(potential))
+        return float(np.max(np.abs(potential))), potential
+    if order == 2:
+        potential = _potential(graph, potential)
+    flow = graph.incidence @ potential
+    return float(np.max(np.abs(flow), initial=0.0)), flow
+
+
+def _potential(graph: Graph, supply: Array) -> Array:
+    """Solution v of mean 0 of L v = supply, for a supply of sum 0."""
+    grounded = linalg.splu(sparse.csc_array(graph.laplacian[1:, 1:]))
+    potential = np.zeros(graph.nodes)
+    for _ in range(2):  # the second solve refines the first
+        potential[1:] += grounded.solve((supply - graph.laplacian @ potential)[1:])
+    return potential - np.mean(potential)
+
+
+def _minimum_flow(graph: Graph, supply: Array) -> float:
+    """Minimum of |u|_inf over the flows u with D_1'u = supply."""
+    from scipy.optimize import linprog  # noqa: PLC0415  # a tenth of a second
+
+    edges = len(graph.edges)
+    # u = t w, |w| <= 1: the largest share s = 1 / t of the supply that unit edges can carry
+    scale = float(np.max(np.abs(supply)))
+    if scale == 0.0:
+        return 0.0
+    demand = sparse.csc_array(-(supply / scale)[:, None])
+    balance = sparse.hstack([graph.incidence.T, demand], format="csc")
+    cost = np.append(np.zeros(edges), -1.0)
+    bounds = [(-1.0, 1.0)] * edges + [(0.0, None)]
+    answer = linprog(cost, A_eq=balance, b_eq=np.zeros(graph.nodes), bounds=bounds, method="highs")
+    if not answer.success or answer.x is None:
+        raise ArithmeticError(f"largest penalty: {answer.message}")
+    return scale / float(answer.x[-1])

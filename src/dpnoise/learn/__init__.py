@@ -10,32 +10,31 @@ from typing import TYPE_CHECKING
 from dpnoise._imports import lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
+    from dpnoise.learn.charging import GridSearchPrice, grid_search_price
     from dpnoise.learn.decomposition import DPPCA
     from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
-    from dpnoise.learn.grid_search import GridSearchPrice, grid_search_price
     from dpnoise.learn.pca import dp_pca
-    from dpnoise.learn.pipelines import leaking_steps
-    from dpnoise.learn.privacy_warnings import (
+    from dpnoise.learn.pipelines import PrivateScaler, PublicScaler, leaking_steps
+    from dpnoise.learn.safeguards import (
         LargeDeltaWarning,
         PrivacyLeakWarning,
         RepeatedFitsWarning,
+        SeededNoiseWarning,
     )
-    from dpnoise.learn.scalers import PrivateScaler, PublicScaler
-    from dpnoise.learn.seeding import SeededNoiseWarning
 
 _MODULES = {
     "DPLinearRegression": "dpnoise.learn.estimators",
     "DPLogisticRegression": "dpnoise.learn.estimators",
     "DPPCA": "dpnoise.learn.decomposition",
-    "GridSearchPrice": "dpnoise.learn.grid_search",
-    "LargeDeltaWarning": "dpnoise.learn.privacy_warnings",
-    "PrivacyLeakWarning": "dpnoise.learn.privacy_warnings",
-    "PrivateScaler": "dpnoise.learn.scalers",
-    "PublicScaler": "dpnoise.learn.scalers",
-    "RepeatedFitsWarning": "dpnoise.learn.privacy_warnings",
-    "SeededNoiseWarning": "dpnoise.learn.seeding",
+    "GridSearchPrice": "dpnoise.learn.charging",
+    "LargeDeltaWarning": "dpnoise.learn.safeguards",
+    "PrivacyLeakWarning": "dpnoise.learn.safeguards",
+    "PrivateScaler": "dpnoise.learn.pipelines",
+    "PublicScaler": "dpnoise.learn.pipelines",
+    "RepeatedFitsWarning": "dpnoise.learn.safeguards",
+    "SeededNoiseWarning": "dpnoise.learn.safeguards",
     "dp_pca": "dpnoise.learn.pca",
-    "grid_search_price": "dpnoise.learn.grid_search",
+    "grid_search_price": "dpnoise.learn.charging",
     "leaking_steps": "dpnoise.learn.pipelines",
 }
 

@@ -10,12 +10,9 @@ import numpy as np
 from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
 from dpnoise.learn.charging import check_budget_setting, refuse_unfitted
-from dpnoise.learn.missing_values import convert_with_nan
-from dpnoise.learn.pca import ReleaseSettings, released_components
+from dpnoise.learn.pca import ReleaseSettings, clip_rows, released_components
 from dpnoise.learn.pipelines import warn_behind_leaks
-from dpnoise.learn.privacy_warnings import warn_of_repeated_fits
-from dpnoise.learn.second_moment import clip_rows
-from dpnoise.learn.seeding import noise_generator
+from dpnoise.learn.safeguards import convert_with_nan, noise_generator, warn_of_repeated_fits
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 with imports_of("learn"):
@@ -85,7 +82,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     References
     ----------
-    inid-2024, section VI-B, with the sensitivities of `dpnoise.learn.pca_noise` instead.
+    inid-2024, section VI-B, with the sensitivities at the top of `dpnoise.learn.pca` instead.
 
     Examples
     --------

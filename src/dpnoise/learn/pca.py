@@ -3,9 +3,37 @@
 Samples are clipped to norm 1, the upper triangle of sum x x' gets independent noise and is
 mirrored, and the components are the dominant eigenvectors of the result: post-processing, which
 costs no privacy. Muthukrishnan & Kalyani (2024), section VI-B, after "Analyze Gauss"
-(Dwork, Talwar, Thakurta & Zhang, STOC 2014); how much noise is needed is derived in
-`dpnoise.learn.pca_noise`, which does not follow the 2024 paper: the noise printed there is not
-private for samples that are not spread over the features.
+(Dwork, Talwar, Thakurta & Zhang, STOC 2014). How much noise is needed does not follow the 2024
+paper: the noise printed there is not private for samples that are not spread over the features.
+
+Sensitivity, by diagonal and off-diagonal entries. Let D be the difference of two neighbouring
+answers, s the scale of the diagonal noise, t that of the off-diagonal noise. Everything rests on
+
+    loss_q = sup over neighbours of (sum_i |D_ii / s|^q + sum_{i<j} |D_ij / t|^q)^(1/q),
+
+which is mu for Gaussian noise (q = 2) and the exact epsilon for Laplace noise (q = 1).
+
+Add or remove one sample: D = +-x x', and with p_i = x_i^2 (the sup is at |x| = 1)
+
+    q = 2: (1 - c)/(2 t^2) + c/s^2 with c = sum p_i^2 in [1/M, 1]: linear in c, so its maximum is at
+           an end: x = e_1 or x flat, that is |x_i| = 1/sqrt(M);
+    q = 1: 1/s + ((sum |x_i|)^2 - 1)/(2 t), maximal at the flat x: 1/s + (M - 1)/(2 t).
+
+Replace one sample: D = x x' - y y', |D|_F^2 = |x|^4 + |y|^4 - 2 (x'y)^2 <= 2, and for M >= 2
+
+    q = 2: |D|_F^2/(2 t^2) + (1/s^2 - 1/(2 t^2)) sum D_ii^2, with sum D_ii^2 between 0, at
+           x, y = (e_1 +- e_2)/sqrt 2, and |D|_F^2, at x, y = e_1, e_2: max(2/s^2, 1/t^2);
+    q = 1: sum_ij W_ij |D_ij| with W_ii = 1/s and W_ij = 1/(2 t), by Cauchy-Schwarz at most
+           |W|_F |D|_F <= sqrt 2 |W|_F. For even M there are x and y, constant on either half of
+           the features, with all |D_ij| = sqrt 2 / M: within 0.5 % of the bound at s = t, M = 100.
+
+With one entry (M = 1), x^2 - y^2 lies in [-1, 1], as when a sample is added.
+
+The minimum expected squared error of the whole matrix, proportional to M s^2 + M (M - 1) t^2, is
+then at t = s/sqrt 2 for Gaussian noise, with s = 1/mu or sqrt 2/mu: the off-diagonal variance is
+half of the diagonal one. (Adding: let u = 1/(mu s)^2 <= 1; the error M/u + M (M-1)^2/(2 (M - u)) is
+convex in u and still falls at u = 1.) For Laplace noise it is at t = s/2^(1/3) (adding) and, under
+the bound of Cauchy-Schwarz, at t = s/sqrt 2 (replacing).
 """
 
 from __future__ import annotations
@@ -16,14 +44,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import lapack
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.calibration.gaussian import MINIMUM_DELTA
-from dpnoise.learn.missing_values import convert_with_nan, real_numbers, refuse_mask
-from dpnoise.learn.pca_noise import ALLOCATIONS, NOISES, maximum_loss, second_moment_scales
-from dpnoise.learn.privacy_warnings import warn_of_large_delta
-from dpnoise.learn.second_moment import clip_rows, dominant, symmetric
-from dpnoise.learn.seeding import noise_generator
+from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
+from dpnoise.learn.safeguards import (
+    convert_with_nan,
+    noise_generator,
+    real_numbers,
+    refuse_mask,
+    warn_of_large_delta,
+)
 from dpnoise.noise import Gaussian, Laplace
 from dpnoise.privacy.coordinates import is_vouched
 from dpnoise.privacy.odometer.ledger import guaranteed
@@ -37,8 +68,12 @@ if TYPE_CHECKING:
     from dpnoise.privacy.odometer.budget import Budget
     from dpnoise.privacy.odometer.ledger import Ledger
 
+ALLOCATIONS = ("optimal", "iid")
+NEIGHBOURING = ("replace-one", "add-remove")
+NOISES = ("gaussian", "laplace")
 _NOISE: dict[str, type[Gaussian | Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
-_UP = 1.0 + 2.0**-46  # more than the rounding of a distance
+_UP = 1.0 + 2.0**-48  # more than the rounding of the few operations of a scale
+_DISTANCE_UP = 1.0 + 2.0**-46  # more than the rounding of a distance
 
 
 @dataclass(frozen=True)
@@ -134,7 +169,10 @@ class ReleaseSettings:
         The noise of a matrix counts by its largest weighted l2 or l1 distance, as Gaussian or
         Laplace noise of one number (docs/budget.md).
         """
-        size = maximum_loss(features, *scales, noise=self.noise, neighbouring=self.stated) * _UP
+        size = (
+            maximum_loss(features, *scales, noise=self.noise, neighbouring=self.stated)
+            * _DISTANCE_UP
+        )
         delta = self.delta if self.noise == "gaussian" else 0.0
         found = guaranteed(float(self.epsilon), float(delta))
         shares: Shares = {(_NOISE[self.noise](1.0), size): 1}
@@ -211,7 +249,7 @@ def dp_pca(
 
     Notes
     -----
-    The sensitivities that the scales rest on are derived in `dpnoise.learn.pca_noise`. Scales
+    The sensitivities that the scales rest on are derived at the top of this module. Scales
     are enlarged by a relative (n^2 + M + 64) 2^-51, n = `max_samples`, for the rounding of clipping
     and sums, in whatever order these are taken. Assumed public: M, n, and under "replace-one" N;
     the scales depend on nothing else. Noise is sampled in ordinary floating point from a
@@ -219,7 +257,7 @@ def dp_pca(
 
     References
     ----------
-    inid-2024, section VI-B, with the sensitivities of `dpnoise.learn.pca_noise` instead.
+    inid-2024, section VI-B, with the sensitivities at the top of `dpnoise.learn.pca` instead.
 
     Examples
     --------
@@ -287,3 +325,89 @@ def released_components(
     largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(rank)]
     vectors = vectors * np.where(largest < 0.0, -1.0, 1.0)
     return PrivateComponents(vectors, values, matrix, *scales, settings.promise, cost)
+
+
+def maximum_loss(
+    features: int, diagonal: float, off_diagonal: float, *, noise: str, neighbouring: str
+) -> float:
+    """Maximum privacy loss: the weighted distance of two neighbouring second-moment matrices.
+
+    For Gaussian noise of standard deviations s and t it is mu, exactly. For Laplace noise of scales
+    s and t it is the exact epsilon of add-remove, and an upper bound of that of replace-one.
+    """
+    M, a, b = features, 1.0 / diagonal, 1.0 / off_diagonal
+    single = neighbouring == "add-remove" or M == 1
+    if noise == "gaussian":
+        if single:
+            flat = a * a / M + 0.5 * b * b * (1.0 - 1.0 / M)
+            return math.sqrt(max(a * a, flat))
+        return max(math.sqrt(2.0) * a, b)
+    added = a + 0.5 * (M - 1) * b
+    if single:
+        return added
+    cauchy = math.sqrt(2.0 * M * a * a + 0.5 * M * (M - 1) * b * b)
+    return min(cauchy, 2.0 * added)
+
+
+def second_moment_scales(
+    features: int,
+    *,
+    noise: str,
+    allocation: str,
+    neighbouring: str,
+    epsilon: float,
+    delta: float,
+) -> tuple[float, float]:
+    """Scales of the noise on and off the diagonal that keep a privacy budget, rounded up.
+
+    They are sigma (Gaussian) or beta (Laplace, epsilon-DP at delta = 0) for samples of l2 norm at
+    most 1. The "optimal" allocation has the minimum expected squared error of the whole matrix,
+    "iid" has equal scales.
+    """
+    ratio = 1.0
+    if allocation == "optimal":
+        halved = noise == "gaussian" or (neighbouring == "replace-one" and features > 1)
+        ratio = math.sqrt(0.5) if halved else 0.5 ** (1.0 / 3.0)
+    unit = float(gaussian_sigma(epsilon, delta)) if noise == "gaussian" else 1.0 / epsilon
+    # One feature has no off-diagonal entries: the formulas hold for any off-diagonal scale.
+    scale = maximum_loss(features, 1.0, ratio, noise=noise, neighbouring=neighbouring) * unit * _UP
+    return scale, scale * ratio * _UP
+
+
+def clip_rows(X: Array, bound: float = 1.0) -> Array:
+    """Rows of shape (N, M) in units of `bound`, shortened to l2 norm 1 where they are longer.
+
+    Rows that hold NaN or infinity become zeros, so that such a sample contributes nothing.
+    """
+    X = np.where(np.isfinite(X).all(axis=1, keepdims=True), X, 0.0)
+    longest = np.maximum(np.abs(X).max(axis=1, initial=0.0), bound)[:, None]
+    scaled = X / longest  # so that neither this nor squares overflow
+    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    return scaled / np.maximum(norms, 1.0)
+
+
+def symmetric(upper: Array) -> Array:
+    """Symmetric matrices whose upper triangles, diagonal included, are given, shape (..., M, M)."""
+    above = np.triu(upper)
+    return above + np.swapaxes(np.triu(upper, 1), -1, -2)
+
+
+def dominant(matrix: Array, rank: int, tolerance: float = 0.0) -> tuple[Array, Array]:
+    """Largest `rank` eigenvalues of a symmetric matrix, falling, and their eigenvectors as columns.
+
+    `tolerance` is the error of the eigenvalues relative to the Frobenius norm; 0 stands for that of
+    rounding. Inverse iteration finds the eigenvectors to rounding for tolerances up to about 1e-8,
+    unless two eigenvalues are as close as that. Raises an ArithmeticError if LAPACK did not find
+    them.
+    """
+    size = len(matrix)
+    if rank < size:
+        limits = {"range": "I", "il": size - rank + 1, "iu": size}
+        error = tolerance * float(np.linalg.norm(matrix))
+        values, vectors, _, _, info = lapack.dsyevr(matrix, lower=1, abstol=error, **limits)
+        if info:
+            raise ArithmeticError(f"dsyevr: the eigenvectors were not found, info={info}")
+        values, vectors = values[:rank], vectors[:, :rank]
+    else:
+        values, vectors = np.linalg.eigh(matrix)
+    return values[::-1], vectors[:, ::-1]

@@ -1,29 +1,62 @@
-"""Steps of a scikit-learn pipeline that read the data without protection.
+"""Steps of a scikit-learn pipeline before a private estimator: those that leak, and scalers.
 
 What stands before a private estimator must not depend on the data beyond the record that it maps,
 or be private itself: the mean that `StandardScaler` subtracts is a release without noise. Which
 steps are safe is decided by their kinds, never by data. scikit-learn does not tell a step of its
 pipeline, so that a fit looks for pipelines among its callers.
+
+Two scalers are safe, between public bounds. `PublicScaler` looks at no data. `PrivateScaler`
+releases the mean of u and of u^2 for each feature, u the value clipped to its bounds and mapped to
+[-1, 1]. Replacing one of N records moves them by at most 2/N and 1/N, whatever the records are, and
+`allocate` divides the budget over these 2 K numbers.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 import traceback
 import warnings
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
 
 from dpnoise._imports import imports_of
-from dpnoise.learn.privacy_warnings import PrivacyLeakWarning
+from dpnoise._validation import Problems
+from dpnoise.allocation.allocate import allocate
+from dpnoise.learn.charging import charge, check_budget_setting, refuse_unfitted
+from dpnoise.learn.safeguards import (
+    PrivacyLeakWarning,
+    convert_with_nan,
+    noise_generator,
+    warn_of_large_delta,
+    warn_of_repeated_fits,
+)
+from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.privacy.odometer.ledger import guaranteed
+from dpnoise.privacy.odometer.releases import read_release
+from dpnoise.sensitivity.relation import REPLACE_ONE, promise
 
 with imports_of("learn"):
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import FeatureUnion, Pipeline
+    from sklearn.utils.validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from dpnoise._types import Array
+    from dpnoise.noise.base import Noise
+    from dpnoise.privacy.odometer.budget import Budget
+    from dpnoise.privacy.odometer.ledger import Ledger
+
 _NOTHING = ("passthrough", "drop", None)
+_LIMIT = 1e15
 
 
 def leaking_steps(estimator: object) -> list[str]:
@@ -93,3 +126,236 @@ def warn_behind_leaks(estimator: object, *, stacklevel: int) -> None:
             "a class with privacy_preserving = True (dpnoise.learn.leaking_steps)"
         )
         warnings.warn(message, PrivacyLeakWarning, stacklevel=stacklevel)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BoundedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Base of the scalers: features clipped to public bounds."""
+
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tags of scikit-learn: NaN passes through."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _read(self, X: ArrayLike, *, reset: bool) -> Array:
+        """Features as numbers, whatever their values."""
+        read = {"dtype": np.float64, "ensure_all_finite": False, "reset": reset}
+        return convert_with_nan(lambda given: validate_data(self, given, **read), X)
+
+    def _range(self, problems: Problems, features: int) -> tuple[Array, Array]:
+        """The bounds of each feature; problems are recorded."""
+        ends = []
+        for name, given in (("low", self.low), ("high", self.high)):
+            expected = (
+                f"one number in [-1e15, 1e15], or {features} of them: public, not from the data"
+            )
+            try:
+                values = np.asarray(given, dtype=np.float64)
+                good = values.shape in {(), (features,)} and bool(np.all(np.abs(values) <= _LIMIT))
+            except (TypeError, ValueError, OverflowError):
+                good = False
+            problems.require(good, name, expected, given)
+            ends.append(np.broadcast_to(values if good else float(name == "high"), (features,)))
+        low, high = ends
+        apart = bool(np.all(high - low >= 1.0 / _LIMIT))
+        problems.require(apart, "low, high", "low < high in every feature", (self.low, self.high))
+        return low, high
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PublicScaler(BoundedScaler):
+    """Features mapped from public bounds to [-1, 1], without a look at the data.
+
+    Parameters
+    ----------
+    low, high : float or array_like of float, shape (n_features,)
+        Required: the bounds of each feature, public constants in its unit. Values beyond them are
+        clipped.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : array of str, shape (n_features,)
+        Only if the data had names.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, naming everything that is wrong with the bounds; never for a value in the data.
+
+    Notes
+    -----
+    It costs no privacy: each record is mapped by constants. NaN remains NaN, for which the private
+    estimators of this package count a record as empty.
+
+    Examples
+    --------
+    >>> from dpnoise.learn import PublicScaler
+    >>> PublicScaler(low=0.0, high=120.0).fit_transform([[0.0], [90.0], [130.0]]).ravel().tolist()
+    [-1.0, 0.5, 1.0]
+    """
+
+    privacy_preserving = True
+
+    @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Check of the bounds against the number of features; `y` is ignored."""
+        problems = Problems(type(self).__name__)
+        self._range(problems, self._read(X, reset=True).shape[1])
+        problems.raise_if_any()
+        return self
+
+    @np.errstate(all="ignore")
+    def transform(self, X: ArrayLike) -> Array:
+        """Features of shape (N, n_features), mapped to [-1, 1]."""
+        check_is_fitted(self, "n_features_in_")
+        values = self._read(X, reset=False)
+        low, high = self._range(Problems(""), values.shape[1])
+        return (np.clip(values, low, high) - low) * (2.0 / (high - low)) - 1.0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrivateScaler(BoundedScaler):
+    """Features standardised by a private mean and a private standard deviation.
+
+    Parameters
+    ----------
+    low, high : as for `PublicScaler`
+    epsilon : float
+        In [1e-9, 1e4], or inf for no noise.
+    delta : float, optional
+        In [0, 1): 0 for Laplace noise, else Gaussian; 1/N^2 if left out.
+    limit : float
+        Standardised values are clipped to [-limit, limit], a public constant: the `feature_bounds`
+        of what follows.
+    random_state : int or numpy.random.Generator, optional
+        For tests and simulations on public data, as for `DPLinearRegression`.
+    budget : dpnoise.Budget, optional
+        Charged by `fit` before any noise is drawn, as for `DPLinearRegression`.
+
+    Attributes
+    ----------
+    mean_, scale_ : float64 array, shape (n_features,)
+        Private estimates, in the unit of each feature. A standard deviation below that of its noise
+        is replaced by it.
+    noise_scales_ : float64 array, shape (2 n_features,) or None
+        Sigma (Gaussian) or beta (Laplace) of the noise on the means of u, then of u^2; from
+        settings and N alone. None if epsilon is inf.
+    promise_ : str or None
+        What is guaranteed, in one sentence: one person, a record, is replaced by another. None if
+        epsilon is inf.
+    n_features_in_, feature_names_in_
+        As for `PublicScaler`.
+
+    Raises
+    ------
+    ValueError
+        From `fit`, naming everything that is wrong with the settings; never for a value in the
+        data.
+
+    Warns
+    -----
+    SeededNoiseWarning, LargeDeltaWarning, PrivacyLeakWarning
+        From `fit`.
+
+    Notes
+    -----
+    Neighbouring data sets differ by the replacement of one record; N is public. The budget is spent
+    beside that of the estimator that follows: the two compose. A value that is not finite counts
+    as the middle of its bounds in `fit`, and NaN remains NaN in `transform`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpnoise.learn import PrivateScaler
+    >>> X = np.linspace(40.0, 60.0, 20_000)[:, None]
+    >>> scaler = PrivateScaler(low=0.0, high=120.0, epsilon=1.0).fit(X)
+    >>> bool(abs(scaler.mean_[0] - 50.0) < 1.0)
+    True
+    """
+
+    epsilon: float = 1.0
+    delta: float | None = None
+    limit: float = 5.0
+    random_state: int | np.random.Generator | None = None
+    budget: Budget | None = None
+
+    privacy_preserving = True
+
+    def spending(self) -> Ledger:
+        """What the fit costs a `Budget`: a noisy number for each moment, by `budget.spend(model)`.
+
+        A ValueError is raised before `fit`, and for an infinite epsilon.
+        """
+        cost: Ledger | None = getattr(self, "_cost", None)
+        if cost is None:
+            refuse_unfitted(self)
+        return cost
+
+    @np.errstate(all="ignore")  # raised or warned of at one record, they would reveal it
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Fit to features of shape (N, n_features); `y` is ignored."""
+        values = self._read(X, reset=True)
+        problems = Problems(type(self).__name__)
+        low, high = self._range(problems, values.shape[1])
+        if not (np.ndim(self.epsilon) == 0 and self.epsilon == math.inf):
+            problems.number("epsilon", self.epsilon, low=1e-9, high=1e4)
+        if self.delta is not None:
+            problems.number("delta", self.delta, low=0.0, high=1.0, open_high=True)
+        problems.require(len(values) >= 2, "X", "at least 2 samples", f"{len(values)} sample")
+        problems.number("limit", self.limit, low=1.0 / _LIMIT, high=_LIMIT)
+        check_budget_setting(problems, self.budget, self.epsilon)
+        rng = noise_generator(problems, self.random_state, self.epsilon)
+        size, features = values.shape
+        delta = size**-2.0 if self.delta is None else float(self.delta)
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        unit = np.clip((np.where(np.isfinite(values), values, middle) - middle) / half, -1.0, 1.0)
+        means = np.concatenate([unit.mean(axis=0), (unit**2).mean(axis=0)])
+        smallest = np.zeros(features)
+        self.noise_scales_, self.promise_, self._cost = None, None, None
+        if self.epsilon != math.inf:
+            name = type(self).__name__
+            warn_of_large_delta(name, delta, size, "N", stacklevel=3)
+            warn_behind_leaks(self, stacklevel=4)
+            warn_of_repeated_fits(self, stacklevel=4)
+            kind: type[Gaussian | Laplace] = Gaussian if delta > 0.0 else Laplace
+            # A computed mean of N numbers up to 1 is off by at most N 2^-53 at either neighbour.
+            rounding = 1.0 + float(size) ** 2 * 2.0**-51
+            sensitivities = np.repeat([2.0 / size, 1.0 / size], features) * rounding
+            family = kind.__name__.lower()
+            self.noise_scales_ = allocate(
+                sensitivities, noise=family, epsilon=float(self.epsilon), delta=delta
+            )
+            self.promise_ = promise(REPLACE_ONE, "in one record", float(self.epsilon), delta)
+            self._cost = self._spent(kind, sensitivities, delta)
+            charge(self)
+            standard: Noise = kind(1.0)
+            means += self.noise_scales_ * standard.rvs(2 * features, rng)
+            smallest = self.noise_scales_[features:] * standard.std()
+        centre = np.clip(means[:features], -1.0, 1.0)
+        spread = np.sqrt(np.clip(means[features:] - centre**2, smallest, 1.0))
+        self.mean_ = middle + half * centre
+        self.scale_ = half * np.where(spread > 0.0, spread, 1.0)
+        return self
+
+    def _spent(self, kind: type[Gaussian | Laplace], sensitivities: Array, delta: float) -> Ledger:
+        """The ledger of a fit, which has the relation of replaced records."""
+        problems = Problems("budget")
+        noises = [kind(scale) for scale in self.noise_scales_.tolist()]  # type: ignore[union-attr]
+        found = read_release(problems, noises, sensitivities.tolist())
+        promised = guaranteed(float(self.epsilon), delta)
+        found = promised if problems.found else replace(found, stated=promised.stated)
+        return replace(found, relation=REPLACE_ONE)
+
+    @np.errstate(all="ignore")
+    def transform(self, X: ArrayLike) -> Array:
+        """Features of shape (N, n_features), standardised and clipped."""
+        check_is_fitted(self)
+        values = self._read(X, reset=False)
+        low, high = self._range(Problems(""), values.shape[1])
+        standard = (np.clip(values, low, high) - self.mean_) / self.scale_
+        return np.clip(standard, -float(self.limit), float(self.limit))

@@ -2,7 +2,7 @@
 
 A look of the plugin at which squeue or sacct fails makes it forget all its jobs, and the run waits
 for ever (docs/slurm-report.md). The run therefore has commands of these names first on its path
-(dpnoise_papers.cluster.session). Each runs the real one, and adds this:
+(dpnoise_papers.cluster.slurm). Each runs the real one, and adds this:
 
 - `squeue` and `sacct`: where the real one fails or does not end, no state is told (an empty list,
   exit 0), and the plugin keeps its jobs until its next look. A job that squeue has forgotten while

@@ -5,6 +5,11 @@ the next, and the refusal is kept. Downloads go to a temporary folder beside the
 only a verified table is moved into the cache, under one name, in one step. pooch makes each
 download (two tries, a progress bar on a terminal); it cannot resume one, so an interrupted download
 starts again. A host that could not be reached is not asked again by the same process.
+
+Copies that travel with the repository are compared with what the official addresses serve today:
+each table is downloaded anew, in the order of its addresses, into a folder that is deleted again;
+the cache and the mirror are not looked at. Both copies are read and compared by the fingerprint of
+their content, as the registry states it.
 """
 
 from __future__ import annotations
@@ -16,20 +21,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from dpnoise_papers.data.archives import LIMIT, member_of, read_file
-from dpnoise_papers.data.copies import copies_in
-from dpnoise_papers.data.formats import RefusedError
-from dpnoise_papers.data.tables import Table, read_table, verify_table
+from dpnoise_papers.data.copies import SHIPPED, Place, Places, copies_in, places_of
+from dpnoise_papers.data.tables import RefusedError, Table, read_table, verify_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    import os
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from dpnoise_papers.data.copies import Place, Places
     from dpnoise_papers.data.registry import Source, TableEntry
 
 _TIMEOUTS = (3.0, 10.0)  # seconds to connect, and between two packets
 _DEADLINE = 300.0  # seconds for one download, whatever the packets
 _CELL = 64  # bytes that a number with its separator may take
 _unreachable: set[str] = set()  # hosts
+SAME = "same"
 
 
 class NotFoundError(Exception):
@@ -251,3 +256,62 @@ class _Meter:
     def close(self) -> None:
         self._closed = True
         self._bar.close()
+
+
+class Compared(NamedTuple):
+    """What was found of one set, in words, and whether every table of it is the same."""
+
+    name: str
+    words: str
+    same: bool
+
+
+def compare_official(
+    sets: Mapping[str, Mapping[str, TableEntry]],
+    registry: str | os.PathLike[str] | None = None,
+) -> Iterator[Compared]:
+    """Comparison of sets, given by their tables, one after the other.
+
+    Words are 'same', or for each table 'differs' with the first column that does, 'unreachable'
+    with the reason of each address, or that no address is known. A table that others replace is
+    left out. `registry` is that of the sets, beside which the shipped copies lie.
+    """
+    known: dict[str, str] = {}
+    for name, tables in sets.items():
+        for table, entry in tables.items():
+            if table not in known and not entry.replaced_by:
+                known[table] = _compared(table, entry, registry)
+        found = {table: known[table] for table in tables if table in known}
+        same = all(words == SAME for words in found.values())
+        told = [f"{table}: {words}" for table, words in found.items()]
+        words = "; ".join(told) or "part of scikit-learn, no address is asked"
+        yield Compared(name, SAME if same and told else words, same)
+
+
+def _compared(name: str, entry: TableEntry, registry: str | os.PathLike[str] | None) -> str:
+    """What is found of one table."""
+    (shipped,) = (one for one in places_of(registry).folders if one.label == SHIPPED)
+    copy = _found(name, entry, [shipped], sources=False)
+    if copy.refused:
+        return f"the shipped copy is not what it should be ({copy.refused[0]})"
+    own = isinstance(copy, Obtained)
+    if not entry.sources:
+        return f"no official address is known{'' if own else ', and no copy is shipped'}"
+    official = _found(name, entry, [], sources=True)
+    if isinstance(official, Obtained):
+        return SAME if own else "as registered at its official address, no copy is shipped"
+    if official.different:
+        return f"differs ({official.different[0]})"
+    return f"unreachable ({'; '.join(official.reasons)})"
+
+
+def _found(
+    name: str, entry: TableEntry, folders: Iterable[Place], *, sources: bool
+) -> Obtained | NotFoundError:
+    """The table from one kind of place, or why no such place has a good copy."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked = Places(Path(folder), tuple(folders), offline=not sources)
+        try:
+            return obtain(name, entry, asked)
+        except NotFoundError as error:
+            return error

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpnoise_papers.data.city.counts import read_city
-from dpnoise_papers.data.dataset import DatasetUnavailable
 from dpnoise_papers.data.images import read_images
-from dpnoise_papers.data.prepared import read_prepared
+from dpnoise_papers.data.sets import DatasetUnavailable, read_prepared
 
 if TYPE_CHECKING:
     from dpnoise_papers.data.city.counts import City
-    from dpnoise_papers.data.dataset import Dataset
     from dpnoise_papers.data.images import ImageSet
+    from dpnoise_papers.data.sets import Dataset
 
 
 def read_data(npz: str) -> Dataset | City | ImageSet | None:

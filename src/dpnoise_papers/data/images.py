@@ -18,10 +18,9 @@ import numpy as np
 
 from dpnoise_papers.data.archives import files_of
 from dpnoise_papers.data.copies import copies_in, places_of
-from dpnoise_papers.data.dataset import DatasetUnavailable
 from dpnoise_papers.data.fetch import retrieve
-from dpnoise_papers.data.images_registry import CopyEntry, ImagesEntry, find_images
-from dpnoise_papers.data.prepared import Contents, read_arrays
+from dpnoise_papers.data.registry import CopyEntry, ImagesEntry, find_images
+from dpnoise_papers.data.sets import Contents, DatasetUnavailable, read_arrays
 
 if TYPE_CHECKING:
     import os
@@ -207,7 +206,7 @@ def images_contents(name: str, **where: Any) -> Contents:  # noqa: ANN401 - thos
 
 
 def read_images(npz: str | os.PathLike[str]) -> ImageSet | None:
-    """Images that `dpnoise_papers.data.prepared.prepare` wrote, or None if they were missing then.
+    """Images that `dpnoise_papers.data.sets.prepare` wrote, or None if they were missing then.
 
     ValueError if the file is not one that it wrote.
     """

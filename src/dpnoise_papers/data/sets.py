@@ -1,34 +1,87 @@
-"""Learning tasks of the papers, built from verified tables.
+"""Learning tasks of the papers: built from verified tables, and stored for the next pipeline job.
 
 Features stay untouched here (no scaling, no intercept); experiments decide that. Recipes
 follow the references of flipped-huber-2023, Table III and inid-2024, Figures 5 and 6:
 scikit-learn's California ratios, OpenML 823 for Houses, red against white for Wine. A set whose
 features and target are columns of one table needs no recipe.
+
+Data sets, cities and images are prepared alike. A missing set is a result like any other: an empty
+archive and a status that says why, so that what depends on it can say 'not run' and the rest goes
+on. Both files are written in one step each and hold neither time nor machine, so that equal content
+gives equal bytes. An archive holds the digest of its arrays, and whoever reads it computes that
+again.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import zipfile
+import zlib
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpnoise_papers.data.copies import places_of
-from dpnoise_papers.data.dataset import Dataset, DatasetUnavailable
+from dpnoise_papers.data.copies import FIRST, places_of
 from dpnoise_papers.data.fetch import obtain_all
 from dpnoise_papers.data.registry import read_registry
 from dpnoise_papers.data.tables import Table, fingerprint
+from dpnoise_papers.result_files import write_bytes, write_text
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dpnoise._types import Array
     from dpnoise_papers.data.registry import TaskEntry
 
     Columns = dict[str, Array]
     Parts = tuple[Columns, Array, Columns]  # features, target, and what is kept beside
+    Arrays = Mapping[str, np.ndarray[Any, Any]]
+
+_EXTRA = "extra/"
+_DIGEST = "digest"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """One supervised learning task with verified content.
+
+    `features` are untouched columns in the units of the source, shape (n, p); `target`, shape (n,),
+    is in those units for a regression, +1 and -1 for a classification. `extra` holds columns of the
+    source that are neither. `source` tells where the copy came from, `refused` which other copies
+    were not what they should be, each with the reason; `fingerprint` is the sha256 of names and
+    values, see `dpnoise_papers.data.tables.fingerprint`.
+    """
+
+    name: str
+    title: str
+    task: str
+    features: Array
+    target: Array
+    feature_names: tuple[str, ...]
+    extra: Mapping[str, Array] = field(default_factory=dict)
+    source: str = ""
+    fingerprint: str = ""
+    refused: tuple[str, ...] = ()
+
+
+class DatasetUnavailable(Exception):  # noqa: N818 - a state of the world, not a mistake
+    """A data set cannot be had here and now.
+
+    `reason` names every place and why it failed; `refused` are the copies that are there and not
+    what they should be.
+    """
+
+    def __init__(self, name: str, reason: str, refused: Iterable[str] = ()) -> None:
+        super().__init__(f"data set {name!r} is not available: {reason}")
+        self.refused = list(refused)
+        self.name = name
+        self.reason = reason
 
 
 def load(
@@ -144,3 +197,142 @@ RECIPES: dict[str, Callable[..., Parts]] = {
     "wine": _wine,
     "bundled-diabetes": _bundled_diabetes,
 }
+
+
+class Contents(NamedTuple):
+    """What is stored of a data set or a city: arrays by name, and what the status says besides.
+
+    `missing` is why a part could not be had, or ""; `refused` are copies that are there and not
+    what they should be.
+    """
+
+    arrays: Arrays
+    facts: Mapping[str, object]
+    missing: str = ""
+    refused: Sequence[str] = ()
+
+
+def prepare(
+    name: str,
+    npz: str | os.PathLike[str],
+    get: Callable[[], Contents],
+    *,
+    tried_with: Sequence[str] = (FIRST,),
+    strict: bool = False,
+) -> dict[str, Any]:
+    """Write a data set or a city, or the reason why there is none, and return its status.
+
+    `npz` gets compressed arrays without pickled objects, none for a missing set; the status is
+    written beside it, as JSON of the same stem: name, status ("ok" or "missing"), reason, source
+    (the place or address that served), the copies that were refused, fingerprint (of a city the
+    digest of its arrays), shape and `tried_with`, see `dpnoise_papers.data.copies.tried_with`.
+    `get` returns the verified contents, or raises `DatasetUnavailable`. With `strict` a set of
+    which something is missing raises that too, and nothing is written.
+    """
+    try:
+        contents = get()
+    except DatasetUnavailable as error:
+        contents = Contents({}, {}, error.reason, error.refused)
+    if strict and contents.missing:
+        raise DatasetUnavailable(name, contents.missing)
+    digest = _digest(contents.arrays) if contents.arrays else ""
+    hint = f" (`dpnoise-papers data retry {name}` has the next run try again)"
+    record = {
+        "name": name,
+        "status": "missing" if contents.missing else "ok",
+        "reason": contents.missing and contents.missing + hint,
+        "source": "",
+        "refused": list(contents.refused),
+        "fingerprint": digest,
+        "shape": [],
+        **contents.facts,
+        "tried_with": list(tried_with),
+    }
+    archive = BytesIO()
+    checked = {_DIGEST: np.array(digest)} if digest else {}
+    np.savez_compressed(archive, **contents.arrays, **checked)  # type: ignore[arg-type]  # not allow_pickle
+    write_bytes(archive.getvalue(), npz)
+    text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    write_text(text, Path(npz).with_suffix(".json"))
+    return record
+
+
+def dataset_contents(name: str, **where: Any) -> Contents:  # noqa: ANN401 - those of `load`
+    """What is stored of a data set; `where` and errors are those of `load`."""
+    data = load(name, **where)
+    arrays = {  # without the source: the same data must give the same bytes wherever they came from
+        "facts": np.array([data.name, data.title, data.task, data.fingerprint]),
+        "features": np.ascontiguousarray(data.features),
+        "target": data.target,
+        "feature_names": np.array(data.feature_names),
+        **{_EXTRA + name: np.ascontiguousarray(column) for name, column in data.extra.items()},
+    }
+    facts = {"source": data.source, "fingerprint": data.fingerprint,
+             "shape": list(data.features.shape)}  # fmt: skip
+    return Contents(arrays, facts, refused=data.refused)
+
+
+def read_arrays(npz: str | os.PathLike[str]) -> dict[str, Any]:
+    """Arrays that `prepare` wrote, by name, none for a missing set; ValueError if they are not what
+    it wrote.
+    """
+    try:
+        with Path(npz).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {key: archive[key] for key in archive.files}
+    except (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise _refusal(npz, f"not a readable archive: {error}") from None
+    if not arrays:
+        return {}
+    written, found = str(arrays.pop(_DIGEST, "none")), _digest(arrays)
+    if written != found:
+        raise _refusal(npz, f"expected arrays with the digest {written[:12]}, got {found[:12]}")
+    return arrays
+
+
+def read_prepared(npz: str | os.PathLike[str]) -> Dataset:
+    """Data set that `prepare` wrote; DatasetUnavailable if it was missing then, with the reason.
+
+    ValueError if the file is not one that `prepare` wrote.
+    """
+    path = Path(npz)
+    arrays = read_arrays(path)
+    if not arrays:
+        try:
+            record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+            name, reason = record["name"], record["reason"]
+        except (OSError, ValueError, KeyError):
+            name, reason = path.stem, "the status beside the empty archive cannot be read"
+        raise DatasetUnavailable(name, reason)
+    missing = [key for key in ("facts", "features", "target", "feature_names") if key not in arrays]
+    if missing:
+        raise _refusal(path, f"lacks {', '.join(missing)}")
+    name, title, task, verified = arrays["facts"].tolist()
+    names = arrays["feature_names"].tolist()
+    found = fingerprint([*names, "target"], np.column_stack([arrays["features"], arrays["target"]]))
+    if found != verified:
+        raise _refusal(path, f"expected fingerprint {verified[:12]}, got {found[:12]}")
+    return Dataset(
+        name=name,
+        title=title,
+        task=task,
+        features=arrays["features"],
+        target=arrays["target"],
+        feature_names=tuple(names),
+        extra={k.removeprefix(_EXTRA): v for k, v in arrays.items() if k.startswith(_EXTRA)},
+        fingerprint=found,
+    )
+
+
+def _digest(arrays: Arrays) -> str:
+    """Digest (sha256) of names, types, shapes and values of arrays."""
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        found.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
+        found.update(array.tobytes())
+    return found.hexdigest()
+
+
+def _refusal(npz: str | os.PathLike[str], why: str) -> ValueError:
+    """Error for a file that is not what was verified when it was made."""
+    return ValueError(f"prepared data {npz}: {why}; delete the file and run again")

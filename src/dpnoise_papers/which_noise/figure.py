@@ -1,4 +1,8 @@
-"""Map of the best mechanism over the number of coordinates and epsilon, a panel for each delta."""
+"""Map of the best mechanism over the number of coordinates and epsilon, a panel for each delta.
+
+Mechanisms are called as by `dpnoise.compare`; each has the colour of its cells here and on the
+page.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,47 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from dpnoise_papers.style import GREY, TEXT, house_style, legend_below, page, power_of_ten
-from dpnoise_papers.which_noise.names import CELLS, PLAIN_NOISE, SETS, colour
+from dpnoise_papers.style import COLOURS, GREY, TEXT, house_style, legend_below, page, power_of_ten
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+CELLS = {
+    "Laplace": COLOURS["laplace"],
+    "Laplace, delta used": "#F2A679",
+    "truncated Laplace": COLOURS["truncated-laplace"],
+    "Gaussian": COLOURS["gaussian"],
+    "flipped Huber": COLOURS["flipped-huber"],
+    "Huber": COLOURS["huber"],
+    "offset symmetric Gaussian": COLOURS["offset-symmetric-gaussian"],
+    "Subbotin": COLOURS["subbotin"],
+    "staircase per coordinate": COLOURS["staircase"],
+    "staircase per coordinate, delta used": "#F7C873",
+    "staircase in the norm": "#F4DE8A",
+    "K-norm": COLOURS["k-norm"],
+    "K-norm, delta used": "#9C9CE0",
+    "truncated K-norm": "#C79AD9",
+    "generalised gamma": "#B8C4D9",
+    "K-norm of an ellipsoid": COLOURS["james-stein"],
+    "generalised gamma of an ellipsoid": "#6E7A8A",
+    "correlated Gaussian": "#5BB5C9",
+    "blocks": "#B5A58A",
+}
+SETS = {"all": "all K change by 1", "three": "at most 3 of K change by 1"}
+PLAIN_NOISE = ("Laplace", "Gaussian")
 NEAR = 1.05  # times the best variance: a dot
 DOT: Any = {
     "marker": ".", "linestyle": "none", "markersize": 4, "color": "white",
     "markeredgecolor": "black", "markeredgewidth": 0.5,
 }  # fmt: skip
 _LABELLED = 2  # every second value of an axis
+
+
+def colour(mechanism: str) -> str:
+    """Colour of a mechanism's cells; grey for one that is new."""
+    return CELLS.get(mechanism, GREY)
 
 
 @house_style()

@@ -17,8 +17,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dpnoise_papers.result_files import read_table, write_text
-from dpnoise_papers.which_noise.names import SETS, colour
-from dpnoise_papers.which_noise.rounding import lower, upper
+from dpnoise_papers.which_noise.figure import SETS, colour
+from dpnoise_papers.which_noise.table import lower, upper
 
 if TYPE_CHECKING:
     import pandas as pd

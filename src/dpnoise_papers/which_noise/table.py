@@ -2,11 +2,13 @@
 
 One person changes all K numbers by at most 1 each ('all'), or at most three of them ('three'; up
 to K = 3 that is the same, and left out). Mechanisms are those that `dpnoise.compare` tries without
-its slow searches, as `dpnoise.best` does by default.
+its slow searches, as `dpnoise.best` does by default. Bounds are rounded to the safe side, as the
+shortest decimals that stand for them: 1e-6 is 1e-6.
 """
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -15,7 +17,6 @@ from dpnoise.mechanisms.compare import compare
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import LInf
 from dpnoise_papers.progress import counted
-from dpnoise_papers.which_noise.rounding import lower, upper
 
 if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity
@@ -53,3 +54,17 @@ def which_noise(settings: WhichNoise) -> pd.DataFrame:
             bounds = upper(row.delta, DIGITS), lower(row.floor, DIGITS)
             rows.append((name, K, epsilon, delta, row.name, row.variance, *bounds))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def upper(x: float, digits: int) -> float:
+    """A number in some significant digits, rounded up."""
+    return _rounded(x, digits, ROUND_CEILING)
+
+
+def lower(x: float, digits: int) -> float:
+    """A number in some significant digits, rounded down."""
+    return _rounded(x, digits, ROUND_FLOOR)
+
+
+def _rounded(x: float, digits: int, rounding: str) -> float:
+    return float(Context(prec=digits, rounding=rounding).create_decimal(Decimal(repr(float(x)))))

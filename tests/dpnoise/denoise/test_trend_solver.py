@@ -1,14 +1,24 @@
-"""Trend filtering by an interior-point method, and what polishing adds."""
+"""Trend filtering by an interior-point method, what polishing adds, and the dual gap.
+
+The gap is equal to its definition, and a bound on the distance to the optimum.
+"""
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import optimize, sparse
 
-from dpnoise.denoise.dual_gap import relative_gap
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.trend_filtering import difference_operator
-from dpnoise.denoise.trend_solver import Program, certain_signs, interior_point, polish, solve
-from dpnoise_papers.data.city.synthetic_streets import street_graph
+from dpnoise.denoise.trend_solver import (
+    Program,
+    certain_signs,
+    interior_point,
+    objective,
+    polish,
+    relative_gap,
+    solve,
+)
+from dpnoise_papers.data.city.synthetic import street_graph
 
 CITY = street_graph(20, 10, np.random.default_rng(0)).graph
 rng = np.random.default_rng(1)
@@ -111,3 +121,28 @@ def test_total_variation_on_random_graphs_with_and_without_ties(seed):
         D.T.toarray(), y, bounds=(-penalty, penalty), method="bvls", tol=1e-15
     )
     assert exact.fitted == pytest.approx(y - D.T @ oracle.x, abs=1e-6)
+
+
+stream = np.random.default_rng(3)
+CHAIN = sparse.csr_array(np.diff(np.eye(6), axis=0))
+
+
+def test_the_sum_of_terms_is_primal_less_dual_value():
+    for _ in range(20):
+        y, b, penalty = stream.normal(size=6), stream.normal(size=6), stream.exponential()
+        u = stream.uniform(-penalty, penalty, size=5)
+        primal = 0.5 * np.sum((y - b) ** 2) + penalty * np.sum(np.abs(CHAIN @ b))
+        dual = 0.5 * np.sum(y**2) - 0.5 * np.sum((y - CHAIN.T @ u) ** 2)
+        assert objective(CHAIN, y, penalty, b) == pytest.approx(primal, rel=1e-13)
+        assert relative_gap(CHAIN, y, penalty, b, u) == pytest.approx((primal - dual) / primal)
+
+
+def test_an_infeasible_dual_certifies_nothing():
+    y = stream.normal(size=6)
+    assert relative_gap(CHAIN, y, 1.0, y, np.full(5, 1.1)) == np.inf
+    assert relative_gap(CHAIN, y, 1.0, y, np.full(5, np.nan)) == np.inf
+    assert relative_gap(CHAIN, y, 1.0, np.full(6, np.nan), np.zeros(5)) == np.inf
+
+
+def test_nothing_left_to_gain_is_no_gap():
+    assert relative_gap(CHAIN, np.zeros(6), 1.0, np.zeros(6), np.zeros(5)) == 0.0

@@ -14,12 +14,11 @@ import pytest
 from sklearn.base import clone
 
 from dpnoise import audit_mechanism
-from dpnoise.learn import decomposition, pca, private_descent
+from dpnoise.learn import decomposition, estimators, pca
 from dpnoise.learn.decomposition import DPPCA
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
-from dpnoise.learn.pca import dp_pca
-from dpnoise.learn.second_moment import clip_rows
-from dpnoise.learn.seeding import SeededNoiseWarning
+from dpnoise.learn.pca import clip_rows, dp_pca
+from dpnoise.learn.safeguards import SeededNoiseWarning
 
 N = 40
 DELTA = 1e-3
@@ -32,7 +31,7 @@ def stream(*entropy):
 @pytest.fixture(autouse=True)
 def calibrated_once(monkeypatch):
     """Calibrate once for each set of arguments: thousands of fits share them."""
-    plain, known = private_descent.coordinate_noise, {}
+    plain, known = estimators.coordinate_noise, {}
 
     def cached(mechanism, *, sensitivities, **settings):
         key = mechanism, sensitivities.tobytes(), *settings.values()
@@ -40,7 +39,7 @@ def calibrated_once(monkeypatch):
             known[key] = plain(mechanism, sensitivities=sensitivities, **settings)
         return known[key]
 
-    monkeypatch.setattr(private_descent, "coordinate_noise", cached)
+    monkeypatch.setattr(estimators, "coordinate_noise", cached)
     monkeypatch.setattr(pca, "second_moment_scales", functools.cache(pca.second_moment_scales))
 
 
@@ -203,7 +202,7 @@ def test_the_function_stands_the_audit_as_well(relation):
 
 def constants_from_the_data(monkeypatch):
     """M_i as in the papers: the mean of x_i^2."""
-    plain = private_descent.bounded_problem
+    plain = estimators.bounded_problem
 
     def leaky(X, *args, **settings):
         problem = plain(X, *args, **settings)
@@ -211,7 +210,7 @@ def constants_from_the_data(monkeypatch):
         mean = np.append(np.mean(X**2, axis=0), 1.0)[: problem.coordinates]
         return replace(problem, smoothness=mean)
 
-    monkeypatch.setattr(private_descent, "bounded_problem", leaky)
+    monkeypatch.setattr(estimators, "bounded_problem", leaky)
 
 
 @pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])
@@ -256,21 +255,21 @@ def test_one_value_of_50_is_told_from_the_weights_by_constants_from_the_data_alo
 
 @pytest.mark.parametrize("model", [LINEAR, LOGISTIC], ids=["linear", "logistic"])
 def test_too_little_noise_is_caught(monkeypatch, model):
-    plain = private_descent.coordinate_noise
+    plain = estimators.coordinate_noise
 
     def leaky(*args, **settings):
         noise = plain(*args, **settings)
         return replace(noise, unit=noise.unit.scaled(0.25))
 
-    monkeypatch.setattr(private_descent, "coordinate_noise", leaky)
+    monkeypatch.setattr(estimators, "coordinate_noise", leaky)
     assert audited(model, opposite()).contradicted
 
 
 def test_gradients_that_are_not_clipped_are_caught(monkeypatch):
     """Noise for a hundredth of the clipping level that is used."""
-    plain = private_descent.descend
+    plain = estimators.descend
     monkeypatch.setattr(
-        private_descent,
+        estimators,
         "descend",
         lambda problem, *, clips, noise, **settings: plain(
             problem, clips=[100 * clips[0]], noise=noise / 100, **settings

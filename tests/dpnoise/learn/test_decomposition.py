@@ -13,13 +13,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpnoise.learn.decomposition import DPPCA
 from dpnoise.learn.pca import dp_pca
-from dpnoise.learn.seeding import SeededNoiseWarning
+from dpnoise.learn.safeguards import SeededNoiseWarning
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(200, 5)) * [0.4, 0.3, 0.2, 0.1, 0.05]
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.seeding.SeededNoiseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SeededNoiseWarning")
 ADDING = {"relation": "add-remove", "max_samples": 10_000}
 
 

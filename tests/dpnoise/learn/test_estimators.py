@@ -1,4 +1,7 @@
-"""The estimators: scikit-learn's contract, the non-private limit, the account, public errors."""
+"""The estimators: scikit-learn's contract, the non-private limit, the account, public errors.
+
+Several labels one against the rest, within one budget, and probabilities without underflow.
+"""
 
 import math
 import re
@@ -7,19 +10,27 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from dpnoise._validation import Problems
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
-from dpnoise.learn.seeding import SeededNoiseWarning
+from dpnoise.learn.decomposition import DPPCA
+from dpnoise.learn.estimators import (
+    DPLinearRegression,
+    DPLogisticRegression,
+    label_codes,
+    public_labels,
+)
+from dpnoise.learn.safeguards import SeededNoiseWarning
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.zcdp import epsilon_from_zcdp, zcdp
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.seeding.SeededNoiseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.SeededNoiseWarning")
 
 rng = np.random.default_rng(21)
 X = rng.normal(size=(120, 3)) * [0.5, 1.0, 2.0] + [0.5, 0.0, 0.0]
@@ -429,7 +440,7 @@ def test_a_descent_that_could_diverge_is_refused_for_any_data_alike(estimator):
 
 
 @estimators
-@pytest.mark.filterwarnings("ignore::dpnoise.learn.privacy_warnings.LargeDeltaWarning")
+@pytest.mark.filterwarnings("ignore::dpnoise.learn.safeguards.LargeDeltaWarning")
 def test_fits_just_below_the_limit_are_finite_for_any_data(estimator):
     """An overflow would give NaN at records with a zero and tell that there is one."""
     own = {"target_bound": 1e14} if estimator is DPLinearRegression else {"classes": (0, 1)}
@@ -467,3 +478,81 @@ def test_what_is_guaranteed_is_stated(delta):
         sentence = "one person replaced by another, in one record: epsilon = 2, delta = "
         assert model.fit(data, y).promise_ == sentence + said
         assert model.set_params(epsilon=math.inf).fit(data, y).promise_ is None
+
+
+stream = np.random.default_rng([2026, 11])
+POINTS = stream.normal(size=(300, 2)).clip(-3.0, 3.0)
+THREE = np.where(POINTS[:, 0] > 0.4, "a", np.where(POINTS[:, 1] > 0.0, "b", "c"))
+CLASSES = ("c", "a", "b")
+RIDGE = {"epsilon": math.inf, "clip": 1e5, "passes": 400, "penalty": "l2", "strength": 0.05}
+
+
+def of_three(**settings):
+    return DPLogisticRegression(classes=CLASSES, feature_bounds=3.0, feature_scales=1.0, **settings)
+
+
+def test_without_noise_it_is_one_against_the_rest():
+    model = of_three(**RIDGE).fit(POINTS, THREE)
+    peer = OneVsRestClassifier(LogisticRegression(C=1 / (300 * 0.05), tol=1e-10)).fit(POINTS, THREE)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert model.coef_ == pytest.approx(np.vstack([e.coef_ for e in peer.estimators_]), abs=2e-4)
+    assert model.decision_function(POINTS) == pytest.approx(
+        peer.decision_function(POINTS), abs=1e-3
+    )
+    assert model.predict_proba(POINTS) == pytest.approx(peer.predict_proba(POINTS), abs=1e-3)
+    assert np.array_equal(model.predict(POINTS), peer.predict(POINTS))
+
+
+def test_all_rows_share_one_budget_and_need_less_noise_than_thirds_of_it():
+    model = of_three(epsilon=1.0, delta=1e-6).fit(POINTS, THREE)
+    releases = 3 * model.n_iter_ * 3  # labels, passes, coordinates with the intercept
+    sigma = model.noise_.unit.sigma
+    assert gaussian_log_delta(math.sqrt(releases) / sigma, 1.0) <= math.log(1e-6)
+    assert sigma == pytest.approx(math.sqrt(releases) * float(gaussian_sigma(1.0, 1e-6)))
+    thirds = math.sqrt(releases / 3) * float(gaussian_sigma(1.0 / 3.0, 1e-6 / 3.0))
+    assert sigma < 0.7 * thirds
+    assert model.coef_.shape == (3, 2)
+    assert model.intercept_.shape == (3,)
+
+
+@pytest.mark.parametrize("classes", [("a", "b"), CLASSES])
+def test_probabilities_add_up_and_their_logarithms_do_not_underflow(classes):
+    model = of_three(**RIDGE).set_params(classes=classes).fit(POINTS, THREE)
+    assert model.predict_proba(POINTS).sum(axis=1) == pytest.approx(np.ones(300))
+    far = model.predict_log_proba(1e6 * POINTS)
+    assert np.isfinite(far).all()
+    assert far.min() < -1000.0
+    near = model.predict_log_proba(POINTS)
+    assert np.exp(near) == pytest.approx(model.predict_proba(POINTS))
+    assert np.array_equal(model.classes_[near.argmax(axis=1)], model.predict(POINTS))
+
+
+def test_a_label_that_is_no_class_counts_as_an_empty_record():
+    strange = THREE.astype(object)
+    strange[:5] = ["x", None, math.nan, ("a",), 3]
+    missing = POINTS.copy()
+    missing[:5] = math.nan
+    exact = of_three(**RIDGE)
+    one = exact.fit(POINTS, strange).coef_
+    assert one == pytest.approx(exact.fit(missing, THREE).coef_)
+
+
+def test_labels_are_placed_by_their_order():
+    problems = Problems("labels")
+    labels = public_labels(problems, [3, 1, 2], np.dtype(float))
+    assert not problems.found
+    assert label_codes(labels, np.array([1.0, 3.0, 4.0])).tolist() == [0, 2, -1]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        of_three(),
+        DPLinearRegression(feature_bounds=1.0, target_bound=1.0),
+        DPPCA(relation="replace-one"),
+    ],
+)
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_data_are_refused_in_words(model, kind):
+    with pytest.raises(TypeError, match=r"Sparse data .* dense data is required"):
+        model.fit(kind(POINTS), THREE)

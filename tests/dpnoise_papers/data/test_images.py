@@ -12,12 +12,11 @@ import yaml
 from PIL import Image
 
 from dpnoise_papers.data import images as module
-from dpnoise_papers.data.attempts import tried_with
-from dpnoise_papers.data.dataset import DatasetUnavailable
+from dpnoise_papers.data.copies import tried_with
 from dpnoise_papers.data.given import read_data
 from dpnoise_papers.data.images import images_contents, load_images, read_archive
-from dpnoise_papers.data.images_registry import find_images, read_images_registry
-from dpnoise_papers.data.prepared import prepare
+from dpnoise_papers.data.registry import find_images, read_images_registry
+from dpnoise_papers.data.sets import DatasetUnavailable, prepare
 
 PIXELS = 3 * 4 * 5
 CLASSES = ["cat", "dog"]

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import data_copies as copies
-from dpnoise_papers.data.formats import RefusedError
 from dpnoise_papers.data.registry import TableEntry
-from dpnoise_papers.data.tables import fingerprint, read_table, verify_table
+from dpnoise_papers.data.tables import RefusedError, fingerprint, read_table, verify_table
 
 FAITHFUL = {
     "LF": copies.text(),

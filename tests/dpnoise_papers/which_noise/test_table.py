@@ -1,5 +1,9 @@
-"""The table over (K, epsilon, delta) against `best`, its bounds on the safe side."""
+"""The table over (K, epsilon, delta) against `best`, its bounds on the safe side.
 
+Rounding to the safe side, exact decimals unchanged.
+"""
+
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -8,7 +12,7 @@ from dpnoise.mechanisms.compare import best
 from dpnoise_papers.config import load
 from dpnoise_papers.result_files import read_table
 from dpnoise_papers.which_noise.settings import WhichNoise
-from dpnoise_papers.which_noise.table import sensitivity_of, which_noise
+from dpnoise_papers.which_noise.table import lower, sensitivity_of, upper, which_noise
 
 GRID = {"dimensions": (12, 1, 5), "epsilons": (1.0,), "deltas": (1e-6, 0.0)}
 PLAIN = {0.0: {"Laplace"}, 1e-6: {"Laplace", "Gaussian"}}
@@ -54,3 +58,21 @@ def test_the_recorded_table_is_on_the_grid_of_the_settings_and_agrees_where_it_i
     both = table.merge(recorded, on=keys, suffixes=("", "_recorded"), how="left")
     assert both["variance"].to_numpy() == pytest.approx(both["variance_recorded"], rel=1e-6)
     assert both["floor"].to_numpy() == pytest.approx(both["floor_recorded"], rel=1e-6)
+
+
+@pytest.mark.parametrize("x", [0.0, 1.0, 17.0, 1e-6, 199.9166806, 2 / 3, 1e-300, 3.0000000001])
+def test_the_number_lies_between(x):
+    for digits in (1, 4, 8):
+        low, high = lower(x, digits), upper(x, digits)
+        assert low <= x <= high
+        assert high - low <= 10.0 ** (1 - digits) * x
+
+
+@pytest.mark.parametrize("x", [1e-12, 1e-9, 1e-6, 1e-4, 0.1, 17.0])
+def test_decimals_of_few_digits_stay(x):
+    assert upper(x, 4) == lower(x, 4) == x
+
+
+def test_others_move_to_their_side():
+    assert upper(17.0, 1) == 20.0
+    assert Fraction(lower(2 / 3, 4)) < Fraction(2, 3) < Fraction(upper(2 / 3, 4))

@@ -9,8 +9,8 @@ import pandas as pd
 
 from dpnoise.denoise.graph import Graph
 from dpnoise_papers.balle_wang_2018.settings import named_hours
+from dpnoise_papers.data.city.counts import l2_sensitivity
 from dpnoise_papers.data.city.synthetic import complete_city
-from dpnoise_papers.data.city.trips import l2_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def heat_map_data(
 ) -> pd.DataFrame:
     """Trips of each hour, what was kept of them, and the sensitivity of their counts.
 
-    Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.trips.Tally`, total
+    Columns city, hour, source, day, scale, those of `dpnoise_papers.data.city.counts.Tally`, total
     (the sum of the counts), largest, deviation (their root mean square about the mean: the RMSE of
     a flat map), junctions, sections, loops, parallels, edges, sensitivity (add or remove a cab),
     sensitivity_replace (replace one) and, if the limit is one on trips, both ends of which are

@@ -5,7 +5,7 @@ further look at the trips: every choice (the penalty of trend filtering, by SURE
 the noisy counts and the known sigma, and costs no privacy. Figures 2 and 5 show one release of
 one hour, Figure 6 the mean square error over epsilon.
 
-The sensitivity is that of the preprocessing (`dpnoise_papers.data.city.trips`): at most
+The sensitivity is that of the preprocessing (`dpnoise_papers.data.city.counts`): at most
 `events_per_cab` events of a cab in an hour, added or removed. All methods denoise the same draw
 of the noise. 'classical' at epsilon >= 1 is the formula's value, of which nothing says that it is
 private.
@@ -23,13 +23,11 @@ from dpnoise._validation import Problems
 from dpnoise.calibration.classical import classical_gaussian_sigma
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.denoise.graph import Graph
-from dpnoise.denoise.shrinkage import james_stein
-from dpnoise.denoise.spanning_trees import uniform_spanning_tree
-from dpnoise.denoise.thresholds import soft_threshold, universal_threshold
-from dpnoise.denoise.trend_penalty import choose_by_sure
-from dpnoise.denoise.wavelets import WaveletBasis
+from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_threshold
+from dpnoise.denoise.trend_filtering import choose_by_sure
+from dpnoise.denoise.wavelets import WaveletBasis, uniform_spanning_tree
 from dpnoise_papers.balle_wang_2018.tables.heat_map_data import completed
-from dpnoise_papers.data.city.trips import l2_sensitivity
+from dpnoise_papers.data.city.counts import l2_sensitivity
 from dpnoise_papers.progress import counted
 from dpnoise_papers.seeds import generator
 

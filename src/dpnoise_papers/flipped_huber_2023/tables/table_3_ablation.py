@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dpnoise_papers.claims.model import Claim
-    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.data.sets import Dataset
     from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3, Table3Ablation
 
 COLUMNS = ["dataset", "variant", "mechanism", *SWEEP_COLUMNS[4:], *SWEEP_COLUMNS[1:4]]

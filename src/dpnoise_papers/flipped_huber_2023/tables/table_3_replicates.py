@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise_papers.claims.model import Claim
-    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.data.sets import Dataset
     from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3, Table3Replicates
     from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import Key
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise import Noise
-    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.data.sets import Dataset
     from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
 
     # A mechanism, and what its NMSE is measured from: 'exact' or passes of the plain descent.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dpnoise._types import Array
-    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.data.sets import Dataset
     from dpnoise_papers.inid_2024.descent_settings import DescentOrders, ImprovedDescent
     from dpnoise_papers.inid_2024.tables.descent_search import Flags
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
-    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.data.sets import Dataset
     from dpnoise_papers.inid_2024.descent_settings import ImprovedDescent
 
     Draws = tuple[Array, NDArray[np.int64]]

@@ -36,7 +36,7 @@ from dpnoise_papers.inid_2024.tables.descent_search import (
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
-    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.data.sets import Dataset
     from dpnoise_papers.inid_2024.descent_settings import DescentVariants, ImprovedDescent
 
 LOSS_COLUMNS = ["dataset", "part", "scheme", "exponent", "ratio"]

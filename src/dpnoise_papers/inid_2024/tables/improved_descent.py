@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dpnoise._types import Array
-    from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.data.sets import Dataset
     from dpnoise_papers.inid_2024.descent_settings import ImprovedDescent
 
 COLUMNS = [

@@ -25,7 +25,7 @@ from numba import njit
 from scipy import special
 from threadpoolctl import threadpool_limits
 
-from dpnoise.learn.second_moment import dominant, symmetric
+from dpnoise.learn.pca import dominant, symmetric
 from dpnoise_papers.inid_2024.tables.pca_losses import printed_sensitivities
 from dpnoise_papers.inid_2024.tables.pca_variants import VARIANTS, Row, rows
 from dpnoise_papers.progress import counted

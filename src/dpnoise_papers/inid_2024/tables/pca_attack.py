@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpnoise.learn.pca_noise import NEIGHBOURING
+from dpnoise.learn.pca import NEIGHBOURING
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.profile import epsilon_at
 from dpnoise_papers.inid_2024.tables.pca_variants import SCHEMES, rows

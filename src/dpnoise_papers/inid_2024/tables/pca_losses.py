@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.learn.pca_noise import maximum_loss
+from dpnoise.learn.pca import maximum_loss
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.vector import profile_of_shares
 
@@ -45,7 +45,7 @@ def replaced_halves(features: int) -> tuple[int, int, float]:
 
     Two samples that are constant on either half of the features, at 45 degrees to the halves, make
     all |D_ij| = sqrt 2 / M (M even, else of one feature fewer), the flattest that a replaced sample
-    can: see dpnoise.learn.pca_noise.
+    can: see dpnoise.learn.pca.
     """
     even = features - features % 2
     return even, even * (even - 1) // 2, math.sqrt(2.0) / even

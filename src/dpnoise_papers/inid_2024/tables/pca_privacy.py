@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpnoise.learn.pca_noise import NEIGHBOURING
+from dpnoise.learn.pca import NEIGHBOURING
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.inid_2024.tables.pca_losses import (
     SPARSE,

@@ -32,7 +32,7 @@ import numpy as np
 from scipy import optimize
 
 from dpnoise.allocation.allocate import allocate
-from dpnoise.learn.pca_noise import NEIGHBOURING, second_moment_scales
+from dpnoise.learn.pca import NEIGHBOURING, second_moment_scales
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.profile import epsilon_at
 from dpnoise_papers.inid_2024.tables.pca_losses import (

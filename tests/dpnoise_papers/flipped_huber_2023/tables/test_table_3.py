@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from dpnoise_papers.claims.published import read_claims
-from dpnoise_papers.data.dataset import Dataset
+from dpnoise_papers.data.sets import Dataset
 from dpnoise_papers.descent import harness
 from dpnoise_papers.flipped_huber_2023.tables import table_3_runs
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import (

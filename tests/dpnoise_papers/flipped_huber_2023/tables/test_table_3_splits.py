@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.metrics import zero_one_loss
 
-from dpnoise_papers.data.dataset import Dataset
+from dpnoise_papers.data.sets import Dataset
 from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import features_and_target, make_split
 from table_3_toys import LOGISTIC, NAMES, SQUARED, dataset, settings
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpnoise.learn.second_moment import dominant, symmetric
+from dpnoise.learn.pca import dominant, symmetric
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise_papers.inid_2024.learning_settings import Pca
 from dpnoise_papers.inid_2024.tables.pca import (

@@ -10,8 +10,8 @@ import pytest
 
 from dpnoise.learn.decomposition import DPPCA
 from dpnoise.learn.estimators import DPLinearRegression, DPLogisticRegression
-from dpnoise.learn.missing_values import as_target, convert_with_nan
 from dpnoise.learn.pca import dp_pca
+from dpnoise.learn.safeguards import as_target, convert_with_nan
 
 N = 40
 X = np.linspace(-1.0, 1.0, N)[:, None] * [1.0, 0.5]
