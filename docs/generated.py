@@ -48,7 +48,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.calibration.budget.Calibration",
     "dpnoise.calibration.coordinate_noise.CoordinateNoise",
     "dpnoise.calibration.histogram.calibrate.HistogramCalibration",
-    "dpnoise.calibration.variance_bound.VarianceBound",
+    "dpnoise.calibration.calibrate.VarianceBound",
     "dpnoise.certificates.verify.Verification",
     "dpnoise.denoise.largest_penalty.largest_penalty",
     "dpnoise.joint.base.JointNoise",

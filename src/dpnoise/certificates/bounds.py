@@ -17,8 +17,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
-from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
+from dpnoise.calibration.certify import (
+    COMPOSED,
+    PURE,
+    SCALAR,
+    VECTOR,
+    composed_log_delta,
+    shared_log_delta,
+)
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.gaussian import Gaussian
