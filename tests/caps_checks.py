@@ -259,7 +259,7 @@ def refinements_of_a_draw():
 
 
 def refinements_of_a_vector():
-    from dpnoise.joint.radial import RadialNoise
+    from dpnoise.joint.noise import RadialNoise
     from dpnoise.releases.vectors import rounded_vectors
 
     with pytest.raises(RuntimeError, match="not decided"):

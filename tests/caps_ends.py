@@ -109,9 +109,11 @@ ENDS = {
     "dpnoise_papers.verify.stairs split_error minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
+    "dpnoise.joint.calibrate minimum minimize_scalar": (
+        "a place to look; what is found is certified"
+    ),
     "dpnoise.privacy.lattice.listed ListedLoss._hull while": "each pass takes a corner away",
-    "dpnoise.joint.search pure_scale while": "a few doubles up",
+    "dpnoise.joint.calibrate pure_scale while": "a few doubles up",
     "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
     "dpnoise.releases.points _order while": "words that appear twice are drawn anew",
     "dpnoise.releases.points _rising while": "an integer below 2^n, kept with a chance of 1/2",

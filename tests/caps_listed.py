@@ -152,7 +152,7 @@ CAPS = {
         (0, 1),
         checks.repairs_of_trend_filtering,
     ),
-    "dpnoise.joint.search Search.certified range(_CERTIFICATES)": (
+    "dpnoise.joint.calibrate Search.certified range(_CERTIFICATES)": (
         (0,),
         checks.certificates_of_joint_noise,
     ),

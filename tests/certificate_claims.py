@@ -17,8 +17,7 @@ from dpnoise import (
     Staircase,
     TruncatedLaplace,
 )
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.vector_noise import IndependentNoise
 
 

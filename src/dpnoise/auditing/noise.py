@@ -17,7 +17,7 @@ from dpnoise.auditing.audit import Plan, choosing_size, chosen, judged
 from dpnoise.auditing.claim import noise_claim, smallest_delta
 from dpnoise.auditing.sampler import SIZE, as_rows, read_generator, read_size
 from dpnoise.auditing.statistics import likelihood
-from dpnoise.joint.base import JointNoise
+from dpnoise.joint.noise import JointNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.k_norm import KNorm

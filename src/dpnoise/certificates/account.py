@@ -30,11 +30,9 @@ from dpnoise.certificates.bounds import (
     pure_loss,
     weights_of,
 )
-from dpnoise.joint.base import JointNoise
 from dpnoise.joint.correlated import CorrelatedGaussian
+from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
 from dpnoise.joint.profile import radial_delta_bounds
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.k_norm import KNorm

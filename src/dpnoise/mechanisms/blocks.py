@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.joint.search import staircase
+from dpnoise.joint.calibrate import staircase
 from dpnoise.mechanisms.joint import hardly_gains, k_norm_noise
 from dpnoise.mechanisms.method import Found
 from dpnoise.mechanisms.partition import best_partitions

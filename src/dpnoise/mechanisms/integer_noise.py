@@ -21,9 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.joint.base import JointNoise
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
 from dpnoise.mechanisms.parts import coordinate_kinds
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise._arrays import draws, points

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.search import pure_scale, staircase
-from dpnoise.joint.staircase import check_steps
+from dpnoise.joint.calibrate import calibrate_joint, pure_scale, staircase
+from dpnoise.joint.noise import RadialNoise, check_steps
 from dpnoise.joint.uncovered import Uncovered
 from dpnoise.mechanisms.correlated import correlated_gaussian
 from dpnoise.mechanisms.independent import gaussian
@@ -84,8 +83,6 @@ def in_ellipsoid(family: str, request: Request) -> Found | None:
 
 def _calibrated(family: str, ball: Sensitivity, request: Request) -> Found:
     """Joint noise calibrated for a set."""
-    from dpnoise.joint.calibrate import calibrate_joint  # noqa: PLC0415 - not without delta
-
     found = calibrate_joint(family, ball, epsilon=request.epsilon, delta=request.delta)
     return Found(found.noise, found.delta)
 

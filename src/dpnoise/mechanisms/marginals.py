@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.joint.base import JointNoise
 from dpnoise.joint.correlated import CorrelatedGaussian
+from dpnoise.joint.noise import JointNoise
 from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
 from dpnoise.mechanisms.parts import coordinate_kinds
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise

@@ -1,6 +1,6 @@
 """Noise for vectors: independent coordinates, and independent blocks of coordinates.
 
-Both have the methods of `dpnoise.joint.base.JointNoise`; moments have shape (K,). A coordinate
+Both have the methods of `dpnoise.joint.noise.JointNoise`; moments have shape (K,). A coordinate
 that cannot change gets no noise.
 """
 

@@ -17,8 +17,7 @@ from flint import arb
 from scipy import special
 
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.noise.k_norm import KNorm
 from dpnoise.noise.staircase_2d import Staircase2D
 from dpnoise.releases.numbers import Balls, UndecidedError
@@ -27,7 +26,7 @@ from dpnoise.releases.tails import ball
 from dpnoise.sensitivity.balls import L1, L2, LInf
 
 if TYPE_CHECKING:
-    from dpnoise.joint.base import JointNoise
+    from dpnoise.joint.noise import JointNoise
     from dpnoise.releases.numbers import Numbers
 
 _OFTEN = 0.1  # share of gamma variates within the bound

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.integer_noise import IntegerVector
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise.base import Noise

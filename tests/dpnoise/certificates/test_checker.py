@@ -34,8 +34,7 @@ from dpnoise import (
 from dpnoise.certificates import checker
 from dpnoise.certificates.document import digest_of
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.sensitivity.round.spheroid import Spheroid
 
 SOURCE = Path(checker.__file__)

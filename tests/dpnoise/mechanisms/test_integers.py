@@ -24,8 +24,7 @@ from dpnoise import (
     release,
     verify,
 )
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.compare import best, compare
 from dpnoise.mechanisms.floor import integer_floor
 from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise

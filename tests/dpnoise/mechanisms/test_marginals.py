@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from dpnoise import L1, L2, AtMost, Box, Gaussian, Laplace, LInf, Product
-from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.noise import RadialNoise
 from dpnoise.mechanisms.marginals import marginals
 from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
 from dpnoise.noise import KNorm
