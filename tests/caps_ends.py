@@ -114,7 +114,7 @@ ENDS = {
     ),
     "dpnoise.privacy.lattice.listed ListedLoss._hull while": "each pass takes a corner away",
     "dpnoise.joint.calibrate pure_scale while": "a few doubles up",
-    "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
+    "dpnoise.mechanisms.blocks Partitions.blocks while": "a block starts before it ends",
     "dpnoise.releases.points _order while": "words that appear twice are drawn anew",
     "dpnoise.releases.points _rising while": "an integer below 2^n, kept with a chance of 1/2",
     "dpnoise.sensitivity.cut_cube uniform_points while": (

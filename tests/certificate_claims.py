@@ -18,7 +18,7 @@ from dpnoise import (
     TruncatedLaplace,
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.mechanisms.vector_noise import IndependentNoise
+from dpnoise.mechanisms.noise import IndependentNoise
 
 
 def sets(rng):

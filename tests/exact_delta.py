@@ -22,7 +22,7 @@ from dpnoise import (
     TruncatedLaplace,
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from exact_profile import exact_log_delta, staircase_delta
 
 DIGITS = 60

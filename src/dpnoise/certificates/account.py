@@ -33,7 +33,7 @@ from dpnoise.certificates.bounds import (
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
 from dpnoise.joint.profile import radial_delta_bounds
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.k_norm import KNorm
 from dpnoise.noise.laplace import Laplace

@@ -25,7 +25,7 @@ from dpnoise.calibration.certify import (
     composed_log_delta,
     shared_log_delta,
 )
-from dpnoise.mechanisms.vector_noise import IndependentNoise
+from dpnoise.mechanisms.noise import IndependentNoise
 from dpnoise.noise.discrete_laplace import DiscreteLaplace
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.integers import IntegerNoise

@@ -17,7 +17,7 @@ from dpnoise._validation import is_integer
 from dpnoise.certificates.exact_text import double_of, text_of
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram, KNorm, Staircase2D
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise

@@ -11,15 +11,15 @@ import numpy as np
 
 from dpnoise._equality import EqualByValue
 from dpnoise._shown import axes_or_new, data_frame, html_table
-from dpnoise.mechanisms.marginals import marginals, mean_largest, mean_norm
+from dpnoise.mechanisms.noise import marginals, mean_largest, mean_norm
 from dpnoise.privacy.odometer.releases import spending_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dpnoise._types import Array
+    from dpnoise.mechanisms.noise import VectorNoise
     from dpnoise.mechanisms.request import Request
-    from dpnoise.mechanisms.vector_noise import VectorNoise
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 

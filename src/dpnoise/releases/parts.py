@@ -9,8 +9,7 @@ import numpy as np
 
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.mechanisms.integer_noise import IntegerVector
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector
 from dpnoise.noise.base import Noise
 from dpnoise.noise.discrete_gaussian import DiscreteGaussian
 from dpnoise.noise.discrete_laplace import DiscreteLaplace

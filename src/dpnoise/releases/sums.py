@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.mechanisms.integer_noise import RoundedNoise
+from dpnoise.mechanisms.noise import RoundedNoise
 from dpnoise.releases.grid import check_range, read_grid, read_integers, read_values
 from dpnoise.releases.parts import is_vector, read_parts
 

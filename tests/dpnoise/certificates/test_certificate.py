@@ -36,7 +36,7 @@ from dpnoise import (
 from dpnoise.certificates.document import digest_of
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, KNorm, Staircase2D
 from dpnoise.sensitivity.round.spheroid import Spheroid
 

@@ -26,7 +26,7 @@ from dpnoise.certificates import checker
 from dpnoise.certificates.codec import plain as plain_set
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import RadialNoise
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from exact_delta import extreme_points
 
 SETS = [

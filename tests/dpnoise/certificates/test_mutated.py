@@ -29,7 +29,7 @@ from dpnoise.certificates import checker
 from dpnoise.certificates.codec import noise_of, set_of
 from dpnoise.certificates.document import digest_of
 from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from exact_delta import exact_delta
 from hostile_certificates import at, dimension_of, places, replaced
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.cli import names
 from dpnoise.cli.program import program
-from dpnoise.mechanisms.registry import METHOD_FAMILIES
+from dpnoise.mechanisms.compare import METHOD_FAMILIES
 from dpnoise.mechanisms.request import ERRORS
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.sensitivity.relation import RELATIONS

@@ -26,9 +26,8 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.compare import best, compare
-from dpnoise.mechanisms.floor import integer_floor
-from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector, RoundedNoise
+from dpnoise.mechanisms.request import integer_floor
 from dpnoise.noise.gaussian import Gaussian
 from dpnoise.noise.laplace import Laplace
 
