@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     Shares = Sequence[tuple[Noise, float, int]]  # noise, sensitivity, copies
 
-
 # Where half-lines start, in units of E|T|; and in units of the shift.
 _STARTS = np.concatenate([[0.0], np.geomspace(0.01, 100.0, 25)])
 _SHIFTS = np.array([-0.5, -0.25, 0.5, 1.0])

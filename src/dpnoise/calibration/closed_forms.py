@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise.base import Noise
 
-
 _NEARLY_LAPLACE = 1e-5  # an alpha at which the variance is within 1e-10 of the limit
 UNIT_LAPLACE = Laplace(1.0)
 

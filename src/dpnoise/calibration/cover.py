@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise.base import Noise
 
-
 GLOBAL = "global"
 RTOL, MOST_INTERVALS = 1e-3, 10_000
 _SQUARE_ROUNDING = 2.0**-48  # of a product with the square of the sensitivity

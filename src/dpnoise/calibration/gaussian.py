@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
 
-
 MINIMUM_DELTA = 1e-300
 _STEPS = 100
 _BLOCK = 16384  # pairs at a time, so that the work stays in the processor's cache

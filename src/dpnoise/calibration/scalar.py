@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise.base import Noise
 
-
 _KINK_STEPS = 400  # down to shapes of 1e-300, by a factor of ten each
 _BELOW = 1.0 - 2.0**-46  # rounding must not put the loss of a kink above epsilon
 _LARGE = 50.0

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 
-
 _MIN_DELTA = 1e-250
 _MIN_EPSILON, _MAX_EPSILON = 1e-9, 1e3
 _MAX_COORDINATES = 10_000

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from dpnoise.mechanisms.request import Request
     from dpnoise.sensitivity.base import Sensitivity
 
-
 _MOST_FACTORS = 1000  # of the dynamic program; neighbours in sorted order are merged
 _SHARES = 48  # of epsilon for the blocks with joint noise, tried at a time
 _MOST_STEPS = 50.0  # beyond, a staircase gains less than 1e-4 of the variance

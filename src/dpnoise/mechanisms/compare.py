@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
     from dpnoise.sensitivity.base import Sensitivity
 
-
 _HARDT = "Hardt & Talwar 2010"
 _GENG = "Geng, Ding, Guo & Kumar 2020"
 _RADIAL = "radial density exp(-(r / s)^p)"

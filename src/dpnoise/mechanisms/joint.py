@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from dpnoise.mechanisms.request import Request
     from dpnoise.sensitivity.base import Sensitivity
 
-
 _LITTLE = 0.999e-4  # relative gain in variance that is not worth a delta
 _SMALL_SHARE, _MANY = 3e-6, 60  # delta over epsilon, and coordinates
 _SHARE = 0.4  # of the Gaussian's variance: with less, K-norm noise is not beaten by an ellipsoid's

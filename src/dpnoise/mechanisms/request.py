@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from dpnoise.sensitivity.base import Sensitivity
     from dpnoise.sensitivity.integer_points import IntegerPart
 
-
 ERRORS = ("variance", "mean-abs", "half-width", "max", "norm")
 _HIGH, _LOWEST = 6.0, 1e-40  # power and least weight of scales for the largest error
 _LARGEST_RATIO = 1e100  # of two sensitivities, whose squares are added

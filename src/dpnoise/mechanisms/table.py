@@ -27,7 +27,6 @@ LEVEL = 0.95
 OPTIMAL = 1e-4  # relative, of an error over its floor: what counts as equal
 _HEADER = ("mechanism", "std", "mean |error|", "95 % within", "variance", "/ floor", "delta", "by")
 
-
 _COLUMNS = ("std", "mean_abs", "half_width", "variance", "floor", "ratio", "delta", "reference")
 # What each error is called as an attribute and in tables, the last two only where asked for.
 _ATTRIBUTES = {

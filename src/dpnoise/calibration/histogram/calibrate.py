@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from dpnoise.noise.base import Noise
 
-
 _MOST_COPIES = 200
 _DELTAS = 1e-20, 0.1
 _MOST_EPSILON = 50.0

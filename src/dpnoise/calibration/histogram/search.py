@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, ComplexArray, IntArray
 
-
 STDS = 0.5, 30.0  # of the noise in units of the sensitivity
 _LISTED = 16.0  # standard deviations up to which cells are listed
 _CELLS, _MOST_CELLS = 16.0, 64  # to the standard deviation, to the unit
