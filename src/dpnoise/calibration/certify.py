@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _STARTS = np.concatenate([[0.0], np.geomspace(0.01, 100.0, 25)])
 _SHIFTS = np.array([-0.5, -0.25, 0.5, 1.0])
 _LEVELS = np.concatenate([[0.0], np.geomspace(0.03, 30.0, 13)])  # for different noise, of E|T|
-_DIFFERENCE = 1e-12
+_RELATIVE_ROUNDING = 1e-12
 _MAX_GROUPS = 32  # beyond, composition of different noise has little to offer
 
 
@@ -114,7 +114,7 @@ def shared_log_delta(shares: Shares, epsilon: float) -> float:
 def _log_maximum_difference(inside: Array, outside: Array) -> float:
     """Log max(e^inside - e^outside) where rounding leaves it positive, else -inf."""
     with np.errstate(invalid="ignore"):  # infinity less itself, beyond a support
-        gap = inside - outside - _DIFFERENCE * (1.0 + np.abs(inside) + np.abs(outside))
+        gap = inside - outside - _RELATIVE_ROUNDING * (1.0 + np.abs(inside) + np.abs(outside))
     seen = gap > 0.0
     if not seen.any():
         return -math.inf

@@ -94,7 +94,7 @@ def kink_shape(epsilon: Array, delta: Array) -> Array:
         b = np.maximum(b - step, 0.1 * b)
         if np.all(np.abs(step) <= 1e-9 * b):  # the error is its square
             return b
-    raise RuntimeError(f"calibration: no flipped Huber kink within {_STEPS} steps")
+    raise RuntimeError(f"calibration: no flipped Huber kink within {_KINK_STEPS} steps")
 
 
 def bound_shape(epsilon: float, delta: float) -> float:
