@@ -19,11 +19,10 @@ from dpnoise import (
     privacy_profile,
     vector_profile,
 )
-from dpnoise.calibration import budget, certify, scalar_search
-from dpnoise.calibration.cover.ordered import OneShape
-from dpnoise.calibration.cover.search import cover
-from dpnoise.calibration.histogram.families import rival_by_std
-from dpnoise.calibration.histogram.grids import searched_by_epsilon, searched_by_std
+from dpnoise.calibration import budget, certify, scalar
+from dpnoise.calibration.cover import OneShape, cover
+from dpnoise.calibration.histogram.calibrate import rival_by_std
+from dpnoise.calibration.histogram.search import searched_by_epsilon, searched_by_std
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.noise import (
     DiscreteGaussian,
@@ -196,7 +195,7 @@ def rounds_of_the_descent():
 
 def rounds_of_a_scalar_minimum():
     grid = np.array([-1.0, 0.3, 2.0])
-    x, value = scalar_search.minimize_on_interval(np.square, grid, np.square(grid))
+    x, value = scalar.minimize_on_interval(np.square, grid, np.square(grid))
     assert (x, value) == (0.3, np.square(0.3))  # the best that was seen, no extrapolation
 
 
@@ -207,7 +206,7 @@ def steps_of_the_scale_on_the_private_side():
         return np.where(d < 0.5, -20.0, 5.0) + np.log(d), np.ones_like(d)
 
     try:
-        log_d = scalar_search.solve_scale(steep, -10.0, np.array([0.0]))
+        log_d = scalar.solve_scale(steep, -10.0, np.array([0.0]))
     except RuntimeError:
         return
     assert steep(np.exp(log_d))[0] <= -10.0
@@ -259,7 +258,7 @@ def refinements_of_a_draw():
 
 
 def refinements_of_a_vector():
-    from dpnoise.joint.radial import RadialNoise
+    from dpnoise.joint.noise import RadialNoise
     from dpnoise.releases.vectors import rounded_vectors
 
     with pytest.raises(RuntimeError, match="not decided"):

@@ -42,13 +42,13 @@ ENDS = {
     "dpnoise.releases.vectors _Column.__init__ while": (
         "a rejection sampler: ends with probability 1"
     ),
-    "dpnoise.calibration.histogram.grids gaussian_epsilon brentq": (
+    "dpnoise.calibration.histogram.search gaussian_epsilon brentq": (
         "raises if it does not converge"
     ),
-    "dpnoise.calibration.histogram.families rival_by_std brentq": "raises if it does not converge",
-    "dpnoise.calibration.histogram.cells Cells.masses brentq": "raises if it does not converge",
-    "dpnoise.calibration.histogram.composition plan brentq": "raises if it does not converge",
-    "dpnoise.calibration.histogram.composition minimum_epsilon brentq": (
+    "dpnoise.calibration.histogram.calibrate rival_by_std brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.search Cells.masses brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.search plan brentq": "raises if it does not converge",
+    "dpnoise.calibration.histogram.search minimum_epsilon brentq": (
         "raises if it does not converge"
     ),
     "dpnoise.calibration.histogram.search descend minimize": (
@@ -109,37 +109,39 @@ ENDS = {
     "dpnoise_papers.verify.stairs split_error minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",
+    "dpnoise.joint.calibrate minimum minimize_scalar": (
+        "a place to look; what is found is certified"
+    ),
     "dpnoise.privacy.lattice.discrete ListedLoss._hull while": "each pass takes a corner away",
-    "dpnoise.joint.search pure_scale while": "a few doubles up",
-    "dpnoise.mechanisms.partition Partitions.blocks while": "a block starts before it ends",
+    "dpnoise.joint.calibrate pure_scale while": "a few doubles up",
+    "dpnoise.mechanisms.blocks Partitions.blocks while": "a block starts before it ends",
     "dpnoise.releases.points _order while": "words that appear twice are drawn anew",
     "dpnoise.releases.points _rising while": "an integer below 2^n, kept with a chance of 1/2",
     "dpnoise.sensitivity.cut_cube uniform_points while": (
         "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
     ),
-    "dpnoise.calibration.delta_bounds shared_log_delta while": "a few doubles down",
+    "dpnoise.calibration.certify shared_log_delta while": "a few doubles down",
     "dpnoise.allocation.search Descent._step_along brentq": "raises if it does not converge",
     "dpnoise.calibration.integers scale_for_points while": (
         "each pass adds one of finitely many points, or returns"
     ),
     "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",
-    "dpnoise.calibration.scale_family pure_scale while": "one or two doubles up",
+    "dpnoise.calibration.closed_forms pure_scale while": "one or two doubles up",
     "dpnoise.calibration.equal_variance EqualVarianceSearch._refined minimize_scalar": (
         "a place to look; only what is solved for there is kept"
     ),
-    "dpnoise.calibration.cover.search _lowered while": (
+    "dpnoise.calibration.cover _lowered while": (
         "removes an interval, or doubles a step up to 1 and returns 0"
     ),
-    "dpnoise.calibration.cover.staircase _epsilon brentq": "raises if it does not converge",
+    "dpnoise.calibration.cover _epsilon brentq": "raises if it does not converge",
     "dpnoise.calibration.staircase_search _Search.epsilon brentq": "raises, and is certified after",
     "dpnoise.calibration.staircase_search _Search.minima minimize_scalar": (
         "any gamma will do, and is certified after"
     ),
     "dpnoise.calibration.equal_variance increasing_root brentq": "raises if it does not converge",
-    "dpnoise.calibration.grid _coarse_to_fine while": "halves an integer",
-    "dpnoise.calibration.grid _vector_search while": "halves an interval of integers",
-    "dpnoise.calibration.grid first_private_index while": "halves intervals of integers",
+    "dpnoise.calibration.published _coarse_to_fine while": "halves an integer",
+    "dpnoise.calibration.published _vector_search while": "halves an interval of integers",
+    "dpnoise.calibration.published first_private_index while": "halves intervals of integers",
     "dpnoise.optimality.bounds pure_envelope while": ("masses rise to one of finitely many values"),
     "dpnoise_papers.inid_2024.as_printed repaired_algorithm_1 while": (
         "halves to a tolerance or to neighbouring doubles"

@@ -10,7 +10,7 @@ from dpnoise import (
 )
 from dpnoise.calibration import cross_check, scalar
 from dpnoise.calibration.equal_variance import increasing_root
-from dpnoise.calibration.histogram.grids import searched_by_epsilon
+from dpnoise.calibration.histogram.search import searched_by_epsilon
 from dpnoise.noise import (
     DiscreteGaussian,
     Gaussian,
@@ -31,31 +31,31 @@ CAPS = {
         (0,),
         checks.raises(lambda: around(Counts(2, of=3, relation="add-remove"), Axes(1.0, 1.0))),
     ),
-    "dpnoise.calibration.histogram.grids _closer range(_NEWTON)": (
+    "dpnoise.calibration.histogram.search _closer range(_NEWTON)": (
         (1,),
         checks.variance_of_a_histogram,
     ),
-    "dpnoise.calibration.histogram.grids searched_by_epsilon range(_ROUNDS)": (
+    "dpnoise.calibration.histogram.search searched_by_epsilon range(_ROUNDS)": (
         (0,),
         checks.raises(lambda: searched_by_epsilon(2.66, 10, 1e-6)),
     ),
-    "dpnoise.calibration.histogram.grids _minimum_epsilon range(_ROUNDS)": (
+    "dpnoise.calibration.histogram.search _minimum_epsilon range(_ROUNDS)": (
         (0,),
         checks.search_by_std_gives_up,
     ),
-    "dpnoise.calibration.histogram.families rival_by_std range(_HALVINGS)": (
+    "dpnoise.calibration.histogram.calibrate rival_by_std range(_HALVINGS)": (
         (0,),
         checks.halvings_of_an_epsilon,
     ),
-    "dpnoise.calibration.histogram.search descend range(_ROUNDS)": (
+    "dpnoise.calibration.histogram.search descend range(_DESCENTS)": (
         (1,),
         checks.search_of_a_histogram,
     ),
-    "dpnoise.calibration.histogram.cells Cells.masses range(_DOUBLINGS)": (
+    "dpnoise.calibration.histogram.search Cells.masses range(_DOUBLINGS)": (
         (0,),
         checks.search_by_std_gives_up,
     ),
-    "dpnoise.calibration.histogram.composition minimum_epsilon range(_WINDOWS)": (
+    "dpnoise.calibration.histogram.search minimum_epsilon range(_WINDOWS)": (
         (0,),
         checks.search_by_std_gives_up,
     ),
@@ -79,7 +79,7 @@ CAPS = {
         (0, 1),
         checks.improvements_of_a_certificate,
     ),
-    "dpnoise.calibration.cover.search _Search.improved range(_STEPS)": (
+    "dpnoise.calibration.cover _Search.improved range(_STEPS)": (
         (0, 1),
         checks.steps_of_a_better_member,
     ),
@@ -132,7 +132,7 @@ CAPS = {
         (0, 1, 3),
         checks.rounds_of_the_radial_floor,
     ),
-    "dpnoise.calibration.scalar kink_shape range(_STEPS)": (
+    "dpnoise.calibration.scalar kink_shape range(_KINK_STEPS)": (
         (0, 1),
         checks.raises(lambda: scalar.kink_shape(np.array(0.5), np.array(1e-6))),
     ),
@@ -140,11 +140,11 @@ CAPS = {
         (0,),
         checks.raises(lambda: cross_check.half_lines(Gaussian(1.0), 1e-3, 0.5)),
     ),
-    "dpnoise.calibration.scalar_search solve_scale range(_STEPS)": (
+    "dpnoise.calibration.scalar solve_scale range(_STEPS)": (
         (1, 2, 5, 30),
         checks.steps_of_the_scale_on_the_private_side,
     ),
-    "dpnoise.calibration.scalar_search minimize_on_interval range(_ROUNDS)": (
+    "dpnoise.calibration.scalar minimize_on_interval range(_ROUNDS)": (
         (0,),
         checks.rounds_of_a_scalar_minimum,
     ),
@@ -152,7 +152,7 @@ CAPS = {
         (0, 1),
         checks.repairs_of_trend_filtering,
     ),
-    "dpnoise.joint.search Search.certified range(_CERTIFICATES)": (
+    "dpnoise.joint.calibrate Search.certified range(_CERTIFICATES)": (
         (0,),
         checks.certificates_of_joint_noise,
     ),
@@ -226,7 +226,7 @@ FIXED = {
     "dpnoise.calibration.cross_check _crossing range(_ROUNDS)": (
         "ends valid after any number of rounds"
     ),
-    "dpnoise.calibration.scalar_profiles offset_gaussian_variance.far range(_DEPTH, 1, -1)": (
+    "dpnoise.calibration.scalar offset_gaussian_variance.far range(_DEPTH, 1, -1)": (
         "a continued fraction of positive terms; test_calibration_shape_profiles"
     ),
     "dpnoise.denoise.trend_filtering choose_by_sure range(_REFINEMENTS)": (

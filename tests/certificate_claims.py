@@ -17,9 +17,8 @@ from dpnoise import (
     Staircase,
     TruncatedLaplace,
 )
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
-from dpnoise.mechanisms.vector_noise import IndependentNoise
+from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.mechanisms.noise import IndependentNoise
 
 
 def sets(rng):

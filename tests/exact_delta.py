@@ -21,9 +21,8 @@ from dpnoise import (
     Staircase,
     TruncatedLaplace,
 )
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from exact_profile import exact_log_delta, staircase_delta
 
 DIGITS = 60

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dpnoise import epsilon_at, gaussian_sigma, privacy_profile
-from dpnoise.calibration.classical import classical_gaussian_sigma
+from dpnoise.calibration.gaussian import classical_gaussian_sigma
 from dpnoise.noise import (
     FAMILIES,
     DiscreteGaussian,

@@ -32,10 +32,10 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.auditing.sampler import audit_mechanism as audit_mechanism
     from dpnoise.auditing.sampler import audit_sampler as audit_sampler
     from dpnoise.calibration.calibrate import calibrate as calibrate
+    from dpnoise.calibration.calibrate import variance_bound as variance_bound
     from dpnoise.calibration.coordinate_noise import coordinate_noise as coordinate_noise
     from dpnoise.calibration.gaussian import gaussian_sigma as gaussian_sigma
     from dpnoise.calibration.histogram.calibrate import calibrate_histogram as calibrate_histogram
-    from dpnoise.calibration.variance_bound import variance_bound as variance_bound
     from dpnoise.certificates.certificate import Certificate as Certificate
     from dpnoise.certificates.certificate import CertificateError as CertificateError
     from dpnoise.certificates.certify import certify, verify
@@ -129,7 +129,7 @@ _MODULES = {
     "replace_one": "dpnoise.sensitivity.convert",
     "sampled_delta": "dpnoise.privacy.sampled.mechanism",
     "sampled_epsilon": "dpnoise.privacy.sampled.mechanism",
-    "variance_bound": "dpnoise.calibration.variance_bound",
+    "variance_bound": "dpnoise.calibration.calibrate",
     "vector_profile": "dpnoise.privacy.vector",
     "verify": "dpnoise.certificates.certify",
     "zcdp": "dpnoise.privacy.zcdp",

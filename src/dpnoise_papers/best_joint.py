@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.mechanisms.compare import compare
-from dpnoise.mechanisms.vector_noise import IndependentNoise
+from dpnoise.mechanisms.noise import IndependentNoise
 
 if TYPE_CHECKING:
     import pandas as pd

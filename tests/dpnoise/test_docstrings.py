@@ -13,8 +13,8 @@ FUNCTIONS = [name for name in dpnoise._MODULES if name not in {f.__name__ for f 
 USED = [
     *(f"dpnoise.{name}" for name in FUNCTIONS),
     "dpnoise.allocation.closed_forms.resources",
-    "dpnoise.calibration.classical.classical_gaussian_sigma",
-    "dpnoise.calibration.sufficient.theorem_8_delta",
+    "dpnoise.calibration.gaussian.classical_gaussian_sigma",
+    "dpnoise.calibration.published.theorem_8_delta",
     "dpnoise.denoise.shrinkage.james_stein",
     "dpnoise.denoise.shrinkage.soft_threshold",
     "dpnoise.denoise.trend_filtering.trend_filter",

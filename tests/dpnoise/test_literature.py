@@ -29,9 +29,9 @@ from dpnoise import (
     privacy_profile,
     vector_profile,
 )
-from dpnoise.calibration.histogram.cells import Cells, sorted_masses
+from dpnoise.calibration.histogram.search import Cells, sorted_masses
+from dpnoise.joint.calibrate import Search
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.search import Search
 from dpnoise.noise import staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.floor import floor

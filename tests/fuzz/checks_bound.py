@@ -1,9 +1,8 @@
 """Bounds on the variance of a family: below all private noise, and `calibrate` near them."""
 
-from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.certificate import shapes_of
+from dpnoise.calibration.calibrate import calibrate, variance_bound
+from dpnoise.calibration.cover import shapes_of
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.calibration.variance_bound import variance_bound
 from dpnoise.noise import FlippedHuber, Huber, OffsetSymmetricGaussian, Subbotin
 from dpnoise.privacy.vector import vector_profile
 from fuzz.draws import FAMILIES, SMALL

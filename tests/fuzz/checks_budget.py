@@ -7,10 +7,9 @@ import numpy as np
 
 from dpnoise.allocation.allocate import allocate
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.classical import classical_gaussian_sigma
 from dpnoise.calibration.coordinate_noise import coordinate_noise
-from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.calibration.sufficient import theorem_8_delta
+from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
+from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import (
     FlippedHuber,
     Gaussian,

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from dpnoise import L1, Budget, DiscreteStaircase, LInf
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase
 from outside_values import check, rows
 
 DRAWS = 40_000

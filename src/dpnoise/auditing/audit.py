@@ -28,8 +28,8 @@ from scipy import special
 
 from dpnoise._validation import Problems
 from dpnoise.auditing.events import choose, lattice_candidates, statistic_candidates
+from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.profile import radial_delta_bounds
-from dpnoise.joint.radial import RadialNoise
 from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.privacy.vector import profile_of_shares

@@ -17,8 +17,8 @@ from dpnoise.auditing.audit import Plan, choosing_size, chosen, judged, noise_cl
 from dpnoise.auditing.events import likelihood
 from dpnoise.auditing.sampler import SIZE, as_rows, read_generator, read_size
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.joint.base import JointNoise
 from dpnoise.joint.calibrate import JOINT_FAMILIES, calibrate_joint
+from dpnoise.joint.noise import JointNoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise

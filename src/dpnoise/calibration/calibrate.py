@@ -1,33 +1,72 @@
-"""Noise of minimum variance for a privacy budget: the public `calibrate`.
+"""Noise of minimum variance for a privacy budget: the public `calibrate` and `variance_bound`.
 
-Each family is calibrated by the methods of `dpnoise.calibration.registry`. Whatever is found is
-certified, and enlarged if need be, in `dpnoise.calibration.certify`, and checked by another account
-in `dpnoise.calibration.cross_check`. On request `dpnoise.calibration.certificate` proves how far
-above the least variance of the family it is.
+Each family is calibrated by the methods that its entry here names. Whatever is found is certified,
+and enlarged if need be, in `dpnoise.calibration.certify`, and checked by another account in
+`dpnoise.calibration.cross_check`.
+
+`calibrate` searches, and what it returns is the best that it found. On request, and in
+`variance_bound`, intervals that cover all shapes of the family are excluded one by one
+(`dpnoise.calibration.cover`). What is left is a proof that no noise of the family keeps the budget
+with less variance; docs/variance-bound.md has the theorems.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+import math
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
 
 from dpnoise._validation import Problems, is_integer
+from dpnoise.calibration import closed_forms, integers
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
-from dpnoise.calibration.certificate import certified_optimum, check_certificate
+from dpnoise.calibration.closed_forms import pure_optimum, scale_optimum
+from dpnoise.calibration.cover import (
+    MOST_INTERVALS,
+    RTOL,
+    certified_optimum,
+    check_certificate,
+    check_coverable,
+    global_cover,
+    shapes_of,
+)
 from dpnoise.calibration.cross_check import cross_checked
-from dpnoise.calibration.grid import BOX, RESOLUTION, check_grid, grid_optimum
 from dpnoise.calibration.integers import on_set
-from dpnoise.calibration.registry import MAXIMUM_DELTA, Family, check_request, read_family
-from dpnoise.calibration.sufficient import sufficient_optimum
-from dpnoise.noise import INTEGER_FAMILIES
-from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.noise.integers import IntegerNoise
+from dpnoise.calibration.published import (
+    BOX,
+    RESOLUTION,
+    check_grid,
+    grid_optimum,
+    sufficient_optimum,
+)
+from dpnoise.calibration.scalar import scalar_optimum
+from dpnoise.calibration.staircase_search import staircase_optimum
+from dpnoise.calibration.vector import vector_optimum
+from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
+from dpnoise.noise import integers as staircase_limits
+from dpnoise.noise.exponential_power import Gaussian, Laplace, Subbotin, TruncatedLaplace
+from dpnoise.noise.grafted import FlippedHuber, Huber, OffsetSymmetricGaussian
+from dpnoise.noise.integers import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DiscreteStaircase,
+    IntegerNoise,
+)
+from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
+from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.integer_points import read_parts
 
 if TYPE_CHECKING:
-    from dpnoise.calibration.grid import Box
-    from dpnoise.calibration.registry import Kind
+    from collections.abc import Callable
+
+    from dpnoise.calibration.cover import Cell
+    from dpnoise.calibration.published import Box
+    from dpnoise.noise.base import Noise
+
+    Kind = type[Noise | IntegerNoise]
 
 
 def calibrate(
@@ -224,3 +263,231 @@ def _for_set(
         found = cross_checked(_found(known, budget, "exact", BOX, RESOLUTION), budget)
         return replace(found, sensitivity=ball, epsilon=budget.epsilon)
     return on_set(cast("type[IntegerNoise]", known.kind), ball, parts, budget)
+
+
+_MINIMUM_RTOL, _MAXIMUM_RTOL = 1e-6, 0.5
+
+
+@dataclass(frozen=True)
+class VarianceBound:
+    """A lower bound on the variance of all noise of a family that keeps a budget.
+
+    Attributes
+    ----------
+    variance : float
+        No noise of the family keeps the budget with a smaller variance per coordinate. 0 where
+        nothing could be proved.
+    found : Calibration
+        The best noise that is known to keep the budget.
+    parameter : str
+        What the shapes of the cells are, as an expression in the parameters of the family.
+    cells : tuple of Cell
+        Intervals of shapes that cover the family, in order. `Cell.noise` (for sensitivity 1) is
+        more private than all noise with a shape in `Cell.shapes` and at most this variance, and
+        `Cell.log_delta` is a proved lower bound on the logarithm of its delta: more than the
+        budget allows.
+    """
+
+    variance: float
+    found: Calibration
+    parameter: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def optimal_within(self) -> float:
+        """The share of the variance of `found` by which other noise of the family may be better."""
+        return 1.0 - self.variance / self.found.variance
+
+
+def variance_bound(
+    family: str | Kind,
+    *,
+    epsilon: float,
+    delta: float,
+    sensitivity: float = 1.0,
+    dimension: int = 1,
+    rtol: float = RTOL,
+    max_cells: int = MOST_INTERVALS,
+) -> VarianceBound:
+    """Proved lower bound on the variance of all private noise of a family.
+
+    Parameters
+    ----------
+    family : str or type
+        Gaussian, Laplace, flipped Huber, offset symmetric Gaussian, Huber, truncated Laplace,
+        staircase or Subbotin noise, by name or by class; or one with a scale as its only
+        parameter.
+    epsilon, delta : float
+        The budget, as for `calibrate`; delta positive.
+    sensitivity : float
+        In the units of the query, as for `calibrate`.
+    dimension : int
+        K, as for `calibrate`.
+    rtol : float
+        The relative distance from the best noise found at which the bound is sought, from 1e-6 to
+        0.5. The number of cells grows like 1 / rtol or slower, at some milliseconds each.
+    max_cells : int
+        How many intervals are looked at, at least 1. Where these are too few the bound is lower.
+
+    Returns
+    -------
+    VarianceBound
+        With attributes variance, found, parameter, cells and optimal_within.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or the family cannot be covered; the message names every
+        problem.
+    RuntimeError
+        If `calibrate` could not verify its noise.
+
+    Notes
+    -----
+    Proved, under the assumptions of `vector_profile`: every noise of the family with a variance
+    below the bound has a delta at epsilon above the budget's. The staircases are those with
+    steps as wide as the sensitivity.
+
+    Examples
+    --------
+    >>> from dpnoise import variance_bound
+    >>> bound = variance_bound("flipped-huber", epsilon=0.3, delta=1e-8, dimension=5)
+    >>> bound.variance < bound.found.variance < 1.0011 * bound.variance
+    True
+    """
+    problems = Problems("variance bound")
+    kind = read_family(problems, family).kind
+    check_coverable(problems, kind, delta)
+    problems.number("rtol", rtol, low=_MINIMUM_RTOL, high=_MAXIMUM_RTOL)
+    good = is_integer(max_cells) and int(max_cells) >= 1
+    problems.require(good, "max_cells", "a whole number of at least 1", max_cells)
+    problems.raise_if_any()
+    found = calibrate(
+        kind, epsilon=epsilon, delta=delta, sensitivity=sensitivity, dimension=dimension
+    )
+    assert not issubclass(kind, IntegerNoise)  # noqa: S101  (they cannot be covered)
+    budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
+    proved, best = global_cover(kind, budget, found, float(rtol), int(max_cells))
+    if best is not found:
+        best = cross_checked(best, budget)
+    shapes = shapes_of(kind)
+    assert shapes is not None  # noqa: S101  (checked above)
+    return VarianceBound(proved.variance, best, shapes.parameter, proved.cells)
+
+
+class Calibrator(NamedTuple):
+    """How a family is calibrated, for delta > 0 and for delta = 0 (None: its loss is unbounded)."""
+
+    exact: Callable[[Budget], Calibration]
+    pure: Callable[[Budget], Calibration] | None = None
+    methods: tuple[str, ...] = ("exact",)
+    shares: tuple[float, float] | None = None  # range of epsilon / K, of staircases
+    scalar_only: bool = False  # whether delta > 0 is for one coordinate only
+
+
+def _searched(kind: type[Noise], budget: Budget) -> Calibration:
+    """Noise found by the search for one coordinate or by that for several."""
+    search = scalar_optimum if budget.dimension == 1 else vector_optimum
+    return search(kind, budget)
+
+
+_CALIBRATORS: dict[Kind, Calibrator] = {
+    Gaussian: Calibrator(closed_forms.gaussian),
+    Laplace: Calibrator(closed_forms.laplace, partial(pure_optimum, Laplace(1.0))),
+    FlippedHuber: Calibrator(
+        partial(_searched, FlippedHuber), methods=("exact", "grid", "sufficient")
+    ),
+    OffsetSymmetricGaussian: Calibrator(
+        partial(_searched, OffsetSymmetricGaussian), methods=("exact", "grid")
+    ),
+    Staircase: Calibrator(
+        staircase_optimum, closed_forms.staircase, shares=(MIN_EPSILON, MAX_EPSILON)
+    ),
+    TruncatedLaplace: Calibrator(partial(_searched, TruncatedLaplace)),
+    Subbotin: Calibrator(  # with delta = 0 only p = 1, Laplace noise by another name
+        partial(vector_optimum, Subbotin),
+        partial(pure_optimum, Subbotin(1.0, 1.0)),
+        scalar_only=True,
+    ),
+    Huber: Calibrator(partial(vector_optimum, Huber), closed_forms.pure_huber),
+    DiscreteGaussian: Calibrator(integers.discrete_gaussian),
+    DiscreteLaplace: Calibrator(integers.discrete_laplace, integers.pure_discrete_laplace),
+    DiscreteStaircase: Calibrator(
+        integers.discrete_staircase,
+        integers.pure_discrete_staircase,
+        shares=(staircase_limits.MIN_EPSILON, staircase_limits.MAX_EPSILON),
+    ),
+}
+# Smaller budgets need noise beyond the range of `vector_profile`.
+_MINIMUM_BUDGET = 1e-7
+# In several coordinates the accounts tell no larger delta from 1.
+MAXIMUM_DELTA = 1.0 - 1e-6
+_MAXIMUM_DIMENSION = 10**8
+
+
+def _calibrator(kind: Kind) -> Calibrator | None:
+    """How a family is calibrated; None if it has several parameters and no entry."""
+    if kind in _CALIBRATORS or len(fields(kind)) != 1:
+        return _CALIBRATORS.get(kind)
+    unit: Noise = kind(1.0)  # type: ignore[call-arg, assignment] # the scale
+    bounded = unit.largest_loss(1.0) < math.inf
+    return Calibrator(
+        partial(scale_optimum, unit), partial(pure_optimum, unit) if bounded else None
+    )
+
+
+class Family(NamedTuple):
+    """A family that can be calibrated, by its name and its class."""
+
+    name: str
+    kind: Kind
+    calibrator: Calibrator
+
+
+def read_family(problems: Problems, family: object) -> Family:
+    """A registered family; any other one is recorded as a problem."""
+    families: dict[str, Kind] = {**FAMILIES, **INTEGER_FAMILIES}
+    for name, kind in families.items():
+        calibrator = _calibrator(kind)
+        if calibrator and (family is kind or (isinstance(family, str) and family == name)):
+            return Family(name, kind, calibrator)
+    problems.add(f"family: expected one of {', '.join(families)} or its class, got {family!r}")
+    return Family("gaussian", Gaussian, _CALIBRATORS[Gaussian])
+
+
+def check_request(problems: Problems, family: Family, budget: Budget, method: str) -> None:
+    """Record what a family cannot do."""
+    name, calibrator = family.name, family.calibrator
+    if issubclass(family.kind, IntegerNoise):
+        whole = bool(whole_shift(np.asarray(budget.sensitivity)))
+        problems.require(whole, "sensitivity", WHOLE, budget.sensitivity)
+    if budget.delta == 0.0 and calibrator.pure is None:
+        problems.add(
+            f"delta: expected more than 0 for {name}, whose privacy loss is unbounded, got 0"
+        )
+    pure = budget.delta == 0.0 or calibrator.shares is not None
+    if budget.epsilon == 0.0 and pure:
+        reason = name if calibrator.shares else f"{name} with delta = 0"
+        problems.add(f"epsilon: expected more than 0 for {reason}, got 0")
+    elif not pure and max(budget.epsilon, budget.delta) < _MINIMUM_BUDGET * budget.dimension:
+        problems.add(
+            f"epsilon, delta: expected one of at least {_MINIMUM_BUDGET:g} times the dimension, "
+            f"got {budget.epsilon!r}, {budget.delta!r}"
+        )
+    if not pure and budget.dimension > _MAXIMUM_DIMENSION:
+        expected = f"at most {_MAXIMUM_DIMENSION:g} for {name} with delta > 0"
+        problems.add(f"dimension: expected {expected}, got {budget.dimension}")
+    if budget.delta == 0.0 and budget.epsilon > 0.0 and not budget.allows_pure:
+        problems.add(
+            "epsilon: expected a scale K / epsilon below 1e150 with delta = 0, whose variance "
+            f"has a double, got {budget.epsilon!r}"
+        )
+    if budget.epsilon == 0.0 and method == "sufficient":
+        problems.add("epsilon: expected more than 0 for Theorem 8, got 0")
+    if calibrator.scalar_only and budget.dimension > 1 and budget.delta > 0.0:
+        problems.add(f"dimension: expected 1 for {name} with delta > 0, got {budget.dimension}")
+    if calibrator.shares and budget.epsilon > 0.0:
+        low, high = calibrator.shares
+        problems.number(
+            "epsilon / dimension", budget.epsilon / budget.dimension, low=low, high=high
+        )

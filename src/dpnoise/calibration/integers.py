@@ -31,9 +31,8 @@ import scipy  # its optimize, 0.2 s, loads where it is used
 
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.certify import PURE, SCALAR, VECTOR
+from dpnoise.calibration.certify import PURE, SCALAR, VECTOR, equal_share, event_log_delta
 from dpnoise.calibration.cross_check import Account, require_agreement
-from dpnoise.calibration.delta_bounds import equal_share, event_log_delta
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.staircase_search import discrete_staircase_optimum
 from dpnoise.noise.exact import as_double_above

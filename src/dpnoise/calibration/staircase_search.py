@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.certify import certified
+from dpnoise.calibration.certify import certified, equal_share
 from dpnoise.calibration.closed_forms import staircase as pure_staircase
-from dpnoise.calibration.delta_bounds import equal_share
 from dpnoise.noise.integers import MIN_EPSILON, DiscreteStaircase
 from dpnoise.noise.stepwise import MAX_EPSILON, Staircase
 

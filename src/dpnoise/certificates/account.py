@@ -27,14 +27,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.certify import COMPOSED, PURE, SCALAR, VECTOR
-from dpnoise.calibration.delta_bounds import composed_log_delta, shared_log_delta
-from dpnoise.joint.base import JointNoise
+from dpnoise.calibration.certify import (
+    COMPOSED,
+    PURE,
+    SCALAR,
+    VECTOR,
+    composed_log_delta,
+    shared_log_delta,
+)
 from dpnoise.joint.correlated import CorrelatedGaussian
+from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
 from dpnoise.joint.profile import radial_delta_bounds
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise.exact import as_double, as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise

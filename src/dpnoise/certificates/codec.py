@@ -24,11 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._validation import is_integer
-from dpnoise.joint.base import JointNoise
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram, KNorm, Staircase2D
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import IntegerNoise

@@ -99,8 +99,8 @@ def calibrate(
         problems.add(f"--dimension: expected a whole number of at least 1, got {dimension!r}")
     require_name(problems, "method", given["method"], METHODS)
     if global_certificate:
-        from dpnoise.calibration.certificate import GLOBAL, check_certificate
-        from dpnoise.calibration.registry import read_family
+        from dpnoise.calibration.calibrate import read_family
+        from dpnoise.calibration.cover import GLOBAL, check_certificate
 
         kind = read_family(Problems("family"), family).kind if family in FAMILIES else None
         check_certificate(problems, GLOBAL, kind, given["method"], given["delta"])

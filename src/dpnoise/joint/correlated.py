@@ -17,7 +17,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
-from dpnoise.joint.base import JointNoise
+from dpnoise.joint.noise import JointNoise
 from dpnoise.noise._arrays import draws
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian

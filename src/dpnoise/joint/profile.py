@@ -1,7 +1,7 @@
 """Two-sided bounds on delta(epsilon) of radial noise (docs/joint-noise.md has the proofs).
 
 The worst neighbour is an extreme point d of the set. With T the layer
-(`dpnoise.joint.base`), Z uniform in D and q(t) the norm at which the log density is epsilon below
+(`dpnoise.joint.noise`), Z uniform in D and q(t) the norm at which the log density is epsilon below
 that at norm t,
 
     delta_d(epsilon) = P(||T Z + d|| > q(T)) <= E g(1 / T, q(T) / T - 1),
@@ -21,7 +21,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
-from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.uncovered import Uncovered
 from dpnoise.privacy.spherical import relative_error
 
@@ -190,7 +190,7 @@ def radial_delta_bounds(noise: RadialNoise, epsilon: float, *, cells: int = 2**1
     --------
     >>> from dpnoise import L2
     >>> from dpnoise.joint.profile import radial_delta_bounds
-    >>> from dpnoise.joint.radial import RadialNoise
+    >>> from dpnoise.joint.noise import RadialNoise
     >>> found = radial_delta_bounds(RadialNoise(L2(1.0, of=20), 6.0, power=2.0), 1.0)
     >>> found.lower <= found.upper < 1.01 * found.lower
     True

@@ -22,8 +22,8 @@ import numpy as np
 
 from dpnoise.allocation.closed_forms import closed_form_scales
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.mechanisms.method import Found
-from dpnoise.mechanisms.vector_noise import IndependentNoise
+from dpnoise.mechanisms.noise import IndependentNoise
+from dpnoise.mechanisms.request import Found
 from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.stepwise import Staircase, staircase_gamma

@@ -21,8 +21,8 @@ import numpy as np
 from dpnoise.allocation.closed_forms import closed_form_scales
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.integers import certified_on_parts, scale_for_points, staircase_for_steps
-from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
-from dpnoise.mechanisms.method import Found, Method
+from dpnoise.mechanisms.noise import IntegerVector, RoundedNoise
+from dpnoise.mechanisms.request import Found, Method
 from dpnoise.noise.integers import (
     MAX_BETA,
     MAX_SIGMA,
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dpnoise._types import Array
+    from dpnoise.mechanisms.noise import RealVectorNoise
     from dpnoise.mechanisms.request import Request
-    from dpnoise.mechanisms.vector_noise import RealVectorNoise
     from dpnoise.noise.integers import IntegerNoise
 
 _UP = 1.0 + 2.0**-45

@@ -1,4 +1,11 @@
-"""Mechanisms with joint noise: in the norm of the set, or in that of an ellipsoid around it."""
+"""Mechanisms with joint noise: in the norm of the set, or in that of an ellipsoid around it.
+
+**Correlated Gaussian noise**, in the least ellipsoid around each part of the set. Noise of
+covariance sigma^2 M keeps a budget with mu = 1 / sigma if the ellipsoid of M holds the set. The
+trace of M is the mean square error, so that the ellipsoid with the least sum of squared axes is the
+best one (docs/joint-noise.md, section 10). Over a product of sets the best covariance has a block
+for each factor, as -d is a difference with d; the factors share mu^2 as independent coordinates do.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +15,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.search import pure_scale, staircase
-from dpnoise.joint.staircase import check_steps
+from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.joint.calibrate import calibrate_joint, pure_scale, staircase
+from dpnoise.joint.correlated import CorrelatedGaussian
+from dpnoise.joint.noise import RadialNoise, check_steps
 from dpnoise.joint.uncovered import Uncovered
-from dpnoise.mechanisms.correlated import correlated_gaussian
-from dpnoise.mechanisms.independent import gaussian
-from dpnoise.mechanisms.method import Found
+from dpnoise.mechanisms.independent import gaussian, gaussian_scales
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.request import Found
+from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 
 if TYPE_CHECKING:
+    from dpnoise._types import IntArray
+    from dpnoise.mechanisms.noise import RealVectorNoise
     from dpnoise.mechanisms.request import Request
     from dpnoise.sensitivity.base import Sensitivity
 
@@ -84,8 +95,6 @@ def in_ellipsoid(family: str, request: Request) -> Found | None:
 
 def _calibrated(family: str, ball: Sensitivity, request: Request) -> Found:
     """Joint noise calibrated for a set."""
-    from dpnoise.joint.calibrate import calibrate_joint  # noqa: PLC0415 - not without delta
-
     found = calibrate_joint(family, ball, epsilon=request.epsilon, delta=request.delta)
     return Found(found.noise, found.delta)
 
@@ -136,3 +145,32 @@ def is_unlikely(request: Request) -> bool:
     K = request.sensitivity.active_dimension
     square = (K + 1.0) * (K + 2.0) * request.sensitivity.mean_square / request.epsilon**2
     return request.mean(square) < _SHARE * request.mean(np.asarray(normal.noise.var()))
+
+
+def correlated_gaussian(request: Request) -> Found | None:
+    """Gaussian noise in the least ellipsoids; None where these have the axes of the coordinates."""
+    if request.delta == 0.0:
+        return None
+    parts = request.parts
+    found = {first: ball.smallest_ellipsoid for first, ball in parts.blocks.items()}
+    smallest = {first: ball for first, ball in found.items() if ball is not None}
+    if not smallest:
+        return None
+    l2 = dict(zip(parts.first.tolist(), parts.l2.tolist(), strict=True))
+    shape = parts.shape.copy()
+    for first, ball in smallest.items():
+        shape[first : first + ball.dimension] = np.sqrt(ball.diagonal) / l2[first]
+    unit = float(gaussian_sigma(request.epsilon, request.delta))
+    scales = gaussian_scales(request, request.scale_weights * shape**request.power, unit)
+    blocks: list[tuple[IntArray, RealVectorNoise]] = []
+    rest = request.sensitivity.active.copy()
+    for first, ball in smallest.items():
+        at = np.arange(first, first + ball.dimension)
+        blocks.append((at, CorrelatedGaussian(ball, float(scales[first]) / l2[first])))
+        rest[at] = False
+    if len(blocks) == 1 and blocks[0][0].size == request.dimension:
+        return Found(blocks[0][1], request.delta)
+    at = np.flatnonzero(rest)
+    if at.size:
+        blocks.append((at, IndependentNoise(Gaussian(1.0), scales[at] * parts.shape[at])))
+    return Found(BlockNoise(tuple(blocks), request.dimension), request.delta)

@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpnoise._results import EqualByValue, axes_or_new, data_frame, html_table
-from dpnoise.mechanisms.marginals import marginals, mean_largest, mean_norm
+from dpnoise.mechanisms.noise import marginals, mean_largest, mean_norm
 from dpnoise.privacy.odometer.releases import spending_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dpnoise._types import Array
+    from dpnoise.mechanisms.noise import VectorNoise
     from dpnoise.mechanisms.request import Request
-    from dpnoise.mechanisms.vector_noise import VectorNoise
     from dpnoise.privacy.odometer.ledger import Ledger
     from dpnoise.sensitivity.base import Sensitivity
 
 LEVEL = 0.95
 OPTIMAL = 1e-4  # relative, of an error over its floor: what counts as equal
 _HEADER = ("mechanism", "std", "mean |error|", "95 % within", "variance", "/ floor", "delta", "by")
-
 
 _COLUMNS = ("std", "mean_abs", "half_width", "variance", "floor", "ratio", "delta", "reference")
 # What each error is called as an attribute and in tables, the last two only where asked for.

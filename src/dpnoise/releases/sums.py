@@ -16,10 +16,8 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
-from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector, RoundedNoise
 from dpnoise.noise.base import Noise
 from dpnoise.noise.integers import DiscreteGaussian, DiscreteLaplace, DiscreteStaircase
 from dpnoise.noise.vectors import KNorm, Staircase2D

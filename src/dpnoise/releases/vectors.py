@@ -22,8 +22,7 @@ from flint import arb, ctx
 from scipy import special
 
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.noise.vectors import KNorm, Staircase2D
 from dpnoise.releases.continuous import ball
 from dpnoise.releases.points import (
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dpnoise._types import Array, IntArray, WordArray
-    from dpnoise.joint.base import JointNoise
+    from dpnoise.joint.noise import JointNoise
     from dpnoise.releases.entropy import Entropy
     from dpnoise.releases.points import Numbers, Points
     from dpnoise.sensitivity.base import Sensitivity

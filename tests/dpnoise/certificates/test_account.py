@@ -25,8 +25,8 @@ from dpnoise import (
 from dpnoise.certificates import checker
 from dpnoise.certificates.codec import plain as plain_set
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.joint.noise import RadialNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from exact_delta import extreme_points
 
 SETS = [

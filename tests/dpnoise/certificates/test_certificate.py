@@ -35,9 +35,8 @@ from dpnoise import (
 )
 from dpnoise.certificates.codec import digest_of
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, KNorm, Staircase2D
 from dpnoise.sensitivity.spheroid import Spheroid
 

@@ -31,7 +31,7 @@ from dpnoise import (
     vector_profile,
     verify,
 )
-from dpnoise.mechanisms.vector_noise import IndependentNoise
+from dpnoise.mechanisms.noise import IndependentNoise
 
 FOUND = {
     "gaussian": (lambda: calibrate("gaussian", epsilon=1.0, delta=1e-6, dimension=5), 1e-6),

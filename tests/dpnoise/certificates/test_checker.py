@@ -35,8 +35,7 @@ from dpnoise import (
 from dpnoise.certificates import checker
 from dpnoise.certificates.codec import digest_of
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.sensitivity.spheroid import Spheroid
 
 SOURCE = Path(checker.__file__)

@@ -29,9 +29,8 @@ from dpnoise import (
 )
 from dpnoise.certificates import checker
 from dpnoise.certificates.codec import digest_of, noise_of, set_of
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.joint.noise import NormStaircase, RadialNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
 from exact_delta import exact_delta
 from hostile_certificates import (
     BALL,

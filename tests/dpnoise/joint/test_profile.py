@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from dpnoise import L1, L2, AtMost, LInf, Subbotin, TruncatedLaplace, privacy_profile
+from dpnoise.joint.calibrate import Search
+from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.profile import radial_delta_bounds
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.search import Search
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from joint_sets import SETS, corners, simulated_delta
 

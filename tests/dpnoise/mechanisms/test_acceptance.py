@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpnoise import L1, L2, Gaussian, Staircase, best
-from dpnoise.mechanisms.vector_noise import IndependentNoise
+from dpnoise.mechanisms.noise import IndependentNoise
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.profile import privacy_profile
 from fuzz.checks_best import CHECKS

@@ -9,8 +9,7 @@ import pytest
 
 from dpnoise import L1, L2, AtMost, Box, Counts, LInf, Product, as_sensitivity
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.mechanisms.compare import best, compare
-from dpnoise.mechanisms.registry import METHOD_FAMILIES, METHODS
+from dpnoise.mechanisms.compare import METHOD_FAMILIES, METHODS, best, compare
 
 SETS = {
     "number": 1.0,

@@ -24,12 +24,10 @@ from dpnoise import (
     release,
     verify,
 )
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.compare import best, compare
-from dpnoise.mechanisms.floor import integer_floor
-from dpnoise.mechanisms.integer_noise import IntegerVector, RoundedNoise
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector, RoundedNoise
+from dpnoise.mechanisms.request import integer_floor
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 
 WHO = "add-remove"

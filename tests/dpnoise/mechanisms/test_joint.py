@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dpnoise import L1, L2, AtMost, Box, LInf
-from dpnoise.joint.search import best_gamma
-from dpnoise.joint.staircase import staircase_layer_moment
+from dpnoise.joint.calibrate import best_gamma
+from dpnoise.joint.noise import staircase_layer_moment
 from dpnoise.mechanisms.joint import (
     delta_hardly_gains,
     hardly_gains,

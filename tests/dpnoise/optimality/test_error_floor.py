@@ -23,8 +23,7 @@ from dpnoise import (
     best,
     calibrate_joint,
 )
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.noise.stepwise import Staircase, staircase_gamma
 from dpnoise.optimality.bounds import minimum_cost
 from dpnoise.optimality.closed_forms import smallest_moment

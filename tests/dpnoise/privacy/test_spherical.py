@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dpnoise import L2, Budget, Ellipsoid, Gaussian, gaussian_sigma
+from dpnoise.joint.noise import RadialNoise
 from dpnoise.joint.profile import radial_delta_bounds
-from dpnoise.joint.radial import RadialNoise
 from dpnoise.noise import KNorm
 from dpnoise.privacy.odometer.accounts import ExactAccount
 from dpnoise.privacy.odometer.ledger import Ledger

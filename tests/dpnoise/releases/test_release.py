@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from dpnoise import Laplace, LInf
-from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.noise import RadialNoise
 from exact_release import NOISES, seeded
 
 COUNT = 20_000

@@ -8,8 +8,7 @@ from scipy import stats
 
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.noise import KNorm, Staircase2D
 from dpnoise.releases import vectors
 from dpnoise.releases.vectors import as_joint

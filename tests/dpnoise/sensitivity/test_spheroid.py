@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
-from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.noise import RadialNoise
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
 from dpnoise.sensitivity.sizes import projected, size_in_norm
 from dpnoise.sensitivity.spheroid import Spheroid

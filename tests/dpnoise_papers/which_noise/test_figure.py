@@ -3,7 +3,7 @@
 import numpy as np
 
 import figure_checks
-from dpnoise.mechanisms.registry import METHODS
+from dpnoise.mechanisms.compare import METHODS
 from dpnoise_papers.style import COLOURS
 from dpnoise_papers.which_noise.figure import CELLS, which_noise
 from which_noise_toys import MECHANISMS, toy

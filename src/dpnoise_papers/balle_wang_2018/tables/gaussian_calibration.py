@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy  # its optimize, 0.2 s, loads where it is used
 
-from dpnoise.calibration.classical import classical_gaussian_sigma
-from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
+from dpnoise.calibration.gaussian import MINIMUM_DELTA, classical_gaussian_sigma, gaussian_sigma
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.balle_wang_2018.as_printed import STOPS, algorithm_1
 from dpnoise_papers.grids import values

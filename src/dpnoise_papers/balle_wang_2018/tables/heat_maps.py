@@ -20,8 +20,7 @@ import numpy as np
 import pandas as pd
 
 from dpnoise._validation import Problems
-from dpnoise.calibration.classical import classical_gaussian_sigma
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise.denoise.graph import Graph
 from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_threshold
 from dpnoise.denoise.trend_filtering import choose_by_sure

@@ -36,8 +36,7 @@ import numpy as np
 import pandas as pd
 
 from dpnoise.calibration.calibrate import calibrate
-from dpnoise.calibration.classical import classical_gaussian_sigma
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise.denoise.shrinkage import james_stein, soft_threshold, universal_threshold
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise_papers.seeds import generator

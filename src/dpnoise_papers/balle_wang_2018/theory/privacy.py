@@ -16,8 +16,7 @@ import mpmath
 import numpy as np
 from scipy import special
 
-from dpnoise.calibration.classical import classical_gaussian_sigma
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.balle_wang_2018.theory.integrals import (
     log_loss_moment,

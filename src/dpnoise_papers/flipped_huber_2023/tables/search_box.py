@@ -5,7 +5,7 @@ Section V-A of flipped-huber-2023 searches a grid in alpha, gamma (or theta, rho
 continuously: what is found is what ever finer grids come down to.
 
 At fixed alpha a larger gamma is more private and has more variance (see
-`dpnoise.calibration.grid`), so for each alpha the smallest private gamma counts. Alphas are
+`dpnoise.calibration.published`), so for each alpha the smallest private gamma counts. Alphas are
 scanned on a geometric grid, then around the best on ever finer ones. An alpha is left at once if
 the largest gamma that would still be an improvement is not private.
 """
@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 
 from dpnoise.calibration.budget import Budget
 from dpnoise.calibration.certify import delta_to_compare
-from dpnoise.calibration.sufficient import theorem_8_delta
+from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import FlippedHuber, OffsetSymmetricGaussian
 from dpnoise_papers.grids import describe, parameters
 

@@ -23,8 +23,7 @@ from dpnoise import (
     epsilon_at,
     vector_profile,
 )
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.joint.staircase import NormStaircase
+from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.noise import KNorm, Staircase2D
 from dpnoise.privacy.odometer.budget import ACCOUNTS
 

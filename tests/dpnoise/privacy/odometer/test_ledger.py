@@ -16,7 +16,7 @@ from dpnoise import (
     Laplace,
     calibrate,
 )
-from dpnoise.joint.radial import RadialNoise
+from dpnoise.joint.noise import RadialNoise
 from dpnoise.privacy.odometer.budget import ACCOUNTS
 
 

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise.calibration.classical import classical_gaussian_sigma
-from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.calibration.gaussian import classical_gaussian_sigma, gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import (
     Algorithm1,
     Algorithm1Sizes,

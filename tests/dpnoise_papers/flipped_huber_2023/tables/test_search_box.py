@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpnoise import calibrate
-from dpnoise.calibration.sufficient import theorem_8_delta
+from dpnoise.calibration.published import theorem_8_delta
 from dpnoise.noise import flipped_huber_variance
 from dpnoise.privacy.profile import privacy_profile
 from dpnoise.privacy.vector import vector_profile

@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 
 from dpnoise import L1, L2, AtMost, Box, Gaussian, Laplace, LInf, Product
-from dpnoise.joint.radial import RadialNoise
-from dpnoise.mechanisms.marginals import marginals
-from dpnoise.mechanisms.vector_noise import BlockNoise, IndependentNoise
+from dpnoise.joint.noise import RadialNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, marginals
 from dpnoise.noise import KNorm
 
 

@@ -14,7 +14,7 @@ from dpnoise import (
     TruncatedLaplace,
     vector_profile,
 )
-from dpnoise.calibration.delta_bounds import (
+from dpnoise.calibration.certify import (
     composed_log_delta,
     composed_lower_bound,
     equal_share,

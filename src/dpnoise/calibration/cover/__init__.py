@@ -1,1 +1,0 @@
-"""Proof, by intervals of shapes, that no noise of a family has less variance."""

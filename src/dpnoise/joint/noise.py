@@ -1,0 +1,403 @@
+"""Noise whose density falls with the norm of a sensitivity set: radial noise and staircases.
+
+Every such density is a mixture of uniform ones on the multiples t D of the set: X = T Z with Z
+uniform in D and the *layer* T independent of it. Moments and samples follow from those of T.
+
+**Radial noise**: K-norm noise, truncated K-norm noise and generalised gamma noise. The density is
+proportional to exp(-(r / scale)^p) at norm r up to a bound, and 0 beyond:
+
+- p = 1, no bound: K-norm noise (Hardt & Talwar, STOC 2010), in the l2 norm the l2 mechanism;
+- p = 1 with a bound: truncated K-norm noise, in one dimension truncated Laplace noise;
+- p > 1: generalised gamma noise, Gaussian for p = 2 in the l2 norm.
+
+With k = K / p, v = (r / scale)^p has the gamma distribution of shape k (K the number of active
+coordinates), cut off at w = (bound / scale)^p. The layer T has v-density proportional to v^k
+exp(-v) up to w and an atom at the bound, since the density falls there by a jump; so E T^n = E R^n
+(K + n) / K.
+
+**Staircase noise**: Geng & Viswanath, "The optimal noise-adding mechanism in differential privacy"
+(IEEE Transactions on Information Theory 2016), with a norm in the place of the absolute value. The
+density falls by the factor b = exp(-epsilon) at the norms gamma, 1 + gamma, 2 + gamma, ...
+Neighbours are at most 1 apart in the norm, hence at most one fall: the noise is epsilon-private. It
+is a mixture of uniform distributions on (k + gamma) D with weights proportional to b^k (k +
+gamma)^K, so that E T^n = M(K + n) / M(K) with M(n) = sum over k of b^k (k + gamma)^n.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from scipy import special
+
+from dpnoise._validation import Problems
+from dpnoise.joint.uncovered import Uncovered
+from dpnoise.noise._arrays import draws
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian, Laplace
+from dpnoise.noise.vectors import Spherical
+from dpnoise.privacy.odometer.releases import dominated_ledger
+from dpnoise.sensitivity.base import Sensitivity, root_above
+from dpnoise.sensitivity.sizes import size_in_norm
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dpnoise._types import Array
+    from dpnoise.noise.base import Noise
+    from dpnoise.privacy.odometer.ledger import Ledger
+
+
+def check_ball(problems: Problems, ball: object) -> None:
+    """Record of a problem unless `ball` is a sensitivity set with a volume."""
+    good = isinstance(ball, Sensitivity)
+    problems.require(good, "ball", "a sensitivity set such as Box or L2", ball)
+    if isinstance(ball, Sensitivity):
+        problems.require(not ball.flat, "ball", f"a set with a volume ({ball.flat})", ball)
+
+
+class JointNoise(ABC):
+    """Noise for K coordinates with a density that falls with a norm.
+
+    Attributes
+    ----------
+    ball : Sensitivity
+        The unit ball of the norm. Coordinates that cannot change get no noise.
+    """
+
+    ball: Sensitivity
+
+    @abstractmethod
+    def _log_radial(self, r: Array) -> Array:
+        """The log density, in the active coordinates, at points of norm `r`."""
+
+    @abstractmethod
+    def _layer(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draws of T."""
+
+    @abstractmethod
+    def layer_moment(self, order: int) -> float:
+        """E T^order."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` X, for a positive factor."""
+
+    def dominating(
+        self,
+        size: Fraction,  # noqa: ARG002
+    ) -> tuple[Noise, float] | Spherical | Fraction | None:
+        """What dominates this noise for the set `size` times its ball, None if that is not known.
+
+        Noise of one number with its sensitivity, K-norm noise in an l2 norm, or a pure epsilon.
+        """
+        return None
+
+    def spending_in(self, ball: Sensitivity) -> Ledger | None:
+        """What one release costs a `Budget`, for a set; None if that is not known.
+
+        A ValueError is raised if the noise protects no multiple of the set, or has other
+        coordinates.
+        """
+        fits = ball.dimension == self.dimension
+        size = size_in_norm(ball.geometry, self.ball) if fits else math.inf
+        if size == math.inf:
+            message = f"budget: noise: expected some for each coordinate of {ball!r}, got {self!r}"
+            raise ValueError(message)
+        return dominated_ledger(self, Fraction(size))
+
+    @property
+    def dimension(self) -> int:
+        """The number K of coordinates."""
+        return self.ball.dimension
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """The log density at vectors `x`, shape (..., K), of shape (...)."""
+        r = np.asarray(self.ball.norm(x))
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            return np.where(np.isinf(r), -np.inf, self._log_radial(r))[()]
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """The density at vectors `x`, shape (..., K); the result has shape (...)."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.logpdf(x))
+
+    def rvs(
+        self,
+        size: int | tuple[int, ...] | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Array:
+        """Independent random vectors.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            The shape; one vector by default.
+        random_state : int or numpy.random.Generator, optional
+            A seed or a generator; by default a stream seeded by the operating system.
+
+        Returns
+        -------
+        numpy.ndarray, shape (*size, K)
+        """
+        lead, rng = draws(self, size, random_state)
+        layer = np.asarray(self._layer(lead, rng))
+        return layer[..., None] * self.ball.sample(lead, rng)
+
+    def var(self) -> Array:
+        """The variance of each coordinate, shape (K,)."""
+        return self.layer_moment(2) * self.ball.mean_square
+
+    def mean_abs(self) -> Array:
+        """E|X_i| for each coordinate, shape (K,)."""
+        return self.layer_moment(1) * self.ball.mean_abs
+
+    def mean_largest(self, weights: Array) -> float | None:
+        """E max w_i |X_i|; None where no formula is known."""
+        unit = self.ball.plain.mean_largest(weights)
+        return None if unit is None else self.layer_moment(1) * unit
+
+    def mean_norm(self) -> float:
+        """The mean of the norm of X whose unit ball is the set: that of Z is K / (K + 1)."""
+        K = self.ball.active_dimension
+        return self.layer_moment(1) * (K / (K + 1.0))
+
+    def std(self) -> Array:
+        """The standard deviation of each coordinate, shape (K,)."""
+        return np.sqrt(self.var())
+
+
+LARGEST_POWER = 16.0
+_MIN_SHARE = 1e-200  # mass of the untruncated density within the bound
+
+
+@dataclass(frozen=True)
+class RadialNoise(JointNoise):
+    """Noise with density proportional to exp(-(r / scale)^power) for norms r up to a bound.
+
+    Parameters
+    ----------
+    ball : Sensitivity
+        The unit ball of the norm, a sensitivity set; its relation is not kept.
+    scale : float
+        The scale of the norm, from 1e-100 to 1e100.
+    power : float, default 1
+        From 1 to 16.
+    bound : float, default inf
+        The largest norm, positive; at least 1e-200 of the untruncated mass lies within it.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import LInf
+    >>> from dpnoise.joint.noise import RadialNoise
+    >>> noise = RadialNoise(LInf(1.0, of=10), scale=1.0)
+    >>> [round(v, 6) for v in noise.var()[:2].tolist()]
+    [44.0, 44.0]
+    """
+
+    ball: Sensitivity
+    scale: float
+    power: float = 1.0
+    bound: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Check of the parameters, stored as floats."""
+        problems = Problems("radial noise")
+        check_ball(problems, self.ball)
+        problems.number("scale", self.scale, low=1e-100, high=1e100)
+        problems.number("power", self.power, low=1.0, high=LARGEST_POWER)
+        problems.number("bound", self.bound, low=0.0, open_low=True, finite=False)
+        problems.raise_if_any()
+        object.__setattr__(self, "ball", self.ball.geometry)
+        for name in ("scale", "power", "bound"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        share = special.gammainc(self.shape, self.edge)
+        expected = f"at least {_MIN_SHARE:g} of the untruncated mass within it"
+        problems.require(bool(share >= _MIN_SHARE), "bound", expected, self.bound)
+        problems.raise_if_any()
+
+    @property
+    def shape(self) -> float:
+        """The shape k of the gamma distribution of (r / scale)^power."""
+        return self.ball.active_dimension / self.power
+
+    @property
+    def edge(self) -> float:
+        """The largest (r / scale)^power."""
+        with np.errstate(over="ignore"):
+            return float(np.float64(self.bound / self.scale) ** self.power)
+
+    def dominating(self, size: Fraction) -> tuple[Laplace | Gaussian, float] | Spherical | None:
+        """Laplace noise for K-norm noise (docs/joint-noise.md, section 4), itself in an l2 norm.
+
+        Generalised gamma noise of power 2 in an l2 norm is Gaussian, sigma = scale / sqrt 2.
+        """
+        K, spherical = self.ball.active_dimension, self.ball.is_round
+        if self.bound < math.inf or self.power not in {1.0, 2.0}:
+            return None
+        if self.power == 2.0:
+            mu = root_above(2 * (size / Fraction(self.scale)) ** 2)
+            return (Gaussian(1.0), as_double_above(mu)) if spherical else None
+        if spherical and K > 1:
+            return Spherical(K, Fraction(self.scale) / size)
+        return Laplace(self.scale), as_double_above(size)
+
+    @property
+    def less_than_dominating(self) -> bool:
+        """Whether the Laplace noise that dominates K-norm noise may be less private than it.
+
+        Equal for boxes and l1 balls, and products of these (docs/joint-noise.md, section 4).
+        """
+        uncovered = Uncovered(self.ball)
+        known = self.ball.is_round or set(uncovered.polytopes) == {0.5}
+        return not known or (bool(uncovered.caps) and bool(uncovered.polytopes))
+
+    def _log_radial(self, r: Array) -> Array:
+        """The log density at norm `r`."""
+        K = self.ball.active_dimension
+        whole = math.lgamma(self.shape + 1.0) + math.log(special.gammainc(self.shape, self.edge))
+        unit = self.ball.log_volume + K * math.log(self.scale) + whole
+        return np.where(r <= self.bound, -((r / self.scale) ** self.power), -math.inf) - unit
+
+    def _layer(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draws of T: a gamma variate, or the bound if one more would leave it."""
+        if self.bound == math.inf:
+            return self.scale * rng.standard_gamma(self.shape + 1.0, size) ** (1.0 / self.power)
+        share = special.gammainc(self.shape, self.edge)
+        v = special.gammaincinv(self.shape, share * (1.0 - rng.uniform(size=size)))
+        # The norm of X, and the layer above it: at norm r the density is a mixture of all layers
+        # t > r, with v(T) = v(r) + an exponential variate, or the bound.
+        layer = self.scale * (v + rng.standard_exponential(size)) ** (1.0 / self.power)
+        return np.minimum(layer, self.bound)
+
+    def layer_moment(self, order: int) -> float:
+        """E T^order."""
+        K, k, w = self.ball.active_dimension, self.shape, self.edge
+        more = k + order / self.power
+        share = float(special.gammainc(more, w) / special.gammainc(k, w))
+        mean = math.exp(math.lgamma(more) - math.lgamma(k)) * share
+        return self.scale**order * (mean * (K + order) / K)
+
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` X, for a positive factor."""
+        problems = Problems(f"scaling {self!r}")
+        problems.number("factor", factor, low=0.0, open_low=True)
+        problems.raise_if_any()
+        return type(self)(self.ball, factor * self.scale, self.power, factor * self.bound)
+
+
+LARGEST_EPSILON = 700.0
+_MOST_STEPS = 2**21
+
+
+def steps_needed(dimension: int, epsilon: float) -> float:
+    """Number of falls beyond which less than 1e-17 of any moment up to the second lies."""
+    n = dimension + 2.0
+    return (n + 10.0 * math.sqrt(n) + 60.0) / epsilon + 2.0
+
+
+def check_steps(problems: Problems, dimension: int, epsilon: float) -> None:
+    """Record of a problem unless the density has a manageable number of steps."""
+    lowest = steps_needed(dimension, 1.0) / _MOST_STEPS
+    problems.number("epsilon", epsilon, low=lowest, high=LARGEST_EPSILON)
+
+
+def log_weights(dimension: int, epsilon: float, gamma: float) -> tuple[Array, Array]:
+    """The radii k + gamma and the logarithms of b^k (k + gamma)^K."""
+    radii = gamma + np.arange(math.ceil(steps_needed(dimension, epsilon)), dtype=float)
+    return radii, dimension * np.log(radii) - epsilon * (radii - gamma)
+
+
+def staircase_layer_moment(dimension: int, epsilon: float, gamma: float, order: int = 2) -> float:
+    """E T^order of the staircase whose falls are 1 apart."""
+    radii, logs = log_weights(dimension, epsilon, gamma)
+    weights = np.exp(logs - np.max(logs))
+    return float(np.sum(weights * radii**order) / np.sum(weights))
+
+
+@dataclass(frozen=True)
+class NormStaircase(JointNoise):
+    """Staircase noise in the norm of a sensitivity set, epsilon-private for that set.
+
+    Parameters
+    ----------
+    ball : Sensitivity
+        The set of differences, whose norm shapes the noise; its relation is not kept.
+    epsilon : float
+        The privacy parameter, at most 700 and not so small that there are over 2e6 steps.
+    gamma : float
+        Where the density falls first, as a fraction of the width of a step, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; the message names every problem.
+
+    Examples
+    --------
+    >>> from dpnoise import LInf
+    >>> from dpnoise.joint.noise import NormStaircase
+    >>> noise = NormStaircase(LInf(1.0, of=2), epsilon=3.0, gamma=0.4)
+    >>> round(float(noise.logpdf([0.0, 0.3]) - noise.logpdf([1.0, -0.7])), 12)
+    3.0
+    """
+
+    ball: Sensitivity
+    epsilon: float
+    gamma: float
+
+    def dominating(self, size: Fraction) -> Fraction:
+        """The pure epsilon, that of a step for each one crossed."""
+        return Fraction(self.epsilon) * math.ceil(size)
+
+    def __post_init__(self) -> None:
+        """Check of the parameters, stored as floats."""
+        problems = Problems("staircase noise in a norm")
+        check_ball(problems, self.ball)
+        known = isinstance(self.ball, Sensitivity)
+        check_steps(problems, self.ball.active_dimension if known else 1, self.epsilon)
+        problems.number("gamma", self.gamma, low=0.0, high=1.0, open_low=True, open_high=True)
+        problems.raise_if_any()
+        object.__setattr__(self, "ball", self.ball.geometry)
+        object.__setattr__(self, "epsilon", float(self.epsilon))
+        object.__setattr__(self, "gamma", float(self.gamma))
+
+    @cached_property
+    def _steps(self) -> tuple[Array, Array]:
+        """The radii k + gamma and the logarithms of their weights, which add up to 1."""
+        radii, logs = log_weights(self.ball.active_dimension, self.epsilon, self.gamma)
+        return radii, logs - special.logsumexp(logs)
+
+    def _log_radial(self, r: Array) -> Array:
+        """The log density at norm `r`."""
+        radii, logs = self._steps
+        falls = np.floor(r - self.gamma) + 1.0
+        # All mass of layer 0 is weight over volume; the density at 0 is that over 1 - b.
+        K = self.ball.active_dimension
+        top = logs[0] - K * math.log(radii[0]) - math.log(-math.expm1(-self.epsilon))
+        return top - self.ball.log_volume - self.epsilon * falls
+
+    def _layer(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draws of T by inversion of its distribution function."""
+        radii, logs = self._steps
+        total = np.cumsum(np.exp(logs))
+        place = np.searchsorted(total, total[-1] * rng.uniform(size=size), side="right")
+        return radii[np.minimum(place, radii.size - 1)]
+
+    def layer_moment(self, order: int) -> float:
+        """E T^order."""
+        return staircase_layer_moment(self.ball.active_dimension, self.epsilon, self.gamma, order)
+
+    def scaled(self, factor: float) -> Self:
+        """The distribution of `factor` X, for a positive factor."""
+        return type(self)(self.ball.scaled(factor), self.epsilon, self.gamma)
