@@ -14,17 +14,15 @@ DENSITIES = (
         caption="Huber's distribution, Gaussian in the centre and Laplace in the tails, beside "
         "both, plain and logarithmic. The dots at abs(t) = alpha are where it turns.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.densities.huber_density",
+            function="dpnoise_papers.flipped_huber_slides.tables.huber_density",
             settings=("huber_density",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_slides.figures.densities.huber_density"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.huber_density"),
     ),
     Item(
         id="huber-mass",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.huber_mass.huber_mass",
+            function="dpnoise_papers.flipped_huber_slides.tables.huber_mass",
             settings=("huber_mass",),
         ),
     ),
@@ -54,24 +52,20 @@ DENSITIES = (
         caption="Calibrated densities in one dimension at epsilon = 2, delta = 1e-6, with their "
         "standard deviations.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.densities.calibrated_densities",
+            function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities",
             settings=("densities_1d",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_slides.figures.densities.densities_1d"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.densities_1d"),
     ),
     Item(
         id="densities-20d",
         caption="Calibrated densities of one coordinate of twenty at epsilon = 5, delta = 1e-6, "
         "with their standard deviations.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.densities.calibrated_densities",
+            function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities",
             settings=("densities_20d",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_slides.figures.densities.densities_1d"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.densities_1d"),
     ),
 )
 VARIANCES = (
@@ -96,12 +90,10 @@ VARIANCES = (
         "values) and by the paper's grid (open circles), which can lie far off at nearly the same "
         "variance.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.illustrative_values.illustrative_values",
+            function="dpnoise_papers.flipped_huber_slides.tables.illustrative_values",
             settings=("illustrative_values",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_slides.figures.illustrative_values.illustrative_values"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.illustrative_values"),
     ),
     Item(
         id="ratio-laplace",
@@ -165,13 +157,11 @@ DESCENT = Item(
     "epsilon = 1, delta = 1/N^2. Where the curves of two mechanisms lie on one another they are "
     "one distribution: the zCDP calibration has chosen alpha = 0.",
     table=Table(
-        function="dpnoise_papers.flipped_huber_slides.tables.descent_curves.descent_curves",
+        function="dpnoise_papers.flipped_huber_slides.tables.descent_curves",
         parts="flipped_huber_2023.table_3.tasks",
         reads=("flipped-huber-2023/table-3/{part}-sweep",),
     ),
-    figure=Figure(
-        function="dpnoise_papers.flipped_huber_slides.figures.descent_curves.descent_curves"
-    ),
+    figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.descent_curves"),
 )
 
 PAPER = Paper(

@@ -1,4 +1,4 @@
-"""One-dimensional pictures of the slides show what their tables hold."""
+"""Pictures of the slides show what their tables hold."""
 
 import numpy as np
 import pandas as pd
@@ -6,11 +6,10 @@ import pytest
 
 import figure_checks
 from dpnoise_papers import style
-from dpnoise_papers.flipped_huber_slides.figures.densities import densities_1d
-from dpnoise_papers.flipped_huber_slides.figures.densities import huber_density as draw_huber
-from dpnoise_papers.flipped_huber_slides.figures.illustrative_values import illustrative_values
+from dpnoise_papers.flipped_huber_slides.figures import densities_1d, illustrative_values
+from dpnoise_papers.flipped_huber_slides.figures import huber_density as draw_huber
 from dpnoise_papers.flipped_huber_slides.settings import CalibratedDensities, HuberDensity
-from dpnoise_papers.flipped_huber_slides.tables.densities import calibrated_densities, huber_density
+from dpnoise_papers.flipped_huber_slides.tables import calibrated_densities, huber_density
 from figure_bytes import svg
 
 
