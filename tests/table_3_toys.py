@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from dpnoise_papers.data.dataset import Dataset
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
+from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import JUDGED_BY
 
 SETTING = {

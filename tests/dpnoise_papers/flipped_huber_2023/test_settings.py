@@ -10,7 +10,7 @@ from dpnoise import calibrate
 from dpnoise.noise import FAMILIES
 from dpnoise_papers.config import ConfigError, load
 from dpnoise_papers.flipped_huber_2023 import settings
-from dpnoise_papers.flipped_huber_2023.settings_variances import (
+from dpnoise_papers.flipped_huber_2023.settings import (
     Family,
     Gain,
     Limit,

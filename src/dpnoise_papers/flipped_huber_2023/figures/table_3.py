@@ -10,7 +10,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from dpnoise_papers.claims.judge import SIGNS
 from dpnoise_papers.descent.names import in_order, title
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
+from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN
 from dpnoise_papers.style import COLOURS, GREY, GROUND, NAMES, PAGE, TEXT, house_style, new_figure
 
 if TYPE_CHECKING:

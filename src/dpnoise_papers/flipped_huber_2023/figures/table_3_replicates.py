@@ -11,7 +11,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from dpnoise_papers.descent.names import in_order, title
 from dpnoise_papers.flipped_huber_2023.figures.table_3 import ENDS, MECHANISMS, METRICS
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN
+from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN
 from dpnoise_papers.pages import markdown_table
 from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, legend_below, new_figure
 

@@ -22,7 +22,7 @@ from dpnoise_papers.grids import describe
 
 if TYPE_CHECKING:
     from dpnoise.noise import Noise
-    from dpnoise_papers.flipped_huber_2023.settings_variances import Remark
+    from dpnoise_papers.flipped_huber_2023.settings import Remark
 
 _WIDE = ((1e-3, 1e5), (1e-3, 1e4))  # alpha and gamma, sensitivity 1
 _HALVINGS = 100

@@ -19,9 +19,9 @@ import pandas as pd
 
 from dpnoise.noise import FlippedHuber
 from dpnoise.privacy.profile import privacy_profile
-from dpnoise_papers.flipped_huber_2023.arithmetic import DECIMALS
-from dpnoise_papers.flipped_huber_2023.as_printed_cases import (
+from dpnoise_papers.flipped_huber_2023.as_printed import (
     CASES,
+    DECIMALS,
     intervals,
     points,
     profiles,

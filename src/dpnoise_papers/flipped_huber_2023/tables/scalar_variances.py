@@ -23,7 +23,7 @@ from dpnoise_papers.flipped_huber_2023.tables.minimum_variances import (
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:
-    from dpnoise_papers.flipped_huber_2023.settings_variances import (
+    from dpnoise_papers.flipped_huber_2023.settings import (
         MinimumVariances,
         VarianceRatio,
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.data.dataset import Dataset
-    from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
+    from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
     from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import Key
 
 METRICS = ("nmse", "test_error")

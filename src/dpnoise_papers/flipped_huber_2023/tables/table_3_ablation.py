@@ -9,7 +9,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from dpnoise_papers.descent.harness import in_threads
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import (
+from dpnoise_papers.flipped_huber_2023.table_3.settings import (
     all_passes,
     varied,
     where_it_matters,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.data.dataset import Dataset
-    from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3, Table3Ablation
+    from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3, Table3Ablation
 
 COLUMNS = ["dataset", "variant", "mechanism", *SWEEP_COLUMNS[4:], *SWEEP_COLUMNS[1:4]]
 RANKING_COLUMNS = ["variant", "distance", "nmse", "test_error", "worst", "numbers", "diverged"]

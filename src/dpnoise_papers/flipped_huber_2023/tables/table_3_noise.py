@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpnoise.calibration.coordinate_noise import CoordinateNoise
     from dpnoise.noise import Noise
     from dpnoise_papers.descent.harness import Task
-    from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
+    from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
 
 _FACTOR = 3.0  # sigma^2 = 3 lambda^2 T log(1 / delta) / epsilon^2
 _MAXIMUM_DELTA = 1.0 / 3.0

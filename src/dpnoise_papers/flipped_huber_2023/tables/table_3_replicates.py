@@ -40,7 +40,7 @@ from scipy.special import stdtrit
 from threadpoolctl import threadpool_limits
 
 from dpnoise_papers.descent.harness import in_threads, mean_and_error
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import CHOSEN, NoiseVariant, combined
+from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN, NoiseVariant, combined
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import METRICS, printed_values
 from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import describe_centre
 from dpnoise_papers.flipped_huber_2023.tables.table_3_race import Contest, run_for_best
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.data.dataset import Dataset
-    from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3, Table3Replicates
+    from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3, Table3Replicates
     from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import Key
 
 ROWS = ("gaussian", "flipped-huber")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.noise import Noise
     from dpnoise_papers.data.dataset import Dataset
-    from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
+    from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
 
     # A mechanism, and what its NMSE is measured from: 'exact' or passes of the plain descent.
     Key = tuple[str, str | int]

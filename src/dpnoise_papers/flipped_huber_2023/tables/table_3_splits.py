@@ -14,7 +14,7 @@ from dpnoise_papers.seeds import generator
 if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.data.dataset import Dataset
-    from dpnoise_papers.flipped_huber_2023.settings_table_3 import OpenChoices, Table3
+    from dpnoise_papers.flipped_huber_2023.table_3.settings import OpenChoices, Table3
 
 GOOD_WINE = 6  # UCI quality at or above which the task 'quality' calls a wine good
 

@@ -29,7 +29,7 @@ from dpnoise_papers.progress import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dpnoise_papers.flipped_huber_2023.settings_variances import Gain, VectorVariances
+    from dpnoise_papers.flipped_huber_2023.settings import Gain, VectorVariances
 
 COLUMNS = [
     "dimension", "delta", "epsilon", "mechanism", "method", "variance", "gain_db", "noise",

@@ -15,7 +15,7 @@ from dpnoise.calibration.calibrate import calibrate
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise_papers.checks import REACH, Check, Outcome, at_most, column, equal, integrate
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
-from dpnoise_papers.flipped_huber_2023.as_printed_cases import ranges
+from dpnoise_papers.flipped_huber_2023.as_printed import ranges
 from dpnoise_papers.flipped_huber_2023.theory.loss import loss
 from dpnoise_papers.flipped_huber_2023.theory.noise import draw_scalar, kinks, mass, tail, weight
 

@@ -8,7 +8,7 @@ from scipy import special
 
 from dpnoise.noise import FlippedHuber, Gaussian, Laplace, TruncatedLaplace
 from dpnoise.privacy.profile import privacy_profile
-from dpnoise_papers.flipped_huber_2023.settings_variances import Remark
+from dpnoise_papers.flipped_huber_2023.settings import Remark
 from dpnoise_papers.flipped_huber_2023.tables import remarks
 from dpnoise_papers.flipped_huber_2023.tables.remarks import (
     identification,

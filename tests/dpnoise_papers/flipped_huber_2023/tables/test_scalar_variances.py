@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise_papers.flipped_huber_2023.settings_variances import MinimumVariances, VarianceRatio
+from dpnoise_papers.flipped_huber_2023.settings import MinimumVariances, VarianceRatio
 from dpnoise_papers.flipped_huber_2023.tables.scalar_variances import (
     scalar_variances,
     variance_ratio,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dpnoise_papers.data.dataset import Dataset
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3Ablation
+from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3Ablation
 from dpnoise_papers.flipped_huber_2023.tables import table_3_ablation as module
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import prepared_runs, sweep
 from dpnoise_papers.flipped_huber_2023.tables.table_3_ablation import (

@@ -7,7 +7,7 @@ from scipy.stats import t
 
 from dpnoise.noise import Gaussian
 from dpnoise_papers.flipped_huber_2023.figures.table_3_replicates import page, replicates
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3Replicates
+from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3Replicates
 from dpnoise_papers.flipped_huber_2023.tables import table_3_replicates, table_3_runs
 from dpnoise_papers.flipped_huber_2023.tables.table_3_replicates import (
     RUNS_COLUMNS,

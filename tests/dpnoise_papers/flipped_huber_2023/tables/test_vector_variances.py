@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise_papers.flipped_huber_2023.settings_variances import Gain, VectorVariances
+from dpnoise_papers.flipped_huber_2023.settings import Gain, VectorVariances
 from dpnoise_papers.flipped_huber_2023.tables.vector_variances import (
     gain_by_dimension,
     vector_variances,
