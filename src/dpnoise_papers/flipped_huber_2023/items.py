@@ -16,10 +16,10 @@ DENSITIES = (
         "abs(t) = alpha the logarithm is straight, as for Laplace noise; beyond, it is a "
         "parabola, as for Gaussian noise.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.densities.densities",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities",
             settings=("figure_1",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.densities.figure_1"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
     ),
     Item(
         id="figure-2",
@@ -28,10 +28,10 @@ DENSITIES = (
         "rises from 1, the Gaussian's, to 2, Laplace's; nearly all of the rise lies between "
         "0.5 and 3.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.densities.fisher_information",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information",
             settings=("figure_2",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.densities.figure_2"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
     ),
 )
 LOSSES = (
@@ -42,10 +42,10 @@ LOSSES = (
         "digits, was compared with our profile at random parameters; a cross would mark a "
         "trial that contradicts the table.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_cases.published_cases",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.published_cases",
             settings=("table_1",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar_cases.table_1"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.table_1"),
         page=Page(
             function="dpnoise_papers.flipped_huber_2023.figures.table_pages.table_1",
             formats=("md", "tex"),
@@ -56,30 +56,30 @@ LOSSES = (
         caption="Centred privacy loss of flipped Huber noise (green, dashed) and the affine bound "
         "behind Theorem 8 (solid grey), which touch at the open circle.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_losses.loss_and_bound",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.loss_and_bound",
             settings=("figure_5",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar_losses.figure_5"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_5"),
     ),
     Item(
         id="figure-6",
         caption="Privacy profiles of three noises of variance 16: the smallest delta that each "
         "affords at epsilon. Close to 0 the order is the reverse of that beyond.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_losses.profiles_at_one_variance",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.profiles_at_one_variance",
             settings=("figure_6",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar_losses.figure_6"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_6"),
     ),
     Item(
         id="figure-7",
         caption="Centred privacy losses of four mechanisms at one scale. The transition "
         "parameters are not printed; here they equal the scale.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_losses.losses_at_one_scale",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.losses_at_one_scale",
             settings=("figure_7",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar_losses.figure_7"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_7"),
     ),
 )
 VARIANCES = (
@@ -92,11 +92,11 @@ VARIANCES = (
         "unrestricted. The offset-symmetric Gaussian approaches the Laplace limit, which its "
         "printed numbers are far from.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.scalar_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances",
             settings=("figure_3a",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.figure_3a",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_3a",
             printed=("figure-3a",),
         ),
     ),
@@ -105,24 +105,20 @@ VARIANCES = (
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
         "in decibels.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
             settings=("figure_3b",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.ratio_map"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="figure-3c",
         caption="Variance of (epsilon, delta)-DP flipped Huber noise over that of the epsilon-DP "
         "staircase, in decibels.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
             settings=("figure_3c",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.ratio_map"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="limit",
@@ -136,7 +132,7 @@ VARIANCES = (
         ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.limit.limit"),
         page=Page(
-            function="dpnoise_papers.flipped_huber_2023.figures.limit_page.limit_page",
+            function="dpnoise_papers.flipped_huber_2023.figures.limit.limit_page",
             reads=("limit", "limit-within"),
         ),
     ),
@@ -183,11 +179,11 @@ DIMENSIONS = (
         "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs along "
         "the lower edge), at the paper's delta = 1e-8 and at 1e-6. " + _BOX,
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("figure_4a",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.figure_4",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_4",
             printed=("figure-4a",),
         ),
     ),
@@ -200,18 +196,18 @@ DIMENSIONS = (
         + " The exact curve is the variance below which no flipped Huber noise is private; "
         "the printed 502 at epsilon = 0.3 lies below it.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("figure_4b",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.figure_4",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_4",
             printed=("figure-4b",),
         ),
     ),
     Item(
         id="figure-4-dimensions",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.figure_4_dimensions.compare_dimensions",
+            function="dpnoise_papers.flipped_huber_2023.tables.remarks.compare_dimensions",
             reads=("figure-4a", "figure-4b"),
         ),
     ),
@@ -221,11 +217,11 @@ DIMENSIONS = (
         "Open circles are the numbers of Table II, in the table in brackets. At the bottom the best "
         "of those drawn runs along the lower edge; decibels are spread near 0. " + _BOX,
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("table_2",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.table_2",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.table_2",
             printed=("table-2",),
         ),
         page=Page(
@@ -241,10 +237,10 @@ DIMENSIONS = (
         "the Gaussian. In more dimensions than are shown the gain is below a thousandth of the "
         "largest.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.gain_by_dimension",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.gain_by_dimension",
             settings=("gain",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.gain"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.gain"),
     ),
 )
 JOINT = (
@@ -401,14 +397,14 @@ STATEMENTS = (
     Item(
         id="algorithm-2",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.algorithm_2.algorithm_2",
+            function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.algorithm_2",
             settings=("algorithm_2",),
         ),
     ),
     Item(
         id="theorem-8-search",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.theorem_8_search.theorem_8_search",
+            function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.theorem_8_search",
             settings=("theorem_8_search",),
         ),
     ),

@@ -31,10 +31,10 @@ DENSITIES = (
         caption="Flipped Huber densities: Figure 1 of flipped-huber-2023 once more, from the same "
         "function and settings, since the slides show it too.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.densities.densities",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities",
             settings=("densities",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.densities.figure_1"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
     ),
     Item(
         id="normalised-fisher-information",
@@ -42,10 +42,10 @@ DENSITIES = (
         "(Gaussian) to 2 (Laplace): Figure 2 of flipped-huber-2023 once more, from the same "
         "function and settings.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.densities.fisher_information",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information",
             settings=("normalised_fisher_information",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.densities.figure_2"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
     ),
     Item(
         id="densities-1d",
@@ -77,11 +77,11 @@ VARIANCES = (
         "(squares) take alpha or theta from 0.02 to 150 and gamma from 0.02 to 50; the others are "
         "unrestricted. The slides print no variances.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.scalar_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances",
             settings=("variances",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.figure_3a",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_3a",
         ),
     ),
     Item(
@@ -101,24 +101,20 @@ VARIANCES = (
         "in decibels: Figure 3b of flipped-huber-2023 once more, from the same function and "
         "settings.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
             settings=("ratio_laplace",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.ratio_map"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="ratio-staircase",
         caption="Variance of flipped Huber noise over that of the epsilon-DP staircase, in "
         "decibels: Figure 3c of flipped-huber-2023 once more, from the same function and settings.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
             settings=("ratio_staircase",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.ratio_map"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="variances-20d",
@@ -128,12 +124,10 @@ VARIANCES = (
         "150 and gamma from 0.02 to 50, and end where none of them is private; decibels are "
         "spread near 0.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("variances_20d",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.variances"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
     Item(
         id="curves-kd",
@@ -142,12 +136,10 @@ VARIANCES = (
         "those drawn (bottom). The best runs along the lower edge: in 50 dimensions the Gaussian "
         "and flipped Huber noise, which are one there but for 0.001 %.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("curves_kd",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.variances"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
 )
 

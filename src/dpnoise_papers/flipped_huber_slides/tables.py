@@ -15,7 +15,7 @@ from scipy import special
 
 from dpnoise.calibration.calibrate import calibrate
 from dpnoise.noise import Gaussian, Huber, Laplace, Noise, Staircase
-from dpnoise_papers.flipped_huber_2023.tables.minimum_variances import delta_of
+from dpnoise_papers.flipped_huber_2023.tables.variances import delta_of
 from dpnoise_papers.grids import describe, parameters, symmetric
 
 if TYPE_CHECKING:

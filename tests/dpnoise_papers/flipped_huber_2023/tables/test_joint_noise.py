@@ -6,7 +6,7 @@ import pytest
 
 from dpnoise_papers.flipped_huber_2023.settings import Gain, JointNoise, VectorVariances
 from dpnoise_papers.flipped_huber_2023.tables.joint_noise import joint_noise, joint_rows
-from dpnoise_papers.flipped_huber_2023.tables.vector_variances import (
+from dpnoise_papers.flipped_huber_2023.tables.variances import (
     gain_by_dimension,
     vector_variances,
 )
