@@ -20,8 +20,8 @@ from dpnoise_papers.claims.judge import LEGEND, SIGNS, judge
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.descent.names import in_order
 from dpnoise_papers.flipped_huber_2023.figures.scalar import figure_1, figure_2
-from dpnoise_papers.flipped_huber_2023.figures.table_3 import table_3
-from dpnoise_papers.flipped_huber_2023.tables.table_3 import JUDGED_BY as RESULT
+from dpnoise_papers.flipped_huber_2023.table_3.figures import table_3
+from dpnoise_papers.flipped_huber_2023.table_3.protocols import JUDGED_BY as RESULT
 
 CLAIMS = Path(__file__).parents[1] / "published" / "flipped-huber-2023.csv"
 

@@ -286,7 +286,7 @@ TABLE_3 = (
     Item(  # Table III and what surrounds it: one job for each data set, then all together
         id="table-3-sweep",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.table_3.sweep",
+            function="dpnoise_papers.flipped_huber_2023.table_3.protocols.sweep",
             settings=("table_3",),
             parts="table_3.tasks",
             for_each=True,
@@ -306,7 +306,7 @@ TABLE_3 = (
         "right give the verdict on each number. The table also lists the noise parameters that "
         "the calibration selected: where alpha = 0 the two mechanisms are one.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.table_3.table_3",
+            function="dpnoise_papers.flipped_huber_2023.table_3.protocols.table_3",
             settings=("table_3",),
             parts="table_3.tasks",
             reads=("table-3/{part}-chosen",),
@@ -314,12 +314,12 @@ TABLE_3 = (
             makes=("table-3", "table-3-honest"),
         ),
         page=Page(
-            function="dpnoise_papers.flipped_huber_2023.figures.table_3_pages.pages",
+            function="dpnoise_papers.flipped_huber_2023.table_3.figures.pages",
             claims=True,
             formats=("md", "tex"),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.table_3.table_3",
+            function="dpnoise_papers.flipped_huber_2023.table_3.figures.table_3",
             reads=("table-3-replicates",),
             printed=("table-3",),
         ),
@@ -327,7 +327,7 @@ TABLE_3 = (
     Item(
         id="table-3-ablation-runs",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.table_3_ablation.variants",
+            function="dpnoise_papers.flipped_huber_2023.table_3.ablation.variants",
             settings=("table_3", "table_3_ablation"),
             parts="table_3.tasks",
             for_each=True,
@@ -345,13 +345,13 @@ TABLE_3 = (
         "config.yaml, one for all rows together; variants within a few hundredths of each "
         "other cannot be told apart on five trials.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.table_3_ablation.ranking",
+            function="dpnoise_papers.flipped_huber_2023.table_3.ablation.ranking",
             parts="table_3.tasks",
             reads=("table-3-ablation/{part}",),
             claims=True,
         ),
         page=Page(
-            function="dpnoise_papers.flipped_huber_2023.figures.table_3_ablation.page",
+            function="dpnoise_papers.flipped_huber_2023.table_3.figures.page",
             parts="table_3.tasks",
             reads=("table-3-ablation", "table-3-ablation/{part}"),
             claims=True,
@@ -360,7 +360,7 @@ TABLE_3 = (
     Item(
         id="table-3-replicates-runs",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.table_3_replicates.replications",
+            function="dpnoise_papers.flipped_huber_2023.table_3.replicates.replications",
             settings=("table_3", "table_3_replicates"),
             parts="table_3.tasks",
             for_each=True,
@@ -378,7 +378,7 @@ TABLE_3 = (
         "is by seeds alone, the mean gain, and what other readings of what the paper leaves open, "
         "alone and together, do to the Gaussian row, which is the control, and to the gain.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.table_3_replicates.summary",
+            function="dpnoise_papers.flipped_huber_2023.table_3.replicates.summary",
             settings=("table_3_replicates",),
             parts="table_3.tasks",
             reads=("table-3-replicates/{part}",),
@@ -386,10 +386,10 @@ TABLE_3 = (
             claims=True,
         ),
         page=Page(
-            function="dpnoise_papers.flipped_huber_2023.figures.table_3_replicates.page",
+            function="dpnoise_papers.flipped_huber_2023.table_3.replicates_figures.page",
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.table_3_replicates.replicates",
+            function="dpnoise_papers.flipped_huber_2023.table_3.replicates_figures.replicates",
         ),
     ),
 )

@@ -6,16 +6,17 @@ import pytest
 from scipy.stats import t
 
 from dpnoise.noise import Gaussian
-from dpnoise_papers.flipped_huber_2023.figures.table_3_replicates import page, replicates
-from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3Replicates
-from dpnoise_papers.flipped_huber_2023.tables import table_3_replicates, table_3_runs
-from dpnoise_papers.flipped_huber_2023.tables.table_3_replicates import (
+from dpnoise_papers.flipped_huber_2023.table_3 import replicates as module
+from dpnoise_papers.flipped_huber_2023.table_3 import runs
+from dpnoise_papers.flipped_huber_2023.table_3.replicates import (
     RUNS_COLUMNS,
     replications,
     summary,
 )
-from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
-from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import make_split
+from dpnoise_papers.flipped_huber_2023.table_3.replicates_figures import page, replicates
+from dpnoise_papers.flipped_huber_2023.table_3.runs import EXACT, Runs
+from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3Replicates
+from dpnoise_papers.flipped_huber_2023.table_3.trials import make_split
 from table_3_toys import NAMES, dataset, printed_claim, settings
 
 TOY = NAMES["squared"]
@@ -65,8 +66,8 @@ def test_the_shape_is_that_of_the_noise_of_the_first_trial(monkeypatch):
     def noise_of(split, *_):
         return Gaussian(1.0 + split.problem.sensitivities(1.0)[0])
 
-    monkeypatch.setattr(table_3_runs, "release_noise", noise_of)
-    monkeypatch.setattr(table_3_replicates, "describe_centre", repr)
+    monkeypatch.setattr(runs, "release_noise", noise_of)
+    monkeypatch.setattr(module, "describe_centre", repr)
     known = settings(seed=7, setting={"features": "raw"})
     table = replications(known, again(variants={"chosen": {}}), dataset(), threads=2)
     for row in table.itertuples():

@@ -1,7 +1,25 @@
-"""Runs of private coordinate descent for Table III: draws, and errors of all configurations.
+"""Runs of private coordinate descent for Table III: draws, errors and the best configuration.
 
 Draws are paired: all mechanisms, steps and clipping levels see the same uniforms through their own
 quantile functions, so that a difference between two mechanisms is not a difference in luck.
+
+Where only the best configuration is asked for, most of the grid is not run. An NMSE is not
+negative: a configuration whose NMSE on some trials sums to more than that of another one on all of
+them is not the best. Most have lost before they are run, by their lower bounds, or after their
+first trial, and are not run on the others; the best configuration, and what is known of it, are
+those of a full run.
+
+The lower bounds are known before a run. In the cyclic order every pass updates a coordinate j once,
+by w <- prox(w - s / M_j (g + z)), with the step s, the mean g of clipped gradients and the noise z,
+known beforehand. Clipping bounds |g| by C_j, and the logistic loss by the mean of |x_j|. The
+proximal operator of an l2 penalty of strength a multiplies by r = 1 / (1 + s a / M_j), that of an
+l1 penalty moves by s a / M_j at most, and so after L passes
+
+    w_j = -(s / M_j) sum_l r^(L - l + 1) z_l + e,
+    |e| <= (s / M_j) (B + a if the penalty is l1) sum_l r^(L - l + 1)
+
+with B the bound of |g|. Small clipping levels leave w near zero, and noise of large ones takes it
+far away, whatever the gradients are.
 """
 
 from __future__ import annotations
@@ -15,10 +33,8 @@ import numpy as np
 from dpnoise.learn.cd import coordinate_orders, descend
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers import grids
-from dpnoise_papers.descent.harness import in_threads, smallest_mean
-from dpnoise_papers.flipped_huber_2023.tables.table_3_bounds import nmse_bound
-from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import release_noise
-from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import Split, make_split
+from dpnoise_papers.descent.harness import OVERFLOWS, in_threads, race, smallest_mean
+from dpnoise_papers.flipped_huber_2023.table_3.trials import Split, make_split, release_noise
 from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
@@ -27,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
+    from dpnoise.learn.problem import Problem
     from dpnoise.noise import Noise
     from dpnoise_papers.data.dataset import Dataset
     from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
@@ -38,6 +55,8 @@ if TYPE_CHECKING:
 EXACT = "exact"
 _UNCLIPPED = 1e12
 _SPLITS = 16  # kept in memory; several runs of the protocol may be under way in threads
+# Above what the rounding of the descent, in single precision in parts, can add.
+_SLACK = 1e-4
 
 
 class Updates(NamedTuple):
@@ -311,3 +330,109 @@ def _targets(split: Split, measured_from: Collection[str | int]) -> dict[str | i
         path = descend(split.problem, steps=[1.0], clips=[_UNCLIPPED], noise=still, ends=ends)
         targets |= dict(zip(ends, path[0, 0, 0], strict=True))
     return targets
+
+
+@OVERFLOWS
+def nmse_bound(
+    problem: Problem, target: Array, *, steps: Array, clips: Array, noise: Array
+) -> Array:
+    """Lower bound of the NMSE for every (step, clip), shape (S, C).
+
+    Parameters
+    ----------
+    target : float64 array, shape (K,)
+        What the NMSE is measured from.
+    noise : float64 array, shape (L, K)
+        Unit noise of cyclic updates.
+    """
+    smoothness, strengths = problem.smoothness, problem.strengths
+    size = steps[:, None] / smoothness
+    shrunk = 1.0 / (1.0 + size * strengths) if problem.penalty == "l2" else np.ones(size.shape)
+    powers = shrunk[:, None] ** np.arange(len(noise), 0, -1)[:, None]
+    bound = clips[:, None] * np.sqrt(smoothness / smoothness.sum())
+    gradient = bound
+    if problem.loss == "logistic":
+        gradient = np.minimum(bound, np.abs(problem.features).mean(axis=0))
+    if problem.penalty == "l1":
+        gradient = gradient + strengths
+    scale = size[:, None] * (2.0 / problem.size * bound)
+    centre = -scale * (powers * noise).sum(axis=1)[:, None]
+    reach = size[:, None] * powers.sum(axis=1)[:, None] * gradient
+    rounding = scale * (powers * np.abs(noise)).sum(axis=1)[:, None] + reach + np.abs(target)
+    # not a number, where both overflow, bounds nothing
+    apart = np.fmax(np.abs(centre - target) - reach - _SLACK * rounding, 0.0)
+    return np.sum(apart**2, axis=-1) / np.sum(target**2)
+
+
+class Contest(NamedTuple):
+    """Mechanism and optimum, and the numbers of passes, among which the best is asked for."""
+
+    key: Key
+    passes: tuple[int, ...]
+
+
+def run_for_best(
+    runs: Runs,
+    trials: Sequence[int],
+    contests: Iterable[Contest],
+    threads: int = 1,
+    *,
+    whole: bool = True,
+    slack: float = 1.0,
+) -> None:
+    """Run trials as far as `runs.best` over all of them needs it, for each contest.
+
+    The test error of the best is measured, that of others is not.
+
+    Parameters
+    ----------
+    trials : sequence of int
+        All that the best is the mean of.
+    threads : int
+        So many trials are run at a time; `runs.best` does not depend on it.
+    whole : bool
+        Whether all configurations take part, or those that are kept.
+    slack : float
+        At least 1: a configuration is run on until its sum exceeds this multiple of the smallest.
+    """
+    drawn = dict(zip(trials, in_threads(runs.trial, trials, threads), strict=True))
+    entered = {
+        one: _entered(runs, one, drawn[trials[0]], whole=whole) for one in dict.fromkeys(contests)
+    }
+
+    def run(some: Sequence[int], wanted: Mapping[Contest, Flags]) -> None:
+        flags = _together(runs, wanted)
+        in_threads(lambda trial: runs.run_trial(drawn[trial], flags), some, threads)
+
+    errors = {one: runs.nmse[one.key] for one in entered}
+    bounds = None
+    if whole:
+        for trial in drawn.values():
+            runs.bound_trial(trial, _together(runs, entered))
+        bounds = {one: runs.bounds[one.key] for one in entered}
+    likely = {one: runs.likely(one.key, flags) for one, flags in entered.items()}
+    race(run, errors, entered, trials, likely=likely, bounds=bounds, slack=slack, at_once=threads)
+    best = {one: np.zeros_like(flags) for one, flags in entered.items()}
+    for one, flags in best.items():
+        place = runs.best(one.key, one.passes, trials)
+        flags[place] = np.isfinite(errors[one][place][trials]).all()
+    for trial in drawn.values():
+        runs.test_trial(trial, _together(runs, best))
+
+
+def _together(runs: Runs, wanted: Mapping[Contest, Flags]) -> dict[Key, Flags]:
+    """Configurations of each key that some contest wants."""
+    flags = {key: np.zeros_like(kept) for key, kept in runs.kept.items()}
+    for one, own in wanted.items():
+        flags[one.key] |= own
+    return flags
+
+
+def _entered(runs: Runs, contest: Contest, trial: Trial, *, whole: bool) -> Flags:
+    """Configurations of a contest; what is kept for equal noise is run for all."""
+    key, flags = contest.key, np.zeros_like(runs.kept[contest.key])
+    for place, passes in enumerate(runs.passes):
+        if passes in contest.passes:
+            keys = next(one.keys for one in runs.noises_of(trial, passes) if key in one.keys)
+            flags[place] = whole | np.any([runs.kept[one][place] for one in keys], axis=0)
+    return flags

@@ -1,4 +1,4 @@
-"""The pages of Table III show each number, rounded as its error allows, and what is missing."""
+"""The pages of Table III and of its ablation show each number, and what is missing."""
 
 import math
 import re
@@ -7,8 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import pages
-from dpnoise_papers.flipped_huber_2023.tables.table_3 import METRICS, NOISE_COLUMNS
+from dpnoise_papers.flipped_huber_2023.table_3.ablation import (
+    COLUMNS,
+    RANKING_COLUMNS,
+    ranking,
+)
+from dpnoise_papers.flipped_huber_2023.table_3.figures import page, pages
+from dpnoise_papers.flipped_huber_2023.table_3.protocols import METRICS, NOISE_COLUMNS
 from table_3_toys import printed_claim
 
 MECHANISMS = ("gaussian", "flipped-huber")
@@ -18,6 +23,13 @@ CLAIMS = [
     printed_claim("houses", "gaussian", "test_error", 0.0391, "0.0391"),
     printed_claim("wine-quality", "gaussian", "nmse", 0.225, "0.2250"),
 ]
+PRINTED = [
+    (dataset, mechanism, metric, value)
+    for dataset, value in (("houses", 1e-3), ("boston", 0.35))
+    for mechanism in ("gaussian", "flipped-huber")
+    for metric in ("nmse", "test_error")
+]
+ALL_CLAIMS = [printed_claim(*row) for row in PRINTED]
 
 
 def markdown(printed, held_out):
@@ -148,3 +160,38 @@ def test_the_pages_know_every_metric_of_the_summary():
         assert "77.0 ± 1.0" in markdown(worse, GOOD)
         assert "77.0 ± 1.0" in markdown(GOOD, worse)
         assert r"77.0 $\pm$ 1.0" in latex(worse)
+
+
+def runs_of(factors):
+    """Return runs whose numbers are the printed ones times a factor for each variant."""
+    rows = [
+        {"dataset": dataset, "variant": variant, "mechanism": mechanism,
+         "nmse": factor * value, "test_error": factor * value}
+        for variant, factor in factors.items()
+        for dataset, mechanism, metric, value in PRINTED
+        if metric == "nmse"
+    ]  # fmt: skip
+    return {"all": pd.DataFrame(rows).reindex(columns=COLUMNS)}
+
+
+def cells_of(line):
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_the_page_shows_the_ranking_and_the_ratios():
+    runs = runs_of({"chosen": 1.0, "raw": 2.5})
+    text = page(ranking(runs, claims=ALL_CLAIMS), runs, claims=ALL_CLAIMS)
+    rows = [cells_of(line) for line in text.splitlines() if line.startswith("|")]
+    assert ["chosen", "0.000", "0.000", "0.000", "0.00", "0 of 8"] in rows
+    assert ["raw", "0.916", "0.916", "0.916", "0.92", "0 of 8"] in rows
+    for title in ("NMSE", "test error"):
+        _, part = text.split(f"## Ours / printed: {title}, Gaussian noise")
+        lines = [cells_of(line) for line in part.strip().splitlines()[:4]]
+        assert lines[0] == ["variant", "houses", "boston"]
+        assert lines[2:] == [["chosen", "1", "1"], ["raw", "2.5", "2.5"]]
+
+
+def test_where_no_data_set_was_to_be_had_the_page_is_empty_and_not_an_error():
+    runs = {"all": pd.DataFrame(columns=COLUMNS)}
+    ranked = pd.DataFrame(columns=RANKING_COLUMNS)
+    assert page(ranked, runs, claims=ALL_CLAIMS).startswith("# Ablation")

@@ -9,20 +9,19 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from dpnoise_papers.descent.harness import in_threads
-from dpnoise_papers.flipped_huber_2023.table_3.settings import (
-    all_passes,
-    varied,
-    where_it_matters,
-)
-from dpnoise_papers.flipped_huber_2023.tables.table_3 import (
+from dpnoise_papers.flipped_huber_2023.table_3.protocols import (
     METRICS,
     SWEEP_COLUMNS,
     means,
     prepared_runs,
     printed_values,
 )
-from dpnoise_papers.flipped_huber_2023.tables.table_3_race import Contest, run_for_best
-from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
+from dpnoise_papers.flipped_huber_2023.table_3.runs import EXACT, Contest, Runs, run_for_best
+from dpnoise_papers.flipped_huber_2023.table_3.settings import (
+    all_passes,
+    varied,
+    where_it_matters,
+)
 from dpnoise_papers.parts import together
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def distances(runs: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     runs : DataFrame
         As `variants` returns it, all data sets together.
     paper : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.table_3.printed_values` returns it.
+        As `dpnoise_papers.flipped_huber_2023.table_3.protocols.printed_values` returns it.
     """
     index = ["variant", "dataset", "mechanism"]
     long = runs.melt(index, list(METRICS), var_name="metric", value_name="ours")

@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.data.dataset import Dataset
 from dpnoise_papers.descent import harness
-from dpnoise_papers.flipped_huber_2023.tables import table_3_runs
-from dpnoise_papers.flipped_huber_2023.tables.table_3 import (
+from dpnoise_papers.flipped_huber_2023.table_3 import runs as module
+from dpnoise_papers.flipped_huber_2023.table_3.protocols import (
     CHOSEN_COLUMNS,
     METRICS,
     NOISE_COLUMNS,
@@ -21,9 +21,8 @@ from dpnoise_papers.flipped_huber_2023.tables.table_3 import (
     sweep,
     table_3,
 )
-from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import account
-from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT
-from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import make_split
+from dpnoise_papers.flipped_huber_2023.table_3.runs import EXACT
+from dpnoise_papers.flipped_huber_2023.table_3.trials import account, make_split
 from dpnoise_papers.result_files import read_table, write_table
 from dpnoise_papers.settings import Grid
 from table_3_toys import LOGISTIC, SQUARED, dataset, settings
@@ -184,7 +183,7 @@ def test_with_pure_noise_the_held_out_number_is_unbiased_and_the_picked_one_flat
     def luck(_problem, **given):
         return stream.exponential(size=(len(given["steps"]), len(given["clips"]), 1, 3))
 
-    monkeypatch.setattr(table_3_runs, "descend", luck)
+    monkeypatch.setattr(module, "descend", luck)
     monkeypatch.setattr(harness.Task, "nmse", lambda _task, weights, **_: weights[..., 0])
     found = []
     for _ in range(100):

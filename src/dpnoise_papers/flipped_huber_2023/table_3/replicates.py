@@ -17,7 +17,7 @@ combination up when its NMSE on some trials sums to more than twice `keep` times
 one on all. The later replications start from the combinations whose NMSE, averaged over the better
 half of the pilot's trials, is at most `keep` times the mean of the pilot's smallest means. The
 last `audit` replications start from all of it again, and say whether something that was left out
-would have won. In each replication a combination is given up once it has lost (`table_3_race`).
+would have won. In each replication a combination is given up once it has lost (`run_for_best`).
 
 Two replications of one mechanism differ by seeds alone. So the share of pairs of replications
 whose ratio of NMSE is at least the printed Gaussian's over flipped Huber's is the probability
@@ -40,11 +40,10 @@ from scipy.special import stdtrit
 from threadpoolctl import threadpool_limits
 
 from dpnoise_papers.descent.harness import in_threads, mean_and_error
+from dpnoise_papers.flipped_huber_2023.table_3.protocols import METRICS, printed_values
+from dpnoise_papers.flipped_huber_2023.table_3.runs import Contest, Runs, run_for_best
 from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN, NoiseVariant, combined
-from dpnoise_papers.flipped_huber_2023.tables.table_3 import METRICS, printed_values
-from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import describe_centre
-from dpnoise_papers.flipped_huber_2023.tables.table_3_race import Contest, run_for_best
-from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import Runs
+from dpnoise_papers.flipped_huber_2023.table_3.trials import describe_centre
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -52,8 +51,8 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.flipped_huber_2023.table_3.runs import Key
     from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3, Table3Replicates
-    from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import Key
 
 ROWS = ("gaussian", "flipped-huber")
 RUNS_COLUMNS = [

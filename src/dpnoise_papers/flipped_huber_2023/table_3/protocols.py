@@ -17,18 +17,21 @@ from threadpoolctl import threadpool_limits
 
 from dpnoise.noise import FlippedHuber, Gaussian
 from dpnoise_papers.descent.harness import mean_and_error
-from dpnoise_papers.flipped_huber_2023.tables.table_3_noise import account, describe_centre
-from dpnoise_papers.flipped_huber_2023.tables.table_3_race import Contest, run_for_best
-from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
-from dpnoise_papers.flipped_huber_2023.tables.table_3_splits import Split, make_split
+from dpnoise_papers.flipped_huber_2023.table_3.runs import EXACT, Contest, Runs, run_for_best
+from dpnoise_papers.flipped_huber_2023.table_3.trials import (
+    Split,
+    account,
+    describe_centre,
+    make_split,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dpnoise_papers.claims.model import Claim
     from dpnoise_papers.data.dataset import Dataset
+    from dpnoise_papers.flipped_huber_2023.table_3.runs import Key
     from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
-    from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import Key
 
 METRICS = ("nmse", "test_error")
 REFERENCE = "gaussian"

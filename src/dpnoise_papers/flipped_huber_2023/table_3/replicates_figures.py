@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
 
 from dpnoise_papers.descent.names import in_order, title
-from dpnoise_papers.flipped_huber_2023.figures.table_3 import ENDS, MECHANISMS, METRICS
+from dpnoise_papers.flipped_huber_2023.table_3.figures import ENDS, METRICS, ROWS
 from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN
 from dpnoise_papers.pages import markdown_table
 from dpnoise_papers.style import COLOURS, GREY, NAMES, PAGE, house_style, legend_below, new_figure
@@ -38,7 +38,7 @@ def page(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.table_3_replicates.summary` returns it.
+        As `dpnoise_papers.flipped_huber_2023.table_3.replicates.summary` returns it.
     """
     ok = table[table["status"] == "ok"]
     count = int(ok["replications"].max()) if len(ok) else 0
@@ -94,7 +94,7 @@ def _percentiles(table: pd.DataFrame) -> str:
     rows = []
     for _, row in table[table["reading"] == CHOSEN].iterrows():
         cells = {"data set": title(row["dataset"]), "noise": NAMES[row["mechanism"]]}
-        for column, name in METRICS:
+        for column, name in METRICS.items():
             low, high = row[f"{column}_low"], row[f"{column}_high"]
             cells |= {
                 f"{name}: printed": _number(row[f"{column}_printed"], ".4g"),
@@ -108,10 +108,10 @@ def _percentiles(table: pd.DataFrame) -> str:
 
 def _probabilities(table: pd.DataFrame) -> str:
     rows = []
-    part = table[(table["reading"] == CHOSEN) & (table["mechanism"] == MECHANISMS[1])]
+    part = table[(table["reading"] == CHOSEN) & (table["mechanism"] == ROWS[1])]
     for _, row in part.iterrows():
         cells = {"data set": title(row["dataset"])}
-        for column, name in METRICS:
+        for column, name in METRICS.items():
             cells |= {
                 f"{name}: printed ratio": _number(row[f"{column}_printed_ratio"], ".3f"),
                 f"{name}: independent seeds": _percent(row[f"{column}_independent_seeds"]),
@@ -123,10 +123,10 @@ def _probabilities(table: pd.DataFrame) -> str:
 
 def _mean_gains(table: pd.DataFrame) -> str:
     rows = []
-    part = table[(table["reading"] == CHOSEN) & (table["mechanism"] == MECHANISMS[1])]
+    part = table[(table["reading"] == CHOSEN) & (table["mechanism"] == ROWS[1])]
     for _, row in part.iterrows():
         cells = {"data set": title(row["dataset"]), "same noise": _percent(row["same_noise"])}
-        for column, name in METRICS:
+        for column, name in METRICS.items():
             ends = " to ".join(f"{row[f'{column}_gain_{end}']:.3g}" for end in ("low", "high"))
             better, worse = (
                 round(row[f"{column}_{word}"] * row["replications"]) for word in ("better", "worse")
@@ -142,7 +142,7 @@ def _mean_gains(table: pd.DataFrame) -> str:
 def _combinations(table: pd.DataFrame) -> str:
     part = table[
         ((table["combination"] == 1) | (table["reading"] == CHOSEN))
-        & (table["mechanism"] == MECHANISMS[0])
+        & (table["mechanism"] == ROWS[0])
     ]
     rows = []
     for name, same in part.groupby("reading", sort=False):
@@ -152,7 +152,7 @@ def _combinations(table: pd.DataFrame) -> str:
                 f"({row[column]:.3g})"
                 if row["contradicted"] in {column, "both"}
                 else f"{row[column]:.3g}"
-                for column, _ in METRICS
+                for column in METRICS
             ]
             cells[title(row["dataset"])] = ", ".join(texts)
         rows.append(cells)
@@ -161,7 +161,7 @@ def _combinations(table: pd.DataFrame) -> str:
 
 def _gains(table: pd.DataFrame) -> str:
     rows = []
-    part = table[(table["mechanism"] == MECHANISMS[1]) & (table["combination"] == 0)]
+    part = table[(table["mechanism"] == ROWS[1]) & (table["combination"] == 0)]
     for dataset, mine in part.groupby("dataset", sort=False):
         printed = _number(mine["nmse_printed_ratio"].iloc[0], ".3f")
         cells = {"data set": title(str(dataset)), "printed": printed}
@@ -211,16 +211,16 @@ def replicates(table: pd.DataFrame) -> Figure:
         left.set_yticks(range(len(names)), [title(name) for name in names])
         left.set_ylim(max(len(names), 1) - 0.5, -0.5)
         for height, dataset in enumerate(names):
-            unit = by[dataset, CHOSEN, MECHANISMS[0]]["nmse"]
-            for mechanism, shift in zip(MECHANISMS, (-0.18, 0.18), strict=True):
+            unit = by[dataset, CHOSEN, ROWS[0]]["nmse"]
+            for mechanism, shift in zip(ROWS, (-0.18, 0.18), strict=True):
                 row = by[dataset, CHOSEN, mechanism]
                 _bar(left, _ends(row, "nmse", unit), height + shift, COLOURS[mechanism])
                 left.plot(row["nmse_printed"] / unit, height + shift, "o", mfc="none",
                           mec=COLOURS[mechanism], markersize=5.5)  # fmt: skip
             for name, shift in zip(shown, np.linspace(-0.25, 0.25, len(shown)), strict=True):
-                row = by[dataset, name, MECHANISMS[1]]
+                row = by[dataset, name, ROWS[1]]
                 _bar(right, _ends(row, "nmse_ratio"), height + shift, shades[name])
-            ratio = by[dataset, CHOSEN, MECHANISMS[1]]["nmse_printed_ratio"]
+            ratio = by[dataset, CHOSEN, ROWS[1]]["nmse_printed_ratio"]
             right.plot(ratio, height, "D", mfc="none", mec="black", markersize=5)
         _axis(left, "NMSE, in units of our median for the Gaussian")
         _axis(right, "NMSE of Gaussian over flipped Huber noise")
@@ -257,7 +257,7 @@ def _axis(axes: Axes, label: str) -> None:
 def _key(shades: dict[str, str]) -> list[Line2D]:
     rows = [
         Line2D([], [], color=COLOURS[name], marker="o", markersize=3, label=f"left: {NAMES[name]}")
-        for name in MECHANISMS
+        for name in ROWS
     ]
     rows.append(
         Line2D([], [], color=GREY, marker="o", mfc="none", linestyle="", label="left: printed")
