@@ -202,20 +202,26 @@ ENDS = {
     "dpnoise_papers.inid_2024.tables.pca_variants _shrunk while": (
         "falls by 1 to where delta is exceeded"
     ),
-    "dpnoise_papers.flipped_huber_2023.tables.scalar_losses _at_variance brentq": (
+    "dpnoise_papers.flipped_huber_2023.tables.scalar _at_variance brentq": (
         "raises if it does not converge"
     ),
-    "dpnoise_papers.flipped_huber_2023.tables.search_box _gamma_of while": (
+    "dpnoise_papers.flipped_huber_2023.tables.variances _gamma_of while": (
         "halves to a tolerance above rounding"
     ),
-    "dpnoise_papers.flipped_huber_2023.tables.search_box _smallest_private while": (
+    "dpnoise_papers.flipped_huber_2023.tables.variances _smallest_private while": (
         "its steps grow, to the end of the box"
     ),
-    "dpnoise_papers.flipped_huber_2023.tables.search_box _smallest_private brentq": (
+    "dpnoise_papers.flipped_huber_2023.tables.variances _smallest_private brentq": (
         "raises if it does not converge; what is returned was seen to be private"
     ),
-    "dpnoise_papers.flipped_huber_2023.tables.theorem_8_search _attack minimize": (
+    "dpnoise_papers.flipped_huber_2023.tables.vector_privacy _attack minimize": (
         "an attack: what it saw, lower bounds all"
+    ),
+    "dpnoise_papers.flipped_huber_2023.theory.mechanisms largest_shift while": (
+        "draws until there are enough"
+    ),
+    "dpnoise_papers.flipped_huber_2023.tables.remarks _beyond quad": (
+        "smooth and monotone: the tests compare it with the closed form"
     ),
     "dpnoise_papers.flipped_huber_2023.theory.mechanisms minimum_information while": (
         "draws until there are enough"

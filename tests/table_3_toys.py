@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 
 from dpnoise_papers.data.sets import Dataset
-from dpnoise_papers.flipped_huber_2023.settings_table_3 import Table3
-from dpnoise_papers.flipped_huber_2023.tables.table_3 import JUDGED_BY
+from dpnoise_papers.flipped_huber_2023.table_3.protocols import JUDGED_BY
+from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3
+from dpnoise_papers.flipped_huber_2023.table_3.trials import make_split
 
 SETTING = {
     "features": "standardise",
@@ -69,3 +70,8 @@ def printed_claim(dataset, mechanism, metric, value, text=""):
         result=JUDGED_BY,
         printed=SimpleNamespace(text=text or str(value), value=value),
     )
+
+
+def split_of(loss="squared", index=0, seed=2023, task=None, **setting):
+    tasks = {NAMES[loss]: {**(SQUARED if loss == "squared" else LOGISTIC), **(task or {})}}
+    return make_split(dataset(loss), settings(seed=seed, tasks=tasks, setting=setting), index)

@@ -226,7 +226,7 @@ def test_without_the_memory_of_snakemake_a_changed_setting_is_noticed(copy):
 
 
 def test_a_module_that_is_edited_while_a_run_goes_on_fails_its_jobs(copy):
-    module = copy / "src/dpnoise_papers/flipped_huber_2023/tables/table_3.py"
+    module = copy / "src/dpnoise_papers/flipped_huber_2023/table_3/protocols.py"
     before = module.read_text()
     (copy / SWEEP).unlink(missing_ok=True)
     process = subprocess.Popen(

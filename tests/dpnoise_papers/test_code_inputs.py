@@ -12,7 +12,7 @@ from dpnoise_papers.code_inputs import code_inputs
 
 ROOT = Path(__file__).parents[2]
 TABLE = str(ROOT / "workflow" / "scripts" / "table.py")
-DENSITIES = "dpnoise_papers.flipped_huber_2023.tables.densities.densities"
+DENSITIES = "dpnoise_papers.flipped_huber_2023.tables.scalar.densities"
 
 
 @pytest.fixture

@@ -3,26 +3,148 @@
 The printed forms are not for use: they overflow for alpha / gamma > 38, cancel where
 delta is small and divide by zero at alpha = 0. `dpnoise.noise` and `dpnoise.privacy` hold
 the stable ones. All parameters broadcast.
+
+The factor omega and Table I take arrays of doubles or, for 50 digits where doubles cancel,
+decimals of mpmath: their last argument holds the elementary functions of either kind.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import mpmath
 import numpy as np
 from scipy import special
 
-from dpnoise_papers.flipped_huber_2023 import arithmetic
-from dpnoise_papers.flipped_huber_2023.arithmetic import ROOT_2PI, upper_tail
-from dpnoise_papers.flipped_huber_2023.as_printed_cases import profiles, ranges
-
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
 
+    Number = Any  # of either kind
+    Pair = tuple[Number, Number]
     Real = Array | float
+
+ROOT_2PI = math.sqrt(2.0 * math.pi)
+CASES = ("i", "ii", "iii", "iv", "v")
+
+
+class Arithmetic(NamedTuple):
+    """Elementary functions of one kind of number.
+
+    Attributes
+    ----------
+    root_2pi : callable
+        Without arguments; decimals have the precision that is set when it is called.
+    upper_tail : callable
+        Q, the standard normal survival function.
+    """
+
+    root_2pi: Callable[[], Any]
+    upper_tail: Callable[[Any], Any]
+    exp: Callable[[Any], Any]
+    expm1: Callable[[Any], Any]
+    sinh: Callable[[Any], Any]
+    sqrt: Callable[[Any], Any]
+    maximum: Callable[[Any, Any], Any]
+    minimum: Callable[[Any, Any], Any]
+
+
+def upper_tail(x: Array | float) -> Array:
+    """Standard normal survival function Q(x) in doubles."""
+    return special.ndtr(-np.asarray(x))
+
+
+def _decimal_tail(x: Any) -> Any:  # noqa: ANN401 - mpmath has no types
+    return mpmath.erfc(x / mpmath.sqrt(2)) / 2
+
+
+DOUBLES = Arithmetic(
+    lambda: ROOT_2PI, upper_tail, np.exp, np.expm1, np.sinh, np.sqrt, np.maximum, np.minimum
+)
+DECIMALS = Arithmetic(
+    lambda: mpmath.sqrt(2 * mpmath.pi),
+    _decimal_tail,
+    mpmath.exp,
+    mpmath.expm1,
+    mpmath.sinh,
+    mpmath.sqrt,
+    max,
+    min,
+)
+
+
+def omega_of_ratio(ratio: Any, using: Arithmetic = DOUBLES) -> Any:  # noqa: ANN401 - of either kind
+    """Factor omega of the density, equation (9), as printed."""
+    return 2 * (using.root_2pi() * using.upper_tail(ratio) + 2 / ratio * using.sinh(ratio**2 / 2))
+
+
+def ranges(
+    d: Number, alpha: Number, gamma: Number, using: Arithmetic = DOUBLES
+) -> tuple[Pair, ...]:
+    """Ranges [low, high) of epsilon of the cases of Table I, empty where low >= high."""
+    scale = 2 * gamma**2
+    one = (d - 2 * alpha) * d / scale
+    two = 2 * using.minimum(2 * alpha - d, d) * alpha / scale
+    low = (using.maximum(2 * alpha, d) ** 2 - 2 * alpha * d) / scale
+    three = (using.maximum(d - alpha, 0) ** 2 + 2 * alpha * d) / scale
+    four = (d + 2 * alpha) * d / scale
+    return (0, one), (0, two), (low, three), (three, four), (four, math.inf)
+
+
+def points(
+    epsilon: Number, d: Number, alpha: Number, gamma: Number, using: Arithmetic = DOUBLES
+) -> tuple[Pair, ...]:
+    """Points t1 and t2 of Table I, where the privacy loss is epsilon."""
+    scaled = gamma**2 * epsilon
+    up, down = _roots(scaled, alpha * d, using)
+    far = scaled / d - d / 2, scaled / d + d / 2
+    inner = scaled / (2 * alpha) - d / 2, scaled / (2 * alpha) + d / 2
+    return far, inner, (-alpha + up - d, up - alpha), (alpha + down - d, down + alpha), far
+
+
+def intervals(alpha: Number) -> tuple[tuple[Pair, Pair], ...]:
+    """Intervals of t1 and of t2 of Table I, each (low, high)."""
+    top = math.inf
+    return (
+        ((-top, -alpha), (alpha, top)),
+        ((-alpha, 0), (0, alpha)),
+        ((-alpha, 0), (alpha, top)),
+        ((0, alpha), (alpha, top)),
+        ((alpha, top), (alpha, top)),
+    )
+
+
+def profiles(
+    epsilon: Number, d: Number, alpha: Number, gamma: Number, using: Arithmetic = DOUBLES
+) -> tuple[Number, ...]:
+    """Expressions of (13) for the privacy profile; off its case an expression means nothing."""
+    tail, exp = using.upper_tail, using.exp
+    w, e, scale = omega_of_ratio(alpha / gamma, using), exp(epsilon), gamma**2
+    factor = gamma / (alpha * w) * exp(alpha**2 / (2 * scale))
+    ratio = using.root_2pi() / w
+    up, down = _roots(scale * epsilon, alpha * d, using)
+    shift, half = gamma * epsilon / d, d / (2 * gamma)
+    gauss = ratio * (tail(shift - half) - e * tail(shift + half))
+    middle = 1 + e - 2 * exp(epsilon / 2 - alpha * d / (2 * scale))
+    # Off its case an expression may overflow; its exponent is cut where it is positive.
+    rise = -using.expm1(using.minimum(alpha / scale * (-alpha + up - d), 0))
+    fall = -using.expm1(using.minimum(alpha / scale * (-alpha - down + d), 0))
+    return (
+        1 - ratio + gauss,
+        (1 - e) / 2 + factor * middle,
+        0.5 + factor * rise - e * ratio * tail((up - alpha) / gamma),
+        0.5 - factor * fall - e * ratio * tail((down + alpha) / gamma),
+        gauss,
+    )
+
+
+def _roots(scaled: Number, product: Number, using: Arithmetic) -> Pair:
+    """Square roots of 2 (gamma^2 epsilon + alpha d) and of the same with minus, where positive."""
+    return using.sqrt(2 * (scaled + product)), using.sqrt(using.maximum(2 * (scaled - product), 0))
 
 
 def loss_function(t: Real, alpha: Real) -> Array:
@@ -33,7 +155,7 @@ def loss_function(t: Real, alpha: Real) -> Array:
 
 def omega(alpha: Real, gamma: Real) -> Array:
     """Factor omega, equation (9)."""
-    return np.asarray(arithmetic.omega(alpha / gamma))
+    return np.asarray(omega_of_ratio(alpha / gamma))
 
 
 def cdf(t: Real, alpha: Real, gamma: Real) -> Array:

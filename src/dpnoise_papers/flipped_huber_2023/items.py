@@ -6,10 +6,166 @@ for differential privacy, IEEE Transactions on Information Forensics and Securit
 
 from __future__ import annotations
 
-from dpnoise_papers.flipped_huber_2023.items_scalar import DENSITIES, LOSSES, VARIANCES
-from dpnoise_papers.flipped_huber_2023.items_table_3 import TABLE_3
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
+DENSITIES = (
+    Item(
+        id="figure-1",
+        caption="Flipped Huber densities for several transitions alpha and scales gamma, plain "
+        "and logarithmic (the paper does not print its parameters). Up to the dots at "
+        "abs(t) = alpha the logarithm is straight, as for Laplace noise; beyond, it is a "
+        "parabola, as for Gaussian noise.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities",
+            settings=("figure_1",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
+    ),
+    Item(
+        id="figure-2",
+        caption="Normalised Fisher information (Fisher information times variance) of the "
+        "flipped Huber distribution against alpha/gamma. It depends on that ratio alone and "
+        "rises from 1, the Gaussian's, to 2, Laplace's; nearly all of the rise lies between "
+        "0.5 and 3.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information",
+            settings=("figure_2",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
+    ),
+)
+LOSSES = (
+    Item(
+        id="table-1",
+        caption="The five cases of the exact scalar profile (13) by the two ratios that decide "
+        "between them. For each case and each border (black) the formula as printed, at 50 "
+        "digits, was compared with our profile at random parameters; a cross would mark a "
+        "trial that contradicts the table.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.published_cases",
+            settings=("table_1",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.table_1"),
+        page=Page(
+            function="dpnoise_papers.flipped_huber_2023.figures.table_pages.table_1",
+            formats=("md", "tex"),
+        ),
+    ),
+    Item(
+        id="figure-5",
+        caption="Centred privacy loss of flipped Huber noise (green, dashed) and the affine bound "
+        "behind Theorem 8 (solid grey), which touch at the open circle.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.loss_and_bound",
+            settings=("figure_5",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_5"),
+    ),
+    Item(
+        id="figure-6",
+        caption="Privacy profiles of three noises of variance 16: the smallest delta that each "
+        "affords at epsilon. Close to 0 the order is the reverse of that beyond.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.profiles_at_one_variance",
+            settings=("figure_6",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_6"),
+    ),
+    Item(
+        id="figure-7",
+        caption="Centred privacy losses of four mechanisms at one scale. The transition "
+        "parameters are not printed; here they equal the scale.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.losses_at_one_scale",
+            settings=("figure_7",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_7"),
+    ),
+)
+VARIANCES = (
+    Item(
+        id="figure-3a",
+        caption="The minimum variance of each mechanism in one dimension at delta = 1e-6, "
+        "sensitivity 1. Open circles are numbers that the paper prints. Below, the smallest variance "
+        "of those drawn runs along the lower edge. Curves 'in the search box' (squares) take alpha or "
+        "theta from 0.02 to 150 and gamma from 0.02 to 50, as the paper searches; the others are "
+        "unrestricted. The offset-symmetric Gaussian approaches the Laplace limit, which its "
+        "printed numbers are far from.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances",
+            settings=("figure_3a",),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_3a",
+            printed=("figure-3a",),
+        ),
+    ),
+    Item(
+        id="figure-3b",
+        caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
+        "in decibels.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
+            settings=("figure_3b",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
+    ),
+    Item(
+        id="figure-3c",
+        caption="Variance of (epsilon, delta)-DP flipped Huber noise over that of the epsilon-DP "
+        "staircase, in decibels.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
+            settings=("figure_3c",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
+    ),
+    Item(
+        id="limit",
+        caption="How far each mechanism is above the minimum that any additive noise needs, which "
+        "linear programs bound from both sides: the variance and the mean absolute error by "
+        "epsilon, for pure privacy and the paper's delta, and where a mechanism is certainly "
+        "within 1 %. limit-supplement shows the other deltas.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.limit.limit",
+            settings=("limit",),
+        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.limit.limit"),
+        page=Page(
+            function="dpnoise_papers.flipped_huber_2023.figures.limit.limit_page",
+            reads=("limit", "limit-within"),
+        ),
+    ),
+    Item(
+        id="limit-supplement",
+        caption="How far each mechanism is above the minimum that any additive noise needs, as "
+        "in limit, for all other deltas.",
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.figures.limit.limit_supplement",
+            reads=("limit",),
+        ),
+    ),
+    Item(
+        id="limit-within",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.limit.within", reads=("limit",)
+        ),
+    ),
+    Item(
+        id="remark-1",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.remarks.remark_1",
+            settings=("remark_1",),
+        ),
+    ),
+    Item(
+        id="identification",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.tables.remarks.identification",
+            settings=("identification",),
+        ),
+    ),
+)
 _BOX = (
     "Curves 'in the search box' take the parameters that the paper searches, alpha or theta from 0.02 "
     "to 150 and gamma from 0.02 to 50, and end where none of them is private; the others are "
@@ -23,11 +179,11 @@ DIMENSIONS = (
         "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs along "
         "the lower edge), at the paper's delta = 1e-8 and at 1e-6. " + _BOX,
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("figure_4a",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.figure_4",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_4",
             printed=("figure-4a",),
         ),
     ),
@@ -40,18 +196,18 @@ DIMENSIONS = (
         + " The exact curve is the variance below which no flipped Huber noise is private; "
         "the printed 502 at epsilon = 0.3 lies below it.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("figure_4b",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.figure_4",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_4",
             printed=("figure-4b",),
         ),
     ),
     Item(
         id="figure-4-dimensions",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.figure_4_dimensions.compare_dimensions",
+            function="dpnoise_papers.flipped_huber_2023.tables.remarks.compare_dimensions",
             reads=("figure-4a", "figure-4b"),
         ),
     ),
@@ -61,11 +217,11 @@ DIMENSIONS = (
         "Open circles are the numbers of Table II, in the table in brackets. At the bottom the best "
         "of those drawn runs along the lower edge; decibels are spread near 0. " + _BOX,
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("table_2",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.table_2",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.table_2",
             printed=("table-2",),
         ),
         page=Page(
@@ -81,10 +237,10 @@ DIMENSIONS = (
         "the Gaussian. In more dimensions than are shown the gain is below a thousandth of the "
         "largest.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.gain_by_dimension",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.gain_by_dimension",
             settings=("gain",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.gain"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.gain"),
     ),
 )
 JOINT = (
@@ -126,18 +282,129 @@ JOINT = (
         target="which_noise",  # not made by every run
     ),
 )
+TABLE_3 = (
+    Item(  # Table III and what surrounds it: one job for each data set, then all together
+        id="table-3-sweep",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.table_3.protocols.sweep",
+            settings=("table_3",),
+            parts="table_3.tasks",
+            for_each=True,
+            data=("{part}",),
+            makes=("table-3/{part}-sweep", "table-3/{part}-chosen"),
+            threads=8,
+            memory=2000,
+            minutes=20,
+        ),
+    ),
+    Item(
+        id="table-3",
+        caption="Private coordinate descent with Gaussian and with flipped Huber noise: normalised "
+        "squared error of the coefficients and test error. In the figure each data set is in "
+        "units of the number printed for the Gaussian. Open circles are printed, dots are our "
+        "medians with an interval that holds 99 % of the replications, and the marks at the "
+        "right give the verdict on each number. The table also lists the noise parameters that "
+        "the calibration selected: where alpha = 0 the two mechanisms are one.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.table_3.protocols.table_3",
+            settings=("table_3",),
+            parts="table_3.tasks",
+            reads=("table-3/{part}-chosen",),
+            statuses=True,
+            makes=("table-3", "table-3-honest"),
+        ),
+        page=Page(
+            function="dpnoise_papers.flipped_huber_2023.table_3.figures.pages",
+            claims=True,
+            formats=("md", "tex"),
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.table_3.figures.table_3",
+            reads=("table-3-replicates",),
+            printed=("table-3",),
+        ),
+    ),
+    Item(
+        id="table-3-ablation-runs",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.table_3.ablation.variants",
+            settings=("table_3", "table_3_ablation"),
+            parts="table_3.tasks",
+            for_each=True,
+            data=("{part}",),
+            makes=("table-3-ablation/{part}",),
+            threads=8,
+            memory=2000,
+            minutes=20,
+        ),
+    ),
+    Item(
+        id="table-3-ablation",
+        caption="Table III with one unprinted choice changed at a time, ranked by the mean of "
+        "abs(log(ours / printed)) over all its numbers. 'chosen' is the setting of "
+        "config.yaml, one for all rows together; variants within a few hundredths of each "
+        "other cannot be told apart on five trials.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.table_3.ablation.ranking",
+            parts="table_3.tasks",
+            reads=("table-3-ablation/{part}",),
+            claims=True,
+        ),
+        page=Page(
+            function="dpnoise_papers.flipped_huber_2023.table_3.figures.page",
+            parts="table_3.tasks",
+            reads=("table-3-ablation", "table-3-ablation/{part}"),
+            claims=True,
+        ),
+    ),
+    Item(
+        id="table-3-replicates-runs",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.table_3.replicates.replications",
+            settings=("table_3", "table_3_replicates"),
+            parts="table_3.tasks",
+            for_each=True,
+            data=("{part}",),
+            makes=("table-3-replicates/{part}",),
+            threads=8,
+            memory=3000,
+            minutes=20,
+        ),
+    ),
+    Item(
+        id="table-3-replicates",
+        caption="The whole protocol of Table III with independent partitions and noise, many times: "
+        "where each printed number lies among the replications, how probable the printed gain "
+        "is by seeds alone, the mean gain, and what other readings of what the paper leaves open, "
+        "alone and together, do to the Gaussian row, which is the control, and to the gain.",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_2023.table_3.replicates.summary",
+            settings=("table_3_replicates",),
+            parts="table_3.tasks",
+            reads=("table-3-replicates/{part}",),
+            statuses=True,
+            claims=True,
+        ),
+        page=Page(
+            function="dpnoise_papers.flipped_huber_2023.table_3.replicates_figures.page",
+        ),
+        figure=Figure(
+            function="dpnoise_papers.flipped_huber_2023.table_3.replicates_figures.replicates",
+        ),
+    ),
+)
 STATEMENTS = (
     Item(
         id="algorithm-2",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.algorithm_2.algorithm_2",
+            function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.algorithm_2",
             settings=("algorithm_2",),
         ),
     ),
     Item(
         id="theorem-8-search",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.theorem_8_search.theorem_8_search",
+            function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.theorem_8_search",
             settings=("theorem_8_search",),
         ),
     ),

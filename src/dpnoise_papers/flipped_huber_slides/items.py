@@ -14,17 +14,15 @@ DENSITIES = (
         caption="Huber's distribution, Gaussian in the centre and Laplace in the tails, beside "
         "both, plain and logarithmic. The dots at abs(t) = alpha are where it turns.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.densities.huber_density",
+            function="dpnoise_papers.flipped_huber_slides.tables.huber_density",
             settings=("huber_density",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_slides.figures.densities.huber_density"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.huber_density"),
     ),
     Item(
         id="huber-mass",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.huber_mass.huber_mass",
+            function="dpnoise_papers.flipped_huber_slides.tables.huber_mass",
             settings=("huber_mass",),
         ),
     ),
@@ -33,10 +31,10 @@ DENSITIES = (
         caption="Flipped Huber densities: Figure 1 of flipped-huber-2023 once more, from the same "
         "function and settings, since the slides show it too.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.densities.densities",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities",
             settings=("densities",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.densities.figure_1"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
     ),
     Item(
         id="normalised-fisher-information",
@@ -44,34 +42,30 @@ DENSITIES = (
         "(Gaussian) to 2 (Laplace): Figure 2 of flipped-huber-2023 once more, from the same "
         "function and settings.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.densities.fisher_information",
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information",
             settings=("normalised_fisher_information",),
         ),
-        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.densities.figure_2"),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
     ),
     Item(
         id="densities-1d",
         caption="Calibrated densities in one dimension at epsilon = 2, delta = 1e-6, with their "
         "standard deviations.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.densities.calibrated_densities",
+            function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities",
             settings=("densities_1d",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_slides.figures.densities.densities_1d"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.densities_1d"),
     ),
     Item(
         id="densities-20d",
         caption="Calibrated densities of one coordinate of twenty at epsilon = 5, delta = 1e-6, "
         "with their standard deviations.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.densities.calibrated_densities",
+            function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities",
             settings=("densities_20d",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_slides.figures.densities.densities_1d"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.densities_1d"),
     ),
 )
 VARIANCES = (
@@ -83,11 +77,11 @@ VARIANCES = (
         "(squares) take alpha or theta from 0.02 to 150 and gamma from 0.02 to 50; the others are "
         "unrestricted. The slides print no variances.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.scalar_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances",
             settings=("variances",),
         ),
         figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.figure_3a",
+            function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_3a",
         ),
     ),
     Item(
@@ -96,12 +90,10 @@ VARIANCES = (
         "values) and by the paper's grid (open circles), which can lie far off at nearly the same "
         "variance.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.illustrative_values.illustrative_values",
+            function="dpnoise_papers.flipped_huber_slides.tables.illustrative_values",
             settings=("illustrative_values",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_slides.figures.illustrative_values.illustrative_values"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.illustrative_values"),
     ),
     Item(
         id="ratio-laplace",
@@ -109,24 +101,20 @@ VARIANCES = (
         "in decibels: Figure 3b of flipped-huber-2023 once more, from the same function and "
         "settings.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
             settings=("ratio_laplace",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.ratio_map"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="ratio-staircase",
         caption="Variance of flipped Huber noise over that of the epsilon-DP staircase, in "
         "decibels: Figure 3c of flipped-huber-2023 once more, from the same function and settings.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar_variances.variance_ratio",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
             settings=("ratio_staircase",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.scalar_variances.ratio_map"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="variances-20d",
@@ -136,12 +124,10 @@ VARIANCES = (
         "150 and gamma from 0.02 to 50, and end where none of them is private; decibels are "
         "spread near 0.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("variances_20d",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.variances"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
     Item(
         id="curves-kd",
@@ -150,12 +136,10 @@ VARIANCES = (
         "those drawn (bottom). The best runs along the lower edge: in 50 dimensions the Gaussian "
         "and flipped Huber noise, which are one there but for 0.001 %.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances",
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
             settings=("curves_kd",),
         ),
-        figure=Figure(
-            function="dpnoise_papers.flipped_huber_2023.figures.vector_variances.variances"
-        ),
+        figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
 )
 
@@ -165,13 +149,11 @@ DESCENT = Item(
     "epsilon = 1, delta = 1/N^2. Where the curves of two mechanisms lie on one another they are "
     "one distribution: the zCDP calibration has chosen alpha = 0.",
     table=Table(
-        function="dpnoise_papers.flipped_huber_slides.tables.descent_curves.descent_curves",
+        function="dpnoise_papers.flipped_huber_slides.tables.descent_curves",
         parts="flipped_huber_2023.table_3.tasks",
         reads=("flipped-huber-2023/table-3/{part}-sweep",),
     ),
-    figure=Figure(
-        function="dpnoise_papers.flipped_huber_slides.figures.descent_curves.descent_curves"
-    ),
+    figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.descent_curves"),
 )
 
 PAPER = Paper(

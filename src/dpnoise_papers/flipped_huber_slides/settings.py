@@ -10,13 +10,15 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from dpnoise_papers.flipped_huber_2023.settings import (
+    Box,
     Densities,
+    Family,
     FisherInformation,
     MinimumVariances,
     VarianceRatio,
     VectorVariances,
+    within_reach,
 )
-from dpnoise_papers.flipped_huber_2023.settings_variances import Box, Family, within_reach
 from dpnoise_papers.settings import (
     Delta,
     Dimension,

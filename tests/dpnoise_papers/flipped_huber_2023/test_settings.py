@@ -10,7 +10,7 @@ from dpnoise import calibrate
 from dpnoise.noise import FAMILIES
 from dpnoise_papers.config import ConfigError, load
 from dpnoise_papers.flipped_huber_2023 import settings
-from dpnoise_papers.flipped_huber_2023.settings_variances import (
+from dpnoise_papers.flipped_huber_2023.settings import (
     Family,
     Gain,
     Limit,
@@ -20,7 +20,7 @@ from dpnoise_papers.flipped_huber_2023.settings_variances import (
     VarianceRatio,
     VectorVariances,
 )
-from dpnoise_papers.flipped_huber_2023.tables.vector_variances import vector_variances
+from dpnoise_papers.flipped_huber_2023.tables.variances import vector_variances
 
 GRID = {"low": 0.1, "high": 10.0, "count": 3, "spacing": "log"}
 BOX = ((0.02, 150.0), (0.02, 50.0))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dpnoise_papers.claims.beside import printed_texts
-from dpnoise_papers.flipped_huber_2023.figures.vector_variances import METHODS
+from dpnoise_papers.flipped_huber_2023.figures.variances import METHODS, TABLE_2
 from dpnoise_papers.pages import latex, markdown
 from dpnoise_papers.style import NAMES
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from dpnoise_papers.claims.model import Claim
 
-_OF_PAPER = (("flipped-huber", "sufficient"), ("laplace", "pure"), ("staircase", "exact"))
-
 
 def table_1(table: pd.DataFrame) -> tuple[str, str]:
     """Table I as Markdown and LaTeX: for each case and border, what random trials found.
@@ -25,7 +23,7 @@ def table_1(table: pd.DataFrame) -> tuple[str, str]:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.scalar_cases.published_cases` returns it.
+        As `dpnoise_papers.flipped_huber_2023.tables.scalar.published_cases` returns it.
     """
     rows = []
     for case, own in table.groupby("case", sort=False):
@@ -56,7 +54,7 @@ def table_2(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
     Parameters
     ----------
     table : DataFrame
-        As `dpnoise_papers.flipped_huber_2023.tables.vector_variances.vector_variances` returns
+        As `dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances` returns
         it; the paper's delta comes first.
     claims : sequence of Claim
         Those of the paper.
@@ -68,7 +66,7 @@ def table_2(table: pd.DataFrame, *, claims: Sequence[Claim]) -> tuple[str, str]:
     known = table.set_index([*keys, "epsilon"])["variance"].to_dict()
     own = table["delta"].iloc[0]
     groups = list(dict.fromkeys(zip(*(table[key] for key in keys), strict=True)))
-    paper = [(own, *pair) for pair in _OF_PAPER if (own, *pair) in groups]
+    paper = [(own, *pair) for pair in TABLE_2 if (own, *pair) in groups]
     rows = []
     for group in (*paper, *(one for one in groups if one not in paper)):
         delta, mechanism, method = group

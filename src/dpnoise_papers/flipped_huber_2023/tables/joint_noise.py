@@ -15,7 +15,7 @@ from dpnoise_papers.best_joint import COLUMNS, best_joint, with_ratios
 from dpnoise_papers.progress import counted
 
 if TYPE_CHECKING:
-    from dpnoise_papers.flipped_huber_2023.settings_variances import JointNoise
+    from dpnoise_papers.flipped_huber_2023.settings import JointNoise
 
 INDEPENDENT = {"gaussian": "gaussian", "laplace": "laplace", "flipped-huber": "flipped_huber"}
 _BUDGET = ["dimension", "epsilon", "delta"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise.noise import Noise
-    from dpnoise_papers.flipped_huber_2023.settings_variances import Limit
+    from dpnoise_papers.flipped_huber_2023.settings import Limit
 
 CLOSE = 0.01
 _ROUNDING = 1e-12  # of a cost in closed form

@@ -157,9 +157,9 @@ def same_requirement(rng: Generator, n: int) -> Outcome:
     epsilon = needed * np.exp(rng.choice([-1, 1], n) * np.exp(rng.uniform(-9, 1, n)))
     norms = (delta * count, delta2, delta)
     holds = printed.theorem_8(epsilon, alpha, gamma, count.astype(float), norms)[2]
-    room = (2 * gamma**2 * epsilon - delta2**2) / count
-    inverse = printed.transition_inverse(np.maximum(room, 0), delta)
-    inverted = (room > 0) & (alpha <= inverse)
+    spare = (2 * gamma**2 * epsilon - delta2**2) / count
+    inverse = printed.transition_inverse(np.maximum(spare, 0), delta)
+    inverted = (spare > 0) & (alpha <= inverse)
     right = epsilon >= needed
     margin = np.where((holds == right) & (inverted == right), 0.0, -1.0)
     return Outcome(margin, 1e-12, drawn | {"epsilon": epsilon, "K": count, "delta2": delta2})

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
-from dpnoise_papers.flipped_huber_2023.arithmetic import DECIMALS, omega
+from dpnoise_papers.flipped_huber_2023.as_printed import DECIMALS, omega_of_ratio
 from dpnoise_papers.flipped_huber_2023.theory.noise import tail, two_fold_tail
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _noise_tail(x: mpf, alpha: mpf, gamma: mpf) -> mpf:
     """Probability P(T > x) of flipped Huber noise, from (9) and (10)."""
     if x < 0:
         return 1 - _noise_tail(-x, alpha, gamma)
-    factor = omega(alpha / gamma, DECIMALS)
+    factor = omega_of_ratio(alpha / gamma, DECIMALS)
     if x > alpha:
         return mpmath.sqrt(2 * mpmath.pi) / factor * DECIMALS.upper_tail(x / gamma)
     rise = mpmath.exp(alpha / (2 * gamma**2) * (alpha - x)) * mpmath.sinh(
@@ -96,7 +96,9 @@ def _noise_tail(x: mpf, alpha: mpf, gamma: mpf) -> mpf:
 
 def _shift(b: mpf) -> mpf:
     """Shift theta / gamma, equation (22)."""
-    return mpmath.sqrt(2) * mpmath.erfinv(1 - mpmath.sqrt(2 * mpmath.pi) / omega(b, DECIMALS))
+    return mpmath.sqrt(2) * mpmath.erfinv(
+        1 - mpmath.sqrt(2 * mpmath.pi) / omega_of_ratio(b, DECIMALS)
+    )
 
 
 _CLAIM = "left >= right"
@@ -142,7 +144,9 @@ def _report(k: int, d: str, left: mpf, right: mpf) -> Iterator[tuple[str, object
 
 def _two_fold(level: mpf, alpha: mpf, gamma: mpf) -> mpf:
     """Probability P(T_1 + T_2 > level) by quadrature between the kinks."""
-    kappa = gamma * omega(alpha / gamma, DECIMALS) * mpmath.exp(-((alpha / gamma) ** 2) / 2)
+    kappa = (
+        gamma * omega_of_ratio(alpha / gamma, DECIMALS) * mpmath.exp(-((alpha / gamma) ** 2) / 2)
+    )
 
     def integrand(t: mpf) -> mpf:
         size = abs(t)

@@ -12,10 +12,8 @@ from dpnoise_papers.checks import run_checks
 from dpnoise_papers.flipped_huber_2023.theory import (
     composition,
     density,
-    loss,
     mechanisms,
     scalar,
-    theorem_8,
     vector,
 )
 
@@ -26,10 +24,8 @@ if TYPE_CHECKING:
 
 CHECKS = (
     *density.CHECKS,
-    *loss.CHECKS,
     *scalar.CHECKS,
     *vector.CHECKS,
-    *theorem_8.CHECKS,
     *composition.CHECKS,
     *mechanisms.CHECKS,
 )

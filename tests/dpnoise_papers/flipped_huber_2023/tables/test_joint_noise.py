@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpnoise_papers.flipped_huber_2023.settings_variances import Gain, JointNoise, VectorVariances
+from dpnoise_papers.flipped_huber_2023.settings import Gain, JointNoise, VectorVariances
 from dpnoise_papers.flipped_huber_2023.tables.joint_noise import joint_noise, joint_rows
-from dpnoise_papers.flipped_huber_2023.tables.vector_variances import (
+from dpnoise_papers.flipped_huber_2023.tables.variances import (
     gain_by_dimension,
     vector_variances,
 )

@@ -9,7 +9,7 @@ import pytest
 from dpnoise import calibrate
 from dpnoise.noise import Staircase
 from dpnoise.optimality.bounds import minimum_cost
-from dpnoise_papers.flipped_huber_2023.settings_variances import Limit
+from dpnoise_papers.flipped_huber_2023.settings import Limit
 from dpnoise_papers.flipped_huber_2023.tables.limit import limit, within
 
 SETTINGS = {

@@ -1,0 +1,394 @@
+"""Table III of flipped-huber-2023 again and again: how far do seeds and open choices move it?
+
+The printed protocol takes the smallest of thousands of means over five trials. The standard error
+of the five trials that were selected says little of how far that smallest mean moves when all is
+drawn anew. So the whole protocol is repeated with partitions and noise of its own each time. The
+text partitions a data set once and runs five trials; so the trials of a replication share its
+partition, unless the reading says otherwise.
+
+A reading is a variant or a combination. A variant says which noise stands for the Gaussian and for
+the flipped Huber row, which numbers of passes are tried and what NMSE is measured from: the exact
+minimum, or where the descent without noise or clipping (step 1 / M_i) is after some passes. A
+combination changes open choices, several together; `few` replications are made of it, the first
+its pilot (below), unless the two rows differ in distribution both as chosen and in one of these.
+
+Most of the grid can never win. The first replications, the pilot, start from all of it and give a
+combination up when its NMSE on some trials sums to more than twice `keep` times that of another
+one on all. The later replications start from the combinations whose NMSE, averaged over the better
+half of the pilot's trials, is at most `keep` times the mean of the pilot's smallest means. The
+last `audit` replications start from all of it again, and say whether something that was left out
+would have won. In each replication a combination is given up once it has lost (`run_for_best`).
+
+Two replications of one mechanism differ by seeds alone. So the share of pairs of replications
+whose ratio of NMSE is at least the printed Gaussian's over flipped Huber's is the probability
+that seeds alone give the printed gain; for it the Gaussian of one replication stands beside the
+flipped Huber noise of another, with another partition and other noise. `same seeds` is the share of
+replications that give it when both mechanisms see the same partition and uniforms.
+
+The Gaussian row is the control of the row beside it: a reading whose Gaussian row cannot be the
+printed one is not the authors', and what the paper leaves open and moves our Gaussian row to the
+printed one may move the flipped Huber row as far.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+from threadpoolctl import threadpool_limits
+
+from dpnoise_papers.descent.harness import in_threads, mean_and_error
+from dpnoise_papers.flipped_huber_2023.table_3.protocols import METRICS, printed_values
+from dpnoise_papers.flipped_huber_2023.table_3.runs import Contest, Runs, run_for_best
+from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN, NoiseVariant, combined
+from dpnoise_papers.flipped_huber_2023.table_3.trials import describe_centre
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+    from dpnoise._types import Array
+    from dpnoise_papers.claims.model import Claim
+    from dpnoise_papers.data.sets import Dataset
+    from dpnoise_papers.flipped_huber_2023.table_3.runs import Key
+    from dpnoise_papers.flipped_huber_2023.table_3.settings import Table3, Table3Replicates
+
+ROWS = ("gaussian", "flipped-huber")
+RUNS_COLUMNS = [
+    "dataset", "reading", "mechanism", "replication", "nmse", "test_error", "passes", "step",
+    "clip", "shape", "same_noise", "audited", "missed",
+]  # fmt: skip
+_SAME_NOISE = RUNS_COLUMNS.index("same_noise")
+# What the claims compare, as a range over the readings that the paper leaves open.
+_JUDGED = ("", "_gain", "_apart")
+_ENDS = (0.005, 0.995)
+_RARELY = 0.05  # the share of replications with two distributions below which a row has one
+_OF_METRIC = (
+    "", "_low", "_high", "_sd", "_printed", "_percentile", "_ratio", "_ratio_low", "_ratio_high",
+    "_gain", "_gain_low", "_gain_high", "_apart", "_apart_low", "_apart_high", "_printed_ratio",
+    "_better", "_worse", "_same_seeds", "_independent_seeds",
+    *(f"{judged}_{end}" for judged in _JUDGED for end in ("least", "greatest")),
+)  # fmt: skip
+COLUMNS = [
+    "dataset", "reading", "mechanism", "combination", "status", "reason", "replications", "audited",
+    "missed", "graft_share", "same_noise", "equal_by_construction", "contradicted",
+    *(f"{metric}{end}" for metric in METRICS for end in _OF_METRIC),
+]  # fmt: skip
+
+
+@threadpool_limits.wrap(limits=1)  # BLAS on several threads rounds otherwise than on one
+def replications(
+    settings: Table3, again: Table3Replicates, dataset: Dataset | None, *, threads: int = 1
+) -> pd.DataFrame:
+    """Repeat the printed protocol of Table III on one data set.
+
+    One row per (reading, mechanism, replication) with the numbers of the best configuration, the
+    shape of its first trial's noise, whether both mechanisms have the same configuration and there
+    the same noise (`same_noise`), whether the replication was `audited` and, if so, whether the
+    thinned grid `missed` the best. The two mechanisms of a replication share partition and
+    uniforms; replications share nothing.
+
+    Parameters
+    ----------
+    threads : int
+        Does not change the result.
+    """
+    if dataset is None:
+        return pd.DataFrame(columns=RUNS_COLUMNS)
+    whole = _Repeated(settings, again, dataset, again.variants, again.pilot)
+    rows = whole.rows(again.replications, again.replications, threads)
+    equal = [row[_SAME_NOISE] for row in rows if row[1] == CHOSEN]
+    # how much is gained is asked where the chosen reading leaves a gain
+    few = min(again.few, again.replications)
+    most = few if np.mean(equal) >= 1.0 - _RARELY else again.replications
+    pilot = 1 if most == few else again.pilot
+    for name, one in combined(settings, again, dataset.name).items():
+        repeated = _Repeated(one, again, dataset, {name: NoiseVariant()}, pilot)
+        rows += repeated.rows(few, most, threads)
+    return pd.DataFrame(rows, columns=RUNS_COLUMNS)
+
+
+class _Repeated:
+    """Replications of some variants under one setting, which share their runs."""
+
+    def __init__(
+        self,
+        settings: Table3,
+        again: Table3Replicates,
+        dataset: Dataset,
+        variants: Mapping[str, NoiseVariant],
+        pilot: int,
+    ) -> None:
+        self.settings, self.again, self.dataset, self.variants = settings, again, dataset, variants
+        self.pilot = pilot
+        asked: dict[Key, set[int]] = {}
+        for variant in variants.values():
+            for key in _keys(variant):
+                asked.setdefault(key, set()).update(variant.passes or settings.passes)
+        size = settings.trials
+        trials = size * again.replications
+        # trials that the table itself has not seen
+        self.runs = Runs(
+            dataset, settings, asked, trials=trials, first=settings.all_trials, together=size
+        )
+        self.trials = [slice(first, first + size) for first in range(0, trials, size)]
+
+    def rows(self, few: int, most: int, threads: int) -> list[list[Any]]:
+        """Rows of the table: `few` replications, and `most` where the two noises differ in one."""
+        pilot = range(self.pilot)
+        in_threads(self._replicate, pilot, threads, "replications of the pilot")
+        self.runs.thin([self.trials[number] for number in pilot], self.again.keep)
+        in_threads(self._replicate, range(self.pilot, few), threads, "replications")
+        rows = [row for number in range(few) for row in self._rows(number)]
+        if not all(row[_SAME_NOISE] for row in rows):
+            in_threads(self._replicate, range(few, most), threads, "replications")
+            rows += [row for number in range(few, most) for row in self._rows(number)]
+        return rows
+
+    def _made(self, number: int) -> dict[str, NoiseVariant]:
+        """Variants of which this replication is made: those beside the chosen one have fewer."""
+        rest = number >= self.again.variant_replications
+        return {
+            name: variant for name, variant in self.variants.items()
+            if not (rest and variant != NoiseVariant())
+        }  # fmt: skip
+
+    def _audited(self, number: int) -> bool:
+        return number >= self.again.replications - self.again.audit
+
+    def _replicate(self, number: int) -> None:
+        piloted, trials = number < self.pilot, self.trials[number]
+        whole, slack = piloted or self._audited(number), 2.0 * self.again.keep if piloted else 1.0
+        contests = [
+            Contest(key, variant.passes or self.settings.passes)
+            for variant in self._made(number).values()
+            for key in _keys(variant)
+        ]
+        numbers = range(trials.start, trials.stop)
+        run_for_best(self.runs, numbers, contests, whole=whole, slack=slack)
+
+    def _rows(self, number: int) -> Iterator[list[Any]]:
+        runs, trials, whole = self.runs, self.trials[number], self._audited(number)
+        for name, variant in self._made(number).items():
+            keys = _keys(variant)
+            tried = variant.passes or self.settings.passes
+            places = [runs.best(key, tried, trials) for key in keys]
+            passes = [runs.configuration(place)[0] for place in places]
+            noises = [
+                runs.noises[key[0], one, trials.start]
+                for key, one in zip(keys, passes, strict=True)
+            ]
+            same_noise = places[0] == places[1] and noises[0] == noises[1]
+            for row, key, place, noise in zip(ROWS, keys, places, noises, strict=True):
+                yield [
+                    self.dataset.name, name, row, number, runs.nmse[key][place][trials].mean(),
+                    runs.test_error[key[0]][place][trials].mean(), *runs.configuration(place),
+                    describe_centre(noise), int(same_noise), int(whole),
+                    int(whole and not runs.kept[key][place]),
+                ]  # fmt: skip
+
+
+def _keys(variant: NoiseVariant) -> tuple[Key, Key]:
+    """Mechanism and optimum of the Gaussian and of the flipped Huber row."""
+    return (variant.gaussian, variant.optimum), (variant.flipped_huber, variant.optimum)
+
+
+def summary(
+    again: Table3Replicates,
+    runs: Mapping[str, pd.DataFrame],
+    *,
+    claims: Sequence[Claim],
+    statuses: Mapping[str, Mapping[str, Any]],
+) -> pd.DataFrame:
+    """Return what the replications say of each printed number and of each printed gain.
+
+    One row per data set, reading (a variant or a `combination`) and mechanism, columns `COLUMNS`:
+    of each metric the median over replications, the ends of an interval that holds 99 % of them and
+    the standard deviation; the printed number and which share of replications is at most that; and
+    for flipped Huber noise, with the same seeds, the ratio of the Gaussian's number to it, the mean
+    of the difference with its 99 % interval (`gain`), the same difference of one replication with
+    independent seeds (`apart`), the printed ratio, and the probability that the Gaussian's is
+    larger (`better`), smaller (`worse`), and larger by the printed ratio with the same and with
+    independent seeds. `graft_share` is the share of replications whose noise is not Gaussian,
+    `same_noise` that in which both rows are one distribution; where nearly all are,
+    `equal_by_construction` says so. `contradicted` names the metric, or 'both', whose printed
+    number for the Gaussian a reading's interval leaves out ('no': neither).
+
+    `_least` and `_greatest` hold the intervals of all readings that the paper leaves open. For
+    flipped Huber noise these are the chosen reading and those that the Gaussian row does not
+    contradict, and the number moves as far as the printed Gaussian's is from ours; readings in
+    which both rows are one distribution have no gain that could decide.
+
+    Parameters
+    ----------
+    again : Table3Replicates
+        The paper states the account of flipped Huber noise; what the other variants change (the
+        Gaussian's account, the passes, what stands for the optimum) it leaves open.
+    runs : mapping of str to DataFrame
+        By data set, as `replications` returns it.
+    statuses : mapping of str to mapping
+        By data set its `status` and, where it could not be had, the `reason`.
+    """
+    paper = printed_values(claims)
+    printed = paper.set_index(["dataset", "mechanism", "metric"])["value"].to_dict()
+    rows = []
+    for dataset, table in runs.items():
+        for name in dict.fromkeys([*again.variants, *table["reading"]]):
+            part = table[table["reading"] == name]
+            contradicted = _contradicted(part, dataset, printed)
+            for mechanism in ROWS:
+                row: dict[str, Any] = {
+                    "dataset": dataset, "reading": name, "mechanism": mechanism,
+                    "combination": int(name not in again.variants),
+                }  # fmt: skip
+                if part.empty:
+                    row |= {"status": "missing", "reason": statuses[dataset]["reason"]}
+                else:
+                    row |= {"status": "ok", "reason": "", **_numbers(part, mechanism)}
+                    row["contradicted"] = contradicted
+                    for metric in METRICS:
+                        values = [printed.get((dataset, one, metric), np.nan) for one in ROWS]
+                        row |= _against_printed(part, mechanism, metric, values)
+                rows.append(row)
+    table = pd.DataFrame(rows).reindex(columns=COLUMNS)
+    stated = [name for name, one in again.variants.items() if one.flipped_huber != ROWS[1]]
+    left_open = table[~table["reading"].isin(stated) & (table["status"] == "ok")]
+    for one, both in left_open.groupby("dataset"):
+        gaussian = both[both["mechanism"] == ROWS[0]].set_index("reading")
+        for row_name, same in both.groupby("mechanism"):
+            here = (table["dataset"] == one) & (table["mechanism"] == row_name)
+            for name, end in _ranges(same.set_index("reading"), gaussian).items():
+                table.loc[here, name] = end
+    return table
+
+
+def _contradicted(part: pd.DataFrame, dataset: str, printed: Mapping[Hashable, float]) -> str:
+    """Metric whose printed number for the Gaussian lies outside of a reading's interval.
+
+    'no' if neither does, 'both' if both do.
+    """
+    if part.empty:
+        return "no"
+    found = []
+    for metric in METRICS:
+        value = printed.get((dataset, ROWS[0], metric), np.nan)
+        spread = _spread(metric, _of(part, ROWS[0], metric))
+        if value < spread[f"{metric}_low"] or value > spread[f"{metric}_high"]:
+            found.append(metric)
+    return "both" if len(found) > 1 else "".join(found) or "no"
+
+
+def _ranges(rows: pd.DataFrame, gaussian: pd.DataFrame) -> dict[str, float]:
+    """Ends of what is judged over the readings that are left open, one row for each."""
+    control = rows["mechanism"].iloc[0] != ROWS[0]
+    agree = rows["contradicted"] == "no"
+    agree |= rows.index == CHOSEN  # what is ours is within its range
+    used = rows[agree] if control else rows
+    differ = used[(used["same_noise"] < 1.0 - _RARELY) | (used.index == CHOSEN)]
+    found = {}
+    for metric in METRICS:
+        shift = np.ones(len(used))
+        if control:
+            ratio = gaussian[f"{metric}_printed"] / gaussian[metric]
+            shift = ratio.loc[used.index].fillna(1.0).to_numpy(dtype=float)
+        ends = {"": (used[f"{metric}_low"] * np.minimum(shift, 1.0),
+                     used[f"{metric}_high"] * np.maximum(shift, 1.0))}  # fmt: skip
+        if control:
+            ends["_apart"] = used[f"{metric}_apart_low"], used[f"{metric}_apart_high"]
+            ends["_gain"] = differ[f"{metric}_gain_low"], differ[f"{metric}_gain_high"]
+        for name, (low, high) in ends.items():
+            found[f"{metric}{name}_least"], found[f"{metric}{name}_greatest"] = (
+                low.min(),
+                high.max(),
+            )
+    return found
+
+
+def _of(part: pd.DataFrame, mechanism: str, metric: str) -> Array:
+    mine = part[part["mechanism"] == mechanism].sort_values("replication")
+    return mine[metric].to_numpy(dtype=float)
+
+
+def _numbers(part: pd.DataFrame, mechanism: str) -> dict[str, Any]:
+    mine = part[part["mechanism"] == mechanism]
+    row = {
+        "replications": len(mine),
+        "audited": int(mine["audited"].sum()),
+        "missed": int(mine["missed"].sum()),
+        "graft_share": float((~mine["shape"].str.startswith("Gaussian")).mean()),
+        "same_noise": float(mine["same_noise"].mean()),
+        "equal_by_construction": "",
+    }
+    equal = int(mine["same_noise"].sum())
+    if mechanism != ROWS[0] and equal >= (1.0 - _RARELY) * len(mine):
+        row["equal_by_construction"] = (
+            f"in {equal} of {len(mine)} replications the calibration as read gives both rows "
+            "Gaussian noise of one variance (alpha = 0)"
+        )
+    for metric in METRICS:
+        values = _of(part, mechanism, metric)
+        row |= _spread(metric, values)
+        row[f"{metric}_sd"] = float(values.std(ddof=1))
+    return row
+
+
+def _spread(name: str, values: Array, size: int | None = None) -> dict[str, float]:
+    """Return the median and an interval that holds 99 % of replications.
+
+    A hundred replications say little of the last half per cent: on each side of the median the
+    interval is the wider of the quantile and of Student's prediction interval for one more
+    replication after `size`, with that side's spread (of the logarithms, if all are positive).
+    """
+    low, middle, high = np.quantile(values, [_ENDS[0], 0.5, _ENDS[1]])
+    size = len(values) if size is None else size
+    if not np.isfinite(values).all():  # a diverged replication
+        return {name: middle, f"{name}_low": low, f"{name}_high": high}
+    positive = bool((values > 0).all())
+    away = np.log(values / middle) if positive else values - middle
+    reach = stdtrit(size - 1, _ENDS[1]) * np.sqrt(1.0 + 1.0 / size)
+    ends = [
+        sign * reach * np.sqrt(np.mean(side**2)) if side.size else 0.0
+        for sign, side in ((-1.0, away[away < 0]), (1.0, away[away > 0]))
+    ]
+    ends = middle * np.exp(ends) if positive else middle + np.array(ends)
+    return {name: middle, f"{name}_low": min(low, *ends), f"{name}_high": max(high, *ends)}
+
+
+@np.errstate(invalid="ignore")  # inf - inf: the gain over a diverged run is not a number
+def _mean(name: str, values: Array) -> dict[str, float]:
+    """Return the mean over replications with its 99 % interval (Student's)."""
+    mean, error = mean_and_error(values)
+    reach = stdtrit(len(values) - 1, _ENDS[1]) * error
+    return {
+        name: float(mean),
+        f"{name}_low": float(mean - reach),
+        f"{name}_high": float(mean + reach),
+    }
+
+
+def _against_printed(
+    part: pd.DataFrame, mechanism: str, metric: str, printed: list[float]
+) -> dict[str, float]:
+    """Return percentile and, for flipped Huber noise, ratios and their probabilities."""
+    first, second = (_of(part, name, metric) for name in ROWS)
+    mine, value = (first, printed[0]) if mechanism == ROWS[0] else (second, printed[1])
+    row = {f"{metric}_printed": value}
+    if np.isfinite(value):
+        # a tie counts half, as for a printed number that equals some of ours
+        row[f"{metric}_percentile"] = float((mine < value).mean() + (mine == value).mean() / 2)
+    if mechanism == ROWS[0]:
+        return row
+    row |= _spread(f"{metric}_ratio", first / second)
+    row |= _mean(f"{metric}_gain", first - second)
+    others = ~np.eye(len(first), dtype=bool)
+    row |= _spread(f"{metric}_apart", (first[:, None] - second)[others], len(first))
+    row[f"{metric}_better"] = float((first > second).mean())
+    row[f"{metric}_worse"] = float((first < second).mean())
+    ratio = printed[0] / printed[1]
+    row[f"{metric}_printed_ratio"] = ratio
+    if np.isfinite(ratio):
+        row[f"{metric}_same_seeds"] = float((first / second >= ratio).mean())
+        pairs = first[:, None] / second >= ratio
+        row[f"{metric}_independent_seeds"] = float(pairs[others].mean())
+    return row

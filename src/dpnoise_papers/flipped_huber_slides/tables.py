@@ -1,0 +1,155 @@
+"""Result tables of flipped-huber-slides: densities, parameters of least variance, and DP-CD curves.
+
+The slides show private coordinate descent at epsilon = 1, delta = 1/N^2. The sweeps of Table III
+of flipped-huber-2023 hold every (passes, step, clip); a curve is the smallest mean error over steps
+and clips at each number of passes, with the standard error of that configuration.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from scipy import special
+
+from dpnoise.calibration.calibrate import calibrate
+from dpnoise.noise import Gaussian, Huber, Laplace, Noise, Staircase
+from dpnoise_papers.flipped_huber_2023.tables.variances import delta_of
+from dpnoise_papers.grids import describe, parameters, symmetric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dpnoise._types import Array
+    from dpnoise_papers.flipped_huber_slides.settings import (
+        CalibratedDensities,
+        HuberDensity,
+        HuberMass,
+        IllustrativeValues,
+    )
+
+_JUST_OUTSIDE = 1.0 + 1e-9
+COLUMNS = ["dataset", "mechanism", "passes", "nmse", "nmse_se", "test_error", "test_error_se"]
+
+
+def huber_density(settings: HuberDensity) -> pd.DataFrame:
+    """Huber's density beside the two that it is made of (slides).
+
+    Columns mechanism (huber; gaussian with sigma = 1; laplace with beta = 1/alpha), t, density,
+    noise and transition (1 where abs(t) = alpha and the mechanism is huber).
+    """
+    alpha = settings.alpha
+    t = symmetric(settings.half_width, settings.points, [0.0, alpha])
+    noises = {"gaussian": Gaussian(1.0), "laplace": Laplace(1.0 / alpha), "huber": Huber(alpha)}
+    table = pd.concat([_density(*item, t) for item in noises.items()], ignore_index=True)
+    marked = (table["mechanism"] == "huber") & (table["t"].abs() == alpha)
+    return table.assign(transition=marked.astype(int))
+
+
+def calibrated_densities(settings: CalibratedDensities) -> pd.DataFrame:
+    """Density of each mechanism's minimum-variance noise for a budget (slides).
+
+    A family with no minimum variance is represented by the private noise that `calibrate`
+    returns, close to its limit.
+
+    Columns mechanism, t, density, noise and variance.
+    """
+    half_width = settings.half_width
+    parts = []
+    for name in settings.mechanisms:
+        noise = calibrate(
+            name,
+            epsilon=settings.epsilon,
+            delta=delta_of(name, settings.delta),
+            sensitivity=settings.sensitivity,
+            dimension=settings.dimension,
+        ).noise
+        t = symmetric(half_width, settings.points, [0.0, *_jumps(noise, half_width)])
+        parts.append(_density(name, noise, t).assign(variance=noise.var()))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _jumps(noise: Noise, half_width: float) -> list[float]:
+    """Points on both sides of each jump of the density, so that it is drawn upright."""
+    if isinstance(noise, Staircase):
+        steps = range(int(half_width / noise.sensitivity) + 1)
+        edges = [noise.sensitivity * (k + part) for k in steps for part in (noise.gamma, 1.0)]
+    else:
+        edges = [noise.bound]
+    return [side for edge in edges for side in (edge / _JUST_OUTSIDE, edge * _JUST_OUTSIDE)]
+
+
+def _density(name: str, noise: Noise, t: Array) -> pd.DataFrame:
+    """Rows of one density."""
+    return pd.DataFrame(
+        {"mechanism": name, "t": t, "density": noise.pdf(t), "noise": describe(noise)}
+    )
+
+
+def huber_mass(settings: HuberMass) -> pd.DataFrame:
+    """Mass under Huber's density as printed and with continuous tails.
+
+    The slides give (1 - tau) phi(t) up to alpha and (1 - tau) exp(-alpha (|t| - alpha / 2))
+    beyond. Continuity at alpha needs the factor 1 / sqrt(2 pi) of phi in the tail too.
+
+    Per alpha and reading ("printed", "corrected"): columns alpha, reading, mass and jump (of the
+    density at alpha, relative to its value below).
+    """
+    rows = []
+    for alpha in settings.alphas:
+        phi = math.exp(-alpha * alpha / 2.0) / math.sqrt(2.0 * math.pi)
+        tau = 1.0 / (1.0 + alpha / (2.0 * (phi - alpha * special.ndtr(-alpha))))
+        centre = 1.0 - 2.0 * special.ndtr(-alpha)
+        for variant, factor in (("printed", 1.0), ("corrected", 1.0 / math.sqrt(2.0 * math.pi))):
+            edge = factor * math.exp(-alpha * alpha / 2.0)
+            mass = (1.0 - tau) * (centre + 2.0 * edge / alpha)
+            rows.append((alpha, variant, mass, edge / phi - 1.0))
+    return pd.DataFrame(rows, columns=["alpha", "reading", "mass", "jump"])
+
+
+def illustrative_values(settings: IllustrativeValues) -> pd.DataFrame:
+    """Best (alpha, gamma) at some epsilons (slides, 'illustrative values').
+
+    Columns epsilon, alpha, gamma, variance_grid (the paper's grid search), alpha_exact,
+    gamma_exact, variance_exact (the optimum, proved to 0.1 %: docs/variance-bound.md) and
+    delta_bound (the latter's).
+    """
+    delta, sensitivity = settings.delta, settings.sensitivity
+    rows = []
+    for epsilon in settings.epsilons:
+        grid = calibrate(
+            "flipped-huber",
+            epsilon=epsilon,
+            delta=delta,
+            sensitivity=sensitivity,
+            method="grid",
+            box=settings.box,
+            resolution=settings.resolution,
+        )
+        exact = calibrate("flipped-huber", epsilon=epsilon, delta=delta, sensitivity=sensitivity)
+        row = {"epsilon": epsilon, **parameters(grid.noise), "variance_grid": grid.variance}
+        row |= {f"{name}_exact": value for name, value in parameters(exact.noise).items()}
+        rows.append(row | {"variance_exact": exact.variance, "delta_bound": exact.delta})
+    return pd.DataFrame(rows)
+
+
+def descent_curves(sweeps: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the best error by passes.
+
+    Columns dataset, mechanism, passes, nmse, nmse_se, test_error and test_error_se, one row per
+    data set, mechanism and number of passes: the configuration with the smallest nmse.
+
+    Parameters
+    ----------
+    sweeps : mapping of str to DataFrame
+        By data set, the configurations of Table III with their errors; a data set that could not
+        be had is without rows, and is left out here.
+    """
+    parts = []
+    for dataset, sweep in sorted(sweeps.items()):
+        if sweep.empty:
+            continue
+        best = sweep.loc[sweep.groupby(["mechanism", "passes"])["nmse"].idxmin()]
+        parts.append(best.assign(dataset=dataset)[COLUMNS])
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)

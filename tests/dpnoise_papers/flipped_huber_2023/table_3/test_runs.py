@@ -1,0 +1,294 @@
+"""Runs of Table III: paired noise, numbered streams, lower bounds, races against full runs."""
+
+import numpy as np
+import pytest
+
+from dpnoise.learn.cd import descend
+from dpnoise.learn.problem import make_problem
+from dpnoise.noise import FlippedHuber
+from dpnoise_papers.flipped_huber_2023.table_3 import runs as module
+from dpnoise_papers.flipped_huber_2023.table_3.runs import (
+    EXACT,
+    Contest,
+    Runs,
+    nmse_bound,
+    run_for_best,
+)
+from dpnoise_papers.flipped_huber_2023.table_3.trials import account, make_split
+from table_3_toys import dataset, settings, split_of
+
+LOSSES = pytest.mark.parametrize("loss", ["squared", "logistic"])
+TWO = {"low": 0.1, "high": 1.0, "count": 2, "spacing": "log"}
+STEPS, CLIPS = np.geomspace(0.01, 10.0, 7), np.geomspace(1e-4, 1e8, 25)
+KEYS = [("gaussian", EXACT), ("gaussian", 3), ("gaussian-tight", EXACT)]
+CONTESTS = [*(Contest(key, (2, 5)) for key in KEYS), Contest(KEYS[0], (2,))]
+TRIALS = range(1, 5)
+
+
+def runs_of(loss="squared", trials=range(3), first=0, threads=1, **changes):
+    chosen = settings(passes=[5], clips=TWO, **changes)
+    asked = {(mechanism, EXACT): chosen.passes for mechanism in chosen.mechanisms}
+    runs = Runs(dataset(loss), chosen, asked, trials=max(trials) + 1, first=first)
+    runs.run(trials, threads)
+    return runs
+
+
+def seen_by_descend(monkeypatch, **changes):
+    """Return what is handed to the algorithm, call by call: one for each noise and trial."""
+    calls = []
+
+    def spy(problem, **arguments):
+        calls.append(arguments)
+        return np.zeros((2, 2, len(arguments["noise"]), problem.coordinates))
+
+    monkeypatch.setattr(module, "descend", spy)
+    runs_of(**changes)
+    return calls
+
+
+@LOSSES
+def test_flipped_huber_noise_with_alpha_zero_gives_the_very_numbers_of_gaussian_noise(loss):
+    unit = account(split_of(loss), "flipped-huber", settings(), 5).unit
+    assert isinstance(unit, FlippedHuber)
+    assert unit.alpha == 0.0
+    nmse = runs_of(loss).nmse
+    assert np.array_equal(nmse["flipped-huber", EXACT], nmse["gaussian", EXACT])
+    assert not np.array_equal(nmse["gaussian-tight", EXACT], nmse["gaussian", EXACT])
+
+
+def test_every_mechanism_maps_the_same_uniforms(monkeypatch):
+    # at this budget the search of the paper ends at alpha > 0, so three distributions differ
+    small = {"epsilon": 0.1, "delta": 1e-9, "xi_grid": 200}
+    calls = seen_by_descend(monkeypatch, trials=[0], **small)
+    chosen = settings(**small)
+    units = [
+        account(make_split(dataset(), chosen, 0), m, chosen, 5).unit for m in chosen.mechanisms
+    ]
+    assert units[1].alpha > 0
+    assert len(calls) == 3
+    uniforms = [u.cdf(call["noise"]) for u, call in zip(units, calls, strict=True)]
+    assert uniforms[0].shape == (1, 5, 3)
+    assert np.allclose(uniforms[1], uniforms[0], rtol=1e-9, atol=0.0)
+    assert np.allclose(uniforms[2], uniforms[0], rtol=1e-9, atol=0.0)
+
+
+def test_the_noise_does_not_depend_on_the_order_of_coordinates(monkeypatch):
+    cyclic = seen_by_descend(monkeypatch, trials=[0, 1], setting={"order": "cyclic"})
+    shuffled = seen_by_descend(monkeypatch, trials=[0, 1], setting={"order": "random"})
+    assert len(cyclic) == len(shuffled) == 4
+    assert all(
+        np.array_equal(one["noise"], two["noise"])
+        for one, two in zip(cyclic, shuffled, strict=True)
+    )
+    assert np.array_equal(cyclic[0]["orders"], np.broadcast_to(np.arange(3), (1, 5, 3)))
+    first, same, second, _ = (call["orders"] for call in shuffled)
+    assert set(first.ravel()) == {0, 1, 2}
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, second)
+
+
+@LOSSES
+@pytest.mark.parametrize("order", ["cyclic", "random"])
+def test_a_trial_does_not_depend_on_which_others_run(loss, order):
+    # a distribution with alpha > 0, whose quantile function is solved for and not a formula
+    chosen = {"epsilon": 0.1, "delta": 1e-9, "xi_grid": 200, "setting": {"order": order}}
+    together = runs_of(loss, range(4), **chosen)
+    alone = runs_of(loss, [2], **chosen)
+    threaded = runs_of(loss, [3, 2, 1, 0], threads=3, **chosen)
+    later = runs_of(loss, [0], first=2, **chosen)
+    for key, nmse in together.nmse.items():
+        assert nmse.shape == (1, 2, 2, 4)
+        assert np.array_equal(alone.nmse[key][..., 2], nmse[..., 2])
+        assert np.isinf(alone.nmse[key][..., :2]).all()
+        assert np.array_equal(threaded.nmse[key], nmse)
+        assert np.array_equal(later.nmse[key][..., 0], nmse[..., 2])
+        assert np.array_equal(threaded.test_error[key[0]], together.test_error[key[0]])
+    nmse = together.nmse["gaussian", EXACT]
+    assert len(np.unique(nmse)) == nmse.size
+
+
+def test_trials_of_one_run_of_the_protocol_share_a_partition():
+    known = settings(setting={"split": "fixed"})
+    asked = {("gaussian", EXACT): known.passes}
+    runs = Runs(dataset(), known, asked, trials=6, first=9, together=3)
+    parts = [runs.trial(place).split for place in range(6)]
+    targets = [part.test_target for part in parts]
+    assert all(np.array_equal(target, targets[0]) for target in targets[:3])
+    assert all(np.array_equal(target, targets[3]) for target in targets[3:])
+    assert not np.array_equal(targets[0], targets[3])
+    # those of the table itself are all one run, on a partition of its own
+    table = Runs(dataset(), known, asked, trials=6)
+    whole = [table.trial(place).split.test_target for place in range(6)]
+    assert all(np.array_equal(target, whole[0]) for target in whole)
+    assert not any(np.array_equal(target, whole[0]) for target in targets)
+    assert not np.array_equal(*(runs._draw(runs.trial(place), 2)[0] for place in (0, 1)))
+
+
+def mean_of(epsilon, passes, trials, step, clip):
+    """Return NMSE and the difference in test error of one configuration, means over trials."""
+    grids = {
+        name: {"low": value, "high": 2.0 * value, "count": 2, "spacing": "log"}
+        for name, value in (("steps", step), ("clips", clip))
+    }
+    chosen = settings(
+        mechanisms=["gaussian-tight"], passes=[passes], **grids, setting={"split": "fixed"}
+    ).model_copy(update={"epsilon": epsilon})
+    runs = Runs(dataset(), chosen, {("gaussian-tight", EXACT): [passes]}, trials=trials)
+    runs.run(range(trials), 1)
+    split = make_split(dataset(), chosen, 0)
+    excess = runs.test_error["gaussian-tight"][0, 0, 0] - split.test_error(split.optimum)
+    return runs.nmse["gaussian-tight", EXACT][0, 0, 0].mean(), abs(excess).max()
+
+
+def test_with_hardly_any_noise_the_optimum_is_reached():
+    nmse, excess = mean_of(1e12, 100, 1, 1.0, 50.0)
+    assert nmse < 1e-6
+    assert excess < 1e-3
+
+
+def test_more_budget_helps():
+    loss = [mean_of(epsilon, 5, 50, 0.5, 2.0)[0] for epsilon in (0.1, 1.0, 10.0, 100.0)]
+    assert np.all(np.diff(loss) < 0)
+
+
+def problem_of(loss, penalty, rng, strength=0.1):
+    X = rng.normal(size=(300, 3)) * [1.0, 30.0, 0.2]
+    X[0] *= 20.0  # one record far from the others
+    y = X @ [1.0, -0.02, 2.0] + rng.normal(size=300)
+    y = np.sign(y) if loss == "logistic" else y
+    return make_problem(X, y, loss=loss, penalty=penalty, strength=strength)
+
+
+def bound_and_nmse(problem, noise, target):
+    shared = {"steps": STEPS, "clips": CLIPS}
+    with np.errstate(all="ignore"):
+        weights = descend(problem, noise=noise[None], **shared)[:, :, 0]
+        nmse = np.sum((weights - target) ** 2, axis=-1) / np.sum(target**2)
+    return nmse_bound(problem, target, noise=noise, **shared), nmse
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("penalty", ["none", "l1", "l2"])
+@pytest.mark.parametrize("strength", [0.1, 10.0])
+@pytest.mark.parametrize("passes", [1, 4, 30])
+@pytest.mark.parametrize("scale", [0.0, 1.0, 40.0])
+def test_no_descent_errs_less_than_its_bound(loss, penalty, strength, passes, scale):
+    rng = np.random.default_rng(passes)
+    problem = problem_of(loss, penalty, rng, strength)
+    noise = scale * rng.normal(size=(passes, 3))
+    for target in (np.array([1.0, -0.02, 2.0]), np.array([0.0, 0.0, 1e-3])):
+        bound, nmse = bound_and_nmse(problem, noise, target)
+        assert np.all(bound >= 0.0)
+        assert not np.any(nmse < bound)
+
+
+@pytest.mark.parametrize("penalty", ["none", "l2"])
+def test_tiny_and_huge_clipping_levels_are_bounded_closely(penalty):
+    rng = np.random.default_rng(1)
+    problem = problem_of("logistic", penalty, rng)
+    bound, nmse = bound_and_nmse(problem, 40.0 * rng.normal(size=(5, 3)), np.ones(3))
+    assert np.allclose(bound[0, 0], nmse[0, 0], rtol=0.01)
+    assert nmse[0, 0] == pytest.approx(1.0, abs=0.01)
+    assert np.allclose(bound[:, -1], nmse[:, -1], rtol=0.01)
+    assert np.all(nmse[:, -1] > 1e6)
+
+
+def test_numbers_that_overflow_bound_nothing_or_everything():
+    rng = np.random.default_rng(2)
+    problem = problem_of("squared", "l1", rng)
+    extreme = np.array([1e-300, 1.0, 1e300])
+    noise = 1e10 * rng.normal(size=(3, 3))
+    found = nmse_bound(problem, np.ones(3), steps=extreme, clips=extreme, noise=noise)
+    assert not np.isnan(found).any()
+    assert np.all(found >= 0.0)
+
+
+def raced(loss="squared", seed=1, keep=None, **changes):
+    chosen = settings(seed=seed, passes=[2, 5], **changes)
+    runs = Runs(dataset(loss), chosen, dict.fromkeys(KEYS, chosen.passes), trials=5)
+    if keep:
+        runs.run([0], 1)
+        runs.thin([slice(1)], keep)
+    return runs
+
+
+def numbers(runs):
+    """Return place and errors of the best, by contest."""
+    found = {}
+    for contest in CONTESTS:
+        place = runs.best(contest.key, contest.passes, slice(1, 5))
+        errors = runs.nmse[contest.key], runs.test_error[contest.key[0]]
+        found[contest] = place, *(one[place][1:].tolist() for one in errors)
+    return found
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("keep", [None, 3.0])
+def test_the_best_and_its_numbers_are_those_of_a_full_run(loss, seed, keep):
+    full = raced(loss, seed, keep)
+    full.run(TRIALS, 1, whole=not keep)
+    for threads in (1, 2, 9):
+        runs = raced(loss, seed, keep)
+        run_for_best(runs, TRIALS, CONTESTS, threads, whole=not keep)
+        assert numbers(runs) == numbers(full)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_likely_winner_saves_runs_and_never_changes_the_best(seed):
+    full = raced(seed=seed)
+    run_for_best(full, TRIALS, CONTESTS)
+    counts = []
+    for sign in (1.0, -1.0):  # the right one, and the most wrong one
+        runs = raced(seed=seed)
+        for key in KEYS:
+            runs.scores[key] = sign * np.nan_to_num(full.nmse[key].mean(axis=-1), posinf=1e300)
+        run_for_best(runs, TRIALS, CONTESTS)
+        assert numbers(runs) == numbers(full)
+        counts.append(sum(np.isfinite(runs.nmse[key]).sum() for key in KEYS))
+    assert counts[0] <= counts[1]
+
+
+def test_test_errors_are_measured_for_the_best_alone():
+    runs = raced()
+    run_for_best(runs, TRIALS, CONTESTS[:1])
+    place = runs.best(KEYS[0], (2, 5), TRIALS)
+    tested = np.isfinite(runs.test_error[KEYS[0][0]])
+    assert np.argwhere(tested).tolist() == [[*place, trial] for trial in TRIALS]
+
+
+@pytest.mark.parametrize("order", ["random", "cyclic"])
+def test_what_has_lost_is_not_run_again_and_some_of_it_never(order):
+    """Lower bounds are known for the cyclic order alone."""
+    runs = raced(setting={"order": order})
+    run_for_best(runs, TRIALS, CONTESTS)
+    run = [np.isfinite(runs.nmse[KEYS[2]][..., trial]).sum() for trial in range(5)]
+    assert run[0] == 0
+    last, later, early, most = sorted(run[1:])
+    assert 1 <= last <= later <= early < 12
+    assert most < 12 if order == "cyclic" else most == 12
+
+
+def test_with_slack_more_is_run_and_the_best_is_the_same():
+    counts, found = [], []
+    for slack in (1.0, 3.0, np.inf):
+        runs = raced()
+        run_for_best(runs, TRIALS, CONTESTS, slack=slack)
+        counts.append(np.isfinite(runs.nmse[KEYS[2]]).sum())
+        found.append(numbers(runs))
+    assert counts[0] < counts[1] < counts[2] == 4 * 12
+    assert found[0] == found[1] == found[2]
+
+
+def test_diverged_configurations_lose_and_all_diverged_is_no_error():
+    wide = {"steps": {"low": 1.0, "high": 10.0, "count": 2, "spacing": "log"}}
+    full, runs = raced(**wide), raced(**wide)
+    for one in (full, runs):
+        one.nmse[KEYS[0]][1] = np.inf
+    full.run(TRIALS, 1)
+    run_for_best(runs, TRIALS, CONTESTS)
+    assert numbers(runs) == numbers(full)
+    none = raced()
+    none.run_trial = lambda *_: None
+    run_for_best(none, TRIALS, CONTESTS)
+    assert np.isinf(none.nmse[KEYS[0]]).all()
