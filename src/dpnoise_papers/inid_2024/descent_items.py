@@ -59,7 +59,7 @@ DESCENT = (
     Item(
         id="descent-orders-runs",
         table=Table(
-            function="dpnoise_papers.inid_2024.tables.descent_orders.descent_orders",
+            function="dpnoise_papers.inid_2024.tables.descent_variants.descent_orders",
             settings=("improved_descent", "descent_orders"),
             parts="improved_descent.tasks",
             for_each=True,

@@ -24,7 +24,7 @@ PAPER = Paper(
             caption="The mean squared errors of Table I as formulas, and by how much the noise "
             "that is calibrated exceeds them: by rounding alone.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.table_1.table_1", settings=("table_1",)
+                function="dpnoise_papers.inid_2024.tables.profiles.table_1", settings=("table_1",)
             ),
             page=Page(
                 function="dpnoise_papers.inid_2024.figures.pages.table_1", formats=("md", "tex")
@@ -63,14 +63,14 @@ PAPER = Paper(
         Item(
             id="dispersion-orders",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.profile_orders.dispersion_orders",
+                function="dpnoise_papers.inid_2024.tables.profiles.dispersion_orders",
                 settings=("figure_2",),
             ),
         ),
         Item(
             id="profile-steps",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.profile_orders.profile_steps",
+                function="dpnoise_papers.inid_2024.tables.profiles.profile_steps",
                 settings=("figure_2",),
             ),
         ),
@@ -189,7 +189,7 @@ PAPER = Paper(
             "(grey) for every profile: sensitivities that are equal or absent reach nu, one large "
             "and many small ones come near 1.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.theorem_7.theorem_7",
+                function="dpnoise_papers.inid_2024.tables.profiles.theorem_7",
                 settings=("theorem_7",),
             ),
             figure=Figure(function="dpnoise_papers.inid_2024.figures.theorem_7.theorem_7"),
@@ -217,7 +217,7 @@ PAPER = Paper(
             "are out of reach of epsilon-DP Laplace noise. Below: the errors depend on the noise "
             "alone. Open circles are the printed errors at the noise that would give them.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.pca_models.dp_pca_over_models",
+                function="dpnoise_papers.inid_2024.tables.pca.dp_pca_over_models",
                 settings=("table_3",),
             ),
             figure=Figure(
@@ -238,7 +238,7 @@ PAPER = Paper(
             "the ringed threshold, which was chosen beforehand. In the shaded region the claim is "
             "refuted, as it is for i.n.i.d. noise, and for both if a sample is replaced.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.pca_attack.dp_pca_attack",
+                function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_attack",
                 settings=("dp_pca_attack",),
             ),
             figure=Figure(function="dpnoise_papers.inid_2024.figures.pca_attack.attack"),

@@ -35,7 +35,7 @@ def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     Parameters
     ----------
     table : DataFrame
-        The first one of `dpnoise_papers.inid_2024.tables.descent_orders.descent_orders`, all data
+        The first one of `dpnoise_papers.inid_2024.tables.descent_variants.descent_orders`, all data
         sets together; drawn by the protocol 'printed', with 99 % intervals.
     printed : DataFrame
         The numbers of Figures 5 and 6: lines.

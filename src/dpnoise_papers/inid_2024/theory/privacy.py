@@ -17,7 +17,7 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.laplace import Laplace
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.checks import Check, Outcome, at_most, column, equal, integrate
-from dpnoise_papers.inid_2024.as_printed import printed_bracket, valid_bracket
+from dpnoise_papers.inid_2024.tables.bisection import printed_bracket, valid_bracket
 from dpnoise_papers.inid_2024.theory.moments import gaussian_delta
 from dpnoise_papers.inid_2024.theory.tools import budgets, draw_sensitivities, log_uniform
 

@@ -7,7 +7,7 @@ import pytest
 from descent_toys import PLAIN_ORDERS, SETTINGS, dataset
 from dpnoise_papers.inid_2024.descent_settings import DescentOrders
 from dpnoise_papers.inid_2024.figures.descent_orders import LOOKS, PRINTED, descent_orders
-from dpnoise_papers.inid_2024.tables.descent_orders import descent_orders as experiment
+from dpnoise_papers.inid_2024.tables.descent_variants import descent_orders as experiment
 from dpnoise_papers.style import save
 
 ONE = DescentOrders(

@@ -5,7 +5,7 @@ import pytest
 
 from dpnoise_papers.inid_2024.figures.pca_attack import attack
 from dpnoise_papers.inid_2024.learning_settings import PcaAttack
-from dpnoise_papers.inid_2024.tables.pca_attack import dp_pca_attack
+from dpnoise_papers.inid_2024.tables.pca_privacy import dp_pca_attack
 
 
 def test_the_attack_has_a_panel_per_relation_and_rings_the_chosen():
