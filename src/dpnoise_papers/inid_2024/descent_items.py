@@ -111,7 +111,7 @@ DESCENT = (
             reads=("descent/{part}-orders",),
         ),
         figure=Figure(
-            function="dpnoise_papers.inid_2024.figures.descent_orders.descent_orders",
+            function="dpnoise_papers.inid_2024.figures.improved_descent.descent_orders",
             printed=("figure-5", "figure-6"),
         ),
     ),

@@ -13,7 +13,7 @@ from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
 # What several items share.
 _ERRORS = "dpnoise_papers.inid_2024.tables.profiles.error_curves"
-_CURVES = "dpnoise_papers.inid_2024.figures.curves.error_curves"
+_CURVES = "dpnoise_papers.inid_2024.figures.profiles.error_curves"
 _PLANE = "dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions"
 
 PAPER = Paper(
@@ -58,7 +58,7 @@ PAPER = Paper(
                 function="dpnoise_papers.inid_2024.tables.profiles.dispersion",
                 settings=("figure_2",),
             ),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.curves.dispersion"),
+            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.dispersion"),
         ),
         Item(
             id="dispersion-orders",
@@ -101,7 +101,7 @@ PAPER = Paper(
             "K.",
             table=Table(function=_ERRORS, settings=("figure_4",)),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.laplace_and_gaussian",
+                function="dpnoise_papers.inid_2024.figures.profiles.laplace_and_gaussian",
                 printed=("laplace-or-gaussian",),
             ),
         ),
@@ -117,7 +117,7 @@ PAPER = Paper(
                 settings=("laplace_or_gaussian",),
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.crossovers",
+                function="dpnoise_papers.inid_2024.figures.profiles.crossovers",
                 printed=("laplace-or-gaussian",),
             ),
         ),
@@ -178,9 +178,7 @@ PAPER = Paper(
                 function="dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace",
                 settings=("corollary_6",),
             ),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.approximate_laplace"
-            ),
+            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.approximate_laplace"),
         ),
         Item(
             id="theorem-7",
@@ -192,7 +190,7 @@ PAPER = Paper(
                 function="dpnoise_papers.inid_2024.tables.profiles.theorem_7",
                 settings=("theorem_7",),
             ),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.theorem_7.theorem_7"),
+            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.theorem_7"),
         ),
         Item(
             id="theory",
@@ -241,7 +239,7 @@ PAPER = Paper(
                 function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_attack",
                 settings=("dp_pca_attack",),
             ),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.pca_attack.attack"),
+            figure=Figure(function="dpnoise_papers.inid_2024.figures.pca.attack"),
         ),
         Item(
             id="dp-pca-privacy",
@@ -288,7 +286,7 @@ PAPER = Paper(
                 claims=True,
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.deep_noise.signal_and_noise",
+                function="dpnoise_papers.inid_2024.figures.table_4.signal_and_noise",
                 reads=("table-4", "table-4-laplace"),
             ),
         ),

@@ -31,12 +31,12 @@ DEEP = (
             parts="table_4_digits.cells",
         ),
         figure=Figure(
-            function="dpnoise_papers.inid_2024.figures.deep_training.accuracy_by_scheme",
+            function="dpnoise_papers.inid_2024.figures.table_4.accuracy_by_scheme",
             reads=("table-4-digits", "table-4-digits-runs-{part}"),
             parts="table_4_digits.cells",
         ),
         page=Page(
-            function="dpnoise_papers.inid_2024.figures.deep_training.accuracies",
+            function="dpnoise_papers.inid_2024.figures.table_4.accuracies",
         ),
     ),
     Item(
@@ -87,12 +87,12 @@ DEEP = (
             parts="table_4_cifar10.cells",
         ),
         figure=Figure(
-            function="dpnoise_papers.inid_2024.figures.deep_training.accuracy_by_scheme",
+            function="dpnoise_papers.inid_2024.figures.table_4.accuracy_by_scheme",
             reads=("table-4-cifar10", "table-4-cifar10-runs-{part}"),
             parts="table_4_cifar10.cells",
         ),
         page=Page(
-            function="dpnoise_papers.inid_2024.figures.deep_training.accuracies",
+            function="dpnoise_papers.inid_2024.figures.table_4.accuracies",
         ),
     ),
     Item(

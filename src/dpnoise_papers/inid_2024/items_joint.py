@@ -17,6 +17,6 @@ JOINT = (
             settings=("joint_rows", *(name.replace("-", "_") for name in _FIGURES)),
             reads=(*_FIGURES, "table-2"),
         ),
-        page=Page(function="dpnoise_papers.inid_2024.figures.joint_rows.joint_rows"),
+        page=Page(function="dpnoise_papers.inid_2024.figures.pages.joint_rows"),
     ),
 )
