@@ -202,7 +202,7 @@ PAPER = Paper(
         Item(
             id="higher-accuracy",
             table=Table(
-                function="dpnoise_papers.inid_2024.theory.accuracy.higher_accuracy",
+                function="dpnoise_papers.inid_2024.theory.gain.higher_accuracy",
                 settings=("theory",),
             ),
         ),
