@@ -266,7 +266,7 @@ PAPER = Paper(
         Item(
             id="table-4-accounting",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.accounting.table_4_accounting",
+                function="dpnoise_papers.inid_2024.table_4.noise.table_4_accounting",
                 settings=("table_4",),
             ),
         ),

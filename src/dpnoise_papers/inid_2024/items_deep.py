@@ -117,7 +117,7 @@ DEEP = (
         extra="deep",
         target="deep_gradients",
         table=Table(
-            function="dpnoise_papers.inid_2024.table_4.laplace_measured.table_4_laplace_measured",
+            function="dpnoise_papers.inid_2024.table_4.laplace.table_4_laplace_measured",
             reads=("table-4-laplace", "table-4-gradients-shapes"),
         ),
     ),
