@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.data.images import ImageSet
     from dpnoise_papers.inid_2024.deep.scales import Noise
-    from dpnoise_papers.inid_2024.deep_settings import GroupBy, Network, Precision
+    from dpnoise_papers.inid_2024.learning_settings import GroupBy, Network, Precision
 
 _EVERY = 5  # of the digits is for testing
 _VERSION = 1  # of the algorithm: checkpoints of another one are refused

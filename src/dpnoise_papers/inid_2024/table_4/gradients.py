@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.data.images import ImageSet
     from dpnoise_papers.inid_2024.deep.run import Images
     from dpnoise_papers.inid_2024.deep.scales import Noise
-    from dpnoise_papers.inid_2024.deep_settings import MeasuredGradients, PrivateTraining
+    from dpnoise_papers.inid_2024.learning_settings import MeasuredGradients, PrivateTraining
 
 SHAPE_COLUMNS = ["clipping", "samples", "l1_over_l2", "flat", "signal_l1", "signal_l2"]
 _NORMS: tuple[Noise, Noise] = ("laplace", "gaussian")  # order 1 and 2

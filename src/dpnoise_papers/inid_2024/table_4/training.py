@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.deep.records import Trained
     from dpnoise_papers.inid_2024.deep.run import Images, Trial
     from dpnoise_papers.inid_2024.deep.scales import Noise
-    from dpnoise_papers.inid_2024.deep_settings import Cell, PrivateTraining
+    from dpnoise_papers.inid_2024.learning_settings import Cell, PrivateTraining
 
 _NO_CLIP = 1e4  # which no gradient of the unclipped cell reached; its column `clipped` says so
 CELL = ["noise", "delta", "epsilon", "scheme"]

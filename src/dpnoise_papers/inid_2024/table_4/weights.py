@@ -43,8 +43,12 @@ if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.deep.network import Group
     from dpnoise_papers.inid_2024.deep.run import Images, Trial
     from dpnoise_papers.inid_2024.deep.scales import Scheme
-    from dpnoise_papers.inid_2024.deep_settings import GroupBy, Network, PrivateTraining
-    from dpnoise_papers.inid_2024.learning_settings import PublicWeights
+    from dpnoise_papers.inid_2024.learning_settings import (
+        GroupBy,
+        Network,
+        PrivateTraining,
+        PublicWeights,
+    )
 
 COLUMNS = [
     "choice", "thresholds", "weights", "learning_rate", "repetitions", "accuracy", "accuracy_se",

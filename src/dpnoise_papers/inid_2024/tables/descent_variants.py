@@ -34,7 +34,7 @@ from dpnoise.noise import Gaussian
 from dpnoise.privacy.profile import epsilon_at
 from dpnoise_papers import grids
 from dpnoise_papers.descent.harness import Task, gain_and_error, in_threads, mean_and_error
-from dpnoise_papers.inid_2024.descent_settings import searched_in
+from dpnoise_papers.inid_2024.learning_settings import searched_in
 from dpnoise_papers.inid_2024.tables.improved_descent import (
     Found,
     choose,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise_papers.data.dataset import Dataset
-    from dpnoise_papers.inid_2024.descent_settings import (
+    from dpnoise_papers.inid_2024.learning_settings import (
         DescentOrders,
         DescentVariants,
         ImprovedDescent,

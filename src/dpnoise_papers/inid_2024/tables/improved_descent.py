@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise_papers.data.dataset import Dataset
-    from dpnoise_papers.inid_2024.descent_settings import ImprovedDescent
+    from dpnoise_papers.inid_2024.learning_settings import ImprovedDescent
 
     Draws = tuple[Array, NDArray[np.int64]]
     Flags = NDArray[np.bool_]

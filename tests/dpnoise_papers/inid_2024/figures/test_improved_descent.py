@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from descent_toys import MORE, PLAIN_ORDERS, SETTINGS, dataset
-from dpnoise_papers.inid_2024.descent_settings import DescentOrders
 from dpnoise_papers.inid_2024.figures.improved_descent import (
     LOOKS,
     VARIANTS,
@@ -15,6 +14,7 @@ from dpnoise_papers.inid_2024.figures.improved_descent import (
     variants,
 )
 from dpnoise_papers.inid_2024.figures.improved_descent import PRINTED as LABELS
+from dpnoise_papers.inid_2024.learning_settings import DescentOrders
 from dpnoise_papers.inid_2024.tables.descent_variants import (
     VARIANTS_COLUMNS,
     WEIGHTS_COLUMNS,

@@ -12,7 +12,7 @@ from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
     parameter_groups,
     residual_network,
 )
-from dpnoise_papers.inid_2024.deep_settings import MeasuredGradients  # noqa: E402
+from dpnoise_papers.inid_2024.learning_settings import MeasuredGradients  # noqa: E402
 from dpnoise_papers.inid_2024.table_4.gradients import (  # noqa: E402
     SHAPE_COLUMNS,
     UNTRAINED,

@@ -12,11 +12,11 @@ from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
     parameter_groups,
     residual_network,
 )
-from dpnoise_papers.inid_2024.deep_settings import (  # noqa: E402
+from dpnoise_papers.inid_2024.learning_settings import (  # noqa: E402
     Network,
     PrivateTraining,
+    PublicWeights,
 )
-from dpnoise_papers.inid_2024.learning_settings import PublicWeights  # noqa: E402
 from dpnoise_papers.inid_2024.table_4.weights import (  # noqa: E402
     CHOICES,
     COLUMNS,

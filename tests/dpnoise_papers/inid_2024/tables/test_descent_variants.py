@@ -8,8 +8,8 @@ from descent_toys import MORE, ORDERS, PLAIN_ORDERS, SETTINGS, dataset, settings
 from dpnoise.allocation.allocate import allocate
 from dpnoise.learn.cd import descend
 from dpnoise.learn.problem import make_problem
-from dpnoise_papers.inid_2024.descent_settings import DescentOrders
 from dpnoise_papers.inid_2024.figures.improved_descent import VARIANTS
+from dpnoise_papers.inid_2024.learning_settings import DescentOrders
 from dpnoise_papers.inid_2024.tables.descent_variants import (
     ORDERS_COLUMNS,
     SCHEMES,
