@@ -20,11 +20,10 @@ import torch
 from opacus import PrivacyEngine
 from torch.utils.data import DataLoader, TensorDataset
 
-from dpnoise_papers.inid_2024.deep.images import Images
 from dpnoise_papers.inid_2024.deep.network import initial_parameters, residual_network
-from dpnoise_papers.inid_2024.deep.run import Run, Trial
+from dpnoise_papers.inid_2024.deep.run import Images, Run, Trial
 from dpnoise_papers.inid_2024.deep.training import train
-from dpnoise_papers.inid_2024.deep_settings import Network
+from dpnoise_papers.inid_2024.learning_settings import Network
 
 if TYPE_CHECKING:
     from collections.abc import Callable

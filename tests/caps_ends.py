@@ -143,7 +143,7 @@ ENDS = {
     "dpnoise.calibration.published _vector_search while": "halves an interval of integers",
     "dpnoise.calibration.published first_private_index while": "halves intervals of integers",
     "dpnoise.optimality.bounds pure_envelope while": ("masses rise to one of finitely many values"),
-    "dpnoise_papers.inid_2024.as_printed repaired_algorithm_1 while": (
+    "dpnoise_papers.inid_2024.tables.bisection repaired_algorithm_1 while": (
         "halves to a tolerance or to neighbouring doubles"
     ),
     "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",

@@ -103,7 +103,7 @@ CAPS = {
         (0, 1, 2),
         checks.steps_of_gaussian_calibration,
     ),
-    "dpnoise_papers.inid_2024.as_printed algorithm_1 range(_HALVINGS)": (
+    "dpnoise_papers.inid_2024.tables.bisection algorithm_1 range(_HALVINGS)": (
         (1, 5),
         checks.halvings_of_a_printed_algorithm,
     ),

@@ -5,15 +5,12 @@ By Exploiting Coordinate-wise Disparity, as the title goes on (2024).
 
 from __future__ import annotations
 
-from dpnoise_papers.inid_2024.descent_items import DESCENT
-from dpnoise_papers.inid_2024.items_deep import DEEP
-from dpnoise_papers.inid_2024.items_joint import JOINT
-from dpnoise_papers.inid_2024.items_weights import WEIGHTS
 from dpnoise_papers.item import Figure, Item, Page, Paper, Table
 
 # What several items share.
+_FIGURES = ("figure-1a", "figure-1b", "figure-3a", "figure-3b", "figure-4")
 _ERRORS = "dpnoise_papers.inid_2024.tables.profiles.error_curves"
-_CURVES = "dpnoise_papers.inid_2024.figures.curves.error_curves"
+_CURVES = "dpnoise_papers.inid_2024.figures.profiles.error_curves"
 _PLANE = "dpnoise_papers.inid_2024.tables.two_dimensions.two_dimensions"
 
 PAPER = Paper(
@@ -24,7 +21,7 @@ PAPER = Paper(
             caption="The mean squared errors of Table I as formulas, and by how much the noise "
             "that is calibrated exceeds them: by rounding alone.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.table_1.table_1", settings=("table_1",)
+                function="dpnoise_papers.inid_2024.tables.profiles.table_1", settings=("table_1",)
             ),
             page=Page(
                 function="dpnoise_papers.inid_2024.figures.pages.table_1", formats=("md", "tex")
@@ -58,19 +55,19 @@ PAPER = Paper(
                 function="dpnoise_papers.inid_2024.tables.profiles.dispersion",
                 settings=("figure_2",),
             ),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.curves.dispersion"),
+            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.dispersion"),
         ),
         Item(
             id="dispersion-orders",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.profile_orders.dispersion_orders",
+                function="dpnoise_papers.inid_2024.tables.profiles.dispersion_orders",
                 settings=("figure_2",),
             ),
         ),
         Item(
             id="profile-steps",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.profile_orders.profile_steps",
+                function="dpnoise_papers.inid_2024.tables.profiles.profile_steps",
                 settings=("figure_2",),
             ),
         ),
@@ -101,7 +98,7 @@ PAPER = Paper(
             "K.",
             table=Table(function=_ERRORS, settings=("figure_4",)),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.laplace_and_gaussian",
+                function="dpnoise_papers.inid_2024.figures.profiles.laplace_and_gaussian",
                 printed=("laplace-or-gaussian",),
             ),
         ),
@@ -117,7 +114,7 @@ PAPER = Paper(
                 settings=("laplace_or_gaussian",),
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.crossovers",
+                function="dpnoise_papers.inid_2024.figures.profiles.crossovers",
                 printed=("laplace-or-gaussian",),
             ),
         ),
@@ -178,9 +175,7 @@ PAPER = Paper(
                 function="dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace",
                 settings=("corollary_6",),
             ),
-            figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.laplace_and_gaussian.approximate_laplace"
-            ),
+            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.approximate_laplace"),
         ),
         Item(
             id="theorem-7",
@@ -189,10 +184,10 @@ PAPER = Paper(
             "(grey) for every profile: sensitivities that are equal or absent reach nu, one large "
             "and many small ones come near 1.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.theorem_7.theorem_7",
+                function="dpnoise_papers.inid_2024.tables.profiles.theorem_7",
                 settings=("theorem_7",),
             ),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.theorem_7.theorem_7"),
+            figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.theorem_7"),
         ),
         Item(
             id="theory",
@@ -204,7 +199,7 @@ PAPER = Paper(
         Item(
             id="higher-accuracy",
             table=Table(
-                function="dpnoise_papers.inid_2024.theory.accuracy.higher_accuracy",
+                function="dpnoise_papers.inid_2024.theory.gain.higher_accuracy",
                 settings=("theory",),
             ),
         ),
@@ -217,7 +212,7 @@ PAPER = Paper(
             "are out of reach of epsilon-DP Laplace noise. Below: the errors depend on the noise "
             "alone. Open circles are the printed errors at the noise that would give them.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.pca_models.dp_pca_over_models",
+                function="dpnoise_papers.inid_2024.tables.pca.dp_pca_over_models",
                 settings=("table_3",),
             ),
             figure=Figure(
@@ -238,10 +233,10 @@ PAPER = Paper(
             "the ringed threshold, which was chosen beforehand. In the shaded region the claim is "
             "refuted, as it is for i.n.i.d. noise, and for both if a sample is replaced.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.pca_attack.dp_pca_attack",
+                function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_attack",
                 settings=("dp_pca_attack",),
             ),
-            figure=Figure(function="dpnoise_papers.inid_2024.figures.pca_attack.attack"),
+            figure=Figure(function="dpnoise_papers.inid_2024.figures.pca.attack"),
         ),
         Item(
             id="dp-pca-privacy",
@@ -268,7 +263,7 @@ PAPER = Paper(
         Item(
             id="table-4-accounting",
             table=Table(
-                function="dpnoise_papers.inid_2024.table_4.accounting.table_4_accounting",
+                function="dpnoise_papers.inid_2024.table_4.noise.table_4_accounting",
                 settings=("table_4",),
             ),
         ),
@@ -288,13 +283,269 @@ PAPER = Paper(
                 claims=True,
             ),
             figure=Figure(
-                function="dpnoise_papers.inid_2024.figures.deep_noise.signal_and_noise",
+                function="dpnoise_papers.inid_2024.figures.table_4.signal_and_noise",
                 reads=("table-4", "table-4-laplace"),
             ),
         ),
-        *JOINT,
-        *DEEP,
-        *WEIGHTS,
-        *DESCENT,
+        Item(
+            id="joint-rows",
+            caption="Beyond the paper: the best joint noise found, and a floor under any additive "
+            "noise, for the sensitivities and budgets of Figures 1, 3 and 4 and Table II, beside "
+            "the paper's mechanism of lowest error. No verdict on the paper rests on it.",
+            table=Table(
+                function="dpnoise_papers.inid_2024.tables.joint_rows.joint_rows",
+                settings=("joint_rows", *(name.replace("-", "_") for name in _FIGURES)),
+                reads=(*_FIGURES, "table-2"),
+            ),
+            page=Page(function="dpnoise_papers.inid_2024.figures.pages.joint_rows"),
+        ),
+        Item(  # one job for each cell of the table
+            id="table-4-digits-runs",
+            extra="deep",
+            table=Table(
+                function="dpnoise_papers.inid_2024.table_4.training.digits_cell",
+                settings=("table_4_digits",),
+                parts="table_4_digits.cells",
+                for_each=True,
+                makes=("table-4-digits-runs-{part}", "table-4-digits-groups-{part}"),
+            ),
+        ),
+        Item(
+            id="table-4-digits",
+            extra="deep",
+            caption="Table IV on digits instead of CIFAR-10: test accuracy of networks trained "
+            "privately, by budget and scheme. Points are means over networks that differ in initial "
+            "weights, batches and noise, bars 99 % intervals, small dots single networks. Lines are "
+            "training without clipping and noise, and guessing; the panel of Laplace noise has an "
+            "axis of its own. I.i.d. noise with global clipping, the others with clipping by layer.",
+            table=Table(
+                function="dpnoise_papers.inid_2024.table_4.summary.table_4_trained",
+                settings=("table_4_digits",),
+                reads=("table-4-digits-runs-{part}",),
+                parts="table_4_digits.cells",
+            ),
+            figure=Figure(
+                function="dpnoise_papers.inid_2024.figures.table_4.accuracy_by_scheme",
+                reads=("table-4-digits", "table-4-digits-runs-{part}"),
+                parts="table_4_digits.cells",
+            ),
+            page=Page(
+                function="dpnoise_papers.inid_2024.figures.table_4.accuracies",
+            ),
+        ),
+        Item(
+            id="table-4-digits-gains",
+            extra="deep",
+            table=Table(
+                function="dpnoise_papers.inid_2024.table_4.summary.table_4_gains",
+                reads=("table-4-digits",),
+            ),
+        ),
+        Item(
+            id="table-4-digits-groups",
+            extra="deep",
+            table=Table(
+                function="dpnoise_papers.inid_2024.table_4.summary.groups_of_cells",
+                reads=("table-4-digits-groups-{part}",),
+                parts="table_4_digits.cells",
+            ),
+        ),
+        Item(  # one job for each cell, on a GPU if the settings say so
+            id="table-4-cifar10-runs",
+            extra="deep",
+            target="deep_cifar10",
+            table=Table(
+                function="dpnoise_papers.inid_2024.table_4.training.cifar10_cell",
+                settings=("table_4_cifar10",),
+                data=("images/cifar10",),
+                parts="table_4_cifar10.cells",
+                for_each=True,
+                makes=("table-4-cifar10-runs-{part}", "table-4-cifar10-groups-{part}"),
+                device="table_4_cifar10.device",
+                memory=8000,
+                minutes=720,
+            ),
+        ),
+        Item(
+            id="table-4-cifar10",
+            extra="deep",
+            target="deep_cifar10",
+            caption="Table IV: test accuracy of ResNet-20 on CIFAR-10, trained privately, by budget and "
+            "scheme. Points are means over networks, bars 99 % intervals, small dots single networks. "
+            "Lines are training without clipping and noise, and guessing; the panel of Laplace noise "
+            "has an axis of its own.",
+            table=Table(
+                function="dpnoise_papers.inid_2024.table_4.summary.table_4_trained",
+                settings=("table_4_cifar10",),
+                reads=("table-4-cifar10-runs-{part}",),
+                parts="table_4_cifar10.cells",
+            ),
+            figure=Figure(
+                function="dpnoise_papers.inid_2024.figures.table_4.accuracy_by_scheme",
+                reads=("table-4-cifar10", "table-4-cifar10-runs-{part}"),
+                parts="table_4_cifar10.cells",
+            ),
+            page=Page(
+                function="dpnoise_papers.inid_2024.figures.table_4.accuracies",
+            ),
+        ),
+        Item(
+            id="table-4-gradients",
+            extra="deep",
+            target="deep_gradients",
+            table=Table(
+                function="dpnoise_papers.inid_2024.table_4.gradients.measured_gradients",
+                settings=("table_4_gradients", "table_4_cifar10"),
+                data=("images/cifar10",),
+                makes=(
+                    "table-4-gradients",
+                    "table-4-gradients-groups",
+                    "table-4-gradients-shapes",
+                ),
+                memory=6000,
+                minutes=120,
+            ),
+        ),
+        Item(
+            id="table-4-laplace-measured",
+            extra="deep",
+            target="deep_gradients",
+            table=Table(
+                function="dpnoise_papers.inid_2024.table_4.laplace.table_4_laplace_measured",
+                reads=("table-4-laplace", "table-4-gradients-shapes"),
+            ),
+        ),
+        Item(
+            id="table-4-weights",
+            extra="deep",
+            target="deep_weights",
+            table=Table(
+                function="dpnoise_papers.inid_2024.table_4.weights.table_4_weights",
+                settings=("table_4_digits", "table_4_weights", "table_4_cifar10"),
+                makes=("table-4-weights", "table-4-weights-curvature"),
+                memory=3000,
+                minutes=60,
+            ),
+        ),
+        Item(
+            id="figure-5",
+            caption="Private coordinate descent on California (LASSO) with i.i.d., SPR and "
+            "optimal noise: relative error of the objective against passes. Lines are one run "
+            "whose noise pays for all passes, hollow marks runs of their own; stars are printed, "
+            "crosses are read off the figures of Mangold et al. On standardised features the "
+            "three schemes are one.",
+            table=Table(
+                function="dpnoise_papers.inid_2024.tables.improved_descent.improved_descent",
+                settings=("improved_descent",),
+                data=("california",),
+                threads=8,
+                memory=2000,
+                minutes=15,
+            ),
+            figure=Figure(
+                function="dpnoise_papers.inid_2024.figures.improved_descent.descent_paths",
+                printed=("figure-5",),
+            ),
+        ),
+        Item(
+            id="figure-6",
+            caption="Private coordinate descent on Electricity (logistic regression) with i.i.d., SPR "
+            "and optimal noise: relative error of the objective against passes, as in Figure 5.",
+            table=Table(
+                function="dpnoise_papers.inid_2024.tables.improved_descent.improved_descent",
+                settings=("improved_descent",),
+                data=("electricity",),
+                threads=8,
+                memory=2000,
+                minutes=15,
+            ),
+            figure=Figure(
+                function="dpnoise_papers.inid_2024.figures.improved_descent.descent_paths",
+                printed=("figure-6",),
+            ),
+        ),
+        Item(  # what varies Figures 5 and 6: one job for each data set, then all together
+            id="descent-variants-runs",
+            table=Table(
+                function="dpnoise_papers.inid_2024.tables.descent_variants.weights_and_variants",
+                settings=("improved_descent", "descent_variants"),
+                parts="improved_descent.tasks",
+                for_each=True,
+                data=("{part}",),
+                makes=("descent/{part}-weights", "descent/{part}-readings"),
+                threads=8,
+                memory=2000,
+                minutes=15,
+            ),
+        ),
+        Item(
+            id="descent-orders-runs",
+            table=Table(
+                function="dpnoise_papers.inid_2024.tables.descent_variants.descent_orders",
+                settings=("improved_descent", "descent_orders"),
+                parts="improved_descent.tasks",
+                for_each=True,
+                data=("{part}",),
+                makes=("descent/{part}-orders", "descent/{part}-orders-spread"),
+                threads=8,
+                memory=2000,
+                minutes=15,
+            ),
+        ),
+        Item(
+            id="spr-or-optimal",
+            caption="Which noise suits coordinate descent. Left: loss of each scheme over the "
+            "smallest loss, against the weights M_i^a of the squared errors; the descent pays "
+            "about a = 1, for which SPR is best. Middle: the measured error with noise that is "
+            "optimal for M_i^a. Right: the optimal noise over SPR for other clipping levels.",
+            table=Table(
+                function="dpnoise_papers.parts.together",
+                parts="improved_descent.tasks",
+                reads=("descent/{part}-weights",),
+            ),
+            figure=Figure(
+                function="dpnoise_papers.inid_2024.figures.improved_descent.spr_or_optimal"
+            ),
+        ),
+        Item(
+            id="descent-readings",
+            caption="Error after the last pass under variants of 'noise by coordinate'. Filled "
+            "marks keep the privacy budget; hollow ones do not and carry the epsilon that they "
+            "spend. Crosses are the trials of the search, lines the printed numbers of Figures 5 "
+            "and 6.",
+            table=Table(
+                function="dpnoise_papers.parts.together",
+                parts="improved_descent.tasks",
+                reads=("descent/{part}-readings",),
+            ),
+            figure=Figure(
+                function="dpnoise_papers.inid_2024.figures.improved_descent.variants",
+                printed=("figure-5", "figure-6"),
+            ),
+        ),
+        Item(
+            id="descent-orders",
+            caption="Error after the last pass for documented and random orders of the columns, "
+            "sorted by SPR's. The paper does not print its order; on raw features it moves the "
+            "error of every scheme. Bars, 99 % intervals, may be cut at the lower edge. Lines are the "
+            "printed numbers of Figures 5 and 6.",
+            table=Table(
+                function="dpnoise_papers.parts.together",
+                parts="improved_descent.tasks",
+                reads=("descent/{part}-orders",),
+            ),
+            figure=Figure(
+                function="dpnoise_papers.inid_2024.figures.improved_descent.descent_orders",
+                printed=("figure-5", "figure-6"),
+            ),
+        ),
+        Item(
+            id="descent-orders-spread",
+            table=Table(
+                function="dpnoise_papers.parts.together",
+                parts="improved_descent.tasks",
+                reads=("descent/{part}-orders-spread",),
+            ),
+        ),
     ),
 )

@@ -1,13 +1,32 @@
-"""Settings of Section VI of inid-2024: private principal components and deep learning."""
+"""Settings of Section VI of inid-2024: principal components, deep learning, coordinate descent."""
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from dpnoise_papers.settings import Delta, Distinct, Section, Seeded, Share
+from dpnoise_papers.descent.settings import (
+    BudgetDelta,
+    Objective,
+    Passes,
+    Registered,
+    SearchGrid,
+    SeveralTrials,
+    StrengthBySize,
+)
+from dpnoise_papers.settings import (
+    Delta,
+    Distinct,
+    Epsilon,
+    Folder,
+    Grid,
+    Section,
+    Seeded,
+    Share,
+    within,
+)
 
 Noise = Literal["gaussian", "laplace"]
 VariantName = Literal[
@@ -16,10 +35,17 @@ VariantName = Literal[
 ]  # fmt: skip
 Variants = Distinct[VariantName]
 PcaEpsilon = Annotated[float, Field(ge=1e-3, le=1e4)]
-Features = Annotated[int, Field(ge=2, le=1000)]
+PcaFeatures = Annotated[int, Field(ge=2, le=1000)]
 PcaTrials = Annotated[int, Field(ge=2, le=100_000)]
-
 _MAXIMUM_ORDER = 1024  # of the Renyi divergences of table_4
+Scheme = Literal["iid", "spr", "optimal", "spr-group", "weighted"]
+GroupBy = Literal["tensor", "module", "layer"]
+Device = Literal["cpu", "cuda"]
+Precision = Literal["float32", "bfloat16"]
+_Width = Annotated[int, Field(ge=1, le=4096)]
+Features = Literal["raw", "standardise"]
+DATASETS = {"california", "electricity"}  # of Figure 5 and of Figure 6
+_MAXIMUM_AT_ONCE = 2000  # descents with one step; each fits all samples of a data set
 
 
 class Unions(Section):
@@ -48,7 +74,7 @@ class Pca(Seeded):
     """
 
     samples: Annotated[int, Field(ge=2, le=20_000)]
-    features: Features
+    features: PcaFeatures
     rank: Annotated[int, Field(ge=1)]
     epsilons: Distinct[PcaEpsilon]
     delta: Delta
@@ -82,7 +108,7 @@ class PcaAttack(Seeded):
         How many are tabulated.
     """
 
-    features: Features
+    features: PcaFeatures
     epsilon: PcaEpsilon
     delta: Delta
     draws: Annotated[int, Field(ge=1000, le=10_000_000_000)]
@@ -94,7 +120,7 @@ class PcaPrivacy(Section):
     """Privacy of private principal components at single pairs of neighbours."""
 
     variants: Variants
-    features: Features
+    features: PcaFeatures
     epsilons: Distinct[PcaEpsilon]
     delta: Delta
 
@@ -108,7 +134,7 @@ class PcaPrivacy(Section):
 class PcaSensitivities(Section):
     """Sensitivities of the second moment of samples of norm 1."""
 
-    features: Features
+    features: PcaFeatures
 
 
 class TrainingBudget(Section):
@@ -192,3 +218,286 @@ class PublicWeights(Section):
         if self.budget.noise != "gaussian":
             raise ValueError("expected a budget of Gaussian noise")
         return self
+
+
+class Network(Section):
+    """Residual network with group normalisation, as He et al. (2016) have it for CIFAR-10.
+
+    Attributes
+    ----------
+    widths : tuple of int
+        Channels of each stage; a stage halves height and width, but for the first.
+    blocks : int
+        Residual blocks of a stage, each of two convolutions.
+    stride : int
+        Of the first convolution.
+    normalisation : int
+        Groups of channels of a group normalisation.
+    """
+
+    widths: Annotated[tuple[_Width, ...], Field(min_length=1, max_length=8)]
+    blocks: Annotated[int, Field(ge=1, le=64)]
+    stride: Annotated[int, Field(ge=1, le=4)]
+    normalisation: Annotated[int, Field(ge=1, le=4096)]
+
+    @model_validator(mode="after")
+    def _fit(self) -> Network:
+        if any(width % self.normalisation for width in self.widths):
+            got = f"{self.normalisation} and {list(self.widths)}"
+            raise ValueError(f"expected widths that normalisation divides, got {got}")
+        if list(self.widths) != sorted(self.widths):
+            raise ValueError(f"expected widths that do not fall, got {list(self.widths)}")
+        return self
+
+
+class Cell(NamedTuple):
+    """One entry of Table IV, or training without clipping and noise (no budget)."""
+
+    budget: TrainingBudget | None
+    scheme: Scheme | Literal["none"]
+
+
+class PrivateTraining(Seeded):
+    """Training of one network for each entry of Table IV.
+
+    Attributes
+    ----------
+    network : Network
+        What is trained.
+    groups : {"tensor", "module", "layer"}
+        What is clipped by itself; the paper does not say. A layer is a convolution with its
+        normalisation, or the classifier.
+    clip : float
+        C_0, the norm of all thresholds: l2 for Gaussian, l1 for Laplace noise.
+    rate : float
+        q: the chance of each sample to be in a batch; an epoch has 1/q steps.
+    epochs : int
+        How long each network is trained.
+    budgets, schemes : tuple
+        A cell of the table is one of each.
+    learning_rates : tuple of float
+        One of them is chosen for each cell, by the mean accuracy of `search` networks each that
+        are trained for `search_epochs` with other seeds than the `repetitions` reported.
+    chunk : int
+        How many samples of each network are differentiated at once.
+    device, precision : str
+        Where, and in which numbers gradients are computed; they are clipped and added in
+        float32 and float64 in any case.
+    checkpoints : str, optional
+        Folder of the states after each epoch.
+    """
+
+    network: Network
+    groups: GroupBy
+    clip: Annotated[float, Field(ge=1e-3, le=1e3)]
+    rate: Annotated[float, Field(ge=1e-6, le=1)]
+    epochs: Annotated[int, Field(ge=1, le=100_000)]
+    budgets: Distinct[TrainingBudget]
+    schemes: Distinct[Scheme]
+    learning_rates: Distinct[Annotated[float, Field(ge=1e-6, le=1e6)]]
+    search: Annotated[int, Field(ge=1, le=1000)]
+    search_epochs: Annotated[int, Field(ge=1, le=100_000)]
+    repetitions: Annotated[int, Field(ge=1, le=1000)]
+    chunk: Annotated[int, Field(ge=2, le=65_536)]
+    device: Device = "cpu"
+    precision: Precision = "float32"
+    checkpoints: Folder | None = None
+
+    @model_validator(mode="after")
+    def _fit(self) -> PrivateTraining:
+        if "weighted" in self.schemes:
+            raise ValueError("expected schemes without weights, got 'weighted'")
+        if self.search_epochs > self.epochs:
+            raise ValueError("expected at most `epochs` search_epochs")
+        return self
+
+    @property
+    def cells(self) -> dict[str, Cell]:
+        """Cells of the table by name, such as 'gaussian-1e-05-5-iid'; first 'none'."""
+        cells = {
+            f"{budget.noise}-{budget.delta:g}-{budget.epsilon:g}-{scheme}": Cell(budget, scheme)
+            for budget in self.budgets
+            for scheme in self.schemes
+        }
+        return {"none": Cell(None, "none")} | cells
+
+
+class MeasuredGradients(Seeded):
+    """Gradients and noise of the first steps of a few cells of Table IV.
+
+    Attributes
+    ----------
+    cells : tuple of str
+        Of the table that is measured.
+    learning_rate : float
+        Of all of them.
+    records, steps : int
+        How many records there are, and the steps of each.
+    tested, shaped : int
+        Images for the accuracy of each record, and for the shape of gradients.
+    """
+
+    cells: Distinct[str]
+    learning_rate: Annotated[float, Field(ge=1e-6, le=1e6)]
+    records: Annotated[int, Field(ge=1, le=100_000)]
+    steps: Annotated[int, Field(ge=1, le=100_000)]
+    tested: Annotated[int, Field(ge=1, le=1_000_000)]
+    shaped: Annotated[int, Field(ge=2, le=1_000_000)]
+
+
+def _odd(points: int) -> int:
+    if points % 2 == 0:
+        raise ValueError("expected an odd number, so that the best of the coarse grid is tried")
+    return points
+
+
+def _with_cyclic(orders: tuple[str, ...]) -> tuple[str, ...]:
+    if "cyclic" not in orders:
+        raise ValueError("expected cyclic among them, which Figures 5 and 6 show")
+    return orders
+
+
+Refine = Annotated[int, Field(ge=1, le=101), AfterValidator(_odd)]
+Exponent = Annotated[float, Field(ge=-10, le=10)]
+ExponentGrid = Annotated[Grid, within(-10.0, 10.0)]
+
+
+class StrengthByFeatures(Section):
+    """Strength of the penalty for each way of scaling the features; '1/N' for N samples."""
+
+    raw: StrengthBySize
+    standardise: StrengthBySize
+
+
+class ScaledTask(Objective):
+    """An objective for raw and for standardised features."""
+
+    strength: StrengthByFeatures
+
+
+class ImprovedDescent(Seeded):
+    """Coordinate descent with noise by coordinate, against passes.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        The budget; delta may be '1/N^2' for N samples.
+    features : tuple of str
+        Ways of scaling them.
+    orders : tuple of str
+        Of the coordinates in a pass; 'permuted' for the longest run only.
+    passes : tuple of int
+        Each with a run of its own, whose noise pays for so many passes.
+    curve : tuple of int
+        After which passes the longest run is looked at.
+    trials : int
+        On which step and clipping constant are chosen.
+    coarse_trials : int
+        How many of them the coarse grid is run on.
+    evaluate : int
+        Fresh trials, on which nothing was chosen.
+    steps, clips : Grid
+        The coarse grid.
+    refine : int
+        Points per axis between the neighbours of the best of the coarse grid.
+    tasks : dict
+        What is learned from each data set.
+    """
+
+    epsilon: Epsilon
+    delta: BudgetDelta
+    features: Distinct[Features]
+    orders: Annotated[Distinct[Literal["cyclic", "permuted"]], AfterValidator(_with_cyclic)]
+    passes: Distinct[Passes]
+    curve: Distinct[Passes]
+    trials: SeveralTrials
+    coarse_trials: Annotated[int, Field(ge=1)]
+    evaluate: SeveralTrials
+    steps: SearchGrid
+    clips: SearchGrid
+    refine: Refine
+    tasks: Annotated[dict[str, ScaledTask], Field(min_length=1), Registered]
+
+    @model_validator(mode="after")
+    def _trials_suffice(self) -> ImprovedDescent:
+        if self.coarse_trials > self.trials:
+            got = f"{self.coarse_trials} > {self.trials}"
+            raise ValueError(f"expected coarse_trials <= trials, got {got}")
+        at_once = max(self.clips.count * self.coarse_trials, self.refine * self.trials)
+        if at_once > _MAXIMUM_AT_ONCE:
+            expected = f"at most {_MAXIMUM_AT_ONCE} (points of the grid of clips times trials)"
+            raise ValueError(f"expected {expected}, got {at_once}")
+        return self
+
+
+class DescentVariants(Section):
+    """Losses and errors of noise for other weights, and of variants of the noise.
+
+    Attributes
+    ----------
+    exponents : Grid
+        a of the loss sum M_i^a sigma_i^2.
+    clip_exponents : Grid
+        c of clipping levels C_i proportional to M_i^c.
+    measured : tuple of float
+        The a for which the descent is run with noise that is optimal for weights M_i^a.
+    """
+
+    exponents: ExponentGrid
+    clip_exponents: ExponentGrid
+    measured: Distinct[Exponent]
+
+
+class DescentOrders(Section):
+    """Runs in many orders of the columns.
+
+    Attributes
+    ----------
+    documented : dict
+        By data set and name, the columns in a documented order.
+    random : int
+        How many random permutations follow.
+    seen : tuple of int
+        After which passes the run is looked at, beside its end.
+    coarse_trials, refine : int
+        Of a search that is finer than that of `ImprovedDescent`.
+    keep : float
+        The first order is searched on the whole coarse grid; a point of it is left out for the
+        others if its error there exceeds this multiple of the smallest.
+    audit : int
+        How many of the last orders are searched on the whole coarse grid again.
+    """
+
+    documented: dict[str, dict[str, Distinct[Annotated[str, Field(min_length=1)]]]]
+    random: Annotated[int, Field(ge=1, le=1000)]
+    seen: Distinct[Passes]
+    coarse_trials: Annotated[int, Field(ge=1)]
+    refine: Refine
+    keep: Annotated[float, Field(ge=1, le=1e10)]
+    audit: Annotated[int, Field(ge=0, le=1000)]
+
+    @model_validator(mode="after")
+    def _orders_of_the_same_columns(self) -> DescentOrders:
+        for dataset, orders in self.documented.items():
+            if len({frozenset(columns) for columns in orders.values()}) > 1:
+                names = ", ".join(orders)
+                raise ValueError(f"expected the same columns of {dataset} in {names}")
+        return self
+
+
+def check_together(descent: ImprovedDescent, orders: DescentOrders) -> None:
+    """Refusal of sections that do not fit each other, with ValueError."""
+    for where, names in (
+        ("improved_descent.tasks", set(descent.tasks)),
+        ("descent_orders.documented", set(orders.documented) | DATASETS),
+    ):
+        if names != DATASETS:
+            expected = " and ".join(sorted(DATASETS))
+            raise ValueError(f"{where}: expected {expected}, got {', '.join(sorted(names))}")
+    searched_in(descent, orders)
+
+
+def searched_in(descent: ImprovedDescent, orders: DescentOrders) -> ImprovedDescent:
+    """Settings with the finer search of the orders, refused if it has too many trials."""
+    finer = {"coarse_trials": orders.coarse_trials, "refine": orders.refine}
+    return ImprovedDescent.model_validate(dict(descent) | finer)

@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from dpnoise_papers.inid_2024.deep_settings import MeasuredGradients, PrivateTraining
-from dpnoise_papers.inid_2024.descent_settings import (
+from dpnoise_papers.inid_2024.learning_settings import (
+    DeepLearning,
     DescentOrders,
     DescentVariants,
     ImprovedDescent,
-    check_together,
-)
-from dpnoise_papers.inid_2024.learning_settings import (
-    DeepLearning,
+    MeasuredGradients,
     Noise,
     Pca,
     PcaAttack,
     PcaPrivacy,
     PcaSensitivities,
+    PrivateTraining,
     PublicWeights,
+    check_together,
 )
 from dpnoise_papers.settings import (
     Delta,

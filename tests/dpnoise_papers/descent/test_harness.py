@@ -16,7 +16,7 @@ from dpnoise_papers.descent.harness import (
     run,
     smallest_mean,
 )
-from dpnoise_papers.inid_2024.tables.descent_search import draw, make_task
+from dpnoise_papers.inid_2024.tables.improved_descent import draw, make_task
 
 
 def test_means_and_paired_gains():

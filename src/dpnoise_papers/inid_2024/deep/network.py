@@ -25,7 +25,7 @@ with imports_of("deep"):
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpnoise_papers.inid_2024.deep_settings import GroupBy, Network
+    from dpnoise_papers.inid_2024.learning_settings import GroupBy, Network
 
 _LAYER = {"convolution", "norm"}  # modules that are one layer together
 

@@ -1,4 +1,9 @@
-"""What a training run depends on, checked before it starts."""
+"""What a training run depends on, checked before it starts: settings, networks and images.
+
+The networks reported have other seeds than those of the search of the learning rate, and hence
+other initial weights, batches and noise. The privacy that choosing a learning rate costs is not
+counted, as in the paper.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,106 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from sklearn.datasets import load_digits
 
 from dpnoise._validation import Problems, is_integer
 
 if TYPE_CHECKING:
-    from dpnoise_papers.inid_2024.deep.images import Images
-    from dpnoise_papers.inid_2024.deep.scales import Noise
-    from dpnoise_papers.inid_2024.deep_settings import GroupBy, Network, Precision
+    from collections.abc import Iterable
 
+    import pandas as pd
+
+    from dpnoise._types import Array
+    from dpnoise_papers.data.images import ImageSet
+    from dpnoise_papers.inid_2024.deep.scales import Noise
+    from dpnoise_papers.inid_2024.learning_settings import GroupBy, Network, Precision
+
+_EVERY = 5  # of the digits is for testing
 _VERSION = 1  # of the algorithm: checkpoints of another one are refused
 MINIMUM_CLIP, MAXIMUM_CLIP = 1e-6, 1e6
+
+
+@dataclass(frozen=True)
+class Images:
+    """Labelled images.
+
+    Attributes
+    ----------
+    train, test : numpy.ndarray of float32, shape (N, channels, height, width)
+        Values from 0 to 1, before any scaling that depends on the data.
+    train_labels, test_labels : numpy.ndarray of int64, shape (N,)
+        Classes from 0.
+    name, note : str
+        Of the data, and what is not as in the original, or "".
+    """
+
+    train: Array
+    train_labels: np.ndarray
+    test: Array
+    test_labels: np.ndarray
+    name: str
+    note: str = ""
+
+
+def digits() -> Images:
+    """Digits of scikit-learn, 8 by 8 pixels; every fifth is for testing.
+
+    Returns
+    -------
+    Images
+        1437 images for training and 360 for testing.
+
+    Examples
+    --------
+    >>> from dpnoise_papers.inid_2024.deep.run import digits
+    >>> digits().train.shape
+    (1437, 1, 8, 8)
+    """
+    pixels, labels = load_digits(return_X_y=True)
+    images = (pixels / 16.0).astype(np.float32).reshape(-1, 1, 8, 8)
+    classes = labels.astype(np.int64)
+    tested = np.arange(len(images)) % _EVERY == 0
+    return Images(
+        images[~tested],
+        classes[~tested],
+        images[tested],
+        classes[tested],
+        "digits",
+    )
+
+
+def cifar10(images: ImageSet) -> Images:
+    """CIFAR-10 with values from 0 to 1.
+
+    They are pixels over 255: no mean and no deviation of the training data, which are private,
+    enters.
+
+    Parameters
+    ----------
+    images : ImageSet
+        From `dpnoise_papers.data.images`.
+
+    Returns
+    -------
+    Images
+        50,000 images for training and 10,000 for testing, as the data set has them; the note says
+        where they are not the original pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpnoise_papers.data.images import ImageSet
+    >>> from dpnoise_papers.inid_2024.deep.run import cifar10
+    >>> pixels, labels = np.full((1, 3, 32, 32), 255, np.uint8), np.array([7], np.uint8)
+    >>> cifar10(ImageSet("cifar10", "", pixels, labels, pixels, labels)).train.max()
+    np.float32(1.0)
+    """
+    train, test = (
+        np.divide(pixels, np.float32(255), dtype=np.float32)
+        for pixels in (images.train, images.test)
+    )
+    labels = (images.train_labels.astype(np.int64), images.test_labels.astype(np.int64))
+    return Images(train, labels[0], test, labels[1], images.name, images.note)
 
 
 class Trial(NamedTuple):
@@ -167,3 +262,47 @@ def draw(generators: list[np.random.Generator], run: Run, samples: int, paramete
     indices = np.zeros(present.shape, dtype=np.int64)
     indices[present] = np.concatenate(members)
     return Batch(indices, present, np.stack(noise))
+
+
+def search_trials(rates: Iterable[float], networks: int) -> tuple[Trial, ...]:
+    """Networks of a search, as many for each learning rate; of one number, they have one seed."""
+    return tuple(Trial(("search", k), rate) for rate in rates for k in range(networks))
+
+
+def report_trials(rate: float, networks: int) -> tuple[Trial, ...]:
+    """Networks that are reported, with the learning rate of the search."""
+    return tuple(Trial(("report", k), rate) for k in range(networks))
+
+
+def best_rate(epochs: pd.DataFrame, last: int, name: str) -> float:
+    """Learning rate with the highest mean accuracy after an epoch, the smallest of equals.
+
+    Of those at which no network diverged.
+
+    Parameters
+    ----------
+    epochs : pandas.DataFrame
+        Records of the networks of a search, as `Trained` has them.
+    last : int
+        The epoch.
+    name : str
+        Of what is trained, for the error.
+
+    Returns
+    -------
+    float
+        One of the column `learning_rate`.
+
+    Raises
+    ------
+    RuntimeError
+        If networks of all learning rates diverged.
+    """
+    diverged = (epochs["samples"] > 0) & ~np.isfinite(epochs["train_loss"])
+    good = epochs[~epochs["learning_rate"].isin(epochs.loc[diverged, "learning_rate"])]
+    if good.empty:
+        tried = sorted(set(epochs["learning_rate"]))
+        message = f"{name}: expected a learning rate with finite losses, got none of {tried}"
+        raise RuntimeError(message)
+    means = good[good["epoch"] == last].groupby("learning_rate")["accuracy"].mean()
+    return float(means[means == means.max()].index.min())

@@ -19,7 +19,7 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.allocation.closed_forms import closed_form_scales
 from dpnoise.noise._arrays import floats
-from dpnoise_papers.inid_2024.deep_settings import Scheme
+from dpnoise_papers.inid_2024.learning_settings import Scheme
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

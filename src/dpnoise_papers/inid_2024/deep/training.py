@@ -12,21 +12,21 @@ Another kind of processor or a GPU may round a gradient differently, and the tab
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 from tqdm import tqdm
 
 from dpnoise._imports import imports_of
-from dpnoise_papers.inid_2024.deep.checkpoint import read_state, save_state
-from dpnoise_papers.inid_2024.deep.device import one_result
 from dpnoise_papers.inid_2024.deep.gradients import clipped_sum, group_norms, sample_gradients
 from dpnoise_papers.inid_2024.deep.network import (
     initial_parameters,
     parameter_groups,
     residual_network,
 )
-from dpnoise_papers.inid_2024.deep.records import Records, Trained
+from dpnoise_papers.inid_2024.deep.records import Records, Trained, read_state, save_state
 from dpnoise_papers.inid_2024.deep.run import draw
 from dpnoise_papers.seeds import generator
 
@@ -34,12 +34,13 @@ with imports_of("deep"):
     import torch
     from torch import Tensor
     from torch.func import functional_call, vmap
+    from torch.utils import deterministic
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from dpnoise_papers.inid_2024.deep.images import Images
-    from dpnoise_papers.inid_2024.deep.run import Run
+    from dpnoise_papers.inid_2024.deep.run import Images, Run
 
 
 def train(
@@ -209,3 +210,45 @@ class _Trainer:
 
 def _array(tensor: Tensor) -> np.ndarray:
     return tensor.detach().cpu().numpy()
+
+
+@contextmanager
+def one_result(device: str) -> Iterator[torch.device]:
+    """Device whose results do not vary between runs; settings are afterwards as before.
+
+    One thread, and deterministic algorithms only.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+        Where to compute.
+
+    Yields
+    ------
+    torch.device
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    RuntimeError
+        If there is no such device.
+    """
+    if device not in {"cpu", "cuda"}:
+        raise ValueError(f"device: expected 'cpu' or 'cuda', got {device!r}")
+    if device == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        if not torch.cuda.is_available():
+            raise RuntimeError("device: expected a CUDA device, found none (or set device: cpu)")
+    threads, before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    fill = deterministic.fill_uninitialized_memory
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    deterministic.fill_uninitialized_memory = False  # a quarter of the time; none is read here
+    try:
+        yield torch.device(device)
+    finally:
+        deterministic.fill_uninitialized_memory = fill
+        torch.use_deterministic_algorithms(before)
+        torch.set_num_threads(threads)

@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of inid-2024, and what they leave out: which noise suits which error."""
+"""Figures 5 and 6 of inid-2024, with other noise and in other orders of the columns."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from dpnoise_papers.claims.interval import reach
+from dpnoise_papers.claims.interval import ends, reach
 from dpnoise_papers.style import COLOURS, GREY, GROUND, PAGE, house_style, legend_below, new_figure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -42,6 +44,16 @@ VARIANTS = {
     "optimal-step-twice": "optimal for $\\tau_i C_i$, on the gradient",
 }
 _PERCENT = FuncFormatter(lambda value, _: f"{100 * value:g} %")
+LOOKS: dict[str, dict[str, Any]] = {
+    "spr": {"color": SCHEMES["spr"]["color"], "marker": "o", "label": "SPR (usual DP-CD)"},
+    "spr-half": {
+        "color": SCHEMES["spr"]["color"], "marker": "o", "facecolors": "white",
+        "label": "SPR, half the noise: not private",
+    },
+    "optimal": {"color": SCHEMES["optimal"]["color"], "marker": "s", "label": "optimal"},
+}  # fmt: skip
+PRINTED = {"spr": "printed, DP-CD", "optimal": "printed, improved DP-CD"}
+_BELOW = 4.0  # times, how far the axis goes below the smallest error; bars may be cut there
 
 
 def _percent_axis(axis: Axes, subs: tuple[float, ...] = (1.0,)) -> None:
@@ -237,7 +249,7 @@ def variants(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                         textcoords="offset points", ha="center", color=GREY, bbox=GROUND, zorder=2,
                     )  # fmt: skip
             if len(printed):
-                _lines(panel, printed[printed["dataset"].astype(str) == dataset])
+                _lines(panel.axvline, printed[printed["dataset"].astype(str) == dataset])
             panel.set_yticks(height, [VARIANTS[name] for name in names])
             panel.set_ylim(-0.6, len(names) - 0.3)
             panel.set_xscale("log")
@@ -257,12 +269,68 @@ def _short(value: float) -> str:
     return f"{value:.2g}" if value < 1e3 else f"$10^{{{np.log10(value):.0f}}}$"
 
 
-def _lines(panel: Axes, rows: pd.DataFrame) -> None:
-    for scheme, words in (("spr", "printed, DP-CD"), ("optimal", "printed, improved DP-CD")):
-        for value in rows.loc[
-            (rows["protocol"] == "printed") & (rows["scheme"] == scheme), "printed"
-        ]:
-            panel.axvline(
-                value, color=SCHEMES[scheme]["color"], linewidth=0.9,
-                linestyle=SCHEMES[scheme]["linestyle"], label=words, zorder=1,
+def descent_orders(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Draw the error after the last pass for every order of the columns, sorted by SPR's.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The first one of `dpnoise_papers.inid_2024.tables.descent_variants.descent_orders`, all data
+        sets together; drawn by the protocol 'printed', with 99 % intervals.
+    printed : DataFrame
+        The numbers of Figures 5 and 6: lines.
+    """
+    shown = table[table["protocol"] == "printed"]
+    datasets = sorted(set(shown["dataset"]))
+    with house_style():
+        figure = new_figure(PAGE, 3.4)
+        panels = figure.subplots(1, max(1, len(datasets)), squeeze=False)[0]
+        for panel, dataset in zip(panels, datasets, strict=False):
+            here = shown[shown["dataset"] == dataset]
+            last = here[here["passes"] == here["passes"].max()]
+            _orders(panel, last)
+            if len(printed):
+                _lines(panel.axhline, printed[printed["dataset"].astype(str) == dataset])
+            panel.set_title(f"{TITLES.get(dataset, dataset)}, raw features")
+        if datasets:
+            panels[0].set_ylabel("relative error of the objective,\nafter the last pass")
+            legend_below(figure)
+    return figure
+
+
+def _orders(panel: Axes, rows: pd.DataFrame) -> None:
+    """Draw one point per order and scheme; documented orders are named."""
+    errors = rows.pivot_table("error", "order", "scheme")
+    table = rows.assign(low=ends(rows, "error")[0], high=ends(rows, "error")[1])
+    low, high = (table.pivot_table(end, "order", "scheme") for end in ("low", "high"))
+    names = list(errors["spr"].sort_values().index)
+    places = np.arange(len(names))
+    for scheme, look in LOOKS.items():
+        values = errors.loc[names, scheme]
+        bars = [values - low.loc[names, scheme], high.loc[names, scheme] - values]
+        panel.errorbar(places, values, yerr=bars, fmt="none", ecolor=look["color"], elinewidth=0.6)
+        style = {key: look[key] for key in ("marker", "label")}
+        faces = look.get("facecolors", look["color"])
+        panel.scatter(
+            places, values, s=16, facecolors=faces, edgecolors=look["color"], linewidths=0.9,
+            zorder=3, **style,
+        )  # fmt: skip
+    documented = [place for place in range(len(names)) if not names[place].startswith("random-")]
+    panel.set_xticks(documented, [names[place] for place in documented], rotation=30, ha="right")
+    panel.set_xlabel(f"{len(names)} orders of the columns, by SPR's error")
+    panel.set_yscale("log")
+    panel.set_ylim(max(panel.get_ylim()[0], errors.to_numpy().min() / _BELOW), None)
+    panel.yaxis.set_major_formatter(_PERCENT)
+    panel.yaxis.set_major_locator(LogLocator(10, (1.0, 2.0, 5.0)))
+    panel.yaxis.set_minor_formatter("")
+    panel.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.5)
+
+
+def _lines(draw: Callable[..., object], rows: pd.DataFrame) -> None:
+    for scheme, label in PRINTED.items():
+        chosen = (rows["protocol"] == "printed") & (rows["scheme"] == scheme)
+        for value in rows.loc[chosen, "printed"]:
+            draw(
+                value, color=SCHEMES[scheme]["color"], linewidth=0.9, label=label, zorder=1,
+                linestyle=SCHEMES[scheme]["linestyle"],
             )  # fmt: skip

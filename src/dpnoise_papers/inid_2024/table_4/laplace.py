@@ -22,20 +22,17 @@ import numpy as np
 import pandas as pd
 
 from dpnoise_papers.claims.beside import printed_texts
-from dpnoise_papers.inid_2024.deep.accounting import minimum_multiplier, noise_unit, rdp_epsilon
-from dpnoise_papers.inid_2024.deep.laplace import (
+from dpnoise_papers.inid_2024.deep.accounting import (
     WHOLE_ORDERS,
     lower_epsilon,
+    minimum_multiplier,
+    noise_unit,
     pure_epsilon,
+    rdp_epsilon,
     upper_epsilon,
 )
 from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales
 from dpnoise_papers.inid_2024.table_4.noise import PRINTED_AS, layer_sizes
-from dpnoise_papers.inid_2024.tables.printed_order import (
-    excluded,
-    largest_inversion,
-    multiplier_range,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,12 +42,59 @@ if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.deep.scales import Noise, Scheme
     from dpnoise_papers.inid_2024.learning_settings import DeepLearning
 
+_TIE = 1e-9  # the same noise, but for rounding
 COLUMNS = (
     "variant", "epsilon", "scheme", "clipping", "unit", "noise_l2", "signal_most", "signal_flat",
     "noise_over_gaussian_minimum", "noise_over_gaussian", "noise_over_gaussian_maximum",
     "multiplier", "slack", "multiplier_from", "multiplier_to", "excluded", "printed_accuracy",
     "epsilon_pure", "delta", "epsilon_lower", "epsilon_upper",
 )  # fmt: skip
+MEASURED_COLUMNS = [
+    "variant", "epsilon", "scheme", "gradients", "noise_over_gaussian_minimum",
+    "noise_over_gaussian_maximum", "multiplier_from", "multiplier_to", "excluded",
+    "printed_accuracy", "data_note",
+]  # fmt: skip
+
+
+def largest_inversion(accuracies: dict[str, dict[float, float]]) -> float:
+    """Most by which an accuracy exceeds one with less noise in the same column, or 0.
+
+    `accuracies` holds those of each column by the multiplier of their noise; NaN is none.
+    """
+    gaps = [
+        much - little
+        for column in accuracies.values()
+        for more, much in column.items()
+        for less, little in column.items()
+        if more > less
+    ]
+    return max([0.0, *(gap for gap in gaps if math.isfinite(gap))])
+
+
+def multiplier_range(
+    accuracy: float, gaussian: dict[float, float], slack: float
+) -> tuple[float, float]:
+    """Gaussian multipliers between which an accuracy places noise.
+
+    Above those of accuracies that are higher by more than `slack`, below those of accuracies that
+    are lower by more. `gaussian` holds accuracies by multiplier. NaN where there is none.
+    """
+    if not any(math.isfinite(accuracy - other) for other in gaussian.values()):
+        return math.nan, math.nan
+    above = [noise for noise, other in gaussian.items() if other > accuracy + slack]
+    below = [noise for noise, other in gaussian.items() if other < accuracy - slack]
+    return max(above, default=0.0), min(below, default=math.inf)
+
+
+def excluded(ends: tuple[float, float], bounds: tuple[float, float]) -> float:
+    """1.0 if noise between two multipliers is outside of a `multiplier_range`, else 0.0.
+
+    NaN if there is no such range. The ends belong to both.
+    """
+    low, high = bounds
+    if math.isnan(low):
+        return math.nan
+    return float(ends[1] < low * (1.0 - _TIE) or ends[0] > high * (1.0 + _TIE))
 
 
 class Variant(NamedTuple):
@@ -263,3 +307,39 @@ class _Account:
 def _digits(value: float) -> float:
     """A number to ten digits, so that schemes with the same account are accounted once."""
     return float(f"{value:.10g}")
+
+
+def table_4_laplace_measured(laplace: pd.DataFrame, shapes: pd.DataFrame) -> pd.DataFrame:
+    """Laplace noise over measured gradients, in units of Gaussian noise over the same ones.
+
+    Parameters
+    ----------
+    laplace : pandas.DataFrame
+        From `table_4_laplace`.
+    shapes : pandas.DataFrame
+        From `measured_gradients`: the shape of the gradients of some states of the network.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `MEASURED_COLUMNS`: the smallest and the largest over the states, whose number is
+        `gradients`, and whether all between them is outside of what the printed accuracies leave.
+        No rows without states.
+    """
+    rows = []
+    for row in laplace.to_dict("records") if len(shapes) else []:
+        whole = row["scheme"] == "iid"
+        some = shapes[shapes["clipping"] == ("whole" if whole else "group")]
+        # One clipped gradient in both: without the ratio of the norms that clipping leaves.
+        ratio = some["signal_l2"] / some["signal_l1"] if row["clipping"] == "l1" else [1.0]
+        noise = row["noise_over_gaussian_minimum"]
+        low, high = noise * min(ratio), noise * max(ratio)
+        bounds = row["multiplier_from"], row["multiplier_to"]
+        ends = low * row["multiplier"], high * row["multiplier"]
+        rows.append(
+            [
+                row["variant"], row["epsilon"], row["scheme"], len(some), low, high, *bounds,
+                excluded(ends, bounds), row["printed_accuracy"], shapes["data_note"].iloc[0],
+            ]
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=MEASURED_COLUMNS)

@@ -5,7 +5,9 @@ batches, gradients clipped to norm 1 (l2 for Gaussian, l1 for Laplace noise), ei
 gradient or each layer by itself. Training is not run here; the account of its noise is arithmetic.
 
 The noise for a sensitivity of 1 is that of `deep.accounting`, its allocation to layers that of
-`deep.scales`.
+`deep.scales`. The paper accounts by Renyi divergences. Privacy loss distributions are sharper: the
+same noise has a lower epsilon, and less noise will do. `table_4_accounting` says by which one it is
+calibrated, and what the other says.
 """
 
 from __future__ import annotations
@@ -17,8 +19,14 @@ import numpy as np
 import pandas as pd
 
 from dpnoise_papers.claims.beside import printed_texts
-from dpnoise_papers.inid_2024.deep.accounting import noise_unit
-from dpnoise_papers.inid_2024.deep.laplace import step_loss
+from dpnoise_papers.inid_2024.deep.accounting import (
+    minimum_multiplier,
+    noise_unit,
+    pld_epsilon,
+    rdp_epsilon,
+    replace_one_epsilon,
+    step_loss,
+)
 from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales
 
 if TYPE_CHECKING:
@@ -38,6 +46,11 @@ COLUMNS = (
 PRINTED_AS: dict[Scheme, str] = {
     "iid": "iid", "spr": "spr", "spr-group": "spr", "optimal": "optimal"
 }  # fmt: skip
+ACCOUNTING_COLUMNS = (
+    "noise", "delta", "epsilon", "accountant", "steps", "rate", "multiplier",
+    "epsilon_rdp", "epsilon_pld", "epsilon_pure", "epsilon_replace_one",
+)  # fmt: skip
+_RTOL = 1e-5  # of the multiplier by privacy loss distributions
 
 
 def layer_sizes(settings: DeepLearning) -> Array:
@@ -80,3 +93,34 @@ def table_4(settings: DeepLearning, *, claims: Sequence[Claim]) -> pd.DataFrame:
                 ]
             )  # fmt: skip
     return pd.DataFrame(table, columns=list(COLUMNS))
+
+
+def table_4_accounting(settings: DeepLearning) -> pd.DataFrame:
+    """Noise multiplier of each budget by each accountant, and the epsilon of each at it.
+
+    Columns `ACCOUNTING_COLUMNS`: `accountant` ("rdp", "pld", "pure") is the one that calibrates;
+    `epsilon_rdp` and `epsilon_pld` are upper bounds for a record added or removed (NaN where delta
+    is 0), `epsilon_pure` is exact (NaN where delta is not), and `epsilon_replace_one` is for a
+    record replaced by another, by privacy loss distributions or, with delta = 0, exactly.
+    """
+    steps, rate = settings.steps, settings.rate
+    table = []
+    for budget in settings.budgets:
+        noise, delta, epsilon = budget.noise, budget.delta, budget.epsilon
+        unit = noise_unit(noise, epsilon, delta, steps, rate)
+        if noise == "laplace":
+            more = replace_one_epsilon(1.0 / unit, steps, rate)
+            row = [steps, rate, unit, math.nan, math.nan, epsilon, more]
+            table.append([noise, delta, epsilon, "pure", *row])
+            continue
+
+        def sharper(multiplier: float, delta: float = delta) -> float:
+            return pld_epsilon(multiplier, delta, steps, rate)
+
+        units = {"rdp": unit, "pld": minimum_multiplier(sharper, epsilon, _RTOL, guess=unit)}
+        for name, multiplier in units.items():
+            bounds = rdp_epsilon(multiplier, delta, steps, rate), sharper(multiplier)
+            more = pld_epsilon(multiplier, delta, steps, rate, replace_one=True)
+            row = [steps, rate, multiplier, *bounds, math.nan, more]
+            table.append([noise, delta, epsilon, name, *row])
+    return pd.DataFrame(table, columns=list(ACCOUNTING_COLUMNS))

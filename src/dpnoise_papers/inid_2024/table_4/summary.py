@@ -11,7 +11,7 @@ import pandas as pd
 from dpnoise_papers.inid_2024.table_4.training import CELL, GROUPS_COLUMNS
 
 if TYPE_CHECKING:
-    from dpnoise_papers.inid_2024.deep_settings import PrivateTraining
+    from dpnoise_papers.inid_2024.learning_settings import PrivateTraining
 
 SUMMARY_COLUMNS = [
     *CELL, "data_note", "repetitions", "learning_rate", "edge", "accuracy", "accuracy_se",

@@ -1,4 +1,15 @@
-"""Figures 5 and 6 of inid-2024: coordinate descent with noise by coordinate, against passes.
+"""Private coordinate descent with noise by coordinate: Figures 5 and 6 of inid-2024.
+
+Section VI-A and appendix C: after the step size tau_i = tau / M_i the update of
+coordinate i has sensitivity lambda_i = 2 tau_i C_i / N, and gets Gaussian noise of scale
+sigma_i by some scheme. With the clipping levels of the paper, C_i proportional to sqrt(M_i),
+all sigma_i / lambda_i are free of tau and of the clipping constant, because every scheme is
+equivariant in scale. Noise after the step is therefore what `dpnoise.learn.cd.descend` does
+with unit noise multiplied by sigma_i / lambda_i (its own noise is placed on the gradient,
+which the step then scales).
+
+Each scheme gets the same coarse-to-fine search over step and clipping constant, on the same
+trials with the same draws.
 
 Two variants of 'the relative error after l passes'. `run`: one run of L passes, whose noise
 pays for all of them, looked at after each pass (all iterates are private; so are the figures
@@ -10,6 +21,7 @@ constant were chosen. `fresh` reports the mean over other trials.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,29 +29,271 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from dpnoise_papers.descent.harness import Task, gain_and_error, in_threads, mean_and_error
-from dpnoise_papers.inid_2024.tables.descent_search import (
-    Found,
-    choose,
-    draw,
-    errors_at,
-    make_task,
-    noise_ratios,
-    same,
+from dpnoise.allocation.allocate import allocate
+from dpnoise.learn.cd import descend
+from dpnoise.learn.optimum import optimum
+from dpnoise.learn.problem import make_problem
+from dpnoise_papers import grids
+from dpnoise_papers.descent.harness import (
+    Task,
+    budget_delta,
+    gain_and_error,
+    in_threads,
+    mean_and_error,
+    race,
+    run,
+    smallest_mean,
 )
+from dpnoise_papers.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from dpnoise._types import Array
     from dpnoise_papers.data.sets import Dataset
-    from dpnoise_papers.inid_2024.descent_settings import ImprovedDescent
+    from dpnoise_papers.inid_2024.learning_settings import ImprovedDescent
 
+    Draws = tuple[Array, NDArray[np.int64]]
+    Flags = NDArray[np.bool_]
+
+_SAME = 1e-9  # schemes whose noise agrees to this relative accuracy are one mechanism
 COLUMNS = [
     "dataset", "features", "order", "reading", "scheme", "protocol", "passes", "error",
     "error_se", "gain", "gain_se", "step", "clip", "edge", "epsilon", "delta", "optimum",
 ]  # fmt: skip
 SCHEMES = ("iid", "spr", "optimal")
+
+
+def make_task(dataset: Dataset, settings: ImprovedDescent, features: str) -> Task:
+    """Learning problem of a data set with its minimum, on features 'raw' or 'standardise'."""
+    X, size = dataset.features, len(dataset.target)
+    if features == "standardise":
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    task = settings.tasks[dataset.name]
+    strength = getattr(task.strength, features)
+    problem = make_problem(
+        X,
+        dataset.target,
+        loss=task.loss,
+        penalty=task.penalty,
+        strength=1.0 / size if strength == "1/N" else strength,
+    )
+    return Task(dataset.name, problem, optimum(problem), budget_delta(settings.delta, size))
+
+
+def noise_ratios(
+    task: Task,
+    scheme: str,
+    *,
+    epsilon: float,
+    passes: int,
+    exponent: float | None = None,
+) -> Array:
+    """Ratios sigma_i / lambda_i of one scheme for L passes, shape (K,).
+
+    Each coordinate is released once in each pass. The optimal scheme minimises sum_i M_i^a
+    sigma_i^2 with a = `exponent`; 0, as in the paper, where that is None.
+    """
+    smoothness = task.problem.smoothness
+    lambdas = task.problem.sensitivities(1.0) / smoothness
+    sigmas = allocate(
+        lambdas,
+        scheme=scheme,
+        epsilon=epsilon,
+        delta=task.delta,
+        weights=None if exponent is None else smoothness**exponent,
+        compositions=passes,
+    )
+    return np.asarray(sigmas / lambdas)
+
+
+def draw(
+    task: Task, passes: int, order: str | Sequence[int], trials: Sequence[int], seed: int
+) -> Draws:
+    """Unit noise and the order of coordinates, both of shape (trials, L, K).
+
+    The order 'permuted' visits every coordinate once in each pass, in an order drawn anew; a
+    sequence of all coordinates is the order of every pass. Orders drawn with replacement would
+    visit some coordinates more often than the account of unequal noise allows for.
+    """
+    shape = (passes, task.problem.coordinates)
+    cycle = list(range(shape[1])) if isinstance(order, str) else list(order)
+    noise, orders = [], []
+    for trial in trials:
+        stream = generator(seed, "improved-descent", task.name, passes, trial)
+        noise.append(stream.standard_normal(shape))
+        visits = np.tile(np.array(cycle, dtype=np.int64), (passes, 1))
+        orders.append(stream.permuted(visits, axis=1) if order == "permuted" else visits)
+    return np.stack(noise), np.stack(orders)
+
+
+def errors_of(
+    task: Task,
+    ratios: Array,
+    draws: Draws,
+    steps: Array,
+    clips: Array,
+    *,
+    power: float = 0.0,
+    wanted: Flags | None = None,
+) -> Array:
+    """Relative errors of every step, clipping constant and trial, shape (S, C, trials).
+
+    The noise is multiplied by step^`power`: 0 for every scheme of the paper. `ratios` are those of
+    `noise_ratios`, `draws` those of `draw`. `wanted`, shape (S, C), marks the combinations to run,
+    by default all; the others get inf.
+    """
+    noise, orders = draws
+    scaled = noise * ratios[orders]  # noise comes by place in the order, ratios by coordinate
+    return np.concatenate(
+        [
+            run(
+                task.problem,
+                [task.excess],
+                steps=steps[[place]],
+                clips=clips,
+                noise=scaled * step**power,
+                orders=orders,
+                wanted=None if wanted is None else wanted[[place]],
+            )[0]
+            for place, step in enumerate(steps)
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the search chose.
+
+    Attributes
+    ----------
+    errors : float64 array, shape (trials,)
+        On the trials on which it was chosen.
+    edge : bool
+        Whether the coarse grid's best lies on that grid's edge.
+    coarse : float64 array, shape (S, C)
+        Mean errors on the coarse grid, inf where a combination was given up.
+    luckiest : float
+        The mean over trials of the smallest error of each trial over the refined grid: an oracle
+        minimum, not computable under privacy. NaN unless it was asked for.
+    """
+
+    step: float
+    clip: float
+    errors: Array
+    edge: bool
+    coarse: Array
+    luckiest: float
+
+
+def choose(
+    task: Task,
+    ratios: Array,
+    settings: ImprovedDescent,
+    *,
+    passes: int,
+    order: str | Sequence[int],
+    power: float = 0.0,
+    entered: Flags | None = None,
+    slack: float = 1.0,
+    luckiest: bool = False,
+) -> Found:
+    """Step and clipping constant of the smallest mean error over the trials.
+
+    The coarse grid is run on the first `coarse_trials`; then `refine` points per axis between the
+    neighbours of its best, on all `trials`. Of the coarse grid all combinations take part, or those
+    that have `entered`, shape (S, C), and one is given up when its errors sum to more than `slack`
+    times those of another one on all trials. `luckiest` asks for that of `Found`, for which no
+    combination may be left out early.
+    """
+    noise, orders = draw(task, passes, order, range(settings.trials), settings.seed)
+
+    def fill(
+        errors: Array,
+        steps: Array,
+        clips: Array,
+        *,
+        among: Flags | None = None,
+        slack: float = 1.0,
+        likely: Flags | None = None,
+    ) -> None:
+        """The race over errors of shape (S, C, trials), of which some may be known."""
+        taking = np.ones(errors.shape[:2], dtype=bool) if among is None else among
+        first = None if likely is None else {task.name: likely}
+
+        def run(some: list[int], wanted: dict[str, Flags]) -> None:
+            draws = noise[some], orders[some]
+            own = wanted[task.name] & ~np.isfinite(errors[..., some]).all(axis=-1)
+            if some and own.any():
+                found = errors_of(task, ratios, draws, steps, clips, power=power, wanted=own)
+                errors[..., some] = np.where(own[..., None], found, errors[..., some])
+
+        trials = range(errors.shape[-1])
+        race(run, {task.name: errors}, {task.name: taking}, trials, likely=first, slack=slack)
+
+    coarse = grids.values(settings.steps), grids.values(settings.clips)
+    before = np.full((*map(len, coarse), settings.coarse_trials), np.inf)
+    fill(before, *coarse, among=entered, slack=slack)
+    means = before.mean(axis=-1)
+    places = np.unravel_index(np.argmin(means), means.shape)
+    edge = any(p in (0, len(g) - 1) for p, g in zip(places, coarse, strict=True))
+    (steps, own_steps, old_steps), (clips, own_clips, old_clips) = (
+        _refined(g, int(p), settings.refine) for p, g in zip(places, coarse, strict=True)
+    )
+    oracle = np.nan
+    if luckiest:
+        errors = errors_of(task, ratios, (noise, orders), steps, clips, power=power)
+        oracle = float(errors.min(axis=(0, 1)).mean())
+    else:
+        errors = np.full((len(steps), len(clips), settings.trials), np.inf)
+        known = errors[..., : settings.coarse_trials]
+        known[np.ix_(own_steps, own_clips)] = before[np.ix_(old_steps, old_clips)]
+        best = np.logical_and.outer(steps == coarse[0][places[0]], clips == coarse[1][places[1]])
+        fill(errors, steps, clips, likely=best)
+    s, c = smallest_mean(errors)
+    return Found(float(steps[s]), float(clips[c]), errors[s, c], edge, means, oracle)
+
+
+def _refined(
+    grid: Array, place: int, count: int
+) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+    """Points between the neighbours of a place of a logarithmic grid.
+
+    With the places of those that are in the grid too, and where they are there.
+    """
+    points = grid[place] * np.geomspace(grid[0] / grid[1], grid[1] / grid[0], count)
+    own, old = np.nonzero(np.isclose(points[:, None], grid, rtol=1e-12, atol=0.0))
+    points[own] = grid[old]  # but for rounding they are
+    return points, own, old
+
+
+def errors_at(
+    task: Task,
+    ratios: Array,
+    found: Found,
+    draws: Draws,
+    ends: Sequence[int],
+    *,
+    power: float = 0.0,
+) -> dict[int, Array]:
+    """Relative errors of the chosen configuration on some draws, by passes, shape (trials,)."""
+    noise, orders = draws
+    weights = descend(
+        task.problem,
+        steps=[found.step],
+        clips=[found.clip],
+        noise=noise * ratios[orders] * found.step**power,
+        orders=orders,
+        ends=ends,
+    )[0]
+    return {end: task.excess(weights[..., place, :])[0] for place, end in enumerate(ends)}
+
+
+def same(ratios: Array, others: Array) -> bool:
+    """Whether two schemes, by their ratios, are one mechanism here."""
+    return bool(np.allclose(ratios, others, rtol=_SAME, atol=0.0))
 
 
 class _Job(NamedTuple):

@@ -1,15 +1,21 @@
-"""Section V of inid-2024: mean squared errors for profiles of sensitivities.
+"""Errors, gains and dispersion for profiles of sensitivities: Table I, Figures 1 to 4, Theorem 7.
 
-Muthukrishnan & Kalyani (2024), Figures 1 to 4 and Section V: a query of K coordinates with
+Muthukrishnan & Kalyani (2024), Section V: a query of K coordinates with
 sensitivities lambda_i that are equal, grow like i, i^2 or e^i, or are all 0 but one, scaled to
 ||lambda||_2 = 1 or ||lambda||_1 = 1, and coordinates that may all change at once (so that Delta_p
-is ||lambda||_p). Beyond the paper: the dimensions from which the Laplace mechanism loses to the
-Gaussian, at any budget.
+is ||lambda||_p). They say that the reduction of the mean squared error improves with the
+dispersion of the sensitivities, which they measure by the Gini coefficient (Figure 2), and with
+the number K of coordinates. The gain of optimal over i.i.d. noise does not depend on the budget.
+Theorem 7 lets nu be the mean of the sensitivities over their maximum and says that the error falls
+by O(nu^2). The ratio of the errors is between nu and 1: nu for profiles of equal and absent
+sensitivities, and near 1 for one large and very many small ones. Beyond the paper: the dimensions
+from which the Laplace mechanism loses to the Gaussian, at any budget.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +26,23 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise_papers.grids import values
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dpnoise._types import Array
-    from dpnoise_papers.inid_2024.settings import Dispersion, Errors, LaplaceOrGaussian
+    from dpnoise_papers.inid_2024.settings import (
+        Dispersion,
+        Errors,
+        Formulas,
+        LaplaceOrGaussian,
+        Theorem7,
+    )
 
 SCHEMES = ("iid", "spr", "optimal")
 EDGES = ("uniform", "one-hot")  # the paper calls these edge cases, the others profiles
 _VARIANCE = {"gaussian": 1.0, "laplace": 2.0}  # over the squared scale
+_NORMS = {"gaussian": 2, "laplace": 1}  # which norm of the profile is 1
+_BUDGET = 0.5, 1e-6  # epsilon and delta, of which the gains are free
+_SAME = 1e-9  # Gini coefficients closer than this are equal
 
 
 def profile(name: str, dimension: int, norm: float | None = None) -> Array:
@@ -163,3 +180,145 @@ def _laplace_over_gaussian(name: str, largest: int) -> Array:
         "exponential": np.exp(1.0 - i),
     }[name]
     return np.cumsum(np.cbrt(sequence) ** 2) ** 3 / np.cumsum(sequence) ** 2
+
+
+def formula(noise: str, scheme: str, sensitivities: Array, unit: float) -> float:
+    """Mean squared error by Table I, Delta_p = ||lambda||_p, for a unit of 1/mu_0 or 1/epsilon."""
+    count, l1, l2 = len(sensitivities), sensitivities.sum(), np.linalg.norm(sensitivities)
+    thirds = np.sum(np.cbrt(sensitivities) ** 2)
+    errors = {
+        ("gaussian", "iid"): count * l2**2,
+        ("gaussian", "spr"): count * l2**2,
+        ("gaussian", "optimal"): l1**2,
+        ("laplace", "iid"): 2 * count * l1**2,
+        ("laplace", "spr"): 2 * count**2 * l2**2,
+        ("laplace", "optimal"): 2 * thirds**3,
+    }
+    return float(errors[noise, scheme] * unit**2)
+
+
+def table_1(settings: Formulas) -> pd.DataFrame:
+    """Mean squared errors of Table I by its formulas and by calibration.
+
+    Columns profile, noise, scheme, formula and calibrated (mean squared errors), and excess
+    (calibrated over formula, less 1).
+    """
+    epsilon, delta = settings.epsilon, settings.delta
+    units = {"gaussian": float(gaussian_sigma(epsilon, delta)), "laplace": 1.0 / epsilon}
+    rows = []
+    for name in settings.profiles:
+        sensitivities = profile(name, settings.dimension)
+        for noise, unit in units.items():
+            for scheme in SCHEMES:
+                printed = formula(noise, scheme, sensitivities, unit)
+                ours = mean_squared_error(sensitivities, noise, scheme, epsilon, delta)
+                rows.append([name, noise, scheme, printed, ours, ours / printed - 1.0])
+    columns = ["profile", "noise", "scheme", "formula", "calibrated", "excess"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _errors(noise: str, name: str, dimension: int) -> tuple[float, float]:
+    """Mean squared errors of i.i.d. and of optimal noise."""
+    sensitivities = profile(name, dimension, _NORMS[noise])
+    iid, optimal = (
+        mean_squared_error(sensitivities, noise, scheme, *_BUDGET) for scheme in ("iid", "optimal")
+    )
+    return iid, optimal
+
+
+def dispersion_orders(settings: Dispersion) -> pd.DataFrame:
+    """Gain of each profile over one that is less dispersed, by the Gini coefficient.
+
+    Columns noise, dimension, more and less (two profiles, the first of the larger Gini
+    coefficient; pairs with equal ones are left out), gini_difference and gain_difference_db (how
+    many decibels more the first gains over i.i.d. noise).
+    """
+    rows = []
+    for dimension in settings.dimensions:
+        spread = {name: gini(profile(name, dimension)) for name in settings.profiles}
+        for noise in _NORMS:
+            gains = {
+                name: decibels(np.divide(*_errors(noise, name, dimension)))
+                for name in settings.profiles
+            }
+            rows += [
+                (noise, dimension, more, less, spread[more] - spread[less],
+                 float(gains[more] - gains[less]))
+                for more, less in permutations(settings.profiles, 2)
+                if spread[more] > spread[less] + _SAME
+            ]  # fmt: skip
+    columns = ["noise", "dimension", "more", "less", "gini_difference", "gain_difference_db"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def profile_steps(settings: Dispersion) -> pd.DataFrame:
+    """Gain of optimal over i.i.d. noise, and what one more coordinate adds to it.
+
+    Columns noise, profile, case, dimension, gain_db and step_db (gain_db less that at the next
+    smaller dimension of the settings, the smallest of which has no row).
+    """
+    rows = []
+    for noise in _NORMS:
+        for name in settings.profiles:
+            last = np.nan
+            for dimension in sorted(settings.dimensions):
+                gain = float(decibels(np.divide(*_errors(noise, name, dimension))))
+                if not np.isnan(last):
+                    rows.append((noise, name, case(name), dimension, gain, gain - last))
+                last = gain
+    columns = ["noise", "profile", "case", "dimension", "gain_db", "step_db"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _block(dimension: int, share: float) -> Array:
+    """K sensitivities, the first part of which is 1 and the rest 0."""
+    return (np.arange(dimension) < max(1, round(share * dimension))).astype(float)
+
+
+def _outlier(dimension: int, share: float) -> Array:
+    """One sensitivity of 1 and K - 1 of `share`."""
+    return np.where(np.arange(dimension) < 1, 1.0, share)
+
+
+def theorem_7(settings: Theorem7) -> pd.DataFrame:
+    """Ratio of the errors of optimal and i.i.d. noise beside nu and nu^2.
+
+    Columns profile, dimension, share (NaN for the first three), nu, nu_squared (what Theorem 7
+    says, without a constant), gaussian and laplace (the ratio of the mean squared errors),
+    gaussian_over_claim and laplace_over_claim (the ratios over nu^2), absolute (the ratio of the
+    mean absolute errors of Laplace noise that is optimal for these) and absolute_over_claim (that
+    ratio over nu, the measure of footnote 7).
+    """
+    rows = [
+        _row(name, profile(name, dimension), np.nan)
+        for name in ("linear", "quadratic", "exponential")
+        for dimension in settings.dimensions
+    ]
+    kinds: dict[str, Callable[[int, float], Array]] = {"block": _block, "outlier": _outlier}
+    rows += [
+        _row(name, build(settings.largest, share), share)
+        for name, build in kinds.items()
+        for share in settings.shares
+    ]
+    return pd.DataFrame(rows)
+
+
+def _row(name: str, sensitivities: Array, share: float) -> dict[str, str | float]:
+    count, total = len(sensitivities), float(sensitivities.sum())
+    nu = total / (count * float(sensitivities.max()))
+    gaussian = total**2 / (count * float(sensitivities @ sensitivities))
+    laplace = float(np.sum(np.cbrt(sensitivities) ** 2)) ** 3 / (count * total**2)
+    absolute = float(np.sum(np.sqrt(sensitivities))) ** 2 / (count * total)
+    return {
+        "profile": name,
+        "dimension": count,
+        "share": share,
+        "nu": nu,
+        "nu_squared": nu * nu,
+        "gaussian": gaussian,
+        "laplace": laplace,
+        "gaussian_over_claim": gaussian / nu**2,
+        "laplace_over_claim": laplace / nu**2,
+        "absolute": absolute,
+        "absolute_over_claim": absolute / nu,
+    }

@@ -17,12 +17,11 @@ from dpnoise.allocation.allocate import allocate
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.checks import Check, Outcome, column, equal, integrate
-from dpnoise_papers.inid_2024.tables.profiles import SCHEMES
-from dpnoise_papers.inid_2024.tables.table_1 import formula
-from dpnoise_papers.inid_2024.theory.moments import gaussian_delta
+from dpnoise_papers.inid_2024.tables.profiles import SCHEMES, formula
 from dpnoise_papers.inid_2024.theory.tools import (
     budgets,
     draw_sensitivities,
+    gaussian_delta,
     log_uniform,
     printed_scales,
 )

@@ -1,4 +1,4 @@
-"""Noise of training: divergences by quadrature, losses of densities, two accountants."""
+"""Accounts of many sampled steps: divergences, distributions and the exact Laplace account."""
 
 import math
 
@@ -7,12 +7,19 @@ import pytest
 from scipy import special, stats
 
 from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.noise import Laplace
+from dpnoise.privacy.profile import epsilon_at
 from dpnoise_papers.inid_2024.deep import accounting
 from dpnoise_papers.inid_2024.deep.accounting import (
+    lower_epsilon,
     minimum_multiplier,
     noise_unit,
     pld_epsilon,
+    pure_epsilon,
     rdp_epsilon,
+    replace_one_epsilon,
+    step_loss,
+    upper_epsilon,
 )
 
 
@@ -92,3 +99,93 @@ def test_bad_input_is_named_in_one_message():
         assert word in str(error.value)
     with pytest.raises(ValueError, match="delta: expected 0 for Laplace noise, got 1e-05"):
         noise_unit("laplace", 1.0, 1e-5, 10, 0.1)
+
+
+@pytest.mark.parametrize(("epsilon", "steps", "rate"), [(8.0, 5000, 0.02), (1.0, 1, 0.5)])
+def test_a_sampled_step_reaches_its_loss(epsilon, steps, rate):
+    """Sup over x of log((1 - q) f(x) + q f(x - 1)) / f(x), for the densities themselves."""
+    scale = 1.0 / step_loss(epsilon, steps, rate)
+    x = np.linspace(-30.0, 30.0, 60_001) * scale
+    near, far = stats.laplace(0.0, scale), stats.laplace(1.0, scale)
+    mixed = (1 - rate) * near.pdf(x) + rate * far.pdf(x)
+    losses = np.log(mixed / near.pdf(x))
+    assert steps * losses.max() == pytest.approx(epsilon, rel=1e-9)
+    assert -losses.min() <= losses.max()
+    assert pure_epsilon(1.0 / scale, steps, rate) == pytest.approx(epsilon, rel=1e-12)
+
+
+def test_without_sampling_a_step_has_its_share():
+    assert step_loss(3.0, 10, 1.0) == pytest.approx(0.3, rel=1e-12)
+    assert pure_epsilon(0.3, 10, 1.0) == pytest.approx(3.0, rel=1e-12)
+    assert replace_one_epsilon(0.3, 10, 1.0) == pytest.approx(6.0, rel=1e-12)
+    # beyond the range of exp, where sampling saves log(1/q) of the loss
+    for share in (699.0, 701.0):
+        assert step_loss(share, 1, 0.5) == pytest.approx(share + math.log(2.0), rel=1e-14)
+        assert pure_epsilon(share, 1, 0.5) == pytest.approx(share - math.log(2.0), rel=1e-14)
+
+
+def test_a_replaced_record_reaches_its_loss():
+    loss, rate = 0.7, 0.2
+    x = np.linspace(-30.0, 30.0, 60_001)
+
+    def density(place):
+        away = stats.laplace(place, 1.0).pdf(x)
+        return (1 - rate) * stats.laplace(0.0, 1.0).pdf(x) + rate * away
+
+    ratios = np.log(density(loss) / density(-loss))
+    assert replace_one_epsilon(loss, 1, rate) == pytest.approx(ratios.max(), rel=1e-9)
+
+
+@pytest.mark.parametrize(("loss", "rate", "delta"), [(1.0, 0.02, 1e-5), (0.3, 0.4, 1e-9)])
+def test_the_upper_bound_is_that_of_renyi_divergences_by_quadrature(loss, rate, delta):
+    x, h = np.linspace(-60.0, 60.0, 600_001, retstep=True)
+    near, far = stats.laplace(0.0, 1.0).logpdf(x), stats.laplace(loss, 1.0).logpdf(x)
+    mixed = np.logaddexp(math.log1p(-rate) + near, math.log(rate) + far) - near
+    steps = 50
+
+    def converted(order):
+        divergence = (special.logsumexp(order * mixed + near) + math.log(h)) / (order - 1)
+        return steps * divergence + math.log1p(-1 / order) - math.log(delta * order) / (order - 1)
+
+    least = min(*map(converted, range(2, 257)), pure_epsilon(loss, steps, rate))
+    assert upper_epsilon(loss, delta, steps, rate) == pytest.approx(least, rel=1e-4)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.5])
+@pytest.mark.parametrize("loss", [0.05, 0.8, 5.0])
+def test_bounds_are_in_order_and_meet_without_delta(loss, rate):
+    steps, delta = 100, 1e-6
+    low, high = lower_epsilon(loss, delta, steps, rate), upper_epsilon(loss, delta, steps, rate)
+    assert 0.0 <= low <= high <= pure_epsilon(loss, steps, rate)
+    tiny = upper_epsilon(loss, 1e-300, steps, rate)
+    assert tiny <= pure_epsilon(loss, steps, rate)
+
+
+def test_one_step_without_sampling_is_the_laplace_mechanism():
+    exact = epsilon_at(Laplace(1.0), 1.3, 1e-4)
+    assert lower_epsilon(1.3, 1e-4, 1, 1.0) <= exact <= upper_epsilon(1.3, 1e-4, 1, 1.0)
+    assert lower_epsilon(1.3, 1e-4, 1, 1.0) == pytest.approx(exact, abs=2e-4)
+    # above a loss of 20 by one event: the exact epsilon is a + 2 log(1 - delta) for one step
+    assert 0.0 < lower_epsilon(40.0, 1e-4, 1, 1.0) < epsilon_at(Laplace(1.0), 40.0, 1e-4)
+    assert lower_epsilon(40.0, 0.6, 1, 0.5) == 0.0  # sampled too rarely to be seen
+
+
+def renyi(order, shifts):
+    """Renyi divergence of Laplace noise of scale 1, Mironov (2017), Proposition 6."""
+    up = math.log(order / (2 * order - 1)) + (order - 1) * shifts
+    down = math.log((order - 1) / (2 * order - 1)) - order * shifts
+    return np.logaddexp(up, down) / (order - 1)
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 3.0, 17.0, 256.0])
+def test_divergences_of_coordinates_are_below_that_of_one_and_of_gaussian_noise(order):
+    """Section 3 of docs/deep-learning.md: convex in the shift, and at most order d^2 / 2."""
+    rng = np.random.default_rng(1)
+    for size in (2, 5, 100):
+        shifts = rng.exponential(size=size) * 10.0 ** rng.uniform(-4, 1)
+        together = float(np.sum(renyi(order, shifts)))
+        assert together <= renyi(order, shifts.sum()) * (1 + 1e-12)
+        assert together <= 0.5 * order * float(shifts @ shifts) * (1 + 1e-9) + 1e-12
+    # many small shifts: Gaussian noise with sigma = beta is the limit
+    many = 10**4 * float(renyi(order, 0.01 / order))
+    assert many == pytest.approx(0.5 / order, rel=1e-2)

@@ -14,7 +14,7 @@ from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
     parameter_groups,
     residual_network,
 )
-from dpnoise_papers.inid_2024.deep_settings import Network  # noqa: E402
+from dpnoise_papers.inid_2024.learning_settings import Network  # noqa: E402
 
 NETWORK = Network(widths=(4, 8), blocks=1, stride=2, normalisation=2)
 MODEL = residual_network(NETWORK, 1, 10)

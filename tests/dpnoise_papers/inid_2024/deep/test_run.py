@@ -1,15 +1,64 @@
-"""Settings of a run, Poisson samples and noise."""
+"""What a training run depends on: settings, draws, the search of the learning rate, images."""
 
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.datasets import load_digits
 
 import deep_toys as toys
+from dpnoise_papers.data.images import ImageSet
 from dpnoise_papers.inid_2024.deep.accounting import noise_unit
-from dpnoise_papers.inid_2024.deep.run import Trial, draw
+from dpnoise_papers.inid_2024.deep.run import (
+    Trial,
+    best_rate,
+    cifar10,
+    digits,
+    draw,
+    report_trials,
+    search_trials,
+)
 from dpnoise_papers.inid_2024.deep.scales import SCHEMES, flat_clips, group_scales
+
+
+def test_every_digit_is_in_one_part_with_its_class():
+    data = digits()
+    pixels, labels = load_digits(return_X_y=True)
+    images = np.concatenate([data.train, data.test]).reshape(-1, 64) * 16
+    classes = np.concatenate([data.train_labels, data.test_labels])
+    both = np.column_stack([images, classes])
+    expected = np.column_stack([pixels, labels])
+    order, other = np.lexsort(both.T), np.lexsort(expected.T)
+    assert np.array_equal(both[order], expected[other])
+    assert len(data.test) == 360
+
+
+def test_each_class_is_in_both_parts():
+    data = digits()
+    assert np.bincount(data.train_labels).min() > 100
+    assert np.bincount(data.test_labels).min() > 20
+
+
+def test_pixels_of_cifar10_are_scaled_by_a_constant():
+    draw = np.random.default_rng(3)
+    parts = [
+        array
+        for count in (4, 2)
+        for array in (
+            draw.integers(0, 256, (count, 3, 32, 32), dtype=np.uint8),
+            draw.integers(0, 10, count, dtype=np.uint8),
+        )
+    ]
+    data = cifar10(ImageSet("cifar10", "lossy copy", *parts))
+    assert (data.name, data.note) == ("cifar10", "lossy copy")
+    for pixels, given in ((data.train, parts[0]), (data.test, parts[2])):
+        assert pixels.dtype == np.float32
+        assert np.array_equal(np.rint(pixels * 255), given)
+        assert 0 <= pixels.min() <= pixels.max() <= 1
+    assert np.array_equal(data.train_labels, parts[1])
+    assert data.test_labels.dtype == np.int64
 
 
 def drawn(count, samples, rate, *, seed=0, noise="gaussian", parameters=1):
@@ -114,3 +163,42 @@ def test_the_digest_depends_on_every_setting_and_on_the_data():
     digests |= {toys.run(**{name: value}).digest(data) for name, value in changes.items()}
     assert len(digests) == len(changes) + 2
     assert toys.run().digest(toys.images()) in digests
+
+
+def records(**losses):
+    """Two rates, a pair of epochs each; 1.0 has the higher accuracy in the last one."""
+    return pd.DataFrame(
+        {
+            "learning_rate": [0.1, 0.1, 1.0, 1.0],
+            "epoch": [1, 2, 1, 2],
+            "samples": [10, 10, 10, 10],
+            "train_loss": [2.0, 1.0, 1.0, 1.0],
+            "accuracy": [95.0, 20.0, 30.0, 90.0],
+        }
+        | losses
+    )
+
+
+def test_the_highest_mean_of_the_last_epoch_is_kept():
+    assert best_rate(records(), 2, "cell") == 1.0
+    assert best_rate(records(), 1, "cell") == 0.1
+
+
+def test_the_smallest_of_equal_rates_is_kept():
+    assert best_rate(records(accuracy=[1.0, 90.0, 1.0, 90.0]), 2, "cell") == 0.1
+
+
+def test_a_learning_rate_at_which_a_network_diverged_is_not_kept():
+    found = records(train_loss=[2.0, 1.0, math.nan, 1.0])
+    assert best_rate(found, 2, "cell") == 0.1
+    empty = records(train_loss=[2.0, 1.0, math.nan, 1.0], samples=[10, 10, 0, 10])
+    assert best_rate(empty, 2, "cell") == 1.0  # an epoch of empty batches has no loss
+    with pytest.raises(RuntimeError, match=r"cell: expected .* got none of \[0.1, 1.0\]"):
+        best_rate(records(train_loss=[math.inf] * 4), 2, "cell")
+
+
+def test_what_is_reported_has_other_seeds_than_the_search():
+    tried, kept = search_trials([0.1, 1.0], 3), report_trials(1.0, 3)
+    assert [trial.learning_rate for trial in tried] == [0.1] * 3 + [1.0] * 3
+    assert len({trial.stream for trial in tried}) == 3
+    assert not {trial.stream for trial in tried} & {trial.stream for trial in kept}

@@ -1,4 +1,4 @@
-"""Private training: steps against a plain loop, resumed runs, noise, refusals."""
+"""Private training: steps against a plain loop, resumed runs, noise, refusals, one result."""
 
 import math
 
@@ -10,14 +10,20 @@ import deep_toys as toys
 
 torch = pytest.importorskip("torch")
 from dpnoise_papers.inid_2024.deep import training  # noqa: E402
-from dpnoise_papers.inid_2024.deep.images import Images  # noqa: E402
 from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
     initial_parameters,
     parameter_groups,
     residual_network,
 )
-from dpnoise_papers.inid_2024.deep.run import Trial, draw  # noqa: E402
-from dpnoise_papers.inid_2024.deep.training import train  # noqa: E402
+from dpnoise_papers.inid_2024.deep.run import (  # noqa: E402
+    Images,
+    Trial,
+    draw,
+)
+from dpnoise_papers.inid_2024.deep.training import (  # noqa: E402
+    one_result,
+    train,
+)
 from dpnoise_papers.seeds import generator  # noqa: E402
 
 DATA = toys.images()
@@ -243,3 +249,22 @@ def test_bfloat16_trains():
     exact = train(toys.run(), DATA)
     assert np.isfinite(found.epochs["train_loss"]).all()
     assert not same(found, exact)
+
+
+def test_a_missing_gpu_is_told():
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(RuntimeError, match=r"expected a CUDA device, found none"):
+        train(toys.run(), DATA, device="cuda")
+    with pytest.raises(ValueError, match="device: expected 'cpu' or 'cuda', got 'tpu'"):
+        train(toys.run(), DATA, device="tpu")
+
+
+def test_deterministic_settings_are_restored():
+    before = torch.get_num_threads()
+    for _ in range(2):
+        assert not torch.are_deterministic_algorithms_enabled()
+        assert torch.get_num_threads() == before
+        with one_result("cpu"):
+            assert torch.are_deterministic_algorithms_enabled()
+            assert torch.get_num_threads() == 1

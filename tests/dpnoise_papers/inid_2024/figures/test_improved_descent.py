@@ -4,18 +4,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from descent_toys import MORE, SETTINGS, dataset
+from descent_toys import MORE, PLAIN_ORDERS, SETTINGS, dataset
 from dpnoise_papers.inid_2024.figures.improved_descent import (
+    LOOKS,
     VARIANTS,
+    descent_orders,
     descent_paths,
     spr_or_optimal,
     variants,
 )
+from dpnoise_papers.inid_2024.figures.improved_descent import PRINTED as LABELS
+from dpnoise_papers.inid_2024.learning_settings import DescentOrders
 from dpnoise_papers.inid_2024.tables.descent_variants import (
     VARIANTS_COLUMNS,
     WEIGHTS_COLUMNS,
     weights_and_variants,
 )
+from dpnoise_papers.inid_2024.tables.descent_variants import descent_orders as experiment
 from dpnoise_papers.inid_2024.tables.improved_descent import COLUMNS, improved_descent
 from dpnoise_papers.style import OURS, save
 
@@ -27,6 +32,17 @@ PRINTED = pd.DataFrame(
         "scheme": ["spr", "optimal", "spr"],
         "passes": ["3", "3", "1"],
         "printed": [0.0188, 0.0045, 0.2],
+    }
+)
+ONE = DescentOrders(
+    **PLAIN_ORDERS | {"documented": {"california": {"as-is": ["a", "b", "c"]}}, "random": 4}
+)
+PAPER = pd.DataFrame(
+    {
+        "dataset": "california",
+        "protocol": "printed",
+        "scheme": ["spr", "optimal"],
+        "printed": [0.02, 0.01],
     }
 )
 
@@ -105,3 +121,28 @@ def test_variants_outside_the_budget_are_hollow_and_carry_their_epsilon(tables):
     assert words(figure) == [
         "on the trials of the search", "printed, DP-CD", "printed, improved DP-CD"
     ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def orders_table():
+    return experiment(SETTINGS, ONE, dataset())[0]
+
+
+def test_each_order_is_a_point_and_spr_is_sorted(orders_table, tmp_path):
+    figure = descent_orders(orders_table, PAPER)
+    (panel,) = figure.axes
+    last = orders_table[(orders_table["protocol"] == "printed") & (orders_table["passes"] == 3)]
+    points = [part.get_offsets() for part in panel.collections if len(part.get_offsets()) == 5]
+    drawn = {tuple(sorted(np.asarray(part)[:, 1])) for part in points}
+    assert drawn == {tuple(sorted(own["error"])) for _, own in last.groupby("scheme")}
+    spr = np.asarray(points[0])[:, 1]
+    assert (np.diff(spr) >= 0).all()
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["as-is"]
+    assert {0.02, 0.01} <= {line.get_ydata()[0] for line in panel.get_lines()}
+    words = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert words == {look["label"] for look in LOOKS.values()} | set(LABELS.values())
+    assert all(path.stat().st_size for path in save(figure, tmp_path / "orders"))
+
+
+def test_a_table_without_rows_is_an_empty_figure(orders_table):
+    assert len(descent_orders(orders_table.iloc[:0], PAPER).axes) == 1

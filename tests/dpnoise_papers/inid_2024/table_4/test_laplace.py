@@ -1,19 +1,63 @@
-"""Variants of Laplace noise: closed forms of noise and privacy, what printed numbers exclude."""
+"""Laplace noise of Table IV: what each variant guarantees and which the printed order excludes."""
 
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpnoise_papers.inid_2024.table_4.laplace import (
     COLUMNS,
+    MEASURED_COLUMNS,
     VARIANTS,
     _gaussian,
     _scales,
+    excluded,
+    largest_inversion,
+    multiplier_range,
     noise_over_gaussian,
+    table_4_laplace_measured,
 )
 from dpnoise_papers.inid_2024.table_4.noise import PRINTED_AS
 from table_4_toys import SIZES, variants
+
+PRINTED = {1.1: 68.0, 1.4: 60.0, 1.5: 63.0, 2.0: 59.0}
+NONE = {1.1: math.nan, 2.0: math.nan}
+
+
+def test_the_largest_inversion_is_that_of_any_two_rows_of_a_column():
+    assert largest_inversion({"iid": PRINTED}) == 3.0
+    assert largest_inversion({"iid": PRINTED, "spr": {1.0: 40.0, 2.0: 44.0}}) == 4.0
+    assert largest_inversion({"a": {2.0: 44.0}, "b": {1.0: 40.0}}) == 0.0  # not one column
+    assert largest_inversion({"iid": {1.0: 9.0, 2.0: 9.0}}) == 0.0
+    assert largest_inversion({"iid": NONE}) == 0.0
+    assert largest_inversion({"iid": {1.0: 1.0, 2.0: math.nan, 3.0: 2.0}}) == 1.0
+
+
+def test_only_differences_above_the_slack_bound_the_noise():
+    assert multiplier_range(67.0, PRINTED, 3.0) == (0.0, 1.4)
+    assert multiplier_range(64.0, PRINTED, 3.0) == (1.1, 1.4)
+    assert multiplier_range(63.0, PRINTED, 3.0) == (1.1, 2.0)  # 60 and 63 say nothing
+    assert multiplier_range(30.0, PRINTED, 3.0) == (2.0, math.inf)
+    assert multiplier_range(67.0, PRINTED, 90.0) == (0.0, math.inf)
+    assert all(map(math.isnan, multiplier_range(70.0, NONE, 0.0)))
+    assert all(map(math.isnan, multiplier_range(math.nan, PRINTED, 0.0)))
+
+
+@pytest.mark.parametrize("accuracy", [58.0, 60.0, 61.5, 63.0, 64.0, 67.0, 69.0])
+def test_a_slack_of_the_largest_inversion_leaves_a_range(accuracy):
+    low, high = multiplier_range(accuracy, PRINTED, largest_inversion({"iid": PRINTED}))
+    assert low < high
+
+
+def test_ranges_that_meet_in_a_point_do_not_exclude():
+    assert excluded((1.0, 2.0), (2.0, 3.0)) == 0.0
+    assert excluded((3.0, 4.0), (2.0, 3.0)) == 0.0
+    assert excluded((1.0, 9.0), (2.0, 3.0)) == 0.0
+    assert excluded((1.0, 1.9), (2.0, 3.0)) == 1.0
+    assert excluded((3.1, 4.0), (2.0, 3.0)) == 1.0
+    assert excluded((3.1, 4.0), (0.0, math.inf)) == 0.0
+    assert math.isnan(excluded((1.0, 2.0), (math.nan, math.nan)))
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +144,45 @@ def test_ends_over_all_shapes_by_gradients_clipped_both_ways(scheme):
     assert min(ratios) == pytest.approx(found.minimum, rel=1e-12)
     assert max(ratios) == pytest.approx(found.maximum, rel=1e-12)
     assert found.minimum < found.flat <= found.maximum * (1 + 1e-12)
+
+
+@pytest.fixture
+def laplace():
+    return variants().copy()
+
+
+def shapes(**ratios):
+    """One state for each ratio of the norms that clipping in l2 and in l1 leaves."""
+    rows = [
+        {"clipping": clipping, "signal_l1": 0.1, "signal_l2": 0.1 * ratio, "data_note": "toy"}
+        for clipping, values in ratios.items()
+        for ratio in values
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_flat_gradients_give_the_column_for_flat_gradients(laplace):
+    whole = table_4_laplace_measured(laplace, shapes(whole=[SIZES.sum() ** 0.5], group=[1.0]))
+    assert list(whole.columns) == MEASURED_COLUMNS
+    iid = laplace["scheme"] == "iid"
+    expected = laplace[iid]["noise_over_gaussian"].to_numpy()
+    assert whole[iid]["noise_over_gaussian_minimum"].to_numpy() == pytest.approx(expected, rel=1e-9)
+    assert whole[iid]["noise_over_gaussian_maximum"].to_numpy() == pytest.approx(expected, rel=1e-9)
+    least = laplace[~iid]["noise_over_gaussian_minimum"].to_numpy()
+    assert whole[~iid]["noise_over_gaussian_maximum"].to_numpy() == pytest.approx(least, rel=1e-12)
+
+
+def test_the_ends_are_those_over_the_states(laplace):
+    found = table_4_laplace_measured(laplace, shapes(whole=[3.0, 7.0, 5.0], group=[2.0] * 3))
+    assert set(found["gradients"]) == {3}
+    assert set(found["data_note"]) == {"toy"}
+    ratio = found["noise_over_gaussian_maximum"] / found["noise_over_gaussian_minimum"]
+    l1 = (laplace["clipping"] == "l1") & (laplace["scheme"] == "iid")
+    assert ratio[l1].to_numpy() == pytest.approx(7.0 / 3.0, rel=1e-12)
+    assert ratio[~l1].to_numpy() == pytest.approx(1.0, rel=1e-12)
+
+
+def test_without_gradients_there_are_no_rows(laplace):
+    found = table_4_laplace_measured(laplace, shapes(whole=[1.0]).iloc[:0])
+    assert found.empty
+    assert list(found.columns) == MEASURED_COLUMNS

@@ -1,4 +1,4 @@
-"""Choices of thresholds and weights: one budget for all, and a table that adds up."""
+"""Thresholds and weights without private data: traces of untrained networks, and training."""
 
 import math
 
@@ -7,17 +7,28 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from deep_toys import NETWORK, images  # noqa: E402
-from dpnoise_papers.inid_2024.deep_settings import PrivateTraining  # noqa: E402
-from dpnoise_papers.inid_2024.learning_settings import PublicWeights  # noqa: E402
+from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
+    initial_parameters,
+    parameter_groups,
+    residual_network,
+)
+from dpnoise_papers.inid_2024.learning_settings import (  # noqa: E402
+    Network,
+    PrivateTraining,
+    PublicWeights,
+)
 from dpnoise_papers.inid_2024.table_4.weights import (  # noqa: E402
     CHOICES,
     COLUMNS,
     _noise,
     curvature_table,
+    fisher_traces,
     noise_losses,
     weights_table,
 )
+from dpnoise_papers.seeds import generator  # noqa: E402
 
+TOY_NETWORK = Network(widths=(4, 8), blocks=1, stride=2, normalisation=2)
 BUDGET = {"noise": "gaussian", "delta": 1e-5, "epsilon": 8.0}
 SETTINGS = PrivateTraining(
     seed=1, network=NETWORK, groups="layer", clip=0.7, rate=0.25, epochs=1, budgets=[BUDGET],
@@ -27,6 +38,40 @@ STUDY = PublicWeights(
     budget=BUDGET,
     learning_rates=[0.1, 0.5], search=1, repetitions=3, networks=1, images=4,
 )  # fmt: skip
+
+
+def test_the_classifier_has_the_trace_of_its_features():
+    """For logits W z + b: E ||g||^2 = (1 + ||z||^2) sum_c p_c (1 - 2 p_c + sum p^2)."""
+    images = 4000
+    found = fisher_traces(TOY_NETWORK, "layer", (1, 6, 6), 3, networks=1, images=images, seed=4)
+    model = residual_network(TOY_NETWORK, 1, 3)
+    rng = generator(4, "public", 0)
+    parameters = initial_parameters(model, rng)
+    inputs = torch.from_numpy(rng.random((images, 1, 6, 6), dtype=np.float32))
+    seen = {}
+
+    def keep(_module, given, _):
+        seen["z"] = given[0]
+
+    model.classifier.register_forward_hook(keep)
+    with torch.no_grad():
+        logits = torch.func.functional_call(model, parameters, (inputs,))
+    p = torch.softmax(logits.double(), -1)
+    z = seen["z"].double()
+    exact = (1 + (z**2).sum(-1)) * (1 - (p**2).sum(-1))
+    assert found[-1] == pytest.approx(float(exact.mean()), rel=0.03)
+
+
+def test_traces_add_up_over_groups_and_are_reproducible():
+    given = {"networks": 2, "images": 8, "seed": 0}
+    by_layer = fisher_traces(TOY_NETWORK, "layer", (1, 6, 6), 3, **given)
+    by_tensor = fisher_traces(TOY_NETWORK, "tensor", (1, 6, 6), 3, **given)
+    model = residual_network(TOY_NETWORK, 1, 3)
+    assert len(by_layer) == len(parameter_groups(model, "layer"))
+    assert by_layer.sum() == pytest.approx(by_tensor.sum(), rel=1e-9)
+    assert np.all(by_layer > 0.0)
+    again = fisher_traces(TOY_NETWORK, "layer", (1, 6, 6), 3, **given)
+    assert again.tolist() == by_layer.tolist()
 
 
 @pytest.mark.parametrize("name", CHOICES)

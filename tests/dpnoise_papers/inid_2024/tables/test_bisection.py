@@ -1,13 +1,133 @@
-"""The map of Algorithm 1 of inid-2024: where it runs, and what it gives there."""
+"""Algorithm 1 as printed and repaired: brackets, roots, halvings, and where it runs."""
 
+import math
+
+import mpmath
 import numpy as np
 import pytest
 from scipy import special
 
 from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.inid_2024.settings import Bisection
-from dpnoise_papers.inid_2024.tables.bisection import bisection
+from dpnoise_papers.inid_2024.tables.bisection import (
+    algorithm_1,
+    bisection,
+    printed_bracket,
+    repaired_algorithm_1,
+    valid_bracket,
+)
 from dpnoise_papers.settings import Grid
+
+EPSILON = np.concatenate([[0.0], np.geomspace(1e-9, 1e9, 25)])
+DELTA = np.concatenate([np.geomspace(1e-300, 0.5, 20), [0.7, 0.99, 1 - 1e-9]])
+GRID = np.meshgrid(EPSILON, DELTA)
+
+
+def phi(mu, epsilon):
+    """Return phi(mu) to 60 digits."""
+    mu, epsilon = mpmath.mpf(mu), mpmath.mpf(epsilon)
+    a, h = epsilon / mu, mu / 2
+    return mpmath.ncdf(h - a) - mpmath.exp(epsilon) * mpmath.ncdf(-a - h)
+
+
+def test_the_valid_bracket_holds_the_root_for_every_budget():
+    epsilon, delta = GRID
+    low, high = valid_bracket(epsilon, delta)
+    root = 1.0 / gaussian_sigma(epsilon, delta)
+    assert (low > 0).all()
+    assert (low <= root * (1 + 1e-11)).all()
+    assert (high >= root * (1 - 1e-11)).all()
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-6), (3.0, 0.9), (1e-3, 1e-9), (40.0, 0.3)])
+def test_the_valid_bracket_to_sixty_digits(epsilon, delta):
+    low, high = valid_bracket(epsilon, delta)
+    with mpmath.workdps(60):
+        assert phi(low * (1 - 1e-14), epsilon) < delta < phi(high * (1 + 1e-14), epsilon)
+
+
+def test_the_valid_bracket_closes_at_epsilon_zero():
+    low, high = valid_bracket(0.0, DELTA)
+    assert np.allclose(low, high, rtol=1e-14, atol=0.0)
+
+
+def test_the_printed_bracket_is_what_the_paper_prints():
+    epsilon, delta = 0.7, 1e-4
+    low, high = printed_bracket(epsilon, delta)
+    raised = delta + math.exp(epsilon) * special.ndtr(-math.sqrt(2 * epsilon))
+    for end, at in ((low, delta), (high, raised)):
+        # Both ends solve Q(epsilon/mu - mu/2) = delta, or delta'.
+        assert special.ndtr(end / 2 - epsilon / end) == pytest.approx(at, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "exists"),
+    [(0.0, 0.49, True), (0.0, 0.51, False), (1.0, 0.79, False), (1.0, 0.78, True),
+     (700.0, 1e-6, True), (720.0, 1e-6, False)],
+)  # fmt: skip
+def test_the_printed_bracket_exists_only_below_delta_prime_one(epsilon, delta, exists):
+    assert np.isfinite(printed_bracket(epsilon, delta)[1]) == exists
+    mu, iterations = algorithm_1(epsilon, delta, tolerance=1e-9)
+    assert np.isfinite(mu) == exists
+    assert (iterations > 0) == exists
+
+
+def test_the_printed_algorithm_ends_within_its_tolerance_and_count():
+    epsilon, delta = np.meshgrid(np.geomspace(0.05, 50, 9), [1e-9, 1e-6, 1e-2])
+    root = 1.0 / gaussian_sigma(epsilon, delta)
+    low, high = printed_bracket(epsilon, delta)
+    for tolerance in (1e-3, 1e-7):
+        mu, iterations = algorithm_1(epsilon, delta, tolerance=tolerance)
+        assert (mu <= root * (1 + 1e-11)).all()
+        assert (root - mu <= tolerance * (1 + 1e-6)).all()
+        assert (iterations == np.maximum(np.ceil(np.log2((high - low) / tolerance)), 1)).all()
+
+
+def test_an_absolute_tolerance_spoils_a_small_root_and_a_relative_one_does_not():
+    mu_0 = 1.0 / gaussian_sigma(1e-6, 1e-9)
+    printed = algorithm_1(1e-6, 1e-9, tolerance=1e-9)[0] / mu_0 - 1
+    repaired = repaired_algorithm_1(1e-6, 1e-9, tolerance=1e-9)[0] / mu_0 - 1
+    assert printed < -1e-4
+    assert -2e-9 < repaired < 1e-12
+
+
+def test_the_repaired_algorithm_is_right_and_private_everywhere():
+    epsilon, delta = GRID
+    mu, iterations = repaired_algorithm_1(epsilon, delta, tolerance=1e-11)
+    ratio = mu * gaussian_sigma(epsilon, delta) - 1
+    assert (ratio <= 1e-12).all()
+    assert (ratio >= -1.2e-11).all()
+    assert (gaussian_log_delta(mu, epsilon) <= np.log(delta) + 1e-12).all()
+    low, high = valid_bracket(epsilon, delta)
+    most = np.ceil(np.log2(np.maximum(np.log(high / low) + 2e-13, 1e-11) / 1e-11))
+    assert (iterations <= most).all()
+
+
+def test_shapes_broadcast():
+    mu, iterations = repaired_algorithm_1([0.5, 1.0], [[1e-6], [1e-3], [0.1]], tolerance=1e-6)
+    assert mu.shape == iterations.shape == (3, 2)
+    assert np.ndim(algorithm_1(0.5, 1e-6, tolerance=1e-6)[0]) == 0
+
+
+@pytest.mark.parametrize("function", [algorithm_1, repaired_algorithm_1])
+def test_bad_input_is_named_at_once(function):
+    with pytest.raises(ValueError, match=r"epsilon.*-1.*delta.*1\.0.*tolerance.*0"):
+        function(-1.0, 1.0, tolerance=0.0)
+    with pytest.raises(ValueError, match="delta"):
+        function(1.0, 0.0, tolerance=1e-9)
+
+
+def test_the_brackets_refuse_bad_budgets():
+    for bracket in (printed_bracket, valid_bracket):
+        with pytest.raises(ValueError, match=r"epsilon.*nan.*delta"):
+            bracket(math.nan, 2.0)
+
+
+def test_the_repaired_algorithm_ends_where_doubles_are_coarser_than_the_tolerance():
+    mu, iterations = repaired_algorithm_1(1e-100, 1e-299, tolerance=1e-14)
+    assert mu == pytest.approx(1.0 / gaussian_sigma(1e-100, 1e-299), rel=1e-9)
+    assert iterations < 100
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
-"""Table III: data models, errors against direct formulas, pairing, and settings."""
+"""Private principal components of Table III, and their range over data models and clipping."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -14,9 +15,10 @@ from dpnoise_papers.inid_2024.tables.pca import (
     _draw_samples,
     _subspaces,
     _unit_noise,
+    dp_pca_over_models,
     dp_pca_table,
 )
-from dpnoise_papers.inid_2024.tables.pca_losses import printed_sensitivities
+from dpnoise_papers.inid_2024.tables.pca_variants import printed_sensitivities
 from dpnoise_papers.seeds import generator
 
 VARIANTS = [
@@ -26,6 +28,11 @@ OTHERS = {"counts": [1], "variants": ["stated"], "trials": 2}
 SETTINGS = Pca(
     seed=1, variants=VARIANTS, samples=200, features=8, rank=2, epsilons=[1.0, 8.0], delta=1e-5,
     trials=25, others=OTHERS,
+)  # fmt: skip
+MODELS_SETTINGS = Pca(
+    seed=1, samples=120, features=8, rank=4, epsilons=[2.0], delta=1e-5, trials=6,
+    variants=["stated", "add-remove"],
+    others={"counts": [1, 3], "variants": ["stated"], "trials": 4},
 )  # fmt: skip
 
 
@@ -151,3 +158,41 @@ def test_a_row_does_not_depend_on_the_other_variants_and_epsilons(table):
     assert alone.equals(part.reset_index(drop=True))
     other = dp_pca_table(SETTINGS.model_copy(update={"variants": ("add-remove",), "seed": 2}))
     assert not np.isin(other["sre"], table["sre"]).any()
+
+
+@pytest.fixture(scope="module")
+def range_table():
+    return dp_pca_over_models(MODELS_SETTINGS)
+
+
+def test_the_range_is_over_the_product_and_every_union(range_table):
+    product = dp_pca_table(MODELS_SETTINGS)
+    pd.testing.assert_frame_equal(range_table[product.columns], product)
+    others = MODELS_SETTINGS.model_copy(update={"variants": ("stated",), "trials": 4})
+    unions = [dp_pca_table(others, "union-of-subspaces", n) for n in MODELS_SETTINGS.others.counts]
+    for row in range_table[range_table["reading"] == "stated"].itertuples():
+        assert row.models == 3
+        one = f"noise == {row.noise!r} and scheme == {row.scheme!r}"
+        for name in ("sre", "ev", "sre_gain", "ev_behind"):
+            ours = getattr(row, name)
+            values = [ours, *(float(union.query(one)[name].iloc[0]) for union in unions)]
+            # noise that is private without clipping belongs to what the text leaves open
+            values.append(float(product.query(f"reading == 'add-remove' and {one}")[name].iloc[0]))
+            assert getattr(row, f"{name}_least") == min(values)
+            assert getattr(row, f"{name}_greatest") == max(values)
+
+
+def test_only_the_gaussian_noise_that_the_text_calls_best_is_no_rival(range_table):
+    best = range_table[range_table["rival"] == 0]
+    assert set(zip(best["noise"], best["scheme"], strict=True)) == {("gaussian", "inid")}
+    assert len(best) == 2
+    assert (best["sre_behind"] == 0.0).all()
+
+
+def test_a_variant_on_one_model_only_has_no_range(range_table):
+    alone = range_table[range_table["reading"] == "add-remove"]
+    assert len(alone) == 4
+    assert (alone["models"] == 1).all()
+    for name in ("sre", "ev_gain"):
+        assert np.array_equal(alone[f"{name}_least"], alone[name])
+        assert np.array_equal(alone[f"{name}_greatest"], alone[name])

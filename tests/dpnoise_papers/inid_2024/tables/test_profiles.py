@@ -1,4 +1,4 @@
-"""Profiles of sensitivities: closed forms, Gini coefficients, crossovers."""
+"""Errors, gains and dispersion of profiles of sensitivities: closed forms, and nu of Theorem 7."""
 
 import math
 from typing import get_args
@@ -12,14 +12,18 @@ from dpnoise_papers.inid_2024.settings import (
     Errors,
     LaplaceOrGaussian,
     ProfileName,
+    Theorem7,
 )
 from dpnoise_papers.inid_2024.tables.profiles import (
     SCHEMES,
     dispersion,
+    dispersion_orders,
     error_curves,
     gini,
     laplace_against_gaussian,
     profile,
+    profile_steps,
+    theorem_7,
 )
 
 PROFILES = get_args(ProfileName)
@@ -143,3 +147,87 @@ def test_the_exponential_limit_is_a_condition_on_sigma():
     score = (table["epsilon"] * gaussian_sigma(table["epsilon"], 1e-3)) ** 2 / 2
     assert np.allclose(table["ratio_db"], 10 * np.log10(limit / score), atol=1e-9)
     assert (table["crossover"].isna() == (score > limit)).all()
+
+
+def gain_db(noise, name, dimension):
+    x = profile(name, dimension)
+    if noise == "gaussian":
+        return 10 * np.log10(dimension * np.sum(x**2) / np.sum(x) ** 2)
+    return 10 * np.log10(dimension * np.sum(x) ** 2 / np.sum(np.cbrt(x) ** 2) ** 3)
+
+
+def test_pairs_are_ordered_by_dispersion_and_compare_the_gains():
+    table = dispersion_orders(Dispersion(profiles=PROFILES, dimensions=[1, 2, 3]))
+    assert set(table["dimension"]) == {2, 3}  # one coordinate has no dispersion
+    assert len(table) == 2 * 2 * 10
+    for row in table.itertuples():
+        more, less = (profile(name, row.dimension) for name in (row.more, row.less))
+        assert row.gini_difference == pytest.approx(gini(more) - gini(less))
+        assert row.gini_difference > 0.0
+        gains = [gain_db(row.noise, name, row.dimension) for name in (row.more, row.less)]
+        assert row.gain_difference_db == pytest.approx(gains[0] - gains[1], abs=1e-9)
+
+
+def test_dispersion_orders_the_laplace_gains_but_at_three_coordinates():
+    table = dispersion_orders(Dispersion(profiles=PROFILES, dimensions=[2, 3, 4, 9]))
+    wrong = table[table["gain_difference_db"] <= 0.0]
+    assert wrong[["noise", "dimension", "more", "less"]].to_numpy().tolist() == [
+        ["laplace", 3, "exponential", "quadratic"]
+    ]
+
+
+def test_steps_add_up_to_the_gain():
+    table = profile_steps(Dispersion(profiles=PROFILES, dimensions=[4, 1, 2]))
+    assert set(table["dimension"]) == {2, 4}
+    assert set(table.loc[table["case"] == "edge", "profile"]) == {"uniform", "one-hot"}
+    for (noise, name), rows in table.groupby(["noise", "profile"]):
+        last = rows.set_index("dimension").loc[4, "gain_db"]
+        assert last == pytest.approx(gain_db(noise, name, 4), abs=1e-9)
+        assert rows["step_db"].sum() == pytest.approx(last, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def theorem_7_table():
+    return theorem_7(Theorem7(dimensions=[1, 2, 30], largest=10**5, shares=[1e-5, 1e-2, 0.5, 1.0]))
+
+
+def test_every_ratio_is_between_nu_and_one(theorem_7_table):
+    for noise in ("gaussian", "laplace"):
+        assert (theorem_7_table[noise] >= theorem_7_table["nu"] * (1 - 1e-12)).all()
+        assert (theorem_7_table[noise] <= 1 + 1e-12).all()
+        assert np.allclose(
+            theorem_7_table[f"{noise}_over_claim"] * theorem_7_table["nu"] ** 2,
+            theorem_7_table[noise],
+        )
+
+
+def test_the_mean_absolute_errors_lie_between_nu_and_one_as_well(theorem_7_table):
+    assert (theorem_7_table["absolute"] >= theorem_7_table["nu"] * (1 - 1e-12)).all()
+    assert (theorem_7_table["absolute"] <= 1 + 1e-12).all()
+    assert np.allclose(
+        theorem_7_table["absolute_over_claim"] * theorem_7_table["nu"], theorem_7_table["absolute"]
+    )
+    two = theorem_7_table[
+        (theorem_7_table["profile"] == "linear") & (theorem_7_table["dimension"] == 2)
+    ].iloc[0]
+    assert two["absolute"] == pytest.approx((0.5**0.5 + 1) ** 2 / 3.0)  # sensitivities 1/2 and 1
+
+
+def test_equal_or_absent_sensitivities_reach_the_lower_end(theorem_7_table):
+    rows = theorem_7_table[theorem_7_table["profile"] == "block"]
+    assert np.allclose(rows["nu"], rows["share"])
+    assert np.allclose(rows["gaussian"], rows["nu"])
+    assert np.allclose(rows["laplace"], rows["nu"])
+
+
+def test_one_large_and_many_small_ones_come_near_the_upper_end(theorem_7_table):
+    row = theorem_7_table[
+        (theorem_7_table["profile"] == "outlier") & (theorem_7_table["share"] == 1e-2)
+    ].iloc[0]
+    assert row["nu"] < 0.0101
+    assert row["gaussian"] > 0.9
+    assert row["laplace"] > 0.99
+
+
+def test_gaussian_noise_always_gains_more(theorem_7_table):
+    assert (theorem_7_table["gaussian"] <= theorem_7_table["laplace"] * (1 + 1e-12)).all()

@@ -6,7 +6,7 @@ import pytest
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise_papers.checks import integrate
 from dpnoise_papers.inid_2024.settings import Theory
-from dpnoise_papers.inid_2024.theory import dispersion, gain, misprints, optimum, privacy, tools
+from dpnoise_papers.inid_2024.theory import dispersion, gain, optimum, privacy, statements, tools
 from dpnoise_papers.inid_2024.theory.statements import CHECKS, inid_theory
 from dpnoise_papers.seeds import generator
 
@@ -94,7 +94,7 @@ def times(factor, function):
         (privacy, "_loss", times(1.001, privacy._loss), {"theorem-5-private"}),
         (privacy, "valid_bracket", lambda e, d: (0.0 * e, 0.5 + 0.0 * d),
          {"algorithm-1-input-corrected"}),
-        (misprints, "Laplace", lambda b: Laplace(0.5 * b), {"corollary-6-active"}),
+        (statements, "Laplace", lambda b: Laplace(0.5 * b), {"corollary-6-active"}),
         (gain, "evenness", lambda x, k: 1.2 * x.sum(axis=1) / (k * x.max(axis=1)),
          {"theorem-7-corrected", "theorem-7-uninformed", "footnote-7-corrected",
           "section-iv-a-laplace-free"}),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise_papers.inid_2024.theory.moments import ACCURACY, gaussian_delta
+from dpnoise_papers.inid_2024.theory.tools import ACCURACY, gaussian_delta
 
 
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.3])

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from dpnoise_papers.inid_2024.theory import components
+from dpnoise_papers.inid_2024.theory import privacy
 from dpnoise_papers.seeds import generator
 
-RUN = {check.id: check.run for check in components.CHECKS}
+RUN = {check.id: check.run for check in privacy.COMPONENTS}
 
 
 @pytest.mark.parametrize("features", [3, 40])
 def test_a_sample_has_norm_1(features):
-    kind, size, count = components._sample(generator(1, "sample"), features)
+    kind, size, count = privacy._sample(generator(1, "sample"), features)
     assert count @ (size**2 * np.where(kind == 0, 1, 2)) == pytest.approx(1.0)
 
 
@@ -24,7 +24,7 @@ def test_the_mechanisms_are_private(name):
 @pytest.mark.parametrize("factor", [0.99, 1.01])
 def test_other_noise_is_caught(monkeypatch, factor):
     """Too little is not private; too much does not spend the budget at the corner of the box."""
-    sigma = components.gaussian_sigma
-    monkeypatch.setattr(components, "gaussian_sigma", lambda e, d: factor * sigma(e, d))
+    sigma = privacy.gaussian_sigma
+    monkeypatch.setattr(privacy, "gaussian_sigma", lambda e, d: factor * sigma(e, d))
     outcome = RUN["section-vi-b-gaussian"](generator(3, "caught"), 20)
     assert (outcome.margin < -outcome.tolerance).all()

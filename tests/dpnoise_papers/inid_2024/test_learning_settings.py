@@ -4,7 +4,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from dpnoise_papers.inid_2024.deep_settings import PrivateTraining
+from dpnoise_papers.inid_2024.learning_settings import PrivateTraining
 
 
 def told(**changes):

@@ -1,7 +1,7 @@
 """Whether optimal noise has the higher accuracy: certain if decoupled, not if coupled."""
 
 from dpnoise_papers.inid_2024.settings import Theory
-from dpnoise_papers.inid_2024.theory.accuracy import higher_accuracy
+from dpnoise_papers.inid_2024.theory.gain import higher_accuracy
 from dpnoise_papers.inid_2024.theory.statements import inid_theory
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpnoise_papers.inid_2024.deep.checkpoint import read_state, save_state
+from dpnoise_papers.inid_2024.deep.records import read_state, save_state
 
 STATE = {"a": np.arange(6.0).reshape(2, 3), "b": np.float32([1e-45, np.nan, 3.4e38])}
 
