@@ -132,7 +132,7 @@ def _costs(arguments: argparse.Namespace) -> int:
     from dpnoise_papers.cluster.calibration import compared, record
     from dpnoise_papers.config import load
     from dpnoise_papers.papers import papers
-    from dpnoise_papers.review.costs_page import write_costs
+    from dpnoise_papers.review.making import write_costs
 
     if arguments.calibrate or arguments.record:
         print(compared() if arguments.calibrate else record())

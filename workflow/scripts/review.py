@@ -7,7 +7,7 @@ from dpnoise_papers.making.job import job
 from dpnoise_papers.papers import papers
 from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.making import Folders
-from dpnoise_papers.review.write import report
+from dpnoise_papers.review.report import report
 from dpnoise_papers.run.settings import load_run
 
 given, params = snakemake.input, snakemake.params

@@ -1,6 +1,6 @@
 """What the page for reviewers shows, as plain typed data: stamp, totals, findings, items, claims.
 
-`dpnoise_papers.review.build` fills it from a run; the templates only write it out.
+`dpnoise_papers.review.report` fills it from a run; the templates only write it out.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from dpnoise_papers.data.registry import Credit
-    from dpnoise_papers.review.choices import Choice
-    from dpnoise_papers.review.costs import Cost
+    from dpnoise_papers.review.documents import Choice
     from dpnoise_papers.review.evidence import Evidence
+    from dpnoise_papers.review.making import Cost, Place
     from dpnoise_papers.review.pictures import Picture
-    from dpnoise_papers.review.sources import Place
     from dpnoise_papers.review.stamp import Stamp
 
 Counts = dict[str, int]  # how often each verdict occurs, in the order of the legend

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.random import Generator
 
-    from dpnoise_papers.claims.band import Band
+    from dpnoise_papers.claims.interval import Band
     from dpnoise_papers.claims.model import Claim, Condition, Printed
 
 REASONS = "constant-verdicts.yaml"
