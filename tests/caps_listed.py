@@ -211,7 +211,7 @@ FIXED = {
     "dpnoise.mechanisms.blocks gaussian_mu range(_ROUNDS)": (
         "the private end of an interval, after any number of rounds; test_blocks"
     ),
-    "dpnoise_papers.verify.allocation _minimised range(_SECTIONS)": (
+    "dpnoise_papers.verify.paths.inid_2024 _minimised range(_SECTIONS)": (
         "golden sections to below rounding; a miss shows as a disagreement"
     ),
     "dpnoise.learn.kernel _advance_logistic range(ROWS)": "all rows of the samples",

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpnoise_papers.verify import gaussian, stairs
-from dpnoise_papers.verify.allocation import minimum_cost
-from dpnoise_papers.verify.minima import minimum, minimum_in_box, scalar_delta
+from dpnoise_papers.verify.densities import minimum, minimum_in_box, scalar_delta
+from dpnoise_papers.verify.paths.inid_2024 import minimum_cost
 
 BOX = ((0.02, 150.0), (0.02, 50.0))
 
