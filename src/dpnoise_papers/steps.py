@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from dpnoise_papers.config import sections
-from dpnoise_papers.item import PART, Figure, Item, Page, Paper, Table
+from dpnoise_papers.item import MODULES, PART, Figure, Item, Page, Paper, Table
 from dpnoise_papers.optional import digest_behind, optional_tables
-from dpnoise_papers.papers import MODULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from dpnoise_papers.call import read_statuses
 from dpnoise_papers.claims import findings, report
 from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import misfits, read_tables
 from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.claims.report import markdown
-from dpnoise_papers.making.job import job
+from dpnoise_papers.making.job import job, read_statuses
 from dpnoise_papers.result_files import write_table, write_text
 
 given, params = snakemake.input, snakemake.params

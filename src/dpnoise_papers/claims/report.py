@@ -49,7 +49,7 @@ def markdown(
     not hold, each once, with its evidence; and apart from all this our own questions. `recorded`
     says where this run differs from the recorded one, as
     `dpnoise_papers.claims.findings.differences` returns it; `changed` are the settings that are not
-    the papers', as `dpnoise_papers.run.settings.settings_changed` returns them.
+    the papers', as `dpnoise_papers.config.settings_changed` returns them.
     """
     own = verdicts["kind"] == "printed"
     lines = [

@@ -77,7 +77,7 @@ DESCENT = (
         "about a = 1, for which SPR is best. Middle: the measured error with noise that is "
         "optimal for M_i^a. Right: the optimal noise over SPR for other clipping levels.",
         table=Table(
-            function="dpnoise_papers.parts.together",
+            function="dpnoise_papers.pages.together",
             parts="improved_descent.tasks",
             reads=("descent/{part}-weights",),
         ),
@@ -90,7 +90,7 @@ DESCENT = (
         "spend. Crosses are the trials of the search, lines the printed numbers of Figures 5 "
         "and 6.",
         table=Table(
-            function="dpnoise_papers.parts.together",
+            function="dpnoise_papers.pages.together",
             parts="improved_descent.tasks",
             reads=("descent/{part}-readings",),
         ),
@@ -106,7 +106,7 @@ DESCENT = (
         "error of every scheme. Bars, 99 % intervals, may be cut at the lower edge. Lines are the "
         "printed numbers of Figures 5 and 6.",
         table=Table(
-            function="dpnoise_papers.parts.together",
+            function="dpnoise_papers.pages.together",
             parts="improved_descent.tasks",
             reads=("descent/{part}-orders",),
         ),
@@ -118,7 +118,7 @@ DESCENT = (
     Item(
         id="descent-orders-spread",
         table=Table(
-            function="dpnoise_papers.parts.together",
+            function="dpnoise_papers.pages.together",
             parts="improved_descent.tasks",
             reads=("descent/{part}-orders-spread",),
         ),

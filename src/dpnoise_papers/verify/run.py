@@ -14,8 +14,7 @@ import numpy as np
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import NotRunError, read_tables, rows_of
 from dpnoise_papers.config import load, places
-from dpnoise_papers.item import PART
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import PART, papers
 from dpnoise_papers.seeds import generator
 from dpnoise_papers.verify.model import Answer, NoPathError, Row
 from dpnoise_papers.verify.paths import SLOW, all_paths

@@ -4,7 +4,7 @@ import pytest
 
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.references import loose_numbers, references
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
 from dpnoise_papers.review.documents import (
     choices_for,
     html,

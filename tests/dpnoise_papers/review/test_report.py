@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dpnoise_papers.claims.published import read_published
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
 from dpnoise_papers.result_files import read_table, write_table
 from dpnoise_papers.review import report as module
 from dpnoise_papers.review.report import group_of, item_label, report

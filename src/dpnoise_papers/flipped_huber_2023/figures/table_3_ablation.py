@@ -10,8 +10,7 @@ import pandas as pd
 from dpnoise_papers.flipped_huber_2023.figures.table_3_pages import METRICS
 from dpnoise_papers.flipped_huber_2023.tables.table_3 import REFERENCE, printed_values
 from dpnoise_papers.flipped_huber_2023.tables.table_3_ablation import distances
-from dpnoise_papers.pages import markdown_table
-from dpnoise_papers.parts import together
+from dpnoise_papers.pages import markdown_table, together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,7 +23,7 @@ from dpnoise_papers.flipped_huber_2023.tables.table_3 import (
 )
 from dpnoise_papers.flipped_huber_2023.tables.table_3_race import Contest, run_for_best
 from dpnoise_papers.flipped_huber_2023.tables.table_3_runs import EXACT, Runs
-from dpnoise_papers.parts import together
+from dpnoise_papers.pages import together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
