@@ -102,13 +102,13 @@ ENDS = {
     "dpnoise_papers.verify.paths.vector_noise _factor brentq": (
         "raises where it does not converge"
     ),
-    "dpnoise_papers.verify.stairs box_error minimize_scalar": (
+    "dpnoise_papers.verify.variances box_error minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.stairs minimum_moment minimize_scalar": (
+    "dpnoise_papers.verify.variances minimum_moment minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.stairs split_error minimize_scalar": (
+    "dpnoise_papers.verify.variances split_error minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
     "dpnoise.joint.search minimum minimize_scalar": "a place to look; what is found is certified",

@@ -33,9 +33,10 @@ from dpnoise_papers.review.model import (
     ItemView,
     Page,
     PaperView,
+    read_provenance,
+    stamp,
 )
 from dpnoise_papers.review.pictures import bar, pictures
-from dpnoise_papers.review.stamp import read_provenance, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Mapping, Sequence
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from dpnoise_papers.review.documents import Choice, Finding
     from dpnoise_papers.review.evidence import Evidence
     from dpnoise_papers.review.making import Folders
+    from dpnoise_papers.review.model import Stamp
     from dpnoise_papers.review.pictures import Picture
-    from dpnoise_papers.review.stamp import Stamp
     from dpnoise_papers.settings import Section
 
 FINDINGS = "findings.yaml"

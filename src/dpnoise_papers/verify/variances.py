@@ -4,7 +4,7 @@ On the lattice the loss of each coordinate, tilted by e^(tau loss), is spread ov
 that polynomials of degree five keep their means; the coordinates are composed by FFT and summed.
 What is left is the error of the sum at its corner, epsilon, which falls with the square of the
 spacing: two spacings take it away. `dpnoise.privacy` inverts a transform on a complex contour
-instead.
+instead. Staircase noise goes by adding up its steps, in one and in two dimensions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import mpmath
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers.verify import densities, gaussian, stairs
+from dpnoise_papers.verify import densities, gaussian
 from dpnoise_papers.verify.densities import Density, minimum, minimum_in_box, panels, scalar_delta
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ TWO_PARAMETERS = ("flipped-huber", "offset-symmetric-gaussian")
 _COARSE, _FINE = 2**10, 2**13
 _REFUSED = 1.0
 _PARAMETER = re.compile(r"(\w+)=([^,]+)")
+_LEFT = 50.0  # steps are followed down to exp(-50)
 
 
 class _Losses(NamedTuple):
@@ -265,7 +266,7 @@ def minimum_variance(
     epsilon, delta, sensitivity, dimension = budget
     pure = densities.laplace(dimension * sensitivity / epsilon).variance
     if mechanism == "staircase":
-        value = stairs.minimum_variance(epsilon, sensitivity, dimension)
+        value = staircase_variance(epsilon, sensitivity, dimension)
     elif mechanism == "gaussian":
         value = gaussian.sigma(epsilon, delta, sensitivity * math.sqrt(dimension)) ** 2
     elif method == "pure":
@@ -292,3 +293,80 @@ def _account(method: str, budget: Budget, points: int) -> Spent:
     if method.startswith("sufficient"):
         return theorem_8_delta(epsilon, sensitivity, dimension)
     return vector_delta(epsilon, sensitivity, dimension, points)
+
+
+def _edges(epsilon: float, gamma: float) -> tuple[Array, Array]:
+    """Edges of the steps and the logarithm of the height between them, sensitivity 1."""
+    last = int(_LEFT / epsilon) + 3
+    k = np.arange(last)
+    edges = np.append(0.0, np.column_stack([k + gamma, k + 1.0]).ravel())
+    heights = np.column_stack([k, k + 1.0]).ravel()
+    return edges, -epsilon * heights
+
+
+def _moment(epsilon: float, gamma: float, power: int, ball: int) -> float:
+    """Mean of R^power when the density falls in steps of R, in `ball` dimensions."""
+    edges, log_height = _edges(epsilon, gamma)
+    height = np.exp(log_height)
+    top, bottom = (float(height @ np.diff(edges ** (n + ball))) / (n + ball) for n in (power, 0))
+    return top / bottom
+
+
+@cache
+def minimum_moment(epsilon: float, power: int, ball: int = 1) -> float:
+    """Minimum over gamma of the mean of R^power, sensitivity 1."""
+    grid = np.linspace(0.0, 1.0, 201)
+    values = [_moment(epsilon, gamma, power, ball) for gamma in grid]
+    k = int(np.argmin(values))
+    ends = grid[max(k - 1, 0)], grid[min(k + 1, 200)]
+    found = optimize.minimize_scalar(
+        lambda gamma: _moment(epsilon, gamma, power, ball),
+        bounds=ends, method="bounded", options={"xatol": 1e-10, "maxiter": 200},
+    )  # fmt: skip
+    return min(float(found.fun), values[k])
+
+
+def staircase_variance(epsilon: float, sensitivity: float = 1.0, dimension: int = 1) -> float:
+    """Minimum variance per coordinate of one staircase for each, with an equal share of epsilon."""
+    return sensitivity**2 * minimum_moment(epsilon / dimension, 2)
+
+
+def box_error(lambdas: Array, epsilon: float) -> float:
+    """Minimum l1 error of two coordinates whose density falls in steps of max |x_i| / lambda_i.
+
+    Over the box of radius r the mean of |x_1| + |x_2| is that of uniform noise; rings are
+    differences of boxes.
+    """
+
+    def error(gamma: float) -> float:
+        edges, log_height = _edges(epsilon, gamma)
+        height = np.exp(log_height)
+        area = 4.0 * float(np.prod(lambdas)) * edges**2
+        inside = 0.5 * float(np.sum(lambdas)) * edges * area
+        return float(height @ np.diff(inside)) / float(height @ np.diff(area))
+
+    found = optimize.minimize_scalar(
+        error, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-10, "maxiter": 200}
+    )
+    return float(found.fun)
+
+
+def split_error(lambdas: Array, epsilon: float) -> float:
+    """Minimum l1 error of one staircase for each of two coordinates, over shares of epsilon."""
+
+    def error(share: float) -> float:
+        parts = share * epsilon, (1.0 - share) * epsilon
+        return sum(
+            float(one) * minimum_moment(part, 1) for one, part in zip(lambdas, parts, strict=True)
+        )
+
+    # Steps are endless at epsilon = 0; beyond 1e-3 of the budget no share is best.
+    found = optimize.minimize_scalar(
+        error, bounds=(1e-3, 1.0 - 1e-3), method="bounded", options={"xatol": 1e-7, "maxiter": 60}
+    )
+    return float(found.fun)
+
+
+def no_less(epsilon: float) -> float:
+    """Minimum mean of |X| of scalar noise at sensitivity 1."""
+    return minimum_moment(epsilon, 1) if epsilon > 0.0 else math.inf

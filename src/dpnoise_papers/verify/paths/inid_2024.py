@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers.verify import gaussian, stairs
+from dpnoise_papers.verify import gaussian
 from dpnoise_papers.verify.densities import panels
 from dpnoise_papers.verify.model import CLASS, Answer, NoPathError, Path, Paths, Row
+from dpnoise_papers.verify.variances import box_error, minimum_moment, split_error
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -141,13 +142,13 @@ def _absolute_error(row: Row) -> float:
     total, name = float(lambdas.sum()), row["mechanism"]
     found = {
         # the l1 norm of a point of the l1 ball of radius R is R itself
-        "staircase": lambda: total * stairs.minimum_moment(epsilon, 1, ball=2),
+        "staircase": lambda: total * minimum_moment(epsilon, 1, ball=2),
         "laplace-iid": lambda: 2.0 * total / epsilon,
         "laplace-spr": lambda: 2.0 * total / epsilon,
         "laplace-optimal": lambda: minimum_cost(lambdas, power=1.0, loss=1.0, budget=epsilon),
-        "box-staircase": lambda: stairs.box_error(lambdas, epsilon),
-        "staircase-optimal": lambda: stairs.split_error(lambdas, epsilon),
-        "lower-bound": lambda: total * stairs.minimum_moment(epsilon, 1),
+        "box-staircase": lambda: box_error(lambdas, epsilon),
+        "staircase-optimal": lambda: split_error(lambdas, epsilon),
+        "lower-bound": lambda: total * minimum_moment(epsilon, 1),
         # uniform in a box of radius R with E R = 3 / epsilon
         "box-norm": lambda: 0.5 * total * 3.0 / epsilon,
     }
