@@ -13,7 +13,7 @@ from dpnoise_papers.claims.coverage import page
 from dpnoise_papers.claims.findings import IMAGES, read_snapshot
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.data.registry import attributions
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
 
 DOCS = Path(__file__).parent
 FIGURES = DOCS.parent / "figures"

@@ -35,7 +35,9 @@ from dpnoise.optimality.closed_forms import smallest_moment, staircase_minimum
 from dpnoise.optimality.cube import ProductTest, cube_transport
 from dpnoise.optimality.graded_test import GradedTest
 from dpnoise.privacy.lattice.bounds import lattice_bounds
-from dpnoise_papers.balle_wang_2018.as_printed import algorithm_1 as balle_wang_algorithm_1
+from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import (
+    algorithm_1 as balle_wang_algorithm_1,
+)
 from dpnoise_papers.inid_2024.tables.bisection import algorithm_1 as inid_algorithm_1
 
 

@@ -59,7 +59,9 @@ ENDS = {
     "dpnoise_papers.cluster.slurm _tell while": "a thread that ends with its process",
     "dpnoise_papers.cluster.slurm cancel while": "trials end at a time that is given",
     "dpnoise_papers.descent.harness race while": "fewer trials are left in each round",
-    "dpnoise_papers.verify.allocation minimum_cost brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.paths.inid_2024 minimum_cost brentq": (
+        "raises where it does not converge"
+    ),
     "dpnoise_papers.verify.densities Density.crossing brentq": (
         "raises where it does not converge"
     ),
@@ -68,27 +70,27 @@ ENDS = {
         "doubles the precision up to a cap, then raises"
     ),
     "dpnoise_papers.verify.gaussian sigma brentq": "raises where it does not converge",
-    "dpnoise_papers.verify.lattice _tilted minimize_scalar": (
+    "dpnoise_papers.verify.variances _tilted minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.minima _hinted minimize_scalar": (
+    "dpnoise_papers.verify.densities _hinted minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.minima minimum minimize_scalar": (
+    "dpnoise_papers.verify.densities minimum minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.minima minimum_in_box minimize_scalar": (
+    "dpnoise_papers.verify.densities minimum_in_box minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.minima minimum_in_box.variance brentq": (
+    "dpnoise_papers.verify.densities minimum_in_box.variance brentq": (
         "raises where it does not converge"
     ),
-    "dpnoise_papers.verify.minima scale_that_spends brentq": "raises where it does not converge",
-    "dpnoise_papers.verify.paths.accounts composed_epsilon brentq": (
+    "dpnoise_papers.verify.densities scale_that_spends brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.paths.inid_2024 composed_epsilon brentq": (
         "raises where it does not converge"
     ),
-    "dpnoise_papers.verify.paths.accounts pure_step brentq": "raises where it does not converge",
-    "dpnoise_papers.verify.paths.accounts renyi_multiplier brentq": (
+    "dpnoise_papers.verify.paths.inid_2024 pure_step brentq": "raises where it does not converge",
+    "dpnoise_papers.verify.paths.inid_2024 renyi_multiplier brentq": (
         "raises where it does not converge"
     ),
     "dpnoise_papers.verify.paths.scalar_noise _at_variance brentq": (
@@ -100,13 +102,13 @@ ENDS = {
     "dpnoise_papers.verify.paths.vector_noise _factor brentq": (
         "raises where it does not converge"
     ),
-    "dpnoise_papers.verify.stairs box_error minimize_scalar": (
+    "dpnoise_papers.verify.variances box_error minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.stairs minimum_moment minimize_scalar": (
+    "dpnoise_papers.verify.variances minimum_moment minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.stairs split_error minimize_scalar": (
+    "dpnoise_papers.verify.variances split_error minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
     "dpnoise.joint.calibrate minimum minimize_scalar": (
@@ -259,7 +261,7 @@ SEVERAL = {
     "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": 2,
     "dpnoise.privacy.sampled.composition Composition.epsilon range(_DOUBLINGS)": 2,
     "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": 2,
-    "dpnoise_papers.verify.minima minimum minimize_scalar": 2,
+    "dpnoise_papers.verify.densities minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
     "dpnoise.privacy.lattice.discrete ListedLoss._hull while": 2,
     "dpnoise.denoise.wavelets uniform_spanning_tree while": 2,

@@ -67,11 +67,11 @@ CAPS = {
         (0,),
         checks.raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=1e-3)),
     ),
-    "dpnoise_papers.balle_wang_2018.as_printed _search range(_DOUBLINGS)": (
+    "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration _search range(_DOUBLINGS)": (
         (0,),
         checks.doublings_of_a_printed_algorithm,
     ),
-    "dpnoise_papers.balle_wang_2018.as_printed _search range(_MIDDLES)": (
+    "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration _search range(_MIDDLES)": (
         (1,),
         checks.doublings_of_a_printed_algorithm,
     ),
@@ -211,7 +211,7 @@ FIXED = {
     "dpnoise.mechanisms.blocks gaussian_mu range(_ROUNDS)": (
         "the private end of an interval, after any number of rounds; test_blocks"
     ),
-    "dpnoise_papers.verify.allocation _minimised range(_SECTIONS)": (
+    "dpnoise_papers.verify.paths.inid_2024 _minimised range(_SECTIONS)": (
         "golden sections to below rounding; a miss shows as a disagreement"
     ),
     "dpnoise.learn.kernel _advance_logistic range(ROWS)": "all rows of the samples",

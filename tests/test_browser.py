@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import browser
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
 from dpnoise_papers.result_files import write_text
-from dpnoise_papers.review.write import report
+from dpnoise_papers.review.report import report
 from review_run import run
 
 PROGRAM = browser.find()

@@ -5,9 +5,9 @@ import pytest
 import caption_words
 import figure_checks
 from dpnoise_papers import style
-from dpnoise_papers.call import resolve
 from dpnoise_papers.config import load, sections, typed
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
+from dpnoise_papers.making.job import resolve
 
 NAME = "flipped Huber"
 

@@ -3,6 +3,7 @@
 An item is what a paper numbers (a figure, a table) or what we add to it. `items.py` of each paper
 declares its items by full dotted names; rules, dependencies, captions of the report and targets
 follow from the declarations (`dpnoise_papers.steps`). Nothing here imports what it names.
+Each paper that is reproduced is a subpackage with `items.py` and `settings.py`.
 
 How the functions are called:
 
@@ -22,8 +23,10 @@ as keyword `part`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
 PART = "{part}"
+MODULES = ("flipped_huber_2023", "flipped_huber_slides", "balle_wang_2018", "inid_2024")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,3 +144,8 @@ class Paper:
     def module(self) -> str:
         """Name of the subpackage and of the section of the settings."""
         return self.id.replace("-", "_")
+
+
+def papers() -> tuple[Paper, ...]:
+    """Declarations of all papers, in the order of MODULES."""
+    return tuple(import_module(f"dpnoise_papers.{name}.items").PAPER for name in MODULES)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise_papers.config import sections, settings_digest
 from dpnoise_papers.item import PART, Table
-from dpnoise_papers.making.records import file_digest, find_record
+from dpnoise_papers.making.job import file_digest, find_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ _DIGITS = 16
 class OptionalTable(NamedTuple):
     """An optional table: what makes it, the digest of the settings in force, its job's record.
 
-    The record is that of `stem` (`dpnoise_papers.making.records`).
+    The record is that of `stem` (`dpnoise_papers.making.job`).
     """
 
     extra: str

@@ -1,13 +1,14 @@
-"""Tables for people: numbers with their errors, Markdown and LaTeX."""
+"""Tables for people: numbers with their errors, Markdown and LaTeX, parts put together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Mapping
 
 
 def number(value: float, se: float | None = None) -> str:
@@ -48,3 +49,16 @@ def latex(table: pd.DataFrame) -> str:
 def one_line(text: str) -> str:
     """Text on one line: how it is wrapped does not matter."""
     return " ".join(text.split())
+
+
+def together(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Tables of all parts as one, in the order of the parts' names.
+
+    Parameters
+    ----------
+    parts : mapping of str to DataFrame
+        Tables with the same columns. Parts without rows are left out, because their columns
+        have no types.
+    """
+    tables = [parts[name] for name in sorted(parts)]
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from dpnoise_papers.config import sections
-from dpnoise_papers.item import PART, Figure, Item, Page, Paper, Table
+from dpnoise_papers.item import MODULES, PART, Figure, Item, Page, Paper, Table
 from dpnoise_papers.optional import digest_behind, optional_tables
-from dpnoise_papers.papers import MODULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -131,8 +130,8 @@ def named_results(
     target of optional items: the tables that claims about its tables, and their causes, name,
     without those of other targets. ValueError if no item makes one of the tables.
     """
-    from dpnoise_papers.claims.applied import places  # noqa: PLC0415  # heavy
     from dpnoise_papers.claims.published import about, read_published  # noqa: PLC0415  # heavy
+    from dpnoise_papers.claims.quantity import places  # noqa: PLC0415  # heavy
     from dpnoise_papers.claims.references import named_tables  # noqa: PLC0415
 
     texts = [Path(one).read_text(encoding="utf-8") for one in templates]

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dpnoise_papers.call import resolve
 from dpnoise_papers.claims.published import read_claims
 from dpnoise_papers.config import config_model
-from dpnoise_papers.item import PART, Figure, Item, Table
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import PART, Figure, Item, Table, papers
+from dpnoise_papers.making.job import resolve
 
 ROOT = Path(__file__).parents[2]
 ITEMS = [(paper, item) for paper in papers() for item in paper.items]

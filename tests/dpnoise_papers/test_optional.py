@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpnoise_papers.item import Figure, Item, Paper, Table
-from dpnoise_papers.making.records import Record, file_digest, record_path, write_record
+from dpnoise_papers.making.job import Record, file_digest, record_path, write_record
 from dpnoise_papers.optional import (
     DIGEST,
     OptionalTable,

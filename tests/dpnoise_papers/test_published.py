@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dpnoise_papers.claims import headlines
-from dpnoise_papers.claims.documents import templates
+from dpnoise_papers.claims import report
 from dpnoise_papers.claims.findings import read_snapshot
 from dpnoise_papers.claims.published import read_published
-from dpnoise_papers.claims.references import NOT_RUN, loose_numbers, references
+from dpnoise_papers.claims.references import NOT_RUN, loose_numbers, references, templates
 from dpnoise_papers.claims.summary import differences
 
 ROOT = Path(__file__).parents[2]
@@ -70,7 +69,7 @@ def test_causes_are_about_a_dozen_per_paper_and_each_explains_a_claim():
 
 def test_every_reference_of_a_cause_and_of_an_account_has_a_value_in_the_recorded_run():
     texts = [f"{cause.finding} {cause.evidence}" for cause in PUBLISHED.causes]
-    texts += headlines.texts(ROOT / "published")
+    texts += report.texts(ROOT / "published")
     wanted = [part.text for text in (*texts, *TEMPLATES.values()) for part in references(text)]
     assert [one for one in wanted if NUMBERS.get(one, NOT_RUN) == NOT_RUN] == []
 

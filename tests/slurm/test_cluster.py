@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from dpnoise_papers.cluster.submissions import MOST_SUBMISSIONS, group_names, submissions
-from dpnoise_papers.compare import compare
 from dpnoise_papers.config import load
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
+from dpnoise_papers.run.outcome import compare
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = ["flipped-huber-2023/figure-1", "balle-wang-2018/gain-crossings", "inid-2024/table-1"]

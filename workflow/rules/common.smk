@@ -6,10 +6,10 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from dpnoise_papers.code_inputs import code_digest, plan_sources, remember_digests
-from dpnoise_papers.making.records import record_path
+from dpnoise_papers.making.job import record_path
+from dpnoise_papers.making.sources import code_digest, plan_sources, remember_digests
 from dpnoise_papers.optional import optional_tables, standing, targets
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
 from dpnoise_papers.data.copies import check_mirror
 from dpnoise_papers.run.doubts import (
     Making,
@@ -20,10 +20,14 @@ from dpnoise_papers.run.doubts import (
     placed,
     told_digest,
 )
-from dpnoise_papers.config import places
-from dpnoise_papers.run.settings import load_run
-from dpnoise_papers.run.surroundings import end_on_sigterm, lock_notice, refusal
-from dpnoise_papers.run.strays import stray_files, warning
+from dpnoise_papers.config import load_run, places
+from dpnoise_papers.run.start import (
+    end_on_sigterm,
+    lock_notice,
+    refusal,
+    stray_files,
+    warning,
+)
 from dpnoise_papers.steps import PUBLISHED, named_results, steps, target, verdicts
 
 if workflow.is_main_process and refusal():

@@ -9,7 +9,7 @@ SOURCES = str(Path(workflow.basedir).resolve() / "src")
 if SOURCES not in sys.path[:1]:
     sys.path.insert(0, SOURCES)
 
-from dpnoise_papers.run.requirements import hand_on, refusal_of_environment
+from dpnoise_papers.run.start import hand_on, refusal_of_environment
 
 hand_on(SOURCES)
 if workflow.is_main_process:

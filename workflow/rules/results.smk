@@ -5,9 +5,13 @@
 
 import sys
 
-from dpnoise_papers.run.doubts import refusal_of_doubts, words_on
-from dpnoise_papers.run.takeover import PAPERS as OF_PAPERS
-from dpnoise_papers.run.takeover import take_over, words_on_takeover
+from dpnoise_papers.run.doubts import PAPERS as OF_PAPERS
+from dpnoise_papers.run.doubts import (
+    refusal_of_doubts,
+    take_over,
+    words_on,
+    words_on_takeover,
+)
 
 
 def look_at_results():

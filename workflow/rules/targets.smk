@@ -6,7 +6,7 @@ from pathlib import Path
 
 from snakemake.cli import parse_args
 
-from dpnoise_papers.run.targets import unknown_targets
+from dpnoise_papers.run.start import unknown_targets
 
 
 def is_made(name):

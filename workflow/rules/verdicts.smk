@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from dpnoise_papers.claims.documents import templates
+from dpnoise_papers.claims.references import templates
 
 CLAIMS = sorted(str(path) for path in Path(PUBLISHED).iterdir() if path.suffix != ".md")
 ACCOUNTS = list(templates().values())

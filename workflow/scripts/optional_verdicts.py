@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from dpnoise_papers.claims.applied import misfits
 from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import about, read_published
-from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.quantity import misfits, read_tables
 from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.claims.report import markdown
 from dpnoise_papers.making.job import job

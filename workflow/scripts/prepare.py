@@ -4,9 +4,8 @@ from contextlib import redirect_stderr
 from functools import partial
 from io import StringIO
 
-from dpnoise_papers.call import resolve
 from dpnoise_papers.data.sets import prepare
-from dpnoise_papers.making.job import job
+from dpnoise_papers.making.job import job, resolve
 
 params, places = snakemake.params, dict(snakemake.config["datasets"])
 strict = places.pop("strict")

@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from dpnoise_papers.config import places
+from dpnoise_papers.config import load_run, places
+from dpnoise_papers.item import papers
 from dpnoise_papers.making.job import job
-from dpnoise_papers.papers import papers
 from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.making import Folders
-from dpnoise_papers.review.write import report
-from dpnoise_papers.run.settings import load_run
+from dpnoise_papers.review.report import report
 
 given, params = snakemake.input, snakemake.params
 with job(snakemake) as log:

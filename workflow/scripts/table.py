@@ -3,9 +3,8 @@
 import time
 
 from dpnoise_papers import result_files
-from dpnoise_papers.call import PROCESSOR_TIME, read_statuses, read_tables, resolve
 from dpnoise_papers.config import typed
-from dpnoise_papers.making.job import job
+from dpnoise_papers.making.job import PROCESSOR_TIME, job, read_statuses, read_tables, resolve
 from dpnoise_papers.optional import DIGEST
 
 given, params = snakemake.input, snakemake.params

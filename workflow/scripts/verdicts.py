@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-from dpnoise_papers.call import read_statuses
-from dpnoise_papers.claims import findings, headlines
-from dpnoise_papers.claims.applied import misfits
+from dpnoise_papers.claims import findings, report
 from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
-from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.quantity import misfits, read_tables
 from dpnoise_papers.claims.references import named_tables
 from dpnoise_papers.claims.report import markdown
-from dpnoise_papers.making.job import job
+from dpnoise_papers.making.job import job, read_statuses
 from dpnoise_papers.result_files import write_table, write_text
 
 given, params = snakemake.input, snakemake.params
@@ -18,7 +16,7 @@ table, page = map(Path, snakemake.output)
 with job(snakemake) as log:
     published = read_published(Path(given.published[0]).parent)
     texts = [Path(name).read_text(encoding="utf-8") for name in given.get("templates", ())]
-    texts += headlines.texts(Path(given.published[0]).parent)
+    texts += report.texts(Path(given.published[0]).parent)
     reasons = {path: state["reason"] for path, state in params.optional.items()}
     named = [path for path in named_tables(published, *texts) if not reasons.get(path)]
     results = read_tables(named, table.parent)

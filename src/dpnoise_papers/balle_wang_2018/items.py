@@ -11,10 +11,10 @@ _GAIN = "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.classical_ag
 _MEANS = "dpnoise_papers.balle_wang_2018.tables.releases.mean_estimation"
 _HISTOGRAMS = "dpnoise_papers.balle_wang_2018.tables.releases.histograms"
 _HEAT_MAPS = "dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_maps"
-_DRAWING = "dpnoise_papers.balle_wang_2018.figures.denoising_curves"
+_DRAWING = "dpnoise_papers.balle_wang_2018.figures"
 _MEAN_CURVES = Figure(function=f"{_DRAWING}.mean_curves")
 _HISTOGRAM_CURVES = Figure(function=f"{_DRAWING}.histogram_curves")
-_DRAWN = "dpnoise_papers.balle_wang_2018.figures.heat_maps.maps"
+_DRAWN = "dpnoise_papers.balle_wang_2018.figures.maps"
 
 PAPER = Paper(
     id="balle-wang-2018",
@@ -25,9 +25,7 @@ PAPER = Paper(
             "epsilon tends to 0. The analytic one has a limit there, a fifth below Theorem 2's; "
             "the classical one grows without bound.",
             table=Table(function=_GAIN, settings=("figure_1a",)),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.deviations"
-            ),
+            figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.deviations"),
         ),
         Item(
             id="figure-1b",
@@ -36,7 +34,7 @@ PAPER = Paper(
             "the third of the variance that the abstract names; on the right the same near them.",
             table=Table(function=_GAIN, settings=("figure_1b",)),
             figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.gain_by_epsilon",
+                function="dpnoise_papers.balle_wang_2018.figures.gain_by_epsilon",
                 printed=("figure-1b",),
                 bounds=True,
             ),
@@ -65,7 +63,7 @@ PAPER = Paper(
             "the third of the variance that the abstract names; on the right the same near them.",
             table=Table(function=_GAIN, settings=("figure_3a",)),
             figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.gain_by_delta",
+                function="dpnoise_papers.balle_wang_2018.figures.gain_by_delta",
                 printed=("figure-1b",),
                 bounds=True,
             ),
@@ -121,7 +119,7 @@ PAPER = Paper(
         Item(
             id="heat-map-data",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.heat_map_data.heat_map_data",
+                function="dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_map_data",
                 settings=("city", "figure_2", "figure_5", "figure_6"),
                 data=(_CITY,),
             ),
@@ -178,7 +176,7 @@ PAPER = Paper(
                 reads=("figure-6/hour-{part}",),
                 parts="figure_6.hours",
             ),
-            figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.heat_maps.errors"),
+            figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.errors"),
         ),
         Item(
             id="map-noise",
@@ -202,9 +200,7 @@ PAPER = Paper(
                 function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.published_algorithm",
                 settings=("algorithm_1",),
             ),
-            figure=Figure(
-                function="dpnoise_papers.balle_wang_2018.figures.gaussian_calibration.published_algorithm"
-            ),
+            figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.published_algorithm"),
         ),
         Item(
             id="algorithm-1-sizes",
@@ -223,7 +219,7 @@ PAPER = Paper(
         Item(
             id="orders",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.theory.orders.orders",
+                function="dpnoise_papers.balle_wang_2018.theory.statements.orders",
                 settings=("theory",),
             ),
         ),

@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 from PIL import Image
 
-from dpnoise_papers.claims import headlines
-from dpnoise_papers.claims.documents import templates
+from dpnoise_papers.claims import report
 from dpnoise_papers.claims.judge import NOT_RUN
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import NOT_RUN as UNKNOWN
 from dpnoise_papers.claims.references import VERDICTS as VERDICTS_TABLE
-from dpnoise_papers.claims.references import named_tables, references, render
+from dpnoise_papers.claims.references import named_tables, references, render, templates
 from dpnoise_papers.result_files import write_bytes, write_table, write_text
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
         (published.parent / path).read_text(encoding="utf-8")
         for path in templates(published.parent).values()
     ]
-    accounts += headlines.texts(published)
+    accounts += report.texts(published)
     tables = read_tables(named_tables(known, *accounts), results)
     made = snapshot(known, tables, read_texts(results / "verdicts.csv"), accounts)
     folder = docs / "snapshot"
@@ -187,8 +186,8 @@ def write(docs: Path, published: Path, results: Path, figures: Path) -> None:
 def write_summaries(docs: Path, published: Path) -> None:
     """Write the pages of headline claims, `docs/summary/<paper>.md`, from the recorded run."""
     kept = read_snapshot(docs / "snapshot")
-    for name, told in headlines.read_headlines(published).items():
-        text = headlines.page(name, told, kept.verdicts, kept.shown)
+    for name, told in report.read_headlines(published).items():
+        text = report.page(name, told, kept.verdicts, kept.shown)
         write_text(text, docs / "summary" / f"{name}.md")
 
 

@@ -1,9 +1,12 @@
-"""The interval of noise around a value: what verdicts judge by and figures draw."""
+"""The interval of noise around a value, and the band in which a claim would have which verdict.
+
+Verdicts judge by both; figures draw the interval, the page for reviewers the band.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy  # its special, 0.2 s, loads where it is used
@@ -53,3 +56,44 @@ def reach(table: pd.DataFrame, column: str) -> Array:
     value = table[column].to_numpy(dtype=float)
     low, high = ends(table, column)
     return np.stack([value - low, high - value])
+
+
+class Band(NamedTuple):
+    """Our value in the row that decides a claim, and where it would have had which verdict.
+
+    Attributes
+    ----------
+    value : float
+        Our value: the number, difference or ratio that the claim speaks of.
+    printed : float
+        What it is compared with: the printed number or bound (of a misprint the corrected one), or
+        0 for an ordering.
+    allowed : pair of floats
+        Ends of the interval in which it is reproduced; infinite where an order has no end.
+    clear : pair of floats
+        Ends of the interval outside of which it differs.
+    """
+
+    value: float
+    printed: float
+    allowed: tuple[float, float]
+    clear: tuple[float, float]
+
+
+def band_around(value: float, printed: float, allowed: float, clear: float) -> Band:
+    """Band of a printed number, from the distances to it that are allowed and that are clear."""
+    inner = float(printed - allowed), float(printed + allowed)
+    outer = float(printed - clear), float(printed + clear)
+    return Band(float(value), printed, inner, outer)
+
+
+def band_beyond(value: float, bound: float, below: float, above: float, *, downwards: bool) -> Band:
+    """Band of an order, whose noise reaches `below` our value and `above` it, seen from the bound.
+
+    `downwards` says that the values below the bound are claimed.
+    """
+    if downwards:
+        inner, outer = (-math.inf, float(bound - below)), (-math.inf, float(bound + above))
+    else:
+        inner, outer = (float(bound + below), math.inf), (float(bound - above), math.inf)
+    return Band(float(value), bound, inner, outer)

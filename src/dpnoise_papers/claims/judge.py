@@ -18,17 +18,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpnoise_papers.claims.band import band_around, band_beyond
+from dpnoise_papers.claims.interval import band_around, band_beyond
 from dpnoise_papers.claims.interval import quantile as errors_at
 from dpnoise_papers.claims.model import related
 from dpnoise_papers.claims.quantity import NotRunError, corrected, notes, quantity, rows_of
-from dpnoise_papers.claims.words import choices_words, error_words, mixed_words, unit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from dpnoise._types import Array
-    from dpnoise_papers.claims.band import Band
+    from dpnoise_papers.claims.interval import Band
     from dpnoise_papers.claims.model import Claim, Printed
     from dpnoise_papers.claims.quantity import Quantity
 
@@ -395,3 +396,39 @@ def _reach(found: Quantity, rows: int) -> tuple[Array, Array]:
 def _se(found: Quantity, place: int) -> float | None:
     """Standard error of a value, or None if it is deterministic."""
     return None if found.se is None else float(found.se[place])
+
+
+def unit(printed: Printed | None) -> Callable[[float], str]:
+    """How to write values beside a printed number: in percent if it is."""
+    if printed is not None and printed.text.endswith("%"):
+        return lambda value: f"{100 * value:.6g}%"
+    return lambda value: f"{value:.6g}"
+
+
+def error_words(found: Quantity, place: int, show: Callable[[float], str]) -> str:
+    """Noise of a value in words, or nothing if it is deterministic."""
+    if found.interval is not None:
+        low, high = (show(end[place]) for end in found.interval)
+        return f" (99 % of replications: {low} to {high})"
+    if found.se is None:
+        return ""
+    return f" (standard error {show(float(f'{found.se[place]:.2g}'))})"
+
+
+def choices_words(found: Quantity, place: int, show: Callable[[float], str]) -> str:
+    """Range over open choices in words, or nothing if none was varied."""
+    low, high = (show(end[place]) for end in found.choices or (found.value, found.value))
+    if low == high:
+        return ""
+    return f" Choices that the paper leaves open move ours from {low} to {high}."
+
+
+def mixed_words(claim: Claim, rank: NDArray[np.int64]) -> str:
+    """Words for rows that disagree over a range that the paper leaves open."""
+    if claim.reduce != "open" or len(set(rank)) == 1:
+        return ""
+    holds, fails = (int(np.sum(rank == place)) for place in (2, 0))
+    return (
+        f"The paper leaves the range open: of {len(rank)} rows {holds} hold and {fails} fail. "
+        "The worst: "
+    )

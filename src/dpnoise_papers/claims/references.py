@@ -6,13 +6,17 @@ must select one row, unless a word before the column says what to do with severa
 `max`, `mean`, `count` (of rows) or `distinct` (how many values). ` / ` or ` - ` joins a second
 selection from the same table, whose conditions replace those of the first on the same columns:
 `{...: epsilon=0.3 -> variance / epsilon=3 -> variance, .0f}`.
+
+Some documents hold an account of what came out, made from a template with references. A mark
+`<!-- from published/NAME.md -->` names the template, `<!-- end -->` ends the account.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -47,6 +51,8 @@ _ALLOWED = (
                rf"(?:(?:,| and| to| or|, and) {_DIGITS})*"),
     re.compile(r"\(\d+\)|\[\d+\]|\b(?:[Ll]ine|[Ff]ootnote|[Ss]tep)s? \d+"),
 )  # fmt: skip
+DOCUMENTS = ("README.md", "docs/fairness.md")
+_ACCOUNT = re.compile(r"<!-- from (published/[\w-]+\.md) -->\n(.*?)<!-- end -->", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -149,3 +155,28 @@ def loose_numbers(text: str, known: Iterable[str] = ()) -> list[str]:
     known = {number.replace(",", "").replace(" ", "") for number in known}
     found = [match[0] for match in _NUMBER.finditer(rest)]
     return [number for number in found if number.replace(",", "").replace(" ", "") not in known]
+
+
+class Account(NamedTuple):
+    """Path of the template of an account, what the account says and where it starts in its page."""
+
+    template: str
+    text: str
+    start: int
+
+
+def account(document: str | Path) -> Account:
+    """Account in a document; ValueError if the document does not have both marks once."""
+    found = list(_ACCOUNT.finditer(Path(document).read_text(encoding="utf-8")))
+    if len(found) != 1:
+        wanted = "'<!-- from published/NAME.md -->' and '<!-- end -->'"
+        raise ValueError(f"{document}: expected {wanted} once, found {len(found)} pairs")
+    return Account(found[0][1], found[0][2], found[0].start(2))
+
+
+def templates(root: str | Path = ".") -> dict[str, str]:
+    """Path of the template by the path of its document, of those below a folder."""
+    root = Path(root)
+    kept = (name for name in DOCUMENTS if (root / name).is_file())
+    named = {name: account(root / name).template for name in kept}
+    return {name: path for name, path in named.items() if (root / path).is_file()}

@@ -1,28 +1,38 @@
-"""Verdicts for people: Markdown that reads in a terminal and on a code host."""
+"""Verdicts for people: Markdown that reads in a terminal and on a code host.
+
+Beside the page of all verdicts, each paper has its headline claims in two pages, as an editor would
+order them. `published/<paper>.headlines.yaml` holds the claims, the rows that judge each, and texts
+whose numbers are references as in the causes. Whether a claim stands follows from the verdicts of
+its rows, so that no sentence contradicts them.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from dpnoise_papers.claims.judge import (
-    LEGEND,
-    NOT_RUN,
-    REPRODUCED,
-)
+from dpnoise_papers.claims.judge import CORRECTED, FAILS, LEGEND, NOT_RUN, REPRODUCED
 from dpnoise_papers.claims.published import FORMS, KINDS
-from dpnoise_papers.claims.references import render
-from dpnoise_papers.pages import markdown_table
+from dpnoise_papers.claims.references import NOT_RUN as UNKNOWN
+from dpnoise_papers.claims.references import REFERENCE, render
+from dpnoise_papers.pages import markdown_table, one_line
+from dpnoise_papers.strict_yaml import read_typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from dpnoise_papers.claims.model import Cause
     from dpnoise_papers.claims.published import Published
 
 _NAMED = 3  # changed settings that the first lines name
+SUFFIX = ".headlines.yaml"
+MOST_WORDS = 950  # two printed pages
+REPORT = "../report.html"
+_Text = Annotated[str, StringConstraints(min_length=1)]
 
 
 def markdown(
@@ -39,7 +49,7 @@ def markdown(
     not hold, each once, with its evidence; and apart from all this our own questions. `recorded`
     says where this run differs from the recorded one, as
     `dpnoise_papers.claims.findings.differences` returns it; `changed` are the settings that are not
-    the papers', as `dpnoise_papers.run.settings.settings_changed` returns them.
+    the papers', as `dpnoise_papers.config.settings_changed` returns them.
     """
     own = verdicts["kind"] == "printed"
     lines = [
@@ -212,3 +222,97 @@ def _counts(group: pd.DataFrame, words: Sequence[str]) -> dict[str, str]:
 def _table(table: pd.DataFrame) -> str:
     """Table of text as Markdown."""
     return markdown_table(table.map(lambda cell: cell.replace("|", "\\|")))
+
+
+class Headline(BaseModel):
+    """A headline claim, the ids of its rows, and what stands of it in words."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    claim: _Text
+    rows: list[_Text] = Field(min_length=1)
+    text: _Text
+
+
+class Headlines(BaseModel):
+    """The headline claims of one paper; `about` says in one sentence what the paper is."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    title: _Text
+    about: _Text
+    headlines: list[Headline] = Field(min_length=1)
+
+
+def read_headlines(folder: Path) -> dict[str, Headlines]:
+    """Headline claims by paper, in the order of the files; ValueError names every mistake."""
+    return {
+        path.name.removesuffix(SUFFIX): read_typed(path, Headlines)
+        for path in sorted(folder.glob(f"*{SUFFIX}"))
+    }
+
+
+def texts(folder: Path) -> list[str]:
+    """Texts of all headline claims, whose references a recorded run has to know."""
+    return [one.text for told in read_headlines(folder).values() for one in told.headlines]
+
+
+def standing(verdicts: Sequence[str]) -> str:
+    """What the verdicts on the rows of a claim say of it, in a word.
+
+    Examples
+    --------
+    >>> standing(["reproduced", "reproduced"])
+    'stands'
+    >>> standing(["reproduced", "misprint"])
+    'stands in part'
+    >>> standing(["undecided", "not run"])
+    'open'
+    """
+    known = [word for word in verdicts if word == REPRODUCED or word in FAILS]
+    if not known:
+        return "open" if set(verdicts) != {NOT_RUN} else "not judged"
+    if all(word == REPRODUCED for word in known):
+        if len(known) == len(verdicts):
+            return "stands"
+        mostly = 2 * len(known) >= len(verdicts)
+        return "stands as far as it could be judged" if mostly else "open for the most part"
+    if all(word in FAILS for word in known):
+        corrected = all(word in CORRECTED.values() for word in known)
+        return "stands as corrected" if corrected else "does not stand"
+    return "stands in part"
+
+
+def page(name: str, told: Headlines, verdicts: pd.DataFrame, numbers: Mapping[str, str]) -> str:
+    """Markdown of one paper; `verdicts` and `numbers` are those of the recorded run.
+
+    ValueError names every row that has no verdict and every reference without a number.
+    """
+    words: dict[str, str] = dict(zip(verdicts["id"], verdicts["verdict"], strict=True))
+    wanted = [ref[1] for one in told.headlines for ref in REFERENCE.finditer(one.text)]
+    missing = [row for one in told.headlines for row in one.rows if row not in words]
+    missing += [one for one in wanted if numbers.get(one, UNKNOWN) == UNKNOWN]
+    if missing:
+        raise ValueError(f"{name}{SUFFIX}: the recorded run has no {'; '.join(missing)}")
+    rows = {row for one in told.headlines for row in one.rows}
+    papers = set(verdicts["paper"][verdicts["id"].isin(rows)])
+    own = verdicts[verdicts["paper"].isin(papers) & (verdicts["kind"] == "printed")]
+    counts = own["verdict"].value_counts()
+    said = ", ".join(f"{counts[word]} {word}" for word in LEGEND if word in counts)
+    lines = [
+        f"# {told.title}",
+        "",
+        f"{one_line(told.about)} Of {len(own)} assertions that it prints: {said}; errors found:",
+        f"{findings(own)}. Claims by weight, each with what stands of it; the links lead to the",
+        "page with every number beside its figure, docs/report.html, and every sentence of the",
+        "text is listed with its verdict on a page of the site.",
+        "",
+    ]
+    for number, one in enumerate(told.headlines, start=1):
+        judged = [words[row] for row in one.rows]
+        link = f'<a href="{REPORT}#{one.rows[0]}">{standing(judged)}</a>'
+        count = f" ({judged.count(REPRODUCED)} of {len(judged)} rows reproduced)"
+        text = REFERENCE.sub(lambda match: numbers[match[1]], one.text)
+        shown = count if len(judged) > 1 else ""
+        lines += [f"{number}. **{one_line(one.claim)}** {link}{shown}. {one_line(text)}", ""]
+    return "\n".join(lines).rstrip() + "\n"

@@ -15,9 +15,8 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.claims.documents import account
 from dpnoise_papers.claims.findings import read_snapshot
-from dpnoise_papers.claims.references import NOT_RUN, REFERENCE, references
+from dpnoise_papers.claims.references import NOT_RUN, REFERENCE, account, references
 from dpnoise_papers.pages import one_line
 from dpnoise_papers.result_files import write_text
 

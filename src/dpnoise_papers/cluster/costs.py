@@ -13,8 +13,8 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.call import PROCESSOR_TIME
 from dpnoise_papers.item import PART
+from dpnoise_papers.making.job import PROCESSOR_TIME
 
 if TYPE_CHECKING:
     from dpnoise_papers.steps import Step

@@ -499,7 +499,7 @@ PAPER = Paper(
             "about a = 1, for which SPR is best. Middle: the measured error with noise that is "
             "optimal for M_i^a. Right: the optimal noise over SPR for other clipping levels.",
             table=Table(
-                function="dpnoise_papers.parts.together",
+                function="dpnoise_papers.pages.together",
                 parts="improved_descent.tasks",
                 reads=("descent/{part}-weights",),
             ),
@@ -514,7 +514,7 @@ PAPER = Paper(
             "spend. Crosses are the trials of the search, lines the printed numbers of Figures 5 "
             "and 6.",
             table=Table(
-                function="dpnoise_papers.parts.together",
+                function="dpnoise_papers.pages.together",
                 parts="improved_descent.tasks",
                 reads=("descent/{part}-readings",),
             ),
@@ -530,7 +530,7 @@ PAPER = Paper(
             "error of every scheme. Bars, 99 % intervals, may be cut at the lower edge. Lines are the "
             "printed numbers of Figures 5 and 6.",
             table=Table(
-                function="dpnoise_papers.parts.together",
+                function="dpnoise_papers.pages.together",
                 parts="improved_descent.tasks",
                 reads=("descent/{part}-orders",),
             ),
@@ -542,7 +542,7 @@ PAPER = Paper(
         Item(
             id="descent-orders-spread",
             table=Table(
-                function="dpnoise_papers.parts.together",
+                function="dpnoise_papers.pages.together",
                 parts="improved_descent.tasks",
                 reads=("descent/{part}-orders-spread",),
             ),

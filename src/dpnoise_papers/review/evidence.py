@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from dpnoise_papers.claims.band import Band
+    from dpnoise_papers.claims.interval import Band
     from dpnoise_papers.claims.model import Claim
 
 MOST = 5  # rows shown of each side of a claim

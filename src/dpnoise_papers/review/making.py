@@ -1,21 +1,30 @@
-"""How one item is made: functions, settings, command, cost and files, from its declaration."""
+"""How one item is made and what it costs, from its declaration and the files of a run.
+
+Functions are found by file and line without importing them; seconds and memory come from the
+benchmark files that the jobs left. A document shows the costs of all items as a table.
+"""
 
 from __future__ import annotations
 
+import ast
+import csv
 import json
+import math
 import os
+import re
 import shlex
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from dpnoise_papers.config import sections
+from dpnoise_papers.config import places, sections
 from dpnoise_papers.item import PART
-from dpnoise_papers.review.costs import cost
+from dpnoise_papers.making.sources import SOURCE
+from dpnoise_papers.result_files import write_text
 from dpnoise_papers.review.model import Making
-from dpnoise_papers.review.sources import place
 from dpnoise_papers.steps import outputs, parts
 
 if TYPE_CHECKING:
@@ -25,8 +34,9 @@ if TYPE_CHECKING:
     from dpnoise_papers.settings import Section
     from dpnoise_papers.steps import Kind
 
-
 KINDS: tuple[Kind, ...] = ("table", "figure", "page")
+BEGIN, END = "<!-- costs -->", "<!-- end of costs -->"
+_HEAD = ("item", "jobs", "seconds", "memory (MB)", "disk (kB)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,3 +119,117 @@ def _files(
                     address = os.path.relpath(file, folders.page.parent)
                     found.append((file.name, Path(address).as_posix(), file.stat().st_size))
     return found
+
+
+class Place(NamedTuple):
+    """A function by its full dotted name, and the file and line where it starts."""
+
+    function: str
+    path: str
+    line: int
+
+
+def place(function: str) -> Place:
+    """Place of a function with a full dotted name; ValueError if its module lacks it."""
+    module, _, name = function.rpartition(".")
+    path = SOURCE.joinpath(*module.split(".")).with_suffix(".py")
+    lines = _lines(path)
+    if name not in lines:
+        raise ValueError(f"{path}: expected a function {name!r}, found none")
+    return Place(function, path.relative_to(SOURCE.parent).as_posix(), lines[name])
+
+
+@cache
+def _lines(path: Path) -> dict[str, int]:
+    """Line of each name that a module defines or imports at its top level."""
+    found = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found[node.name] = node.lineno
+        elif isinstance(node, ast.Assign):
+            found |= {one.id: node.lineno for one in node.targets if isinstance(one, ast.Name)}
+    return found
+
+
+class Cost(NamedTuple):
+    """Wall seconds of all jobs together, memory (MB) of the largest, and how many there were."""
+
+    seconds: float
+    memory: float
+    jobs: int
+
+
+def cost(paths: Iterable[str | Path]) -> Cost | None:
+    """Cost of some jobs by their benchmark files; None if none of the files is there."""
+    seconds, memory, jobs = 0.0, 0.0, 0
+    for path in map(Path, paths):
+        if not path.is_file():
+            continue
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, delimiter="\t"))
+        jobs += 1
+        seconds += max((_number(row.get("s")) for row in rows), default=0.0)
+        memory = max([memory, *(_number(row.get("max_rss")) for row in rows)])
+    return Cost(seconds, memory, jobs) if jobs else None
+
+
+def _number(text: str | None) -> float:
+    """Number of a cell, 0 where Snakemake could not measure ('NA', '-')."""
+    try:
+        value = float(text or 0)
+    except ValueError:
+        return 0.0
+    return value if math.isfinite(value) else 0.0
+
+
+def costs_table(config: Section, papers: tuple[Paper, ...], benchmarks: str | Path) -> list[str]:
+    """Lines of a table with one row for each item whose tables a run has measured.
+
+    Seconds are those of all jobs of its tables one after another, memory that of the largest, disk
+    that of all its files.
+    """
+    where = places(config)
+    folders = Folders(
+        results=Path(where["results"]),
+        figures=Path(where["figures"]),
+        benchmarks=Path(benchmarks),
+        page=Path("report.html"),
+    )
+    lines = [_line(*_HEAD), _line("---", "---:", "---:", "---:", "---:")]
+    for paper in papers:
+        for item in paper.items:
+            made = making(config, paper, item, folders)
+            if made.cost:
+                size = sum(size for _, _, size in made.files)
+                lines.append(_row(f"{paper.id}/{item.id}", made.cost, size))
+    return lines
+
+
+def write_costs(
+    document: str | Path, benchmarks: str | Path, config: Section, papers: tuple[Paper, ...]
+) -> int:
+    """Write the table between the marks of a document anew; return its number of items.
+
+    ValueError if the document has no marks or there are no files of a run.
+    """
+    text = Path(document).read_text(encoding="utf-8")
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise ValueError(f"{document}: expected the marks {BEGIN} and {END}, once each")
+    lines = costs_table(config, papers, benchmarks)
+    if len(lines) == 2:
+        raise ValueError(f"costs: no benchmark files of a run in {benchmarks}")
+    block = "\n".join([BEGIN, "", *lines, "", END])
+    pattern = f"{re.escape(BEGIN)}.*{re.escape(END)}"
+    write_text(re.sub(pattern, lambda _: block, text, flags=re.DOTALL), document)
+    return len(lines) - 2
+
+
+def _row(name: str, found: Cost, size: int) -> str:
+    """Row of an item."""
+    numbers = f"{found.jobs}", f"{found.seconds:.0f}", f"{found.memory:.0f}", f"{size / 1000:.0f}"
+    return _line(name, *numbers)
+
+
+def _line(*cells: str) -> str:
+    """Line of a table."""
+    return f"| {' | '.join(cells)} |"

@@ -27,8 +27,7 @@ from dpnoise_papers.claims.judge import (
 )
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import NotRunError, corrected, read_tables, rows_of
-from dpnoise_papers.config import load
-from dpnoise_papers.run.settings import places
+from dpnoise_papers.config import load, places
 from dpnoise_papers.seeds import generator
 from dpnoise_papers.steps import PUBLISHED
 from dpnoise_papers.strict_yaml import read_typed
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.random import Generator
 
-    from dpnoise_papers.claims.band import Band
+    from dpnoise_papers.claims.interval import Band
     from dpnoise_papers.claims.model import Claim, Condition, Printed
 
 REASONS = "constant-verdicts.yaml"

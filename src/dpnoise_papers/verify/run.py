@@ -9,16 +9,15 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from dpnoise_papers.claims.published import read_published
-from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.quantity import NotRunError, read_tables, rows_of
 from dpnoise_papers.config import load, places
-from dpnoise_papers.item import PART
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import PART, papers
 from dpnoise_papers.seeds import generator
 from dpnoise_papers.verify.model import Answer, NoPathError, Row
 from dpnoise_papers.verify.paths import SLOW, all_paths
-from dpnoise_papers.verify.reasons import why_not
-from dpnoise_papers.verify.sample import Cell, cells, deterministic, has_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpnoise_papers.claims.model import Claim
+    from dpnoise_papers.verify.model import Paths
 
 LIMIT = 200.0  # seconds
 ROWS = 2  # of one selection, beside the deciding one
@@ -37,6 +37,21 @@ _WITH = {
     ),
 }
 _GIVEN = "printed_accuracy"
+_NOISE = ("_se", "_low")  # beside a column, they say that it holds draws
+_REASONS = {
+    "theory.csv": "a statement at random parameters, checked in the table by quadrature or search",
+    "orders.csv": "the largest ratio over random parameters of two bounds and a stated order",
+    "dp-pca-attack.csv": "counts of a seeded attack",
+    "descent-orders-spread.csv": "medians of seeded training runs over orders of columns",
+    "table-3-replicates.csv": "quantiles of seeded training runs",
+    "heat-map-data.csv": "counts of the public road graph",
+    "limit.csv": "bounds of a linear program, with a certificate of its own",
+    "dp-pca-sensitivities.csv": "a maximum over unit vectors, proved in docs",
+    "spr-or-optimal.csv": "seeded training runs",
+    "table-4-laplace.csv": "a comparison with printed accuracies",
+    "algorithm-1.csv": "an iteration count of the printed algorithm in doubles",
+}
+_OTHER = "no path was written"
 
 
 class Checked(NamedTuple):
@@ -233,3 +248,60 @@ def _printed(claims: Sequence[Claim]) -> dict[str, str]:
 def _place(cell: Cell) -> str:
     """Place of a cell in words; rows count from 2, after the header."""
     return f"results/{cell.result}, line {cell.place + 2}, {cell.column}"
+
+
+class Cell(NamedTuple):
+    """Cell of a result table, by its path, the place of its row and its column."""
+
+    result: str
+    place: int
+    column: str
+
+
+def deterministic(claims: Sequence[Claim], tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
+    """Claims whose tables are there and whose columns have no standard error or interval."""
+    return [claim for claim in claims if _is_deterministic(claim, tables)]
+
+
+def _is_deterministic(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> bool:
+    if claim.result not in tables:
+        return False
+    table = tables[claim.result]
+    columns = {column for _, column in claim.sides}
+    noisy = any(f"{column}{end}" in table for column in columns for end in _NOISE)
+    return columns <= set(table) and not noisy and bool(cells(claim, table, None, 1))
+
+
+def has_path(claim: Claim, paths: Paths) -> bool:
+    """Whether every column that a claim looks at can be recomputed."""
+    known = paths.get(claim.result, {})
+    return all(column in known for _, column in claim.sides)
+
+
+def cells(
+    claim: Claim, table: pd.DataFrame, rng: np.random.Generator | None, most: int
+) -> list[Cell]:
+    """Cells of a claim, of each selection at most so many rows: the deciding one and random ones.
+
+    Nothing where a selection has no row or one that failed.
+    """
+    found: dict[Cell, None] = {}
+    for select, column in claim.within(table.columns).sides:
+        try:
+            rows = rows_of(table, select, claim.result)
+        except NotRunError:
+            return []
+        if not np.isfinite(rows[column].to_numpy(dtype=float)).all():
+            return []
+        places = rows.index.to_numpy()
+        chosen = set(places[:most]) if rng is None else set(rng.permutation(places)[:most])
+        if claim.reduce in ("min", "max"):
+            chosen.add(getattr(rows[column], f"idx{claim.reduce}")())
+        found |= dict.fromkeys(Cell(claim.result, int(place), column) for place in sorted(chosen))
+    return list(found)
+
+
+def why_not(claim: Claim) -> str:
+    """Reason in words, with the table."""
+    name = claim.result.rpartition("/")[2]
+    return f"{claim.result}, {claim.column}: {_REASONS.get(name, _OTHER)}"

@@ -12,7 +12,7 @@ from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.published import read_published
 from dpnoise_papers.claims.quantity import read_tables
 from dpnoise_papers.claims.references import NOT_RUN, named_tables
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = """\

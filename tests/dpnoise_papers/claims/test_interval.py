@@ -1,11 +1,11 @@
-"""The interval of noise: quantiles against SciPy's distributions, and which columns count."""
+import math
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from dpnoise_papers.claims.interval import ends, quantile, reach
+from dpnoise_papers.claims.interval import band_around, band_beyond, ends, quantile, reach
 
 
 @pytest.mark.parametrize("repetitions", [2, 5, 100])
@@ -39,3 +39,16 @@ def test_replications_count_before_standard_errors_and_exact_columns_have_no_wid
     assert ends(table, "x") == (0.5, 3.0)
     assert reach(table, "x").tolist() == [[0.5], [2.0]]
     assert ends(table, "y") == (4.0, 4.0)
+
+
+def test_a_number_has_a_band_on_both_sides():
+    assert band_around(3.0, 2.0, 0.5, 1.5) == (3.0, 2.0, (1.5, 2.5), (0.5, 3.5))
+
+
+def test_an_order_has_one_end_and_noise_on_both_sides_of_the_bound():
+    assert band_beyond(3.0, 2.0, 0.5, 1.0, downwards=False) == (
+        3.0, 2.0, (2.5, math.inf), (1.0, math.inf),
+    )  # fmt: skip
+    assert band_beyond(3.0, 2.0, 0.5, 1.0, downwards=True) == (
+        3.0, 2.0, (-math.inf, 1.5), (-math.inf, 3.0),
+    )  # fmt: skip

@@ -1,5 +1,3 @@
-"""Our value for a claim: differences, ratios, reductions, pairs, and what is missing."""
-
 import math
 
 import pandas as pd
@@ -8,7 +6,10 @@ import pytest
 from claim_toys import NUMBER, ORDERING, replace, two, verdict
 from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.model import Condition
-from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.quantity import misfits, places, read_tables
+
+OTHER = replace(NUMBER, id="other", result="paper/other.csv")
+TABLE = two(1.0, 2.0)
 
 
 def test_differences_and_ratios_and_their_standard_errors():
@@ -112,3 +113,78 @@ def test_a_missing_table_row_column_or_value_is_not_run(tmp_path):
     two(1 / 3, 2).to_csv(tmp_path / NUMBER.result)
     tables = read_tables([NUMBER.result, ORDERING.result, "absent.csv"], tmp_path)
     assert tables[NUMBER.result]["x"][0] == pytest.approx(1 / 3, rel=1e-15)
+
+
+def found(claim, table=TABLE, *, whole=True):
+    return misfits([OTHER, claim], {claim.result: table}, whole=whole)
+
+
+@pytest.mark.parametrize("claim", [NUMBER, ORDERING])
+def test_a_claim_that_fits_is_not_named(claim):
+    assert found(claim) == []
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(
+    ("claim", "column"),
+    [
+        (replace(NUMBER, column="xx"), "xx"),
+        (replace(NUMBER, select=(Condition("mechanismus", "=", "a"),)), "mechanismus"),
+        (replace(ORDERING, against=(Condition("mech", "=", "a"),)), "mech"),
+        (replace(ORDERING, against_column="y"), "y"),
+        (replace(ORDERING, pair=("epsilon",)), "epsilon"),
+        (
+            replace(
+                NUMBER, corrected_statement="s", corrected_select=(Condition("sigma", "=", "2"),)
+            ),
+            "sigma",
+        ),
+    ],
+)
+def test_a_misspelt_column_is_named_in_every_run(claim, column, whole):
+    (line,) = found(claim, whole=whole)
+    assert line.startswith(f"paper.csv, row 3 ({claim.id}): results/paper/table-1.csv")
+    assert f"has no column {column!r}" in line
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        (replace(NUMBER, select=(Condition("mechanism", "=", "A"),)), "mechanism=A"),
+        (replace(NUMBER, select=(Condition("x", ">", "2"),)), "x>2"),
+        (replace(NUMBER, shared=(Condition("x", ">", "2"),)), "x>2"),
+        (replace(ORDERING, against=(Condition("mechanism", "=", "bb"),)), "mechanism=bb"),
+        (
+            replace(NUMBER, select=(Condition("mechanism", "=", "a"), Condition("x", "=", "2"))),
+            "mechanism=a, x=2",
+        ),
+    ],
+)
+def test_a_selection_without_a_row_is_a_mistake_where_settings_and_data_are_the_papers(
+    claim, words
+):
+    (line,) = found(claim)
+    assert f"has no row with {words}" in line
+    assert found(claim, whole=False) == []
+
+
+def test_the_nearest_names_are_told():
+    assert found(replace(NUMBER, select=(Condition("mechanisn", "=", "a"),)))[0].endswith(
+        "has no column 'mechanisn'; the nearest: mechanism"
+    )
+    table = TABLE.replace("a", "laplace")
+    line = found(replace(NUMBER, select=(Condition("mechanism", "=", "laplase"),)), table)[0]
+    assert line.endswith("; the nearest: laplace")
+
+
+def test_tables_without_rows_and_absent_ones_say_nothing():
+    bad = replace(NUMBER, column="xx")
+    assert misfits([bad], {}, whole=True) == []
+    assert misfits([bad], {bad.result: TABLE[:0]}, whole=True) == []
+
+
+def test_rows_are_counted_in_each_file():
+    claims = [NUMBER, replace(NUMBER, id="b", paper="q"), replace(NUMBER, id="c")]
+    assert places(claims) == [
+        "paper.csv, row 2 (number)", "q.csv, row 2 (b)", "paper.csv, row 3 (c)",
+    ]  # fmt: skip

@@ -1,10 +1,16 @@
-"""Text that quotes tables: what a reference says, and no number that nothing vouches for."""
-
 import pandas as pd
 import pytest
 
 from dpnoise_papers.claims.quantity import NotRunError
-from dpnoise_papers.claims.references import Reference, loose_numbers, references, render
+from dpnoise_papers.claims.references import (
+    DOCUMENTS,
+    Reference,
+    account,
+    loose_numbers,
+    references,
+    render,
+    templates,
+)
 
 TABLE = pd.DataFrame(
     {
@@ -15,6 +21,7 @@ TABLE = pd.DataFrame(
     }
 )
 TABLES = {"paper/table.csv": TABLE}
+BEGIN, END = "<!-- from published/some.md -->", "<!-- end -->"
 
 
 @pytest.mark.parametrize(
@@ -86,3 +93,34 @@ def test_a_malformed_reference_is_refused(reference):
 )
 def test_numbers_that_nothing_vouches_for_are_found(text, loose):
     assert loose_numbers(text, known=["502"]) == loose
+
+
+def test_an_account_is_what_stands_between_the_marks(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"# Head\n{BEGIN}\nIt is so.\n{END}\ntail\n")
+    found = account(page)
+    assert found[:2] == ("published/some.md", "It is so.\n")
+    assert page.read_text()[found.start :].startswith("It is so.")
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"), [("# Head\n", 0), (f"{BEGIN}\n", 0), (END, 0), (f"{BEGIN}\n{END}\n" * 2, 2)]
+)
+def test_both_marks_must_be_there_once(tmp_path, text, pairs):
+    (tmp_path / "page.md").write_text(text)
+    with pytest.raises(ValueError, match=f"page.md: expected .* found {pairs} pairs"):
+        account(tmp_path / "page.md")
+
+
+def test_documents_are_taken_with_their_templates_or_not_at_all(tmp_path):
+    assert templates(tmp_path) == {}
+    name = DOCUMENTS[0]
+    (tmp_path / name).write_text(f"{BEGIN}\n{END}\n")
+    assert templates(tmp_path) == {}
+    (tmp_path / "published").mkdir()
+    (tmp_path / "published/some.md").write_text("words")
+    assert templates(tmp_path) == {name: "published/some.md"}
+
+
+def test_this_repository_has_every_document():
+    assert list(templates()) == list(DOCUMENTS)

@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from dpnoise_papers.call import PROCESSOR_TIME
 from dpnoise_papers.cluster.costs import (
     core_seconds,
     measured,
@@ -11,7 +10,8 @@ from dpnoise_papers.cluster.costs import (
     write_measured,
 )
 from dpnoise_papers.config import load
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
+from dpnoise_papers.making.job import PROCESSOR_TIME
 from dpnoise_papers.steps import steps
 
 ROOT = Path(__file__).parents[3]

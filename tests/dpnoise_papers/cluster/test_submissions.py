@@ -21,8 +21,7 @@ from dpnoise_papers.cluster.submissions import (
     wall_time,
 )
 from dpnoise_papers.config import load
-from dpnoise_papers.item import Figure, Item, Paper, Table
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import Figure, Item, Paper, Table, papers
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIGS = {"paper": [], "quick": ["config.quick.yaml"]}
@@ -109,7 +108,7 @@ def test_a_job_that_asks_for_a_gpu_shares_with_none(monkeypatch):
 
 
 def test_items_that_read_each_other_are_refused():
-    table = "dpnoise_papers.parts.together"
+    table = "dpnoise_papers.pages.together"
     items = (
         Item(id="a", table=Table(function=table, reads=("b",))),
         Item(id="b", table=Table(function=table, reads=("a",))),

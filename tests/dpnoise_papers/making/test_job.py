@@ -1,16 +1,37 @@
-"""A job records what it made, and fails if its code or an input changes while it runs."""
-
+import gc
+import hashlib
+import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
-from dpnoise_papers import code_inputs
-from dpnoise_papers.making.job import job
-from dpnoise_papers.making.records import MARK, file_digest, read_record
+from dpnoise_papers.making import sources
+from dpnoise_papers.making.job import (
+    MARK,
+    PROVENANCE,
+    UNFINISHED,
+    Record,
+    file_digest,
+    file_digests,
+    find_record,
+    job,
+    kept_records,
+    logged,
+    read_record,
+    read_statuses,
+    read_tables,
+    record_path,
+    resolve,
+    write_record,
+)
+from dpnoise_papers.result_files import write_table
 
 SAID = "def f(x):\n    return x + 1\n"
+RECORD = Record("told", "code", {"in.csv": "1"}, {"out.csv": "2"})
 
 
 class Params(SimpleNamespace):
@@ -23,20 +44,20 @@ def started(tmp_path, monkeypatch):
     """What Snakemake gives to a script of which the sources are planned."""
     monkeypatch.chdir(tmp_path)
     Path(".snakemake").mkdir()
-    monkeypatch.setattr(code_inputs, "_planned", {})
+    monkeypatch.setattr(sources, "_planned", {})
     Path("script.py").write_text(SAID)
     Path("in.csv").write_text("x\n1\n")
-    code = code_inputs.code_digest("script.py")
-    code_inputs.plan_sources()
+    code = sources.code_digest("script.py")
+    sources.plan_sources()
     yield SimpleNamespace(
         input=["in.csv", "results/.made/item.mark"],
         output=["out.csv"],
         log=["job.log"],
         params=Params(code=code, told="told", record="results/.made/item.json"),
     )
-    for kept in (code_inputs._digests, code_inputs._known):
+    for kept in (sources._digests, sources._known):
         kept.cache_clear()
-    code_inputs._new.clear()
+    sources._new.clear()
 
 
 def run(snakemake, *during):
@@ -116,3 +137,98 @@ def test_a_job_that_fails_leaves_no_record(started):
     with pytest.raises(ValueError, match="broken"), job(started):
         raise ValueError("broken")
     assert not Path("results").exists()
+
+
+def test_a_function_is_found_by_its_full_name():
+    assert resolve("dpnoise_papers.result_files.write_table") is write_table
+    with pytest.raises(AttributeError, match="nothing"):
+        resolve("dpnoise_papers.result_files.nothing")
+
+
+def test_tables_of_parts_arrive_as_one_dictionary(tmp_path):
+    paths = [str(tmp_path / f"{name}.csv") for name in "abc"]
+    for place, path in enumerate(paths):
+        write_table(pd.DataFrame({"x": [place]}), path)
+    first, parts = read_tables(paths, [[], ["p", "q"]])
+    assert first["x"].tolist() == [0]
+    assert {part: table["x"].item() for part, table in parts.items()} == {"p": 1, "q": 2}
+
+
+def test_statuses_are_read_by_name(tmp_path):
+    path = tmp_path / "airfoil.json"
+    path.write_text(json.dumps({"status": "missing"}), encoding="utf-8")
+    assert read_statuses([str(path)]) == {"airfoil": {"status": "missing"}}
+
+
+def test_a_step_that_is_killed_leaves_a_log(tmp_path):
+    path = tmp_path / "logs" / "step.log"
+    with logged(str(path)) as log:
+        assert path.read_text(encoding="utf-8") == UNFINISHED
+        log.append("made")
+    assert path.read_text(encoding="utf-8") == "made\n"
+
+
+def test_the_log_of_a_failed_step_holds_its_error(tmp_path):
+    path = tmp_path / "logs" / "step.log"
+    with pytest.raises(ValueError, match="broken"), logged(str(path)) as log:  # noqa: PT012
+        log.append("started")
+        raise ValueError("broken")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("started\nTraceback")
+    assert text.endswith("ValueError: broken\n")
+
+
+@pytest.mark.parametrize("collects", [True, False])
+@pytest.mark.parametrize("name", ["json.dumps", "json.nothing", "no_such_module.nothing"])
+def test_loading_leaves_the_garbage_collector_as_it_was(name, collects):
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        with suppress(AttributeError, ModuleNotFoundError):
+            resolve(name)
+        assert gc.isenabled() is collects
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"status": "so-so"}', b"{}", b"\xff"])
+def test_a_garbled_status_is_named_with_what_to_do(tmp_path, content):
+    path = tmp_path / "airfoil.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"airfoil\.json: .*; delete it and .*airfoil\.npz and"):
+        read_statuses([str(path)])
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    path = record_path(tmp_path, "paper/item-table")
+    write_record(RECORD, path)
+    assert read_record(path) == RECORD == find_record(tmp_path, "paper/item-table")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "{}", "3", '{"told": 1, "code": "", "inputs": {}, "outputs": {}}',
+     '{"told": "", "code": "", "inputs": [], "outputs": {}}',
+     '{"told": "", "code": "", "inputs": {"a": 1}, "outputs": {}}'],
+)  # fmt: skip
+def test_a_garbled_record_is_none(tmp_path, content):
+    path = tmp_path / "record.json"
+    path.write_text(content)
+    assert read_record(path) is None
+    (tmp_path / PROVENANCE).write_text(f'{{"jobs": {{"a": {content or "null"}}}}}')
+    assert kept_records(tmp_path) == {}
+
+
+def test_records_of_a_provenance_stay_in_their_folder(tmp_path):
+    jobs = dict.fromkeys(["a", "../a", "/a", "b/../../a", ""], RECORD._asdict())
+    (tmp_path / PROVENANCE).write_text(json.dumps({"jobs": jobs}))
+    assert kept_records(tmp_path) == {"a": RECORD}
+    assert find_record(tmp_path, "a") == RECORD
+    write_record(RECORD._replace(told="new"), record_path(tmp_path, "a"))
+    assert find_record(tmp_path, "a").told == "new"
+
+
+def test_digests_are_of_bytes(tmp_path):
+    (tmp_path / "a").write_bytes(b"\x00x")
+    path = str(tmp_path / "a")
+    assert file_digests([path]) == {path: hashlib.sha256(b"\x00x").hexdigest()}

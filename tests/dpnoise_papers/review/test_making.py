@@ -1,14 +1,33 @@
-"""How items are made."""
-
+import inspect
 import shlex
 from pathlib import Path
 
 import pytest
 
 from dpnoise_papers.config import load
-from dpnoise_papers.papers import papers
-from dpnoise_papers.review.making import Folders, command_options, making
+from dpnoise_papers.item import papers
+from dpnoise_papers.making.job import resolve
+from dpnoise_papers.review.making import (
+    BEGIN,
+    END,
+    Folders,
+    command_options,
+    cost,
+    costs_table,
+    making,
+    place,
+    write_costs,
+)
 from dpnoise_papers.steps import steps
+
+NAMES = sorted(
+    getattr(item, kind).function
+    for paper in papers()
+    for item in paper.items[:4]
+    for kind in ("table", "figure", "page")
+    if getattr(item, kind)
+)
+HEAD = "s\th:m:s\tmax_rss\tmax_vms\n"
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +61,61 @@ def test_options_are_those_of_the_run():
     assert command_options([Path("a.yaml").resolve()], {"seed": 3, "data": {"offline": True}}) == [
         "--configfile", "a.yaml", "--config", 'data={"offline": true}', "seed=3",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_line_is_where_the_function_is_defined(name):
+    found = place(name)
+    function = inspect.unwrap(resolve(name))
+    line = Path(found.path).read_text(encoding="utf-8").splitlines()[found.line - 1]
+    assert line.startswith(f"def {function.__name__}(")
+
+
+def test_an_unknown_function_is_named():
+    with pytest.raises(ValueError, match="expected a function 'nothing'"):
+        place("dpnoise_papers.making.job.nothing")
+
+
+def test_seconds_add_up_and_the_largest_memory_counts(tmp_path):
+    (tmp_path / "a.tsv").write_text(HEAD + "1.5\t0:00:01\t100.0\t1\n")
+    (tmp_path / "b.tsv").write_text(HEAD + "2.5\t0:00:02\tNA\t-\n")
+    names = [tmp_path / f"{name}.tsv" for name in "abc"]
+    assert cost(names) == (4.0, 100.0, 2)
+
+
+def test_what_left_no_file_has_no_cost(tmp_path):
+    assert cost([tmp_path / "a.tsv"]) is None
+
+
+@pytest.fixture
+def benchmarks(tmp_path):
+    folder = tmp_path / "benchmarks/flipped-huber-2023"
+    folder.mkdir(parents=True)
+    (folder / "figure-1-table.tsv").write_text("s\tmax_rss\n12.4\t99.5\n")
+    return tmp_path / "benchmarks"
+
+
+def test_one_row_for_each_measured_item(benchmarks):
+    lines = costs_table(load("config.yaml"), papers(), benchmarks)
+    assert len(lines) == 3
+    assert lines[2].startswith("| flipped-huber-2023/figure-1 | 1 | 12 | 100 |")
+
+
+def test_the_table_replaces_what_stands_between_the_marks(benchmarks, tmp_path):
+    document = tmp_path / "page.md"
+    document.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    assert write_costs(document, benchmarks, load("config.yaml"), papers()) == 1
+    text = document.read_text()
+    assert "old" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+
+
+def test_no_marks_or_no_run(benchmarks, tmp_path):
+    document = tmp_path / "page.md"
+    document.write_text("nothing\n")
+    with pytest.raises(ValueError, match="expected the marks"):
+        write_costs(document, benchmarks, load("config.yaml"), papers())
+    document.write_text(f"{BEGIN}{END}")
+    with pytest.raises(ValueError, match="no benchmark files"):
+        write_costs(document, tmp_path / "none", load("config.yaml"), papers())

@@ -8,7 +8,7 @@ import yaml
 
 from dpnoise import __version__
 from dpnoise_papers.config import load
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
 from dpnoise_papers.review.standards import AUTHOR, CONTEXT, codecheck, crate, write_crate
 
 ROOT = Path(__file__).parents[3]

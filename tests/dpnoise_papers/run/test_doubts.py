@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dpnoise_papers.config import load
-from dpnoise_papers.making.records import (
+from dpnoise_papers.item import papers
+from dpnoise_papers.making.job import (
     MARK,
     Record,
     file_digests,
@@ -16,7 +17,6 @@ from dpnoise_papers.making.records import (
     record_path,
     write_record,
 )
-from dpnoise_papers.papers import papers
 from dpnoise_papers.run.doubts import (
     Making,
     Records,

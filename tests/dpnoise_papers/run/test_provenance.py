@@ -10,10 +10,9 @@ import pytest
 
 from dpnoise import __version__
 from dpnoise_papers.config import load, settings_digest
-from dpnoise_papers.item import Figure, Item, Page, Paper, Table
-from dpnoise_papers.making.records import FOLDER, Record, file_digest, record_path, write_record
+from dpnoise_papers.item import Figure, Item, Page, Paper, Table, papers
+from dpnoise_papers.making.job import FOLDER, Record, file_digest, record_path, write_record
 from dpnoise_papers.optional import targets
-from dpnoise_papers.papers import papers
 from dpnoise_papers.run.provenance import (
     files_made,
     origins,

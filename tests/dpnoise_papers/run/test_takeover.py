@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dpnoise_papers.making.records import (
+from dpnoise_papers.making.job import (
     MARK,
     Record,
     file_digests,
@@ -12,8 +12,7 @@ from dpnoise_papers.making.records import (
     record_path,
     write_record,
 )
-from dpnoise_papers.run.doubts import Making, Records
-from dpnoise_papers.run.takeover import take_over, words_on_takeover
+from dpnoise_papers.run.doubts import Making, Records, take_over, words_on_takeover
 
 OWN = {"results": "runs/mine/results", "figures": "runs/mine/figures", "logs": "runs/mine/logs"}
 DATA = "data/prepared/houses.npz"

@@ -22,7 +22,7 @@ from dpnoise_papers.flipped_huber_2023.table_3.settings import (
     varied,
     where_it_matters,
 )
-from dpnoise_papers.parts import together
+from dpnoise_papers.pages import together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

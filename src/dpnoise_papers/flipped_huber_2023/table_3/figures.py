@@ -14,8 +14,7 @@ from dpnoise_papers.descent.names import MECHANISMS, in_order, title
 from dpnoise_papers.flipped_huber_2023.table_3.ablation import distances
 from dpnoise_papers.flipped_huber_2023.table_3.protocols import REFERENCE, printed_values
 from dpnoise_papers.flipped_huber_2023.table_3.settings import CHOSEN
-from dpnoise_papers.pages import markdown_table, number
-from dpnoise_papers.parts import together
+from dpnoise_papers.pages import markdown_table, number, together
 from dpnoise_papers.style import COLOURS, GREY, GROUND, NAMES, PAGE, TEXT, house_style, new_figure
 
 if TYPE_CHECKING:

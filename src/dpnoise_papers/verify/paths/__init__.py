@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.verify.paths import (
-    accounts,
-    errors,
-    gaussian_noise,
-    scalar_noise,
-    statements,
-    vector_noise,
-)
+from dpnoise_papers.verify.paths import inid_2024, scalar_noise, vector_noise
 
 if TYPE_CHECKING:
     from dpnoise_papers.verify.model import Paths
@@ -22,7 +15,7 @@ SLOW = frozenset(vector_noise.PATHS)  # seconds a cell
 def all_paths() -> Paths:
     """Every path, by the result table (as in the claims) and its column."""
     found: Paths = {}
-    for module in (accounts, errors, gaussian_noise, scalar_noise, statements, vector_noise):
+    for module in (inid_2024, scalar_noise, vector_noise):
         for table, columns in module.PATHS.items():
             found.setdefault(table, {}).update(columns)
     return found

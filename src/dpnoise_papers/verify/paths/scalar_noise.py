@@ -1,16 +1,21 @@
-"""Paths of one-dimensional noise: densities, losses, profiles and minimum variances."""
+"""Paths of one-dimensional noise: densities, losses, profiles and minimum variances.
+
+Gaussian noise goes by Arb (balle-wang-2018, and the calibrations of the other papers), the five
+cases of Table I of flipped-huber-2023 by quadrature and a search.
+"""
 
 from __future__ import annotations
 
 import math
 from functools import cache
 
+import mpmath as mp
 import numpy as np
 from scipy import optimize, special
 
 from dpnoise_papers.grids import values
-from dpnoise_papers.verify import densities
-from dpnoise_papers.verify.minima import minimum
+from dpnoise_papers.verify import densities, gaussian
+from dpnoise_papers.verify.densities import minimum
 from dpnoise_papers.verify.model import Answer, Path, Paths, Row
 from dpnoise_papers.verify.variances import Budget, found, hint, minimum_variance
 
@@ -18,6 +23,11 @@ _FLAT = 1e-5  # a minimum is flat: where it is, is known to the root of what it 
 # The search behind a table ends so much above a minimum at a jump of the tail; and parameters in a
 # box stand in tables with six digits, which at an edge of the box count for so much.
 _WIDE = 2e-5
+_DIGITS = 400
+_ERROR = 1e-9  # errors below it are rounding
+_TABLE = "flipped-huber-2023/table-1.csv"
+_NEAR = 1e-9  # a border between two cases, met to rounding
+_LOGARITHM = 1e-7  # of a ratio of two deltas, of which one rests on a sigma of ten digits
 
 
 def _variance(row: Row) -> Answer:
@@ -163,6 +173,176 @@ _INFORMATION = {
     ),
     "nfi": Path(_normalised_information, "quadrature"),
 }
+
+
+def _noise(row: Row) -> densities.Density:
+    """Noise of a row."""
+    return densities.flipped_huber(row.number("alpha"), row.number("gamma"))
+
+
+def _printed_delta(row: Row, case: str) -> float:
+    """Profile (13) of one case, in decimals."""
+    with mp.workdps(_DIGITS):
+        a, g, d, e = (mp.mpf(row.number(n)) for n in ("alpha", "gamma", "sensitivity", "epsilon"))
+        root = mp.sqrt(2 * mp.pi)
+        omega = 2 * (root * mp.ncdf(-a / g) + 2 * g / a * mp.sinh(a * a / g**2 / 2))
+        rim = g / (a * omega) * mp.exp(a * a / g**2 / 2)
+        normal, shift, half = root / omega, g * e / d, d / (2 * g)
+        gauss = normal * (mp.ncdf(half - shift) - mp.exp(e) * mp.ncdf(-half - shift))
+        if case == "i":
+            return float(1 - normal + gauss)
+        if case == "ii":
+            middle = 1 + mp.exp(e) - 2 * mp.exp(e / 2 - a * d / (2 * g**2))
+            return float((1 - mp.exp(e)) / 2 + rim * middle)
+        if case == "v":
+            return float(gauss)
+        sign = 1 if case == "iii" else -1
+        s = mp.sqrt(2 * (g**2 * e + sign * a * d))
+        inner = rim * (1 - mp.exp(a / g**2 * (-a + sign * (s - d))))
+        tail = mp.exp(e) * normal * mp.ncdf(-(s - sign * a) / g)
+        return float(mp.mpf(1) / 2 + sign * inner - tail)
+
+
+def _relative_error(row: Row) -> Answer:
+    """Distance of the printed profile from quadrature, relative."""
+    exact = _noise(row).delta(row.number("sensitivity"), row.number("epsilon"))
+    return Answer(abs(exact / _printed_delta(row, row["case"]) - 1.0), atol=_ERROR)
+
+
+def _crossing(row: Row) -> float:
+    """Where the loss is epsilon, by a root search on the density."""
+    found = _noise(row).crossing(row.number("sensitivity"), row.number("epsilon"))
+    return math.nan if found is None else found
+
+
+def _printed_points(row: Row) -> tuple[float, float]:
+    """Points t1 and t2 that Table I prints for a case."""
+    a, g, d, e = (row.number(n) for n in ("alpha", "gamma", "sensitivity", "epsilon"))
+    case = row["case"].rpartition("-")[2]
+    if case in ("i", "v"):
+        return g * g * e / d - d / 2, g * g * e / d + d / 2
+    if case == "ii":
+        return g * g * e / (2 * a) - d / 2, g * g * e / (2 * a) + d / 2
+    if case == "iii":
+        s = math.sqrt(2 * (g * g * e + a * d))
+        return -a + s - d, s - a
+    s = math.sqrt(max(2 * (g * g * e - a * d), 0.0))
+    return a + s - d, s + a
+
+
+def _loss_error(row: Row) -> Answer:
+    """Distance of the loss at the printed points from epsilon, relative."""
+    noise, d, e = _noise(row), row.number("sensitivity"), row.number("epsilon")
+    first, second = _printed_points(row)
+    worst = max(abs(float(noise.loss(t, d)) - e) for t in (first, second - d))
+    return Answer(worst / e, atol=1e-6)  # doubles lose digits between large and small points
+
+
+def _inside(place: int) -> Path:
+    """Path of whether a point lies in its printed interval."""
+    top = math.inf
+
+    def compute(row: Row) -> Answer:
+        a = row.number("alpha")
+        intervals = {"i": ((-top, -a), (a, top)), "ii": ((-a, 0.0), (0.0, a)),
+                     "iii": ((-a, 0.0), (a, top)), "iv": ((0.0, a), (a, top)),
+                     "v": ((a, top), (a, top))}  # fmt: skip
+        case, d = row["case"].rpartition("-")[2], row.number("sensitivity")
+        t = _crossing(row) + d * place if "-" not in row["case"] else _printed_points(row)[place]
+        low, high = intervals[case][place]
+        slack = _NEAR * (abs(t) + d)
+        return Answer(float(low - slack <= t <= high + slack))
+
+    return Path(compute, "a root search on the loss")
+
+
+def _ranges(row: Row) -> Answer:
+    """Number of printed ranges that hold epsilon; a border is in doubles on either side of it."""
+    a, g, d, e = (row.number(n) for n in ("alpha", "gamma", "sensitivity", "epsilon"))
+    scaled = 2 * g * g * e
+    edges = [
+        (0.0, (d - 2 * a) * d),
+        (0.0, 2 * min(2 * a - d, d) * a),
+        (max(2 * a, d) ** 2 - 2 * a * d, max(d - a, 0.0) ** 2 + 2 * a * d),
+        (max(d - a, 0.0) ** 2 + 2 * a * d, (d + 2 * a) * d),
+        ((d + 2 * a) * d, math.inf),
+    ]
+    held = sum(low <= scaled < high for low, high in edges)
+    tie = any(abs(scaled - end) <= _NEAR * scaled for pair in edges for end in pair)
+    return Answer(float(held), atol=1.0 if tie else 0.0)
+
+
+def _classical(row: Row) -> float:
+    """Standard deviation of the classical formula."""
+    sensitivity, delta = row.settings[0].sensitivity, row.number("delta")
+    return sensitivity * math.sqrt(2.0 * math.log(1.25 / delta)) / row.number("epsilon")
+
+
+def _analytic(row: Row) -> float:
+    """Minimum standard deviation."""
+    place = row.number("epsilon"), row.number("delta"), row.settings[0].sensitivity
+    return gaussian.sigma(*place)
+
+
+def _map_classical(row: Row) -> float:
+    """Standard deviation of a heat map by the classical formula."""
+    root = math.sqrt(2.0 * math.log(1.25 / row.number("delta")))
+    return row.number("sensitivity") * root / row.number("epsilon")
+
+
+def _map_analytic(row: Row) -> float:
+    """Minimum standard deviation of a heat map."""
+    return gaussian.sigma(row.number("epsilon"), row.number("delta"), row.number("sensitivity"))
+
+
+def _map_sigma(row: Row) -> float:
+    """Standard deviation of a heat map, by the classical formula or minimum."""
+    return _map_classical(row) if row["method"] == "classical" else _map_analytic(row)
+
+
+def _log_ratio(row: Row) -> Answer:
+    """Decimal logarithm of the true delta of the published sigma over the delta asked for."""
+    true = gaussian.log_delta(1.0 / row.number("published"), row.number("epsilon"))
+    # near the root the ten digits of the published sigma decide, at slope mu^2 log delta
+    slope = 1.0 + abs(true)
+    value = (true - math.log(row.number("delta"))) / math.log(10.0)
+    return Answer(value, atol=_LOGARITHM * slope)
+
+
+def _share(row: Row) -> Answer:
+    """Share of the grid on which the published sigma misses delta, counted by Arb."""
+    table = row.tables["balle-wang-2018/algorithm-1.csv"]
+    part = table[(table["stop"] == row["stop"]) & (table["outcome"] != "none")]
+    part = part[part["delta"] >= row.number("least_delta") * (1.0 - 1e-9)]
+    excess = math.log(row.number("excess"))
+    above = sum(
+        gaussian.log_delta(1.0 / float(one.published), float(one.epsilon)) - math.log(one.delta)
+        > excess
+        for one in part.itertuples()
+    )
+    return Answer(above / len(part), atol=1.5 / len(part))  # one pair may be a tie
+
+
+def _repaired(row: Row) -> Answer:
+    """Distance of the exact mu_0 from Arb's, relative: what the repaired algorithm is judged by."""
+    mu = 1.0 / gaussian.sigma(row.number("epsilon"), row.number("delta"))
+    return Answer(row.number("mu_0") / mu - 1.0, atol=1e-9)
+
+
+_BOTH = {
+    "classical": Path(_classical, "the formula"),
+    "analytic": Path(_analytic, "Arb"),
+    "gain": Path(lambda row: (_classical(row) / _analytic(row)) ** 2, "Arb"),
+    "theorem_2": Path(lambda row: row.settings[0].sensitivity / (2.0 * row.number("delta")),
+                      "the formula"),
+}  # fmt: skip
+_SIGMA = {"sigma": Path(_map_sigma, "Arb")}
+_MAPS = {
+    "classical": Path(_map_classical, "the formula"),
+    "analytic": Path(_map_analytic, "Arb"),
+    "gain": Path(lambda row: (_map_classical(row) / _map_analytic(row)) ** 2, "Arb"),
+}
+
 PATHS: Paths = {
     "flipped-huber-2023/figure-2.csv": _INFORMATION,
     "flipped-huber-slides/normalised-fisher-information.csv": _INFORMATION,
@@ -187,4 +367,20 @@ PATHS: Paths = {
     },
     "flipped-huber-2023/remark-1.csv": {"ratio": Path(_sufficient_over_exact, _SEARCH)},
     "flipped-huber-slides/huber-mass.csv": {"mass": Path(_huber_mass, "quadrature")},
+    _TABLE: {
+        "relative_error": Path(_relative_error, "quadrature against (13) in decimals"),
+        "loss_error": Path(_loss_error, "the density's definition"),
+        "t1_in_interval": _inside(0),
+        "t2_in_interval": _inside(1),
+        "ranges": Path(_ranges, "the printed ranges"),
+    },
+    "balle-wang-2018/figure-1a.csv": _BOTH,
+    "balle-wang-2018/figure-1b.csv": _BOTH,
+    "balle-wang-2018/figure-3a.csv": _BOTH,
+    "balle-wang-2018/map-noise.csv": _MAPS,
+    "balle-wang-2018/figure-2.csv": _SIGMA,
+    "balle-wang-2018/figure-5.csv": _SIGMA,
+    "balle-wang-2018/algorithm-1.csv": {"log10_ratio": Path(_log_ratio, "Arb")},
+    "balle-wang-2018/algorithm-1-sizes.csv": {"share": Path(_share, "a count by Arb")},
+    "inid-2024/algorithm-1.csv": {"repaired_error": Path(_repaired, "Arb")},
 }

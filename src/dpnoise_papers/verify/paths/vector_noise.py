@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.verify import densities, gaussian, lattice
-from dpnoise_papers.verify.densities import panels
-from dpnoise_papers.verify.minima import SIMPLE
+from dpnoise_papers.verify import densities, gaussian
+from dpnoise_papers.verify.densities import SIMPLE, panels
 from dpnoise_papers.verify.model import CLASS, Answer, NoPathError, Path, Paths, Row
-from dpnoise_papers.verify.variances import Budget, hint, minimum_variance, theorem_8
+from dpnoise_papers.verify.variances import Budget, hint, minimum_variance, profile, theorem_8
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
@@ -108,7 +107,7 @@ def _transition(row: Row) -> Answer:
     delta = (
         noise.delta(1.0, row.number("epsilon"))
         if place[2] == 1
-        else lattice.profile([place], row.number("epsilon"))
+        else profile([place], row.number("epsilon"))
     )
     close = abs(noise.variance / best - 1.0) <= 1e-6 and delta <= row.number("delta") * (1 + 1e-5)
     return Answer(row.number("alpha") if close else math.nan, rtol=_ALPHA)
@@ -124,7 +123,7 @@ def _multiple(row: Row) -> Answer:
     exact = (
         noise.delta(entry, at["epsilon"])
         if entries == 1
-        else lattice.profile([(noise, entry, entries)], at["epsilon"])
+        else profile([(noise, entry, entries)], at["epsilon"])
     )
     norms = at["Delta_1"], at["Delta_2"], at["Delta"]
     bound = theorem_8(
@@ -153,7 +152,7 @@ def _printed_error(row: Row) -> Answer:
     t, weights = panels([*np.linspace(-end, end, 400)])
     density = np.exp(-noise.psi(t)) / (2.0 * noise.half)
     delta = float(weights @ (density * interpolated(epsilon - noise.loss(t, 1.0))))
-    exact = lattice.profile([(noise, 1.0, dimension)], epsilon)
+    exact = profile([(noise, 1.0, dimension)], epsilon)
     return Answer(delta / exact - 1.0, rtol=1e-3)  # the table has a trapezoidal rule in t
 
 
@@ -184,7 +183,7 @@ def _factor(row: Row) -> float:
         found = (
             parts[0][0].delta(parts[0][1], row.number("epsilon"))
             if len(parts) == 1 and parts[0][2] == 1
-            else lattice.profile(parts, row.number("epsilon"), 2**13)
+            else profile(parts, row.number("epsilon"), 2**13)
         )
         return math.log(max(found, 1e-300)) - target
 

@@ -1,5 +1,3 @@
-"""Heat maps: sigma and errors against closed forms, order of methods, paired draws."""
-
 from typing import get_args
 
 import numpy as np
@@ -10,6 +8,7 @@ from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import CityCounts, Denoising, HeatMap, HeatMapErrors
 from dpnoise_papers.balle_wang_2018.tables.heat_maps import (
     all_hours,
+    heat_map_data,
     heat_map_errors,
     heat_maps,
     map_noise,
@@ -20,6 +19,14 @@ CITY = CityCounts(seed=3, events_per_cab=5, bandwidth=80.0, reach=200.0, passeng
                   rows=12, columns=8, events=500)  # fmt: skip
 METHODS = get_args(Denoising)
 FAST = [method for method in METHODS if method not in {"trend-filtering-1", "trend-filtering-2"}]
+TOWN = CityCounts(seed=5, events_per_cab=5, bandwidth=80.0, reach=200.0, passengers_per_trip=1.6,
+                  rows=30, columns=8, events=4000)  # fmt: skip
+SHARED = {"seed": 5, "delta": 1e-6, "repetitions": 2, "methods": ("flat",)}
+FIGURES = (
+    HeatMap(hour=0, epsilon=1.0, **SHARED),
+    HeatMap(hour=8, epsilon=1.0, **SHARED),
+    HeatMapErrors(hours=(20, 8), epsilons=(1.0,), **SHARED),
+)
 
 
 def _map(methods):
@@ -171,3 +178,24 @@ def test_bad_cities_are_refused(counts, sections, complaint):
                 {8: hour})  # fmt: skip
     with pytest.raises(ValueError, match=complaint):
         heat_maps(CITY, _map(["flat"]), city)
+
+
+def test_every_hour_that_a_figure_names_has_a_row():
+    table = heat_map_data(TOWN, *FIGURES, town(hours=(8,)))
+    assert table["hour"].tolist() == [0, 8, 20]
+    assert table["source"].tolist() == ["synthetic"] * 3
+    total = table[["malformed", "outside", "beyond_limit", "kept"]].sum(axis=1)
+    assert total.tolist() == table["events"].tolist()
+    assert np.allclose(table["sensitivity"], 5)
+    assert np.allclose(table["sensitivity_replace"], 5 * np.sqrt(2))
+    # Five trips are ten events, at one junction or apart.
+    assert set(table["trips_sensitivity"]) == set(table["trips_sensitivity_greatest"]) == {10.0}
+    assert set(table["trips_sensitivity_least"]) == {5.0}
+    assert table["deviation"].iloc[1] == 17.5  # half the junctions at 5, half at 40
+    assert (table["edges"] + table["loops"] + table["parallels"] == table["sections"]).all()
+
+
+def test_without_a_map_the_city_is_synthetic():
+    table = heat_map_data(TOWN, *FIGURES, None)
+    assert set(table["city"]) == {"synthetic city"}
+    assert np.allclose(table["total"], 4000)

@@ -1,19 +1,29 @@
-"""The page's data from a run: its verdicts, items, figures, settings and costs."""
+"""The page for reviewers, `report.html`: its data from a run's folders, and one HTML file of them.
+
+Templates, style and script stand in `templates`; nothing comes from outside. Items are named as the
+papers write them: 'Table II' for table-2.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dpnoise_papers.claims.judge import CORRECTED, LEGEND, bands
-from dpnoise_papers.claims.published import KINDS
-from dpnoise_papers.claims.references import render
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from dpnoise_papers.claims.judge import CORRECTED, LEGEND, SIGNS, bands
+from dpnoise_papers.claims.published import KINDS, read_published
+from dpnoise_papers.claims.quantity import read_tables
+from dpnoise_papers.claims.references import named_tables, render
 from dpnoise_papers.data.registry import attributions
-from dpnoise_papers.review.bar import bar
-from dpnoise_papers.review.choices import choices_for
+from dpnoise_papers.result_files import read_table
+from dpnoise_papers.review.documents import choices_for, html, inline, read_choices, read_findings
 from dpnoise_papers.review.evidence import evidence
-from dpnoise_papers.review.labels import group_of, item_label, order_of
 from dpnoise_papers.review.making import making
 from dpnoise_papers.review.model import (
     CauseView,
@@ -23,27 +33,89 @@ from dpnoise_papers.review.model import (
     ItemView,
     Page,
     PaperView,
+    read_provenance,
+    stamp,
 )
-from dpnoise_papers.review.pictures import pictures
-from dpnoise_papers.review.prose import html, inline
+from dpnoise_papers.review.pictures import bar, pictures
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Mapping, Sequence
 
     import pandas as pd
 
-    from dpnoise_papers.claims.band import Band
+    from dpnoise_papers.claims.interval import Band
     from dpnoise_papers.claims.model import Cause, Claim
     from dpnoise_papers.claims.published import Published
     from dpnoise_papers.item import Item, Paper
-    from dpnoise_papers.review.choices import Choice
-    from dpnoise_papers.review.findings import Finding
+    from dpnoise_papers.review.documents import Choice, Finding
+    from dpnoise_papers.review.evidence import Evidence
     from dpnoise_papers.review.making import Folders
+    from dpnoise_papers.review.model import Stamp
     from dpnoise_papers.review.pictures import Picture
-    from dpnoise_papers.review.stamp import Stamp
     from dpnoise_papers.settings import Section
 
+FINDINGS = "findings.yaml"
+LARGEST = 5_000_000  # bytes of the page
 GROUPS = ("Figures and tables", "Theory and text", "Beside the paper")
+_NUMBERED = re.compile(
+    r"(table|figure|equation|theorem|lemma|remark|corollary|proposition|algorithm|section|appendix)"
+    r"-((?:\d+[a-d]?|[ivx]+|[a-f])(?![a-z])(?:-(?:\d+|[a-f])(?![a-z]))*)(?:-(.+))?"
+)
+_KINDS = ("table", "figure", "algorithm", "section", "equation", "lemma", "theorem", "corollary",
+          "proposition", "remark", "appendix")  # fmt: skip
+_ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+_WRITTEN = {name: name.upper() for name in ("dp", "pca", "cd", "spr", "1d", "20d", "kd")}
+_WRITTEN |= {
+    name: name.capitalize() for name in ("fisher", "laplace", "gaussian", "huber", "bayes")
+}
+_WRITTEN |= {"inid": "i.n.i.d."}
+
+
+def report(
+    config: Section,
+    papers: Sequence[Paper],
+    folders: Folders,
+    *,
+    published: str | Path,
+    choices: str | Path,
+    optional: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Page of a run as HTML, at most `LARGEST` bytes.
+
+    `published` is the folder of claims and causes, `choices` the document of what the papers leave
+    open; without that document none are shown. `optional` maps tables that are no part of the
+    default run to why they do not count, or to "" if they do. ValueError names what is wrong with a
+    file, and the largest figures of a page that is too large.
+    """
+    known = read_published(published)
+    findings = read_findings(Path(published) / FINDINGS)
+    named = named_tables(known, *(finding.text for finding in findings))
+    tables = read_tables([path for path in named if not optional.get(path)], folders.results)
+    document = Path(choices)
+    datasets = folders.results / "datasets.csv"
+    page = build(
+        config=config,
+        papers=papers,
+        published=known,
+        verdicts=read_table(folders.results / "verdicts.csv"),
+        tables=tables,
+        findings=findings,
+        choices=read_choices(document.read_text(encoding="utf-8")) if document.is_file() else [],
+        stamp=stamp(
+            read_provenance(folders.results / "provenance.json"),
+            config.seed,  # type: ignore[attr-defined]  # the model is made at run time
+            read_table(datasets) if datasets.is_file() else None,
+        ),
+        folders=folders,
+    )
+    text = to_html(page)
+    size = len(text.encode("utf-8"))
+    if size > LARGEST:
+        drawn = {item.key: len(item.picture.address) for item in page.items if item.picture}
+        largest = ", ".join(sorted(drawn, key=drawn.__getitem__, reverse=True)[:3])
+        what = f"expected at most {LARGEST} bytes, got {size}"
+        raise ValueError(f"report: {what}; the largest figures are of {largest}")
+    return text
 
 
 def build(
@@ -294,3 +366,90 @@ def _cause(
         counts=_counts(mine),
         items=tuple((key, labels[key], tuple(c for c in mine if c.item == key)) for key in keys),
     )
+
+
+def to_html(page: Page) -> str:
+    """Page as HTML that opens from disk without network."""
+    environment = Environment(
+        loader=PackageLoader("dpnoise_papers.review"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"prose": inline, "slug": _slug, "seconds": _seconds, "bytes": _bytes}
+    environment.globals |= {"signs": SIGNS, "evidence_rows": _rows}
+    loader = environment.loader
+    assert loader  # noqa: S101 - just given
+    style, script = (
+        Markup(loader.get_source(environment, name)[0])  # noqa: S704 - our own files
+        for name in ("page.css", "page.js")
+    )
+    findings = {cause.id: cause.finding for cause in page.causes}
+    return environment.get_template("page.html.jinja").render(
+        page=page, findings=findings, style=style, script=script
+    )
+
+
+def _rows(evidence: Evidence) -> list[list[object]]:
+    """Rows of some evidence, each with its line in front."""
+    return [[line, *row] for line, row in zip(evidence.lines, evidence.rows, strict=True)]
+
+
+def _seconds(value: float) -> str:
+    """Seconds as people say them."""
+    if value < 120:
+        return f"{value:.0f} s" if value >= 1 else "under 1 s"
+    return f"{value / 60:.0f} min"
+
+
+def _bytes(value: int) -> str:
+    """File size as people say it."""
+    return f"{value / 1e6:.1f} MB" if value >= 1e6 else f"{max(1, round(value / 1e3))} kB"
+
+
+def _slug(words: str) -> str:
+    """Words as a class of the style sheet: those before a comma, joined by hyphens."""
+    return words.partition(",")[0].replace(" ", "-")
+
+
+def item_label(item: str) -> str:
+    """Name of an item for people, from its id: 'figure-3a' is 'Figure 3a', 'table-2' 'Table II'."""
+    match = _NUMBERED.fullmatch(item)
+    if not match:
+        return _words(item)
+    kind, number, rest = match.groups(default="")
+    if kind == "table":
+        number = _ROMAN[int(number)] if number.isdigit() and int(number) < len(_ROMAN) else number
+    elif kind == "equation":
+        number = f"({number})"
+    elif kind in ("section", "appendix"):
+        joint = "." if any(part.isdigit() for part in number.split("-")) else "-"
+        number = number.upper().replace("-", joint)
+    name = f"{kind.capitalize()} {number}"
+    return f"{name}, {_words(rest, sentence=False)}" if rest else name
+
+
+def order_of(item: str) -> tuple[int, int, str]:
+    """Key that sorts items as a paper prints them, by kind, then number; others stay last."""
+    match = _NUMBERED.fullmatch(item)
+    if not match:
+        return len(_KINDS), 0, ""
+    number = match[2].partition("-")[0]
+    digits = re.match(r"\d+", number)
+    roman = number.upper()
+    value = int(digits[0]) if digits else _ROMAN.index(roman) if roman in _ROMAN else 0
+    return _KINDS.index(match[1]), value, item
+
+
+def group_of(item: str, *, judged: bool) -> str:
+    """Under which heading an item is listed; `judged` says whether it has claims."""
+    match = _NUMBERED.fullmatch(item)
+    if match and match[1] in ("table", "figure") and not match[3]:
+        return "Figures and tables"
+    return "Theory and text" if judged else "Beside the paper"
+
+
+def _words(item: str, *, sentence: bool = True) -> str:
+    """Words of an id, with names and abbreviations as they are written."""
+    text = " ".join(_WRITTEN.get(part, part) for part in item.split("-"))
+    return text[:1].upper() + text[1:] if sentence else text

@@ -1,9 +1,7 @@
-"""The stamp of a run."""
-
 import pandas as pd
 import pytest
 
-from dpnoise_papers.review.stamp import read_provenance, stamp
+from dpnoise_papers.review.model import read_provenance, stamp
 
 RECORD = {
     "revision": "0123456789abcdef0123456789abcdef01234567",

@@ -1,19 +1,31 @@
-"""The page of a small run: complete, closed in itself, and the same each time."""
-
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from dpnoise_papers.claims.published import read_published
-from dpnoise_papers.papers import papers
+from dpnoise_papers.item import papers
 from dpnoise_papers.result_files import read_table, write_table
-from dpnoise_papers.review import write
-from dpnoise_papers.review.write import report
+from dpnoise_papers.review import report as module
+from dpnoise_papers.review.report import group_of, item_label, report
 from review_run import run
 
 VOID = {"meta", "link", "input", "img", "br", "line", "circle", "rect"}
 MADE = "inid-figure-1a-linear-db"
+CSS = Path("src/dpnoise_papers/review/templates/page.css").read_text(encoding="utf-8")
+TEXTS = (
+    "ink",
+    "quiet",
+    "link",
+    "reproduced",
+    "ordering",
+    "misprint",
+    "undecided",
+    "differs",
+    "notrun",
+)
+SCHEMES = re.findall(r":root \{(.*?)\}", CSS, re.DOTALL)
 
 
 class Reader(HTMLParser):
@@ -136,7 +148,7 @@ def test_verdicts_of_other_claims_and_a_page_too_large_are_refused(made, monkeyp
     path = folders.results / "verdicts.csv"
     verdicts = read_table(path)
     with monkeypatch.context() as patch:
-        patch.setattr(write, "LARGEST", 1000)
+        patch.setattr(module, "LARGEST", 1000)
         with pytest.raises(ValueError, match=r"at most 1000 bytes, got .* largest figures"):
             again()
     write_table(verdicts[1:], path)
@@ -145,3 +157,64 @@ def test_verdicts_of_other_claims_and_a_page_too_large_are_refused(made, monkeyp
             again()
     finally:
         write_table(verdicts, path)
+
+
+def luminance(colour):
+    """Relative luminance of WCAG 2."""
+    digits = colour if len(colour) == 6 else "".join(2 * one for one in colour)
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_there_is_a_light_a_dark_and_a_printed_scheme():
+    assert len(SCHEMES) == 3
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=["light", "dark", "print"])
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("ground", ["paper", "card", "soft", "here"])
+def test_text_has_the_contrast_of_wcag_aa(scheme, text, ground):
+    colours = dict(re.findall(r"--(\w+): #([0-9a-f]+)", scheme))
+    light, dark = sorted((luminance(colours[name]) for name in (text, ground)), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_the_script_is_a_page_or_three():
+    script = Path("src/dpnoise_papers/review/templates/page.js").read_text(encoding="utf-8")
+    assert len(script.splitlines()) <= 150
+
+
+@pytest.mark.parametrize(
+    ("item", "label"),
+    [
+        ("table-2", "Table II"),
+        ("figure-3a", "Figure 3a"),
+        ("table-3-replicates", "Table III, replicates"),
+        ("equation-13", "Equation (13)"),
+        ("section-vi-b", "Section VI-B"),
+        ("section-2-2", "Section 2.2"),
+        ("section-b-1-sensitivity", "Section B.1, sensitivity"),
+        ("section-4-bayes-risk", "Section 4, Bayes risk"),
+        ("theorem-8-search", "Theorem 8, search"),
+        ("appendix-e", "Appendix E"),
+        ("dp-pca-attack", "DP PCA attack"),
+        ("gain", "Gain"),
+        ("inid-laplace", "I.n.i.d. Laplace"),
+        ("normalised-fisher-information", "Normalised Fisher information"),
+    ],
+)
+def test_an_item_is_named_as_papers_name_it(item, label):
+    assert item_label(item) == label
+
+
+@pytest.mark.parametrize("paper", papers(), ids=lambda paper: paper.id)
+def test_no_two_items_of_a_paper_share_a_name(paper):
+    names = [item_label(item.id) for item in paper.items]
+    assert len(set(names)) == len(names)
+
+
+def test_numbered_figures_and_tables_come_first():
+    assert group_of("figure-3a", judged=True) == "Figures and tables"
+    assert group_of("lemma-7", judged=True) == "Theory and text"
+    assert group_of("table-3-sweep", judged=False) == "Beside the paper"

@@ -1,0 +1,531 @@
+"""Figures of balle-wang-2018.
+
+Section 5.1 and Appendix B: the Gaussian mechanism, classical and analytic. Mean estimation and
+histograms: error against dimension. Heat maps: Figures 2 and 5 as maps, Figure 6 as errors over
+epsilon. Roads are drawn in the colour of the mean of their two junctions. All maps of a figure
+share one scale, from zero to what all but a few junctions have in truth; a darker colour is a
+larger count, in print too. The city is turned so that its long axis is upright.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap, Normalize
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+
+from dpnoise_papers.claims.interval import ends
+from dpnoise_papers.style import (
+    GREY,
+    OURS,
+    PAGE,
+    PLAIN,
+    cell_edges,
+    house_style,
+    legend_below,
+    look,
+    page,
+    power_of_ten,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from dpnoise._types import Array
+
+_NEAR = 2.0  # of the largest printed bound, up to where the second panel of a gain reaches
+_NO_ANSWER = "#D0D0D0"
+_STOPS = {
+    "argument": "$v^*$, $u^*$ to $10^{-12}$ (Section 5.1)",
+    "delta": "$\\delta$ to $10^{-12}$ (authors' script)",
+}
+# Powers of ten of the true delta over the delta asked for; the last class of each side is open.
+_LEVELS = (-9.0, -3.0, -1.0, -0.1, -0.001, 0.001, 0.1, 0.5, 1.0, 2.0, 9.0)
+NAMES = {
+    "classical": "classical\nGaussian",
+    "analytic": "analytic\nGaussian",
+    "flat": "mean everywhere",
+    "james-stein": "James-Stein",
+    "james-stein-positive": "James-Stein,\npositive part",
+    "soft-threshold": "soft\nthreshold",
+    "wavelets": "wavelets",
+    "trend-filtering-0": "trend filter,\norder 0",
+    "trend-filtering-1": "trend filter,\norder 1",
+    "trend-filtering-2": "trend filter,\norder 2",
+}
+# Name of the style and marker of each method; variants of one differ in the marker.
+LOOKS = {
+    "classical": ("classical-gaussian", "s"),
+    "analytic": ("gaussian", "o"),
+    "flat": ("", ""),
+    "james-stein": ("james-stein", "v"),
+    "james-stein-positive": ("james-stein", "1"),
+    "soft-threshold": ("soft-threshold", "D"),
+    "wavelets": ("wavelets", "P"),
+    "trend-filtering-0": ("trend-filtering", "*"),
+    "trend-filtering-1": ("trend-filtering", "X"),
+    "trend-filtering-2": ("trend-filtering", "x"),
+}
+_PAPER = (
+    "classical", "analytic", "james-stein", "soft-threshold", "wavelets", "trend-filtering-0",
+)  # fmt: skip
+_FLAT = {"color": GREY, "linestyle": (0, (1, 2.5))}
+SOURCES = {
+    "scaled": "substitute trips, scaled",
+    "synthetic": "SYNTHETIC counts",
+}
+_PROVED = {"classical": r" (private for $\epsilon < 1$)"}
+# Maps in the order of Figure 2, then ours. A flat one is blank, and the positive part's is as
+# James-Stein's.
+_MAPS_OF_PAPER = ("analytic", "wavelets", "trend-filtering-0")
+_OUR_MAPS = ("classical", "soft-threshold", "james-stein", "trend-filtering-1", "trend-filtering-2")
+# From a pale tone that still shows a street on white to nearly black; monotone in lightness.
+_SHADES = ListedColormap(colormaps["magma_r"](np.linspace(0.05, 0.97, 256)))
+_ALL_BUT = 0.5  # per cent of junctions beyond the scale
+
+
+def _shades(count: int) -> list[tuple[float, float, float]]:
+    """Return shades of the analytic mechanism's blue, from light to dark."""
+    light, dark = np.array([0.62, 0.80, 0.93]), np.array([0.0, 0.22, 0.42])
+    steps = np.linspace(0.0, 1.0, count) if count > 1 else [0.6]
+    mixed = (((1 - t) * light + t * dark).tolist() for t in steps)
+    return [(red, green, blue) for red, green, blue in mixed]
+
+
+@house_style()
+def deviations(table: pd.DataFrame) -> Figure:
+    """Both standard deviations as epsilon falls to 0 (Figure 1, first panel).
+
+    One panel for each delta of `classical_against_analytic`: the analytic curve ends in a limit,
+    beside the value that Theorem 2 names; the classical one grows without bound.
+    """
+    deltas = sorted(table["delta"].unique())
+    figure, panels = page(1, len(deltas), height=2.9, sharey=True)
+    for panel, delta in zip(panels[0], deltas, strict=True):
+        rows = table[table["delta"] == delta]
+        panel.plot(
+            rows["epsilon"], rows["classical"], **look("classical-gaussian"),
+            label="classical (cGM)",
+        )  # fmt: skip
+        panel.plot(rows["epsilon"], rows["analytic"], **look("gaussian"), label="analytic (aGM)")
+        for column, line, name in (
+            ("at_zero", (0, (1, 1.5)), r"analytic at $\epsilon = 0$"),
+            ("theorem_2", (0, (5, 2, 1, 2)), r"Theorem 2: $\Delta / (2 \delta)$"),
+        ):
+            panel.axhline(rows[column].iloc[0], color=GREY, linestyle=line, linewidth=0.9,
+                          label=name, zorder=1)  # fmt: skip
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_xlabel(r"$\epsilon$")
+        panel.set_title(rf"$\mathbf{{\delta = {power_of_ten(delta)}}}$")
+        panel.grid()
+    panels[0, 0].set_ylabel(r"standard deviation $\sigma / \Delta$")
+    legend_below(figure)
+    return figure
+
+
+def gain_by_epsilon(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Gain in variance against epsilon, a line per delta (Figure 1, second panel).
+
+    Guides are the gains that the paper prints.
+    """
+    return _gain(table, printed, "epsilon", "delta")
+
+
+def gain_by_delta(table: pd.DataFrame, printed: pd.DataFrame) -> Figure:
+    """Gain in variance against delta, a line per epsilon (Figure 3, first panel).
+
+    Guides are the gains that the paper prints.
+    """
+    return _gain(table, printed, "delta", "epsilon")
+
+
+@house_style()
+def _gain(table: pd.DataFrame, printed: pd.DataFrame, along: str, by: str) -> Figure:
+    """Return the gain along one column, a line per value of the other, also near the bounds."""
+    lines = sorted(table[by].unique())
+    figure, panels = page(1, 2, height=3.2)
+    axes, near = panels[0]
+    for colour, value in zip(_shades(len(lines)), lines, strict=True):
+        rows = table[table[by] == value]
+        name = rf"$\{by} = {power_of_ten(value)}$"
+        for panel in panels[0]:
+            panel.plot(rows[along], rows["gain"], color=colour, label=name)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(PLAIN)
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_yticks([1, 2, 5, *(10.0**k for k in range(1, 7) if 10**k < table["gain"].max())])
+    axes.set_ylim(1.0, None)
+    bounds = printed[printed["column"] == "gain"].drop_duplicates(["printed", "place"])
+    words = [f"{row.printed:g} ({row.place})" for row in bounds.itertuples()]
+    for place, level in enumerate(bounds["printed"]):
+        name = "" if place else "printed: at least " + ", ".join(words)
+        for panel in panels[0]:
+            panel.axhline(level, color="black", linewidth=0.8, linestyle=(0, (2, 2)), label=name)
+    for panel in panels[0]:
+        panel.set_xscale("log")
+        panel.set_xlim(table[along].min(), table[along].max())
+        panel.set_xlabel(rf"$\{along}$")
+        panel.grid()
+    near.set_ylim(1.0, _NEAR * max(bounds["printed"].max(), 1.0) if len(bounds) else _NEAR)
+    axes.set_ylabel("classical over analytic variance")
+    axes.set_title("Gain in variance of the analytic mechanism")
+    near.set_title("The same near the printed bounds")
+    legend_below(figure)
+    return figure
+
+
+@house_style()
+def published_algorithm(table: pd.DataFrame) -> Figure:
+    """Privacy of Algorithm 1 as published, over epsilon and the delta asked for.
+
+    One map for each stop of the delta that it really has over the delta asked for, in powers of
+    ten: orange where it is not private, blue where it adds too much noise, grey without an answer.
+    """
+    safe = LinearSegmentedColormap.from_list("safe", ["#08306B", "#DEEBF7"], N=4)
+    unsafe = LinearSegmentedColormap.from_list("unsafe", ["#FDD9B5", "#8C2D04"], N=5)
+    colours = np.vstack([safe(np.arange(4)), np.ones(4), unsafe(np.arange(5))])
+    shown = ListedColormap(colours)
+    norm = BoundaryNorm(_LEVELS, len(colours))
+    figure, panels = page(1, len(_STOPS), height=3.7, sharey=True)
+    for axes, (stop, name) in zip(panels[0], _STOPS.items(), strict=True):
+        rows = table[table["stop"] == stop]
+        grid = rows.pivot_table(
+            index="delta", columns="epsilon", values="log10_ratio", dropna=False
+        )
+        values = np.ma.masked_invalid(grid.to_numpy())
+        x, y = (np.exp(cell_edges(np.log(e.to_numpy()))) for e in (grid.columns, grid.index))
+        clipped = np.clip(values, _LEVELS[0] + 1e-6, _LEVELS[-1] - 1e-6)
+        axes.set_facecolor(_NO_ANSWER)
+        mesh = axes.pcolormesh(x, y, clipped, cmap=shown, norm=norm,
+                               rasterized=True)  # fmt: skip
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlim(x[[0, -1]])
+        axes.set_ylim(y[[0, -1]])
+        axes.set_xlabel(r"$\epsilon$")
+        axes.set_title(name)
+    panels[0, 0].set_ylabel(r"$\delta$ asked for")
+    bar = figure.colorbar(mesh, ax=list(panels[0]), ticks=_LEVELS[1:-1])
+    bar.ax.set_yticklabels([_ratio(level) for level in _LEVELS[1:-1]])
+    bar.ax.minorticks_off()
+    bar.ax.set_title("true / asked", fontweight="normal")
+    figure.suptitle("Algorithm 1 as published: the true $\\delta$ over the $\\delta$ asked for")
+    patches = [
+        Patch(color=unsafe(2), label="not private: too little noise"),
+        Patch(color=safe(1), label="private, with too much noise"),
+        Patch(facecolor="#FFFFFF", edgecolor=GREY, linewidth=0.5, label="right to 0.2 %"),
+        Patch(color=_NO_ANSWER, label="no answer: overflow or endless search"),
+    ]
+    legend_below(figure, patches)
+    return figure
+
+
+def _ratio(level: float) -> str:
+    """Return a power of ten as a factor, or in percent where it is near 1."""
+    value = 10.0**level
+    if abs(value - 1.0) < 0.01:
+        return f"{100 * (value - 1):+.2f} %"
+    return f"{value:.3g}"
+
+
+class _Look(NamedTuple):
+    """Name, keywords of a line and marker of a mechanism."""
+
+    name: str
+    line: dict[str, Any]
+    marker: str
+
+
+# In the order of the legend; variants of one mechanism differ in the marker.
+_LOOKS = {
+    "cgm": _Look("cGM: classical Gaussian", look("classical-gaussian"), "s"),
+    "agm": _Look("aGM: analytic Gaussian", look("gaussian"), "o"),
+    "laplace": _Look("Laplace, pure", look("laplace"), "^"),
+    "agm-js": _Look("aGM-JS: James-Stein", look("james-stein"), "v"),
+    "agm-th": _Look("aGM-TH: soft threshold", look("soft-threshold"), "D"),
+    "agm-js-plus": _Look("aGM-JS, positive part*", look("james-stein"), "1"),
+    "laplace-exact": _Look(r"Laplace, $(\epsilon, \delta)$*", look("laplace"), "2"),
+    "flipped-huber": _Look("flipped Huber*", look("flipped-huber"), ""),
+    "truncated-laplace": _Look("truncated Laplace*", look("truncated-laplace"), ""),
+    "zero": _Look("all zeros, no data used*", {"color": GREY, "linestyle": (0, (1, 2.5))}, ""),
+}
+# Mechanisms that others may lie on, as a note calls them.
+_ON = {"agm": "aGM", "laplace": "Laplace, pure", "agm-js": "aGM-JS", "agm-th": "aGM-TH",
+       "laplace-exact": r"Laplace, $(\epsilon, \delta)$"}  # fmt: skip
+_DENOISED = ("agm-js", "agm-js-plus", "agm-th", "zero")
+
+
+_ALIKE = 0.01  # relative; curves that differ by less lie on one another
+
+
+def mean_curves(table: pd.DataFrame) -> Figure:
+    """l2 error of private means, drawn by `error_curves`."""
+    return error_curves(table, r"$\ell_2$ error")
+
+
+def histogram_curves(table: pd.DataFrame) -> Figure:
+    """l1 error of private histograms, drawn by `error_curves`."""
+    return error_curves(table, r"$\ell_1$ error")
+
+
+def denoised_means(table: pd.DataFrame) -> Figure:
+    """l2 error of denoised means, drawn by `denoised_curves`."""
+    return denoised_curves(table, r"$\ell_2$ error")
+
+
+def denoised_histograms(table: pd.DataFrame) -> Figure:
+    """l1 error of denoised histograms, drawn by `denoised_curves`."""
+    return denoised_curves(table, r"$\ell_1$ error")
+
+
+@house_style()
+def error_curves(table: pd.DataFrame, error: str) -> Figure:
+    """Error of every mechanism against the dimension, of `tables.releases`; `error` names its norm.
+
+    Two panels for each epsilon: the errors, and each over that of the analytic Gaussian mechanism,
+    where curves that lie on one another come apart. Bands are 99 % intervals, as the verdict has.
+    The legend says where a curve ends before the last dimension, and on which other curve
+    one of ours lies.
+    """
+    methods = [name for name in _LOOKS if name in set(table["method"])]
+    epsilons = sorted(table["epsilon"].unique())
+    notes = {name: _note(table, name) for name in methods}
+    figure, panels = page(len(epsilons), 2, height=3.3 * len(epsilons))
+    for (left, right), epsilon in zip(panels, epsilons, strict=True):
+        rows = table[table["epsilon"] == epsilon]
+        _draw(left, rows, notes)
+        left.set_title(f"Error at $\\epsilon = {epsilon:g}$")
+        left.set_ylabel(f"{error}, mean over data sets")
+        shared = rows[rows["method"] == "agm"].set_index("dimension")["error"]
+        _draw(right, rows, notes, rows["dimension"].map(shared))
+        right.set_title("The same over the error of aGM")
+    legend_below(figure)
+    return figure
+
+
+@house_style()
+def denoised_curves(table: pd.DataFrame, error: str) -> Figure:
+    """Error of the denoised mechanisms alone, in high dimension, beside that of releasing zeros.
+
+    `error` names its norm.
+    """
+    epsilons = sorted(table["epsilon"].unique())
+    figure, panels = page(1, len(epsilons), height=2.9)
+    for panel, epsilon in zip(panels[0], epsilons, strict=True):
+        _draw(panel, table[table["epsilon"] == epsilon], dict.fromkeys(_DENOISED, ""))
+        panel.set_title(f"$\\epsilon = {epsilon:g}$")
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.yaxis.set_major_formatter(PLAIN)
+    panels[0, 0].set_ylabel(f"{error}, mean over data sets")
+    legend_below(figure)
+    return figure
+
+
+def _note(table: pd.DataFrame, method: str) -> str:
+    """Words on where a curve ends, and on which earlier curve one of ours lies throughout."""
+    errors = table.pivot_table("error", ["epsilon", "dimension"], "method")
+    own = errors[method].dropna()
+    last = own.index.get_level_values("dimension").max()
+    note = "" if last == table["dimension"].max() else f", to $d = {last:g}$"
+    if not _LOOKS[method].name.endswith("*"):
+        return note
+    for other in (name for name in _ON if name in errors and name != method):
+        if (errors[other] / own - 1.0).abs().dropna().lt(_ALIKE).all():
+            return f"{note}, on {_ON[other]}"
+    return note
+
+
+def _draw(
+    axes: Axes, rows: pd.DataFrame, notes: Mapping[str, str], unit: pd.Series | None = None
+) -> None:
+    """Draw one line with its band per method, in units of another column if there is one.
+
+    `notes` are what the legend adds to the name of each method.
+    """
+    for method, note in notes.items():
+        own = rows[rows["method"] == method]
+        if own.empty:
+            continue
+        entry, scale = _LOOKS[method], 1.0 if unit is None else unit[own.index]
+        ours = entry.name.endswith("*")
+        error = own["error"] / scale
+        label = entry.name.removesuffix("*") + note + "*" * ours
+        axes.plot(
+            own["dimension"], error, **entry.line, marker=entry.marker, markersize=3.5,
+            label=label, zorder=3 if ours else 4, linewidth=1.0 if ours else 1.4,
+        )  # fmt: skip
+        low, high = (end / scale for end in ends(own, "error"))
+        low = np.maximum(low, error.min() / 100)  # a band that reaches 0 has no end on this axis
+        axes.fill_between(
+            own["dimension"], low, high, color=entry.line["color"], alpha=0.2, linewidth=0
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    ticks = sorted(set(rows["dimension"]))
+    axes.set_xticks(ticks[:: 1 + len(ticks) // 7])
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("dimension $d$")
+    axes.grid()
+
+
+@house_style()
+def maps(
+    errors: pd.DataFrame,
+    maps: pd.DataFrame,
+    roads: pd.DataFrame,
+    printed: pd.DataFrame | None = None,
+) -> Figure:
+    """Row of maps: the true counts and methods of `heat_maps`, each with its RMSE below.
+
+    Those of the paper come first, with the RMSE that it prints in brackets.
+    """
+    present = set(errors["method"])
+    methods = [name for name in (*_MAPS_OF_PAPER, *_OUR_MAPS) if name in present]
+    paper = _printed(printed)
+    rmse = dict(zip(errors["method"], errors["rmse_first"], strict=True))
+    x, y, north = _upright(maps[["x", "y"]].to_numpy())
+    low, high = roads[["u", "v"]].to_numpy().T
+    points = np.column_stack([x, y])
+    lines = list(np.stack([points[low], points[high]], axis=1))
+    truth = maps["truth"].to_numpy()
+    scale = Normalize(0.0, float(np.percentile(truth, 100.0 - _ALL_BUT)))
+    aspect = float(np.ptp(y) / np.ptp(x))
+    count = 1 + len(methods)
+    figure, panels = page(1, count, height=min(PAGE / count * aspect * 0.9, 6.2) + 1.3)
+    for panel, method in zip(panels[0], ["truth", *methods], strict=True):
+        values = maps[method].to_numpy()
+        panel.add_collection(
+            LineCollection(
+                lines, array=(values[low] + values[high]) / 2.0, cmap=_SHADES, norm=scale,
+                linewidths=0.8, capstyle="round", rasterized=True,
+            )
+        )  # fmt: skip
+        panel.set_xlim(np.min(x), np.max(x))
+        panel.set_aspect("equal")
+        panel.set_axis_off()
+        title = "true counts" if method == "truth" else NAMES[method] + "*" * (method in _OUR_MAPS)
+        panel.set_title(title, loc="center", fontweight="normal")
+        below = "RMSE" if method == "truth" else f"{rmse[method]:.2f}"
+        panel.text(0.5, -0.01, below, transform=panel.transAxes, ha="center", va="top",
+                   fontweight="normal" if method == "truth" else "bold")  # fmt: skip
+        known = "(printed)" if method == "truth" else paper.get(method, "")
+        panel.text(0.5, -0.045, known, transform=panel.transAxes, ha="center", va="top", color=GREY)
+    top = _compass(panels[0, 0], x, y, north)
+    for panel in panels[0]:
+        panel.set_ylim(np.min(y), top)
+    first = errors.iloc[0]
+    figure.suptitle(
+        f"{first['city']}, {first['hour']:02d}-{first['hour'] + 1:02d} h, "
+        f"{SOURCES[first['source']]}: {first['day']}\n"
+        rf"$\epsilon$ = {first['epsilon']:g}, $\delta$ = ${power_of_ten(first['delta'])}$, "
+        f"sensitivity {first['sensitivity']:g} ({first['neighbours']})"
+    )
+    colours = figure.colorbar(
+        ScalarMappable(scale, _SHADES), ax=list(panels[0]), orientation="horizontal",
+        extend="both", aspect=60, fraction=0.03, pad=0.04,
+    )  # fmt: skip
+    colours.set_label(f"pick-ups and drop-offs at a junction{' ' * 12}{OURS}")
+    colours.outline.set_linewidth(0.4)
+    return figure
+
+
+def _printed(printed: pd.DataFrame | None) -> dict[str, str]:
+    """RMSE that the paper prints for each method, in brackets."""
+    if printed is None or "method" not in printed:
+        return {}
+    rows = printed.dropna(subset="method")
+    texts = (f"({value:.2f})" for value in rows["printed"])
+    return dict(zip(rows["method"], texts, strict=True))
+
+
+@house_style()
+def errors(table: pd.DataFrame) -> Figure:
+    """Mean square error and its 99 % interval against epsilon, one panel for each hour."""
+    hours = sorted(set(table["hour"]))
+    columns = min(len(hours), 2)
+    rows = -(-len(hours) // columns)
+    figure, panels = page(rows, columns, height=2.5 * rows + 0.7, sharex=True, sharey=True)
+    for panel, hour in zip(panels.flat, hours, strict=False):
+        here = table[table["hour"] == hour]
+        _curves(panel, here)
+        panel.set_title(f"{hour:02d}-{hour + 1:02d} h, {SOURCES[here['source'].iloc[0]]}")
+    for panel in panels.flat[len(hours) :]:
+        panel.set_axis_off()
+    for panel in panels[-1]:
+        panel.set_xlabel(r"privacy budget $\epsilon$")
+    for panel in panels[:, 0]:
+        panel.set_ylabel("mean square error")
+    first = table.iloc[0]
+    figure.suptitle(
+        rf"{first['city']}: $\delta$ = ${power_of_ten(first['delta'])}$, "
+        f"sensitivity {first['sensitivity']:g}, {first['repetitions']} repetitions"
+    )
+    legend_below(figure)
+    return figure
+
+
+def _curves(panel: Axes, table: pd.DataFrame) -> None:
+    """Draw the error of each method with its band."""
+    present = set(table["method"])
+    for method in (name for name in LOOKS if name in present):
+        rows = table[table["method"] == method]
+        name, marker = LOOKS[method]
+        line, ours = look(name) if name else _FLAT, method not in _PAPER
+        label = NAMES[method].replace("\n", " ") + _PROVED.get(method, "") + "*" * ours
+        panel.plot(
+            rows["epsilon"], rows["mse"], **line, marker=marker, label=label,
+            zorder=2 if ours else 3, linewidth=1.0 if ours else 1.4,
+        )  # fmt: skip
+        low, high = ends(rows, "mse")
+        # a band that reaches zero has no lower end on this axis
+        low = np.maximum(low, rows["mse"] / 10.0)
+        panel.fill_between(rows["epsilon"], low, high, color=line["color"], alpha=0.2, linewidth=0)
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xlim(table["epsilon"].min() * 0.95, table["epsilon"].max() * 1.05)
+    panel.grid()
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_major_formatter(PLAIN)
+    panel.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _upright(points: Array) -> tuple[Array, Array, Array]:
+    """Return coordinates along the short and the long axis, and the direction of north."""
+    centred = points - np.mean(points, axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    up = axes[:, 1] * (1.0 if axes[1, 1] >= 0.0 else -1.0)  # the northern end on top
+    right = np.array([up[1], -up[0]])
+    return centred @ right, centred @ up, np.array([right[1], up[1]])
+
+
+def _compass(panel: Axes, x: Array, y: Array, north: Array) -> float:
+    """Draw a bar of one kilometre and an arrow to the north in an upper corner.
+
+    Returns the height that all panels need for it to be free of streets.
+    """
+    unit = 1000.0
+    above = y > np.max(y) - 3.0 * unit
+    left, right = (np.count_nonzero(above & side) for side in (x < 0.0, x > 0.0))
+    middle = np.min(x) + 0.7 * unit if left <= right else np.max(x) - 0.7 * unit
+    taken = np.any(above & (np.abs(x - middle) < 0.8 * unit))
+    top = np.max(y) + 3.0 * unit * bool(taken)
+    base = np.array([middle, top - 2.3 * unit])
+    panel.plot(middle + np.array([-0.5, 0.5]) * unit, [base[1]] * 2, color=GREY, linewidth=1.2)
+    panel.text(middle, base[1] - 0.15 * unit, "1 km", ha="center", va="top", color=GREY)
+    foot = base + np.array([0.0, 0.25 * unit])
+    arrow = {"arrowstyle": "<-", "color": GREY, "linewidth": 0.6}
+    panel.annotate("N", foot, xytext=foot + 1.8 * unit * north, color=GREY,
+                   ha="center", va="center", arrowprops=arrow)  # fmt: skip
+    return top

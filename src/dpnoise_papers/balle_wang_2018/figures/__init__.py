@@ -1,1 +1,0 @@
-"""Figures and pages of balle-wang-2018."""

@@ -1,0 +1,195 @@
+"""What the page takes from documents: Markdown as HTML, the choices, and the findings.
+
+Of Markdown there are paragraphs, lists, tables, code and bold, nothing else. The choices where a
+paper is silent come for each item from the tables and lists of docs/choices.md, the findings that
+users must know from `published/findings.yaml`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from markupsafe import Markup, escape
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from dpnoise_papers.strict_yaml import read_typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_CODE = re.compile(r"`([^`]+)`")
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+_RULE = re.compile(r"\|?[\s:|-]+\|[\s:|-]*")
+_CELL = re.compile(r"(?<!\\)\|")
+_SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
+_NAMED = re.compile(
+    r"\b(Figure|Table|Algorithm|Theorem|Lemma|Section|Appendix)s? "
+    r"((?:[IVX]+|\d+[a-d]?)\b(?:(?:,| and| to|, and) (?:[IVX]+|\d+[a-d]?)\b)*)"
+)
+_ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5", "VI": "6", "VII": "7"}
+_Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+def inline(text: str) -> Markup:
+    """Escaped text with backquoted code and bold; of a link its words."""
+    parts = _CODE.split(text)
+    for place, part in enumerate(parts):
+        safe = str(escape(part.replace("\\|", "|")))
+        if place % 2:
+            parts[place] = f"<code>{safe}</code>"
+        else:
+            parts[place] = _BOLD.sub(r"<strong>\1</strong>", _LINK.sub(r"\1", safe))
+    return Markup("".join(parts))  # noqa: S704 - escaped above
+
+
+def cells(line: str) -> list[str]:
+    """Cells of one row of a Markdown table."""
+    return [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
+
+
+def tables_in(text: str) -> list[tuple[list[str], list[list[str]]]]:
+    """Tables of a Markdown text: the header and the rows of each."""
+    found = []
+    for block in _blocks(text):
+        lines = block.splitlines()
+        if _is_table(lines):
+            found.append((cells(lines[0]), [cells(line) for line in lines[2:]]))
+    return found
+
+
+def html(text: str) -> Markup:
+    """A whole Markdown text as HTML, headings from the fourth rank down."""
+    parts = []
+    for block in _blocks(text):
+        lines = block.splitlines()
+        if lines[0].startswith("#"):
+            parts.append(f"<h4>{inline(lines[0].lstrip('#').strip())}</h4>")
+            lines = lines[1:]
+        if not lines:
+            continue
+        if _is_table(lines):
+            parts.append(_table(cells(lines[0]), [cells(line) for line in lines[2:]]))
+        elif lines[0].startswith("- "):
+            items = " ".join(lines).removeprefix("- ").split(" - ")
+            parts.append("".join(["<ul>", *(f"<li>{inline(one)}</li>" for one in items), "</ul>"]))
+        else:
+            parts.append(f"<p>{inline(' '.join(lines))}</p>")
+    return Markup("".join(parts))  # noqa: S704 - every part is escaped
+
+
+def _blocks(text: str) -> list[str]:
+    return [block.strip("\n") for block in re.split(r"\n\s*\n", text) if block.strip()]
+
+
+def _is_table(lines: list[str]) -> bool:
+    return len(lines) > 1 and "|" in lines[0] and _RULE.fullmatch(lines[1].strip()) is not None
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    head = "".join(f'<th scope="col">{inline(cell)}</th>' for cell in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide" tabindex="0" role="region" aria-label="table">{table}</div>'
+
+
+class Choice(NamedTuple):
+    """One choice: the items that it concerns (ids or their beginnings), and cells by header."""
+
+    paper: str
+    items: frozenset[str]
+    cells: tuple[tuple[str, str], ...]
+
+
+def read_choices(text: str) -> list[Choice]:
+    """Choices of all papers, in the order of the document.
+
+    A row belongs to the items that its first cell names. Where the first column is not 'item', it
+    belongs to those of the heading above it, as do the points of the lists there.
+    """
+    found = []
+    parts = _SECTION.split(text)[1:]
+    for heading, body in zip(parts[::2], parts[1::2], strict=True):
+        paper, _, rest = heading.partition(", ")
+        above = named_items(rest)
+        for header, rows in tables_in(body):
+            for row in rows:
+                about = above if header[0] != "item" else set()
+                items = named_items(row[0]) or about or {_slug(row[0])}
+                cells = tuple(zip(header, row, strict=False))
+                found.append(Choice(paper, frozenset(items), cells))
+        if above:
+            points = re.findall(r"^- (.+(?:\n {2}.+)*)", body, re.MULTILINE)
+            found += [
+                Choice(paper, frozenset(above), (("what the runs say", " ".join(one.split())),))
+                for one in points
+            ]
+    return found
+
+
+def choices_for(choices: Iterable[Choice], paper: str, item: str) -> list[Choice]:
+    """Choices that concern one item; slides share the section of their paper."""
+    family = paper.split("-")[:2]
+    return [
+        choice
+        for choice in choices
+        if choice.paper.split("-")[:2] == family
+        and any(_concerns(name, item) for name in choice.items)
+    ]
+
+
+def named_items(text: str) -> set[str]:
+    """Ids of what a text names: 'Figures 3b, 3c and Table II' is figure-3b, figure-3c, table-2."""
+    found = set()
+    for kind, listed in _NAMED.findall(text):
+        parts = re.split(r", and |, | and ", listed)
+        for part in parts:
+            ends = [_ROMAN.get(end, end) for end in part.split(" to ")]
+            found |= {f"{kind.lower()}-{number}" for number in _between(ends[0], ends[-1])}
+    return found
+
+
+def _between(first: str, last: str) -> list[str]:
+    """Numbers from '3' to '7', or from '4a' to '4d'."""
+    if first == last:
+        return [first]
+    if first.isdigit() and last.isdigit():
+        return [str(number) for number in range(int(first), int(last) + 1)]
+    stem, letters = first[:-1], range(ord(first[-1]), ord(last[-1]) + 1)
+    return [f"{stem}{chr(letter)}" for letter in letters]
+
+
+def _concerns(name: str, item: str) -> bool:
+    """Whether 'figure-4' names an item such as 'figure-4a', and 'huber-density' itself."""
+    if re.search(r"\d", name):
+        return re.fullmatch(rf"{re.escape(name)}(?:[a-d]|-.+)?", item) is not None
+    return name == item or name.endswith(f"-{item}")
+
+
+def _slug(text: str) -> str:
+    return "-".join(re.findall(r"[a-z0-9]+", text.lower()))
+
+
+class Finding(BaseModel):
+    """One finding: a sentence, what shows it with references to tables, items and causes.
+
+    `shows` are items as 'paper/item', the one whose figure shows it first; `given` tells where each
+    number of the text comes from that stands in no table of ours.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: _Text
+    text: _Text
+    shows: list[_Text]
+    causes: list[_Text] = []
+    given: dict[str, str] = {}
+
+
+def read_findings(path: Path) -> list[Finding]:
+    """Findings in the order of the file; ValueError names every mistake."""
+    return list(read_typed(path, dict[str, Finding]).values())

@@ -1,0 +1,182 @@
+"""What is looked at before a run is planned: packages, its folder, its targets and stray files.
+
+The Snakefile puts `src` on the path, so that a run needs no install step of its own; what
+pyproject.toml declares for the papers has to be there. Nothing is imported here that Snakemake does
+not bring. A folder that cannot be written and the lock of another run are told at once.
+
+A target that no rule makes is answered with the nearest that one makes. It is the name of a rule or
+a file. People ask for items as the paper numbers them ('figure-2', 'Table 3'), so names are
+compared without case, ends and separators.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import tomllib
+from difflib import SequenceMatcher
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+
+EXTRA = "papers"
+STATE = ".snakemake"
+_NEAREST = 4
+_LIKE = 0.6  # of SequenceMatcher: what is less alike is no suggestion
+_MARGIN = 0.1  # and what is so much less alike than the best
+_SHOWN = 5
+
+
+def hand_on(sources: str) -> None:
+    """Put a folder first on the path of modules of all processes that this one starts."""
+    parts = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if parts[0] != sources:
+        os.environ["PYTHONPATH"] = os.pathsep.join([sources, *filter(None, parts)])
+
+
+def refusal_of_environment(pyproject: Path) -> str:
+    """One sentence on what is missing and on the command that adds it, or "" if nothing is."""
+    lacking = [words for one in _needed(pyproject, EXTRA) if (words := _lacking(one))]
+    if not lacking:
+        return ""
+    return (
+        f"this environment lacks {', '.join(sorted(set(lacking)))}: "
+        f"`python -m pip install '.[pipeline]'` in {pyproject.parent} adds what is missing, and "
+        "`make reproduce` there makes an environment of its own"
+    )
+
+
+def _needed(pyproject: Path, extra: str) -> Iterator[Requirement]:
+    """Requirements of the package and of one of its extras, with those of the extras it names."""
+    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
+    lines, extras = list(project["dependencies"]), [extra]
+    for name in extras:  # grows below
+        lines += project["optional-dependencies"][name]
+        own = (Requirement(line) for line in project["optional-dependencies"][name])
+        more = [one for each in own if each.name == project["name"] for one in each.extras]
+        extras += sorted({*more} - {*extras})
+    for line in lines:
+        requirement = Requirement(line)
+        applies = requirement.marker is None or requirement.marker.evaluate()
+        if requirement.name != project["name"] and applies:
+            yield requirement
+
+
+def _lacking(requirement: Requirement) -> str:
+    """The requirement in words, with the version found, or "" if this environment meets it."""
+    wanted = f"{requirement.name}{requirement.specifier}"
+    try:
+        found = metadata.version(requirement.name)
+    except metadata.PackageNotFoundError:
+        return wanted
+    good = requirement.specifier.contains(found, prereleases=True)
+    return "" if good else f"{wanted} (found {found})"
+
+
+def refusal(folder: str | os.PathLike[str] = ".") -> str:
+    """Message on a folder in which no run can keep its state, "" for one that can be written."""
+    state = Path(folder) / STATE
+    place = state if state.is_dir() else Path(folder)
+    if os.access(place, os.W_OK):
+        return ""
+    return (
+        f"{place.resolve()} cannot be written, and a run keeps its state in {STATE}/: copy the"
+        " repository into a folder that can be written, or change who may write here"
+    )
+
+
+def lock_notice(folder: str | os.PathLike[str] = ".") -> str:
+    """Message on the lock of a run that is under way or was killed, "" if there is none."""
+    if not any((Path(folder) / STATE / "locks").glob("*")):
+        return ""
+    return (
+        "A lock lies in this folder: another run is under way here, or one was killed (a lost"
+        " connection, a shutdown). If no other runs, remove the lock by `snakemake --unlock` (or"
+        " `make unlock`) and start again; what was made is kept."
+    )
+
+
+def end_on_sigterm(end: Callable[[], object]) -> None:
+    """Call `end` in a thread of its own when SIGTERM comes; for the main thread only.
+
+    Snakemake's own handler takes a lock that the code which it interrupts may hold: a run that was
+    told to end while it noted what a job had made hung for ever.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end).start())
+
+
+def unknown_targets(
+    given: Iterable[str], known: Callable[[str], bool], names: Sequence[str]
+) -> str:
+    """Message on the given targets that are not `known`, or the empty text.
+
+    `names` are the names of rules and files among which the nearest are looked for.
+    """
+    lines = []
+    for target in given:
+        if not known(target):
+            near = nearest(target, names)
+            hint = f"; the nearest: {', '.join(near)}" if near else ""
+            lines.append(f"no rule makes {target!r}{hint}")
+    return "\n".join(lines)
+
+
+def nearest(target: str, names: Sequence[str]) -> list[str]:
+    """Names most like a target, best first; none if all are unlike it."""
+    wanted, end = _plain(target), PurePosixPath(target).suffix
+    likeness = {
+        name: max(
+            SequenceMatcher(None, wanted, _plain(one)).ratio()
+            for one in (name, PurePosixPath(name).name)
+        )
+        for name in names
+    }
+
+    def order(name: str) -> tuple[float, bool, bool, str]:
+        own = PurePosixPath(name).suffix
+        return -likeness[name], own != end, own in {".pdf", ".png"}, name
+
+    best = sorted(likeness, key=order)
+    enough = max([_LIKE, *(likeness[name] - _MARGIN for name in best[:1])])
+    one_of_each = {_plain(name): name for name in reversed(best) if likeness[name] >= enough}
+    return [name for name in best if name in one_of_each.values()][:_NEAREST]
+
+
+def _plain(name: str) -> str:
+    """Name without case, end and separators of words."""
+    path = PurePosixPath(name)
+    plain = str(path.with_suffix("")) if path.suffix else name
+    return "".join(letter for letter in plain.lower() if letter.isalnum() or letter == "/")
+
+
+def stray_files(
+    folders: Iterable[str], made: Container[str], patterns: Sequence[re.Pattern[str]] = ()
+) -> list[str]:
+    """Paths of the files below folders that are neither in `made` nor match a pattern, sorted.
+
+    Hidden files count: a job that is killed while it writes leaves one.
+    """
+    paths = (str(path) for folder in folders for path in Path(folder).rglob("*") if path.is_file())
+    return sorted(
+        path
+        for path in paths
+        if path not in made and not any(pattern.fullmatch(path) for pattern in patterns)
+    )
+
+
+def warning(strays: Sequence[str]) -> str:
+    """One message on stray files, "" if there are none."""
+    if not strays:
+        return ""
+    more = f" and {len(strays) - _SHOWN} more" if len(strays) > _SHOWN else ""
+    return (
+        f"{len(strays)} file(s) among the results that no rule makes: "
+        f"{', '.join(strays[:_SHOWN])}{more}. They are no results of this run; move or delete them."
+    )
