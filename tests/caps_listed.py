@@ -242,6 +242,9 @@ FIXED = {
     "dpnoise_papers.flipped_huber_2023.tables.remarks loss_tail range(_HALVINGS)": (
         "halves to the last digit; errs upwards"
     ),
+    "dpnoise_papers.balle_wang_2018.theory.integrals where_loss_is range(_STEPS)": (
+        "halves to the last digit"
+    ),
     "dpnoise_papers.flipped_huber_2023.theory.mechanisms _integral range(60)": (
         "halves to the last digit"
     ),

@@ -239,8 +239,11 @@ def _compared(
     finding = _relation(claim, found, printed)
     same = notes(claim, tables, "equal_by_construction")
     if finding.verdict != REPRODUCED and same and all(same):
-        why = f"The two sides are one distribution: {'; '.join(sorted(set(same)))}. {finding.why}"
-        return finding._replace(verdict=EQUAL, why=why)
+        why = f"The two sides are one distribution: {'; '.join(sorted(set(same)))}. "
+        word = EQUAL
+        if found.choices is not None and np.any(found.choices[1] > found.choices[0]):
+            why, word = f"{why}Under other choices they are two. ", UNDECIDED
+        return finding._replace(verdict=word, why=why + finding.why)
     counted = _trials(claim, tables)
     return finding._replace(why=counted, ours=counted.split(" random")[0]) if counted else finding
 
@@ -307,7 +310,7 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         ours,
         _se(found, worst),
         band,
-        bool(wide[worst] or spread),
+        bool(verdict != DIFFERS and (wide[worst] or spread)),
         bool(near[worst] > 0),
     )
 

@@ -61,7 +61,7 @@ _Id = Annotated[str, StringConstraints(pattern=f"^{_KEBAB.pattern}$")]
 Parsed = TypeVar("Parsed")
 
 WORDS = "words.yaml"
-FACTORS = {"half": 0.5, "double": 2.0}  # a verdict that turns between them is undecided
+FACTORS = (0.5, 2.0)  # a verdict that turns between them is undecided
 NATURAL = (0.0, 1.0)  # thresholds that need no word: no difference, a factor of one
 FILLED = ("printed", "select", "against", "corrected_select")  # columns that may name a word
 _WORD = re.compile(r"\{(1\+|1-|1/|-)?([a-z0-9]+(?:-[a-z0-9]+)*)\}")
@@ -203,12 +203,12 @@ def _read(
     claim = _claim(filled(row, known), paper, name, problems)
     alternatives = [
         (
-            f"'{words[word].words[0]}' at {factor} of {words[word].value:g}",
-            _claim(filled(row, known | {word: known[word] * by}), paper, name, Problems("")),
+            f"'{words[word].words[0]}' at {value:g} instead of {known[word]:g}",
+            _claim(filled(row, known | {word: value}), paper, name, Problems("")),
         )
         for word in named
-        if word in words and not words[word].exact
-        for factor, by in FACTORS.items()
+        if word in words
+        for value in words[word].other_values
     ]
     shared: tuple[Condition, ...] = ()
     if row["kind"] == "printed":
@@ -388,6 +388,13 @@ class Word(BaseModel):
     meaning: _Text = Field(alias="reading")
     value: Annotated[float, Field(gt=0)]
     exact: bool = False
+    factor: bool = False
+
+    @property
+    def other_values(self) -> list[float]:
+        """Values at which a verdict must be the same: half and double, of a factor less 1."""
+        one = 1.0 if self.factor else 0.0
+        return [] if self.exact else [one + by * (self.value - one) for by in FACTORS]
 
 
 class Paragraph(BaseModel):

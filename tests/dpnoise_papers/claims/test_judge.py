@@ -55,7 +55,7 @@ def test_an_imprecise_run_is_no_match(ours, se):
     # 2 sqrt(2) of 4e-4 on both sides make the band 5.9 % of the printed number wide.
     found = verdict(NUMBER, two(ours, 1, se, se))
     assert found.verdict == ("differs" if se < 1 and ours > 0.04 else "undecided")
-    assert found.soft == "yes"
+    assert found.soft == ("no" if found.verdict == "differs" else "yes")
     if abs(ours - 0.0391) <= 2 * math.sqrt(2) * se:
         assert "Noise makes that more than 5% of it wide, so that this is no match" in found.why
 
@@ -438,6 +438,26 @@ def test_two_sides_that_are_one_distribution_are_equal_by_construction():
     assert verdict(ORDERING, half).verdict == "undecided"
 
 
+def test_what_other_choices_make_two_distributions_is_not_equal_by_construction():
+    claim = replace(NUMBER, printed="0", relation=">")
+    table = two(0, 1).assign(equal_by_construction="alpha = 0 is the Gaussian")
+    for least, greatest, expected in ((0, 0, "equal by construction"), (0, 0.1, "undecided")):
+        found = verdict(claim, table.assign(x_least=least, x_greatest=greatest))
+        assert found.verdict == expected
+        assert found.why.startswith("The two sides are one distribution: alpha = 0")
+    assert "Under other choices they are two. " in found.why
+    assert (
+        verdict(claim, table.assign(x_least=0.05, x_greatest=0.1, x=0.07)).verdict == "reproduced"
+    )
+
+
+def test_a_number_that_differs_is_not_soft():
+    open_choices = two(0.5, 1).assign(x_least=0.4, x_greatest=0.6)
+    found = verdict(NUMBER, open_choices)
+    assert (found.verdict, found.soft) == ("differs", "no")
+    assert verdict(NUMBER, open_choices.assign(x=0.0391, x_least=0.03)).soft == "yes"
+
+
 def worded(value, **changes):
     """A bound that a word stands for, with its alternatives at half and at double."""
     claim = replace(NUMBER, printed=f"{value:g}", relation=">=", **changes)
@@ -463,12 +483,12 @@ def test_a_reading_of_a_word_without_rows_decides_nothing():
     claim = replace(NUMBER, printed="1", relation="<=", reduce="all")
     close = replace(claim, select=Condition.parse("epsilon<=0.1"))
     closer = replace(claim, select=Condition.parse("epsilon<=0.05"))
-    close = replace(close, alternatives=(("'small' at half of 0.1", closer),))
+    close = replace(close, alternatives=(("'small' at 0.05 instead of 0.1", closer),))
     table = pd.DataFrame({"epsilon": [0.1, 1.0], "x": [0.5, 2.0]})
     found = verdict(close, table)
     assert found.verdict == "undecided"
     assert (
-        "'small' at half of 0.1: not run (Not run: results/paper/table-1.csv has no row"
+        "'small' at 0.05 instead of 0.1: not run (Not run: results/paper/table-1.csv has no row"
         in found.why
     )
     wider = pd.concat([table, pd.DataFrame({"epsilon": [0.05], "x": [0.7]})])

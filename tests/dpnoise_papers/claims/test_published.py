@@ -276,6 +276,7 @@ def test_claims_about_some_tables_come_with_their_causes():
 WORDS = """\
 large: {words: [large, much], reading: one value is at least this many times the other, value: 2}
 small-epsilon: {words: [small epsilon], reading: epsilon is at most this, value: 0.5}
+times: {words: [times], reading: this many times, value: 3, factor: true}
 a-third: {words: [a third], reading: this share, value: 0.25, exact: true}
 """
 
@@ -287,8 +288,13 @@ def test_words_stand_for_numbers_and_are_read_at_half_and_at_double(tmp_path):
     assert claim.printed == Printed.parse("0.75")
     assert claim.select == (Condition("epsilon", "<=", "0.5"),)
     assert [(words, other.select[0].value) for words, other in claim.alternatives] == [
-        ("'small epsilon' at half of 0.5", "0.25"),
-        ("'small epsilon' at double of 0.5", "1"),
+        ("'small epsilon' at 0.25 instead of 0.5", "0.25"),
+        ("'small epsilon' at 1 instead of 0.5", "1"),
+    ]
+    (claim,) = read_claims(write(tmp_path, GOOD | {"relation": ">=", "printed": "{times}"}))
+    assert [(words, other.printed.text) for words, other in claim.alternatives] == [
+        ("'times' at 2 instead of 3", "2"),
+        ("'times' at 5 instead of 3", "5"),
     ]
     for text, value in [
         ("{large}", "2"),

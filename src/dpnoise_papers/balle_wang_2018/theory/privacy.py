@@ -56,7 +56,7 @@ def _slack(sigma: Array, epsilon: Array, delta: Array) -> Array:
     return np.log(delta) - log_profile(1.0 / sigma, epsilon)
 
 
-def _least_sigma(epsilon: Array, delta: Array) -> Array:
+def _smallest_sigma(epsilon: Array, delta: Array) -> Array:
     """Return the least private standard deviations; NaN where the integral has another delta."""
     sigma = gaussian_sigma(epsilon, delta)
     off = np.abs(_slack(sigma, epsilon, delta))
@@ -96,7 +96,7 @@ def _low_privacy(rng: Generator, n: int, exponent: float, low: float) -> Outcome
     epsilon = _geometric(rng, low, 30, n)
     bound = 0.5 - np.exp(-exponent * epsilon) / np.sqrt(4 * math.pi * epsilon)
     delta = bound * np.where(rng.random(n) < 0.5, rng.random(n), 1 - 1e-3 * rng.random(n))
-    margin = _least_sigma(epsilon, delta) * np.sqrt(2 * epsilon) - 1
+    margin = _smallest_sigma(epsilon, delta) * np.sqrt(2 * epsilon) - 1
     return Outcome(margin, _ROUNDING, {"epsilon": epsilon, "delta": delta})
 
 
@@ -334,7 +334,7 @@ def _algorithm_private(rng: Generator, n: int) -> Outcome:
     return Outcome(margin / (1 - np.log(delta)), _ROUNDING, {"epsilon": epsilon, "delta": delta})
 
 
-def _algorithm_least(rng: Generator, n: int) -> Outcome:
+def _algorithm_smallest(rng: Generator, n: int) -> Outcome:
     """Return how far noise below that of Algorithm 1, by a part of 1e-6 to 1/2, misses delta."""
     epsilon, delta = _asked(rng, n)
     part = _geometric(rng, 1e-6, 0.5, n)
@@ -425,7 +425,7 @@ def _search(rng: Generator, n: int) -> Outcome:
 
 def _gain(epsilon: Array, delta: Array) -> Array:
     """Return the logarithm of the gain in variance of the analytic mechanism."""
-    ratio = classical_gaussian_sigma(epsilon, delta) / _least_sigma(epsilon, delta)
+    ratio = classical_gaussian_sigma(epsilon, delta) / _smallest_sigma(epsilon, delta)
     return 2 * np.log(ratio)
 
 
@@ -554,7 +554,7 @@ CHECKS = (
           0.075),
     Check("theorem-9-least", "Section 4, first paragraph",
           "no standard deviation below that of Algorithm 1 in exact arithmetic is "
-          "(epsilon, delta)-DP", "complete", _algorithm_least, 0.075),
+          "(epsilon, delta)-DP", "complete", _algorithm_smallest, 0.075),
     Check("theorem-9-proof", "Theorem 9, proof",
           "B+ rises from delta_0 to 1 and B- falls from delta_0 to 0", "complete",
           _searched_functions),
