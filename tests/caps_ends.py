@@ -258,6 +258,7 @@ ENDS = {
 
 # Places with several loops of one kind.
 SEVERAL = {
+    "dpnoise_papers.flipped_huber_2023.tables.remarks _beyond quad": 3,
     "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": 2,
     "dpnoise.privacy.sampled.composition Composition.epsilon range(_DOUBLINGS)": 2,
     "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": 2,
