@@ -5,9 +5,12 @@ import decimal
 import importlib.util
 import json
 import math
+import re
+import runpy
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from document_pages import ROOT, blocks
@@ -139,3 +142,21 @@ def test_changed_files_are_refused(tmp_path, capsys, change, code):
 def test_a_file_that_is_not_there_is_not_checked(capsys):
     assert checker.main([str(Path("no.json"))]) == 2
     assert "no.json: not checked" in capsys.readouterr().out
+
+
+def test_the_picture_shows_the_numbers_of_the_page_and_is_not_stale(tmp_path):
+    made = runpy.run_path(str(FOLDER / "picture.py"))
+    text = (ROOT / "docs" / "below-the-floor.md").read_text(encoding="utf-8")
+    curves = made["mixtures"]()
+    for row in zip(made["SAVED"], *curves.values(), strict=True):
+        assert "{}  {:.4f}  {:.4f}  {:.4f}".format(*row) in text
+    for m, claimed in zip(made["DIMENSIONS"], made["one_direction"]()["reported"], strict=True):
+        assert m in (50, 200, 500) or f"\n{m} {claimed:.2f} " in text
+
+    def numbers(path):
+        paths = re.findall(r'\bd="([^"]*)"', path.read_text(encoding="utf-8"))
+        return np.array([float(x) for one in paths for x in re.findall(r"-?\d+\.?\d*", one)])
+
+    made["write"](tmp_path / "made.svg")
+    kept = numbers(ROOT / "docs" / "images" / "below-the-floor.svg")
+    assert np.allclose(kept, numbers(tmp_path / "made.svg"), atol=0.01)
