@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).parents[1]
 GENERATED = ROOT / "docs" / "api"
 PAGES = [
@@ -33,3 +35,9 @@ def blocks(path, language):
 def commands(path):
     """Commands of the consoles of a document, each with what it prints."""
     return [found for block in blocks(path, "console") for found in _COMMAND.findall(block)]
+
+
+def coordinates(svg):
+    """Every coordinate of every path of an SVG file, in points."""
+    paths = re.findall(r'\bd="([^"]*)"', svg.read_text(encoding="utf-8"))
+    return np.array([float(x) for path in paths for x in re.findall(r"-?\d+\.?\d*", path)])

@@ -5,7 +5,6 @@ import decimal
 import importlib.util
 import json
 import math
-import re
 import runpy
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from document_pages import ROOT, blocks
+from document_pages import ROOT, blocks, coordinates
 from dpnoise import TruncatedLaplace, privacy_profile
 from dpnoise.noise import Staircase, staircase_gamma
 from dpnoise.optimality.floor import floor
@@ -153,10 +152,6 @@ def test_the_picture_shows_the_numbers_of_the_page_and_is_not_stale(tmp_path):
     for m, claimed in zip(made["DIMENSIONS"], made["one_direction"]()["reported"], strict=True):
         assert m in (50, 200, 500) or f"\n{m} {claimed:.2f} " in text
 
-    def numbers(path):
-        paths = re.findall(r'\bd="([^"]*)"', path.read_text(encoding="utf-8"))
-        return np.array([float(x) for one in paths for x in re.findall(r"-?\d+\.?\d*", one)])
-
     made["write"](tmp_path / "made.svg")
-    kept = numbers(ROOT / "docs" / "images" / "below-the-floor.svg")
-    assert np.allclose(kept, numbers(tmp_path / "made.svg"), atol=0.01)
+    kept = coordinates(ROOT / "docs" / "images" / "below-the-floor.svg")
+    assert np.allclose(kept, coordinates(tmp_path / "made.svg"), atol=0.01)

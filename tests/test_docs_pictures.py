@@ -1,27 +1,24 @@
 """The pictures of the noise families in docs/images/noise are those that docs/pictures.py draws."""
 
-import re
 import runpy
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
-from document_pages import ROOT
+from document_pages import ROOT, coordinates
 
 FOLDER = ROOT / "docs" / "images" / "noise"
 MADE = runpy.run_path(str(ROOT / "docs" / "pictures.py"))
 
 
-def numbers(svg):
-    """Every coordinate of every path, in points."""
-    paths = re.findall(r'\bd="([^"]*)"', svg)
-    return np.array([float(x) for path in paths for x in re.findall(r"-?\d+\.?\d*", path)])
-
-
 @pytest.fixture(scope="module")
-def drawn():
-    return {name: MADE["svg"](figure).decode() for name, figure in MADE["pictures"]().items()}
+def drawn(tmp_path_factory):
+    """The pictures as they are drawn now, by name."""
+    folder = tmp_path_factory.mktemp("drawn")
+    for name, figure in MADE["pictures"]().items():
+        (folder / f"{name}.svg").write_bytes(MADE["svg"](figure))
+    return {path.stem: path for path in folder.iterdir()}
 
 
 def test_there_is_a_picture_of_every_page_and_no_other(drawn):
@@ -31,7 +28,7 @@ def test_there_is_a_picture_of_every_page_and_no_other(drawn):
 
 def test_pictures_are_not_stale(drawn):
     for name, svg in drawn.items():
-        kept, made = numbers((FOLDER / f"{name}.svg").read_text()), numbers(svg)
+        kept, made = coordinates(FOLDER / f"{name}.svg"), coordinates(svg)
         assert kept.shape == made.shape, name
         assert np.allclose(kept, made, atol=0.01), name
 
