@@ -151,7 +151,7 @@ ENDS = {
     "dpnoise.optimality.bounds _choose_cells while": "cells grow to a bound",
     "dpnoise.optimality.bounds _violated while": "one shift less each time",
     "dpnoise.optimality.scalar_floor scalar_certificate while": "halves an integer down to 1",
-    "dpnoise.sensitivity.balls mean_of_largest while": "grows until the tail is negligible",
+    "dpnoise.sensitivity.mean_largest mean_of_largest while": "grows until the tail is negligible",
     "dpnoise.optimality.rearrangement grouped while": "halves an integer down to 1",
     "dpnoise.optimality.radial_test radial_test while": "halves an integer down to 1",
     "dpnoise.optimality.radial_test _Design.caps while": "two nodes more each time, to the last",

@@ -34,7 +34,6 @@ from dpnoise.noise.exact import as_double_above
 from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.privacy.vector import profile_of_shares
 from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.sizes import size_in_norm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -297,7 +296,7 @@ def _radial(problems: Problems, noise: RadialNoise, sensitivity: object) -> _Del
     """Upper bounds on delta of radial noise that no noise of one number dominates."""
     size: Any = sensitivity
     if isinstance(sensitivity, Sensitivity) and sensitivity.dimension == noise.dimension:
-        size = as_double_above(size_in_norm(sensitivity.geometry, noise.ball))
+        size = as_double_above(noise.ball.largest_norm_of(sensitivity.geometry))
     if not problems.number("sensitivity", size, low=0.0, open_low=True):
         size = 1.0
     unit = noise.scaled(1.0 / float(size))

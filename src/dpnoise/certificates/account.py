@@ -49,10 +49,8 @@ from dpnoise.privacy.odometer.ledger import largest_loss
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import profile_of_counted
 from dpnoise.sensitivity.balls import L1, L2, Box, LInf
-from dpnoise.sensitivity.base import root_above
+from dpnoise.sensitivity.base import MOST_UNEQUAL, root_above
 from dpnoise.sensitivity.integer_points import read_parts
-from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.sizes import MOST_UNEQUAL, projected, sides, size_in_norm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +82,7 @@ class Bounds(NamedTuple):
 def one_coordinates(noise: Independent, ball: Sensitivity) -> Iterator[tuple[AnyNoise, Fraction]]:
     """The noise of each coordinate that can change and its largest change over the scale."""
     K = ball.dimension
-    changes = sides(ball)
+    changes = ball.sides()
     each = [changes] * K if isinstance(changes, Fraction) else changes
     for k, change in enumerate(each):
         if change == 0:
@@ -101,7 +99,7 @@ def one_coordinates(noise: Independent, ball: Sensitivity) -> Iterator[tuple[Any
 
 def shares_of(noise: Independent, ball: Sensitivity) -> dict[tuple[AnyNoise, Fraction], int]:
     """How many coordinates there are of each noise and largest change."""
-    changes = sides(ball)
+    changes = ball.sides()
     if not isinstance(noise, tuple | IndependentNoise) and isinstance(changes, Fraction):
         return {(noise, changes): ball.dimension}
     found: dict[tuple[AnyNoise, Fraction], int] = {}
@@ -114,7 +112,7 @@ def weights_of(noise: Independent, ball: Sensitivity, name: str) -> Weights:
     """One over the scale `name` of each coordinate, 0 of those that cannot change."""
     if not isinstance(noise, tuple | IndependentNoise):
         return 1 / Fraction(getattr(noise, name))
-    changes = sides(ball)
+    changes = ball.sides()
     each = [changes] * ball.dimension if isinstance(changes, Fraction) else changes
     shares = one_coordinates(noise, ball)
     found = []
@@ -314,7 +312,7 @@ def loss_of(noise: Any, ball: Sensitivity) -> Fraction | float:  # noqa: ANN401
     unit = unit_ball(noise)
     if unit is None:
         return pure_loss(noise, ball)
-    size = size_in_norm(ball, unit)
+    size = unit.largest_norm_of(ball)
     if size == math.inf:
         return math.inf
     if _is_k_norm(noise):
@@ -326,7 +324,7 @@ def loss_of(noise: Any, ball: Sensitivity) -> Fraction | float:  # noqa: ANN401
 
 def _radial(noise: RadialNoise, ball: Sensitivity, epsilon: float) -> tuple[float, float]:
     """Bounds of radial noise for a set."""
-    size = size_in_norm(ball, noise.ball)
+    size = noise.ball.largest_norm_of(ball)
     if size == math.inf:
         return 0.0, 1.0
     if size > 1 and noise.bound < math.inf:  # both lengths by a power of 2, which is exact
@@ -340,7 +338,7 @@ def _radial(noise: RadialNoise, ball: Sensitivity, epsilon: float) -> tuple[floa
 
 def _squared_mu(noise: CorrelatedGaussian, ball: Sensitivity) -> Fraction:
     """The largest squared mu of a set; refused if a difference leaves the plane of the noise."""
-    size = size_in_norm(ball, noise.ball)
+    size = noise.ball.largest_norm_of(ball)
     if size == math.inf:
         message = f"noise: expected some in every direction of {ball!r}, got {noise!r}"
         raise ValueError(message)
@@ -379,16 +377,8 @@ def _each(noise: IndependentNoise, ball: Sensitivity, name: str) -> list[Fractio
 
 def _is_factor(ball: Sensitivity, at: IntArray) -> bool:
     """Whether coordinates are those of a factor of a product, which moves by itself."""
-    ends = np.cumsum([0, *(factor.dimension for factor in _factors(ball))])
-    spans = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+    spans = [(first, first + factor.dimension) for first, factor in ball.factors()]
     return (int(at[0]), int(at[-1]) + 1) in spans and bool(np.all(np.diff(at) == 1))
-
-
-def _factors(ball: Sensitivity) -> list[Sensitivity]:
-    """The factors of a set that are no products."""
-    if not isinstance(ball, Product):
-        return [ball]
-    return [factor for block in ball.blocks for factor in _factors(block)]
 
 
 class _Sums(NamedTuple):
@@ -415,7 +405,7 @@ def _sums(noise: BlockNoise, ball: Sensitivity) -> _Sums:
     for at, part in noise.blocks:
         if not active[at].any():
             continue
-        inner = projected(ball, at.tolist())
+        inner = ball.restricted(at.tolist())
         if isinstance(part, CorrelatedGaussian):
             correlated += _squared_mu(part, inner)
             attained &= _is_factor(ball, at) and part.ball.is_exact_for(inner)

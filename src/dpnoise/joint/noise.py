@@ -43,7 +43,6 @@ from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.vectors import Spherical
 from dpnoise.privacy.odometer.releases import dominated_ledger
 from dpnoise.sensitivity.base import Sensitivity, root_above
-from dpnoise.sensitivity.sizes import size_in_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -105,7 +104,7 @@ class JointNoise(ABC):
         coordinates.
         """
         fits = ball.dimension == self.dimension
-        size = size_in_norm(ball.geometry, self.ball) if fits else math.inf
+        size = self.ball.largest_norm_of(ball.geometry) if fits else math.inf
         if size == math.inf:
             message = f"budget: noise: expected some for each coordinate of {ball!r}, got {self!r}"
             raise ValueError(message)

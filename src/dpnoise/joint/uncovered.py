@@ -25,44 +25,14 @@ import numpy as np
 from scipy import special
 
 from dpnoise.privacy.spherical import relative_error
-from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, Box, LInf
-from dpnoise.sensitivity.counts import SolidCounts
-from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dpnoise._types import Array
     from dpnoise.sensitivity.base import Sensitivity
 
 _WILD = 1e120  # shifts, in units of the ball, whose powers have no double
 _ROUNDING = 1e-14  # relative errors of the arguments
 _UNDERFLOW = 1e-300
-
-
-def _blocks(ball: Sensitivity) -> Iterator[Sensitivity]:
-    """The blocks of a set, down to sets that are no products."""
-    if isinstance(ball, Product):
-        for block in ball.blocks:
-            yield from _blocks(block)
-    else:
-        yield ball
-
-
-def _facet_share(block: Sensitivity) -> float:
-    """The share of a set under the facets that an extreme point lies in, 0 if it is not known.
-
-    It is 1 / 2 if the intersection is a scaled copy of the set.
-    """
-    if isinstance(block, SolidCounts):
-        return block.facet_share
-    if isinstance(block, AtMost) and block.m < block.of:
-        box = block.box_share  # m of its 2 K facets, and one in 2^m of the others
-        return 0.5 * box * block.m / block.of + (1.0 - box) * 0.5**block.m
-    return (
-        0.5 if isinstance(block, L1 | LInf | Box | AtMost) or block.active_dimension == 1 else 0.0
-    )
 
 
 @dataclass(frozen=True)
@@ -76,7 +46,7 @@ class Uncovered:
         """Dimensions of the blocks that are ellipsoids, with their numbers."""
         return Counter(
             block.active_dimension
-            for block in _blocks(self.ball)
+            for _, block in self.ball.factors()
             if block.is_round and block.active_dimension > 1
         )
 
@@ -84,10 +54,10 @@ class Uncovered:
     def polytopes(self) -> Counter[float]:
         """The numbers of coordinates of all other blocks, by their share under the facets of d."""
         found: Counter[float] = Counter()
-        for block in _blocks(self.ball):
+        for _, block in self.ball.factors():
             K = block.active_dimension
             if not block.is_round or K == 1:
-                found[_facet_share(block)] += K
+                found[block.facet_share] += K
         return found
 
     def upper(self, a: Array, e: Array) -> Array:

@@ -37,9 +37,8 @@ from dpnoise.noise.exponential_power import Laplace
 from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import independent_ledger, integer_ledger
-from dpnoise.sensitivity.balls import mean_of_largest
 from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.sizes import projected
+from dpnoise.sensitivity.mean_largest import mean_of_largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,7 +174,7 @@ class BlockNoise(EqualByValue):
             raise ValueError(message)
         total, more = Ledger(), set()
         for indices, noise in self.blocks:
-            part = noise.spending_in(projected(ball.geometry, indices.tolist()))
+            part = noise.spending_in(ball.geometry.restricted(indices.tolist()))
             if part is None:
                 return None
             total = total.plus(part, 1)

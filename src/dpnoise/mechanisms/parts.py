@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import Box, LInf
-from dpnoise.sensitivity.counts import ReplaceOneCounts
-from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
@@ -21,22 +18,6 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.base import Sensitivity
-
-
-def _factors(ball: Sensitivity, first: int) -> Iterator[tuple[int, Sensitivity]]:
-    """The factors of a set that are no products, each with its first coordinate."""
-    if isinstance(ball, Product):
-        for block in ball.blocks:
-            yield from _factors(block, first)
-            first += block.dimension
-    else:
-        yield first, ball
-
-
-def _is_box(ball: Sensitivity) -> bool:
-    """Whether every coordinate of a set that is no product moves by itself."""
-    everything = isinstance(ball, AtMost | ReplaceOneCounts) and ball.m == ball.of
-    return isinstance(ball, Box | LInf) or ball.dimension == 1 or everything
 
 
 class Parts(NamedTuple):
@@ -105,8 +86,8 @@ def parts_of(ball: Sensitivity) -> Parts:
     first, sizes, l1, l2 = [], [], [], []
     blocks = {}
     shape = np.ones(ball.dimension)
-    for start, factor in _factors(ball, 0):
-        if _is_box(factor):
+    for start, factor in ball.factors():
+        if factor.moves_apart:
             some = np.flatnonzero(factor.active)
             sides = factor.box[some]
             first.append(start + some)
@@ -115,8 +96,7 @@ def parts_of(ball: Sensitivity) -> Parts:
             l2.append(sides)
         else:
             blocks[start] = factor
-            if isinstance(factor, Ellipsoid):
-                shape[start : start + factor.dimension] = factor.box / np.max(factor.box)
+            shape[start : start + factor.dimension] = factor.relative_axes
             first.append(np.array([start]))
             sizes.append(np.array([factor.dimension]))
             l1.append(np.array([factor.l1]))

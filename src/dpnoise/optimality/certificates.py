@@ -43,14 +43,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from dpnoise.optimality.scalar_floor import MARGIN, ScalarCertificate
-from dpnoise.sensitivity.at_most import AtMost
-from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.counts import Counts
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
 from dpnoise.sensitivity.product import Product
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
+    from dpnoise.sensitivity.balls import L2, LInf
     from dpnoise.sensitivity.base import Sensitivity
 
 _SHARES = np.linspace(0.0, 1.0, 65)  # of a second pattern
@@ -96,7 +95,7 @@ class Projection:
     ) -> float:
         """V1 (sum sqrt(w_i m_i))^2 over the gauge of m, less rounding."""
         moments, inner = np.abs(self.moments), unconditional(sensitivity)
-        size = moments_size(inner, moments) if inner else math.inf
+        size = inner.moments_size(moments) if inner else math.inf
         if not 0.0 < size < math.inf:
             return 0.0
         total = float(np.sum(np.sqrt(weights) * np.sqrt(moments / size)))
@@ -109,60 +108,6 @@ def unconditional(sensitivity: Sensitivity) -> Sensitivity | None:
     if core is not None or isinstance(sensitivity, Product):
         return core
     return Ellipsoid(tuple(sensitivity.box.tolist()))  # single coordinates
-
-
-def best_moments(sensitivity: Sensitivity, weights: Array) -> Array:
-    """Second moments of a mixture of differences that maximise sum sqrt(w_i m_i), shape (K,).
-
-    The set is symmetric under sign flips.
-    """
-    if not np.any(weights > 0.0):
-        return sensitivity.extreme_point**2
-    if isinstance(sensitivity, Product):
-        parts = zip(sensitivity.blocks, sensitivity.split(weights), strict=True)
-        return np.concatenate([best_moments(block, part) for block, part in parts])
-    if isinstance(sensitivity, L1 | L2):
-        return sensitivity.radius**2 * (weights / np.sum(weights))
-    if isinstance(sensitivity, Ellipsoid):
-        squares = weights * (sensitivity.box / np.max(sensitivity.box)) ** 2
-        return sensitivity.box**2 * (squares / np.sum(squares))
-    if isinstance(sensitivity, AtMost):
-        return sensitivity.each**2 * _shares(sensitivity.m, weights)
-    return sensitivity.extreme_point**2
-
-
-def _shares(total: int, weights: Array) -> Array:
-    """Shares min(1, t w_i) that add up to `total`."""
-    order = np.argsort(weights)[::-1]
-    heavy = weights[order]
-    rest = np.cumsum(heavy[::-1])[::-1]
-    # The k heaviest have share 1; then t = (total - k) / (the others' weight).
-    k = np.arange(heavy.size)
-    fits = (total - k) * heavy <= rest
-    first = int(np.argmax(fits)) if np.any(fits) else heavy.size
-    shares = np.ones(heavy.size)
-    if first < heavy.size and rest[first] > 0.0:
-        shares[first:] = (total - first) * heavy[first:] / rest[first]
-    found = np.empty(heavy.size)
-    found[order] = np.clip(shares, 0.0, 1.0)
-    return found
-
-
-def moments_size(sensitivity: Sensitivity, moments: Array) -> float:
-    """Least factor t such that m / t are second moments of a mixture of differences."""
-    if isinstance(sensitivity, Product):
-        parts = zip(sensitivity.blocks, sensitivity.split(moments), strict=True)
-        return max(moments_size(block, part) for block, part in parts)
-    if isinstance(sensitivity, L1 | L2):  # mixtures of differences along the axes
-        return float(np.sum(moments)) / sensitivity.radius**2
-    if isinstance(sensitivity, AtMost):  # mixtures of vertices with m entries of size `each`
-        most, total = float(np.max(moments)), float(np.sum(moments))
-        return max(most, total / sensitivity.m) / sensitivity.each**2
-    if isinstance(sensitivity, Box | LInf):
-        unit = sensitivity.box**2
-        ratio = np.divide(moments, unit, out=np.zeros(unit.shape), where=unit > 0.0)
-        return math.inf if np.any(moments[unit == 0.0] > 0.0) else float(np.max(ratio))
-    return float(sensitivity.norm(np.sqrt(moments))) ** 2
 
 
 @dataclass(frozen=True)
@@ -298,7 +243,7 @@ class Layers:
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
         """Sum over l of (w_(l) - w_(l+1)) times the bound for l coordinates."""
-        unit = exchangeable(sensitivity, weights)
+        unit = sensitivity.exchangeable(weights)
         if unit is None or len(self.sizes) != len(self.parts):
             return 0.0
         heavy = np.append(np.sort(unit[1])[::-1], 0.0)
@@ -310,7 +255,7 @@ class Layers:
         for size, part in sorted(zip(self.sizes, self.parts, strict=True), reverse=True):
             rise = heavy[size - 1] - before
             before = heavy[size - 1]
-            inner = subset(unit[0], size)
+            inner = unit[0].restricted(range(size))
             total += rise * part.bound(inner, epsilon, delta, np.ones(size))
         return float(total) * (1.0 - 1e-12)
 
@@ -339,9 +284,8 @@ class Inclusion:
         self, sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array
     ) -> float:
         """Bound for the ball, if it lies within the set."""
-        if not isinstance(sensitivity, AtMost) or self.inner.of != sensitivity.of:
-            return 0.0
-        if self.inner.radius > inner_radius(sensitivity):
+        fits = self.inner.of == sensitivity.dimension
+        if not fits or self.inner.radius > sensitivity.inner_radius:
             return 0.0
         return self.part.bound(self.inner, epsilon, delta, weights)
 
@@ -374,12 +318,7 @@ class Subsets:
     ) -> float:
         """Sum of the weights over k, times the bound for the cube; 0 for unequal weights."""
         K = sensitivity.dimension
-        if isinstance(sensitivity, AtMost):
-            most, side = sensitivity.m, sensitivity.each
-        elif isinstance(sensitivity, LInf):
-            most, side = K, sensitivity.radius
-        else:
-            return 0.0
+        most, side = sensitivity.free_cube or (0, 0.0)
         if self.inner.of > most or self.inner.radius > side or not np.all(weights == weights[0]):
             return 0.0
         share = float(weights[0]) * K / self.inner.of
@@ -389,34 +328,3 @@ class Subsets:
 def _kinds(parts: tuple[Certificate, ...]) -> str:
     """Methods of several certificates, each named once."""
     return " + ".join(dict.fromkeys(part.method for part in parts))
-
-
-def inner_radius(sensitivity: AtMost) -> float:
-    """Radius of the largest l2 ball within the set, rounded down."""
-    share = min(1.0, sensitivity.m / math.sqrt(sensitivity.of))
-    return sensitivity.each * share * (1.0 - 1e-15)
-
-
-def exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity, Array] | None:
-    """An equivalent problem whose coordinates may be exchanged, if there is one.
-
-    A box becomes the unit cube of its active coordinates when each is divided by its
-    sensitivity, with weights w_i lambda_i^2.
-    """
-    if isinstance(sensitivity, Box | LInf):
-        sides = sensitivity.box
-        active = sides > 0.0
-        return LInf(1.0, int(np.count_nonzero(active))), (weights * sides**2)[active]
-    if isinstance(sensitivity, L1 | L2 | AtMost):
-        return sensitivity, weights
-    return None
-
-
-def subset(sensitivity: Sensitivity, size: int) -> Sensitivity:
-    """The differences of `size` coordinates of a set whose coordinates may be exchanged."""
-    if isinstance(sensitivity, AtMost):
-        return AtMost(min(sensitivity.m, size), size, sensitivity.each)
-    if isinstance(sensitivity, L1 | L2 | LInf):
-        return type(sensitivity)(sensitivity.radius, size)
-    message = f"coordinates of {sensitivity!r} may not be exchanged"
-    raise TypeError(message)

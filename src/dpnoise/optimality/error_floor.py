@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise.optimality.certificates import exchangeable, subset
 from dpnoise.optimality.closed_forms import smallest_moment, step_group
 from dpnoise.optimality.radial_test import FAST, FINE, radial_test
 from dpnoise.optimality.rearrangement import (
@@ -191,13 +190,13 @@ def _heaviest(
         unit = _exchangeable(sensitivity, weights)
         if unit is None or not 1 <= size < unit[1].size:
             return None
-        found = subset(unit[0], size), np.sort(unit[1])[::-1][:size]
+        found = unit[0].restricted(range(size)), np.sort(unit[1])[::-1][:size]
     return found if np.min(found[1]) > 0.0 else None
 
 
 def _exchangeable(sensitivity: Sensitivity, weights: Array) -> tuple[Sensitivity, Array] | None:
     """An equivalent problem whose coordinates may be exchanged: a box becomes the unit cube."""
-    unit = exchangeable(sensitivity, weights)
+    unit = sensitivity.exchangeable(weights)
     if unit is None or not isinstance(unit[0], LInf):
         return unit
     active = sensitivity.box > 0.0

@@ -21,11 +21,7 @@ from dpnoise.optimality.certificates import (
     Layers,
     Projection,
     Subsets,
-    best_moments,
     count_projection,
-    exchangeable,
-    inner_radius,
-    subset,
     unconditional,
 )
 from dpnoise.optimality.closed_forms import best_step, radial_certificate
@@ -239,7 +235,7 @@ def candidates(
     scalar = scalar_certificate(epsilon, delta, fine=fine)
     symmetric = unconditional(sensitivity)
     if symmetric:
-        found.append(Projection(best_moments(symmetric, weights), scalar))
+        found.append(Projection(symmetric.largest_moments(weights), scalar))
     if isinstance(sensitivity, Counts) and np.all(weights == weights[0]):
         found.append(count_projection(sensitivity, scalar))
     if isinstance(sensitivity, Product):
@@ -260,18 +256,23 @@ def _exchangeable(
     sensitivity: Sensitivity, epsilon: float, delta: float, weights: Array, *, fine: bool
 ) -> list[Certificate]:
     """Certificates by the symmetry of the set, for all or the heaviest of the coordinates."""
-    unit = exchangeable(sensitivity, weights)
+    unit = sensitivity.exchangeable(weights)
     if unit is None:
         return []
     # One program per size: in a hurry, only the size that counts most.
     sizes = _sizes(unit[1])[: None if fine or delta == 0.0 else 1]
-    rows = [_symmetric(subset(unit[0], size), epsilon, delta, fine) for size in sizes]
+    rows = [_symmetric(unit[0].restricted(range(size)), epsilon, delta, fine) for size in sizes]
     sizes = [size for size, row in zip(sizes, rows, strict=True) if row]
     rows = [row for row in rows if row]
     if not sizes:
         return []
     parts = tuple(
-        max(row, key=lambda kind: kind.bound(subset(unit[0], size), epsilon, delta, np.ones(size)))
+        max(
+            row,
+            key=lambda kind: kind.bound(
+                unit[0].restricted(range(size)), epsilon, delta, np.ones(size)
+            ),
+        )
         for row, size in zip(rows, sizes, strict=True)
     )
     return [Layers(tuple(sizes), parts)]
@@ -295,7 +296,7 @@ def _symmetric(
     if isinstance(sensitivity, L2):
         return _ball(K, epsilon, delta, fine) + _one_step(sensitivity, epsilon, delta)
     if isinstance(sensitivity, AtMost):
-        ball = L2(inner_radius(sensitivity), K)
+        ball = L2(sensitivity.inner_radius, K)
         cube = LInf(sensitivity.each, sensitivity.m)
         found: list[Certificate] = [
             Inclusion(ball, part) for part in _symmetric(ball, epsilon, delta, fine)

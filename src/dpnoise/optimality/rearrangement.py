@@ -23,7 +23,6 @@ import numpy as np
 from scipy import special
 
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.optimality.certificates import Certificate, exchangeable, subset
 from dpnoise.optimality.closed_forms import radial_certificate
 from dpnoise.optimality.radial_test import FAST, FINE, Effort, radial_test
 from dpnoise.optimality.scalar_floor import group_budget
@@ -31,6 +30,7 @@ from dpnoise.sensitivity.balls import L2, LInf
 
 if TYPE_CHECKING:
     from dpnoise._types import Array
+    from dpnoise.optimality.certificates import Certificate
     from dpnoise.sensitivity.base import Sensitivity
 
 _MARGIN = 1e-11  # relative, of the volume of a ball with the radius found
@@ -199,10 +199,10 @@ def _heaviest(
     if size == np.count_nonzero(active):
         found = sensitivity, weights[active]
     else:
-        unit = exchangeable(sensitivity, weights)
+        unit = sensitivity.exchangeable(weights)
         if unit is None or not 1 <= size < unit[1].size:
             return None
-        found = subset(unit[0], size), np.sort(unit[1])[::-1][:size]
+        found = unit[0].restricted(range(size)), np.sort(unit[1])[::-1][:size]
     return found if np.min(found[1]) > 0.0 else None
 
 
@@ -264,7 +264,7 @@ def best_share(K: int, epsilon: float, delta: float) -> tuple[float, float, floa
 
 def _best_size(sensitivity: Sensitivity, weights: Array) -> int:
     """Number of the heaviest coordinates that promises most; 0 where there is none."""
-    unit = exchangeable(sensitivity, weights)
+    unit = sensitivity.exchangeable(weights)
     if unit is None or not isinstance(unit[0], LInf):
         active = weights[sensitivity.box > 0.0]
         return active.size if np.min(active) > 0.0 else 0

@@ -28,7 +28,6 @@ from dpnoise.sensitivity.balls import L1, L2, Box, LInf
 from dpnoise.sensitivity.counts import AddRemoveCounts, SolidCounts
 from dpnoise.sensitivity.cut_cube import tilt_of
 from dpnoise.sensitivity.ellipsoid import Ellipsoid
-from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def drawn_points(ball: Sensitivity, count: int, entropy: Entropy) -> Iterator[Po
 
     Rows differ by the numbers of counts that rise: what is drawn of `Counts` to begin with.
     """
-    factors = list(_factors(ball))
+    factors = [_as_ball(one) for _, one in ball.factors()]
     counts = [factor for factor in factors if isinstance(factor, SolidCounts)]
     rising = np.array([[_rising(one, entropy) for one in counts] for _ in range(count)], dtype=int)
     order = _order(factors, count, entropy) if counts else None
@@ -114,13 +113,9 @@ def _joined(parts: list[_Factor], values: list[Any]) -> Any:  # noqa: ANN401
     return np.hstack([part.joined([next(found) for _ in part.samplers]) for part in parts])
 
 
-def _factors(ball: Sensitivity) -> Iterator[Sensitivity]:
-    """The factors of a set; counts that are a ball as that ball."""
-    if isinstance(ball, Product):
-        for block in ball.blocks:
-            yield from _factors(block)
-    else:
-        yield (ball.ball or ball) if isinstance(ball, SolidCounts) else ball
+def _as_ball(ball: Sensitivity) -> Sensitivity:
+    """The set; counts that are a ball as that ball."""
+    return (ball.ball or ball) if isinstance(ball, SolidCounts) else ball
 
 
 def _plain(ball: Sensitivity) -> _Factor:

@@ -35,8 +35,6 @@ from dpnoise.releases.points import (
     normal,
 )
 from dpnoise.sensitivity.balls import L1, L2, LInf
-from dpnoise.sensitivity.product import Product
-from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
     from dpnoise.joint.noise import JointNoise
     from dpnoise.releases.entropy import Entropy
     from dpnoise.releases.points import Numbers, Points
-    from dpnoise.sensitivity.base import Sensitivity
 
 _WORD, _GUARD = 64, 96
 _REFINEMENTS = 12
@@ -147,7 +144,7 @@ def _rounded(values: Array, noise: Any, drawn: Points, step: Array, entropy: Ent
         whole = np.floor(place)
         scaled = (place - whole) + 0.5 + reach[:, None] * drawn.points(found) * (box / step)
         scale = getattr(noise, "scale", 1.0)
-        error = _ERROR * _spread(noise.ball) * (reach[:, None] + scale) * (box / step) + 2.0**-40
+        error = _ERROR * noise.ball.spread * (reach[:, None] + scale) * (box / step) + 2.0**-40
         low, high = np.floor(scaled - error), np.floor(scaled + error)
         doubt = np.any((low != high) & (box > 0.0), axis=1) | np.any(~np.isfinite(scaled), axis=1)
     for column, x in zip(columns, numbers, strict=True):
@@ -157,13 +154,6 @@ def _rounded(values: Array, noise: Any, drawn: Points, step: Array, entropy: Ent
     for row in np.flatnonzero(doubt).tolist():
         result[row] = _exactly(values[row], box, step, columns, drawn, row=row)
     return np.clip(result, -_MOST, _MOST) * step
-
-
-def _spread(ball: Sensitivity) -> float:
-    """By how much the errors of a point grow where it is the image of a simpler one."""
-    blocks = ball.blocks if isinstance(ball, Product) else (ball,)
-    inner = [_spread(one) for one in blocks] if isinstance(ball, Product) else [1.0]
-    return max(ball.spread if isinstance(ball, RoundSet) else 1.0, *inner)
 
 
 def _exactly(

@@ -34,6 +34,8 @@ from dpnoise.sensitivity.cut_cube import listed_vertices, uniform_points
 from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.base import Weights
 
@@ -154,6 +156,58 @@ class AtMost(Sensitivity):
         """The largest |d_i|, shape (K,)."""
         return np.full(self.of, self.each)
 
+    def sides(self) -> Fraction:
+        """The largest change."""
+        return Fraction(self.each)
+
+    def restricted(self, coordinates: Sequence[int]) -> AtMost:
+        """At most m of the chosen coordinates."""
+        n = len(coordinates)
+        return AtMost(min(self.m, n), n, self.each)
+
+    @property
+    def moves_apart(self) -> bool:
+        """Whether all coordinates may move at once."""
+        return self.m == self.of
+
+    @property
+    def facet_share(self) -> float:
+        """Of m of the 2 K facets of the cube, and one in 2^m of the others."""
+        if self.m == self.of:
+            return 0.5
+        box = self.box_share
+        return 0.5 * box * self.m / self.of + (1.0 - box) * 0.5**self.m
+
+    @property
+    def inner_radius(self) -> float:
+        """Radius of the largest l2 ball within the set, rounded down."""
+        share = min(1.0, self.m / math.sqrt(self.of))
+        return self.each * share * (1.0 - 1e-15)
+
+    @property
+    def free_cube(self) -> tuple[int, float]:
+        """Any m coordinates, by the largest change."""
+        return self.m, self.each
+
+    def exchangeable(self, weights: Array) -> tuple[Sensitivity, Array]:
+        """The set itself."""
+        return self, weights
+
+    def _largest_moments(self, weights: Array) -> Array:
+        """The squared largest change times shares min(1, t w_i) that add up to m."""
+        return self.each**2 * _shares(self.m, weights)
+
+    def moments_size(self, moments: Array) -> float:
+        """As for mixtures of vertices, which have m entries of one size."""
+        most, total = float(np.max(moments)), float(np.sum(moments))
+        return max(most, total / self.m) / self.each**2
+
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction:
+        """The larger of the largest change and the largest sum of changes over m."""
+        weight = 1 / self.sides()
+        widest = largest_sum(powers(ball.sides(), weight, 1), 1)
+        return max(widest, ball.largest_power_sum(weight, 1) / self.m)
+
     @property
     def l1(self) -> float:
         """The largest l1 norm, m each."""
@@ -258,3 +312,20 @@ class AtMost(Sensitivity):
     def _scaled(self, factor: float) -> Self:
         """The set with `factor` times the largest change."""
         return replace(self, each=factor * self.each)
+
+
+def _shares(total: int, weights: Array) -> Array:
+    """Shares min(1, t w_i) that add up to `total`."""
+    order = np.argsort(weights)[::-1]
+    heavy = weights[order]
+    rest = np.cumsum(heavy[::-1])[::-1]
+    # The k heaviest have share 1; then t = (total - k) / (the others' weight).
+    k = np.arange(heavy.size)
+    fits = (total - k) * heavy <= rest
+    first = int(np.argmax(fits)) if np.any(fits) else heavy.size
+    shares = np.ones(heavy.size)
+    if first < heavy.size and rest[first] > 0.0:
+        shares[first:] = (total - first) * heavy[first:] / rest[first]
+    found = np.empty(heavy.size)
+    found[order] = np.clip(shares, 0.0, 1.0)
+    return found

@@ -1,8 +1,7 @@
 """Boxes, and balls of the l1, l2 and l-infinity norm.
 
 A box bounds the change of every coordinate by its own sensitivity, all of them at once; a ball has
-one bound on the size of the whole difference. Volumes and moments are in closed form; the expected
-largest of independent absolute values is the integral over t of 1 - prod P(|X_i| <= t).
+one bound on the size of the whole difference. Volumes and moments are in closed form.
 """
 
 from __future__ import annotations
@@ -28,18 +27,14 @@ from dpnoise.sensitivity.base import (
     root_above,
 )
 from dpnoise.sensitivity.cut_cube import corners, listed_vertices
+from dpnoise.sensitivity.mean_largest import largest_uniform, mean_of_largest
 from dpnoise.sensitivity.relation import each_words, number_words, own_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.base import Weights
-
-
-_PANELS, _NODES = 400, 8  # of Gauss-Legendre quadrature
-_MOST_VALUES = 2**25  # of the tail, with fewer panels where there are many scales
-_NEGLIGIBLE = 1e-18  # probability of a larger value than the last one
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,9 +73,21 @@ class _Ball(Sensitivity):
         """The largest |d_i|, shape (K,)."""
         return np.full(self.of, self.radius)
 
+    def sides(self) -> Fraction:
+        """The radius."""
+        return Fraction(self.radius)
+
+    def restricted(self, coordinates: Sequence[int]) -> Self:
+        """The ball of the same radius."""
+        return type(self)(self.radius, len(coordinates))
+
     def _scaled(self, factor: float) -> Self:
         """The ball of `factor` times the radius."""
         return replace(self, radius=factor * self.radius)
+
+    def exchangeable(self, weights: Array) -> tuple[Sensitivity, Array]:
+        """The ball itself."""
+        return self, weights
 
     def _first_axis(self) -> Array:
         """The radius on the first coordinate, shape (K,)."""
@@ -172,6 +179,23 @@ class L1(_Ball):
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The largest term, attained at the vertex on its axis."""
         return above(largest_sum(powers(Fraction(self.radius), weights, power), 1))
+
+    @property
+    def facet_share(self) -> float:
+        """A half: the facets of a vertex hold all points on its side."""
+        return 0.5
+
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction:
+        """The largest sum of changes, over the radius."""
+        return ball.largest_power_sum(1 / self.sides(), 1)
+
+    def _largest_moments(self, weights: Array) -> Array:
+        """Shares of the squared radius, by the weights: differences along the axes."""
+        return self.radius**2 * (weights / np.sum(weights))
+
+    def moments_size(self, moments: Array) -> float:
+        """Their sum over the squared radius: mixtures of differences along the axes."""
+        return float(np.sum(moments)) / self.radius**2
 
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
         """All coordinates, one of which changes by the radius at once."""
@@ -268,6 +292,18 @@ class L2(_Ball):
         total = largest_sum(squares, self.of if power == 1 else 1)
         return root_above(total) if power == 1 else above(total)
 
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction:
+        """The largest Euclidean norm, over the radius."""
+        return root_above(ball.largest_power_sum(1 / self.sides(), 2))
+
+    def _largest_moments(self, weights: Array) -> Array:
+        """Shares of the squared radius, by the weights: differences along the axes."""
+        return self.radius**2 * (weights / np.sum(weights))
+
+    def moments_size(self, moments: Array) -> float:
+        """Their sum over the squared radius: mixtures of differences along the axes."""
+        return float(np.sum(moments)) / self.radius**2
+
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
         """All coordinates, one of which changes by the radius at once."""
         return [(np.arange(self.of), self.radius, 2, 1)]
@@ -291,8 +327,55 @@ class L2(_Ball):
         return self.radius * rng.uniform(size=(*size, 1)) ** (1.0 / self.of) * way
 
 
+class _Rectangle(Sensitivity):
+    """A set that bounds the change of every coordinate by itself."""
+
+    has_corner = True
+
+    @property
+    def moves_apart(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def facet_share(self) -> float:
+        """A half: the facets of a vertex hold all points on its side."""
+        return 0.5
+
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+        """The largest change of a coordinate, in units of its side."""
+        weights = self._inverse_sides(ball)
+        return math.inf if weights is None else largest_sum(powers(ball.sides(), weights, 1), 1)
+
+    def moments_size(self, moments: Array) -> float:
+        """The largest in units of the squared side; infinite where a side is 0."""
+        unit = self.box**2
+        ratio = np.divide(moments, unit, out=np.zeros(unit.shape), where=unit > 0.0)
+        return math.inf if np.any(moments[unit == 0.0] > 0.0) else float(np.max(ratio))
+
+    def exchangeable(self, weights: Array) -> tuple[Sensitivity, Array]:
+        """The unit cube of the coordinates that can change."""
+        sides = self.box
+        active = sides > 0.0
+        return LInf(1.0, int(np.count_nonzero(active))), (weights * sides**2)[active]
+
+    @property
+    def alike(self) -> bool:
+        """True: all extreme points are one with coordinates permuted and signs changed."""
+        return True
+
+    @property
+    def extreme_point(self) -> Array:
+        """The corner with positive coordinates, shape (K,)."""
+        return self.box
+
+    def vertices(self) -> Array | None:
+        """All extreme points, one of each pair; None if there are many."""
+        return corners(self.box)
+
+
 @dataclass(frozen=True, repr=False)
-class LInf(_Ball):
+class LInf(_Rectangle, _Ball):
     """Sensitivity set {d : |d_i| <= radius for all i}, the box of equal sensitivities.
 
     Parameters
@@ -317,7 +400,6 @@ class LInf(_Ball):
     2.0
     """
 
-    has_corner = True
     _bound: ClassVar[str] = "each by"
 
     @property
@@ -354,23 +436,14 @@ class LInf(_Ball):
         """The largest of uniform variates, K / (K + 1) of the radius with equal weights."""
         return largest_uniform(self.radius * weights)
 
-    @property
-    def alike(self) -> bool:
-        """True: all extreme points are one with coordinates permuted and signs changed."""
-        return True
-
-    @property
-    def extreme_point(self) -> Array:
-        """The corner with positive coordinates, shape (K,)."""
-        return self.box
-
-    def vertices(self) -> Array | None:
-        """All extreme points, one of each pair; None if there are many."""
-        return corners(self.box)
-
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum over all coordinates, attained in the corner."""
         return above(largest_sum(powers(Fraction(self.radius), weights, power), self.of))
+
+    @property
+    def free_cube(self) -> tuple[int, float]:
+        """All coordinates, by the radius."""
+        return self.of, self.radius
 
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
         """All coordinates, any number of which change by the radius at once."""
@@ -390,7 +463,7 @@ class LInf(_Ball):
 
 
 @dataclass(frozen=True, repr=False)
-class Box(Sensitivity):
+class Box(_Rectangle):
     """Sensitivity set {d : |d_i| <= lambdas_i for all i}.
 
     Parameters
@@ -416,8 +489,6 @@ class Box(Sensitivity):
     """
 
     lambdas: tuple[float, ...]
-
-    has_corner = True
 
     def __post_init__(self) -> None:
         """Check of the entries, stored as a tuple of floats."""
@@ -478,24 +549,14 @@ class Box(Sensitivity):
         """The largest of uniform variates."""
         return largest_uniform(weights * self.box)
 
-    @property
-    def alike(self) -> bool:
-        """True: all extreme points are one with coordinates permuted and signs changed."""
-        return True
-
-    @property
-    def extreme_point(self) -> Array:
-        """The corner with positive coordinates, shape (K,)."""
-        return self.box
-
-    def vertices(self) -> Array | None:
-        """All extreme points, one of each pair; None if there are many."""
-        return corners(self.box)
-
     def largest_power_sum(self, weights: Weights, power: int) -> Fraction:
         """The sum over all coordinates, attained in the corner."""
         terms = powers([Fraction(x) for x in self.lambdas], weights, power)
         return above(largest_sum(terms, self.dimension))
+
+    def restricted(self, coordinates: Sequence[int]) -> Box:
+        """The box of the chosen sides."""
+        return Box(tuple(self.lambdas[i] for i in coordinates))
 
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]]:
         """The coordinates of each size, which all change at once."""
@@ -523,48 +584,3 @@ class Box(Sensitivity):
     def _scaled(self, factor: float) -> Self:
         """The box with every side `factor` times as long."""
         return replace(self, lambdas=tuple((factor * self.box).tolist()))
-
-
-def largest_uniform(sides: Array) -> float:
-    """E max |U_i| for independent U_i, uniform on [-sides_i, sides_i]: the sum over the pieces.
-
-    Where n of the sides are above t, prod P(|U_i| <= t) is t^n over their product.
-    """
-    u = np.sort(sides[sides > 0.0])
-    if u.size == 0:
-        return 0.0
-    longest = float(u[-1])
-    u = u / longest
-    n = np.arange(u.size, 0, -1)  # sides that are not below u_j
-    above = np.cumsum(np.log(u)[::-1])[::-1]  # of their logarithms
-    before = np.concatenate([[0.0], u[:-1] / u[1:]])
-    most = np.exp(np.minimum(n * np.log(u) - above, 0.0))  # the probability at t = u_j
-    # Up to u_1 all sides are above t, from u_(j-1) to u_j n_j of them.
-    within = u * most * (1.0 - before ** (n + 1.0)) / (n + 1.0)
-    return longest * float(1.0 - np.sum(within))
-
-
-def mean_of_largest(tail: Callable[[Array], Array], scales: Array) -> float:
-    """E max s_i |X_i| for independent X_i with P(|X_i| > t) = tail(t), by quadrature.
-
-    To about 1e-6, and from some 10,000 different scales on to about 1e-4.
-    """
-    unit, count = np.unique(scales[scales > 0.0], return_counts=True)
-    if unit.size == 0:
-        return 0.0
-    largest = float(unit[-1])
-    unit = unit / largest
-    end = 1.0
-    while scales.size * float(tail(np.array(end))) > _NEGLIGIBLE:
-        end *= 1.25
-    panels = max(16, min(_PANELS, _MOST_VALUES // (_NODES * unit.size)))
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    width = end / panels
-    t = (width * (np.arange(panels)[:, None] + 0.5 * (nodes + 1.0))).ravel()
-    log_inside = np.zeros(t.size)
-    with np.errstate(divide="ignore"):
-        for scale, number in zip(unit.tolist(), count.tolist(), strict=True):
-            log_inside += number * np.log1p(-np.minimum(tail(t / scale), 1.0))
-    beyond = -np.expm1(log_inside)
-    total = float(np.sum(beyond * np.tile(weights, panels)))
-    return largest * 0.5 * width * total

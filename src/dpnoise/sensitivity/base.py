@@ -36,6 +36,8 @@ from dpnoise.noise._arrays import draws, floats, points
 from dpnoise.sensitivity.relation import check_relation, joined, promise
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array, BoolArray, IntArray
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes that squares of doubles can hold
 MOST_COORDINATES = 10**8
+MOST_UNEQUAL = 10**6  # sides that are counted one by one
 Weights = Fraction | Sequence[Fraction]  # one for all coordinates, or one for each
 _DIGITS = 192
 
@@ -218,6 +221,119 @@ class Sensitivity(ABC):
     @abstractmethod
     def mean_abs(self) -> Array:
         """E|Z_i| for Z uniform in the set, shape (K,)."""
+
+    @abstractmethod
+    def restricted(self, coordinates: Sequence[int]) -> Sensitivity:
+        """A set that holds the chosen coordinates of all differences, in the order chosen."""
+
+    @abstractmethod
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+        """The largest norm of a difference of another set, rounded up."""
+
+    def largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+        """The largest norm of a difference of another set.
+
+        Parameters
+        ----------
+        ball : Sensitivity
+            A set of as many coordinates.
+
+        Returns
+        -------
+        Fraction or float
+            The largest norm, rounded up, or infinity.
+        """
+        if ball.geometry == self.geometry:
+            return Fraction(1)
+        return self._largest_norm_of(ball)
+
+    def sides(self) -> Weights:
+        """The largest change of each coordinate, as one number if it is that of all.
+
+        ValueError for more different ones than are counted one by one.
+        """
+        if self.dimension > MOST_UNEQUAL:
+            expected = f"at most {MOST_UNEQUAL} coordinates unless one number is the side of all"
+            message = f"sensitivity: expected {expected}, got {self.dimension}"
+            raise ValueError(message)
+        return [Fraction(x) for x in self.box.tolist()]
+
+    def _inverse_sides(self, ball: Sensitivity) -> Weights | None:
+        """One over each side, 0 where the other set cannot change; None where only it can."""
+        own = self.sides()
+        if isinstance(own, Fraction):
+            return 1 / own
+        other = ball.sides()
+        changes = [other] * len(own) if isinstance(other, Fraction) else other
+        if any(x == 0 < change for x, change in zip(own, changes, strict=True)):
+            return None
+        return [1 / x if x else Fraction(0) for x in own]
+
+    def factors(self, first: int = 0) -> Iterator[tuple[int, Sensitivity]]:
+        """The sets that are no products, whose product the set is, each with its first coordinate.
+
+        A set that is no product is its only factor. `first` is the first coordinate of the set.
+        """
+        yield first, self
+
+    @property
+    def moves_apart(self) -> bool:
+        """Whether each coordinate moves whatever the others do, in a set that is no product."""
+        return self.dimension == 1
+
+    @property
+    def relative_axes(self) -> Array:
+        """The axes over the longest of an ellipsoid along the coordinates, else ones, (K,)."""
+        return np.ones(self.dimension)
+
+    @property
+    def spread(self) -> float:
+        """The largest l1 norm of a row of the linear map of the unit ball, over its length."""
+        return 1.0
+
+    @property
+    def facet_share(self) -> float:
+        """The share of the set under the facets of an extreme point, 0 if it is not known.
+
+        It is 1 / 2 if the set and the set moved to an extreme point meet in a copy of it.
+        """
+        return 0.5 if self.active_dimension == 1 else 0.0
+
+    def largest_moments(self, weights: Array) -> Array:
+        """Second moments m_i of a mixture of differences with the largest sum of sqrt(w_i m_i).
+
+        For a set that flips of signs leave as it is; shape (K,). Where all weights are 0, those of
+        one extreme point.
+        """
+        if not np.any(weights > 0.0):
+            return self.extreme_point**2
+        return self._largest_moments(weights)
+
+    def _largest_moments(self, weights: Array) -> Array:  # noqa: ARG002  (of a set)
+        """The same with weights not all 0."""
+        return self.extreme_point**2
+
+    def moments_size(self, moments: Array) -> float:
+        """Smallest factor t such that m / t are second moments of a mixture of differences."""
+        return float(self.norm(np.sqrt(moments))) ** 2
+
+    def exchangeable(self, weights: Array) -> tuple[Sensitivity, Array] | None:  # noqa: ARG002
+        """An equivalent set whose coordinates may be exchanged, and its weights; None if unknown.
+
+        Noise of the least weighted sum of variances is meant. A box becomes the unit cube of its
+        active coordinates when each is divided by its sensitivity, with weights w_i lambda_i^2.
+        """
+        return None
+
+    @property
+    def inner_radius(self) -> float:
+        """Radius of the largest l2 ball within the set, rounded down; 0 where it is not used."""
+        return 0.0
+
+    @property
+    def free_cube(self) -> tuple[int, float] | None:
+        """How many coordinates, whichever they are, move by how much at once; None if unknown."""
+        return None
 
     @property
     def coordinate_norm(self) -> tuple[str, Array] | None:

@@ -35,7 +35,7 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.sensitivity.at_most import AtMost
 from dpnoise.sensitivity.balls import L1, LInf
-from dpnoise.sensitivity.base import Sensitivity, check_dimension, check_size, largest
+from dpnoise.sensitivity.base import Sensitivity, above, check_dimension, check_size, largest
 from dpnoise.sensitivity.cut_cube import add_remove_moments, replace_one_moments, uniform_points
 from dpnoise.sensitivity.relation import (
     ADD_REMOVE,
@@ -47,6 +47,8 @@ from dpnoise.sensitivity.relation import (
 from dpnoise.sensitivity.spheroid import PatternedSet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.base import Weights
     from dpnoise.sensitivity.cut_cube import Moments
@@ -185,11 +187,32 @@ class Counts(PatternedSet):
         problems.raise_if_any()
         return super()._related(relation)
 
-    def restricted(self, count: int) -> Counts:
-        """A set that holds the changes of `count` of the counts, with the same relation."""
-        if count == self.of:
-            return self
-        return replace(self, m=min(self.m, count), of=count)
+    def sides(self) -> Fraction:
+        """The largest change."""
+        return Fraction(self.each)
+
+    def restricted(self, coordinates: Sequence[int]) -> Counts:
+        """A set that holds the changes of the chosen counts, with the same relation."""
+        n = len(coordinates)
+        return self if n == self.of else replace(self, m=min(self.m, n), of=n)
+
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+        """The largest norm, at an extreme point.
+
+        With all signs, the norm for replace-one is largest where no signs differ: that of `AtMost`.
+        """
+        if isinstance(ball, Counts):
+            most = max(self._norm_of_pattern(up, down) for up, down in ball.patterns)
+            return above(most * Fraction(ball.each) / Fraction(self.each))
+        return AtMost(self.m, self.of, self.each).largest_norm_of(ball)
+
+    def _gauge_of(self, count: int) -> Fraction:
+        """The gauge of C at vectors of so many entries of c."""
+        return max(Fraction(1), Fraction(count, self.m)) if count else Fraction(0)
+
+    def _norm_of_pattern(self, up: int, down: int) -> Fraction:
+        """The norm of differences that raise so many counts by c and lower so many others."""
+        return max(self._gauge_of(up), self._gauge_of(down))
 
     @property
     def words(self) -> str:
@@ -421,6 +444,17 @@ class AddRemoveCounts(SolidCounts):
         some = range(1, self.m) if self.m <= self._most else near
         return [(j, 0) for j in some if 0 < j < self.m] + [(self.m, 0)]
 
+    def _norm_of_pattern(self, up: int, down: int) -> Fraction:
+        """The norm of differences that raise so many counts by c and lower so many others."""
+        return self._gauge_of(up) + self._gauge_of(down)
+
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+        """The largest norm; with all signs at most twice that for replace-one, or the l1 norm."""
+        found = super()._largest_norm_of(ball)
+        if isinstance(ball, Counts):
+            return found
+        return min(2 * found, L1(self.each, self.of).largest_norm_of(ball))
+
     def _forms(self, squares: Fraction, total: Fraction) -> list[tuple[int, int]]:
         """The ends of a j + b j^2, and the integers next to its largest value."""
         top = -squares / (2 * total) if total < 0 else Fraction(self.m)
@@ -466,6 +500,11 @@ class ReplaceOneCounts(SolidCounts):
         if self.of == 1:
             return f"in one count, by at most {size}"
         return f"both in at most {self.m} of {self.of} counts, each count by at most {size}"
+
+    @property
+    def moves_apart(self) -> bool:
+        """Whether a person can be in all counts."""
+        return self.m == self.of
 
     @property
     def ball(self) -> LInf | None:
@@ -566,11 +605,12 @@ class ExactCounts(Counts):
         """Whether the differences that change counts by `each` and by -`each` are in the set."""
         return up == down <= self._pairs
 
-    def restricted(self, count: int) -> Counts:
-        """A set that holds the changes of `count` of the counts, with the same relation."""
-        if count == self.of:
+    def restricted(self, coordinates: Sequence[int]) -> Counts:
+        """A set that holds the changes of the chosen counts, with the same relation."""
+        n = len(coordinates)
+        if n == self.of:
             return self
-        return ReplaceOneCounts(min(self.m, count), count, self.each, relation=self.relation)
+        return ReplaceOneCounts(min(self.m, n), n, self.each, relation=self.relation)
 
     @property
     def unconditional_core(self) -> None:

@@ -218,6 +218,26 @@ class Ellipsoid(Sensitivity):
         total = largest_sum(squares, self.dimension if power == 1 else 1)
         return root_above(total) if power == 1 else above(total)
 
+    def restricted(self, coordinates: Sequence[int]) -> Ellipsoid:
+        """The ellipsoid of the chosen axes."""
+        sides = self.box
+        return Ellipsoid(tuple(float(sides[i]) for i in coordinates))
+
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+        """The largest Euclidean norm in units of the axes."""
+        weights = self._inverse_sides(ball)
+        return math.inf if weights is None else root_above(ball.largest_power_sum(weights, 2))
+
+    @property
+    def relative_axes(self) -> Array:
+        """The axes over the longest, shape (K,)."""
+        return self.box / np.max(self.box)
+
+    def _largest_moments(self, weights: Array) -> Array:
+        """Shares of the squared axes, by the weights: differences along the axes."""
+        squares = weights * self.relative_axes**2
+        return self.box**2 * (squares / np.sum(squares))
+
     def _norm(self, x: Array) -> Array:
         """The Euclidean norm of the x_i / axes_i."""
         ratio = np.full(x.shape, math.inf)
@@ -452,12 +472,10 @@ class TiltedEllipsoid(RoundSet):
         sides = float(np.sum(np.linalg.norm(scaled, axis=0)))
         return min(longest * math.sqrt(K), sides) * _UP
 
-    def largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
         """The largest norm of a difference of another set, from above."""
         if ball.dimension != self.dimension:
             return math.inf
-        if ball.geometry == self.geometry:
-            return Fraction(1)
         V, error = self._inverse
         points = ball.vertices()
         if points is not None:

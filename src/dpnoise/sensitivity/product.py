@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from dpnoise._validation import Problems
-from dpnoise.sensitivity.balls import largest_uniform
 from dpnoise.sensitivity.base import Sensitivity, above
+from dpnoise.sensitivity.mean_largest import largest_uniform
 from dpnoise.sensitivity.relation import check_relation, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from dpnoise._types import Array, IntArray
     from dpnoise.sensitivity.base import Weights
@@ -211,6 +212,47 @@ class Product(Sensitivity):
             total += block.largest_power_sum(part, power)
             start = end
         return above(total)
+
+    def restricted(self, coordinates: Sequence[int]) -> Sensitivity:
+        """The product of the restricted blocks, in the order chosen."""
+        ends = list(accumulate(block.dimension for block in self.blocks))
+        parts = []
+        for k, run in groupby(coordinates, lambda i: bisect_right(ends, i)):
+            block = self.blocks[k]
+            parts.append(block.restricted([i - ends[k] + block.dimension for i in run]))
+        return parts[0] if len(parts) == 1 else Product(*parts)
+
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+        """The largest of the blocks' norms."""
+        spans = [range(at, at + block.dimension) for at, block in self._placed()]
+        pairs = zip(self.blocks, spans, strict=True)
+        some = [(block, at) for block, at in pairs if ball.box[at].any()]
+        return max(block.largest_norm_of(ball.restricted(at)) for block, at in some)
+
+    def _placed(self) -> Iterator[tuple[int, Sensitivity]]:
+        """The blocks, each with its first coordinate."""
+        sizes = [block.dimension for block in self.blocks]
+        return zip(accumulate([0, *sizes[:-1]]), self.blocks, strict=True)
+
+    def factors(self, first: int = 0) -> Iterator[tuple[int, Sensitivity]]:
+        """The factors of all blocks."""
+        for at, block in self._placed():
+            yield from block.factors(first + at)
+
+    @property
+    def spread(self) -> float:
+        """The largest of the blocks."""
+        return max(block.spread for block in self.blocks)
+
+    def largest_moments(self, weights: Array) -> Array:
+        """Those of the blocks."""
+        parts = zip(self.blocks, self.split(weights), strict=True)
+        return np.concatenate([block.largest_moments(part) for block, part in parts])
+
+    def moments_size(self, moments: Array) -> float:
+        """The largest of the blocks."""
+        parts = zip(self.blocks, self.split(moments), strict=True)
+        return max(block.moments_size(part) for block, part in parts)
 
     def whole_parts(self) -> list[tuple[IntArray, float, int, int]] | None:
         """Those of all blocks."""

@@ -42,7 +42,7 @@ import numpy as np
 
 from dpnoise._validation import Problems
 from dpnoise.noise.exact import as_double_above
-from dpnoise.sensitivity.balls import L2
+from dpnoise.sensitivity.balls import L2, Box
 from dpnoise.sensitivity.base import (
     LARGEST,
     Sensitivity,
@@ -56,6 +56,8 @@ from dpnoise.sensitivity.cut_cube import listed_vertices
 from dpnoise.sensitivity.relation import number_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpnoise._types import Array
     from dpnoise.sensitivity.base import Weights
 
@@ -93,18 +95,9 @@ class RoundSet(Sensitivity):
     def diagonal(self) -> Array:
         """The diagonal of M, shape (K,)."""
 
-    @property
-    @abstractmethod
-    def spread(self) -> float:
-        """A bound on the sum of |R_ij| over j by the root of M_ii, for every i."""
-
     @abstractmethod
     def image(self, z: Any, number: Any = float) -> Any:  # noqa: ANN401  (doubles or balls)
         """The vectors R z, shape (..., K); `number` makes constants of the kind of the entries."""
-
-    @abstractmethod
-    def largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
-        """The largest norm of a difference of another set, rounded up; it may be infinite."""
 
     @abstractmethod
     def is_exact_for(self, ball: Sensitivity) -> bool:
@@ -150,6 +143,13 @@ class RoundSet(Sensitivity):
     def unconditional_core(self) -> None:
         """None: none is known."""
         return
+
+    def restricted(self, coordinates: Sequence[int]) -> Sensitivity:
+        """The set itself for all coordinates in their order, else the box around it."""
+        if list(coordinates) == list(range(self.dimension)):
+            return self
+        sides = self.box
+        return Box(tuple(float(sides[i]) for i in coordinates))
 
     def _sample(self, size: tuple[int, ...], rng: np.random.Generator) -> Array:
         """Uniform points, shape (*size, K)."""
@@ -316,10 +316,8 @@ class Spheroid(RoundSet):
             total = (1 / Fraction(self.along) ** 2 - squares) / self.of
         return ball.largest_symmetric_form(squares, total)
 
-    def largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
+    def _largest_norm_of(self, ball: Sensitivity) -> Fraction | float:
         """The largest norm of a difference of another set, rounded up."""
-        if ball.geometry == self.geometry:
-            return Fraction(1)
         square = self._form(ball)[0]
         return math.inf if square == math.inf else root_above(Fraction(square))
 

@@ -343,7 +343,7 @@ def test_fewer_counts_of_a_set(m, K):
         given = Counts(m, of=K, exactly=exactly, relation=relation)
         points = differences(m, K, relation, exactly)
         for count in range(1, K + 1):
-            inner = given.restricted(count)
+            inner = given.restricted(range(count))
             assert (inner.of, inner.relation) == (count, relation)
             assert np.max(inner.norm(points[:, :count])) <= 1.0
             assert np.max(inner.norm(points[:, ::-1][:, :count])) <= 1.0

@@ -10,7 +10,6 @@ import pytest
 from dpnoise import L1, L2, AtMost, Box, Counts, LInf, Product
 from dpnoise.certificates import checker
 from dpnoise.certificates.codec import plain
-from dpnoise.sensitivity.sizes import projected, size_in_norm
 
 ADDED, REPLACED = "add-remove", "replace-one"
 
@@ -37,7 +36,7 @@ def test_counts_in_the_norm_of_counts(K):
         for unit in counts(K):
             if unit.flat:
                 continue
-            found = size_in_norm(ball, unit)
+            found = unit.largest_norm_of(ball)
             assert float(found) == pytest.approx(np.max(unit.norm(points)), rel=1e-12)
             pair = [checker.factors(plain(one)) for one in (ball, unit)]
             assert checker.size(*pair) <= found <= checker.size(*pair) * (1 + Fraction(1, 2**180))
@@ -52,17 +51,17 @@ def test_counts_and_sets_that_have_all_signs(K):
         points = corners(unit)
         for other in others:
             # Counts in another norm: at an extreme point.
-            size = float(size_in_norm(unit, other))
+            size = float(other.largest_norm_of(unit))
             assert size == pytest.approx(np.max(other.norm(points)), rel=1e-12)
             if unit.flat:
                 continue
             # Another set in the norm of counts: from above, by at most a factor of two.
-            size = float(size_in_norm(other, unit))
+            size = float(unit.largest_norm_of(other))
             x = other.sample(500, rng)
             signs = np.where(rng.random(K) < 0.5, -1.0, 1.0)
             ends = np.vstack([x / other.norm(x)[:, None], other.extreme_point * signs])
             assert np.max(unit.norm(ends)) <= size * (1 + 1e-12)
-            assert size <= 2.0 * float(size_in_norm(other, AtMost(unit.m, K, unit.each)))
+            assert size <= 2.0 * float(AtMost(unit.m, K, unit.each).largest_norm_of(other))
             pair = [checker.factors(plain(one)) for one in (other, unit)]
             if not isinstance(other, Product):
                 assert float(checker.size(*pair)) == pytest.approx(size, rel=1e-12)
@@ -83,9 +82,9 @@ def test_projections_hold_all_differences():
     for ball in counts(4):
         points = corners(ball)
         for some in ([0], [1, 3], [2, 0, 1], [3, 2, 1, 0]):
-            assert np.max(projected(ball, some).norm(points[:, some])) <= 1.0
+            assert np.max(ball.restricted(some).norm(points[:, some])) <= 1.0
     two = Product(Counts(2, of=3, relation=ADDED).geometry, L2(1.0, of=2))
-    assert projected(two, [1, 2, 4]).dimension == 3
-    assert size_in_norm(two, two) == 1
-    assert size_in_norm(Product(L1(1.0, 3), L2(1.0, 2)), two) == 1
-    assert size_in_norm(two.blocks[0], LInf(1.0, 3)) < math.inf
+    assert two.restricted([1, 2, 4]).dimension == 3
+    assert two.largest_norm_of(two) == 1
+    assert two.largest_norm_of(Product(L1(1.0, 3), L2(1.0, 2))) == 1
+    assert LInf(1.0, 3).largest_norm_of(two.blocks[0]) < math.inf

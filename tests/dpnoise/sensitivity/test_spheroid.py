@@ -13,7 +13,6 @@ from scipy import stats
 from dpnoise import L1, L2, AtMost, Box, Counts, Ellipsoid, LInf, Product
 from dpnoise.joint.noise import RadialNoise
 from dpnoise.sensitivity.ellipsoid import enclosing_ellipsoid
-from dpnoise.sensitivity.sizes import projected, size_in_norm
 from dpnoise.sensitivity.spheroid import Spheroid
 
 ROUND = [
@@ -95,13 +94,13 @@ def test_what_is_made_of_it(given):
         assert eval(repr(one)) == one == copy(one) == pickle.loads(pickle.dumps(one))  # noqa: S301, S307
     assert stated.geometry == given
     assert stated.smallest_ellipsoid == given
-    assert size_in_norm(given, given) == size_in_norm(stated, given) == 1
+    assert given.largest_norm_of(given) == given.largest_norm_of(stated) == 1
     around = enclosing_ellipsoid(given)
     points = given.sample(2000, 1)
     assert np.max(around.norm(points / given.norm(points)[:, None])) <= 1.0
     every_one = list(range(given.dimension))
-    assert projected(given, every_one) == given
-    assert np.all(projected(given, every_one[:1]).box == given.box[:1])
+    assert given.restricted(every_one) == given
+    assert np.all(given.restricted(every_one[:1]).box == given.box[:1])
 
 
 def test_diagonal_matrices_are_ellipsoids_along_the_axes():

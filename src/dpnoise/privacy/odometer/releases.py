@@ -56,11 +56,10 @@ from dpnoise.privacy.odometer.ledger import (
 from dpnoise.privacy.spherical import spherical_loss
 from dpnoise.sensitivity.base import Sensitivity, root_above
 from dpnoise.sensitivity.integer_points import read_parts
-from dpnoise.sensitivity.product import Product
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from dpnoise._types import Array
     from dpnoise.privacy.coordinates import Shares
@@ -180,16 +179,6 @@ def spending_of(noise: Any, ball: Sensitivity, epsilon: float, delta: float) -> 
     return replace(found, relation=ball.relation, stated=stated(epsilon, delta))
 
 
-def _factors(ball: Sensitivity, first: int = 0) -> Iterator[tuple[int, Sensitivity]]:
-    """The blocks of a set that are no products, each with its first coordinate."""
-    if not isinstance(ball, Product):
-        yield first, ball.unconditional_hull
-        return
-    for block in ball.blocks:
-        yield from _factors(block, first)
-        first += block.dimension
-
-
 def _corner(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Array | None:
     """An extreme point, with non-negative entries, that is the worst one; None if none is known."""
     if not (ball.alike or ball.active_dimension == 1):
@@ -298,7 +287,7 @@ def independent_ledger(noise: AnyNoise, scales: Array, ball: Sensitivity) -> Led
         square = ball.largest_power_sum(_weights(scales, ball.box, noise.sigma), 2)
         shares[Gaussian(1.0), as_double_above(root_above(square))] = 1
         return Ledger(shares) if is_vouched(shares) else None
-    for first, factor in _factors(ball):
+    for first, factor in ball.unconditional_hull.factors():
         here = scales[first : first + factor.dimension]
         corner = _corner(noise, here, factor)
         if corner is None and isinstance(noise, Laplace):
