@@ -62,30 +62,32 @@ ENDS = {
     "dpnoise_papers.verify.paths.inid_2024 minimum_cost brentq": (
         "raises where it does not converge"
     ),
-    "dpnoise_papers.verify.densities Density.crossing brentq": (
+    "dpnoise_papers.oracles.densities Density.crossing brentq": (
         "raises where it does not converge"
     ),
-    "dpnoise_papers.verify.gaussian epsilon_at brentq": "raises where it does not converge",
-    "dpnoise_papers.verify.gaussian log_delta while": (
+    "dpnoise_papers.oracles.gaussian epsilon_at brentq": "raises where it does not converge",
+    "dpnoise_papers.oracles.gaussian _decided while": (
         "doubles the precision up to a cap, then raises"
     ),
-    "dpnoise_papers.verify.gaussian sigma brentq": "raises where it does not converge",
+    "dpnoise_papers.oracles.gaussian sigma brentq": "raises where it does not converge",
     "dpnoise_papers.verify.variances _tilted minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.densities _hinted minimize_scalar": (
+    "dpnoise_papers.oracles.densities _hinted minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.densities minimum minimize_scalar": (
+    "dpnoise_papers.oracles.densities minimum minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.densities minimum_in_box minimize_scalar": (
+    "dpnoise_papers.oracles.densities minimum_in_box minimize_scalar": (
         "a recomputation: a minimum that is missed shows as a disagreement"
     ),
-    "dpnoise_papers.verify.densities minimum_in_box.variance brentq": (
+    "dpnoise_papers.oracles.densities minimum_in_box.variance brentq": (
         "raises where it does not converge"
     ),
-    "dpnoise_papers.verify.densities scale_that_spends brentq": "raises where it does not converge",
+    "dpnoise_papers.oracles.densities scale_that_spends brentq": (
+        "raises where it does not converge"
+    ),
     "dpnoise_papers.verify.paths.inid_2024 composed_epsilon brentq": (
         "raises where it does not converge"
     ),
@@ -262,7 +264,7 @@ SEVERAL = {
     "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": 2,
     "dpnoise.privacy.sampled.composition Composition.epsilon range(_DOUBLINGS)": 2,
     "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": 2,
-    "dpnoise_papers.verify.densities minimum minimize_scalar": 2,
+    "dpnoise_papers.oracles.densities minimum minimize_scalar": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
     "dpnoise.privacy.lattice.discrete ListedLoss._hull while": 2,
     "dpnoise.denoise.wavelets uniform_spanning_tree while": 2,

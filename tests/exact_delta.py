@@ -23,6 +23,7 @@ from dpnoise import (
 )
 from dpnoise.joint.noise import NormStaircase, RadialNoise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
+from dpnoise_papers.oracles.gaussian import delta
 from exact_profile import exact_log_delta, staircase_delta
 
 DIGITS = 60
@@ -87,8 +88,7 @@ def parts_of(noise, K):
 
 def gaussian_delta(square, epsilon):
     """Delta of Gaussian noise by the square of mu."""
-    mu, e = mp.sqrt(_number(square)), mp.mpf(epsilon)
-    return mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)
+    return delta(mp.sqrt(_number(square)), epsilon)
 
 
 def _joint_loss(noise, ball):
@@ -121,8 +121,8 @@ def exact_delta(noise, ball, epsilon):  # noqa: PLR0911
                 sum((w * x) ** 2 for w, x in zip(weights, d, strict=True))
                 for d in extreme_points(ball)
             ]
-            delta = gaussian_delta(max(squares), epsilon)
-            return delta, delta
+            found = gaussian_delta(max(squares), epsilon)
+            return found, found
         if kinds <= {Laplace, DiscreteLaplace}:
             weights = [1 / (Fraction(one.beta) * scale) if scale else 0 for one, scale in parts]
             top = support(ball, weights)

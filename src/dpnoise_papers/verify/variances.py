@@ -18,14 +18,14 @@ import mpmath
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers.verify import densities, gaussian
-from dpnoise_papers.verify.densities import Density, minimum, minimum_in_box, panels, scalar_delta
+from dpnoise_papers.oracles import densities, gaussian
+from dpnoise_papers.oracles.densities import Density, minimum, minimum_in_box, panels, scalar_delta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise_papers.verify.densities import Minimum, Spent
+    from dpnoise_papers.oracles.densities import Minimum, Spent
     from dpnoise_papers.verify.model import Row
 
 _WIDTH = 34.0  # of the lattice, in standard deviations of the tilted sum

@@ -8,6 +8,7 @@ import pytest
 
 from dpnoise.noise import Gaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta, log_delta_and_slope
+from dpnoise_papers.oracles.gaussian import delta
 
 
 def exact_delta(mu, epsilon):
@@ -17,9 +18,7 @@ def exact_delta(mu, epsilon):
     """
     zeros = int(max(0.0, mu / 2 - epsilon / mu) ** 2 / 4)
     with mp.workdps(60 + 2 * max(0, int(-math.log10(mu))) + zeros):
-        mu, epsilon = mp.mpf(float(mu)), mp.mpf(float(epsilon))
-        near = mp.ncdf(mu / 2 - epsilon / mu)
-        return near - mp.exp(epsilon) * mp.ncdf(-mu / 2 - epsilon / mu)
+        return delta(float(mu), float(epsilon))
 
 
 def cases():

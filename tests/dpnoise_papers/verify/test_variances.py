@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from dpnoise_papers.verify import densities, gaussian
+from dpnoise_papers.oracles import densities, gaussian
 from dpnoise_papers.verify.variances import profile
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import fft, optimize, special
 
-from dpnoise_papers.verify import gaussian
-from dpnoise_papers.verify.densities import panels
+from dpnoise_papers.oracles import gaussian
+from dpnoise_papers.oracles.densities import panels
 from dpnoise_papers.verify.model import CLASS, Answer, NoPathError, Path, Paths, Row
 from dpnoise_papers.verify.variances import box_error, minimum_moment, split_error
 

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import optimize, special
 
 from dpnoise_papers.grids import values
-from dpnoise_papers.verify import densities, gaussian
-from dpnoise_papers.verify.densities import minimum
+from dpnoise_papers.oracles import densities, gaussian
+from dpnoise_papers.oracles.densities import minimum
 from dpnoise_papers.verify.model import Answer, Path, Paths, Row
 from dpnoise_papers.verify.variances import Budget, found, hint, minimum_variance
 

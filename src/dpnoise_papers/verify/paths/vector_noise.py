@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpnoise_papers.verify import densities, gaussian
-from dpnoise_papers.verify.densities import SIMPLE, panels
+from dpnoise_papers.oracles import densities, gaussian
+from dpnoise_papers.oracles.densities import SIMPLE, panels
 from dpnoise_papers.verify.model import CLASS, Answer, NoPathError, Path, Paths, Row
 from dpnoise_papers.verify.variances import Budget, hint, minimum_variance, profile, theorem_8
 

@@ -17,18 +17,12 @@ from dpnoise_papers.inid_2024.tables.bisection import (
     repaired_algorithm_1,
     valid_bracket,
 )
+from dpnoise_papers.oracles.gaussian import delta as delta_of
 from dpnoise_papers.settings import Grid
 
 EPSILON = np.concatenate([[0.0], np.geomspace(1e-9, 1e9, 25)])
 DELTA = np.concatenate([np.geomspace(1e-300, 0.5, 20), [0.7, 0.99, 1 - 1e-9]])
 GRID = np.meshgrid(EPSILON, DELTA)
-
-
-def phi(mu, epsilon):
-    """Return phi(mu) to 60 digits."""
-    mu, epsilon = mpmath.mpf(mu), mpmath.mpf(epsilon)
-    a, h = epsilon / mu, mu / 2
-    return mpmath.ncdf(h - a) - mpmath.exp(epsilon) * mpmath.ncdf(-a - h)
 
 
 def test_the_valid_bracket_holds_the_root_for_every_budget():
@@ -44,7 +38,7 @@ def test_the_valid_bracket_holds_the_root_for_every_budget():
 def test_the_valid_bracket_to_sixty_digits(epsilon, delta):
     low, high = valid_bracket(epsilon, delta)
     with mpmath.workdps(60):
-        assert phi(low * (1 - 1e-14), epsilon) < delta < phi(high * (1 + 1e-14), epsilon)
+        assert delta_of(low * (1 - 1e-14), epsilon) < delta < delta_of(high * (1 + 1e-14), epsilon)
 
 
 def test_the_valid_bracket_closes_at_epsilon_zero():

@@ -1,33 +1,77 @@
-"""Gaussian noise in ball arithmetic (Arb): every rounding error is enclosed."""
+"""Delta of Gaussian noise: Theorem 8 of balle-wang-2018 in ball arithmetic and to any digits.
+
+In ball arithmetic (Arb) every rounding error is enclosed.
+"""
 
 from __future__ import annotations
 
 import math
 from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import mpmath
 from flint import arb, ctx
 from scipy import optimize
 
-_BITS = 160, 2**14
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_T = TypeVar("_T")
+_BITS = 160, 2**15
 _EXCESS = 1e-12  # relative: a root is proved to lie within it
 _SMALL = 2.0**-60
 
 
-def log_delta(mu: float, epsilon: float) -> float:
-    """Logarithm of the delta of Gaussian noise with sensitivity / sigma = mu."""
+def delta(mu: Any, epsilon: Any) -> Any:  # noqa: ANN401 - mpmath has no types
+    """Delta with sensitivity / sigma = mu, with as many digits as mpmath works with."""
+    mu, epsilon = mpmath.mpf(mu), mpmath.mpf(epsilon)
+    far = mpmath.exp(epsilon) * mpmath.ncdf(-mu / 2 - epsilon / mu)
+    return mpmath.ncdf(mu / 2 - epsilon / mu) - far
+
+
+def _decided(question: Callable[[], _T | None], about: str) -> _T:
+    """The answer of a question at the first precision at which it is not None."""
     before, bits = ctx.prec, _BITS[0]
     try:
         while bits <= _BITS[1]:
             ctx.prec = bits
-            ball = _delta(arb(mu), arb(epsilon))
-            if ball > 0:
-                value = ball.log()
-                if float(value.rad()) <= _SMALL * max(1.0, abs(float(value.mid()))):
-                    return float(value.mid())
+            found = question()
+            if found is not None:
+                return found
             bits *= 2
     finally:
         ctx.prec = before
-    raise ArithmeticError(f"no delta to {_BITS[1]} bits: mu={mu!r}, epsilon={epsilon!r}")
+    raise ArithmeticError(f"undecided at {_BITS[1]} bits: {about}")
+
+
+def is_private(
+    epsilon: float, delta: float, sigma: float, sensitivity: float = 1.0, *, widen: float = 0.0
+) -> bool:
+    """Whether sigma / (1 + widen) is (epsilon, delta)-DP: a proof, in both directions.
+
+    The arguments are doubles and are taken as exact.
+    """
+
+    def answer() -> bool | None:
+        mu = arb(float(sensitivity)) / arb(float(sigma)) * (1 + arb(widen))
+        ball, limit = _delta(mu, arb(float(epsilon))), arb(float(delta))
+        return True if ball <= limit else False if ball > limit else None
+
+    return _decided(answer, f"epsilon={epsilon!r}, delta={delta!r}")
+
+
+def log_delta(mu: float, epsilon: float) -> float:
+    """Logarithm of the delta of Gaussian noise with sensitivity / sigma = mu."""
+
+    def answer() -> float | None:
+        ball = _delta(arb(mu), arb(epsilon))
+        if not ball > 0:
+            return None
+        value = ball.log()
+        close = float(value.rad()) <= _SMALL * max(1.0, abs(float(value.mid())))
+        return float(value.mid()) if close else None
+
+    return _decided(answer, f"mu={mu!r}, epsilon={epsilon!r}")
 
 
 def _delta(mu: arb, epsilon: arb) -> arb:

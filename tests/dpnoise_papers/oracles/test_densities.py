@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from dpnoise_papers.verify import densities, gaussian
-from dpnoise_papers.verify.densities import minimum, minimum_in_box, scalar_delta
+from dpnoise_papers.oracles import densities, gaussian
+from dpnoise_papers.oracles.densities import minimum, minimum_in_box, scalar_delta
 from dpnoise_papers.verify.paths.inid_2024 import minimum_cost
 from dpnoise_papers.verify.variances import minimum_moment
 
