@@ -192,8 +192,7 @@ def second_account(noise: Noise | IntegerNoise, budget: Budget, first: str) -> A
         return density_ratio(noise, shift, dimension, epsilon)
     if noise.log_concave and (dimension == 1 or isinstance(noise, Gaussian)):
         return half_lines(noise, shift * math.sqrt(dimension), epsilon)
-    known = isinstance(noise, Staircase) or (noise.log_concave and noise.pieces() is not None)
-    if dimension > MAXIMUM_COORDINATES or not known:
+    if dimension > MAXIMUM_COORDINATES or not noise.has_closed_loss:
         return None
     return lattice([(noise, shift, dimension)], epsilon)
 

@@ -60,6 +60,7 @@ class Noise(ABC):
     """
 
     log_concave: ClassVar[bool] = True
+    stepwise: ClassVar[bool] = False  # whether the density is constant but for jumps
     bound = math.inf  # no annotation: a family may make it a field
 
     # What a family may declare besides its distribution. The accounts of `dpnoise.privacy` read
@@ -68,6 +69,16 @@ class Noise(ABC):
     def pieces(self) -> tuple[Piece, ...] | None:
         """-log density on [0, bound] as quadratics, or None if it is not made of any."""
         return None
+
+    @property
+    def step_width(self) -> float:
+        """The width of the steps by which the density falls, infinite without such steps."""
+        return math.inf
+
+    @property
+    def has_closed_loss(self) -> bool:
+        """Whether the transform of the privacy loss of a unit shift is known in closed form."""
+        return self.log_concave and self.pieces() is not None
 
     def exact_pieces(self) -> list[Quadratic]:
         """The same pieces, up to a constant, in rational arithmetic; none if there are none."""

@@ -72,6 +72,12 @@ class IntegerNoise(ABC):
     """
 
     log_concave: ClassVar[bool] = True
+    stepwise: ClassVar[bool] = False  # whether it is a rounded staircase
+
+    @property
+    def step_width(self) -> float:
+        """The width of the steps by which the density falls, infinite without such steps."""
+        return math.inf
 
     @abstractmethod
     def _log_mass(self, k: Array) -> Array:
@@ -399,6 +405,7 @@ class DiscreteStaircase(IntegerNoise):
     """
 
     log_concave: ClassVar[bool] = False
+    stepwise: ClassVar[bool] = True
 
     epsilon: float
     sensitivity: int
@@ -466,6 +473,11 @@ class DiscreteStaircase(IntegerNoise):
         negative = rng.integers(0, 2, size=size.size).astype(bool)
         keep = ~(negative & (size == 0))
         return np.where(negative, -size, size)[keep]
+
+    @property
+    def step_width(self) -> float:
+        """The sensitivity."""
+        return self.sensitivity
 
     def largest_loss(self, shift: float | Fraction) -> Fraction:
         """The epsilon of a step for each width, or part of it, that the shift has."""

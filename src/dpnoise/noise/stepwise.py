@@ -127,6 +127,8 @@ class Staircase(Noise):
     """
 
     log_concave: ClassVar[bool] = False
+    stepwise: ClassVar[bool] = True
+    has_closed_loss = True  # up to its sensitivity
 
     epsilon: float
     sensitivity: float
@@ -178,6 +180,11 @@ class Staircase(Noise):
 
     def _scaled(self, factor: float) -> Self:
         return type(self)(self.epsilon, factor * self.sensitivity, self.gamma)
+
+    @property
+    def step_width(self) -> float:
+        """The sensitivity."""
+        return self.sensitivity
 
     def largest_loss(self, sensitivity: float | Fraction) -> Fraction | float:
         """The epsilon of a step up to its own sensitivity; no bound is stated beyond it."""
@@ -242,6 +249,7 @@ class Histogram(Noise):
     """
 
     log_concave: ClassVar[bool] = False
+    stepwise: ClassVar[bool] = True
 
     sensitivity: float
     cells: int

@@ -5,6 +5,7 @@ One noise and sensitivity for all coordinates, or any one-dimensional array-like
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,8 @@ import numpy as np
 
 from dpnoise._validation import Problems, is_integer
 from dpnoise.noise.base import Noise
-from dpnoise.noise.integers import DiscreteStaircase, IntegerNoise
-from dpnoise.noise.stepwise import Histogram, Staircase
+from dpnoise.noise.integers import IntegerNoise
+from dpnoise.noise.stepwise import Histogram
 from dpnoise.privacy.inversion.loss import canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.scalar.histogram import MOST_SHIFTS, cells_of
@@ -143,16 +144,15 @@ def refuse_wide_queries(problems: Problems, shares: Shares) -> None:
     integers = any(isinstance(noise, IntegerNoise) for noise, _ in shares)
     histograms = any(isinstance(noise, Histogram) for noise, _ in shares)
     for noise, size in shares:
-        listed = isinstance(noise, Staircase | DiscreteStaircase | Histogram)
-        if (integers or histograms) and not (noise.log_concave or listed):
+        if (integers or histograms) and not (noise.log_concave or noise.stepwise):
             kind = "integers" if integers else "a histogram"
             problems.add(f"noise: expected log-concave noise beside {kind}, got {noise!r}")
-        if not isinstance(noise, Staircase | DiscreteStaircase):
+        if noise.step_width == math.inf:
             continue
         name = "sensitivity of several coordinates with staircase noise"
-        expected = f"at most the width {noise.sensitivity!r} of its steps"
+        expected = f"at most the width {noise.step_width!r} of its steps"
         # Without a tolerance: a shift beyond the width can lose twice the staircase's epsilon.
-        problems.require(size <= noise.sensitivity, name, expected, size)
+        problems.require(size <= noise.step_width, name, expected, size)
 
 
 def equal_groups(shares: Shares) -> Groups:

@@ -25,7 +25,7 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise.noise._arrays import floats
 from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.noise.stepwise import Histogram, Staircase
+from dpnoise.noise.stepwise import Histogram
 from dpnoise.privacy.coordinates import (
     check_counted,
     equal_groups,
@@ -139,22 +139,17 @@ def loss_transform(groups: Groups) -> LossTransform:
 
 def is_invertible(groups: Groups) -> bool:
     """Whether the transforms of all losses are known in closed form."""
-    listed = any(isinstance(noise, Histogram | ListedLoss) for noise, _ in groups)
-    return not listed and all(
-        isinstance(noise, Staircase) or (noise.log_concave and noise.pieces() is not None)
-        for noise, _ in groups
-    )
+    return all(noise.has_closed_loss for noise, _ in groups)
 
 
 def _many(groups: Groups, epsilon: Array, rtol: float) -> VectorProfile:
     """The profile of several coordinates."""
     listed = any(isinstance(noise, Histogram | ListedLoss) for noise, _ in groups)
-    known = all(noise.log_concave or isinstance(noise, Staircase) for noise, _ in groups)
+    known = all(noise.log_concave or noise.has_closed_loss for noise, _ in groups)
     if not listed and not known:
         low, high = composed_bounds(groups, epsilon)
         return VectorProfile(low[()], _middle(low, high), high[()])
-    rough = any(n.pieces() is None and not isinstance(n, Staircase) for n, _ in groups)
-    if listed or rough:
+    if listed or not is_invertible(groups):
         return _by_lattice(groups, epsilon)
     if len(groups) > _MOST_DIFFERENT:
         # Gaussian losses add up to one.

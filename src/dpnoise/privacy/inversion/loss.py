@@ -195,6 +195,11 @@ class IntegerStep(NamedTuple):
     size: float
 
     @property
+    def has_closed_loss(self) -> bool:
+        """False."""
+        return False
+
+    @property
     def log_concave(self) -> bool:
         """Of the noise."""
         return self.noise.log_concave

@@ -231,7 +231,8 @@ class ListedLoss:
     deltas: tuple[float, ...]
     loss: Fraction | None = field(default=None, compare=False)
 
-    log_concave = False
+    log_concave = has_closed_loss = False
+    step_width = math.inf
 
     def __post_init__(self) -> None:
         """Check of the lists."""

@@ -42,7 +42,6 @@ from scipy import optimize, special
 from dpnoise._imports import imports_of
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.coordinates import equal_groups
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
@@ -401,7 +400,7 @@ def _log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array
         listed = integer_loss(scaled.noise, size)
         terms = listed.log_masses + c[:, None] * listed.values
         return special.logsumexp(terms, axis=1) + _RENYI_ROUNDING * (1.0 + c * loss)
-    if scaled.pieces() is None and not isinstance(scaled, Staircase):
+    if not scaled.has_closed_loss:
         return c * loss
     transform = loss_transform([(scaled, 1)])
     if transform.infinite > 0.0:

@@ -28,7 +28,6 @@ from dpnoise._validation import is_integer
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.noise.integers import DiscreteStaircase
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.coordinates import is_vouched
 from dpnoise.privacy.lattice.discrete import ListedLoss
@@ -142,8 +141,7 @@ class Ledger:
         """The shares with randomized response for each staircase narrower than its sensitivity."""
         result: Shares = {}
         for (noise, size), count in self.shares.items():
-            stairs = noise if isinstance(noise, Staircase | DiscreteStaircase) else None
-            wide = stairs is not None and size > stairs.sensitivity
+            wide = size > noise.step_width
             share = pure_share(largest_loss(noise, size)) if wide else (noise, size)
             result[share] = result.get(share, 0) + count
         return result

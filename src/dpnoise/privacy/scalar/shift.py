@@ -134,8 +134,8 @@ def check_shift(problems: Problems, noise: object, sensitivity: Array) -> None:
         ratio = sensitivity[sensitivity > 0.0] / max(size, _MIN_SIZE)
     good = (ratio >= _MIN_RATIO) & (ratio <= _MAX_RATIO)
     span = f"0 or within [{_MIN_RATIO:g}, {_MAX_RATIO:g}]"
-    if isinstance(noise, Staircase | DiscreteStaircase):
-        steps = float(np.max(sensitivity, initial=0.0)) / noise.sensitivity
+    if noise.step_width < math.inf:
+        steps = float(np.max(sensitivity, initial=0.0)) / noise.step_width
         problems.number("sensitivity / step width", steps, low=0.0, high=_MOST_STEPS)
     if isinstance(noise, Histogram) and not problems.found:
         cells = float(cells_of(noise, Fraction(float(np.max(sensitivity, initial=0.0)))))
