@@ -140,8 +140,8 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
     table = pd.concat(parts, ignore_index=True)
     table["searched_excess"] = table["excess"]
     same = table.groupby(_KEYS)["excess"]
-    for end, of in (("least", "min"), ("greatest", "max")):
-        table[f"searched_excess_{end}"] = same.transform(of)
+    table["searched_excess_least"] = same.transform("min")
+    table["searched_excess_greatest"] = same.transform("max")
     return table
 
 

@@ -80,7 +80,7 @@ def loss_inverse(rng: Generator, n: int) -> Outcome:
     there, for which (15) has no rounding, and the inverse is the last point of the stretch.
     """
     both = _inverse(rng, n, np.where(rng.random(n) < 0.5, -1, 1))
-    alpha, d, gamma = (2.0 ** rng.integers(-2, 3, n) for _ in range(3))
+    alpha, d, gamma = np.exp2(rng.integers(-2, 3, (3, n)).astype(float))
     alpha = np.maximum(alpha, 2 * d)
     nu = rng.choice([-1, 1], n) * alpha * d / gamma**2
     last = np.where(nu > 0, alpha - d / 2, -d / 2)
