@@ -79,6 +79,11 @@ def _excess(end: str) -> Path:
     )
 
 
+def _searched_excess(row: Row) -> Answer:
+    """The larger excess of the two dimensions."""
+    return Answer(max(_measures(row, end)[2] for end in ("from", "to")), atol=2.0 * _BOX)
+
+
 def _gain(column: str) -> Path:
     """Path of a variance of the table on dimensions."""
 
@@ -111,6 +116,16 @@ def _transition(row: Row) -> Answer:
     )
     close = abs(noise.variance / best - 1.0) <= 1e-6 and delta <= row.number("delta") * (1 + 1e-5)
     return Answer(row.number("alpha") if close else math.nan, rtol=_ALPHA)
+
+
+def _laplace_share(row: Row) -> Answer:
+    """Mass of the Laplace centre at the row's alpha and gamma, by the integrals of (8)."""
+    b = row.number("alpha") / row.number("gamma")
+    if b == 0.0:
+        return Answer(0.0, atol=1e-12)
+    centre = -math.expm1(-b * b) / b
+    rim = math.exp(-b * b / 2.0) * math.sqrt(math.pi / 2.0) * math.erfc(b / math.sqrt(2.0))
+    return Answer(centre / (centre + rim), rtol=_ROUNDED)
 
 
 def _multiple(row: Row) -> Answer:
@@ -211,12 +226,14 @@ PATHS: Paths = {
         "gap_grown": _between(1, 1.0),
         "excess_from": _excess("from"),
         "excess_to": _excess("to"),
+        "searched_excess": Path(_searched_excess, _LATTICE),
     },
     "flipped-huber-2023/gain.csv": {
         "flipped_huber": _gain("flipped_huber"),
         "gaussian": _gain("gaussian"),
         "laplace": _gain("laplace"),
         "alpha": Path(_transition, _LATTICE),
+        "laplace_share": Path(_laplace_share, "the integrals of the density"),
         "laplace_by_information": Path(_by_information, _LATTICE),
         "laplace_pure": Path(
             lambda row: 2.0 * (row.number("dimension") / row.number("epsilon")) ** 2, "the formula"
