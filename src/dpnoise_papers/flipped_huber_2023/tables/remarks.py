@@ -123,9 +123,10 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
     variance over the minimum flipped Huber variance in decibels; gain_lost_db, their difference;
     gap_from and gap_to, the variance by the sufficient condition less the minimum; gap_grown, their
     difference; excess_from and excess_to, the gaps in units of the minimum variance, and excess,
-    the larger of the two; and over_gaussian and over_osgt, the minimum variance over that of
+    the larger of the two; over_gaussian and over_osgt, the minimum variance over that of
     Gaussian and of offset-symmetric Gaussian noise of the same search, the larger of both
-    dimensions.
+    dimensions; and searched_excess, the excess again, with searched_excess_least and
+    searched_excess_greatest, its range over the searches.
 
     ValueError if a table has several dimensions or the two do not share delta and epsilon.
 
@@ -136,7 +137,12 @@ def compare_dimensions(lower: pd.DataFrame, higher: pd.DataFrame) -> pd.DataFram
         variance, each with one dimension and the same delta and epsilon.
     """
     parts = [_compared(lower, higher, search) for search in _SEARCHES]
-    return pd.concat(parts, ignore_index=True)
+    table = pd.concat(parts, ignore_index=True)
+    table["searched_excess"] = table["excess"]
+    same = table.groupby(_KEYS)["excess"]
+    table["searched_excess_least"] = same.transform("min")
+    table["searched_excess_greatest"] = same.transform("max")
+    return table
 
 
 def _compared(lower: pd.DataFrame, higher: pd.DataFrame, search: str) -> pd.DataFrame:

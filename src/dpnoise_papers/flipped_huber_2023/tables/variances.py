@@ -441,7 +441,8 @@ def gain_by_dimension(settings: Gain) -> pd.DataFrame:
     Section VI-C says of many compositions: alpha_step (alpha less that of the next smaller
     dimension and the same budget; NaN for the smallest) and laplace_by_information (the Laplace
     variance over that of the Laplace noise with the Fisher information of the Gaussian noise, which
-    is twice the Gaussian's: the limit that the central limit theorem gives).
+    is twice the Gaussian's: the limit that the central limit theorem gives). laplace_pure is the
+    variance of (epsilon, 0)-DP Laplace noise.
     """
     rows = []
     cases = list(product(settings.budgets, settings.dimensions))
@@ -464,8 +465,9 @@ def gain_by_dimension(settings: Gain) -> pd.DataFrame:
 
 
 def with_limits(table: pd.DataFrame) -> pd.DataFrame:
-    """The same rows with the columns alpha_step and laplace_by_information."""
+    """The same rows with the columns alpha_step, laplace_by_information and laplace_pure."""
     ordered = table.sort_values("dimension", kind="stable")
     steps = ordered.groupby(["epsilon", "delta"])["alpha"].diff()
     share = table["laplace"] / (2.0 * table["gaussian"])
-    return table.assign(alpha_step=steps, laplace_by_information=share)
+    pure = 2.0 * (table["dimension"] / table["epsilon"]) ** 2
+    return table.assign(alpha_step=steps, laplace_by_information=share, laplace_pure=pure)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
-from dpnoise_papers.flipped_huber_2023.as_printed import DECIMALS, omega_of_ratio
+from dpnoise_papers.flipped_huber_2023.as_printed import DECIMALS, omega_of_ratio, points
 from dpnoise_papers.flipped_huber_2023.theory.noise import tail, two_fold_tail
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def counterexamples(settings: Counterexamples) -> pd.DataFrame:
             ("equation-20-for-every-sub-gaussian", _sign()),
             ("orlicz-implies-lemma-2", _three_points()),
             ("equation-5-order", _norms()),
+            ("equation-15", _level()),
         ]
         rows = [
             (name, parameter, value if isinstance(value, str) else _digits(value, settings.digits))
@@ -208,3 +209,23 @@ def _norms() -> Iterator[tuple[str, object]]:
     yield "left: ||d||_q", 2
     yield "right: ||d||_r", mpmath.sqrt(2)
     yield "claimed", "left <= right"
+
+
+def _level() -> Iterator[tuple[str, object]]:
+    alpha, d, nu = mpmath.mpf(2), mpmath.mpf(1), mpmath.mpf(-2)
+
+    def loss(t: mpf) -> mpf:  # at gamma = 1
+        rho = [
+            alpha * x if x <= alpha else (x**2 + alpha**2) / 2
+            for x in (abs(t + d / 2), abs(t - d / 2))
+        ]
+        return rho[0] - rho[1]
+
+    up, down = points(-nu, d, alpha, mpmath.mpf(1), DECIMALS)[3]  # case (iv), nu_1 <= abs(nu)
+    last = -d / 2
+    yield from (("alpha", 2), ("gamma", 1), ("Delta", 1), ("nu", -2))
+    yield "left: (15)", -(up + down) / 2
+    yield "right: last point where the loss is at most nu", last
+    yield "the loss at left", loss(-(up + down) / 2)
+    yield "the loss at right", loss(last)
+    yield "claimed", _CLAIM

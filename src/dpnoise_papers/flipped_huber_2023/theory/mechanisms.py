@@ -172,15 +172,24 @@ def offset_profile(rng: Generator, n: int) -> Outcome:
 
 
 def laplace_profile(rng: Generator, n: int) -> Outcome:
-    """Error of the Laplace profile, Appendix F (b), against Lemma 11."""
+    """Error of the Laplace profile, Appendix F (b), and of its condition, against Lemma 11.
+
+    At the smallest beta of the condition the profile is delta; it falls as beta grows.
+    """
     beta, d = np.exp(rng.uniform(np.log(0.1), np.log(3), (2, n)))
     epsilon = d / beta * rng.uniform(0, 1.3, n)
     formula = np.maximum(-np.expm1((epsilon - d / beta) / 2), 0)
-    rows = zip(beta, d, epsilon, strict=True)
-    value = [_by_lemma_11(Laplace(row[0]), *row[1:]) for row in rows]
-    return Outcome(
-        equal(formula, np.array(value)), 1e-10, {"beta": beta, "sensitivity": d, "epsilon": epsilon}
-    )
+    delta = 10 ** rng.uniform(-6, -0.1, n)
+    smallest = d / (epsilon - 2 * np.log1p(-delta))
+
+    def profile(scale: Array) -> Array:
+        rows = zip(scale, d, epsilon, strict=True)
+        return np.array([_by_lemma_11(Laplace(row[0]), *row[1:]) for row in rows])
+
+    at = profile(smallest)
+    errors = equal(formula, profile(beta)), equal(at, delta), at_most(profile(1.1 * smallest), at)
+    drawn = {"beta": beta, "sensitivity": d, "epsilon": epsilon, "delta": delta}
+    return Outcome(np.min(errors, axis=0), 1e-10, drawn)
 
 
 def _by_lemma_11(noise: Noise, d: float, epsilon: float) -> float:
@@ -305,8 +314,9 @@ CHECKS = (
     Check("lemma-11-largest-shift", "Lemma 11, proof",
           "the profile of symmetric log-concave noise grows with the shift d", "complete",
           largest_shift, 0.05),
-    Check("appendix-f-laplace", "Appendix F (b)", "the Laplace privacy profile", "complete",
-          laplace_profile, 0.2),
+    Check("appendix-f-laplace", "Appendix F (b)",
+          "the Laplace privacy profile, and beta >= Delta / (epsilon - 2 log(1 - delta))",
+          "complete", laplace_profile, 0.2),
     Check("appendix-f-osgt", "Appendix F (c)", "the OSGT privacy profile", "complete",
           offset_profile, 0.2),
     Check("appendix-e-losses", "Appendix E-B",

@@ -73,14 +73,38 @@ def _draw_loss(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array]:
 
 
 def loss_inverse(rng: Generator, n: int) -> Outcome:
-    """Error of (15): the loss at the inverse is nu again.
+    """Error of (15), for nu of either sign.
+
+    At half of the trials nu is the height of the loss where it is level, from d / 2 to
+    alpha - d / 2 and, negative, from d / 2 - alpha to -d / 2; alpha, d and gamma are powers of 2
+    there, for which (15) has no rounding, and the inverse is the last point of the stretch.
+    """
+    both = _inverse(rng, n, np.where(rng.random(n) < 0.5, -1, 1))
+    alpha, d, gamma = np.exp2(rng.integers(-2, 3, (3, n)).astype(float))
+    alpha = np.maximum(alpha, 2 * d)
+    nu = rng.choice([-1, 1], n) * alpha * d / gamma**2
+    last = np.where(nu > 0, alpha - d / 2, -d / 2)
+    level = equal(printed.centred_loss_inverse(nu, d, alpha, gamma), last, alpha)
+    at = {"epsilon": np.abs(nu), "sensitivity": d, "alpha": alpha, "gamma": gamma, "nu": nu}
+    half = np.arange(n) % 2 == 0
+    drawn = {key: np.where(half, at[key], both.parameters[key]) for key in at}
+    return Outcome(np.where(half, level, both.margin), both.tolerance, drawn)
+
+
+def loss_inverse_above(rng: Generator, n: int) -> Outcome:
+    """Error of (15) for nu = epsilon >= 0, as Theorem 3 uses it."""
+    return _inverse(rng, n, np.ones(n))
+
+
+def _inverse(rng: Generator, n: int, sign: Array) -> Outcome:
+    """Error of (15) for nu of a sign: the loss at the inverse is nu again.
 
     For alpha > d the loss is level from d / 2 to alpha - d / 2. Just above its height the inverse,
     the last point where the loss is at most nu, has to lie beyond alpha - d / 2.
     """
     drawn = draw_scalar(rng, n)
     epsilon, d, alpha, gamma = (drawn[k] for k in ("epsilon", "sensitivity", "alpha", "gamma"))
-    nu = epsilon * np.where(rng.random(n) < 0.5, -1, 1)
+    nu = epsilon * sign
     t = printed.centred_loss_inverse(nu, d, alpha, gamma)
     margin = equal(loss(t - d / 2, d, alpha, gamma), nu, 1 + np.abs(nu))
     height = alpha * d / gamma**2 * (1 + 1e-12)
@@ -101,12 +125,13 @@ def ridge(rng: Generator, n: int) -> Outcome:
 
 
 def ridge_point(rng: Generator, n: int) -> Outcome:
-    """Error of the printed height of the ridge at t = d/2."""
+    """Error of the printed height of the ridge at t = d/2, for d of either sign."""
     drawn = draw_scalar(rng, n)
-    d, alpha, gamma = (drawn[k] for k in ("sensitivity", "alpha", "gamma"))
+    size, alpha, gamma = (drawn[k] for k in ("sensitivity", "alpha", "gamma"))
+    d = size * rng.choice([-1, 1], n)
     value = loss(0 * d, d, alpha, gamma)
-    formula = (d**2 + printed.transition_cost(alpha, d)) / (2 * gamma**2)
-    return Outcome(equal(formula, value, value), 1e-11, drawn)
+    formula = (d**2 + printed.transition_cost(alpha, size)) / (2 * gamma**2)
+    return Outcome(equal(formula, value, value), 1e-11, drawn | {"d": d})
 
 
 def cost_monotone(rng: Generator, n: int) -> Outcome:
@@ -185,10 +210,12 @@ def table_1_ranges(rng: Generator, n: int) -> Outcome:
 def table_1_empty(rng: Generator, n: int) -> Outcome:
     """Zero if the ranges of Table I are empty for just the alpha that it says, else -1.
 
-    alpha is up to a factor e^3 from Delta / 2 or from Delta, half of the time only 1e-9 to a tenth.
+    alpha is up to a factor e^3 from Delta / 2 or from Delta, half of the time only 1e-9 to a tenth,
+    and in a tenth of the trials it is Delta / 2 or Delta.
     """
     d, gamma = np.exp(rng.uniform(-3, 3, (2, n)))
     away = np.where(rng.random(n) < 0.5, 10 ** rng.uniform(-9, -1, n), rng.uniform(0.01, 3, n))
+    away = np.where(rng.random(n) < 0.1, 0.0, away)
     alpha = d * np.where(rng.random(n) < 0.5, 0.5, 1.0) * np.exp(rng.choice([-1, 1], n) * away)
     filled = [low < high for low, high in ranges(d, alpha, gamma)]
     said = [alpha < d / 2, alpha > d / 2, alpha < d, True, True]
@@ -255,23 +282,25 @@ def always_less(rng: Generator, n: int) -> Outcome:
     """Margin by which flipped Huber noise betters the Gaussian, negative where it does not.
 
     Where the section's choice has alpha > 0 it is strictly better itself, and the margin is
-    alpha / sigma. Where it is the Gaussian, shapes alpha / gamma from 0.05 to 6 are scanned,
+    alpha / sigma. Where it is the Gaussian, shapes alpha / gamma from 0.01 to 30 are scanned,
     each with the smallest scale that is private, and the margin is the part of the variance
     that the best of them saves.
     """
     epsilon, delta = np.exp(rng.uniform(np.log(1e-3), np.log(5), n)), 10 ** rng.uniform(-6, -0.2, n)
     sigma = gaussian_sigma(epsilon, delta)
     best = np.full(n, np.inf)
-    for b in np.geomspace(0.05, 6, 14):
+    for b in np.geomspace(0.01, 30, 30):
         shape = np.full(n, b)
-        low, high = np.log(1e-3 * sigma), np.log(10 * sigma)
+        low, high = np.log(1e-3 * sigma), np.log(10 * max(b, 1.0) * sigma)
         for _ in range(40):
             middle = 0.5 * (low + high)
             gamma = np.exp(middle)
             ok = _stable_profile(epsilon, shape * gamma, gamma) <= delta
             low, high = np.where(ok, low, middle), np.where(ok, middle, high)
         gamma = np.exp(high)
-        best = np.minimum(best, printed.variance(shape * gamma, gamma))
+        private = _stable_profile(epsilon, shape * gamma, gamma) <= delta * (1 + 1e-9)
+        variance = printed.variance(shape * gamma, gamma)
+        best = np.minimum(best, np.where(private, variance, np.inf))
     alpha = sigma**2 * epsilon - 0.5
     margin = np.where(alpha > 0, alpha / sigma, 1 - best / sigma**2)
     return Outcome(margin, 0.0, {"epsilon": epsilon, "delta": delta})
@@ -307,8 +336,13 @@ CHECKS = (
           "complete", loss_pieces),
     Check("equation-25-symmetry", "Appendix C",
           "the centred loss is odd in t and in d and monotone in t", "complete", loss_symmetry),
-    Check("equation-15", "Theorem 3, (15)", "(15) is the inverse of the centred loss",
-          "complete", loss_inverse),
+    Check("equation-15", "Theorem 3, (15)",
+          "(15) is the last point where the centred loss is at most nu, for nu of either sign",
+          "false at nu = -alpha Delta / gamma^2 for alpha > Delta, where it is the first point of "
+          "the level stretch; right at every other nu", loss_inverse),
+    Check("equation-15-above", "Theorem 3, (15)",
+          "(15) is the last point where the centred loss is at most nu, for nu >= 0", "complete",
+          loss_inverse_above),
     Check("equation-18-affine-bound", "Appendix C",
           "the centred loss is at most t d / gamma^2 + R_Delta(alpha) / (2 gamma^2)",
           "complete", ridge),

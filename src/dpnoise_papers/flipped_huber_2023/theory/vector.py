@@ -50,11 +50,21 @@ _TOLERANCE = 1e-6
 
 
 def bounding_functions(rng: Generator, n: int) -> Outcome:
-    """Smaller slack of Lemma 4 for functions on twelve points."""
+    """Smaller slack of Lemma 4 for functions on twelve points.
+
+    In half of the trials all values are whole numbers, so that h1, h2 and a coincide at some.
+    """
     p = rng.dirichlet(np.ones(12), n)
-    h1 = rng.standard_normal((n, 12))
-    h2 = h1 + rng.exponential(size=(n, 12))
-    a = rng.standard_normal((n, 1))
+    whole = rng.random((n, 1)) < 0.5
+    h1, more, a = (
+        np.where(whole, np.round(values), values)
+        for values in (
+            rng.standard_normal((n, 12)),
+            rng.exponential(size=(n, 12)),
+            rng.standard_normal((n, 1)),
+        )
+    )
+    h2 = h1 + more
     upper = np.sum(p * (h2 >= a), axis=1) - np.sum(p * (h1 >= a), axis=1)
     lower = np.sum(p * (h1 <= a), axis=1) - np.sum(p * (h2 <= a), axis=1)
     return Outcome(np.minimum(upper, lower), 1e-12, {"a": a[:, 0]})
@@ -257,6 +267,24 @@ def esseen_positive(rng: Generator, n: int) -> Outcome:
     return Outcome(at_most(left, np.log(2) + sum(right)), 1e-12, {"a": a, "b": b})
 
 
+def both_steps(rng: Generator, n: int) -> Outcome:
+    """Smaller relative slack of what takes the place of the second step of Lemma 6, by sign of t.
+
+    For t <= 0 Q(a + b) <= 2 Q(a) Q(b), in logarithms, with a = -t / gamma and b = theta / gamma;
+    for t > 0 P(T > t) <= Q(t / gamma) <= Q((t - theta) / gamma).
+    """
+    drawn = draw_wide(rng, n)
+    t = _places(rng, drawn)
+    gamma, b = drawn["gamma"], printed.shift(**drawn) / drawn["gamma"]
+    a = np.maximum(-t, 0) / gamma
+    whole, *parts = (special.log_ndtr(-x) for x in (a + b, a, b))
+    above = np.maximum(t, 0) / gamma
+    chain = tail(above * gamma, **drawn), printed.upper_tail(above), printed.upper_tail(above - b)
+    later = np.minimum(_relative(chain[0], chain[1]), _relative(chain[1], chain[2]))
+    slack = np.where(t <= 0, at_most(whole, np.log(2) + sum(parts)), later)
+    return Outcome(slack, 1e-9, drawn | {"t": t})
+
+
 def _esseen(a: Array, b: Array) -> Outcome:
     right = 2 * printed.upper_tail(a) * printed.upper_tail(b)
     return Outcome(at_most(printed.upper_tail(a + b), right, right), 1e-12, {"a": a, "b": b})
@@ -358,6 +386,9 @@ CHECKS = (
           "false: it needs b >= 0 too", esseen),
     Check("esseen-inequality-both-positive", "Lemma 6, proof",
           "Q(a + b) <= 2 Q(a) Q(b) for a >= 0 and b >= 0", "complete", esseen_positive),
+    Check("lemma-6-both-steps", "Lemma 6, proof",
+          "Q(a + b) <= 2 Q(a) Q(b) for a = -t / gamma >= 0 and b = theta / gamma, and P(T > t) <= "
+          "Q(t / gamma) <= Q((t - theta) / gamma) for t > 0", "complete", both_steps),
     Check("lemma-7", "Lemma 7", "lower bound on the lower tail, K = 2, ||d||_2 <= Delta_2",
           "false for ||d||_2 < Delta_2 (counterexamples.csv)", lower_tail_bound, 0.5),
     Check("lemma-7-at-equal-norm", "Lemma 7",

@@ -119,6 +119,9 @@ def test_a_box_without_private_noise_is_left_out():
     assert table["search"].tolist() == ["unrestricted", "unrestricted", "box"]
     assert table["epsilon"].tolist() == [0.3, 1.0, 1.0]
     assert table["gap_to"].tolist() == [10, 4, 8]
+    assert table["searched_excess"].tolist() == table["excess"].tolist()
+    ends = table[["searched_excess_least", "searched_excess_greatest"]].iloc[1:]
+    assert (ends == [table["excess"].iloc[1:].min(), table["excess"].iloc[1:].max()]).all(axis=None)
     assert table["over_osgt"].tolist() == [0.5, 0.5, 0.5]
 
 

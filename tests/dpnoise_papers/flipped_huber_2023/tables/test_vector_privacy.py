@@ -56,7 +56,8 @@ def test_the_table_sets_the_variants_against_the_exact_profile():
     )
     table = algorithm_2(settings)
     assert np.all(table["lower"] <= table["upper"])
-    assert np.all(table["corrected_error"].abs() < 5e-3)
+    assert np.all(table["corrected_off"] < 5e-3)
+    assert np.array_equal(table["zero_off"], table["zero_error"].abs())
     assert table.loc[0, "printed_error"] < -0.1  # the privacy of two coordinates, not of three
     assert np.allclose(table["clamped"] / table["lower"] - 1, table["clamped_error"], atol=1e-5)
 

@@ -9,15 +9,23 @@ from dpnoise.privacy.profile import privacy_profile
 from dpnoise_papers import checks
 from dpnoise_papers.flipped_huber_2023 import as_printed as printed
 from dpnoise_papers.flipped_huber_2023.settings import Theory
-from dpnoise_papers.flipped_huber_2023.theory import composition, density, mechanisms, scalar
+from dpnoise_papers.flipped_huber_2023.theory import (
+    composition,
+    density,
+    mechanisms,
+    scalar,
+    vector,
+)
 from dpnoise_papers.flipped_huber_2023.theory import noise as tools
 from dpnoise_papers.flipped_huber_2023.theory import statements as module
 from dpnoise_papers.flipped_huber_2023.theory.statements import CHECKS, theory
 from dpnoise_papers.seeds import generator
 
 RUN = {check.id: check.run for check in CHECKS}
+_ODD = np.arange(17) % 2  # cells of a row of Lemma 10's lattice
 FALSE = {
     "equation-5-order",
+    "equation-15",
     "orlicz-implies-lemma-2",
     "section-iv-a-always-less",
     "equation-20-for-every-sub-gaussian",
@@ -70,15 +78,16 @@ def test_the_table_depends_on_the_seed_alone(table, monkeypatch):
         ("quantile", 1.001, ["equation-23"]),
         ("omega", 1.001, ["proposition-1", "section-iii-a-ends"]),
         ("orlicz_factor", 1.001, ["lemma-2-orlicz-identity", "lemma-2-orlicz-limit"]),
+        ("orlicz_factor", 0.999, ["lemma-2-orlicz-limit"]),
         ("centred_loss", 1.001, ["equation-25"]),
-        ("centred_loss_inverse", 1.001, ["equation-15"]),
+        ("centred_loss_inverse", 1.001, ["equation-15-above"]),
         ("profile", 1.001, ["theorem-3"]),
         ("transition_cost", 0.9, ["equation-18-affine-bound", "equation-18-ridge", "equation-21"]),
         ("transition_cost", 0.1, ["section-vi-a-pair", "section-vi-b-batch"]),
         ("transition_cost", 0.2, ["equation-19"]),
         ("transition_cost", 1.1, ["section-vi-b-budgets", "section-vi-c-requirement"]),
         ("transition_inverse", 1.01, ["equation-21", "section-vi-b-batch", "section-vi-b-budgets"]),
-        ("upper_tail", 0.99, ["equation-20"]),
+        ("upper_tail", 0.99, ["equation-20", "lemma-6-both-steps"]),
         ("shift", 0.5, ["lemma-6"]),
     ],
 )
@@ -90,7 +99,11 @@ def test_a_wrong_formula_is_caught(formula, error, rows, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("factor", "rows"), [(0.9, ["lemma-2", "variance-bound"]), (1.2, ["theorem-9"])]
+    ("factor", "rows"),
+    [
+        (0.9, ["lemma-2", "variance-bound", "lemma-2-orlicz-decrease"]),
+        (1.2, ["theorem-9"]),
+    ],
 )
 def test_a_noise_that_is_wider_or_less_private_is_caught(factor, rows, monkeypatch):
     right = printed.loss_function
@@ -182,6 +195,92 @@ def test_a_theorem_8_that_is_too_bold_is_caught(monkeypatch):
     assert violations("lemma-5") > 0
     assert violations("lemma-7-at-equal-norm") > 0
     assert violations("theorem-8", 60) > 0
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "wrong", "rows"),
+    [
+        (density, "_ordered_norms", lambda right: (right[0][::-1], right[1]),
+         ["equation-5-order-turned"]),
+        (density, "_information", lambda right: 0.999 * right, ["fisher-information-bound"]),
+        (scalar, "gaussian_sigma", lambda right: 0.97 * right, ["section-iv-a-choice"]),
+        (scalar, "integrated_profile", lambda right: 1.3 * right, ["remark-1"]),
+        (mechanisms, "_by_lemma_11", lambda right: 1.01 * right,
+         ["appendix-f-laplace", "appendix-f-osgt"]),
+        (vector, "tail", lambda right: 0.99 * right, ["lemma-6-first-step"]),
+        (vector, "_exact", lambda right: 1.3 * right, ["theorem-8-other-neighbours"]),
+    ],
+)  # fmt: skip
+def test_a_side_that_is_off_is_caught(place, name, wrong, rows, monkeypatch):
+    right = getattr(place, name)
+    monkeypatch.setattr(place, name, lambda *args, **kwargs: wrong(right(*args, **kwargs)))
+    for row in rows:
+        assert violations(row) > 0, row
+
+
+@pytest.mark.parametrize("row", ["equation-15", "equation-15-above"])
+def test_the_first_point_of_a_level_stretch_is_not_the_inverse(row, monkeypatch):
+    """Where the loss is level, at its height and just above, the inverse is the last point."""
+    right = printed.centred_loss_inverse
+
+    def first(nu, d, alpha, gamma):
+        height = alpha * d / gamma**2
+        level = (alpha > d) & (np.abs(nu / height - 1) < 1e-9)
+        return np.where(level, d / 2, right(nu, d, alpha, gamma))
+
+    before = violations(row)
+    monkeypatch.setattr(printed, "centred_loss_inverse", first)
+    assert violations(row) > before
+
+
+def test_the_inverse_fails_at_the_negative_level_alone():
+    outcome = RUN["equation-15"](generator(3, "level"), 1000)
+    drawn = outcome.parameters
+    height = -drawn["alpha"] * drawn["sensitivity"] / drawn["gamma"] ** 2
+    at_level = (drawn["alpha"] > drawn["sensitivity"]) & (drawn["nu"] == height)
+    assert np.array_equal(outcome.margin < -outcome.tolerance, at_level)
+    assert at_level.sum() > 100
+
+
+def test_a_loss_of_another_slope_is_caught(monkeypatch):
+    """An OSGT noise with another offset has another loss than the printed one."""
+    right = mechanisms.OffsetSymmetricGaussian
+    monkeypatch.setattr(
+        mechanisms, "OffsetSymmetricGaussian", lambda theta, rho: right(1.01 * theta, rho)
+    )
+    assert violations("appendix-e-losses", 50) > 0
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_another_set_than_that_of_lemma_10_is_caught(step, monkeypatch):
+    """Every set where the loss is at least epsilon is moved by one cell, or half of it is left."""
+    right = np.where
+
+    def wrong(condition, x, y):
+        if np.ndim(condition) == 3:
+            condition = np.roll(condition, 1, axis=1) if step == 1 else condition & (_ODD == 1)
+        return right(condition, x, y)
+
+    monkeypatch.setattr(mechanisms.np, "where", wrong)
+    outcome = mechanisms.any_density(generator(3, "lemma-10"), 50)
+    assert (outcome.margin < -outcome.tolerance).any()
+
+
+def test_tails_of_functions_out_of_order_are_caught():
+    class Falling:
+        """A generator whose exponential draws are negative, so that h2 < h1."""
+
+        def __init__(self, rng):
+            self.rng = rng
+
+        def __getattr__(self, name):
+            return getattr(self.rng, name)
+
+        def exponential(self, size):
+            return -self.rng.exponential(size=size)
+
+    outcome = vector.bounding_functions(Falling(generator(3, "lemma-4")), 300)
+    assert (outcome.margin < -outcome.tolerance).any()
 
 
 def test_an_unknown_value_counts_as_a_violation(monkeypatch):
