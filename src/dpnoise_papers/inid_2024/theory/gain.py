@@ -89,7 +89,7 @@ def _box_is_larger(rng: Generator, n: int) -> Outcome:
     """Slack of Delta_p <= ||lambda||_p; it is 0 for p = infinity."""
     apart, sensitivity, p, count = _queries(rng, n)
     box = np.abs(apart).max(axis=1)
-    right = _norms(box[:, None], p[:, [0]])[:, 0]
+    right = np.array([np.linalg.norm(x, q) for x, q in zip(box, p[:, 0], strict=True)])
     largest = np.linalg.norm(apart, math.inf, axis=2).max(axis=1)
     tight = equal(largest, np.linalg.norm(box, math.inf, axis=1), largest)
     margin = np.minimum(at_most(sensitivity[:, 0], right, right), tight)

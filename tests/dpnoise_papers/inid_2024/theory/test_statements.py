@@ -75,6 +75,16 @@ def test_dispersion_fails_by_the_gini_coefficient_alone_and_at_one_pair_of_three
     assert np.array_equal(by_majorisation.margin[judged], by_gini.margin[judged])
 
 
+def alike(function):
+    """The same queries with coordinates that all move alike: no longer strictly better."""
+
+    def queries(rng, n):
+        apart, *rest = function(rng, n)
+        return np.ones_like(apart), *rest[:2], np.full(n, 12.0)
+
+    return queries
+
+
 def times(factor, function):
     """The same function with a result that is wrong by a factor."""
 
@@ -109,6 +119,11 @@ def times(factor, function):
          {"lemma-3", "remark-3-needed", "section-v-iid-same"}),
         (privacy, "_loss", times(1.001, privacy._loss), {"theorem-5-private"}),
         (privacy, "_CLOSE", 5e-3, {"footnote-5"}),
+        (privacy, "Laplace", lambda b: Laplace(0.99 * b), {"corollary-6"}),
+        (privacy, "_sample", lambda _, m: (np.array([0]), np.array([1.0]), np.array([m + 2.0])),
+         {"section-vi-b-laplace"}),
+        (gain, "_norms", times(1.001, gain._norms), {"remark-1"}),
+        (gain, "_queries", alike(gain._queries), {"section-iv-spr-strict"}),
         (privacy, "valid_bracket", lambda e, d: (0.0 * e, 0.5 + 0.0 * d),
          {"algorithm-1-input-corrected"}),
         (statements, "Laplace", lambda b: Laplace(0.5 * b), {"corollary-6-active"}),
