@@ -40,6 +40,7 @@ _GIVEN = "printed_accuracy"
 _NOISE = ("_se", "_low")  # beside a column, they say that it holds draws
 _REASONS = {
     "theory.csv": "a statement at random parameters, checked in the table by quadrature or search",
+    "higher-accuracy.csv": "a count of random trials, by the sums of Table I",
     "orders.csv": "the largest ratio over random parameters of two bounds and a stated order",
     "dp-pca-attack.csv": "counts of a seeded attack",
     "descent-orders-spread.csv": "medians of seeded training runs over orders of columns",

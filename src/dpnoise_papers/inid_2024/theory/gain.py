@@ -89,7 +89,7 @@ def _box_is_larger(rng: Generator, n: int) -> Outcome:
     """Slack of Delta_p <= ||lambda||_p; it is 0 for p = infinity."""
     apart, sensitivity, p, count = _queries(rng, n)
     box = np.abs(apart).max(axis=1)
-    right = _norms(box[:, None], p[:, [0]])[:, 0]
+    right = np.array([np.linalg.norm(x, q) for x, q in zip(box, p[:, 0], strict=True)])
     largest = np.linalg.norm(apart, math.inf, axis=2).max(axis=1)
     tight = equal(largest, np.linalg.norm(box, math.inf, axis=1), largest)
     margin = np.minimum(at_most(sensitivity[:, 0], right, right), tight)
@@ -130,11 +130,19 @@ def _with_edges(rng: Generator, n: int) -> tuple[Array, Array, Array]:
 
 
 def _spr_is_equal(rng: Generator, n: int) -> Outcome:
-    """Gain of i.i.d. over SPR Laplace noise, decoupled: above 0, and 0 for uniform profiles."""
+    """Gain of i.i.d. over SPR Laplace noise, above 0; 0 for uniform profiles if decoupled.
+
+    Where coordinates are coupled, i.i.d. noise is for the Delta_1 of random differences.
+    """
     profiles, count, kind = _with_edges(rng, n)
     spr, iid = (mean_squared_errors("laplace", x, profiles, count) for x in ("spr", "iid"))
     gain = spr / iid - 1.0
-    return profile_outcome(np.where(kind == 1, -np.abs(gain), clearly(gain)), profiles, count)
+    apart, _, _, size = _queries(rng, n)
+    coupled = size * (np.abs(apart).max(axis=1) ** 2).sum(axis=1)
+    coupled /= np.linalg.norm(apart, 1, axis=2).max(axis=1) ** 2
+    coupled = np.where(size == 1, 1.0, clearly(coupled - 1.0))  # one coordinate is uniform
+    gain = np.minimum(np.where(kind == 1, -np.abs(gain), clearly(gain)), coupled)
+    return profile_outcome(gain, profiles, count)
 
 
 def _never_worse(rng: Generator, n: int) -> Outcome:

@@ -10,6 +10,7 @@ as it stands, which fails, and as it should stand.
 from __future__ import annotations
 
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from dpnoise.allocation.allocate import allocate
 from dpnoise.noise.exponential_power import Laplace
 from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.checks import Check, Outcome, equal, run_checks
+from dpnoise_papers.inid_2024.tables.profiles import gini, profile
 from dpnoise_papers.inid_2024.theory import (
     bisection,
     dispersion,
@@ -104,6 +106,56 @@ def _corollary_6_active(rng: Generator, n: int) -> Outcome:
     return Outcome(margin, 1e-9, drawn)
 
 
+def _shifted_indices(rng: Generator, n: int, *, printed: bool) -> Outcome:
+    """Minus the errors of lines 5 and 6 of Algorithm 2: of the budget spent and of the sensitivity.
+
+    Coordinate i gets the noise of coordinate j, another one if `printed`, and the sum of N clipped
+    slopes the divisor n, an index below N if `printed`. The sensitivity is 2 tau_i C_i / N.
+    """
+    drawn = {"K": rng.integers(2, 13, n).astype(float), "N": rng.integers(2, 1001, n).astype(float)}
+    margin = np.empty(n)
+    for k in range(n):
+        s = draw_sensitivities(rng, int(drawn["K"][k]))
+        samples = drawn["N"][k]
+        divisor = float(rng.integers(1, int(samples))) if printed else samples
+        sigma = np.sqrt(s * s.sum())  # Theorem 4 for mu_0 = 1
+        spent = np.sum((s / (np.roll(sigma, 1) if printed else sigma)) ** 2)
+        margin[k] = -max(abs(spent - 1.0), abs(samples / divisor - 1.0))
+    return Outcome(margin, 1e-9, drawn)
+
+
+def _samples(_rng: Generator, n: int, numbers: tuple[float, ...]) -> Outcome:
+    """Minus the relative error of delta = 1/N^2 = 1e-6 of Section VI-B, by the numbers in turn."""
+    samples = np.resize(np.array(numbers), n)
+    return Outcome(equal(samples**-2.0, 1e-6, 1e-6), ROUNDING, {"N": samples})
+
+
+_ONE_ROUND = 0.195  # of 2000 trials: each of 10 pairs at 39 dimensions
+
+
+def _dispersed(_rng: Generator, n: int, measure: str) -> Outcome:
+    """How much more optimal Laplace noise gains for the more dispersed of two profiles, in dB.
+
+    Pairs of Figure 2 at K = 2 to 40 in turn, ordered by the Gini coefficient or by majorisation
+    (Definition 6); trials whose pair is not ordered have a slack of 1.
+    """
+    pairs = list(combinations(("uniform", "linear", "quadratic", "exponential", "one-hot"), 2))
+    margin, dimensions = np.empty(n), 2.0 + np.arange(n) // len(pairs) % 39
+    for k in range(n):
+        count = int(dimensions[k])
+        shapes = [np.sort(profile(name, count, 1))[::-1] for name in pairs[k % len(pairs)]]
+        if measure == "gini":
+            apart = np.array([gini(shapes[1]) - gini(shapes[0])])
+        else:
+            apart = np.cumsum(shapes[1] - shapes[0])[:-1]
+        # Both have sum 1, so that the error goes with the cube of sum lambda^(2/3).
+        sums = [np.sum(np.cbrt(shape) ** 2) for shape in shapes]
+        gain = 30.0 * np.log10(sums[0] / sums[1])
+        first, second = np.all(apart >= -ROUNDING), np.all(apart <= ROUNDING)
+        margin[k] = 1.0 if first == second else gain if first else -gain
+    return Outcome(margin, -ROUNDING, {"K": dimensions})
+
+
 _MISPRINTS = (
     Check("theorem-9-proof", "Theorem 9, last line of the proof",
           "||sigma||_2 = ||lambda||_1^2 / mu_0^2, as printed", "false: the square is missing",
@@ -127,6 +179,33 @@ _MISPRINTS = (
           "1 - exp(epsilon - ||lambda / beta||_1) <= delta is sufficient; it holds up to "
           "sum lambda / beta = epsilon - log(1 - delta), there as an equality, and fails beyond",
           "complete", _corollary_6_active, 0.1),
+    Check("algorithm-2-indices", "Algorithm 2, lines 5 and 6",
+          "noise of variance sigma_j^2 on coordinate i and the divisor n of the mean, as printed, "
+          "keep the budget and the sensitivity 2 tau_i C_i / N",
+          "false: j and n are no variables there; they should be i and N",
+          partial(_shifted_indices, printed=True), 0.1),
+    Check("algorithm-2-indices-corrected", "Algorithm 2, lines 5 and 6, corrected",
+          "so do the variance sigma_i^2 and the divisor N", "complete",
+          partial(_shifted_indices, printed=False), 0.1),
+    Check("section-vi-b-samples", "Section VI-B",
+          "delta = 1/N^2 = 1e-6 for N = 100 and for N = 1000, both of which are printed",
+          "false: it is for N = 1000, and 100 is M, the number of features",
+          partial(_samples, numbers=(100.0, 1000.0)), 0.0),
+    Check("section-vi-b-samples-corrected", "Section VI-B, corrected",
+          "delta = 1/N^2 = 1e-6 for N = 1000", "complete",
+          partial(_samples, numbers=(1000.0,)), 0.0),
+)  # fmt: skip
+
+_DISPERSION = (
+    Check("section-v-2-gini", "Section V-2, dispersion",
+          "of two profiles of Figure 2 the one with the larger Gini coefficient has the larger "
+          "reduction of the MSE of Laplace noise, K = 2 to 40",
+          "false: at K = 3 the exponential profile gains less than the quadratic one",
+          partial(_dispersed, measure="gini"), _ONE_ROUND),
+    Check("section-v-2-majorised", "Section V-2, dispersion",
+          "of two profiles of Figure 2 one of which majorises the other, that one has the larger "
+          "reduction of the MSE of Laplace noise, K = 2 to 40", "complete: Theorem 10",
+          partial(_dispersed, measure="majorisation"), _ONE_ROUND),
 )  # fmt: skip
 
 CHECKS = (
@@ -136,6 +215,7 @@ CHECKS = (
     *gain.CHECKS,
     *dispersion.CHECKS,
     *_MISPRINTS,
+    *_DISPERSION,
     *privacy.COMPONENTS,
 )
 

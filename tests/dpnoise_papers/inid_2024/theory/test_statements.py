@@ -26,6 +26,9 @@ FALSE = {
     "section-iv-a-each",
     "section-iv-a-laplace-each",
     "section-v-gini",
+    "section-v-2-gini",
+    "algorithm-2-indices",
+    "section-vi-b-samples",
     "footnote-7",
     "section-v-4-staircase",
 }
@@ -57,6 +60,29 @@ def test_theorem_7_has_a_counterexample_by_hand():
     assert np.allclose(nu, 1 / 50)
     assert np.allclose(gain.gaussian_ratio(profiles, count), nu)
     assert np.allclose(gain.laplace_ratio(profiles, count), nu)
+
+
+def test_dispersion_fails_by_the_gini_coefficient_alone_and_at_one_pair_of_three_coordinates():
+    by_gini, by_majorisation = (
+        RUN[name](generator(3, name), 390) for name in ("section-v-2-gini", "section-v-2-majorised")
+    )
+    wrong = by_gini.margin <= 0.0
+    assert by_gini.parameters["K"][wrong].tolist() == [3.0]
+    assert by_gini.margin[wrong] == pytest.approx(-0.0324375, abs=1e-7)
+    assert by_majorisation.margin[wrong].tolist() == [1.0]  # neither majorises the other
+    judged = by_majorisation.margin != 1.0
+    assert np.sum(judged) > 380
+    assert np.array_equal(by_majorisation.margin[judged], by_gini.margin[judged])
+
+
+def alike(function):
+    """The same queries with coordinates that all move alike: no longer strictly better."""
+
+    def queries(rng, n):
+        apart, *rest = function(rng, n)
+        return np.ones_like(apart), *rest[:2], np.full(n, 12.0)
+
+    return queries
 
 
 def times(factor, function):
@@ -92,6 +118,12 @@ def times(factor, function):
         (privacy, "gaussian_delta", times(0.999, privacy.gaussian_delta),
          {"lemma-3", "remark-3-needed", "section-v-iid-same"}),
         (privacy, "_loss", times(1.001, privacy._loss), {"theorem-5-private"}),
+        (privacy, "_CLOSE", 5e-3, {"footnote-5"}),
+        (privacy, "Laplace", lambda b: Laplace(0.99 * b), {"corollary-6"}),
+        (privacy, "_sample", lambda _, m: (np.array([0]), np.array([1.0]), np.array([m + 2.0])),
+         {"section-vi-b-laplace"}),
+        (gain, "_norms", times(1.001, gain._norms), {"remark-1"}),
+        (gain, "_queries", alike(gain._queries), {"section-iv-spr-strict"}),
         (privacy, "valid_bracket", lambda e, d: (0.0 * e, 0.5 + 0.0 * d),
          {"algorithm-1-input-corrected"}),
         (statements, "Laplace", lambda b: Laplace(0.5 * b), {"corollary-6-active"}),
