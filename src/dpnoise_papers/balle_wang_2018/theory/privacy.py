@@ -125,7 +125,9 @@ def _mills_bound(rng: Generator, n: int, exponent: float) -> Outcome:
     return Outcome(at_most(left, right), 0.0, {"epsilon": epsilon})
 
 
-def _low_privacy_limit(rng: Generator, n: int) -> Outcome:
+def _low_privacy_limit(
+    rng: Generator, n: int, exponents: tuple[float, ...] = (0.0, 3.0)
+) -> Outcome:
     """Return the slack of: the bound on delta, printed and corrected, rises to 1/2.
 
     The gap to 1/2 is positive, falls, and tends to 0: at 10^8 epsilon it is 10^-4 of the corrected
@@ -137,7 +139,7 @@ def _low_privacy_limit(rng: Generator, n: int) -> Outcome:
         return np.exp(-exponent * e) / np.sqrt(4 * math.pi * e)
 
     larger, margin = epsilon * rng.uniform(1, 2, n), []
-    for exponent in (0.0, 3.0):
+    for exponent in exponents:
         margin += [
             gap(epsilon, exponent),
             at_most(gap(larger, exponent), gap(epsilon, exponent)),
@@ -402,25 +404,41 @@ def _root(epsilon: Any, delta: Any, start: float) -> Any:  # noqa: ANN401 - mpma
         return mpmath.log((mpmath.ncdf(mu / 2 - epsilon / mu) - far) / delta)
 
     near = mpmath.mpf(start)
-    mu = mpmath.findroot(excess, (near, near * (1 + mpmath.mpf(10) ** -6)), tol=1e-90)
+    mu = mpmath.findroot(excess, (near, near * (1 + mpmath.mpf(10) ** -6)), tol=1e-130)
     alpha = mpmath.sqrt(2 * epsilon) / mu
     return (alpha - 1 / alpha) ** 2 / 2
 
 
 def _search(rng: Generator, n: int) -> Outcome:
-    """Return the slack, in digits, of: bisection finds v* and u* to 30 digits after the point.
+    """Return the slack, in digits, of: bisection finds v* and u* to 1 to 50 digits after the point.
 
-    Phi is computed to 60 digits, as by the oracle of Section 3; the true root is that of (6).
+    Phi is computed to 80 digits, as by the oracle of Section 3; the true root is that of (6).
     """
     epsilon, delta = _asked(rng, n)
-    margin, digits = np.empty(n), 30
-    with mpmath.workdps(60):
+    margin, digits = np.empty(n), rng.integers(1, 51, n)
+    with mpmath.workdps(80):
         for i in range(n):
             e, given = mpmath.mpf(epsilon[i]), mpmath.mpf(delta[i])
-            low, high, _ = _searched(e, given, digits)
+            low, high, _ = _searched(e, given, int(digits[i]))
             root = _root(e, given, 1 / float(gaussian_sigma(epsilon[i], delta[i])))
-            margin[i] = float(-mpmath.log10(max(root - low, high - root))) - digits
-    return Outcome(margin, 1e-6, {"epsilon": epsilon, "delta": delta})
+            margin[i] = float(-mpmath.log10(max(root - low, high - root))) - digits[i]
+    return Outcome(margin, 1e-6, {"epsilon": epsilon, "delta": delta, "digits": digits})
+
+
+def search_length(rng: Generator, n: int) -> tuple[Array, dict[str, Array]]:
+    """Evaluations of B+ or B- for each binary digit that the search of Section 3 finds.
+
+    An interval (0, 1 + root) cut to 10^-digits has log2((1 + root) 10^digits) of them, which no
+    search by comparisons can do with less evaluations.
+    """
+    epsilon, delta = _asked(rng, n)
+    digits, ratio = rng.integers(1, 51, n), np.empty(n)
+    with mpmath.workdps(80):
+        for i in range(n):
+            e, given = mpmath.mpf(epsilon[i]), mpmath.mpf(delta[i])
+            _, high, count = _searched(e, given, int(digits[i]))
+            ratio[i] = count / float(mpmath.log((1 + high) * mpmath.mpf(10) ** int(digits[i]), 2))
+    return ratio, {"epsilon": epsilon, "delta": delta, "digits": digits.astype(float)}
 
 
 def _gain(epsilon: Array, delta: Array) -> Array:
@@ -467,7 +485,9 @@ def _lengths(apart: Array, samples: int) -> tuple[float, float]:
     return float(np.linalg.norm(change)), float(np.abs(change).sum())
 
 
-def _histogram_sensitivity(rng: Generator, n: int) -> Outcome:
+def _histogram_sensitivity(
+    rng: Generator, n: int, claimed: tuple[float, float] = (math.sqrt(2), 2.0)
+) -> Outcome:
     """Return the error of Delta_2 = sqrt(2)/n and Delta_1 = 2/n: the largest of all replacements.
 
     Each item of a random data set is replaced by each other value, and shares are compared.
@@ -483,8 +503,7 @@ def _histogram_sensitivity(rng: Generator, n: int) -> Outcome:
             after[place] = value
             apart = np.bincount(after, minlength=bins[k]) / samples[k] - before
             largest = np.maximum(largest, [np.linalg.norm(apart), np.abs(apart).sum()])
-        claimed = np.array([math.sqrt(2), 2.0]) / samples[k]
-        margin[k] = -np.max(np.abs(largest / claimed - 1))
+        margin[k] = -np.max(np.abs(largest * samples[k] / claimed - 1))
     return Outcome(margin, 1e-12, {"bins": bins.astype(float), "samples": samples.astype(float)})
 
 
@@ -555,11 +574,14 @@ CHECKS = (
     Check("theorem-9-least", "Section 4, first paragraph",
           "no standard deviation below that of Algorithm 1 in exact arithmetic is "
           "(epsilon, delta)-DP", "complete", _algorithm_smallest, 0.075),
+    Check("section-6-calibration", "Section 6, last paragraph",
+          "calibration by Algorithm 1 in exact arithmetic is optimal", "complete",
+          _algorithm_smallest, 0.02),
     Check("theorem-9-proof", "Theorem 9, proof",
           "B+ rises from delta_0 to 1 and B- falls from delta_0 to 0", "complete",
           _searched_functions),
     Check("section-3-search", "Section 3, last paragraph",
-          "with Phi known to 60 digits bisection finds v* and u* to 10^-30", "none given",
+          "with Phi known to 80 digits bisection finds v* and u* to 10^-1 to 10^-50", "none given",
           _search, 0.02),
     Check("section-5-1", "Section 5.1",
           "the gain in variance grows with delta, at epsilon in (0, 1)", "none given",
