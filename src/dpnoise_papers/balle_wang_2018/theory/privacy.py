@@ -2,7 +2,7 @@
 
 Theorems 1, 2, 4, 5, 8 and 9, Lemmas 3, 6 and 7, and what Sections 2.2, 2.3, 5.1, 5.2 and B.1 say of
 them. The exact profile of Gaussian noise is the integral that defines it (`integrals.log_profile`),
-with which Theorem 8's row compares (6), at 40 digits, and `dpnoise.privacy.gaussian`.
+with which Theorem 8's row compares (6), at 60 digits, and `dpnoise.privacy.gaussian`.
 """
 
 from __future__ import annotations
@@ -234,7 +234,8 @@ def _loss_tails(rng: Generator, n: int) -> Outcome:
     Where the loss is epsilon on the line through both answers is found by bisection of the ratio of
     the densities; the loss of the other direction is its negative there.
     """
-    epsilon, distance = rng.uniform(0, 50, n), np.exp(rng.uniform(-2, 2, n))
+    epsilon = rng.uniform(0, 50, n) * (rng.random(n) < 0.9)
+    distance = np.exp(rng.uniform(-2, 2, n))
     sigma = distance * _geometric(rng, 0.05, 5, n)
     last = where_loss_is(epsilon, distance, sigma)
     tails = log_tail(last / sigma), log_tail((last - distance) / sigma)
@@ -310,12 +311,12 @@ def _profile_integral(rng: Generator, n: int) -> Outcome:
 
 
 def _algorithm(epsilon: Array, delta: Array) -> Array:
-    """Return the standard deviations of Algorithm 1 at sensitivity 1, run with 40 digits."""
+    """Return the standard deviations of Algorithm 1 at sensitivity 1, run with 50 digits."""
     sigma = np.empty(epsilon.size)
-    with mpmath.workdps(40):
+    with mpmath.workdps(50):
         for i in range(epsilon.size):
             e, given = mpmath.mpf(epsilon[i]), mpmath.mpf(delta[i])
-            low, high, _ = _searched(e, given, 20)
+            low, high, _ = _searched(e, given, 30)
             half = (low + high) / 4  # v*/2 or u*/2
             sign = -1 if given >= _delta_0(e) else 1
             alpha = mpmath.sqrt(1 + half) + sign * mpmath.sqrt(half)
@@ -324,9 +325,11 @@ def _algorithm(epsilon: Array, delta: Array) -> Array:
 
 
 def _asked(rng: Generator, n: int) -> tuple[Array, Array]:
-    """Return what Algorithm 1 can be asked for: epsilon > 0 and delta in (0, 1)."""
+    """Return what Algorithm 1 can be asked for; delta is delta_0, where it branches, in a tenth."""
     delta = np.where(rng.random(n) < 0.5, _geometric(rng, 1e-100, 0.1, n), rng.uniform(0, 0.999, n))
-    return _geometric(rng, 1e-4, 1e3, n), delta
+    epsilon = _geometric(rng, 1e-4, 1e3, n)
+    branch = 0.5 - 0.5 * special.erfcx(np.sqrt(epsilon))
+    return epsilon, np.where(rng.random(n) < 0.1, branch, delta)
 
 
 def _algorithm_private(rng: Generator, n: int) -> Outcome:
