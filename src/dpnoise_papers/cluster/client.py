@@ -42,7 +42,13 @@ _SUBMISSION = 120.0  # seconds for one sbatch
 _NO_ACCOUNT = "|"  # the plugin's guess holds a pipe, though no shell reads it
 _OPTIONS = {
     "squeue": ("--noheader", "--states=all", "--format=%i|%T"),
-    "sacct": ("-X", "--parsable2", "--noheader", "--format=JobIdRaw,State", "--starttime=now-2days"),
+    "sacct": (
+        "-X",
+        "--parsable2",
+        "--noheader",
+        "--format=JobIdRaw,State",
+        "--starttime=now-2days",
+    ),
 }
 _ENDED = {
     "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY",

@@ -5,8 +5,8 @@ pyproject.toml declares for the papers has to be there. Nothing is imported here
 not bring. A folder that cannot be written and the lock of another run are told at once.
 
 A target that no rule makes is refused by Snakemake, and answered here with the nearest that one
-makes: the name of a rule or a file. People ask for items as the paper numbers them ('figure-2', 'Table 3'), so names are
-compared without case, ends and separators.
+makes: the name of a rule or a file. People ask for items as the paper numbers them ('figure-2',
+'Table 3'), so names are compared without case, ends and separators.
 """
 
 from __future__ import annotations
