@@ -12,7 +12,7 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 SMALLEST, LARGEST = 1e-3, 1e6  # noise multipliers
 _MOST_STEPS, _MOST_DIFFERENT = 10**9, 1000
@@ -288,8 +288,7 @@ def sampled_epsilon(
             else math.inf
         )
         return TwoSided(most / _UP, most * _UP)
-    found = [composition.epsilon(math.log(delta), side) for side in _sides(direction)]
-    return TwoSided(max(low for low, _ in found), max(high for _, high in found))
+    return TwoSided(*composition.worst_epsilon(math.log(delta), _sides(direction)))
 
 
 def noise_multiplier(
@@ -355,21 +354,18 @@ def _minimum_multiplier(
         uncut = composition.uncut
         return min(max((found.upper if upper else found.estimate) - log_delta, -700.0), 700.0)
 
-    low, high, stride = 0.0, 0.0, 0.5
-    rises = excess(0.0) > 0.0
-    for _ in range(_MOVES):
-        if rises:
-            low, high = high, min(high + stride, math.log(LARGEST))
-            done = excess(high) <= 0.0 or high == math.log(LARGEST)
-        else:
-            low, high = max(low - stride, math.log(SMALLEST)), low
-            done = excess(low) > 0.0 or low == math.log(SMALLEST)
-        if done:
-            break
-        stride *= 2.0
-    root = low if excess(low) <= 0.0 else high
-    if excess(low) > 0.0 >= excess(high):
-        root = float(optimize.brentq(excess, low, high, xtol=0.05 * rtol, rtol=1e-12))
+    def rough(log_sigma: float) -> float:
+        near = Composition({Step(math.exp(log_sigma), rate): steps}).near(epsilon)
+        return excess(log_sigma) if near is None else min(max(near - log_delta, -700.0), 700.0)
+
+    low, high = _bracket(rough)
+    root = low if rough(low) <= 0.0 else high
+    if rough(low) > 0.0 >= rough(high):
+        root = float(optimize.brentq(rough, low, high, xtol=1e-4, rtol=1e-12))
+        low, high = _bracket(excess, root, 1e-4)
+        root = low if excess(low) <= 0.0 else high
+        if excess(low) > 0.0 >= excess(high):
+            root = float(optimize.brentq(excess, low, high, xtol=0.05 * rtol, rtol=1e-12))
     move = 0.2 * rtol
     for _ in range(_MOVES):
         at = min(root + move, math.log(LARGEST))
@@ -381,3 +377,23 @@ def _minimum_multiplier(
         f"keep, got epsilon = {epsilon!r}, delta = {delta!r}"
     )
     raise ValueError(message)
+
+
+def _bracket(
+    excess: Callable[[float], float], start: float = 0.0, stride: float = 0.5
+) -> tuple[float, float]:
+    """Logarithms of multipliers, of which the second is enough and the first is not, or the ends."""
+    least, most = math.log(SMALLEST), math.log(LARGEST)
+    low = high = start
+    rises = excess(start) > 0.0
+    for _ in range(_MOVES):
+        if rises:
+            low, high = high, min(high + stride, most)
+            done = excess(high) <= 0.0 or high == most
+        else:
+            low, high = max(low - stride, least), low
+            done = excess(low) > 0.0 or low == least
+        if done:
+            break
+        stride *= 2.0
+    return low, high
