@@ -43,8 +43,10 @@ _SAME = 1e-10  # of log M with and without the cut
 _MOST_EPSILON = 1e6  # to begin with
 _DOUBLINGS = 20  # of epsilon from 1, or as many tenths
 _CLIP = 700.0
-_SHARP = 1e-7  # relative gap of an epsilon up to which nothing else is tried
+_SHARP = 5e-7  # relative gap of delta or epsilon up to which nothing else is tried
+_ROUGH = 1e-2  # and that of a rough delta
 _MOST_ROUNDED = 64  # kinds of steps on a lattice
+_FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
 _NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
@@ -98,8 +100,9 @@ class Composition:
             n * step.rate**2 * math.expm1(min(step.sigma**-2, _MOST_SQUARE))
             for step, n in self.steps.items()
         )
+        self._square = square + other.gaussian
         simple = self.steps and other.infinite == 0.0
-        self._lines = Lines(self._transform, square + other.gaussian) if simple else None  # type: ignore[arg-type]  # steps give mixed ones
+        self._lines = Lines(self._transform, self._square) if simple else None  # type: ignore[arg-type]  # steps give mixed ones
 
     @property
     def _lattice_serves(self) -> bool:
@@ -138,7 +141,8 @@ class Composition:
 
         More releases never lower delta; a release that is not sampled shows nothing.
         """
-        low = max(one_step(step, epsilon, direction) for step in self.every) - _CLOSED
+        worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
+        low = max(one_step(step, epsilon, direction) for step in worst) - _CLOSED
         if not self.alone:
             return low, 0.0
         spared = math.fsum(
@@ -146,6 +150,14 @@ class Composition:
             for step, n in self.every.items()
         )
         return low, min(math.log(-math.expm1(spared)) + _CLOSED, 0.0)
+
+    @property
+    def _distance(self) -> float:
+        """A bound on log delta at 0, the total variation: half the root of chi^2."""
+        flat = all(step.sigma**-2 <= _MOST_SQUARE for step in self.every)
+        if not (self.alone and flat and self._square <= _MOST_SQUARE):
+            return 0.0
+        return 0.5 * math.log(math.expm1(self._square)) - math.log(2.0) + 1e-9
 
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
@@ -159,13 +171,15 @@ class Composition:
             exact = float(gaussian_log_delta(math.sqrt(self.other.gaussian), epsilon))
             error = 1e-11 + 1e-15 * (10.0 - 3.0 * exact)
             return LogBounds(exact - error, exact, min(exact + error, 0.0))
-        low, high = self._known(epsilon, direction) if self.every else (-math.inf, 0.0)
         found = UNKNOWN
         if self._lines is not None:
             found = self._lines.log_delta(epsilon, direction, guess)
-        if found.gap > CLOSE and self._lattice_serves:
+            if found.gap <= _SHARP:
+                return found
+        low, high = self._known(epsilon, direction) if self.every else (-math.inf, 0.0)
+        if found.gap > _SHARP and self._lattice_serves:
             found = sharper(found, self._rounded(direction).log_delta(epsilon))
-        elif found.gap > CLOSE:
+        elif found.gap > _SHARP:
             try:
                 found = sharper(found, self._inverted(epsilon, direction, guess))
             except ValueError:  # rounding hides the transform
@@ -218,7 +232,7 @@ class Composition:
 
     def epsilon(self, log_delta: float, direction: str) -> tuple[float, float]:
         """Bounds on the least epsilon in one direction; the upper one is infinite above 1e6."""
-        if self.every and self._known(0.0, direction)[1] <= log_delta:
+        if self.every and min(self._known(0.0, direction)[1], self._distance) <= log_delta:
             return 0.0, 0.0
         if self._lines is not None and sum(self.every.values()) > 1:
             found = self._lines.epsilon(log_delta, direction)
@@ -269,15 +283,34 @@ class Composition:
         low = max((one[0] for one in some), default=0.0)
         high = min((one[1] for one in some), default=math.inf)
         if low == 0.0 and high > 0.0:
-            each = (Composition({step: 1}).epsilon(log_delta, direction)[0] for step in self.every)
+            worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
+            each = (Composition({step: 1}).epsilon(log_delta, direction)[0] for step in worst)
             low = max(each)
         return min(low, high), high
 
-    def near(self, epsilon: float) -> float | None:
-        """About log delta with the record removed, where that is known at once."""
-        if self._lines is None or sum(self.every.values()) == 1:
-            return None
-        return self._lines.near(epsilon, REMOVED)
+    def rough_log_delta(self, epsilon: float, direction: str, guess: float) -> float:
+        """About log delta, found in little time."""
+        if self._lines is not None and sum(self.every.values()) > 1:
+            found = self._lines.log_delta(epsilon, direction, guess, _ROUGH)
+            if found.gap > _ROUGH and self._lattice_serves:
+                found = self._rounded(direction).log_delta(epsilon, rough=True)
+            if found.gap <= 1.0:
+                return found.estimate
+        return self.log_delta(epsilon, direction, guess).estimate
+
+    def worst_log_delta(
+        self, epsilon: float, directions: Sequence[str], guess: float | None = None
+    ) -> LogBounds:
+        """Bounds on log delta in the worst of some directions."""
+        worst = LogBounds(-math.inf, -math.inf, -math.inf)
+        for direction in directions:
+            if self._lines is not None and worst.lower > -math.inf:
+                # Most often the other direction is seen to be better at once.
+                if self._lines.chernoff(epsilon, direction, worst.lower) <= worst.lower:
+                    continue
+            found = self.log_delta(epsilon, direction, guess)
+            worst = LogBounds(*map(max, worst, found))
+        return worst
 
     def keeps(self, epsilon: float, log_delta: float) -> bool:
         """Whether a bound that is known at once shows that delta is kept in both directions."""
@@ -287,12 +320,22 @@ class Composition:
             self._lines.chernoff(epsilon, side, log_delta) <= log_delta for side in (REMOVED, ADDED)
         )
 
+    @property
+    def _largest(self) -> float:
+        """The largest loss with the record added."""
+        if not self.alone or self.other.gaussian > 0.0:
+            return math.inf
+        total = math.fsum(-n * math.log1p(-step.rate) for step, n in self.steps.items())
+        return total * (1.0 + 1e-12)
+
     def worst_epsilon(self, log_delta: float, directions: Sequence[str]) -> tuple[float, float]:
         """Bounds on the least epsilon in all of some directions."""
         low = high = 0.0
         for direction in directions:
             if low > 0.0 and self._lines is not None:
                 # Most often the other direction is seen to be better at once.
+                if direction == ADDED and self._largest <= low:
+                    continue
                 if self._lines.chernoff(low, direction, log_delta) <= log_delta:
                     continue
             found = self.epsilon(log_delta, direction)

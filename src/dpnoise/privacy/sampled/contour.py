@@ -66,17 +66,6 @@ class Tilts(NamedTuple):
         heights = self.log_m + self.error - self.c * epsilon + log_payoff(self.c)
         return min(float(np.min(heights)) + 1e-12, 0.0)
 
-    def near(self, epsilon: float) -> float:
-        """About log delta at an epsilon between those of the tilts; its slope is minus the tilt."""
-        at = self.epsilon
-        k = min(max(int(np.searchsorted(at, epsilon)) - 1, 0), len(at) - 2)
-        width = float(at[k + 1] - at[k])
-        x = (epsilon - float(at[k])) / width
-        first, last = self.log_delta[k : k + 2].tolist()
-        low, high = (-width * self.c[k : k + 2]).tolist()
-        bend = 3.0 * (last - first) - 2.0 * low - high
-        return first + x * (low + x * (bend + x * (low + high - 2.0 * (last - first))))
-
     def interpolated(self, values: Array, at: float) -> float:
         """The tilt where `values`, monotone, are `at`."""
         order = slice(None) if values[-1] > values[0] else slice(None, None, -1)

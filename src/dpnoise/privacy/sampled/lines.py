@@ -115,7 +115,10 @@ class Lines:
             epsilon = aim.epsilon
             if epsilon is None:
                 epsilon = float(np.interp(at, tilts.c, tilts.epsilon))
-            line = Contour(tilts, float(at), max(epsilon, 0.0))
+            try:
+                line = Contour(tilts, float(at), max(epsilon, 0.0))
+            except ValueError:  # too many terms
+                continue
             if line.good:
                 self._last[direction] = line
                 yield line
@@ -127,18 +130,20 @@ class Lines:
             return [-math.inf]
         return [-math.inf, max((-60.0 if guess is None else guess) - DEEP, DEEPEST)]
 
-    def log_delta(self, epsilon: float, direction: str, guess: float | None) -> LogBounds:
-        """Bounds on log delta; `guess` is what it is about, if that is known."""
+    def log_delta(
+        self, epsilon: float, direction: str, guess: float | None, gap: float = CLOSE
+    ) -> LogBounds:
+        """Bounds on log delta with a gap, if possible; `guess` is what it is about, if known."""
         best = UNKNOWN
         if direction in self._last:
             line = self._last[direction]
             best = with_rest(line.bounds(epsilon), line.rest)
         for rest in self._rests(direction, guess):
-            if best.gap <= CLOSE:
+            if best.gap <= gap:
                 break
             for line in self._lines(direction, _Aim(None, epsilon), rest):
                 best = sharper(best, with_rest(line.bounds(epsilon), line.rest))
-                if best.gap <= CLOSE:
+                if best.gap <= gap:
                     break
         return best
 
@@ -149,11 +154,6 @@ class Lines:
         """
         tilts = self._search(direction, _Aim(log_delta, None))
         return 0.0 if tilts is None else tilts.chernoff(epsilon)
-
-    def near(self, epsilon: float, direction: str) -> float | None:
-        """About log delta, by the saddle point approximation."""
-        tilts = self._search(direction, _Aim(None, epsilon))
-        return None if tilts is None else tilts.near(epsilon)
 
     def epsilon(self, log_delta: float, direction: str) -> tuple[float, float] | None:
         """Bounds on the least epsilon, close to each other; None if they are not found."""

@@ -14,11 +14,14 @@ from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Ste
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from dpnoise.privacy.inversion.inversion import LogBounds
+
 SMALLEST, LARGEST = 1e-3, 1e6  # noise multipliers
 _MOST_STEPS, _MOST_DIFFERENT = 10**9, 1000
 _MOST_EPSILON, _MINIMUM_DELTA = 1e6, 1e-300
 DIRECTIONS = (REMOVED, ADDED)
-_MOVES = 50
+_MOVES, _POLISH = 50, 6
+_STRIDE = 1e-3  # of the logarithm of a multiplier, for a slope
 _UP = 1.0 + 1e-12  # rounding of an exponential
 
 
@@ -226,8 +229,7 @@ def sampled_delta(
     problems = Problems("sampled_delta")
     problems.number("epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
     composition = Composition(_checked(problems, releases, steps, direction))
-    found = [composition.log_delta(float(epsilon), side) for side in _sides(direction)]
-    low, high = max(one.lower for one in found), max(one.upper for one in found)
+    low, _, high = composition.worst_log_delta(float(epsilon), _sides(direction))
     # A bound too small for a double.
     upper = max(math.exp(high) * _UP, 5e-324) if high > -math.inf else 0.0
     return TwoSided(math.exp(low) / _UP, min(upper, 1.0))
@@ -344,32 +346,29 @@ def noise_multiplier(
 def _minimum_multiplier(
     epsilon: float, delta: float, rate: float, steps: int, rtol: float
 ) -> float:
-    log_delta, uncut = math.log(delta), False
+    log_delta = math.log(delta)
 
-    def excess(log_sigma: float, side: str = REMOVED, *, upper: bool = False) -> float:
-        nonlocal uncut
-        composition = Composition({Step(math.exp(log_sigma), rate): steps})
-        composition.uncut = uncut
-        found = composition.log_delta(epsilon, side, log_delta)
-        uncut = composition.uncut
-        return min(max((found.upper if upper else found.estimate) - log_delta, -700.0), 700.0)
+    def clipped(found: float) -> float:
+        return min(max(found - log_delta, -700.0), 700.0)
 
     def rough(log_sigma: float) -> float:
-        near = Composition({Step(math.exp(log_sigma), rate): steps}).near(epsilon)
-        return excess(log_sigma) if near is None else min(max(near - log_delta, -700.0), 700.0)
+        one = Composition({Step(math.exp(log_sigma), rate): steps})
+        return clipped(one.rough_log_delta(epsilon, REMOVED, log_delta))
 
-    low, high = _bracket(rough)
-    root = low if rough(low) <= 0.0 else high
-    if rough(low) > 0.0 >= rough(high):
-        root = float(optimize.brentq(rough, low, high, xtol=1e-4, rtol=1e-12))
-        low, high = _bracket(excess, root, 1e-4)
-        root = low if excess(low) <= 0.0 else high
-        if excess(low) > 0.0 >= excess(high):
-            root = float(optimize.brentq(excess, low, high, xtol=0.05 * rtol, rtol=1e-12))
+    def exact(log_sigma: float) -> LogBounds:
+        one = Composition({Step(math.exp(log_sigma), rate): steps})
+        return one.worst_log_delta(epsilon, DIRECTIONS, log_delta)
+
+    root, slope = _root(rough)
+    for _ in range(_POLISH):
+        step = clipped(exact(root).estimate) / slope
+        root = min(max(root + min(max(step, -0.1), 0.1), math.log(SMALLEST)), math.log(LARGEST))
+        if abs(step) <= 0.1 * rtol:
+            break
     move = 0.2 * rtol
     for _ in range(_MOVES):
         at = min(root + move, math.log(LARGEST))
-        if all(excess(at, side, upper=True) <= 0.0 for side in DIRECTIONS):
+        if exact(at).upper <= log_delta:
             return math.exp(at)
         move *= 2.0
     message = (
@@ -379,13 +378,11 @@ def _minimum_multiplier(
     raise ValueError(message)
 
 
-def _bracket(
-    excess: Callable[[float], float], start: float = 0.0, stride: float = 0.5
-) -> tuple[float, float]:
-    """Logarithms of multipliers, of which the second is enough and the first is not, or the ends."""
+def _root(excess: Callable[[float], float]) -> tuple[float, float]:
+    """About the logarithm of a multiplier at which what falls with it is 0, and its fall there."""
     least, most = math.log(SMALLEST), math.log(LARGEST)
-    low = high = start
-    rises = excess(start) > 0.0
+    low, high, stride = 0.0, 0.0, 0.5
+    rises = excess(0.0) > 0.0
     for _ in range(_MOVES):
         if rises:
             low, high = high, min(high + stride, most)
@@ -396,4 +393,8 @@ def _bracket(
         if done:
             break
         stride *= 2.0
-    return low, high
+    root = low if excess(low) <= 0.0 else high
+    if excess(low) > 0.0 >= excess(high):
+        root = float(optimize.brentq(excess, low, high, xtol=1e-4, rtol=1e-12))
+    fall = (excess(root - _STRIDE) - excess(root + _STRIDE)) / (2.0 * _STRIDE)
+    return root, max(fall, 1e-3)

@@ -191,10 +191,10 @@ class Rounded:
         low = min(below.log_delta(epsilon - self._shift + self._doubt), high)
         return LogBounds(low, 0.5 * (low + high) if low > -math.inf else high, high)
 
-    def log_delta(self, epsilon: float) -> LogBounds:
+    def log_delta(self, epsilon: float, *, rough: bool = False) -> LogBounds:
         """Bounds on log delta."""
         best = LogBounds(-math.inf, 0.0, 0.0)
-        for size in self._sizes:
+        for size in self._sizes[: 1 if rough else None]:
             if not self._sums(epsilon, size):
                 break
             found = self._bounds(epsilon)
@@ -212,13 +212,17 @@ class Rounded:
 
     def epsilon(self, log_delta: float) -> tuple[float, float] | None:
         """Bounds on the least epsilon; None if there are none."""
-        at = self._start(log_delta)
-        ends = None
+        at, ends = self._start(log_delta), None
+        if not self._removed:
+            # No loss is larger than all those of a record that is never sampled.
+            top = self._shift + self._doubt
+            at, ends = min(at, self._shift * (1.0 - 1e-6)), (0.0, top)
         for size in (self._sizes[0], *self._sizes):
             if not self._sums(at, size):
                 return ends
             found = self._end(0, log_delta, at), self._end(2, log_delta, at)
             ends = found if ends is None else (max(found[0], ends[0]), min(found[1], ends[1]))
+            ends = min(ends), ends[1]
             if ends[1] == math.inf or ends[1] == 0.0 or ends[1] - ends[0] <= _ENOUGH * ends[1]:
                 break
             at = 0.5 * (ends[0] + ends[1])

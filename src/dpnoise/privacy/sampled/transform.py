@@ -42,6 +42,7 @@ _WIDEST = 16.0  # strip in units of sigma that is looked at
 _SHARES = np.concatenate([np.geomspace(0.003, 0.1, 8), np.linspace(0.15, 1.0, 18)])
 _STRIPS = np.geomspace(0.01, 1.0, 9)
 _CELL = 0.2  # of y, for the integral along an edge
+_EVEN, _WIDER = 400.0, 1.02  # beyond so many of y cells widen by this factor
 _MOST_NODES = 8000
 _MOST_TERMS = 400_000  # of a value with an imaginary part
 _CLOSE = 0.1  # of log G
@@ -245,12 +246,17 @@ class GaussianLine:
         b = wide / loss.sigma
         far = math.sqrt(2.0 * (u * float(b[-1]) + 60.0)) + max(r, 0.0) / loss.sigma
         left, right = loss.ends(r, r)
-        y = left + _CELL * np.arange(math.ceil((max(far, right) - left) / _CELL) + 1.0)
+        y = left + _CELL * np.arange(math.ceil(min(max(far, right) - left, _EVEN) / _CELL) + 1.0)
+        if far > y[-1]:
+            # Further out cells may be wider; the last one starts beyond all that matters.
+            further = math.ceil(math.log(max(far, right) / y[-1]) / math.log(_WIDER)) + 1.0
+            y = np.append(y, y[-1] * _WIDER ** np.arange(1.0, further + 1.0))
+        cell = np.diff(y, append=y[-1] * _WIDER)
         w = (y - 0.5 / loss.sigma) / loss.sigma
         value = np.logaddexp(math.log1p(-loss.rate), math.log(loss.rate) + w)
         share = np.exp(np.minimum(math.log(loss.rate) + w - value, 0.0))[1:, None]
-        mass = r * value - 0.5 * y * y - self.log_norm + math.log(_CELL)
-        mass += _CELL * (np.abs(y) + _CELL + abs(r) / loss.sigma)
+        mass = r * value - 0.5 * y * y - self.log_norm + np.log(cell)
+        mass += cell * (np.abs(y) + cell + abs(r) / loss.sigma)
         if loss.cut < math.inf:
             mass += loss.log_kept(y)
         angle = np.arctan2(share * np.sin(b), 1.0 - 2.0 * share * np.sin(0.5 * b) ** 2)
