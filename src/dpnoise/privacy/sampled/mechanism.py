@@ -264,7 +264,8 @@ def sampled_epsilon(
     Raises
     ------
     ValueError
-        If an argument is out of range or lengths differ; the message names every problem.
+        If an argument is out of range or lengths differ; the message names every problem. Or if no
+        upper bound is found (docs/sampling.md says where); the message has the lower one.
 
     Examples
     --------
@@ -290,7 +291,16 @@ def sampled_epsilon(
             else math.inf
         )
         return TwoSided(most / _UP, most * _UP)
-    return TwoSided(*composition.worst_epsilon(math.log(delta), _sides(direction)))
+    low, high = composition.worst_epsilon(math.log(delta), _sides(direction))
+    if high == math.inf:
+        step = max(composition.every, key=lambda step: step.rate / step.sigma)
+        message = (
+            f"sampled_epsilon: out of reach: expected a larger sigma than {step.sigma:g}, fewer "
+            f"steps than {sum(composition.every.values())}, another rate than {step.rate:g} or a "
+            f"larger delta than {delta:g}; all that is known is that epsilon is at least {low:.6g}"
+        )
+        raise ValueError(message)
+    return TwoSided(low, high)
 
 
 def noise_multiplier(

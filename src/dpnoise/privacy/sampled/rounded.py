@@ -29,7 +29,7 @@ _REACH = 40.0  # beyond, a normal density has e^-800
 _STEP = 0.125  # of the logarithm of the density between two cuts, and of y
 _NODES, _SKETCH = 4, 2  # between two cuts
 _LEAST = 0.0625  # of y between two cuts near 0
-_SIZES, _FEWEST = (1 << 13, 1 << 16, 1 << 18), 1 << 11  # points of the lattice, of one kind of step
+_SIZES, _FEWEST = (1 << 13, 1 << 15, 1 << 17), 1 << 11  # points of the lattice, of one kind of step
 _ENOUGH = 1e-7  # relative gap
 _CLIP, _DOUBLINGS = 700.0, 40
 
