@@ -190,7 +190,7 @@ def check_multiplier(draws, report):
 
 
 def check_wide(draws, report):
-    """Bounds of questions of any size are in order, or refused in a sentence, and rise with steps."""
+    """Bounds at any parameters are in order, or refused in a sentence, and rise with steps."""
     step, steps, delta = wide(draws)
     report.about("sampled", copies=steps)
     found = []

@@ -11,14 +11,13 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+from scipy import optimize
 
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import Inversion, LogBounds
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled.lines import (
     ADDED,
-    CLOSE,
     DEEP,
     DEEPEST,
     REMOVED,
@@ -241,6 +240,10 @@ class Composition:
             if self._lattice_serves:
                 other = self._rounded(direction).epsilon(log_delta)
                 return self._joined(found, other, log_delta, direction)
+        return self._searched(log_delta, direction)
+
+    def _searched(self, log_delta: float, direction: str) -> tuple[float, float]:
+        """Bounds on the least epsilon by a search over bounds on delta."""
 
         def excess(epsilon: float) -> float:
             found = self.log_delta(epsilon, direction, log_delta)
@@ -304,21 +307,22 @@ class Composition:
         """Bounds on log delta in the worst of some directions."""
         worst = LogBounds(-math.inf, -math.inf, -math.inf)
         for direction in directions:
-            if self._lines is not None and worst.lower > -math.inf:
-                # Most often the other direction is seen to be better at once.
-                if self._lines.chernoff(epsilon, direction, worst.lower) <= worst.lower:
-                    continue
+            # Most often the other direction is seen to be better at once.
+            if worst.lower > -math.inf and self._below(epsilon, direction, worst.lower):
+                continue
             found = self.log_delta(epsilon, direction, guess)
             worst = LogBounds(*map(max, worst, found))
         return worst
 
-    def keeps(self, epsilon: float, log_delta: float) -> bool:
-        """Whether a bound that is known at once shows that delta is kept in both directions."""
+    def _below(self, epsilon: float, direction: str, log_delta: float) -> bool:
+        """Whether Chernoff's inequality shows at once that log delta is at most a number."""
         if self._lines is None:
             return False
-        return all(
-            self._lines.chernoff(epsilon, side, log_delta) <= log_delta for side in (REMOVED, ADDED)
-        )
+        return self._lines.chernoff(epsilon, direction, log_delta) <= log_delta
+
+    def keeps(self, epsilon: float, log_delta: float) -> bool:
+        """Whether a bound that is known at once shows that delta is kept in both directions."""
+        return all(self._below(epsilon, side, log_delta) for side in (REMOVED, ADDED))
 
     @property
     def _largest(self) -> float:
@@ -332,12 +336,10 @@ class Composition:
         """Bounds on the least epsilon in all of some directions."""
         low = high = 0.0
         for direction in directions:
-            if low > 0.0 and self._lines is not None:
-                # Most often the other direction is seen to be better at once.
-                if direction == ADDED and self._largest <= low:
-                    continue
-                if self._lines.chernoff(low, direction, log_delta) <= log_delta:
-                    continue
+            if direction == ADDED and self._largest <= low:
+                continue
+            if low > 0.0 and self._below(low, direction, log_delta):
+                continue
             found = self.epsilon(log_delta, direction)
             low, high = max(low, found[0]), max(high, found[1])
         return low, high

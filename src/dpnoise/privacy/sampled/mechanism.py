@@ -390,7 +390,7 @@ def _minimum_multiplier(
 
 def _root(excess: Callable[[float], float]) -> tuple[float, float]:
     """About the logarithm of a multiplier at which what falls with it is 0, and its fall there."""
-    least, most = math.log(SMALLEST), math.log(LARGEST)
+    smallest, most = math.log(SMALLEST), math.log(LARGEST)
     low, high, stride = 0.0, 0.0, 0.5
     rises = excess(0.0) > 0.0
     for _ in range(_MOVES):
@@ -398,8 +398,8 @@ def _root(excess: Callable[[float], float]) -> tuple[float, float]:
             low, high = high, min(high + stride, most)
             done = excess(high) <= 0.0 or high == most
         else:
-            low, high = max(low - stride, least), low
-            done = excess(low) > 0.0 or low == least
+            low, high = max(low - stride, smallest), low
+            done = excess(low) > 0.0 or low == smallest
         if done:
             break
         stride *= 2.0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _REACH = 40.0  # beyond, a normal density has e^-800
 _STEP = 0.125  # of the logarithm of the density between two cuts, and of y
 _NODES, _SKETCH = 4, 2  # between two cuts
-_LEAST = 0.0625  # of y between two cuts near 0
+_NARROWEST = 0.0625  # of y between two cuts near 0
 _SIZES, _FEWEST = (1 << 13, 1 << 15, 1 << 17), 1 << 11  # points of the lattice, of one kind of step
 _ENOUGH = 1e-7  # relative gap
 _CLIP, _DOUBLINGS = 700.0, 40
@@ -37,7 +37,7 @@ _CLIP, _DOUBLINGS = 700.0, 40
 def _centre_cuts() -> Array:
     """Cuts for a normal density, so that its logarithm changes by at most `_STEP`, as y does."""
     far = np.sqrt(2.0 * _STEP * np.arange(1.0, 0.5 * _REACH**2 / _STEP + 1.0))
-    near = np.arange(0.0, 2.0 + _LEAST, _LEAST)
+    near = np.arange(0.0, 2.0 + _NARROWEST, _NARROWEST)
     right = np.unique(np.concatenate([near, far[far > 2.0]]))
     return np.concatenate([-right[:0:-1], right])
 
@@ -129,7 +129,7 @@ class SampledCoordinate:
         first, end = self._ends(tilt)
         return float(self._loss[first]), float(self._loss[end - 1])
 
-    def atoms(self, tilt: float) -> list[tuple[float, float]]:  # noqa: ARG002, PLR6301
+    def atoms(self, tilt: float) -> list[tuple[float, float]]:  # noqa: ARG002
         """None: the loss of a record that is not sampled is 0."""
         return []
 

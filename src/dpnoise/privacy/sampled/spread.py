@@ -1,13 +1,13 @@
 """Trigonometric sums at equally spaced points, by the fast Fourier transform.
 
 For sum_n w_n e^(i k x_n), |k| <= M / 4, each w_n is spread over M points of a circle with the
-weights g(x) = exp(-x^2 / (4 tau)), tau = beta / M^2, whose transform is a Gaussian too. By Poisson
-summation the transform of length M gives the sums times sqrt(beta / pi) e^(-tau k^2), plus those at
-k + p M, p != 0, which relative to it are at most e^(-beta (1 - 2 |k| / M)) sum |w_n| for p = +-1 and
-far less for others: in all 2.1 e^(-beta / 2). Points further than m + 1/2 are left out, which hold
-at most sqrt(pi / beta) 2 (1 + beta / (2 pi^2 m)) e^(beta / 16 - pi^2 (m + 1/2)^2 / beta). With
-beta = 76 and m = 18 both together are below 1e-15 sum |w_n| (Dutt & Rokhlin, SIAM J. Sci. Comput. 14
-(1993); Greengard & Lee, SIAM Rev. 46 (2004)).
+weights g(x) = exp(-x^2 / (4 tau)), tau = beta / M^2, whose transform is a Gaussian too. By
+Poisson's formula the transform of length M gives the sums times sqrt(beta / pi) e^(-tau k^2), plus
+those at k + p M, p != 0, which relative to it are at most e^(-beta (1 - 2 |k| / M)) sum |w_n| for
+p = +-1 and far less for others: in all 2.1 e^(-beta / 2). Points further than m + 1/2 are left out,
+which hold at most 2 sqrt(pi / beta) (1 + beta / (2 pi^2 m)) e^(beta / 16 - pi^2 (m + 1/2)^2 / beta)
+sum |w_n|. With beta = 76 and m = 18 both together are below 1e-15 sum |w_n| (Dutt & Rokhlin, SIAM
+J. Sci. Comput. 14 (1993); Greengard & Lee, SIAM Rev. 46 (2004)).
 """
 
 from __future__ import annotations
