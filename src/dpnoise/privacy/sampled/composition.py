@@ -170,6 +170,8 @@ class Composition:
             exact = float(gaussian_log_delta(math.sqrt(self.other.gaussian), epsilon))
             error = 1e-11 + 1e-15 * (10.0 - 3.0 * exact)
             return LogBounds(exact - error, exact, min(exact + error, 0.0))
+        if direction == ADDED and epsilon >= self._largest:
+            return _NOTHING
         found = UNKNOWN
         if self._lines is not None:
             found = self._lines.log_delta(epsilon, direction, guess)

@@ -182,7 +182,7 @@ class Contour:
             return False
         self.tail = float(tails[enough[0]])
         self._u = step * np.arange(points + 1.0)
-        factor, error = product_on_line(self, self._u, 0)
+        factor, error = product_on_line(self, self._u, 0)  # type: ignore[arg-type]  # of its interface
         s = c + 1j * self._u
         pole = s * (s + 1.0)
         whole = np.full(points + 1, step / math.pi)
@@ -202,7 +202,7 @@ class Contour:
         total, _ = self._sums(epsilon)
         slack = self.tail + self._doubt + self._spin * abs(epsilon) + 1e-14 * abs(total)
         alias = float(self._aliases(np.asarray(self.period), epsilon))
-        scale = self._log_scale(epsilon)
+        scale = float(self._log_scale(epsilon))
         doubt = 2.0 * (
             self.line.norm_error + 4.0 * _EPS * abs(self.c * epsilon)
         ) + 4.0 * _EPS * abs(scale)

@@ -178,7 +178,7 @@ class Rounded:
             return False
         with np.errstate(all="ignore"):
             try:
-                self._last = lattice_sums(self._parts, shifted, size)
+                self._last = lattice_sums(self._parts, shifted, size)  # type: ignore[arg-type]  # of its interface
             except (ValueError, OverflowError):  # nothing but rounding is left of the losses
                 self._last = None
         return self._last is not None

@@ -55,5 +55,7 @@ def equispaced_sums(
     raise_by = math.sqrt(math.pi / _BETA) * np.exp(_BETA * (k / size) ** 2)
     values = fft.ifft(grid, norm="forward")[k] * raise_by
     norm = float(np.linalg.norm(grid)) * float(raise_by.max())
-    error = SPREAD_ERROR * float(weight.sum()) + _FFT_ERROR * math.log2(size) * norm
+    # So many numbers are added at each point, in turn.
+    added = 8.0 * 2.0**-53 * math.sqrt(len(x) * len(_OFFSETS) / size + 1.0)
+    error = (SPREAD_ERROR + added) * float(weight.sum()) + _FFT_ERROR * math.log2(size) * norm
     return values, error
