@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.privacy.sampled.transform import MixedTransform
 
-_EPS = np.finfo(float).eps
+_EPS = float(np.finfo(float).eps)
 _MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the result
 _TILTS, _BROAD = 20, 300.0  # tilts at once, and the ratio of the largest to the smallest
 _WIDENINGS = 4  # of the range of tilts

@@ -300,7 +300,7 @@ def sampled_epsilon(
             f"larger delta than {delta:g}; all that is known is that epsilon is at least {low:.6g}"
         )
         raise ValueError(message)
-    return TwoSided(low, high)
+    return TwoSided(float(low), float(high))
 
 
 def noise_multiplier(
