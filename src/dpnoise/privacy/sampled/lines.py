@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 REMOVED, ADDED = "removed", "added"
 DEEP = 25.0  # the share beyond the cut is e^-25 of delta
+_SHALLOW = 18.0  # and then e^-18
 DEEPEST = -760.0  # of its logarithm
 STEEP = 1.5
 CLOSE = 1e-8  # gap with which the search ends
@@ -125,10 +126,11 @@ class Lines:
 
     @staticmethod
     def _rests(direction: str, guess: float | None) -> list[float]:
-        """Log chances of what is cut, the second one where bounds without a cut are wide."""
+        """Log chances of what is cut, each after the first one where bounds are wide so far."""
         if direction == ADDED:
             return [-math.inf]
-        return [-math.inf, max((-60.0 if guess is None else guess) - DEEP, DEEPEST)]
+        guess = -60.0 if guess is None else guess
+        return [-math.inf, *(max(guess - deep, DEEPEST) for deep in (DEEP, _SHALLOW))]
 
     def log_delta(
         self, epsilon: float, direction: str, guess: float | None, gap: float = CLOSE
