@@ -2,16 +2,32 @@
 
 # --- Loops and solvers that end by themselves.
 ENDS = {
+    "dpnoise.privacy.sampled.contour search range(_WIDENINGS)": ("None: another account is asked"),
+    "dpnoise.privacy.sampled.contour Contour.epsilon_at range(_STEPS)": (
+        "bounds are taken on either side of wherever it ends"
+    ),
+    "dpnoise.privacy.sampled.lines _ends range(_WIDENINGS)": "None: another account is asked",
+    "dpnoise.privacy.sampled.rounded Rounded._end range(_DOUBLINGS)": "0 and infinity are bounds",
+    "dpnoise.privacy.sampled.rounded Rounded._end brentq": "raises if it does not converge",
+    "dpnoise.privacy.sampled.transform _MixedLine.affordable range(_HALVINGS)": (
+        "few points: what they leave out is bounded"
+    ),
+    "dpnoise.privacy.sampled.mechanism _root range(_MOVES)": (
+        "the end of the range of multipliers; bounds are taken with what is found"
+    ),
+    "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_POLISH)": (
+        "bounds are taken with what is found"
+    ),
     "dpnoise.privacy.sampled.transform GaussianLine.values while": (
         "each pass takes at least one point"
     ),
     "dpnoise.privacy.sampled.composition Composition._inverted range(_TRIES)": (
         "the closest bounds so far, which hold"
     ),
-    "dpnoise.privacy.sampled.composition Composition.epsilon range(_DOUBLINGS)": (
+    "dpnoise.privacy.sampled.composition Composition._searched range(_DOUBLINGS)": (
         "an infinite upper bound, or a bracket down to 0"
     ),
-    "dpnoise.privacy.sampled.composition Composition.epsilon brentq": (
+    "dpnoise.privacy.sampled.composition Composition._searched brentq": (
         "raises if it does not converge"
     ),
     "dpnoise.privacy.sampled.composition Composition._certified range(_POLISH)": (
@@ -23,9 +39,7 @@ ENDS = {
     "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": (
         "raises unless the upper bound on delta was seen to be kept"
     ),
-    "dpnoise.privacy.sampled.mechanism _minimum_multiplier brentq": (
-        "raises if it does not converge"
-    ),
+    "dpnoise.privacy.sampled.mechanism _root brentq": ("raises if it does not converge"),
     "dpnoise.certificates.checker mills while": "each term is below half the one before",
     "dpnoise.auditing.events _step while": "the step halves at least, down to the finest",
     "dpnoise.releases.entropy Entropy.integers while": (
@@ -262,9 +276,15 @@ ENDS = {
 SEVERAL = {
     "dpnoise_papers.flipped_huber_2023.tables.remarks _beyond quad": 3,
     "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": 2,
+<<<<<<< HEAD
     "dpnoise.privacy.sampled.composition Composition.epsilon range(_DOUBLINGS)": 2,
     "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": 2,
     "dpnoise_papers.oracles.densities minimum minimize_scalar": 2,
+=======
+    "dpnoise.privacy.sampled.composition Composition._searched range(_DOUBLINGS)": 2,
+    "dpnoise.privacy.sampled.rounded Rounded._end range(_DOUBLINGS)": 2,
+    "dpnoise_papers.verify.densities minimum minimize_scalar": 2,
+>>>>>>> sampled-speed
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
     "dpnoise.privacy.lattice.discrete ListedLoss._hull while": 2,
     "dpnoise.denoise.wavelets uniform_spanning_tree while": 2,

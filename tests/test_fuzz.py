@@ -19,6 +19,8 @@ from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Subbotin
 from dpnoise.privacy import profile, vector
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion import inversion
+from dpnoise.privacy.sampled.composition import Composition
+from dpnoise.privacy.sampled.contour import Contour
 from exact_profile import exact_log_delta
 from fuzz import CHECKS, runner
 from fuzz.references import reference_bounds
@@ -164,6 +166,20 @@ def _one_copy_less(patch):
     )
 
 
+def _one_sample_less(patch):
+    original = Composition.__init__
+
+    def fewer(self, steps, other=None):
+        original(self, {step: max(n - 1, 1) for step, n in steps.items()}, other)
+
+    patch.setattr(Composition, "__init__", fewer)
+
+
+def _scale_off(patch):
+    original = Contour._log_scale
+    patch.setattr(Contour, "_log_scale", lambda *args: original(*args) + 1e-4)
+
+
 def _sigma_too_small(patch):
     original = calibration_gaussian._maximum_mu
     patch.setattr(calibration_gaussian, "_maximum_mu", lambda *args: original(*args) * (1 + 1e-9))
@@ -178,6 +194,8 @@ def _sigma_too_small(patch):
         (_bounds_too_low, "vector-copies", 0),
         (_one_copy_less, "vector-copies", 0),
         (_sigma_too_small, "budget-gaussian", 0),
+        (_one_sample_less, "sampled-few", 0),
+        (_scale_off, "sampled-reflected", 0),
     ],
 )
 def test_planted_defects_are_caught(monkeypatch, defect, name, seed):

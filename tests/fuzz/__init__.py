@@ -11,8 +11,20 @@ from fuzz.checks_budget import CHECKS as BUDGET
 from fuzz.checks_extreme import CHECKS as EXTREME
 from fuzz.checks_frames import CHECKS as FRAMES
 from fuzz.checks_noise import CHECKS as NOISE
+from fuzz.checks_sampled import CHECKS as SAMPLED
 from fuzz.checks_scalar import CHECKS as SCALAR
 from fuzz.checks_vector import CHECKS as VECTOR
 from fuzz.checks_wide import CHECKS as WIDE
 
-CHECKS = {**NOISE, **SCALAR, **VECTOR, **WIDE, **BUDGET, **BOUND, **BEST, **EXTREME, **FRAMES}
+CHECKS = {
+    **NOISE,
+    **SCALAR,
+    **VECTOR,
+    **WIDE,
+    **BUDGET,
+    **BOUND,
+    **BEST,
+    **EXTREME,
+    **FRAMES,
+    **SAMPLED,
+}

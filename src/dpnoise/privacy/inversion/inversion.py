@@ -77,7 +77,7 @@ class LogBounds(NamedTuple):
         """The width relative to the estimate."""
         if self.upper == -math.inf:
             return 0.0
-        if self.lower == -math.inf:
+        if self.upper - self.lower > 700.0:
             return math.inf
         return math.expm1(self.upper - self.lower)
 

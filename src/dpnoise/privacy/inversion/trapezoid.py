@@ -12,13 +12,13 @@ relative to exp(log_scale) = M(c) exp(-c epsilon). docs/vector-privacy.md has th
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
     from dpnoise._types import Array, ComplexArray
-    from dpnoise.privacy.inversion.transform import LossTransform
+    from dpnoise.privacy.inversion.transform import Line, LossTransform
 
 
 _EPS = np.finfo(float).eps
@@ -30,6 +30,15 @@ _PERIODS = 1.06 ** np.arange(200.0)
 _STEPS = np.geomspace(0.1, 1e3, 16)
 _MARGIN = 1.0 + 3e-3  # over the rounding of a bound of no influence on the result
 _CHUNK = 1 << 15  # stretches times points evaluated at once
+
+
+class OnLine(Protocol):
+    """A transform on its line through c, and an epsilon."""
+
+    transform: LossTransform
+    line: Line
+    c: float
+    epsilon: float
 
 
 class Plan(NamedTuple):
@@ -49,7 +58,7 @@ class Plan(NamedTuple):
     density_tail: float = 0.0
 
 
-def _log_payoff(c: Array) -> Array:
+def log_payoff(c: Array) -> Array:
     """Log of the largest (1 - e^-x) e^(-c x), Chernoff's factor."""
     return -c * np.log1p(1.0 / c) - np.log1p(c)
 
@@ -91,7 +100,7 @@ class Rule:
     @property
     def chernoff(self) -> float:
         """Chernoff's bound on delta, relative to exp(log_scale)."""
-        return float(np.exp(_log_payoff(np.asarray(self.c))))
+        return float(np.exp(log_payoff(np.asarray(self.c))))
 
     @property
     def scale_error(self) -> float:
@@ -104,7 +113,7 @@ class Rule:
         above = c + np.append(steps, c * np.array([0.25, 1.0, 5.0, 50.0]))
         below = c - np.append(steps[steps < c], c * np.array([0.25, 0.5, 0.75, 0.9, 0.99]))
         both = np.concatenate([above, below])
-        log_chernoff = self.transform.log_real(both) - both * self.epsilon + _log_payoff(both)
+        log_chernoff = self.transform.log_real(both) - both * self.epsilon + log_payoff(both)
         # Exponent 0 is delta <= 1.
         self._exponents = np.append(both, 0.0)
         self._log_chernoff = np.append(log_chernoff, 0.0) - self.log_scale
@@ -226,7 +235,7 @@ def truncated_sums(rule: Rule, plan: Plan) -> Sums:
     total = np.zeros(4)
     for start in range(0, plan.points + 1, size):
         u = step * np.arange(start, min(start + size, plan.points + 1), dtype=float)
-        factor, error = _product(rule, u, plan.level)
+        factor, error = product_on_line(rule, u, plan.level)
         if start == 0:
             factor[0] *= 0.5
             error[0] *= 0.5
@@ -242,7 +251,7 @@ def truncated_sums(rule: Rule, plan: Plan) -> Sums:
     return Sums(delta, doubt, blur * density, blur * (density_doubt + 1e-14 * abs(density)))
 
 
-def _product(rule: Rule, u: Array, level: int) -> tuple[ComplexArray, Array]:
+def product_on_line(rule: OnLine, u: Array, level: int) -> tuple[ComplexArray, Array]:
     """exp(-i u epsilon) M(s) / M(c), less what is removed, and error bounds."""
     transform, line = rule.transform, rule.line
     copies, gaussian = transform.copies, transform.gaussian

@@ -108,34 +108,56 @@ class LatticeBounds(NamedTuple):
     log_upper: Array
 
 
-def _log_delta(parts: list[RoundedLoss], plan: Plan, epsilon: float, size: int, side: int) -> float:
-    """A bound on log delta: below for side = -1, above for side = 1."""
-    tilt = plan.tilt
-    weight, error = sum_weights(parts, plan.start, size)
-    loss = (plan.start + np.arange(size)) * plan.h
-    slack = math.fsum(part.copies * part.slack for part in parts)
-    slack += 8.0 * UNIT * (abs(epsilon) + max(abs(loss[0]), abs(loss[-1])))
-    gap = loss - (epsilon - side * slack)
-    # Above the largest possible sum there is nothing but rounding.
-    last = sum(part.copies * (part.masses.start + len(part.masses.weight) - 1) for part in parts)
-    count = np.clip(last + 1 - plan.start, 0, size)
-    weight, gap = weight[:count][gap[:count] > 0], gap[:count][gap[:count] > 0]
-    payoff = -np.expm1(-gap) * np.exp(-tilt * gap)
-    total = float(np.sum(payoff * weight)) + side * error * float(np.linalg.norm(payoff))
-    # What lies outside the window has wrapped around: it may be too much or missing.
-    outside, below = log_outside(parts, plan, size)
-    if side < 0 or plan.start * plan.h > epsilon - slack:
-        outside = float(np.logaddexp(outside, below))
-    largest = -tilt * math.log1p(1.0 / tilt) - math.log1p(tilt)
-    total += side * math.exp(min(largest + outside, 0.0))
-    log_total = math.fsum(part.copies * part.masses.log_total for part in parts)
-    relative = math.fsum(part.copies * part.error for part in parts)
-    relative += UNIT * (64.0 + 8.0 * (abs(log_total) + tilt * (abs(epsilon) + slack)))
-    log_finite = -math.inf
-    if total > 0.0:
-        log_finite = math.log(total) + log_total - tilt * (epsilon - side * slack)
-    infinite = log_any_infinite([(part.copies, part.log_infinite) for part in parts])
-    return float(np.logaddexp(log_finite, infinite)) + side * relative
+class LatticeSum:
+    """The distribution of a sum on a lattice, below for side = -1, above for side = 1."""
+
+    def __init__(self, parts: list[RoundedLoss], plan: Plan, size: int, side: int) -> None:
+        self._parts, self._plan, self._side = parts, plan, side
+        self._weight, self._error = sum_weights(parts, plan.start, size)
+        self._loss = (plan.start + np.arange(size)) * plan.h
+        # Above the largest possible sum there is nothing but rounding.
+        last = sum(
+            part.copies * (part.masses.start + len(part.masses.weight) - 1) for part in parts
+        )
+        self._count = int(np.clip(last + 1 - plan.start, 0, size))
+        self._outside = log_outside(parts, plan, size)
+        self._slack = math.fsum(part.copies * part.slack for part in parts)
+        self._log_total = math.fsum(part.copies * part.masses.log_total for part in parts)
+        self._relative = math.fsum(part.copies * part.error for part in parts)
+        self._infinite = log_any_infinite([(part.copies, part.log_infinite) for part in parts])
+
+    def log_delta(self, epsilon: float) -> float:
+        """A bound on log delta."""
+        side, tilt, loss = self._side, self._plan.tilt, self._loss
+        slack = self._slack
+        slack += 8.0 * UNIT * (abs(epsilon) + max(abs(loss[0]), abs(loss[-1])))
+        gap = loss[: self._count] - (epsilon - side * slack)
+        weight, gap = self._weight[: self._count][gap > 0], gap[gap > 0]
+        payoff = -np.expm1(-gap) * np.exp(-tilt * gap)
+        total = float(np.sum(payoff * weight)) + side * self._error * float(np.linalg.norm(payoff))
+        # What lies outside the window has wrapped around: it may be too much or missing.
+        outside, below = self._outside
+        if side < 0 or self._plan.start * self._plan.h > epsilon - slack:
+            outside = float(np.logaddexp(outside, below))
+        largest = -tilt * math.log1p(1.0 / tilt) - math.log1p(tilt)
+        total += side * math.exp(min(largest + outside, 0.0))
+        relative = self._relative
+        relative += UNIT * (64.0 + 8.0 * (abs(self._log_total) + tilt * (abs(epsilon) + slack)))
+        log_finite = -math.inf
+        if total > 0.0:
+            log_finite = math.log(total) + self._log_total - tilt * (epsilon - side * slack)
+        return float(np.logaddexp(log_finite, self._infinite)) + side * relative
+
+
+def lattice_sums(
+    parts: list[AnyCoordinate], epsilon: float, size: int
+) -> tuple[LatticeSum, LatticeSum] | None:
+    """The sums below and above, for epsilons near one; None if lattice points say nothing."""
+    plan = make_plan(parts, epsilon, size)
+    if max(1.0, plan.tilt) * plan.h > _WIDEST:
+        return None  # lattice points this far apart say nothing
+    down, up = zip(*(rounded_losses(part, plan) for part in plan.parts), strict=True)
+    return LatticeSum(list(down), plan, size, -1), LatticeSum(list(up), plan, size, 1)
 
 
 def _bounds(parts: list[AnyCoordinate], epsilon: float, size: int) -> tuple[float, float]:
@@ -149,12 +171,11 @@ def _bounds(parts: list[AnyCoordinate], epsilon: float, size: int) -> tuple[floa
     if any(part.smallest > epsilon + NEGLIGIBLE for part in parts):
         # One coordinate alone gives delta >= 1 - e^-NEGLIGIBLE less a mass far below.
         return -UNIT, 0.0
-    plan = make_plan(parts, epsilon, size)
-    if max(1.0, plan.tilt) * plan.h > _WIDEST:
-        return -math.inf, 0.0  # lattice points this far apart say nothing
-    down, up = zip(*(rounded_losses(part, plan) for part in plan.parts), strict=True)
-    lower = _log_delta(list(down), plan, epsilon, size, -1)
-    return min(lower, 0.0), min(_log_delta(list(up), plan, epsilon, size, 1), 0.0)
+    sums = lattice_sums(parts, epsilon, size)
+    if sums is None:
+        return -math.inf, 0.0
+    lower, upper = (one.log_delta(epsilon) for one in sums)
+    return min(lower, 0.0), min(upper, 0.0)
 
 
 def lattice_seconds(different: int, epsilons: int, size: int) -> float:

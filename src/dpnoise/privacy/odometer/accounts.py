@@ -183,7 +183,7 @@ def _sampled_epsilon(ledger: Ledger, delta: float) -> float | None:
     if rest <= 0:
         return math.inf
     log_rest = math.log(rest) - 1e-13
-    found = max(composition.epsilon(log_rest, side)[1] for side in (REMOVED, ADDED))
+    found = composition.worst_epsilon(log_rest, (REMOVED, ADDED))[1]
     if found < math.inf or not _has_peer():
         return found
     composition.wide = True  # where our bounds say nothing dp_accounting may
@@ -205,6 +205,8 @@ def _sampled_delta(ledger: Ledger, epsilon: float, aim: float | None = None) -> 
     composition = _composition_of(ledger)
     if composition is not None and not composition.wide:
         guess = math.log(aim) if aim else None
+        if aim and guess is not None and composition.keeps(epsilon, guess):
+            return aim
         both = [composition.log_delta(epsilon, side, guess) for side in (REMOVED, ADDED)]
         log_delta = max(one.upper for one in both)
         lowest = max(one.lower for one in both)

@@ -11,29 +11,42 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+from scipy import optimize
 
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import Inversion, LogBounds
 from dpnoise.privacy.inversion.transform import LossTransform
+from dpnoise.privacy.sampled.lines import (
+    ADDED,
+    DEEP,
+    DEEPEST,
+    REMOVED,
+    STEEP,
+    UNKNOWN,
+    Lines,
+    sharper,
+    with_rest,
+)
+from dpnoise.privacy.sampled.rounded import Rounded
 from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dpnoise._types import Array
 
-REMOVED, ADDED = "removed", "added"
-_DEEP = 25.0  # the share beyond the cut is e^-25 of delta
-_DEEPEST = -760.0  # of its logarithm
 _RTOL, _SECONDS = 1e-8, 0.4  # relative gap to aim at, and time for one epsilon
 _CLOSED = 1e-11  # relative error of the closed form of one step
 _TRIES, _WIDENINGS = 3, 25
-_STEEP = 1.5
 _SAME = 1e-10  # of log M with and without the cut
 _MOST_EPSILON = 1e6  # to begin with
 _DOUBLINGS = 20  # of epsilon from 1, or as many tenths
 _CLIP = 700.0
+_SHARP = 5e-7  # relative gap of delta or epsilon up to which nothing else is tried
+_ROUGH = 1e-2  # and that of a rough delta
+_MOST_ROUNDED = 64  # kinds of steps on a lattice
+_FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
+_MOST_SQUARE = 50.0  # exponent of a second moment
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
 _NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
 
@@ -79,8 +92,27 @@ class Composition:
         self.alone = not len(other.losses) and other.gaussian == plain
         self.uncut = False  # set where a cut makes no difference, which saves time
         self.wide = False  # set where the bounds were seen to say nothing
+        self._lattices: dict[str, Rounded] = {}
         self._steep: float | None = None  # of the cut for one delta
         self._found: dict[tuple[str, float, float], Inversion] = {}
+        square = math.fsum(
+            n * step.rate**2 * math.expm1(min(step.sigma**-2, _MOST_SQUARE))
+            for step, n in self.steps.items()
+        )
+        self._square = square + other.gaussian
+        simple = self.steps and other.infinite == 0.0
+        self._lines = Lines(self._transform, self._square) if simple else None  # type: ignore[arg-type]  # steps give mixed ones
+
+    @property
+    def _lattice_serves(self) -> bool:
+        """Whether all is steps on samples, few enough kinds of them."""
+        return self.alone and self.other.gaussian == 0.0 and len(self.steps) <= _MOST_ROUNDED
+
+    def _rounded(self, direction: str) -> Rounded:
+        if direction not in self._lattices:
+            steps = [(*step, n) for step, n in self.steps.items()]
+            self._lattices[direction] = Rounded(steps, removed=direction == REMOVED)
+        return self._lattices[direction]
 
     def _transform(
         self, direction: str, log_rest: float, steep: float
@@ -90,7 +122,7 @@ class Composition:
         removed = direction == REMOVED
         losses = []
         for step, n in self.steps.items():
-            own = max(log_rest - math.log(n * len(self.steps)), _DEEPEST)
+            own = max(log_rest - math.log(n * len(self.steps)), DEEPEST)
             bend = max(1.0, steep / (step.sigma**2 * max(-math.log(step.rate), 0.7)))
             rest = own if removed and log_rest > -math.inf else -math.inf
             losses.append(SampledGaussianLoss(*step, removed=removed, log_rest=rest, steep=bend))
@@ -108,7 +140,8 @@ class Composition:
 
         More releases never lower delta; a release that is not sampled shows nothing.
         """
-        low = max(one_step(step, epsilon, direction) for step in self.every) - _CLOSED
+        worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
+        low = max(one_step(step, epsilon, direction) for step in worst) - _CLOSED
         if not self.alone:
             return low, 0.0
         spared = math.fsum(
@@ -116,6 +149,14 @@ class Composition:
             for step, n in self.every.items()
         )
         return low, min(math.log(-math.expm1(spared)) + _CLOSED, 0.0)
+
+    @property
+    def _distance(self) -> float:
+        """A bound on log delta at 0, the total variation: half the root of chi^2."""
+        flat = all(step.sigma**-2 <= _MOST_SQUARE for step in self.every)
+        if not (self.alone and flat and self._square <= _MOST_SQUARE):
+            return 0.0
+        return 0.5 * math.log(math.expm1(self._square)) - math.log(2.0) + 1e-9
 
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
@@ -129,11 +170,21 @@ class Composition:
             exact = float(gaussian_log_delta(math.sqrt(self.other.gaussian), epsilon))
             error = 1e-11 + 1e-15 * (10.0 - 3.0 * exact)
             return LogBounds(exact - error, exact, min(exact + error, 0.0))
+        if direction == ADDED and epsilon >= self._largest:
+            return _NOTHING
+        found = UNKNOWN
+        if self._lines is not None:
+            found = self._lines.log_delta(epsilon, direction, guess)
+            if found.gap <= _SHARP:
+                return found
         low, high = self._known(epsilon, direction) if self.every else (-math.inf, 0.0)
-        try:
-            found = self._inverted(epsilon, direction, guess)
-        except ValueError:  # rounding hides the transform
-            return LogBounds(low, high, high)
+        if found.gap > _SHARP and self._lattice_serves:
+            found = sharper(found, self._rounded(direction).log_delta(epsilon))
+        elif found.gap > _SHARP:
+            try:
+                found = sharper(found, self._inverted(epsilon, direction, guess))
+            except ValueError:  # rounding hides the transform
+                found = found._replace(upper=min(found.upper, high))
         upper = max(min(found.upper, high), low)
         lower = min(max(found.lower, low), upper)
         return LogBounds(lower, min(max(found.estimate, lower), upper), upper)
@@ -142,27 +193,24 @@ class Composition:
         if direction == ADDED or not self.steps or self.uncut:
             return self._inversion(direction, -math.inf, 1.0).bounds(epsilon)
         # The cut depends on delta, and on the tilt, which is about that of the other direction.
-        aim = -60.0 if guess is None else guess - _DEEP
-        steep = _STEEP * self._tilt(epsilon) if self._steep is None else self._steep
+        aim = -60.0 if guess is None else guess - DEEP
+        steep = STEEP * self._tilt(epsilon) if self._steep is None else self._steep
         best = LogBounds(-math.inf, 0.0, 0.0)
         for _ in range(_TRIES):
             cut = self._inversion(direction, aim, steep)
             tilt, _ = cut._saddle(epsilon)  # noqa: SLF001
-            rest = self._log_cut(cut)
+            rest = cut.transform.log_cut  # type: ignore[attr-defined]  # of its interface
             if self._same(cut, tilt):
                 self.uncut = True
                 return self._inversion(direction, -math.inf, 1.0).bounds(epsilon)
-            found = cut.bounds(epsilon)
-            lower = _log_minus(found.lower, rest)
-            upper = min(float(np.logaddexp(found.upper, rest)), 0.0)
-            found = LogBounds(lower, max(found.estimate, lower), upper)
+            found = with_rest(cut.bounds(epsilon), rest)
             if found.gap <= best.gap:
                 best = found
-            deep = found.estimate - _DEEP
-            deep = deep if guess is None else max(deep, guess - _DEEP)
-            if rest <= max(deep + 5.0, _DEEPEST) and _STEEP * tilt <= 1.5 * steep:
+            deep = found.estimate - DEEP
+            deep = deep if guess is None else max(deep, guess - DEEP)
+            if rest <= max(deep + 5.0, DEEPEST) and STEEP * tilt <= 1.5 * steep:
                 break
-            aim, steep = max(min(aim, deep), _DEEPEST), max(steep, _STEEP * tilt)
+            aim, steep = max(min(aim, deep), DEEPEST), max(steep, STEEP * tilt)
         return best
 
     def _tilt(self, epsilon: float) -> float:
@@ -175,14 +223,6 @@ class Composition:
             return 0.0
         return inversion._saddle(epsilon)[0]  # noqa: SLF001
 
-    @staticmethod
-    def _log_cut(inversion: Inversion) -> float:
-        """The logarithm of a bound on the chance that any step is cut."""
-        transform = inversion.transform
-        counts = transform.copies[len(transform.other.copies) :]  # type: ignore[attr-defined]
-        rests = [loss.log_rest for loss in transform.sampled]  # type: ignore[attr-defined]
-        return float(special.logsumexp(np.array(rests), b=counts)) + 1e-9
-
     def _same(self, cut: Inversion, tilt: float) -> bool:
         """Whether the cut makes no difference at a tilt."""
         whole = self._transform(REMOVED, -math.inf, 1.0)
@@ -193,6 +233,19 @@ class Composition:
 
     def epsilon(self, log_delta: float, direction: str) -> tuple[float, float]:
         """Bounds on the least epsilon in one direction; the upper one is infinite above 1e6."""
+        if self.every and min(self._known(0.0, direction)[1], self._distance) <= log_delta:
+            return 0.0, 0.0
+        if self._lines is not None and sum(self.every.values()) > 1:
+            found = self._lines.epsilon(log_delta, direction)
+            if found is not None and found[1] - found[0] <= _SHARP * found[1]:
+                return found
+            if self._lattice_serves:
+                other = self._rounded(direction).epsilon(log_delta)
+                return self._joined(found, other, log_delta, direction)
+        return self._searched(log_delta, direction)
+
+    def _searched(self, log_delta: float, direction: str) -> tuple[float, float]:
+        """Bounds on the least epsilon by a search over bounds on delta."""
 
         def excess(epsilon: float) -> float:
             found = self.log_delta(epsilon, direction, log_delta)
@@ -223,6 +276,76 @@ class Composition:
             root = float(optimize.brentq(excess, low, high, xtol=1e-8 * high, rtol=1e-7))
         return self._certified(root, log_delta, direction)
 
+    def _joined(
+        self,
+        first: tuple[float, float] | None,
+        second: tuple[float, float] | None,
+        log_delta: float,
+        direction: str,
+    ) -> tuple[float, float]:
+        """What two accounts say of epsilon; that of one step where neither says anything."""
+        some = [one for one in (first, second) if one is not None]
+        low = max((one[0] for one in some), default=0.0)
+        high = min((one[1] for one in some), default=math.inf)
+        if low == 0.0 and high > 0.0:
+            worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
+            each = (Composition({step: 1}).epsilon(log_delta, direction)[0] for step in worst)
+            low = max(each)
+        return min(low, high), high
+
+    def rough_log_delta(self, epsilon: float, direction: str, guess: float) -> float:
+        """About log delta, found in little time."""
+        if self._lines is not None and sum(self.every.values()) > 1:
+            found = self._lines.log_delta(epsilon, direction, guess, _ROUGH)
+            if found.gap > _ROUGH and self._lattice_serves:
+                found = self._rounded(direction).log_delta(epsilon, rough=True)
+            if found.gap <= 1.0:
+                return found.estimate
+        return self.log_delta(epsilon, direction, guess).estimate
+
+    def worst_log_delta(
+        self, epsilon: float, directions: Sequence[str], guess: float | None = None
+    ) -> LogBounds:
+        """Bounds on log delta in the worst of some directions."""
+        worst = LogBounds(-math.inf, -math.inf, -math.inf)
+        for direction in directions:
+            # Most often the other direction is seen to be better at once.
+            if worst.lower > -math.inf and self._below(epsilon, direction, worst.lower):
+                continue
+            found = self.log_delta(epsilon, direction, guess)
+            worst = LogBounds(*map(max, worst, found))
+        return worst
+
+    def _below(self, epsilon: float, direction: str, log_delta: float) -> bool:
+        """Whether Chernoff's inequality shows at once that log delta is at most a number."""
+        if self._lines is None:
+            return False
+        return self._lines.chernoff(epsilon, direction, log_delta) <= log_delta
+
+    def keeps(self, epsilon: float, log_delta: float) -> bool:
+        """Whether a bound that is known at once shows that delta is kept in both directions."""
+        return all(self._below(epsilon, side, log_delta) for side in (REMOVED, ADDED))
+
+    @property
+    def _largest(self) -> float:
+        """The largest loss with the record added."""
+        if not self.alone or self.other.gaussian > 0.0:
+            return math.inf
+        total = math.fsum(-n * math.log1p(-step.rate) for step, n in self.steps.items())
+        return total * (1.0 + 1e-12)
+
+    def worst_epsilon(self, log_delta: float, directions: Sequence[str]) -> tuple[float, float]:
+        """Bounds on the least epsilon in all of some directions."""
+        low = high = 0.0
+        for direction in directions:
+            if direction == ADDED and self._largest <= low:
+                continue
+            if low > 0.0 and self._below(low, direction, log_delta):
+                continue
+            found = self.epsilon(log_delta, direction)
+            low, high = max(low, found[0]), max(high, found[1])
+        return low, high
+
     def _start(self, log_delta: float, direction: str) -> float:
         """An epsilon that is about the one sought, by Chernoff's inequality."""
         try:
@@ -232,7 +355,7 @@ class Composition:
         c, log_m = tilts(), inversion.transform.log_real(tilts())
         bounds = (log_m - log_delta - c * np.log1p(1.0 / c) - np.log1p(c)) / c
         best = int(np.argmin(bounds))
-        self._steep = _STEEP * float(c[best]) if direction == REMOVED else None
+        self._steep = STEEP * float(c[best]) if direction == REMOVED else None
         return min(max(float(bounds[best]), 1e-9), _MOST_EPSILON)
 
     def _certified(self, root: float, log_delta: float, direction: str) -> tuple[float, float]:
@@ -264,8 +387,3 @@ class Composition:
 def tilts() -> Array:
     """Tilts at which Chernoff's inequality is tried."""
     return np.geomspace(1e-4, 1e8, 73)
-
-
-def _log_minus(first: float, second: float) -> float:
-    """Log (e^first - e^second), or minus infinity."""
-    return first + math.log(-math.expm1(second - first)) if first > second else -math.inf

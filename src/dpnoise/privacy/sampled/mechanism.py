@@ -12,13 +12,16 @@ from dpnoise._validation import Problems, is_integer
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from dpnoise.privacy.inversion.inversion import LogBounds
 
 SMALLEST, LARGEST = 1e-3, 1e6  # noise multipliers
 _MOST_STEPS, _MOST_DIFFERENT = 10**9, 1000
 _MOST_EPSILON, _MINIMUM_DELTA = 1e6, 1e-300
 DIRECTIONS = (REMOVED, ADDED)
-_MOVES = 50
+_MOVES, _POLISH = 50, 6
+_STRIDE = 1e-3  # of the logarithm of a multiplier, for a slope
 _UP = 1.0 + 1e-12  # rounding of an exponential
 
 
@@ -226,8 +229,7 @@ def sampled_delta(
     problems = Problems("sampled_delta")
     problems.number("epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
     composition = Composition(_checked(problems, releases, steps, direction))
-    found = [composition.log_delta(float(epsilon), side) for side in _sides(direction)]
-    low, high = max(one.lower for one in found), max(one.upper for one in found)
+    low, _, high = composition.worst_log_delta(float(epsilon), _sides(direction))
     # A bound too small for a double.
     upper = max(math.exp(high) * _UP, 5e-324) if high > -math.inf else 0.0
     return TwoSided(math.exp(low) / _UP, min(upper, 1.0))
@@ -262,7 +264,8 @@ def sampled_epsilon(
     Raises
     ------
     ValueError
-        If an argument is out of range or lengths differ; the message names every problem.
+        If an argument is out of range or lengths differ; the message names every problem. Or if no
+        upper bound is found (docs/sampling.md says where); the message has the lower one.
 
     Examples
     --------
@@ -288,8 +291,16 @@ def sampled_epsilon(
             else math.inf
         )
         return TwoSided(most / _UP, most * _UP)
-    found = [composition.epsilon(math.log(delta), side) for side in _sides(direction)]
-    return TwoSided(max(low for low, _ in found), max(high for _, high in found))
+    low, high = composition.worst_epsilon(math.log(delta), _sides(direction))
+    if high == math.inf:
+        step = max(composition.every, key=lambda step: step.rate / step.sigma)
+        message = (
+            f"sampled_epsilon: out of reach: expected a larger sigma than {step.sigma:g}, fewer "
+            f"steps than {sum(composition.every.values())}, another rate than {step.rate:g} or a "
+            f"larger delta than {delta:g}; all that is known is that epsilon is at least {low:.6g}"
+        )
+        raise ValueError(message)
+    return TwoSided(float(low), float(high))
 
 
 def noise_multiplier(
@@ -345,35 +356,29 @@ def noise_multiplier(
 def _minimum_multiplier(
     epsilon: float, delta: float, rate: float, steps: int, rtol: float
 ) -> float:
-    log_delta, uncut = math.log(delta), False
+    log_delta = math.log(delta)
 
-    def excess(log_sigma: float, side: str = REMOVED, *, upper: bool = False) -> float:
-        nonlocal uncut
-        composition = Composition({Step(math.exp(log_sigma), rate): steps})
-        composition.uncut = uncut
-        found = composition.log_delta(epsilon, side, log_delta)
-        uncut = composition.uncut
-        return min(max((found.upper if upper else found.estimate) - log_delta, -700.0), 700.0)
+    def clipped(found: float) -> float:
+        return min(max(found - log_delta, -700.0), 700.0)
 
-    low, high, stride = 0.0, 0.0, 0.5
-    rises = excess(0.0) > 0.0
-    for _ in range(_MOVES):
-        if rises:
-            low, high = high, min(high + stride, math.log(LARGEST))
-            done = excess(high) <= 0.0 or high == math.log(LARGEST)
-        else:
-            low, high = max(low - stride, math.log(SMALLEST)), low
-            done = excess(low) > 0.0 or low == math.log(SMALLEST)
-        if done:
+    def rough(log_sigma: float) -> float:
+        one = Composition({Step(math.exp(log_sigma), rate): steps})
+        return clipped(one.rough_log_delta(epsilon, REMOVED, log_delta))
+
+    def exact(log_sigma: float) -> LogBounds:
+        one = Composition({Step(math.exp(log_sigma), rate): steps})
+        return one.worst_log_delta(epsilon, DIRECTIONS, log_delta)
+
+    root, slope = _root(rough)
+    for _ in range(_POLISH):
+        step = clipped(exact(root).estimate) / slope
+        root = min(max(root + min(max(step, -0.1), 0.1), math.log(SMALLEST)), math.log(LARGEST))
+        if abs(step) <= 0.1 * rtol:
             break
-        stride *= 2.0
-    root = low if excess(low) <= 0.0 else high
-    if excess(low) > 0.0 >= excess(high):
-        root = float(optimize.brentq(excess, low, high, xtol=0.05 * rtol, rtol=1e-12))
     move = 0.2 * rtol
     for _ in range(_MOVES):
         at = min(root + move, math.log(LARGEST))
-        if all(excess(at, side, upper=True) <= 0.0 for side in DIRECTIONS):
+        if exact(at).upper <= log_delta:
             return math.exp(at)
         move *= 2.0
     message = (
@@ -381,3 +386,25 @@ def _minimum_multiplier(
         f"keep, got epsilon = {epsilon!r}, delta = {delta!r}"
     )
     raise ValueError(message)
+
+
+def _root(excess: Callable[[float], float]) -> tuple[float, float]:
+    """About the logarithm of a multiplier at which what falls with it is 0, and its fall there."""
+    smallest, most = math.log(SMALLEST), math.log(LARGEST)
+    low, high, stride = 0.0, 0.0, 0.5
+    rises = excess(0.0) > 0.0
+    for _ in range(_MOVES):
+        if rises:
+            low, high = high, min(high + stride, most)
+            done = excess(high) <= 0.0 or high == most
+        else:
+            low, high = max(low - stride, smallest), low
+            done = excess(low) > 0.0 or low == smallest
+        if done:
+            break
+        stride *= 2.0
+    root = low if excess(low) <= 0.0 else high
+    if excess(low) > 0.0 >= excess(high):
+        root = float(optimize.brentq(excess, low, high, xtol=1e-4, rtol=1e-12))
+    fall = (excess(root - _STRIDE) - excess(root + _STRIDE)) / (2.0 * _STRIDE)
+    return root, max(fall, 1e-3)

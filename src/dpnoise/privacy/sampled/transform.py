@@ -25,6 +25,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.privacy.inversion.transform import USABLE, LossTransform, Values
+from dpnoise.privacy.sampled.spread import equispaced_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,14 +42,18 @@ _WIDEST = 16.0  # strip in units of sigma that is looked at
 _SHARES = np.concatenate([np.geomspace(0.003, 0.1, 8), np.linspace(0.15, 1.0, 18)])
 _STRIPS = np.geomspace(0.01, 1.0, 9)
 _CELL = 0.2  # of y, for the integral along an edge
+_EVEN, _WIDER = 400.0, 1.02  # beyond so many of y cells widen by this factor
 _MOST_NODES = 8000
-_MOST_TERMS = 30_000  # of a value with an imaginary part
+_MOST_TERMS = 400_000  # of a value with an imaginary part
 _CLOSE = 0.1  # of log G
 _NEAR = 40.0  # exponents of up to so many sigma have common nodes
 _FACTORS = np.array([0.6, 1.0, 1.8])  # of the shift of the line that is best for large sigma
 _WIDE = np.array([0.1, 0.3, 0.6, 1.0])  # and of the widest one
 _BLOCK, _FADED = 12, -120.0  # bounds at once; log of a power of them that needs no smaller one
 _CHUNK = 1 << 18  # terms at once
+_MOST_TOGETHER, _HALVINGS = 2e6, 20  # terms for all losses
+_MANY = 100  # equally spaced points from which on they are found by the fast Fourier transform
+_FEW = 400  # points at once
 _CALL = 500  # as for other losses
 
 
@@ -60,6 +65,15 @@ class _Nodes(NamedTuple):
     share: Array
     loss_error: Array
     log_weight: Array  # log of step times density
+
+
+class Moments(NamedTuple):
+    """Log M, bounds on its error, and mean and variance of the loss under each tilt, roughly."""
+
+    log_m: Array
+    error: Array
+    mean: Array
+    square: Array
 
 
 class SampledGaussianLoss:
@@ -159,10 +173,21 @@ class SampledGaussianLoss:
         return found, error
 
     def _log_values(self, r: Array, where: IntArray, found: Array, error: Array) -> None:
+        known = self._moments(r)
+        if known is not None:
+            found[where], error[where] = known.log_m, known.error
+
+    def moments(self, c: Array) -> Moments | None:
+        """Log M at real arguments of shape (n,) with derivatives; None out of reach."""
+        known = self._moments(self.exponent(c))
+        return known if known is None or self.removed else known._replace(mean=-known.mean)
+
+    def _moments(self, r: Array) -> Moments | None:
+        """Log G at real arguments of shape (n,), with derivatives; None if it takes too long."""
         low, high = float(r.min()), float(r.max())
         step = self.step(low)
         if self.number(low, high, step) > _MOST_NODES:
-            return
+            return None
         nodes = self.nodes(low, high, step)
         rises = np.outer(r, nodes.loss)
         terms = nodes.log_weight + rises
@@ -173,14 +198,17 @@ class SampledGaussianLoss:
         logs = top[:, 0] + np.log(total)
         # Near 1 the sum of the differences from 1 has more digits.
         close = np.flatnonzero(np.abs(logs) < _CLOSE)
-        less = np.expm1(np.minimum(rises[close], 300.0)) * np.exp(nodes.log_weight)
-        less = np.where(rises[close] > 300.0, np.exp(np.minimum(terms[close], 0.0)), less)
-        logs[close] = np.log1p(less.sum(axis=1))
+        if close.size:
+            less = np.expm1(np.minimum(rises[close], 300.0)) * np.exp(nodes.log_weight)
+            far = np.exp(np.minimum(terms[close], 0.0))
+            logs[close] = np.log1p(np.where(rises[close] > 300.0, far, less).sum(axis=1))
         sizes = nodes.loss_error + 4.0 * _EPS * np.abs(nodes.loss)
         spread = np.abs(r) * (weight @ sizes)
         spread += 4.0 * _EPS * (weight @ np.abs(nodes.log_weight) + 8.0)
-        found[where] = logs
-        error[where] = spread + 8.0 * math.exp(-_DIGITS) + 8.0 * _EPS * np.abs(logs)
+        error = spread + 8.0 * math.exp(-_DIGITS) + 8.0 * _EPS * np.abs(logs)
+        mean = weight @ nodes.loss
+        square = np.maximum(weight @ nodes.loss**2 - mean * mean, 0.0)
+        return Moments(logs, error, mean, square)
 
     def line(self, c: float) -> GaussianLine:
         """The transform on the vertical line through c."""
@@ -218,12 +246,17 @@ class GaussianLine:
         b = wide / loss.sigma
         far = math.sqrt(2.0 * (u * float(b[-1]) + 60.0)) + max(r, 0.0) / loss.sigma
         left, right = loss.ends(r, r)
-        y = left + _CELL * np.arange(math.ceil((max(far, right) - left) / _CELL) + 1.0)
+        y = left + _CELL * np.arange(math.ceil(min(max(far, right) - left, _EVEN) / _CELL) + 1.0)
+        if far > y[-1]:
+            # Further out cells may be wider; the last one starts beyond all that matters.
+            further = math.ceil(math.log(max(far, right) / y[-1]) / math.log(_WIDER)) + 1.0
+            y = np.append(y, y[-1] * _WIDER ** np.arange(1.0, further + 1.0))
+        cell = np.diff(y, append=y[-1] * _WIDER)
         w = (y - 0.5 / loss.sigma) / loss.sigma
         value = np.logaddexp(math.log1p(-loss.rate), math.log(loss.rate) + w)
         share = np.exp(np.minimum(math.log(loss.rate) + w - value, 0.0))[1:, None]
-        mass = r * value - 0.5 * y * y - self.log_norm + math.log(_CELL)
-        mass += _CELL * (np.abs(y) + _CELL + abs(r) / loss.sigma)
+        mass = r * value - 0.5 * y * y - self.log_norm + np.log(cell)
+        mass += cell * (np.abs(y) + cell + abs(r) / loss.sigma)
         if loss.cut < math.inf:
             mass += loss.log_kept(y)
         angle = np.arctan2(share * np.sin(b), 1.0 - 2.0 * share * np.sin(0.5 * b) ** 2)
@@ -246,6 +279,7 @@ class GaussianLine:
             smallest = float(u[order[start]])
             limit = max(2.0 * smallest, 8.0 / self.loss.sigma)
             end = int(np.searchsorted(u[order], limit, side="right"))
+            end = len(u) if len(u) - start <= _FEW else max(end, start + _FEW)
             some = order[start:end]
             self._values(u[some], some, found, error)
             start = end
@@ -259,15 +293,20 @@ class GaussianLine:
             raise ValueError(message)
         nodes, weight = self._weights(step)
         loss = self.turn * nodes.loss
-        size = max(_CHUNK // len(loss), 1)
-        for first in range(0, len(u), size):
-            some = slice(first, first + size)
-            found[where[some]] = np.exp(1j * np.outer(u[some], loss)) @ weight
+        gap = (u[-1] - u[0]) / max(len(u) - 1, 1)
+        spread = 0.0
+        if len(u) >= _MANY and np.ptp(u - gap * np.arange(len(u))) <= 1e-13 * u[-1]:
+            found[where], spread = equispaced_sums(gap * loss, weight, u[0] / gap, len(u))
+        else:
+            size = max(_CHUNK // len(loss), 1)
+            for first in range(0, len(u), size):
+                some = slice(first, first + size)
+                found[where[some]] = np.exp(1j * np.outer(u[some], loss)) @ weight
         exponents = np.abs(nodes.log_weight) + abs(self.r) * np.abs(nodes.loss)
         fixed = weight @ (exponents + abs(self.log_norm) + 8.0) * 4.0 * _EPS
         fixed += abs(self.r) * float(weight @ nodes.loss_error)
         slope = weight @ (nodes.loss_error + 4.0 * _EPS * np.abs(nodes.loss))
-        error[where] = fixed + u * slope + 8.0 * math.exp(-_DIGITS)
+        error[where] = fixed + u * slope + 8.0 * math.exp(-_DIGITS) + spread
 
     def envelope(self, u: Array, copies: float) -> Array:
         """Bounds on the modulus at all Im s >= u, of increasing shape (n,), at most 1.
@@ -330,14 +369,13 @@ class MixedTransform:
         self, other: LossTransform, sampled: Sequence[tuple[SampledGaussianLoss, int]]
     ) -> None:
         self.other, self.sampled = other, tuple(loss for loss, _ in sampled)
-        self._counts = np.array([float(n) for _, n in sampled])
+        self.counts = np.array([float(n) for _, n in sampled])
         self.losses = (*other.losses, *self.sampled)
-        self.copies = np.concatenate([other.copies, self._counts])
+        self.copies = np.concatenate([other.copies, self.counts])
         self.gaussian, self.infinite = other.gaussian, other.infinite
         whole = sum(n * loss.largest for loss, n in sampled)
         self.largest = math.inf if other.gaussian > 0.0 else float(other.largest + whole)
         self._evaluations = 0.0
-        self._terms = 100.0 * len(sampled)
         self.continuous = True
 
     @property
@@ -347,15 +385,23 @@ class MixedTransform:
 
     @property
     def rows(self) -> int:
-        """Terms of one value, roughly: some 15 of those of sampled losses take as long as one."""
-        return self.other.rows + int(self._terms / 15.0)
+        """Integrals that take as long as one value, roughly."""
+        return self.other.rows + len(self.sampled)
+
+    @property
+    def log_cut(self) -> float:
+        """The logarithm of a bound on the chance that any step is cut."""
+        rests = np.array([loss.log_rest for loss in self.sampled])
+        if not rests.size or rests.max() == -math.inf:
+            return -math.inf
+        return float(special.logsumexp(rests, b=self.counts)) + 1e-9
 
     def log_real(self, c: Array) -> Array:
         """Log M at real arguments, and infinity where it is not known or rounding hides it."""
         total, doubt = np.zeros(c.shape), np.zeros(c.shape)
         if len(self.other.copies) or self.gaussian > 0.0:
             total += self.other.log_real(c)
-        for loss, n in zip(self.sampled, self._counts, strict=True):
+        for loss, n in zip(self.sampled, self.counts, strict=True):
             found, error = loss.log_real(c)
             total += n * found
             doubt += n * error
@@ -364,9 +410,7 @@ class MixedTransform:
 
     def line(self, c: float) -> _MixedLine:
         """The transform on the vertical line through c."""
-        found = _MixedLine(self, c)
-        self._terms = sum(line.size(0.0) for line in found.sampled)
-        return found
+        return _MixedLine(self, c)
 
     def spent(self, terms: float) -> None:
         """Record of terms that were asked for."""
@@ -386,10 +430,8 @@ class _MixedLine:
         rounding = 8.0 * _EPS * float(counts @ np.abs(logs))
         self.log_transform = float(counts @ logs)
         self.norm_error = float(counts @ errors) + rounding
-        first = [line.values(np.zeros(1))[0] for line in self.sampled]
-        atoms = np.array([value.real for value in first])
         self.norm = np.ones((len(self.sampled), 1))
-        self.atoms = np.minimum(atoms, 1.0)
+        self.atoms = np.zeros((len(self.sampled), 1))
         if self._other is not None:
             self.log_transform += self._other.log_transform
             self.norm_error += self._other.norm_error
@@ -403,7 +445,7 @@ class _MixedLine:
     def values(self, u: Array) -> Values:
         """The transform at c + i u, each group relative to its `norm`."""
         parts = [line.values(u) for line in self.sampled]
-        self.transform.spent(sum(len(u) * line.size(float(u[-1])) for line in self.sampled))
+        self.transform.spent(sum(4.0 * len(u) + line.size(float(u[-1])) for line in self.sampled))
         atoms, rest, error = (np.array(one) for one in zip(*parts, strict=True))
         if self._other is None:
             return Values(atoms, rest, error, rest[:0])
@@ -416,11 +458,13 @@ class _MixedLine:
         )
 
     def affordable(self, step: float, most: int) -> int:
-        """Number of points of a step that take as long as `most` near the real axis."""
-        near, far = (sum(line.size(u) for line in self.sampled) for u in (0.0, step * most))
-        rise = 0.5 * max(far - near, 0.0) / most  # per point; the number of terms is convex in u
-        count = 2.0 * near * most / (near + math.sqrt(near * near + 4.0 * rise * near * most))
-        return max(int(count), 50)
+        """Number of points of a step, up to `most`, for which no value has too many terms."""
+        for _ in range(_HALVINGS):
+            sizes = [line.size(step * most) for line in self.sampled]
+            if max(sizes) <= _MOST_TERMS and sum(sizes) <= _MOST_TOGETHER:
+                return most
+            most //= 2
+        return 50
 
     def envelope(self, u: Array) -> Array:
         """Bounds on the continuous parts at all |Im s| >= u > 0, relative to M(c)."""

@@ -1,0 +1,63 @@
+"""Steps on a lattice, beside closed forms and the inversion of the transform."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpnoise.privacy.inversion.transform import LossTransform
+from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Step, one_step
+from dpnoise.privacy.sampled.contour import Contour, search
+from dpnoise.privacy.sampled.rounded import Rounded, SampledCoordinate
+from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
+
+
+@pytest.mark.parametrize("removed", [True, False])
+@pytest.mark.parametrize(("sigma", "rate"), [(1.0, 0.1), (0.05, 0.3), (20.0, 0.01)])
+def test_nodes_hold_everything(sigma, rate, removed):
+    part = SampledCoordinate(sigma, rate, 1, removed=removed)
+    assert part.sketch.log_moment(0.0)[0] == pytest.approx(0.0, abs=1e-5)
+    turn = 1.0 if removed else -1.0
+    # The mean of e^-loss is 1: all of the other distribution.
+    total = part.sketch.log_moment(-1.0)[0] - turn * math.log1p(-rate)
+    assert total == pytest.approx(0.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("direction", [REMOVED, ADDED])
+@pytest.mark.parametrize(
+    ("sigma", "rate", "epsilon"), [(1.0, 0.1, 0.05), (0.05, 1e-4, 5e-5), (0.02, 0.5, 0.3)]
+)
+def test_one_step_is_its_closed_form(sigma, rate, epsilon, direction):
+    exact = one_step(Step(sigma, rate), epsilon, direction)
+    found = Rounded([(sigma, rate, 1)], removed=direction == REMOVED).log_delta(epsilon)
+    assert found.lower <= exact <= found.upper
+    assert found.gap <= 1e-5
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_many_steps_are_those_of_the_inversion(removed):
+    sigma, rate, steps, epsilon = 1.1, 0.05, 40, 0.4
+    loss = SampledGaussianLoss(sigma, rate, removed=removed)
+    transform = MixedTransform(LossTransform([], [], 0.0), [(loss, steps)])
+    tilts = search(transform, 5.0, lambda found: (found.epsilon, epsilon))
+    line = Contour(tilts, tilts.interpolated(tilts.epsilon, epsilon), epsilon)
+    first = line.bounds(epsilon)
+    second = Rounded([(sigma, rate, steps)], removed=removed).log_delta(epsilon)
+    assert max(first.lower, second.lower) <= min(first.upper, second.upper)
+    assert second.gap <= 1e-3
+
+
+def test_an_epsilon_has_its_delta():
+    one = Rounded([(0.05, 1e-4, 1000)], removed=True)
+    log_delta = math.log(1e-3)
+    low, high = one.epsilon(log_delta)
+    assert 0.0 < low <= high < math.inf
+    again = Rounded([(0.05, 1e-4, 1000)], removed=True)
+    assert again.log_delta(low).upper >= log_delta >= again.log_delta(high).lower
+
+
+def test_a_record_that_is_added_has_a_largest_loss():
+    one = Rounded([(0.05, 0.1, 3)], removed=False)
+    low, high = one.epsilon(-500.0)
+    assert 0.0 <= low <= high <= -3.0 * math.log1p(-0.1) * (1.0 + 1e-9)
+    assert np.isinf(one.log_delta(1.0).gap)

@@ -1,0 +1,217 @@
+"""Steps on Poisson samples, against closed forms, convolutions and relations between questions."""
+
+import math
+
+import mpmath as mp
+import numpy as np
+from scipy import special
+
+from dpnoise import SampledGaussian, noise_multiplier, sampled_delta, sampled_epsilon
+from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
+
+_SIGMAS = [0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0]
+_RATES = [1e-3, 2e-3, 4e-3, 0.005, 0.01, 0.02, 0.04, 0.05, 0.1]
+_STEPS = [100, 150, 500, 1000, 2250, 5000, 10_000, 50_000, 100_000]
+_DELTAS = [1e-5, 1e-6, 1e-7, 1e-8]
+_CELLS = 1 << 15
+_FFT = 1e-13  # more than the rounding of the reference's sums
+EVERYDAY_GAP = 1e-6
+
+
+def everyday(draws):
+    """Return a mechanism, a number of steps and delta that training has."""
+    if draws.chance(0.5):
+        step = SampledGaussian(draws.pick(_SIGMAS), draws.pick(_RATES))
+        return step, draws.pick(_STEPS), draws.pick(_DELTAS)
+    step = SampledGaussian(draws.between(0.5, 5.0), draws.between(1e-3, 0.1))
+    return step, int(draws.between(100, 1e5)), draws.between(1e-8, 1e-5)
+
+
+def wide(draws):
+    """Return a mechanism, a number of steps and delta of any size."""
+    step = SampledGaussian(draws.between(1e-2, 1e4), draws.between(1e-9, 1.0))
+    return step, int(draws.between(1, 1e9)), math.exp(-draws.between(0.01, 690.0))
+
+
+def exact_one_step(sigma, rate, epsilon, direction):
+    """Return delta of one step to 30 digits, by the half-line on which the loss is above it."""
+    with mp.workdps(60):
+        sigma, rate, epsilon = mp.mpf(sigma), mp.mpf(rate), mp.mpf(epsilon)
+        level = mp.exp(epsilon if direction == REMOVED else -epsilon)
+        inner = (level - 1 + rate) / rate
+        if inner <= 0:
+            return 1 - mp.exp(epsilon) if direction == REMOVED else mp.mpf(0)
+        edge = sigma * mp.log(inner) + 1 / (2 * sigma)
+        sign = -1 if direction == REMOVED else 1
+        plain, moved = mp.ncdf(sign * edge), mp.ncdf(sign * (edge - 1 / sigma))
+        mixed = (1 - rate) * plain + rate * moved
+        first, second = (mixed, plain) if direction == REMOVED else (plain, mixed)
+        return first - mp.exp(epsilon) * second
+
+
+def check_one_step(draws, report):
+    """One step, in both directions, is its closed form to 60 digits."""
+    sigma = draws.pick(_SIGMAS) if draws.chance(0.4) else draws.between(0.05, 100.0)
+    rate = draws.pick(_RATES) if draws.chance(0.4) else draws.between(1e-6, 1.0)
+    epsilon = draws.pick([0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0])
+    epsilon = epsilon if draws.chance(0.5) else draws.between(1e-4, 20.0)
+    direction = draws.pick([REMOVED, ADDED])
+    report.about("sampled")
+    found = report.call(SampledGaussian(sigma, rate).delta, epsilon, direction=direction)
+    truth = exact_one_step(sigma, rate, epsilon, direction)
+    low, high = (mp.mpf(x) for x in found)
+    tiny = mp.mpf(1e-300)
+    report.require(low <= truth + tiny and truth <= high + tiny, f"{mp.nstr(truth, 17)}: {found}")
+    if truth > 1e-280:
+        report.require(high <= low * (1 + mp.mpf(1e-10)), f"one step is wide: {found}")
+
+
+def convolved(sigma, rate, steps, epsilon, direction):
+    """Return bounds on delta by losses rounded down and up on a lattice, of small absolute error.
+
+    The masses of the cells come from normal distribution functions at the edges.
+    """
+    turn = 1.0 if direction == REMOVED else -1.0
+    ends = np.array([-9.0, 9.0 + (1.0 / sigma if direction == REMOVED else 0.0)])
+    losses = np.sort(turn * np.log1p(rate * np.expm1((ends - 0.5 / sigma) / sigma)))
+    width = (losses[1] - losses[0]) * 1.0000001 / _CELLS
+    edges = losses[0] + width * np.arange(_CELLS + 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = np.log(np.maximum((np.expm1(turn * edges) + rate) / rate, 0.0))
+    at = np.where(np.isneginf(inner), -np.inf, sigma * inner + 0.5 / sigma)
+    plain, moved = special.ndtr(at), special.ndtr(at - 1.0 / sigma)
+    below = (1.0 - rate) * plain + rate * moved if direction == REMOVED else plain
+    below = below if direction == REMOVED else 1.0 - below
+    masses = np.maximum(np.diff(below), 0.0)
+    out_below, out_above = max(below[0], 0.0), max(1.0 - below[-1], 0.0)
+    size = 1 << (steps * _CELLS).bit_length()
+    total = np.fft.irfft(np.fft.rfft(masses, size) ** steps, size)
+    start = steps * losses[0] + width * np.arange(size)
+    bounds = []
+    for shift in (0.0, steps * width):
+        pay = -np.expm1(np.minimum(epsilon - (start + shift), 0.0))
+        bounds.append(float(np.sum(pay[: steps * _CELLS] * total[: steps * _CELLS])))
+    rest = steps * (out_below + out_above) + _FFT * steps + 1e-9 * width
+    return bounds[0] - rest, bounds[1] + rest
+
+
+def check_few_steps(draws, report):
+    """Two to twelve steps, against a convolution."""
+    sigma = draws.pick(_SIGMAS) if draws.chance(0.4) else draws.between(0.3, 20.0)
+    rate = draws.pick([*_RATES, 0.2, 0.5, 0.9]) if draws.chance(0.4) else draws.between(1e-4, 0.99)
+    steps = int(draws.between(2, 13))
+    epsilon = draws.between(1e-2, 1.0) * min(rate * math.sqrt(steps) / sigma * 4.0, 8.0)
+    direction = draws.pick([REMOVED, ADDED])
+    report.about("sampled", copies=steps)
+    step = SampledGaussian(sigma, rate)
+    found = report.call(step.delta, epsilon, steps=steps, direction=direction)
+    low, high = convolved(sigma, rate, steps, epsilon, direction)
+    report.require(found.lower <= high and low <= found.upper, f"convolution: {low!r}, {high!r}")
+
+
+def check_reflected(draws, report):
+    """The removed record's delta at -epsilon is 1 - e^-epsilon (1 - the added one's at epsilon)."""
+    step, steps, _ = everyday(draws)
+    spread = step.rate * math.sqrt(steps * math.expm1(min(step.sigma**-2, 3.0)))
+    epsilon = spread * draws.between(0.01, 2.0)
+    report.about("sampled", copies=steps)
+    one = Composition({Step(step.sigma, step.rate): steps})
+    added = report.call(one.log_delta, epsilon, ADDED)
+    removed = one.log_delta(-epsilon, REMOVED)
+    low = 1.0 - math.exp(epsilon) * -math.expm1(removed.lower)
+    high = 1.0 - math.exp(epsilon) * -math.expm1(removed.upper)
+    slack = 1e-13 * math.exp(epsilon)
+    claim = f"removed: {low!r}, {high!r}, added: {added}"
+    report.require(
+        math.exp(added.lower) <= high + slack and low - slack <= math.exp(added.upper), claim
+    )
+
+
+def check_monotone(draws, report):
+    """Delta rises with steps and rate, and falls with sigma and epsilon, however little."""
+    step, steps, delta = everyday(draws)
+    report.about("sampled", copies=steps)
+    epsilon = max(0.5 * sum(report.call(step.epsilon, delta, steps=steps)), 1e-3)
+    here = step.delta(epsilon, steps=steps)
+    more = 1.0 + 10.0 ** -draws.between(0.5, 9.0)
+    worse = [
+        SampledGaussian(step.sigma / more, step.rate).delta(epsilon, steps=steps),
+        SampledGaussian(step.sigma, min(step.rate * more, 1.0)).delta(epsilon, steps=steps),
+        step.delta(epsilon, steps=steps + int(draws.between(1, 100))),
+        step.delta(epsilon / more, steps=steps),
+    ]
+    for one in worse:
+        report.require(here.lower <= one.upper, f"{here} is above {one}, factor {more!r}")
+
+
+def check_everyday(draws, report):
+    """The ends are within 1e-6 of each other, and delta at them is on either side."""
+    step, steps, delta = everyday(draws)
+    report.about("sampled", copies=steps)
+    found = report.call(step.epsilon, delta, steps=steps)
+    text = report.last
+    report.require(0.0 <= found.lower <= found.upper < math.inf, f"{found}", text)
+    gap = found.upper - found.lower
+    report.require(gap <= EVERYDAY_GAP * found.upper, f"gap of {found}", text)
+    if found.lower > 0.0:
+        low, high = (step.delta(at, steps=steps) for at in found)
+        ok = low.upper >= delta * (1.0 - 1e-12) and high.lower <= delta * (1.0 + 1e-12)
+        report.require(ok, f"delta at {found}: {low}, {high}", text)
+
+
+def check_schedule(draws, report):
+    """A schedule is less private than each part, and no less than all steps as its worst."""
+    parts = [everyday(draws) for _ in range(int(draws.between(2, 6)))]
+    steps = [max(n // 10, 1) for _, n, _ in parts]
+    one = [part for part, _, _ in parts]
+    delta = parts[0][2]
+    report.about("sampled", copies=sum(steps))
+    whole = report.call(sampled_epsilon, one, delta, steps=steps)
+    part = sampled_epsilon(one[1:], delta, steps=steps[1:])
+    report.require(part.lower <= whole.upper, f"{part} of less is above {whole}")
+    worst = SampledGaussian(min(s.sigma for s in one), max(s.rate for s in one))
+    most = worst.epsilon(delta, steps=sum(steps))
+    report.require(whole.lower <= most.upper, f"{whole} is above {most} of the worst steps")
+    again = sampled_delta(one[::-1], whole.upper, steps=steps[::-1]) if whole.upper < 1e6 else None
+    report.require(again is None or again.lower <= delta * (1.0 + 1e-12), f"{again} at {whole}")
+
+
+def check_multiplier(draws, report):
+    """The multiplier keeps the budget, and one smaller by 1e-5 does not."""
+    _, steps, delta = everyday(draws)
+    rate, epsilon = draws.between(1e-3, 0.1), draws.between(0.3, 10.0)
+    report.about("sampled", copies=steps)
+    found = report.call(noise_multiplier, epsilon, delta, rate, steps)
+    text = report.last
+    kept = SampledGaussian(found, rate).delta(epsilon, steps=steps)
+    report.require(kept.lower <= delta * (1.0 + 1e-12), f"{found!r} gives {kept}", text)
+    less = SampledGaussian(found * (1.0 - 1e-5), rate).delta(epsilon, steps=steps)
+    report.require(less.upper >= delta, f"{found!r} is too much: {less}", text)
+
+
+def check_wide(draws, report):
+    """Bounds at any parameters are in order, or refused in a sentence, and rise with steps."""
+    step, steps, delta = wide(draws)
+    report.about("sampled", copies=steps)
+    found = []
+    for n in (steps, min(2 * steps, 10**9)):
+        try:
+            found.append(report.call(step.epsilon, delta, steps=n))
+        except ValueError as error:
+            report.require("out of reach" in str(error), str(error))
+            return
+        ordered = 0.0 <= found[-1].lower <= found[-1].upper
+        report.require(ordered, f"{found[-1]}")
+    report.require(found[0].lower <= found[1].upper, f"{found}: falls with steps")
+
+
+CHECKS = {
+    "sampled-one": (check_one_step, 1.0),
+    "sampled-few": (check_few_steps, 1.0),
+    "sampled-reflected": (check_reflected, 1.0),
+    "sampled-monotone": (check_monotone, 1.0),
+    "sampled-everyday": (check_everyday, 1.0),
+    "sampled-schedule": (check_schedule, 0.5),
+    "sampled-multiplier": (check_multiplier, 0.5),
+    "sampled-wide": (check_wide, 1.0),
+}
