@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.privacy.odometer.budget import BudgetExceededError as BudgetExceededError
     from dpnoise.privacy.profile import epsilon_at, privacy_profile
     from dpnoise.privacy.sampled.mechanism import SampledGaussian as SampledGaussian
+    from dpnoise.privacy.sampled.mechanism import SampledLaplace as SampledLaplace
     from dpnoise.privacy.sampled.mechanism import noise_multiplier as noise_multiplier
     from dpnoise.privacy.sampled.mechanism import sampled_delta as sampled_delta
     from dpnoise.privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
@@ -100,6 +101,7 @@ _MODULES = {
     "OffsetSymmetricGaussian": "dpnoise.noise.grafted",
     "Product": "dpnoise.sensitivity.product",
     "SampledGaussian": "dpnoise.privacy.sampled.mechanism",
+    "SampledLaplace": "dpnoise.privacy.sampled.mechanism",
     "Staircase": "dpnoise.noise.stepwise",
     "Subbotin": "dpnoise.noise.exponential_power",
     "TruncatedLaplace": "dpnoise.noise.exponential_power",

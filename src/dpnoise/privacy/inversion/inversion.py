@@ -31,6 +31,7 @@ times its slope there.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,13 +41,14 @@ from dpnoise.privacy.inversion.transform import integrate
 from dpnoise.privacy.inversion.trapezoid import Plan, Rule, truncated_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from dpnoise._types import Array
-    from dpnoise.privacy.inversion.loss import Stretch
+    from dpnoise.privacy.inversion.loss import CoordinateLoss, Stretch
     from dpnoise.privacy.inversion.transform import LossTransform
 
     Atoms = Sequence[tuple[float, float]]
+    Profile = Callable[[Array, float], tuple[Array, Array, Array]]
 
 _MOST_POINTS, _MOST_EVALUATIONS = 200_000, 4_000_000
 _FEW_POINTS = 1000  # up to which a simpler plan is preferred
@@ -250,7 +252,7 @@ class Inversion:
         """Log delta and its error of the terms with one continuous factor."""
         self._added += 4 * self._rows * (len(self._atomic.values) if self._atomic else 0)
         terms = [
-            self._combined(without=g).log_delta_with(loss.stretches, epsilon) + np.log(n)
+            self._combined(without=g).log_delta_with(_profile_of(loss), epsilon) + np.log(n)
             for g, (loss, n) in enumerate(self._groups)
             if loss.stretches
         ]
@@ -358,6 +360,12 @@ def continuous_delta(
     return delta, error, slope
 
 
+def _profile_of(loss: CoordinateLoss) -> Profile:
+    """The profile of the continuous part of a loss."""
+    own: Profile | None = getattr(loss, "continuous_delta", None)  # of losses on samples
+    return own or partial(continuous_delta, loss.stretches)
+
+
 class AtomicLoss(NamedTuple):
     """A sub-probability on finitely many values of the loss, with their log masses.
 
@@ -369,10 +377,10 @@ class AtomicLoss(NamedTuple):
     value_error: float
     mass_error: float
 
-    def log_delta_with(self, stretches: Sequence[Stretch], epsilon: float) -> tuple[float, float]:
+    def log_delta_with(self, profile: Profile, epsilon: float) -> tuple[float, float]:
         """The logarithms of delta and of a bound on its error, with one continuous loss added."""
         doubt = self.value_error + 4.0 * np.finfo(float).eps * abs(epsilon)
-        delta, error, _ = continuous_delta(stretches, epsilon - self.values, doubt)
+        delta, error, _ = profile(epsilon - self.values, doubt)
         error = error + self.mass_error * (delta + error)
         with np.errstate(divide="ignore"):  # nothing beyond epsilon
             terms = np.log(delta), np.log(error)
