@@ -57,6 +57,7 @@ _WIDEST_BLUR = 1.0  # of a^2 and of a^2 c (c + 1)
 _ATTEMPTS = 4
 _EVALUATION = 4e-7  # seconds
 _TOP = 1e-11  # relative rounding of the greatest loss, with a margin
+_MOST_SCALE = 700.0  # of the logarithm of a share of the error
 _DEEPEST = 1e11  # -log delta from which on exponents have no digits left
 _MIN_BLUR = 1e-12  # relative to the widest
 _SHARES = np.linspace(0.125, 1.0, 8)
@@ -82,6 +83,18 @@ class LogBounds(NamedTuple):
         if self.lower == -math.inf:
             return math.inf
         return math.expm1(self.upper - self.lower)
+
+
+class Shares(NamedTuple):
+    """What each kind of error adds to the gap between two bounds of delta.
+
+    `aliases` by the step of the rule, `tail` beyond its last point, `blur`, and `rounding`.
+    """
+
+    aliases: float = 0.0
+    tail: float = 0.0
+    blur: float = 0.0
+    rounding: float = 0.0
 
 
 def _log(x: float) -> float:
@@ -128,6 +141,7 @@ class Inversion:
         self._most = min(_MOST_EVALUATIONS, 0.4 * seconds / _EVALUATION)
         self._rows = max(transform.rows, len(transform.losses), 1)
         self._added = 0
+        self.shares = self._made = Shares()  # of the last answer, and of the last plan
         self._groups = [
             (loss, int(n)) for loss, n in zip(transform.losses, transform.copies, strict=True)
         ]
@@ -173,6 +187,7 @@ class Inversion:
     def bounds(self, epsilon: float) -> LogBounds:
         """Bounds on log E (1 - e^(epsilon - L))_+ over the finite losses."""
         infinite = self._infinite
+        self.shares = Shares()
         top = self.transform.largest
         if epsilon >= top * (1.0 - _TOP):
             return self._near_top(epsilon)
@@ -200,7 +215,7 @@ class Inversion:
             found = self._apply(rule, plan, [infinite, *removed[: plan.level]])
             progress = best is None or found.gap < 0.5 * best.gap
             if best is None or found.gap < best.gap:
-                best = found
+                best, self.shares = found, self._made
             spent += plan.points * self._rows
             if found.gap <= self.rtol or not progress or spent > self._most:
                 break
@@ -288,16 +303,22 @@ class Inversion:
         slack = plan.tail + sums.rounding
         # Chernoff's inequality holds whatever is inverted.
         high = min(sums.delta + slack, 1.001 * rule.chernoff)
-        low = sums.delta - slack - float(rule.aliases(np.asarray(plan.period), plan.blur))
+        aliases, lift = float(rule.aliases(np.asarray(plan.period), plan.blur)), 0.0
         if plan.blur > 0.0:
             vega = sums.density + sums.density_rounding + plan.density_tail
-            low -= math.exp(plan.blur / 8.0) * max(vega, 0.0)
+            lift = math.exp(plan.blur / 8.0) * max(vega, 0.0)
+        low = sums.delta - slack - aliases - lift
         middle = sums.delta - 0.5 * sums.density
         scale, doubt = rule.log_scale, 2.0 * rule.scale_error
         inverted = LogBounds(
             _log(low) + scale - doubt, _log(middle) + scale, _log(high) + scale + doubt
         )
-        return _total([inverted, *map(_exact, removed)])
+        found = _total([inverted, *map(_exact, removed)])
+        errors = 2.0 * (sums.rounding + 2.0 * abs(sums.delta) * doubt)
+        errors += 2.0 * sum(_scaled(log_error, scale) for _, log_error in removed)
+        parts = (aliases, 2.0 * plan.tail, lift, errors)
+        self._made = Shares(*(float(part) * math.exp(min(scale, _MOST_SCALE)) for part in parts))
+        return found
 
 
 def _beyond(cut: Stretch, x: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import optimize, special
 
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.inversion.inversion import Inversion, LogBounds
+from dpnoise.privacy.inversion.inversion import Inversion, LogBounds, Shares
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
@@ -80,6 +80,7 @@ class Composition:
         self.uncut = False  # set where a cut makes no difference, which saves time
         self.wide = False  # set where the bounds were seen to say nothing
         self._steep: float | None = None  # of the cut for one delta
+        self.shares, self.log_cut = Shares(), -math.inf  # of the last answer
         self._found: dict[tuple[str, float, float], Inversion] = {}
 
     def _transform(
@@ -134,6 +135,7 @@ class Composition:
 
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
+        self.shares, self.log_cut = Shares(), -math.inf
         if not self.every and self.alone:
             return _NOTHING
         if self.alone and sum(self.every.values()) == 1:
@@ -155,7 +157,7 @@ class Composition:
 
     def _inverted(self, epsilon: float, direction: str, guess: float | None) -> LogBounds:
         if self.uncut or not self._cuts(direction):
-            return self._inversion(direction, -math.inf, 1.0).bounds(epsilon)
+            return self._uncut_bounds(epsilon, direction)
         # The cut depends on delta, and on the tilt, which is about that of the other direction.
         aim = -60.0 if guess is None else guess - _DEEP
         steep = STEEP * self._tilt(epsilon, direction) if self._steep is None else self._steep
@@ -166,19 +168,25 @@ class Composition:
             rest = self._log_cut(cut)
             if self._same(cut, tilt, direction):
                 self.uncut = True
-                return self._inversion(direction, -math.inf, 1.0).bounds(epsilon)
+                return self._uncut_bounds(epsilon, direction)
             found = cut.bounds(epsilon)
             lower = _log_minus(found.lower, rest)
             upper = min(float(np.logaddexp(found.upper, rest)), 0.0)
             found = LogBounds(lower, max(found.estimate, lower), upper)
             if found.gap <= best.gap:
-                best = found
+                best, self.shares, self.log_cut = found, cut.shares, rest
             deep = found.estimate - _DEEP
             deep = deep if guess is None else max(deep, guess - _DEEP)
             if rest <= max(deep + 5.0, _DEEPEST) and STEEP * tilt <= 1.5 * steep:
                 break
             aim, steep = max(min(aim, deep), _DEEPEST), max(steep, STEEP * tilt)
         return best
+
+    def _uncut_bounds(self, epsilon: float, direction: str) -> LogBounds:
+        inversion = self._inversion(direction, -math.inf, 1.0)
+        found = inversion.bounds(epsilon)
+        self.shares, self.log_cut = inversion.shares, -math.inf
+        return found
 
     def _tilt(self, epsilon: float, direction: str) -> float:  # noqa: ARG002  (of the other one)
         """The tilt at the saddle point with the record added; 0 where nothing is above epsilon."""

@@ -49,10 +49,44 @@ class TwoSided(NamedTuple):
     upper: float
 
 
+class SampledErrors(NamedTuple):
+    """The gap between two bounds of delta by kinds of error.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The bounds.
+    cut : float
+        By outputs far out that count on one side only.
+    aliases : float
+        By the step of the inversion.
+    tail : float
+        By what lies beyond its last point.
+    blur : float
+        By a Gaussian loss that is added where the transform does not fade.
+    rounding : float
+        By floating-point numbers.
+    pair : float
+        The rest: between pairs of distributions that are attained and one that dominates all, or
+        where the bounds are not those of the inversion.
+    """
+
+    lower: float
+    upper: float
+    cut: float
+    aliases: float
+    tail: float
+    blur: float
+    rounding: float
+    pair: float
+
+
 class _Sampled:
     """What noise on samples has in common."""
 
     sampled_step: Any
+    sampling: str
+    rate: float
 
     def delta(
         self,
@@ -363,7 +397,7 @@ def _sides(direction: str | None) -> tuple[str, ...]:
 
 
 def sampled_delta(
-    releases: SampledGaussian | SampledLaplace | Sequence[SampledGaussian | SampledLaplace],
+    releases: _Sampled | Sequence[_Sampled],
     epsilon: float,
     *,
     steps: int | Sequence[int] = 1,
@@ -415,7 +449,7 @@ def sampled_delta(
 
 
 def sampled_epsilon(
-    releases: SampledGaussian | SampledLaplace | Sequence[SampledGaussian | SampledLaplace],
+    releases: _Sampled | Sequence[_Sampled],
     delta: float,
     *,
     steps: int | Sequence[int] = 1,
@@ -487,6 +521,68 @@ def _largest(
     counts = composition.every.items()
     most = math.fsum(-n * math.log1p(-step.rate) for step, n in counts)
     return most, most
+
+
+def sampled_errors(
+    releases: _Sampled | Sequence[_Sampled],
+    epsilon: float,
+    *,
+    steps: int | Sequence[int] = 1,
+    direction: str | None = None,
+    relation: str | None = None,
+) -> SampledErrors:
+    """Bounds on the delta of steps on samples, and by which kinds of error they differ.
+
+    Parameters
+    ----------
+    releases, epsilon, steps, direction, relation
+        As for `sampled_delta`.
+
+    Returns
+    -------
+    SampledErrors
+        The bounds, and the share of each kind of error in upper - lower: they add up to it.
+
+    Raises
+    ------
+    ValueError
+        As for `sampled_delta`.
+
+    Examples
+    --------
+    >>> from dpnoise import SampledGaussian, sampled_errors
+    >>> found = sampled_errors(SampledGaussian(1.5, 0.04), 8.0, steps=2250)
+    >>> bool(found.upper - found.lower < 1e-6 * found.lower)
+    True
+    >>> max(found._asdict(), key=lambda kind: found._asdict()[kind] * (kind not in "lower upper"))
+    'rounding'
+    """
+    problems = Problems("sampled_errors")
+    problems.number("epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
+    composition = _checked(problems, releases, steps, direction, relation)
+    replaced = getattr(composition, "relation", ADD_REMOVE) == REPLACE_ONE
+    sides = (REPLACED,) if replaced else _sides(direction)
+    found, made = None, None
+    for side in sides:
+        one = bounds_of(composition, float(epsilon), None, side)
+        if found is None or one.upper > found.upper:
+            found, made = one, (composition.shares, composition.log_cut)
+    assert found is not None  # noqa: S101  (there is a side)
+    assert made is not None  # noqa: S101
+    low, high = sampled_delta(
+        releases, epsilon, steps=steps, direction=direction, relation=relation
+    )
+    parts = (2.0 * math.exp(made[1]), *made[0])
+    most = high - low
+    known = math.fsum(parts)
+    shrink = min(most / known, 1.0) if known > 0.0 else 0.0
+    shares = [part * shrink for part in parts]
+    closed = not any(made[0]) and most <= 1e-9 * high
+    rest = max(most - math.fsum(shares), 0.0)
+    if closed:  # one step, in closed form
+        shares[-1], rest = rest, 0.0
+    cut, aliases, tail, blur, rounding = shares
+    return SampledErrors(low, high, cut, aliases, tail, blur, rounding, rest)
 
 
 def noise_multiplier(

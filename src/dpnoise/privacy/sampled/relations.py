@@ -256,7 +256,7 @@ class PairComposition(Composition):
     @property
     def _shown(self) -> tuple[str, ...]:
         """Directions that are attained, by which delta is bounded from below."""
-        fixed = any(kind.sampling == FIXED and kind.rate < 1.0 for kind in self.steps)  # type: ignore[union-attr]
+        fixed = any(kind.sampling == FIXED and kind.rate < 1.0 for kind in self.steps)  # type: ignore[attr-defined]
         return (LESS, MORE) if fixed else (REPLACED,)
 
     def bounds(self, epsilon: float, guess: float | None = None) -> LogBounds:
@@ -264,8 +264,10 @@ class PairComposition(Composition):
         found = self.log_delta(epsilon, REPLACED, guess)
         if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
             return found
+        shares, log_cut = self.shares, self.log_cut
         lower = max(self.log_delta(epsilon, one, guess).lower for one in self._shown)
         lower = min(lower, found.upper)
+        self.shares, self.log_cut = shares, log_cut
         return LogBounds(lower, max(found.estimate, lower), found.upper)
 
     def epsilons(self, log_delta: float) -> tuple[float, float]:

@@ -337,7 +337,7 @@ class MixedTransform:
         self.copies = np.concatenate([other.copies, self._counts])
         self.gaussian, self.infinite = other.gaussian, other.infinite
         self.atoms = np.array(
-            [(g, *atom) for g, loss in enumerate(self.losses) for atom in loss.atoms]
+            [(g, *atom) for g, loss in enumerate(self.losses) for atom in loss.atoms]  # type: ignore[attr-defined]
         ).reshape(-1, 3)
         whole = sum(n * loss.largest for loss, n in sampled)
         self.largest = math.inf if other.gaussian > 0.0 else float(other.largest + whole)
