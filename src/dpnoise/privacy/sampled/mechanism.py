@@ -499,28 +499,24 @@ def sampled_epsilon(
     if delta == 1 or not composition.every:
         return TwoSided(0.0, 0.0)
     if delta == 0:
-        least, most = _largest(composition, direction)
-        return TwoSided(least / _UP, most * _UP)
+        most = _largest(composition, direction)
+        return TwoSided(most / _UP, most * _UP)
     return TwoSided(*epsilons_of(composition, math.log(delta), direction))
 
 
-def _largest(
-    composition: Composition | PairComposition, direction: str | None
-) -> tuple[float, float]:
-    """The largest loss of all steps, which is epsilon where delta is 0, and a lower bound on it."""
+def _largest(composition: Composition | PairComposition, direction: str | None) -> float:
+    """The largest loss of all steps, which is epsilon where delta is 0.
+
+    With samples of fixed size it is attained by a record removed in each step.
+    """
     if isinstance(composition, PairComposition):
         if composition.relation == REPLACE_ONE:
-            most = composition.largest(REPLACED)
-            # With samples of fixed size it is attained by a record removed in each step.
-            return most, most
-        most = max(composition.largest(side) for side in _sides(direction))
-        return most, most
+            return composition.largest(REPLACED)
+        return max(composition.largest(side) for side in _sides(direction))
     # With the record added, steps of rates below 1 have a largest loss.
     if direction != ADDED or any(step.rate == 1.0 for step in composition.every):
-        return math.inf, math.inf
-    counts = composition.every.items()
-    most = math.fsum(-n * math.log1p(-step.rate) for step, n in counts)
-    return most, most
+        return math.inf
+    return math.fsum(-n * math.log1p(-step.rate) for step, n in composition.every.items())
 
 
 def sampled_errors(
