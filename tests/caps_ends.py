@@ -21,6 +21,12 @@ ENDS = {
     "dpnoise.privacy.sampled.transform GaussianLine.values while": (
         "each pass takes at least one point"
     ),
+    "dpnoise.privacy.sampled.stretches StretchLoss._panels range(_GROWTHS)": (
+        "the bound on the error of the last rule counts, whatever it is"
+    ),
+    "dpnoise.privacy.sampled.relations PairComposition.log_delta range(_HALVINGS)": (
+        "the bounds so far hold"
+    ),
     "dpnoise.privacy.sampled.composition Composition._inverted range(_TRIES)": (
         "the closest bounds so far, which hold"
     ),
@@ -276,15 +282,9 @@ ENDS = {
 SEVERAL = {
     "dpnoise_papers.flipped_huber_2023.tables.remarks _beyond quad": 3,
     "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": 2,
-<<<<<<< HEAD
-    "dpnoise.privacy.sampled.composition Composition.epsilon range(_DOUBLINGS)": 2,
-    "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": 2,
     "dpnoise_papers.oracles.densities minimum minimize_scalar": 2,
-=======
     "dpnoise.privacy.sampled.composition Composition._searched range(_DOUBLINGS)": 2,
     "dpnoise.privacy.sampled.rounded Rounded._end range(_DOUBLINGS)": 2,
-    "dpnoise_papers.verify.densities minimum minimize_scalar": 2,
->>>>>>> sampled-speed
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
     "dpnoise.privacy.lattice.discrete ListedLoss._hull while": 2,
     "dpnoise.denoise.wavelets uniform_spanning_tree while": 2,

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import optimize
 
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.inversion.inversion import Inversion, LogBounds
+from dpnoise.privacy.inversion.inversion import Inversion, LogBounds, Shares
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled.lines import (
     ADDED,
@@ -39,7 +39,7 @@ _RTOL, _SECONDS = 1e-8, 0.4  # relative gap to aim at, and time for one epsilon
 _CLOSED = 1e-11  # relative error of the closed form of one step
 _TRIES, _WIDENINGS = 3, 25
 _SAME = 1e-10  # of log M with and without the cut
-_MOST_EPSILON = 1e6  # to begin with
+MOST_EPSILON = 1e6  # to begin with
 _DOUBLINGS = 20  # of epsilon from 1, or as many tenths
 _CLIP = 700.0
 _SHARP = 5e-7  # relative gap of delta or epsilon up to which nothing else is tried
@@ -75,10 +75,17 @@ def one_step(step: Step, epsilon: float, direction: str) -> float:
 class Composition:
     """Steps on Poisson samples with their numbers, beside other releases.
 
-    `other` is the transform of the losses of all other releases, if there are any.
+    `other` is the transform of the losses of all other releases, if there are any. Unless `fast`,
+    bounds are those of the inversion alone.
     """
 
-    def __init__(self, steps: Mapping[Step, int], other: LossTransform | None = None) -> None:
+    def __init__(
+        self,
+        steps: Mapping[Step, int],
+        other: LossTransform | None = None,
+        *,
+        fast: bool = True,
+    ) -> None:
         plain = math.fsum(n / step.sigma**2 for step, n in steps.items() if step.rate == 1.0)
         self.steps = {step: n for step, n in steps.items() if 0.0 < step.rate < 1.0}
         self.every = {step: n for step, n in steps.items() if step.rate > 0.0}
@@ -94,19 +101,22 @@ class Composition:
         self.wide = False  # set where the bounds were seen to say nothing
         self._lattices: dict[str, Rounded] = {}
         self._steep: float | None = None  # of the cut for one delta
+        self.shares, self.log_cut = Shares(), -math.inf  # of the last answer
         self._found: dict[tuple[str, float, float], Inversion] = {}
         square = math.fsum(
             n * step.rate**2 * math.expm1(min(step.sigma**-2, _MOST_SQUARE))
             for step, n in self.steps.items()
         )
         self._square = square + other.gaussian
-        simple = self.steps and other.infinite == 0.0
+        self._fast = fast
+        simple = fast and self.steps and other.infinite == 0.0
         self._lines = Lines(self._transform, self._square) if simple else None  # type: ignore[arg-type]  # steps give mixed ones
 
     @property
     def _lattice_serves(self) -> bool:
         """Whether all is steps on samples, few enough kinds of them."""
-        return self.alone and self.other.gaussian == 0.0 and len(self.steps) <= _MOST_ROUNDED
+        few = len(self.steps) <= _MOST_ROUNDED
+        return self._fast and few and self.alone and self.other.gaussian == 0.0
 
     def _rounded(self, direction: str) -> Rounded:
         if direction not in self._lattices:
@@ -119,14 +129,29 @@ class Composition:
     ) -> MixedTransform | LossTransform:
         if not self.steps:
             return self.other
-        removed = direction == REMOVED
         losses = []
         for step, n in self.steps.items():
             own = max(log_rest - math.log(n * len(self.steps)), DEEPEST)
             bend = max(1.0, steep / (step.sigma**2 * max(-math.log(step.rate), 0.7)))
-            rest = own if removed and log_rest > -math.inf else -math.inf
-            losses.append(SampledGaussianLoss(*step, removed=removed, log_rest=rest, steep=bend))
+            rest = own if log_rest > -math.inf else -math.inf
+            losses.append(self._loss(step, direction, rest, bend))
         return MixedTransform(self.other, list(zip(losses, self.steps.values(), strict=True)))
+
+    def _one(self, step: Step, epsilon: float, direction: str) -> float:
+        """Log delta of one step."""
+        return one_step(step, epsilon, direction)
+
+    def _loss(
+        self, step: Step, direction: str, log_rest: float, steep: float
+    ) -> SampledGaussianLoss:
+        """The loss of one step, cut where `log_rest` is finite."""
+        removed = direction == REMOVED
+        rest = log_rest if removed else -math.inf
+        return SampledGaussianLoss(*step, removed=removed, log_rest=rest, steep=steep)
+
+    def _cuts(self, direction: str) -> bool:
+        """Whether steps have outputs that matter at large tilts only."""
+        return direction != ADDED and bool(self.steps)
 
     def _inversion(self, direction: str, log_rest: float, steep: float) -> Inversion:
         key = (direction, log_rest, steep)
@@ -141,7 +166,7 @@ class Composition:
         More releases never lower delta; a release that is not sampled shows nothing.
         """
         worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
-        low = max(one_step(step, epsilon, direction) for step in worst) - _CLOSED
+        low = max(self._one(step, epsilon, direction) for step in worst) - _CLOSED
         if not self.alone:
             return low, 0.0
         spared = math.fsum(
@@ -160,11 +185,12 @@ class Composition:
 
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
+        self.shares, self.log_cut = Shares(), -math.inf
         if not self.every and self.alone:
             return _NOTHING
         if self.alone and sum(self.every.values()) == 1:
             ((step, _),) = self.every.items()
-            exact = one_step(step, epsilon, direction)
+            exact = self._one(step, epsilon, direction)
             return LogBounds(exact - _CLOSED, exact, min(exact + _CLOSED, 0.0))
         if not self.steps and self.alone:  # Gaussian noise on all data
             exact = float(gaussian_log_delta(math.sqrt(self.other.gaussian), epsilon))
@@ -190,22 +216,22 @@ class Composition:
         return LogBounds(lower, min(max(found.estimate, lower), upper), upper)
 
     def _inverted(self, epsilon: float, direction: str, guess: float | None) -> LogBounds:
-        if direction == ADDED or not self.steps or self.uncut:
-            return self._inversion(direction, -math.inf, 1.0).bounds(epsilon)
+        if self.uncut or not self._cuts(direction):
+            return self._uncut_bounds(epsilon, direction)
         # The cut depends on delta, and on the tilt, which is about that of the other direction.
         aim = -60.0 if guess is None else guess - DEEP
-        steep = STEEP * self._tilt(epsilon) if self._steep is None else self._steep
+        steep = STEEP * self._tilt(epsilon, direction) if self._steep is None else self._steep
         best = LogBounds(-math.inf, 0.0, 0.0)
         for _ in range(_TRIES):
             cut = self._inversion(direction, aim, steep)
             tilt, _ = cut._saddle(epsilon)  # noqa: SLF001
             rest = cut.transform.log_cut  # type: ignore[attr-defined]  # of its interface
-            if self._same(cut, tilt):
+            if self._same(cut, tilt, direction):
                 self.uncut = True
-                return self._inversion(direction, -math.inf, 1.0).bounds(epsilon)
+                return self._uncut_bounds(epsilon, direction)
             found = with_rest(cut.bounds(epsilon), rest)
             if found.gap <= best.gap:
-                best = found
+                best, self.shares, self.log_cut = found, cut.shares, rest
             deep = found.estimate - DEEP
             deep = deep if guess is None else max(deep, guess - DEEP)
             if rest <= max(deep + 5.0, DEEPEST) and STEEP * tilt <= 1.5 * steep:
@@ -213,7 +239,13 @@ class Composition:
             aim, steep = max(min(aim, deep), DEEPEST), max(steep, STEEP * tilt)
         return best
 
-    def _tilt(self, epsilon: float) -> float:
+    def _uncut_bounds(self, epsilon: float, direction: str) -> LogBounds:
+        inversion = self._inversion(direction, -math.inf, 1.0)
+        found = inversion.bounds(epsilon)
+        self.shares, self.log_cut = inversion.shares, -math.inf
+        return found
+
+    def _tilt(self, epsilon: float, direction: str) -> float:  # noqa: ARG002  (of the other one)
         """The tilt at the saddle point with the record added; 0 where nothing is above epsilon."""
         try:
             inversion = self._inversion(ADDED, -math.inf, 1.0)
@@ -223,9 +255,9 @@ class Composition:
             return 0.0
         return inversion._saddle(epsilon)[0]  # noqa: SLF001
 
-    def _same(self, cut: Inversion, tilt: float) -> bool:
+    def _same(self, cut: Inversion, tilt: float, direction: str) -> bool:
         """Whether the cut makes no difference at a tilt."""
-        whole = self._transform(REMOVED, -math.inf, 1.0)
+        whole = self._transform(direction, -math.inf, 1.0)
         at = np.array([tilt, 1.5 * tilt])
         with np.errstate(invalid="ignore"):
             gap = whole.log_real(at) - cut.transform.log_real(at)
@@ -349,14 +381,15 @@ class Composition:
     def _start(self, log_delta: float, direction: str) -> float:
         """An epsilon that is about the one sought, by Chernoff's inequality."""
         try:
-            inversion = self._inversion(ADDED, -math.inf, 1.0)
+            guide = ADDED if self._cuts(direction) else direction
+            inversion = self._inversion(guide, -math.inf, 1.0)
         except ValueError:
             return 1.0
         c, log_m = tilts(), inversion.transform.log_real(tilts())
         bounds = (log_m - log_delta - c * np.log1p(1.0 / c) - np.log1p(c)) / c
         best = int(np.argmin(bounds))
         self._steep = STEEP * float(c[best]) if direction == REMOVED else None
-        return min(max(float(bounds[best]), 1e-9), _MOST_EPSILON)
+        return min(max(float(bounds[best]), 1e-9), MOST_EPSILON)
 
     def _certified(self, root: float, log_delta: float, direction: str) -> tuple[float, float]:
         """Epsilons near a root at which the bounds on delta are on either side."""

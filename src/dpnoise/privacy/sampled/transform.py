@@ -54,6 +54,7 @@ _CHUNK = 1 << 18  # terms at once
 _MOST_TOGETHER, _HALVINGS = 2e6, 20  # terms for all losses
 _MANY = 100  # equally spaced points from which on they are found by the fast Fourier transform
 _FEW = 400  # points at once
+_FEW_STEPS = 60
 _CALL = 500  # as for other losses
 
 
@@ -363,16 +364,20 @@ class MixedTransform:
     Attributes are those of `LossTransform`; the groups of the other losses come first.
     """
 
-    orders = 1
-
     def __init__(
         self, other: LossTransform, sampled: Sequence[tuple[SampledGaussianLoss, int]]
     ) -> None:
         self.other, self.sampled = other, tuple(loss for loss, _ in sampled)
         self.counts = np.array([float(n) for _, n in sampled])
+        few = self.counts.sum() <= _FEW_STEPS
+        # Orders of atoms that may be subtracted; the second takes a profile for each atom.
+        self.orders = 2 if few and all(getattr(loss, "single", False) for loss, _ in sampled) else 1
         self.losses = (*other.losses, *self.sampled)
         self.copies = np.concatenate([other.copies, self.counts])
         self.gaussian, self.infinite = other.gaussian, other.infinite
+        self.atoms = np.array(
+            [(g, *atom) for g, loss in enumerate(self.losses) for atom in loss.atoms]  # type: ignore[attr-defined]
+        ).reshape(-1, 3)
         whole = sum(n * loss.largest for loss, n in sampled)
         self.largest = math.inf if other.gaussian > 0.0 else float(other.largest + whole)
         self._evaluations = 0.0
