@@ -61,6 +61,27 @@ def planned(folder, *arguments):
     return rules(succeed(folder, *arguments, "--dry-run"))
 
 
+RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow").rglob("*.smk"))]
+READ = {  # of Snakemake's object, in which file
+    "environment.smk": {"basedir", "is_main_process", "config_settings", "resource_settings"},
+    "cluster.smk": {"executor_settings", "dag"},
+}
+OFFERED = {"snakemake.exceptions", "snakemake.logging"}
+
+
+def test_snakemake_is_used_as_it_is():
+    """Nothing of it is changed or imported beside its errors and its logger; little is read."""
+    for path in [*RULES, *sorted((ROOT / "src/dpnoise_papers").rglob("*.py"))]:
+        text = re.sub(r'"""[\s\S]*?"""|#.*', "", path.read_text(encoding="utf-8"))
+        imported = set(re.findall(r"^ *(?:from|import) (snakemake[\w.]*)", text, re.MULTILINE))
+        assert imported <= OFFERED, path
+        if path.suffix != ".py":
+            read = set(re.findall(r"\bworkflow\.(\w+)", re.sub(r'"[^"\n]*"', "", text)))
+            assert read <= READ.get(path.name, set()), path
+            assert not re.search(r"\b(setattr|sys\.argv|getattr\(workflow)", text), path
+            assert not re.search(r"\b(workflow|settings)(\.\w+)+ *[-+|]?=[^=]", text), path
+
+
 def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -220,6 +241,8 @@ def test_without_the_memory_of_snakemake_a_changed_setting_is_noticed(copy):
     shutil.rmtree(copy / ".snakemake")
     assert "Nothing to be done" in succeed(copy, *points(11))
     shutil.rmtree(copy / ".snakemake")
+    kept = succeed(copy, *points(21), "keep_outdated=true", "--rerun-triggers", "mtime")
+    assert "Nothing to be done" in kept
     said = succeed(copy, *points(21))
     assert "1 result(s) would be made otherwise now (settings): runs/memory/" in said
     assert rows() > few

@@ -235,3 +235,20 @@ def test_the_guess_of_an_account_is_answered_with_none(command):
 def test_other_questions_are_those_of_slurm(command):
     done = command("sacct", "-j", "5", "--format=Reason", sacct='echo "$*"; exit 3')
     assert (done.returncode, done.stdout) == (3, "-j 5 --format=Reason\n")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("plugin", "asked"), [("squeue", "sacct"), ("sacct", "squeue")])
+def test_the_command_that_answers_here_is_asked_in_its_own_words(
+    monkeypatch, capsys, plugin, asked
+):
+    seen = []
+    monkeypatch.setenv(ASKED, asked)
+    monkeypatch.setattr(client, "ask", lambda *words, **_: seen.append(words) or Said(0, "7|R", ""))
+    assert client.main(plugin, ["--of-the-plugin", "--name", "a-run"]) == 0
+    assert capsys.readouterr().out == "7|R\n"
+    ((command, *words),) = seen
+    assert command == asked
+    assert words[-2:] == ["--name", "a-run"]
+    assert "--of-the-plugin" not in words
+    assert ("--parsable2" in words) == (asked == "sacct")
