@@ -39,10 +39,10 @@ QUIET = {"Lasso", "LogisticRegression", "Ridge"}
 LOUD = {"sag", "saga", "liblinear", "random", "lobpcg", "randomized"}
 
 
-def aliases(tree):
+def aliases(nodes):
     """Full names of what a file imports, by the name it has there."""
     names = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for name in node.names:
                 top = name.name.split(".")[0]
@@ -141,13 +141,13 @@ def called(node, context):
 
 def complaints(source, path):
     """Everything in a file that draws, or may draw, random numbers without a seed."""
-    tree = ast.parse(source)
-    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    nodes = list(ast.walk(ast.parse(source)))
+    functions = [n for n in nodes if isinstance(n, ast.FunctionDef)]
     free = [f for f in functions if f.name == ENTROPY.get(path)]
     listed = {id(node) for f in (functions if path == SEEDS else free) for node in ast.walk(f)}
     strict = path.split("/")[0] in STRICT
     context = SimpleNamespace(
-        names=aliases(tree), strict=strict, listed=listed, system=path == SYSTEM
+        names=aliases(nodes), strict=strict, listed=listed, system=path == SYSTEM
     )
     rules = {
         ast.Import: imported,
@@ -156,8 +156,8 @@ def complaints(source, path):
         ast.FunctionDef: hypothetical,
         ast.Call: called,
     }
-    nodes = [node for node in ast.walk(tree) if type(node) in rules]
-    return [c for node in nodes for c in rules[type(node)](node, context)]
+    checked = [node for node in nodes if type(node) in rules]
+    return [c for node in checked for c in rules[type(node)](node, context)]
 
 
 def test_every_draw_has_a_seed():
