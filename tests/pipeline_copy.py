@@ -32,9 +32,12 @@ def copy_into(folder: Path, *more: str) -> Path:
 def environment() -> dict[str, str]:
     """Variables for a run in a copy: no mirror, and no path of modules but what its Snakefile sets.
 
-    The code of the copy runs all the same, though the environment has another one installed.
+    The code of the copy runs all the same, though the environment has another one installed. The
+    copy keeps its bytecode also where the caller's settings keep none: each start of Snakemake and
+    each job would compile the package again, half of its time.
     """
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    dropped = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
     return kept | {"DPNOISE_DATA_MIRROR": ""}
 
 

@@ -1,6 +1,7 @@
 """Declarations: what is shown has a caption, what is declared exists, nothing is kept twice."""
 
 import inspect
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from dpnoise_papers.making.job import resolve
 ROOT = Path(__file__).parents[2]
 ITEMS = [(paper, item) for paper in papers() for item in paper.items]
 NAMES = [f"{paper.id}/{item.id}" for paper, item in ITEMS]
-ALL = pytest.mark.parametrize(("paper", "item"), ITEMS, ids=NAMES)
 
 
 def test_an_item_without_anything_to_make_is_refused():
@@ -51,11 +51,9 @@ def test_no_item_and_no_table_is_declared_twice():
     assert len(set(tables)) == len(tables)
 
 
-@ALL
-def test_every_function_exists_and_takes_what_it_is_given(paper, item):
+def functions_of(paper, item):
+    """Ask whether the functions of an item exist and take what they are given."""
     models = config_model().model_fields[paper.module].annotation.model_fields
-    if item.extra == "deep":
-        pytest.importorskip("torch")
     if item.table:
         given = len(item.table.settings) + len(item.table.data) + len(item.table.reads)
         keywords = {
@@ -77,24 +75,58 @@ def test_every_function_exists_and_takes_what_it_is_given(paper, item):
         inspect.signature(resolve(shown.function)).bind(*range(given), **keywords)
 
 
-@ALL
-def test_every_table_that_is_read_is_made_by_an_item(paper, item):
-    made = {f"{other.id}/{table}" for other, one in ITEMS for table in one.tables}
-    for declared in filter(None, (item.table, item.figure, item.page)):
-        for name in declared.reads:
-            assert name in made or f"{paper.id}/{name}" in made
+def wrong(check, deep):
+    """Items that fail a check, each with what it says; those for PyTorch alone, or the others."""
+    found = {}
+    for name, (paper, item) in zip(NAMES, ITEMS, strict=True):
+        if (item.extra == "deep") == deep:
+            try:
+                check(paper, item)
+            except Exception as error:  # noqa: BLE001 - all of them are told at once
+                found[name] = repr(error)
+    return found
 
 
-@ALL
-def test_parts_are_named_where_there_are_some(paper, item):  # noqa: ARG001
-    for declared in filter(None, (item.table, item.figure, item.page)):
-        names = (*declared.reads, *getattr(declared, "data", ()))
-        swept = getattr(declared, "for_each", False)
-        assert bool(declared.parts) == (
-            any(PART in n for n in names) or swept or bool(getattr(declared, "statuses", False))
-        )
-        if declared is item.table:
-            assert all((PART in name) == swept for name in item.tables)
+def test_every_function_exists_and_takes_what_it_is_given():
+    assert wrong(functions_of, deep=False) == {}
+
+
+def test_every_function_for_deep_learning_exists_and_takes_what_it_is_given():
+    pytest.importorskip("torch")
+    assert wrong(functions_of, deep=True) == {}
+
+
+def test_a_function_that_does_not_exist_or_takes_less_is_found():
+    paper, item = next(pair for pair in ITEMS if pair[1].table and not pair[1].extra)
+    for function in ("json.nothing", "dpnoise_papers.item.papers"):
+        with pytest.raises((ValueError, TypeError, ImportError, AttributeError)):
+            functions_of(paper, replace(item, table=replace(item.table, function=function)))
+
+
+def test_every_table_that_is_read_is_made_by_an_item():
+    made = {f"{paper.id}/{table}" for paper, item in ITEMS for table in item.tables}
+    read = [
+        (f"{paper.id}/{item.id}", {name, f"{paper.id}/{name}"})
+        for paper, item in ITEMS
+        for declared in filter(None, (item.table, item.figure, item.page))
+        for name in declared.reads
+    ]
+    assert len(read) > 20
+    assert [pair for pair in read if not pair[1] & made] == []
+
+
+def test_parts_are_named_where_there_are_some():
+    unnamed = []
+    for name, (_, item) in zip(NAMES, ITEMS, strict=True):
+        for declared in filter(None, (item.table, item.figure, item.page)):
+            names = (*declared.reads, *getattr(declared, "data", ()))
+            swept = getattr(declared, "for_each", False)
+            needed = swept or any(PART in n for n in names) or getattr(declared, "statuses", False)
+            good = bool(declared.parts) == bool(needed)
+            if declared is item.table:
+                good &= all((PART in table) == swept for table in item.tables)
+            unnamed += [] if good else [name]
+    assert unnamed == []
 
 
 def test_every_section_of_the_settings_belongs_to_an_item():

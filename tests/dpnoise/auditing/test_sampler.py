@@ -106,7 +106,7 @@ def test_all_bounds_of_one_audit_hold_together_and_fall_with_delta_and_epsilon()
 
 
 def test_more_outputs_prove_more():
-    sizes = (400, 4000, 40_000, 400_000)
+    sizes = (400, 4000, 40_000)
     found = [
         np.median([
             audit_sampler(*shifted(Laplace(1.0)), size=size, seed=seed).epsilon

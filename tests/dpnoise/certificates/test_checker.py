@@ -145,10 +145,10 @@ def test_profiles_of_one_coordinate_hold_those_of_the_package():
             assert high == pytest.approx(delta, rel=1e-11, abs=1e-300)
 
 
-def test_hundreds_of_random_certificates_are_verified():
+def test_a_hundred_random_certificates_are_verified():
     rng = np.random.default_rng(3)
-    claims = [claim for _ in range(4) for claim in random_claims(rng)]
-    assert len(claims) > 200
+    claims = [claim for _ in range(2) for claim in random_claims(rng)]
+    assert len(claims) > 100
     longest = 0.0
     for noise, ball, epsilon in claims:
         relation = getattr(ball, "relation", None) or "replace-one"
