@@ -104,21 +104,6 @@ class BudgetAccountant(IAccountant):
             total = total.plus(one, steps)
         return replace(total, relation=self.relation)
 
-    def __len__(self) -> int:
-        """The number of steps."""
-        return sum(steps for _, _, steps in self.history)
-
-    @classmethod
-    def mechanism(cls) -> str:
-        """The name by which Opacus knows it."""
-        return f"dpnoise-{cls.relation}"
-
-
-class AddRemoveAccountant(BudgetAccountant):
-    """`BudgetAccountant` for data sets of which one has one record more."""
-
-    relation = ADD_REMOVE
-
     def get_epsilon_bounds(self, delta: float) -> TwoSided:
         """Lower and upper bounds on the epsilon of all steps.
 
@@ -140,7 +125,23 @@ class AddRemoveAccountant(BudgetAccountant):
         if not self.history:
             return TwoSided(0.0, 0.0)
         steps = [SampledGaussian(multiplier, rate) for multiplier, rate, _ in self.history]
-        return sampled_epsilon(steps, delta, steps=[count for _, _, count in self.history])
+        counts = [count for _, _, count in self.history]
+        return sampled_epsilon(steps, delta, steps=counts, relation=self.relation)
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return sum(steps for _, _, steps in self.history)
+
+    @classmethod
+    def mechanism(cls) -> str:
+        """The name by which Opacus knows it."""
+        return f"dpnoise-{cls.relation}"
+
+
+class AddRemoveAccountant(BudgetAccountant):
+    """`BudgetAccountant` for data sets of which one has one record more."""
+
+    relation = ADD_REMOVE
 
 
 class ReplaceOneAccountant(BudgetAccountant):

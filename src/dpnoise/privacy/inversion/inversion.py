@@ -31,6 +31,7 @@ times its slope there.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,13 +41,14 @@ from dpnoise.privacy.inversion.transform import integrate
 from dpnoise.privacy.inversion.trapezoid import Plan, Rule, truncated_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from dpnoise._types import Array
-    from dpnoise.privacy.inversion.loss import Stretch
+    from dpnoise.privacy.inversion.loss import CoordinateLoss, Stretch
     from dpnoise.privacy.inversion.transform import LossTransform
 
     Atoms = Sequence[tuple[float, float]]
+    Profile = Callable[[Array, float], tuple[Array, Array, Array]]
 
 _MOST_POINTS, _MOST_EVALUATIONS = 200_000, 4_000_000
 _FEW_POINTS = 1000  # up to which a simpler plan is preferred
@@ -55,6 +57,7 @@ _WIDEST_BLUR = 1.0  # of a^2 and of a^2 c (c + 1)
 _ATTEMPTS = 4
 _EVALUATION = 4e-7  # seconds
 _TOP = 1e-11  # relative rounding of the greatest loss, with a margin
+_MOST_SCALE = 700.0  # of the logarithm of a share of the error
 _DEEPEST = 1e11  # -log delta from which on exponents have no digits left
 _MIN_BLUR = 1e-12  # relative to the widest
 _SHARES = np.linspace(0.125, 1.0, 8)
@@ -80,6 +83,18 @@ class LogBounds(NamedTuple):
         if self.lower == -math.inf:
             return math.inf
         return math.expm1(self.upper - self.lower)
+
+
+class Shares(NamedTuple):
+    """What each kind of error adds to the gap between two bounds of delta.
+
+    `aliases` by the step of the rule, `tail` beyond its last point, `blur`, and `rounding`.
+    """
+
+    aliases: float = 0.0
+    tail: float = 0.0
+    blur: float = 0.0
+    rounding: float = 0.0
 
 
 def _log(x: float) -> float:
@@ -126,6 +141,7 @@ class Inversion:
         self._most = min(_MOST_EVALUATIONS, 0.4 * seconds / _EVALUATION)
         self._rows = max(transform.rows, len(transform.losses), 1)
         self._added = 0
+        self.shares = self._made = Shares()  # of the last answer, and of the last plan
         self._groups = [
             (loss, int(n)) for loss, n in zip(transform.losses, transform.copies, strict=True)
         ]
@@ -171,6 +187,7 @@ class Inversion:
     def bounds(self, epsilon: float) -> LogBounds:
         """Bounds on log E (1 - e^(epsilon - L))_+ over the finite losses."""
         infinite = self._infinite
+        self.shares = Shares()
         top = self.transform.largest
         if epsilon >= top * (1.0 - _TOP):
             return self._near_top(epsilon)
@@ -198,7 +215,7 @@ class Inversion:
             found = self._apply(rule, plan, [infinite, *removed[: plan.level]])
             progress = best is None or found.gap < 0.5 * best.gap
             if best is None or found.gap < best.gap:
-                best = found
+                best, self.shares = found, self._made
             spent += plan.points * self._rows
             if found.gap <= self.rtol or not progress or spent > self._most:
                 break
@@ -250,7 +267,7 @@ class Inversion:
         """Log delta and its error of the terms with one continuous factor."""
         self._added += 4 * self._rows * (len(self._atomic.values) if self._atomic else 0)
         terms = [
-            self._combined(without=g).log_delta_with(loss.stretches, epsilon) + np.log(n)
+            self._combined(without=g).log_delta_with(_profile_of(loss), epsilon) + np.log(n)
             for g, (loss, n) in enumerate(self._groups)
             if loss.stretches
         ]
@@ -286,16 +303,22 @@ class Inversion:
         slack = plan.tail + sums.rounding
         # Chernoff's inequality holds whatever is inverted.
         high = min(sums.delta + slack, 1.001 * rule.chernoff)
-        low = sums.delta - slack - float(rule.aliases(np.asarray(plan.period), plan.blur))
+        aliases, lift = float(rule.aliases(np.asarray(plan.period), plan.blur)), 0.0
         if plan.blur > 0.0:
             vega = sums.density + sums.density_rounding + plan.density_tail
-            low -= math.exp(plan.blur / 8.0) * max(vega, 0.0)
+            lift = math.exp(plan.blur / 8.0) * max(vega, 0.0)
+        low = sums.delta - slack - aliases - lift
         middle = sums.delta - 0.5 * sums.density
         scale, doubt = rule.log_scale, 2.0 * rule.scale_error
         inverted = LogBounds(
             _log(low) + scale - doubt, _log(middle) + scale, _log(high) + scale + doubt
         )
-        return _total([inverted, *map(_exact, removed)])
+        found = _total([inverted, *map(_exact, removed)])
+        errors = 2.0 * (sums.rounding + 2.0 * abs(sums.delta) * doubt)
+        errors += 2.0 * sum(_scaled(log_error, scale) for _, log_error in removed)
+        parts = (aliases, 2.0 * plan.tail, lift, errors)
+        self._made = Shares(*(float(part) * math.exp(min(scale, _MOST_SCALE)) for part in parts))
+        return found
 
 
 def _beyond(cut: Stretch, x: Array) -> Array:
@@ -358,6 +381,12 @@ def continuous_delta(
     return delta, error, slope
 
 
+def _profile_of(loss: CoordinateLoss) -> Profile:
+    """The profile of the continuous part of a loss."""
+    own: Profile | None = getattr(loss, "continuous_delta", None)  # of losses on samples
+    return own or partial(continuous_delta, loss.stretches)
+
+
 class AtomicLoss(NamedTuple):
     """A sub-probability on finitely many values of the loss, with their log masses.
 
@@ -369,10 +398,10 @@ class AtomicLoss(NamedTuple):
     value_error: float
     mass_error: float
 
-    def log_delta_with(self, stretches: Sequence[Stretch], epsilon: float) -> tuple[float, float]:
+    def log_delta_with(self, profile: Profile, epsilon: float) -> tuple[float, float]:
         """The logarithms of delta and of a bound on its error, with one continuous loss added."""
         doubt = self.value_error + 4.0 * np.finfo(float).eps * abs(epsilon)
-        delta, error, _ = continuous_delta(stretches, epsilon - self.values, doubt)
+        delta, error, _ = profile(epsilon - self.values, doubt)
         error = error + self.mass_error * (delta + error)
         with np.errstate(divide="ignore"):  # nothing beyond epsilon
             terms = np.log(delta), np.log(error)

@@ -6,9 +6,9 @@ where each query is chosen with the earlier results at hand (Zhu, Dong & Wang, "
 of differential privacy via characteristic function", AISTATS 2022, Theorem 10). The profile of the
 product is that of a vector query.
 
-Releases on Poisson samples, or known by a privacy loss distribution: where a record is added or
-removed, and the transforms of all other losses are known, the bounds of `dpnoise.privacy.sampled`
-count them. Else, and where these are wide, dp_accounting does: every release, sampled or not,
+Releases on samples, or known by a privacy loss distribution: where the transforms of all other
+losses are known, the bounds of `dpnoise.privacy.sampled` for the relation of the ledger count them.
+Else, and where these are wide, dp_accounting does: every release, sampled or not,
 becomes a privacy loss distribution rounded to the pessimistic side (Doroshenko et al., "Connect the
 dots", PoPETs 2022), and these are composed. dp_accounting does not bound its floating-point
 rounding: here it counts as a relative 1e-6 of delta, which is tested and not proved.
@@ -48,7 +48,8 @@ from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.loss_distribution import loss_distribution
 from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, largest_loss, pure_share
 from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
-from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
+from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
+from dpnoise.privacy.sampled.relations import GAUSSIAN, LAPLACE, POISSON, Kind
 from dpnoise.privacy.vector import is_invertible, loss_transform, profile_of_shares
 from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
 from dpnoise.sensitivity.relation import ADD_REMOVE
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
     from dpnoise.noise.integers import IntegerNoise
+    from dpnoise.privacy.sampled.composition import Composition
+    from dpnoise.privacy.sampled.relations import PairComposition
 
 
 _DOUBLINGS = 40  # of epsilon, from 1; beyond, it counts as infinite
@@ -152,23 +155,25 @@ class ExactAccount:
         return ""
 
 
-def _composition_of(ledger: Ledger) -> Composition | None:
+def _composition_of(ledger: Ledger) -> Composition | PairComposition | None:
     """The releases as our own account takes them, or None where it does not."""
-    if ledger.relation != ADD_REMOVE or not all(isinstance(p, Sampled) for p in ledger.sampled):
+    if not all(isinstance(part, Sampled) for part in ledger.sampled):
         return None
-    return _composition(tuple(ledger.sampled.items()), tuple(ledger.narrow.items()))
+    relation = ledger.relation or ADD_REMOVE
+    return _composition(tuple(ledger.sampled.items()), tuple(ledger.narrow.items()), relation)
 
 
 @lru_cache(maxsize=16)
 def _composition(
     sampled: tuple[tuple[Sampled, int], ...],
     shares: tuple[tuple[tuple[Noise | IntegerNoise, float], int], ...],
-) -> Composition | None:
+    relation: str,
+) -> Composition | PairComposition | None:
     groups = equal_groups(dict(shares))
     if not is_invertible(groups):
         return None
-    steps = {Step(part.multiplier, part.rate): count for part, count in sampled}
-    return Composition(steps, loss_transform(groups) if groups else None)
+    kinds = {Kind(*part): count for part, count in sampled}
+    return composition_of(kinds, relation, loss_transform(groups) if groups else None)
 
 
 def _sampled_epsilon(ledger: Ledger, delta: float) -> float | None:
@@ -183,15 +188,24 @@ def _sampled_epsilon(ledger: Ledger, delta: float) -> float | None:
     if rest <= 0:
         return math.inf
     log_rest = math.log(rest) - 1e-13
-    found = max(composition.epsilon(log_rest, side)[1] for side in (REMOVED, ADDED))
-    if found < math.inf or not _has_peer():
+    found = epsilons_of(composition, log_rest, upper=True)[1]
+    if found < math.inf or not _has_peer(ledger):
         return found
     composition.wide = True  # where our bounds say nothing dp_accounting may
     return None
 
 
-def _has_peer() -> bool:
-    return importlib.util.find_spec("dp_accounting") is not None
+def _has_peer(ledger: Ledger) -> bool:
+    """Whether dp_accounting is there and knows all samples."""
+    known = all(_is_known(part, ledger.relation) for part in ledger.sampled)
+    return known and importlib.util.find_spec("dp_accounting") is not None
+
+
+def _is_known(part: Sampled | Given, relation: str | None) -> bool:
+    """Whether dp_accounting knows a release."""
+    if isinstance(part, Given) or part.noise == GAUSSIAN:
+        return isinstance(part, Given) or part.sampling == POISSON
+    return part.sampling == POISSON and relation == ADD_REMOVE
 
 
 def _sampled_delta(ledger: Ledger, epsilon: float, aim: float | None = None) -> float:
@@ -205,10 +219,9 @@ def _sampled_delta(ledger: Ledger, epsilon: float, aim: float | None = None) -> 
     composition = _composition_of(ledger)
     if composition is not None and not composition.wide:
         guess = math.log(aim) if aim else None
-        both = [composition.log_delta(epsilon, side, guess) for side in (REMOVED, ADDED)]
-        log_delta = max(one.upper for one in both)
-        lowest = max(one.lower for one in both)
-        if log_delta - lowest < _WIDE or log_delta < (guess or -math.inf) or not _has_peer():
+        lowest, _, log_delta = bounds_of(composition, epsilon, guess, upper=True)
+        close = log_delta - lowest < _WIDE or log_delta < (guess or -math.inf)
+        if close or not _has_peer(ledger):
             return min(math.exp(log_delta) * (1.0 + 1e-12) + 5e-324, 1.0)
     parts = [*ledger.sampled.items(), *ledger.shares.items()]
     total = None
@@ -245,6 +258,19 @@ def _composed(
         from dp_accounting.privacy_accountant import NeighboringRelation  # noqa: PLC0415
     if isinstance(part, Given):
         one = part.distribution
+    elif isinstance(part, Sampled) and not _is_known(part, relation):
+        message = (
+            "budget: noise: expected Gaussian noise on Poisson samples, or Laplace noise on them "
+            f"for {ADD_REMOVE!r}, beside noise whose transform is not known in closed form, or "
+            f"privacy loss distributions, got {part.noise} noise on samples ({part.sampling})"
+        )
+        raise ValueError(message)
+    elif isinstance(part, Sampled) and part.noise == LAPLACE:
+        one = pld.from_laplace_mechanism(
+            part.multiplier,
+            value_discretization_interval=_INTERVAL,
+            sampling_prob=part.rate,
+        )
     elif isinstance(part, Sampled):
         adds = relation == ADD_REMOVE
         neighbours = (

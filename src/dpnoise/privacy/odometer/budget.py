@@ -29,7 +29,13 @@ from dpnoise.privacy.odometer.ledger import (
 )
 from dpnoise.privacy.odometer.releases import read_release
 from dpnoise.sensitivity.base import Sensitivity
-from dpnoise.sensitivity.relation import IN_SET, check_relation, joined, require_relation
+from dpnoise.sensitivity.relation import (
+    ADD_REMOVE,
+    IN_SET,
+    check_relation,
+    joined,
+    require_relation,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -98,9 +104,9 @@ class Budget:
     Notes
     -----
     Proved (docs/budget.md): everything not refused is (epsilon, delta)-DP together, in the model of
-    real-valued noise, rounding included. Poisson samples go through dp_accounting, whose rounding
-    is not bounded, for "replace-one" and beside noise whose transform is not known in closed form;
-    else by our own bounds (docs/sampling.md). Assumed: every release is recorded, with a
+    real-valued noise, rounding included. Samples go through dp_accounting, whose rounding is not
+    bounded, beside noise whose transform is not known in closed form; else by our own bounds
+    (docs/sampling.md). Assumed: every release is recorded, with a
     sensitivity that holds.
 
     Examples
@@ -262,12 +268,12 @@ class Budget:
         noise : object
             What `best`, `compare`, `calibrate`, `calibrate_joint`, `calibrate_histogram` or
             `coordinate_noise` found, a fitted private estimator, what a helper of `release`
-            returned, or a `SampledGaussian`: these state all the rest. Or the noise of a number,
-            the independent noise of each coordinate of a vector, or their joint noise. K-norm
-            noise in the l2 norm, or that of an ellipsoid, counts by its own loss, in any other norm
-            as Laplace noise of one number, which is exact for boxes and l1 balls, and staircases in
-            a norm by their pure epsilon. Where a release may cost less than what stands for it, its
-            entry says so.
+            returned, a `SampledGaussian` or a `SampledLaplace`: these state all the rest. Or the
+            noise of a number, the independent noise of each coordinate of a vector, or their joint
+            noise. K-norm noise in the l2 norm, or that of an ellipsoid, counts by its own loss, in
+            any other norm as Laplace noise of one number, which is exact for boxes and l1 balls,
+            and staircases in a norm by their pure epsilon. Where a release may cost less than what
+            stands for it, its entry says so.
         sensitivity : float, array_like of float or Sensitivity, optional
             The largest change of the query, non-negative, or of each coordinate (an integer for
             noise on the integers), or a set: noise of one number is then independent for each
@@ -280,11 +286,12 @@ class Budget:
         sampling : float, optional
             For Gaussian noise, of a sum over a Poisson sample: the chance of each record to be in
             it. The sensitivity is then the largest norm of one record's contribution, for either
-            relation. Needs the extra `accounting` for "replace-one" and beside noise whose
-            transform is not known in closed form.
+            relation. Needs the extra `accounting` beside noise whose transform is not known in
+            closed form.
         relation : {"add-remove", "replace-one"}, optional
             Which data sets are neighbours; needed unless the set or the budget states it, and then
-            the same.
+            the same. Noise on samples counts by the pair of the relation; where none is stated it
+            is "add-remove", for samples of fixed size "replace-one".
 
         Raises
         ------
@@ -303,6 +310,8 @@ class Budget:
         else:
             release = read_sampled(problems, noise, sensitivity, sampling)
         own = sensitivity.relation if isinstance(sensitivity, Sensitivity) else release.relation
+        if own is relation is self._for_all is None and hasattr(noise, "sampled_step"):
+            own = ADD_REMOVE  # as its own bounds have it
         stated = joined(problems, own, relation, "the set and relation=")
         what = repr(noise) if sensitivity is None else f"{noise!r} at sensitivity {sensitivity!r}"
         self._record(problems, release, count, what, stated)

@@ -31,6 +31,11 @@ from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
 from dpnoise.privacy.coordinates import is_vouched
 from dpnoise.privacy.lattice.discrete import ListedLoss
+from dpnoise.privacy.sampled.composition import ADDED, REMOVED
+from dpnoise.privacy.sampled.relations import FIXED, GAUSSIAN, POISSON, REPLACED, Kind, pair_of
+from dpnoise.privacy.sampled.relations import LAPLACE as LAPLACE_NOISE
+from dpnoise.privacy.sampled.relations import largest_loss as largest_of_pair
+from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,14 +58,21 @@ _VERSION = 1
 _KIND = "dpnoise budget"
 _TOP = ("kind", "version", "epsilon", "delta", "account", "relation", "entries")
 _KEYS = ("what", "times", "relation", "coordinates", "sampled", "failure", "stated")
+_SAMPLED_KEYS = ("multiplier", "rate", "number", "noise", "sampling")
+_SAMPLED_KINDS = [(noise, how) for noise in (GAUSSIAN, LAPLACE_NOISE) for how in (POISSON, FIXED)]
 _MOST_BYTES = 2**28
 
 
 class Sampled(NamedTuple):
-    """A Gaussian release of a Poisson sample: noise multiplier and chance of each record."""
+    """A release of a sample: noise multiplier, chance of each record, noise and sampling.
+
+    The fields are those of `privacy.sampled.relations.Kind`.
+    """
 
     multiplier: float
     rate: float
+    noise: str = GAUSSIAN
+    sampling: str = POISSON
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +132,8 @@ class Ledger:
     @property
     def pure(self) -> Fraction | float:
         """An upper bound on the privacy loss of everything together, without rounding."""
-        if self.sampled:
-            return math.inf
         losses = [(largest_loss(*share), count) for share, count in self.shares.items()]
+        losses += [(_sampled_loss(one, self.relation), n) for one, n in self.sampled.items()]
         if any(loss == math.inf for loss, _ in losses):
             return math.inf
         return sum((count * Fraction(loss) for loss, count in losses), Fraction(0))
@@ -159,6 +170,15 @@ def largest_loss(noise: Noise | IntegerNoise, size: float | Fraction) -> Fractio
     if isinstance(noise, Staircase):
         return Fraction(noise.epsilon) * math.ceil(Fraction(size) / Fraction(noise.sensitivity))
     return noise.largest_loss(size)
+
+
+def _sampled_loss(part: Sampled | Given, relation: str | None) -> float:
+    """An upper bound on the loss of one release of a sample, the larger where none is stated."""
+    if isinstance(part, Given) or part.noise == GAUSSIAN:
+        return math.inf
+    sides = (REMOVED, ADDED) if relation == ADD_REMOVE else (REPLACED,)
+    kind = Kind(*part)
+    return max(largest_of_pair(pair_of(kind, side)) for side in sides) * (1.0 + 1e-12)
 
 
 def pure_share(epsilon: Fraction | float) -> tuple[Noise, float]:
@@ -204,12 +224,14 @@ def read_sampled(problems: Problems, noise: object, sensitivity: object, rate: o
 
 
 def _read_sampled_values(
-    problems: Problems, name: str, multiplier: object, rate: object
+    problems: Problems, name: str, multiplier: object, rate: object, kind: tuple[object, object]
 ) -> Sampled | None:
-    """A release of a Poisson sample by its two numbers, checked."""
+    """A release of a sample by its two numbers, noise and sampling, checked."""
     good = problems.number(f"{name}.rate", rate, low=0.0, high=1.0, open_low=True)
+    known = kind in _SAMPLED_KINDS
+    problems.require(known, f"{name}.noise, sampling", f"one of {_SAMPLED_KINDS}", kind)
     if problems.number(f"{name}.multiplier", multiplier, low=_SMALLEST, high=_MOST) and good:
-        return Sampled(float(multiplier), float(rate))  # type: ignore[arg-type]  # numbers
+        return Sampled(float(multiplier), float(rate), *kind) if known else None  # type: ignore[arg-type]
     return None
 
 
@@ -256,6 +278,13 @@ def _written(noise: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"family": name, **parts}
 
 
+def _written_sample(part: Sampled, count: int) -> dict[str, Any]:
+    """A release of a sample; noise and sampling are written unless they are the usual ones."""
+    found = {"multiplier": part.multiplier, "rate": part.rate, "number": count}
+    usual = (part.noise, part.sampling) == (GAUSSIAN, POISSON)
+    return found if usual else {**found, "noise": part.noise, "sampling": part.sampling}
+
+
 def _written_entry(entry: Entry) -> dict[str, Any]:
     """An entry as plain data."""
     one = entry.one
@@ -275,7 +304,7 @@ def _written_entry(entry: Entry) -> dict[str, Any]:
             for (noise, size), count in one.shares.items()
         ],
         "sampled": [
-            {"multiplier": part.multiplier, "rate": part.rate, "number": count}  # type: ignore[union-attr]
+            _written_sample(part, count)  # type: ignore[arg-type]
             for part, count in one.sampled.items()
         ],
         "failure": _text(one.failure),
@@ -411,9 +440,12 @@ def read_entry(problems: Problems, k: int, data: Any) -> Entry:  # noqa: ANN401
         return noise, size
 
     def sampled(place: str, part: Any) -> Any:  # noqa: ANN401
-        if not _has_keys(problems, place, part, ("multiplier", "rate", "number")):
+        usual = not (isinstance(part, dict) and set(part) & {"noise", "sampling"})
+        names = ("multiplier", "rate", "number") if usual else _SAMPLED_KEYS
+        if not _has_keys(problems, place, part, names):
             return None
-        return _read_sampled_values(problems, place, part["multiplier"], part["rate"])
+        kind = (GAUSSIAN, POISSON) if usual else (part["noise"], part["sampling"])
+        return _read_sampled_values(problems, place, part["multiplier"], part["rate"], kind)
 
     shares = _numbered(problems, f"{name}.coordinates", data["coordinates"], coordinate)
     samples = _numbered(problems, f"{name}.sampled", data["sampled"], sampled)

@@ -53,10 +53,11 @@ from dpnoise.privacy.odometer.ledger import (
     pure_share,
     stated,
 )
+from dpnoise.privacy.sampled.relations import FIXED
 from dpnoise.privacy.spherical import spherical_loss
 from dpnoise.sensitivity.base import Sensitivity, root_above
 from dpnoise.sensitivity.integer_points import read_parts
-from dpnoise.sensitivity.relation import ADD_REMOVE
+from dpnoise.sensitivity.relation import REPLACE_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,9 +149,10 @@ def read_release(problems: Problems, noise: Any, sensitivity: Any) -> Ledger:  #
     if hasattr(noise, "sampled_step"):
         expected = "none beside a mechanism that states it"
         problems.require(sensitivity is None, "sensitivity", expected, sensitivity)
-        sigma, rate = noise.sampled_step
-        parts: dict[Sampled | Given, int] = {Sampled(sigma, rate): 1} if rate > 0.0 else {}
-        return Ledger(sampled=parts, relation=ADD_REMOVE)
+        step = Sampled(*noise.sampled_step)
+        parts: dict[Sampled | Given, int] = {step: 1} if step.rate > 0.0 else {}
+        # Samples of a fixed size have bounds for one relation only.
+        return Ledger(sampled=parts, relation=REPLACE_ONE if step.sampling == FIXED else None)
     for one in noise if isinstance(noise, list | tuple) else (noise,):
         if hasattr(one, "one_of"):
             expected = "the result or estimator that it is of, budget.spend(model), as it is one "

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import optimize, special
 
 from dpnoise.privacy.gaussian import gaussian_log_delta
-from dpnoise.privacy.inversion.inversion import Inversion, LogBounds
+from dpnoise.privacy.inversion.inversion import Inversion, LogBounds, Shares
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
@@ -29,9 +29,9 @@ _DEEPEST = -760.0  # of its logarithm
 _RTOL, _SECONDS = 1e-8, 0.4  # relative gap to aim at, and time for one epsilon
 _CLOSED = 1e-11  # relative error of the closed form of one step
 _TRIES, _WIDENINGS = 3, 25
-_STEEP = 1.5
+STEEP = 1.5
 _SAME = 1e-10  # of log M with and without the cut
-_MOST_EPSILON = 1e6  # to begin with
+MOST_EPSILON = 1e6  # to begin with
 _DOUBLINGS = 20  # of epsilon from 1, or as many tenths
 _CLIP = 700.0
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
@@ -80,6 +80,7 @@ class Composition:
         self.uncut = False  # set where a cut makes no difference, which saves time
         self.wide = False  # set where the bounds were seen to say nothing
         self._steep: float | None = None  # of the cut for one delta
+        self.shares, self.log_cut = Shares(), -math.inf  # of the last answer
         self._found: dict[tuple[str, float, float], Inversion] = {}
 
     def _transform(
@@ -87,14 +88,29 @@ class Composition:
     ) -> MixedTransform | LossTransform:
         if not self.steps:
             return self.other
-        removed = direction == REMOVED
         losses = []
         for step, n in self.steps.items():
             own = max(log_rest - math.log(n * len(self.steps)), _DEEPEST)
             bend = max(1.0, steep / (step.sigma**2 * max(-math.log(step.rate), 0.7)))
-            rest = own if removed and log_rest > -math.inf else -math.inf
-            losses.append(SampledGaussianLoss(*step, removed=removed, log_rest=rest, steep=bend))
+            rest = own if log_rest > -math.inf else -math.inf
+            losses.append(self._loss(step, direction, rest, bend))
         return MixedTransform(self.other, list(zip(losses, self.steps.values(), strict=True)))
+
+    def _one(self, step: Step, epsilon: float, direction: str) -> float:
+        """Log delta of one step."""
+        return one_step(step, epsilon, direction)
+
+    def _loss(
+        self, step: Step, direction: str, log_rest: float, steep: float
+    ) -> SampledGaussianLoss:
+        """The loss of one step, cut where `log_rest` is finite."""
+        removed = direction == REMOVED
+        rest = log_rest if removed else -math.inf
+        return SampledGaussianLoss(*step, removed=removed, log_rest=rest, steep=steep)
+
+    def _cuts(self, direction: str) -> bool:
+        """Whether steps have outputs that matter at large tilts only."""
+        return direction != ADDED and bool(self.steps)
 
     def _inversion(self, direction: str, log_rest: float, steep: float) -> Inversion:
         key = (direction, log_rest, steep)
@@ -108,7 +124,7 @@ class Composition:
 
         More releases never lower delta; a release that is not sampled shows nothing.
         """
-        low = max(one_step(step, epsilon, direction) for step in self.every) - _CLOSED
+        low = max(self._one(step, epsilon, direction) for step in self.every) - _CLOSED
         if not self.alone:
             return low, 0.0
         spared = math.fsum(
@@ -119,11 +135,12 @@ class Composition:
 
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction; `guess` is what it is about, if that is known."""
+        self.shares, self.log_cut = Shares(), -math.inf
         if not self.every and self.alone:
             return _NOTHING
         if self.alone and sum(self.every.values()) == 1:
             ((step, _),) = self.every.items()
-            exact = one_step(step, epsilon, direction)
+            exact = self._one(step, epsilon, direction)
             return LogBounds(exact - _CLOSED, exact, min(exact + _CLOSED, 0.0))
         if not self.steps and self.alone:  # Gaussian noise on all data
             exact = float(gaussian_log_delta(math.sqrt(self.other.gaussian), epsilon))
@@ -139,33 +156,39 @@ class Composition:
         return LogBounds(lower, min(max(found.estimate, lower), upper), upper)
 
     def _inverted(self, epsilon: float, direction: str, guess: float | None) -> LogBounds:
-        if direction == ADDED or not self.steps or self.uncut:
-            return self._inversion(direction, -math.inf, 1.0).bounds(epsilon)
+        if self.uncut or not self._cuts(direction):
+            return self._uncut_bounds(epsilon, direction)
         # The cut depends on delta, and on the tilt, which is about that of the other direction.
         aim = -60.0 if guess is None else guess - _DEEP
-        steep = _STEEP * self._tilt(epsilon) if self._steep is None else self._steep
+        steep = STEEP * self._tilt(epsilon, direction) if self._steep is None else self._steep
         best = LogBounds(-math.inf, 0.0, 0.0)
         for _ in range(_TRIES):
             cut = self._inversion(direction, aim, steep)
             tilt, _ = cut._saddle(epsilon)  # noqa: SLF001
             rest = self._log_cut(cut)
-            if self._same(cut, tilt):
+            if self._same(cut, tilt, direction):
                 self.uncut = True
-                return self._inversion(direction, -math.inf, 1.0).bounds(epsilon)
+                return self._uncut_bounds(epsilon, direction)
             found = cut.bounds(epsilon)
             lower = _log_minus(found.lower, rest)
             upper = min(float(np.logaddexp(found.upper, rest)), 0.0)
             found = LogBounds(lower, max(found.estimate, lower), upper)
             if found.gap <= best.gap:
-                best = found
+                best, self.shares, self.log_cut = found, cut.shares, rest
             deep = found.estimate - _DEEP
             deep = deep if guess is None else max(deep, guess - _DEEP)
-            if rest <= max(deep + 5.0, _DEEPEST) and _STEEP * tilt <= 1.5 * steep:
+            if rest <= max(deep + 5.0, _DEEPEST) and STEEP * tilt <= 1.5 * steep:
                 break
-            aim, steep = max(min(aim, deep), _DEEPEST), max(steep, _STEEP * tilt)
+            aim, steep = max(min(aim, deep), _DEEPEST), max(steep, STEEP * tilt)
         return best
 
-    def _tilt(self, epsilon: float) -> float:
+    def _uncut_bounds(self, epsilon: float, direction: str) -> LogBounds:
+        inversion = self._inversion(direction, -math.inf, 1.0)
+        found = inversion.bounds(epsilon)
+        self.shares, self.log_cut = inversion.shares, -math.inf
+        return found
+
+    def _tilt(self, epsilon: float, direction: str) -> float:  # noqa: ARG002  (of the other one)
         """The tilt at the saddle point with the record added; 0 where nothing is above epsilon."""
         try:
             inversion = self._inversion(ADDED, -math.inf, 1.0)
@@ -183,9 +206,9 @@ class Composition:
         rests = [loss.log_rest for loss in transform.sampled]  # type: ignore[attr-defined]
         return float(special.logsumexp(np.array(rests), b=counts)) + 1e-9
 
-    def _same(self, cut: Inversion, tilt: float) -> bool:
+    def _same(self, cut: Inversion, tilt: float, direction: str) -> bool:
         """Whether the cut makes no difference at a tilt."""
-        whole = self._transform(REMOVED, -math.inf, 1.0)
+        whole = self._transform(direction, -math.inf, 1.0)
         at = np.array([tilt, 1.5 * tilt])
         with np.errstate(invalid="ignore"):
             gap = whole.log_real(at) - cut.transform.log_real(at)
@@ -226,14 +249,15 @@ class Composition:
     def _start(self, log_delta: float, direction: str) -> float:
         """An epsilon that is about the one sought, by Chernoff's inequality."""
         try:
-            inversion = self._inversion(ADDED, -math.inf, 1.0)
+            guide = ADDED if self._cuts(direction) else direction
+            inversion = self._inversion(guide, -math.inf, 1.0)
         except ValueError:
             return 1.0
         c, log_m = tilts(), inversion.transform.log_real(tilts())
         bounds = (log_m - log_delta - c * np.log1p(1.0 / c) - np.log1p(c)) / c
         best = int(np.argmin(bounds))
-        self._steep = _STEEP * float(c[best]) if direction == REMOVED else None
-        return min(max(float(bounds[best]), 1e-9), _MOST_EPSILON)
+        self._steep = STEEP * float(c[best]) if direction == REMOVED else None
+        return min(max(float(bounds[best]), 1e-9), MOST_EPSILON)
 
     def _certified(self, root: float, log_delta: float, direction: str) -> tuple[float, float]:
         """Epsilons near a root at which the bounds on delta are on either side."""

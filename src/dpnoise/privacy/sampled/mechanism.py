@@ -1,4 +1,4 @@
-"""Gaussian noise on a Poisson sample as a mechanism: the public `SampledGaussian`."""
+"""Noise on samples as mechanisms: the public `SampledGaussian` and `SampledLaplace`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scipy import optimize
 
 from dpnoise._validation import Problems, is_integer
+from dpnoise.privacy.inversion.inversion import LogBounds
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
+from dpnoise.privacy.sampled.relations import (
+    FIXED,
+    GAUSSIAN,
+    LAPLACE,
+    POISSON,
+    REPLACED,
+    Kind,
+    PairComposition,
+)
+from dpnoise.sensitivity.relation import ADD_REMOVE, RELATIONS, REPLACE_ONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from dpnoise.privacy.inversion.transform import LossTransform
 
 SMALLEST, LARGEST = 1e-3, 1e6  # noise multipliers
 _MOST_STEPS, _MOST_DIFFERENT = 10**9, 1000
 _MOST_EPSILON, _MINIMUM_DELTA = 1e6, 1e-300
 DIRECTIONS = (REMOVED, ADDED)
+SAMPLINGS = (POISSON, FIXED)
 _MOVES = 50
 _UP = 1.0 + 1e-12  # rounding of an exponential
 
@@ -35,13 +49,136 @@ class TwoSided(NamedTuple):
     upper: float
 
 
-@dataclass(frozen=True)
-class SampledGaussian:
-    """Gaussian noise on a sum over a Poisson sample of the records.
+class SampledErrors(NamedTuple):
+    """The gap between two bounds of delta by kinds of error.
 
-    Each record is in the sample with chance `rate`, independently, and adds a vector of norm at
-    most 1 to a sum, to which noise N(0, sigma^2) is added in each coordinate. Neighbouring data
-    sets differ by one record more or less.
+    Attributes
+    ----------
+    lower, upper : float
+        The bounds.
+    cut : float
+        By outputs far out that count on one side only.
+    aliases : float
+        By the step of the inversion.
+    tail : float
+        By what lies beyond its last point.
+    blur : float
+        By a Gaussian loss that is added where the transform does not fade.
+    rounding : float
+        By floating-point numbers.
+    pair : float
+        The rest: between pairs of distributions that are attained and one that dominates all, or
+        where the bounds are not those of the inversion.
+    """
+
+    lower: float
+    upper: float
+    cut: float
+    aliases: float
+    tail: float
+    blur: float
+    rounding: float
+    pair: float
+
+
+class _Sampled:
+    """What noise on samples has in common."""
+
+    sampled_step: Any
+    sampling: str
+    rate: float
+
+    def delta(
+        self,
+        epsilon: float,
+        *,
+        steps: int = 1,
+        direction: str | None = None,
+        relation: str | None = None,
+    ) -> TwoSided:
+        """Bounds on the delta of a number of steps.
+
+        Parameters
+        ----------
+        epsilon : float
+            From 0 to 1e6.
+        steps : int
+            From 1 to 1e9.
+        direction : {"removed", "added"}, optional
+            Whether the first data set of the pair has the record or lacks it; by default the worse
+            of both. None beside "replace-one".
+        relation : {"add-remove", "replace-one"}, optional
+            Which data sets are neighbours: "add-remove" by default, "replace-one" where samples
+            have a fixed size.
+
+        Returns
+        -------
+        TwoSided
+            The least delta for which all steps together are (epsilon, delta)-DP is between them.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range; the message names every problem.
+        """
+        return sampled_delta(self, epsilon, steps=steps, direction=direction, relation=relation)
+
+    def epsilon(
+        self,
+        delta: float,
+        *,
+        steps: int = 1,
+        direction: str | None = None,
+        relation: str | None = None,
+    ) -> TwoSided:
+        """Bounds on the epsilon of a number of steps.
+
+        Parameters
+        ----------
+        delta : float
+            From 1e-300 to 1, or 0, where epsilon is infinite for Gaussian noise on samples.
+        steps : int
+            From 1 to 1e9.
+        direction : {"removed", "added"}, optional
+            As for `delta`.
+        relation : {"add-remove", "replace-one"}, optional
+            As for `delta`.
+
+        Returns
+        -------
+        TwoSided
+            The least epsilon for which all steps together are (epsilon, delta)-DP is between them.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range; the message names every problem.
+        """
+        return sampled_epsilon(self, delta, steps=steps, direction=direction, relation=relation)
+
+
+def _check(one: Any, name: str, size: object) -> None:  # noqa: ANN401
+    """Check of the size of the noise, of rate and sampling, which become floats."""
+    problems = Problems(type(one).__name__)
+    if size == 0 and not isinstance(size, bool):
+        problems.add(f"{name}: expected a positive number, got 0: epsilon is infinite")
+    else:
+        problems.number(name, size, low=SMALLEST, high=LARGEST)
+    problems.number("rate", one.rate, low=0.0, high=1.0)
+    known = isinstance(one.sampling, str) and one.sampling in SAMPLINGS
+    problems.require(known, "sampling", " or ".join(map(repr, SAMPLINGS)), one.sampling)
+    problems.raise_if_any()
+    object.__setattr__(one, name, float(size))  # type: ignore[arg-type]
+    object.__setattr__(one, "rate", float(one.rate))
+
+
+@dataclass(frozen=True)
+class SampledGaussian(_Sampled):
+    """Gaussian noise on a sum over a sample of the records.
+
+    Each record in the sample adds a vector of norm at most 1 to a sum, to which noise N(0, sigma^2)
+    is added in each coordinate. Neighbouring data sets differ by one record more or less, or by one
+    record replaced by another, as `relation` says.
 
     Parameters
     ----------
@@ -50,6 +187,10 @@ class SampledGaussian:
         from 1e-3 to 1e6.
     rate : float
         The chance of each record to be in the sample, in [0, 1].
+    sampling : {"poisson", "without replacement"}
+        Whether each record is in the sample independently, or the sample has a fixed number m of
+        the n records, rate = m / n, all such samples being equally likely. The latter has bounds
+        for "replace-one" only.
 
     Raises
     ------
@@ -59,8 +200,9 @@ class SampledGaussian:
     Notes
     -----
     Proved (docs/sampling.md): all bounds hold in the model of real-valued noise. Tested: that the
-    allowances for rounding suffice. With another record in place of one (replace-one) the worst
-    pair is not proved here, and no bound is given.
+    allowances for rounding suffice. For Poisson samples the bounds are those of the worst pair. For
+    several samples of fixed size the upper one is that of a pair that dominates each step, which
+    need not be attained, so that the ends may differ by much.
 
     References
     ----------
@@ -74,89 +216,95 @@ class SampledGaussian:
     >>> low, high = training.epsilon(delta=1e-5, steps=2250)
     >>> round(low, 5), round(high, 5)
     (6.76878, 6.76878)
+    >>> low, high = training.epsilon(delta=1e-5, steps=2250, relation="replace-one")
+    >>> round(low, 5), round(high, 5)
+    (13.48847, 13.48847)
     """
 
     sigma: float
     rate: float
+    sampling: str = POISSON
 
     def __post_init__(self) -> None:
         """Check of the arguments."""
-        problems = Problems("SampledGaussian")
-        if self.sigma == 0 and not isinstance(self.sigma, bool):
-            problems.add("sigma: expected a positive number, got 0: epsilon is infinite")
-        else:
-            problems.number("sigma", self.sigma, low=SMALLEST, high=LARGEST)
-        problems.number("rate", self.rate, low=0.0, high=1.0)
-        problems.raise_if_any()
-        object.__setattr__(self, "sigma", float(self.sigma))
-        object.__setattr__(self, "rate", float(self.rate))
+        _check(self, "sigma", self.sigma)
 
     @property
-    def sampled_step(self) -> Step:
-        """Noise multiplier and rate, by which `Budget.spend` counts it."""
-        return Step(self.sigma, self.rate)
+    def sampled_step(self) -> Kind:
+        """Noise, its size, rate and sampling, by which `Budget.spend` counts it."""
+        return Kind(self.sigma, self.rate, GAUSSIAN, self.sampling)
 
-    def delta(self, epsilon: float, *, steps: int = 1, direction: str | None = None) -> TwoSided:
-        """Bounds on the delta of a number of steps.
 
-        Parameters
-        ----------
-        epsilon : float
-            From 0 to 1e6.
-        steps : int
-            From 1 to 1e9.
-        direction : {"removed", "added"}, optional
-            Whether the first data set of the pair has the record or lacks it; by default the worse
-            of both.
+@dataclass(frozen=True)
+class SampledLaplace(_Sampled):
+    """Laplace noise on a sum over a sample of the records.
 
-        Returns
-        -------
-        TwoSided
-            The least delta for which all steps together are (epsilon, delta)-DP is between them.
+    Each record in the sample adds a vector of l1 norm at most 1 to a sum, to which independent
+    Laplace noise is added in each coordinate. Neighbouring data sets differ by one record more or
+    less, or by one record replaced by another, as `relation` says.
 
-        Raises
-        ------
-        ValueError
-            If an argument is out of range; the message names every problem.
-        """
-        return sampled_delta(self, epsilon, steps=steps, direction=direction)
+    Parameters
+    ----------
+    scale : float
+        The scale of the noise over the largest l1 norm of a record's contribution, from 1e-3 to
+        1e6; the standard deviation is sqrt(2) times as large.
+    rate : float
+        The chance of each record to be in the sample, in [0, 1].
+    sampling : {"poisson", "without replacement"}
+        Whether each record is in the sample independently, or the sample has a fixed number m of
+        the n records, rate = m / n, all such samples being equally likely. The latter has bounds
+        for "replace-one" only.
 
-    def epsilon(self, delta: float, *, steps: int = 1, direction: str | None = None) -> TwoSided:
-        """Bounds on the epsilon of a number of steps.
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names every problem.
 
-        Parameters
-        ----------
-        delta : float
-            From 1e-300 to 1, or 0, where epsilon is infinite unless the rate is 0.
-        steps : int
-            From 1 to 1e9.
-        direction : {"removed", "added"}, optional
-            As for `delta`.
+    Notes
+    -----
+    As for `SampledGaussian`. The loss is bounded, so that epsilon is finite where delta is 0.
 
-        Returns
-        -------
-        TwoSided
-            The least epsilon for which all steps together are (epsilon, delta)-DP is between them.
+    References
+    ----------
+    Zhu, Dong & Wang, "Optimal accounting of differential privacy via characteristic function"
+    (AISTATS 2022).
 
-        Raises
-        ------
-        ValueError
-            If an argument is out of range; the message names every problem.
-        """
-        return sampled_epsilon(self, delta, steps=steps, direction=direction)
+    Examples
+    --------
+    >>> from dpnoise import SampledLaplace
+    >>> low, high = SampledLaplace(scale=2.0, rate=0.04).epsilon(delta=1e-5, steps=1000)
+    >>> round(low, 5), round(high, 5)
+    (2.44461, 2.44461)
+    >>> round(SampledLaplace(scale=1.0, rate=0.5).epsilon(delta=0.0).upper, 5)
+    0.62011
+    """
+
+    scale: float
+    rate: float
+    sampling: str = POISSON
+
+    def __post_init__(self) -> None:
+        """Check of the arguments."""
+        _check(self, "scale", self.scale)
+
+    @property
+    def sampled_step(self) -> Kind:
+        """Noise, its size, rate and sampling, by which `Budget.spend` counts it."""
+        return Kind(self.scale, self.rate, LAPLACE, self.sampling)
 
 
 def _checked(
     problems: Problems,
-    releases: SampledGaussian | Sequence[SampledGaussian],
+    releases: _Sampled | Sequence[_Sampled],
     steps: int | Sequence[int],
     direction: str | None,
-) -> dict[Step, int]:
+    relation: str | None,
+) -> Composition | PairComposition:
     """The steps with their numbers; problems are recorded."""
-    listed = [releases] if isinstance(releases, SampledGaussian) else list(_items(releases))
+    listed = [releases] if isinstance(releases, _Sampled) else list(_items(releases))
     known = 0 < len(listed) <= _MOST_DIFFERENT
-    known = known and all(isinstance(part, SampledGaussian) for part in listed)
-    expected = f"a SampledGaussian or a list of 1 to {_MOST_DIFFERENT} of them"
+    known = known and all(isinstance(part, _Sampled) for part in listed)
+    expected = f"a SampledGaussian, a SampledLaplace or a list of 1 to {_MOST_DIFFERENT} of them"
     problems.require(known, "releases", expected, releases)
     counts = [steps] * len(listed) if is_integer(steps) else list(_items(steps))
     whole = all(is_integer(n) and 1 <= n <= _MOST_STEPS for n in counts)
@@ -165,15 +313,79 @@ def _checked(
     if problems.require(whole and listable, "steps", expected, steps) and known:
         same = len(counts) == len(listed)
         problems.require(same, "steps", f"as many as releases, {len(listed)}", len(counts))
-    good = direction is None or (isinstance(direction, str) and direction in DIRECTIONS)
-    problems.require(good, "direction", "'removed', 'added' or None", direction)
+    fixed = known and any(part.sampling == FIXED for part in listed)
+    stated = _relation(problems, relation, fixed=fixed)
+    if stated == REPLACE_ONE:
+        expected = "None where one record is replaced, as the worst pair is symmetric"
+        problems.require(direction is None, "direction", expected, direction)
+    else:
+        good = direction is None or (isinstance(direction, str) and direction in DIRECTIONS)
+        problems.require(good, "direction", "'removed', 'added' or None", direction)
     problems.raise_if_any()
-    found: dict[Step, int] = {}
+    found: dict[Kind, int] = {}
     for part, n in zip(listed, counts, strict=True):
         if part.rate > 0.0:
-            key = Step(part.sigma, part.rate)
-            found[key] = found.get(key, 0) + int(n)
-    return found
+            found[part.sampled_step] = found.get(part.sampled_step, 0) + int(n)
+    return composition_of(found, stated)
+
+
+def _relation(problems: Problems, relation: str | None, *, fixed: bool) -> str:
+    """The relation as stated, or the one that samples of this kind have by default."""
+    stated = (REPLACE_ONE if fixed else ADD_REMOVE) if relation is None else relation
+    known = isinstance(stated, str) and stated in RELATIONS
+    problems.require(known, "relation", " or ".join(map(repr, RELATIONS)), relation)
+    if fixed and known and stated == ADD_REMOVE:
+        expected = (
+            "'replace-one' where samples have a fixed size, whose rate says the number of all"
+        )
+        problems.add(f"relation: expected {expected} records, got {relation!r}")
+    return stated if known else ADD_REMOVE
+
+
+def composition_of(
+    kinds: Mapping[Kind, int], relation: str, other: LossTransform | None = None
+) -> Composition | PairComposition:
+    """The steps as one account, beside the transform of the losses of other releases."""
+    plain = all(kind[2:] == (GAUSSIAN, POISSON) for kind in kinds)
+    if plain and relation == ADD_REMOVE:
+        return Composition({Step(*kind[:2]): n for kind, n in kinds.items()}, other)
+    return PairComposition(kinds, relation, other)
+
+
+def bounds_of(
+    composition: Composition | PairComposition,
+    epsilon: float,
+    guess: float | None = None,
+    direction: str | None = None,
+    *,
+    upper: bool = False,
+) -> LogBounds:
+    """Bounds on log delta, of the worse direction where none is given.
+
+    With `upper` the lower one is that of the pair that dominates, which may not be attained.
+    """
+    if isinstance(composition, PairComposition) and composition.relation == REPLACE_ONE:
+        if upper:
+            return composition.log_delta(epsilon, REPLACED, guess)
+        return composition.bounds(epsilon, guess)
+    found = [composition.log_delta(epsilon, side, guess) for side in _sides(direction)]
+    return LogBounds(*(max(part) for part in zip(*found, strict=True)))
+
+
+def epsilons_of(
+    composition: Composition | PairComposition,
+    log_delta: float,
+    direction: str | None = None,
+    *,
+    upper: bool = False,
+) -> tuple[float, float]:
+    """Bounds on epsilon, of the worse direction where none is given; `upper` as above."""
+    if isinstance(composition, PairComposition) and composition.relation == REPLACE_ONE:
+        if upper:
+            return composition.epsilon(log_delta, REPLACED)
+        return composition.epsilons(log_delta)
+    found = [composition.epsilon(log_delta, side) for side in _sides(direction)]
+    return max(low for low, _ in found), max(high for _, high in found)
 
 
 def _items(values: object) -> list[Any] | tuple[Any, ...]:
@@ -185,17 +397,18 @@ def _sides(direction: str | None) -> tuple[str, ...]:
 
 
 def sampled_delta(
-    releases: SampledGaussian | Sequence[SampledGaussian],
+    releases: _Sampled | Sequence[_Sampled],
     epsilon: float,
     *,
     steps: int | Sequence[int] = 1,
     direction: str | None = None,
+    relation: str | None = None,
 ) -> TwoSided:
     """Bounds on the delta of steps on Poisson samples.
 
     Parameters
     ----------
-    releases : SampledGaussian or list of SampledGaussian
+    releases : SampledGaussian, SampledLaplace or list of them
         One kind of step, or several.
     epsilon : float
         From 0 to 1e6.
@@ -203,7 +416,10 @@ def sampled_delta(
         How many of each, from 1 to 1e9.
     direction : {"removed", "added"}, optional
         Whether the first data set of the pair has the record or lacks it; by default the worse of
-        both.
+        both. None beside "replace-one".
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: "add-remove" by default, "replace-one" where a sample has a
+        fixed size.
 
     Returns
     -------
@@ -225,34 +441,37 @@ def sampled_delta(
     """
     problems = Problems("sampled_delta")
     problems.number("epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
-    composition = Composition(_checked(problems, releases, steps, direction))
-    found = [composition.log_delta(float(epsilon), side) for side in _sides(direction)]
-    low, high = max(one.lower for one in found), max(one.upper for one in found)
+    composition = _checked(problems, releases, steps, direction, relation)
+    low, _, high = bounds_of(composition, float(epsilon), None, direction)
     # A bound too small for a double.
     upper = max(math.exp(high) * _UP, 5e-324) if high > -math.inf else 0.0
     return TwoSided(math.exp(low) / _UP, min(upper, 1.0))
 
 
 def sampled_epsilon(
-    releases: SampledGaussian | Sequence[SampledGaussian],
+    releases: _Sampled | Sequence[_Sampled],
     delta: float,
     *,
     steps: int | Sequence[int] = 1,
     direction: str | None = None,
+    relation: str | None = None,
 ) -> TwoSided:
     """Bounds on the epsilon of steps on Poisson samples.
 
     Parameters
     ----------
-    releases : SampledGaussian or list of SampledGaussian
+    releases : SampledGaussian, SampledLaplace or list of them
         One kind of step, or several.
     delta : float
-        From 1e-300 to 1, or 0, where epsilon is infinite unless all rates are 0.
+        From 1e-300 to 1, or 0, where epsilon is infinite beside Gaussian noise.
     steps : int or list of int
         How many of each, from 1 to 1e9.
     direction : {"removed", "added"}, optional
         Whether the first data set of the pair has the record or lacks it; by default the worse of
-        both.
+        both. None beside "replace-one".
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: "add-remove" by default, "replace-one" where a sample has a
+        fixed size.
 
     Returns
     -------
@@ -276,26 +495,107 @@ def sampled_epsilon(
     if problems.number("delta", delta, low=0.0, high=1.0):
         good = delta == 0 or delta >= _MINIMUM_DELTA
         problems.require(good, "delta", f"0 or at least {_MINIMUM_DELTA:g}", delta)
-    composition = Composition(_checked(problems, releases, steps, direction))
+    composition = _checked(problems, releases, steps, direction, relation)
     if delta == 1 or not composition.every:
         return TwoSided(0.0, 0.0)
     if delta == 0:
-        # With the record added, steps of rates below 1 have a largest loss.
-        bounded = direction == ADDED and all(step.rate < 1.0 for step in composition.every)
-        most = (
-            math.fsum(-n * math.log1p(-step.rate) for step, n in composition.every.items())
-            if bounded
-            else math.inf
-        )
-        return TwoSided(most / _UP, most * _UP)
-    found = [composition.epsilon(math.log(delta), side) for side in _sides(direction)]
-    return TwoSided(max(low for low, _ in found), max(high for _, high in found))
+        least, most = _largest(composition, direction)
+        return TwoSided(least / _UP, most * _UP)
+    return TwoSided(*epsilons_of(composition, math.log(delta), direction))
+
+
+def _largest(
+    composition: Composition | PairComposition, direction: str | None
+) -> tuple[float, float]:
+    """The largest loss of all steps, which is epsilon where delta is 0, and a lower bound on it."""
+    if isinstance(composition, PairComposition):
+        if composition.relation == REPLACE_ONE:
+            most = composition.largest(REPLACED)
+            # With samples of fixed size it is attained by a record removed in each step.
+            return most, most
+        most = max(composition.largest(side) for side in _sides(direction))
+        return most, most
+    # With the record added, steps of rates below 1 have a largest loss.
+    if direction != ADDED or any(step.rate == 1.0 for step in composition.every):
+        return math.inf, math.inf
+    counts = composition.every.items()
+    most = math.fsum(-n * math.log1p(-step.rate) for step, n in counts)
+    return most, most
+
+
+def sampled_errors(
+    releases: _Sampled | Sequence[_Sampled],
+    epsilon: float,
+    *,
+    steps: int | Sequence[int] = 1,
+    direction: str | None = None,
+    relation: str | None = None,
+) -> SampledErrors:
+    """Bounds on the delta of steps on samples, and by which kinds of error they differ.
+
+    Parameters
+    ----------
+    releases, epsilon, steps, direction, relation
+        As for `sampled_delta`.
+
+    Returns
+    -------
+    SampledErrors
+        The bounds, and the share of each kind of error in upper - lower: they add up to it.
+
+    Raises
+    ------
+    ValueError
+        As for `sampled_delta`.
+
+    Examples
+    --------
+    >>> from dpnoise import SampledGaussian, sampled_errors
+    >>> found = sampled_errors(SampledGaussian(1.5, 0.04), 8.0, steps=2250)
+    >>> bool(found.upper - found.lower < 1e-6 * found.lower)
+    True
+    >>> max(found._asdict(), key=lambda kind: found._asdict()[kind] * (kind not in "lower upper"))
+    'rounding'
+    """
+    problems = Problems("sampled_errors")
+    problems.number("epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
+    composition = _checked(problems, releases, steps, direction, relation)
+    replaced = getattr(composition, "relation", ADD_REMOVE) == REPLACE_ONE
+    sides = (REPLACED,) if replaced else _sides(direction)
+    found, made = None, None
+    for side in sides:
+        one = bounds_of(composition, float(epsilon), None, side)
+        if found is None or one.upper > found.upper:
+            found, made = one, (composition.shares, composition.log_cut)
+    assert found is not None  # noqa: S101  (there is a side)
+    assert made is not None  # noqa: S101
+    low, high = sampled_delta(
+        releases, epsilon, steps=steps, direction=direction, relation=relation
+    )
+    parts = (2.0 * math.exp(made[1]), *made[0])
+    most = high - low
+    known = math.fsum(parts)
+    shrink = min(most / known, 1.0) if known > 0.0 else 0.0
+    shares = [part * shrink for part in parts]
+    closed = not any(made[0]) and most <= 1e-9 * high
+    rest = max(most - math.fsum(shares), 0.0)
+    if closed:  # one step, in closed form
+        shares[-1], rest = rest, 0.0
+    cut, aliases, tail, blur, rounding = shares
+    return SampledErrors(low, high, cut, aliases, tail, blur, rounding, rest)
 
 
 def noise_multiplier(
-    epsilon: float, delta: float, rate: float, steps: int, *, rtol: float = 1e-6
+    epsilon: float,
+    delta: float,
+    rate: float,
+    steps: int,
+    *,
+    rtol: float = 1e-6,
+    relation: str | None = None,
+    sampling: str = POISSON,
 ) -> float:
-    """Least noise multiplier with which training on Poisson samples keeps a budget.
+    """Least noise multiplier with which training on samples keeps a budget.
 
     Parameters
     ----------
@@ -309,12 +609,16 @@ def noise_multiplier(
         From 1 to 1e9.
     rtol : float
         By how much the answer may exceed the least one, relatively, from 1e-8 to 0.1.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: "add-remove" by default, "replace-one" where samples have a
+        fixed size.
+    sampling : {"poisson", "without replacement"}
+        As for `SampledGaussian`.
 
     Returns
     -------
     float
-        The multiplier for neighbouring data sets that differ by one record more or less, rounded
-        up: the upper bound on delta with it is at most `delta`.
+        The multiplier, rounded up: the upper bound on delta with it is at most `delta`.
 
     Raises
     ------
@@ -338,18 +642,23 @@ def noise_multiplier(
     whole = is_integer(steps) and 1 <= steps <= _MOST_STEPS
     problems.require(whole, "steps", f"a whole number from 1 to {_MOST_STEPS}", steps)
     problems.number("rtol", rtol, low=1e-8, high=0.1)
+    known = isinstance(sampling, str) and sampling in SAMPLINGS
+    problems.require(known, "sampling", " or ".join(map(repr, SAMPLINGS)), sampling)
+    stated = _relation(problems, relation, fixed=sampling == FIXED)
     problems.raise_if_any()
-    return _minimum_multiplier(float(epsilon), float(delta), float(rate), int(steps), float(rtol))
+    kind = Kind(1.0, float(rate), GAUSSIAN, sampling)
+    return _minimum_multiplier(float(epsilon), float(delta), kind, int(steps), float(rtol), stated)
 
 
-def _minimum_multiplier(
-    epsilon: float, delta: float, rate: float, steps: int, rtol: float
+def _minimum_multiplier(  # noqa: PLR0917
+    epsilon: float, delta: float, kind: Kind, steps: int, rtol: float, relation: str
 ) -> float:
     log_delta, uncut = math.log(delta), False
+    sides = DIRECTIONS if relation == ADD_REMOVE else (REPLACED,)
 
-    def excess(log_sigma: float, side: str = REMOVED, *, upper: bool = False) -> float:
+    def excess(log_sigma: float, side: str = sides[0], *, upper: bool = False) -> float:
         nonlocal uncut
-        composition = Composition({Step(math.exp(log_sigma), rate): steps})
+        composition = composition_of({kind._replace(sigma=math.exp(log_sigma)): steps}, relation)
         composition.uncut = uncut
         found = composition.log_delta(epsilon, side, log_delta)
         uncut = composition.uncut
@@ -373,7 +682,7 @@ def _minimum_multiplier(
     move = 0.2 * rtol
     for _ in range(_MOVES):
         at = min(root + move, math.log(LARGEST))
-        if all(excess(at, side, upper=True) <= 0.0 for side in DIRECTIONS):
+        if all(excess(at, side, upper=True) <= 0.0 for side in sides):
             return math.exp(at)
         move *= 2.0
     message = (

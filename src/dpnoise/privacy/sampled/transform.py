@@ -49,6 +49,7 @@ _FACTORS = np.array([0.6, 1.0, 1.8])  # of the shift of the line that is best fo
 _WIDE = np.array([0.1, 0.3, 0.6, 1.0])  # and of the widest one
 _BLOCK, _FADED = 12, -120.0  # bounds at once; log of a power of them that needs no smaller one
 _CHUNK = 1 << 18  # terms at once
+_FEW = 60  # steps
 _CALL = 500  # as for other losses
 
 
@@ -324,16 +325,20 @@ class MixedTransform:
     Attributes are those of `LossTransform`; the groups of the other losses come first.
     """
 
-    orders = 1
-
     def __init__(
         self, other: LossTransform, sampled: Sequence[tuple[SampledGaussianLoss, int]]
     ) -> None:
         self.other, self.sampled = other, tuple(loss for loss, _ in sampled)
         self._counts = np.array([float(n) for _, n in sampled])
+        few = self._counts.sum() <= _FEW
+        # Orders of atoms that may be subtracted; the second takes a profile for each atom.
+        self.orders = 2 if few and all(getattr(loss, "single", False) for loss, _ in sampled) else 1
         self.losses = (*other.losses, *self.sampled)
         self.copies = np.concatenate([other.copies, self._counts])
         self.gaussian, self.infinite = other.gaussian, other.infinite
+        self.atoms = np.array(
+            [(g, *atom) for g, loss in enumerate(self.losses) for atom in loss.atoms]  # type: ignore[attr-defined]
+        ).reshape(-1, 3)
         whole = sum(n * loss.largest for loss, n in sampled)
         self.largest = math.inf if other.gaussian > 0.0 else float(other.largest + whole)
         self._evaluations = 0.0

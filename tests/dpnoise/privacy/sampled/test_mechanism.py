@@ -94,7 +94,7 @@ def test_a_budget_counts_it_by_the_same_bounds():
     with pytest.raises(ValueError, match="sensitivity: expected none"):
         budget.spend(step, 1.0)
     with pytest.raises(ValueError, match="relation"):
-        Budget(5.0, 1e-5, relation="replace-one").spend(step)
+        budget.spend(step, relation="replace-one")
 
 
 def test_different_samples_are_counted_together():

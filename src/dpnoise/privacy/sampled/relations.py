@@ -1,0 +1,284 @@
+"""Pairs of distributions that dominate one step on a sample, by noise, sampling and relation.
+
+Poisson samples of rate q, with N_x the noise moved by x, |x| <= 1, in units of the noise:
+
+    record removed   (1 - q) N_0 + q N_1  against  N_0
+    record added     N_0  against  (1 - q) N_0 + q N_1
+    one replaced     (1 - q) N_0 + q N_1  against  (1 - q) N_0 + q N_-1
+
+Samples of m of n records, q = m / n, one replaced: for epsilon >= 0 no step has a larger delta than
+the first pair with a contribution of 2, nor for epsilon < 0 than the second. The symmetric pair
+with this curve, `REPLACED`, dominates each step; either of the two, in all steps, is attained.
+docs/sampling.md has the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from dpnoise.privacy.gaussian import gaussian_log_delta
+from dpnoise.privacy.inversion.inversion import LogBounds
+from dpnoise.privacy.sampled.composition import (
+    ADDED,
+    MOST_EPSILON,
+    REMOVED,
+    STEEP,
+    Composition,
+    Step,
+)
+from dpnoise.privacy.sampled.stretches import Factor, Stretch, StretchLoss
+from dpnoise.privacy.sampled.transform import SampledGaussianLoss
+from dpnoise.sensitivity.relation import ADD_REMOVE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dpnoise.privacy.inversion.transform import LossTransform
+
+GAUSSIAN, LAPLACE = "gaussian", "laplace"
+POISSON, FIXED = "poisson", "without replacement"
+# Directions where one record is replaced: what dominates, and what fixed samples attain.
+REPLACED, LESS, MORE = "replaced", "replaced: removed", "replaced: added"
+_HUGE = 700.0
+
+
+class Kind(NamedTuple):
+    """A step: sigma or scale over the largest norm of a contribution, rate, noise, sampling."""
+
+    sigma: float
+    rate: float
+    noise: str = GAUSSIAN
+    sampling: str = POISSON
+
+
+class _Pair(NamedTuple):
+    """What one step is in one direction: a form of pair at a shift in units of the noise."""
+
+    form: str  # REMOVED, ADDED, REPLACED or FIXED
+    noise: str
+    shift: float
+    rate: float
+
+
+def pair_of(kind: Kind, direction: str) -> _Pair:
+    """The pair of a step in a direction."""
+    shift, form = 1.0 / kind.sigma, direction
+    if kind.sampling == FIXED or (direction == REPLACED and kind.rate == 1.0):
+        shift *= 2.0
+    if kind.sampling == FIXED:
+        form = {REPLACED: FIXED, LESS: REMOVED, MORE: ADDED}[direction]
+    elif direction in {LESS, MORE}:
+        form = REPLACED
+    if kind.rate == 1.0:
+        form = REMOVED  # one shift, whose curve is its own reflection
+    return _Pair(form, kind.noise, shift, kind.rate)
+
+
+def _plain_log_delta(noise: str, shift: float, epsilon: float) -> float:
+    """Log delta of noise against itself moved, at epsilon of any sign."""
+    if epsilon < 0.0:  # 1 - e^epsilon + e^epsilon delta(-epsilon)
+        rest = _plain_log_delta(noise, shift, -epsilon)
+        return float(np.logaddexp(math.log(-math.expm1(epsilon)), epsilon + rest))
+    if noise == GAUSSIAN:
+        return float(gaussian_log_delta(shift, epsilon))
+    return math.log(-math.expm1(0.5 * (epsilon - shift))) if epsilon < shift else -math.inf
+
+
+def one_step(pair: _Pair, epsilon: float) -> float:
+    """Log delta of one step at epsilon >= 0, in closed form."""
+    form, noise, m, q = pair
+    rise = math.expm1(min(epsilon, _HUGE))
+    if form in {REMOVED, FIXED} or q == 1.0:
+        inner = math.log1p(rise / q) if epsilon < _HUGE else epsilon - math.log(q)
+        return math.log(q) + _plain_log_delta(noise, m, inner)
+    if form == ADDED:
+        share = q - rise * (1.0 - q)  # 1 - (1 - q) e^epsilon
+        if share <= 0.0:
+            return -math.inf
+        inner = max(math.log(q) + epsilon - math.log(share), 0.0)
+        return math.log(share) + _plain_log_delta(noise, m, inner)
+    if noise == LAPLACE:
+        # Above epsilon where q e^w >= e^epsilon b - (1 - q), b = 1 - q + q e^-m.
+        low = math.expm1(-m)
+        log_more = math.log(rise) if 0.0 < epsilon < _HUGE else epsilon
+        log_more += math.log1p(q * low) - math.log(q)
+        more = math.exp(min(log_more, _HUGE)) if epsilon > 0.0 else 0.0
+        inner = -m if epsilon == 0.0 else float(np.logaddexp(-m, log_more))
+        if -0.5 < more + low < 1.0:
+            inner = math.log1p(more + low) if epsilon > 0.0 else -m
+        return math.log(q) + _plain_log_delta(noise, m, inner)
+    # Gaussian: above epsilon where x = e^(m y) exceeds the root of x^2 - c x - e^epsilon.
+    log_c = math.log(rise) if 0.0 < epsilon < _HUGE else epsilon
+    log_c = log_c + math.log1p(-q) - math.log(q) + 0.5 * m * m if epsilon > 0.0 else -math.inf
+    log_root = float(np.logaddexp(2.0 * log_c, math.log(4.0) + epsilon))
+    log_x = float(np.logaddexp(log_c, 0.5 * log_root)) - math.log(2.0)
+    first = _plain_log_delta(noise, m, log_x - 0.5 * m * m)
+    second = _plain_log_delta(noise, m, log_x + 0.5 * m * m)
+    return math.log(q) + float(np.logaddexp(first, epsilon - log_x - 0.5 * m * m + second))
+
+
+def largest_loss(pair: _Pair) -> float:
+    """The largest loss of one step, infinite for Gaussian noise but where a record is added."""
+    form, noise, m, q = pair
+    if form == ADDED:
+        return -math.log1p(q * math.expm1(-m)) if noise == LAPLACE else -math.log1p(-q)
+    if noise == GAUSSIAN:
+        return math.inf
+    top = _log_factor(q, m)
+    return top - _log_factor(q, -m) if form == REPLACED else top
+
+
+def _log_factor(q: float, w: float) -> float:
+    """Log (1 - q + q e^w)."""
+    small = q * math.expm1(min(w, _HUGE))
+    if small < 0.5 or q == 1.0:
+        return math.log1p(small) if q < 1.0 else w
+    return float(np.logaddexp(math.log1p(-q), math.log(q) + w))
+
+
+def loss_of(pair: _Pair, log_rest: float, steep: float) -> StretchLoss | SampledGaussianLoss:
+    """The loss of one step, cut as the arguments say where its outputs have no end."""
+    if pair.noise == LAPLACE:
+        return _laplace_loss(pair)
+    form, _, m, q = pair
+    if form in {REMOVED, ADDED}:
+        rest = log_rest if form == REMOVED else -math.inf
+        return SampledGaussianLoss(1.0 / m, q, removed=form == REMOVED, log_rest=rest, steep=steep)
+    up = Factor(m, -0.5 * m * m, 1.0, 1.0)
+    atoms: list[tuple[float, float]] = []
+    if form == REPLACED:
+        down = Factor(-m, -0.5 * m * m, 0.0, -1.0)
+        parts = [Stretch(-math.inf, math.inf, True, (up, down), cut=True)]
+    else:
+        away = up._replace(power=0.0, turn=-1.0)
+        parts = [
+            Stretch(0.5 * m, math.inf, True, (up,), cut=True),
+            Stretch(0.5 * m, math.inf, True, (away,)),
+        ]
+        same = float(special.erf(m / math.sqrt(8.0)))
+        atoms = [(0.0, math.log1p(-q) + math.log(same))]
+    return StretchLoss(q, parts, atoms, mean=m, log_rest=log_rest, steep=steep)
+
+
+def _laplace_loss(pair: _Pair) -> StretchLoss:
+    form, _, m, q = pair
+    up = Factor(2.0, -m, 1.0, 1.0)
+    away = up._replace(power=0.0, turn=-1.0)
+    top, low = _log_factor(q, m), _log_factor(q, -m)
+    # Masses of the outputs beyond the record, without and with it.
+    plain = -m - math.log(2.0)
+    mixed = plain + top
+    if form == REMOVED:
+        parts = [Stretch(0.0, m, False, (up,))]
+        atoms = [(top, mixed), (low, low - math.log(2.0))]
+    elif form == ADDED:
+        parts = [Stretch(0.0, m, False, (away,))]
+        atoms = [(-low, -math.log(2.0)), (-top, plain)]
+    elif form == REPLACED:
+        parts = [
+            Stretch(0.0, m, False, (up,), shift=-low),
+            Stretch(0.0, m, False, (away,), log_scale=low, shift=low),
+        ]
+        atoms = [(top - low, mixed), (low - top, plain + low)]
+    else:
+        parts = [Stretch(0.5 * m, m, False, (one,)) for one in (up, away)]
+        atoms = [(top, mixed), (-top, plain)]
+        if q < 1.0:
+            atoms.append((0.0, math.log1p(-q) + math.log(-math.expm1(-0.5 * m))))
+    return StretchLoss(q, parts, atoms)
+
+
+class PairComposition(Composition):
+    """Steps of any noise and sampling for either relation, beside other releases."""
+
+    def __init__(
+        self, kinds: Mapping[Kind, int], relation: str, other: LossTransform | None = None
+    ) -> None:
+        moved = {kind for kind in kinds if kind.rate == 1.0 and kind.noise == GAUSSIAN}
+        first = REMOVED if relation == ADD_REMOVE else REPLACED
+        # Gaussian noise on all data adds up, whatever the relation.
+        whole = {Step(1.0 / pair_of(kind, first).shift, 1.0): kinds[kind] for kind in moved}
+        super().__init__(whole, other)
+        self.relation = relation
+        self.every = {kind: n for kind, n in kinds.items() if kind.rate > 0.0}  # type: ignore[misc]
+        self.steps = {kind: n for kind, n in self.every.items() if kind not in moved}
+
+    def _one(self, step: Kind, epsilon: float, direction: str) -> float:  # type: ignore[override]
+        return one_step(pair_of(step, direction), epsilon)
+
+    def _cuts(self, direction: str) -> bool:
+        """Whether a step has outputs that matter at large tilts only."""
+        pairs = [pair_of(kind, direction) for kind in self.steps]  # type: ignore[arg-type]
+        return any(pair.noise == GAUSSIAN and pair.form != ADDED for pair in pairs)
+
+    def _loss(self, step: Kind, direction: str, log_rest: float, steep: float) -> StretchLoss:  # type: ignore[override]
+        return loss_of(pair_of(step, direction), log_rest, steep)  # type: ignore[return-value]
+
+    def _variance(self, direction: str) -> float:
+        """About the variance of the loss, where the record is rarely seen."""
+        total = 1e-300
+        if len(self.other.copies) or self.other.gaussian > 0.0:
+            rise = float(self.other.log_real(np.array([1.0]))[0])
+            total += min(rise, 1e6)
+        y = np.linspace(-8.0, 8.0, 161)
+        for kind, n in self.steps.items():
+            form, noise, m, q = pair_of(kind, direction)  # type: ignore[arg-type]
+            if noise == LAPLACE:
+                w = np.abs(y) - np.abs(y - m), np.abs(y) - np.abs(y + m)
+                weight = 0.05 * np.exp(-np.abs(y))
+            else:
+                w = m * y - 0.5 * m * m, -m * y - 0.5 * m * m
+                weight = 0.1 * np.exp(-0.5 * y * y) / math.sqrt(2.0 * math.pi)
+            logs = [
+                np.logaddexp(math.log1p(-q) if q < 1.0 else -math.inf, math.log(q) + x) for x in w
+            ]
+            loss = logs[0] - logs[1] if form == REPLACED else logs[0]
+            loss = np.where(loss > 0.0, math.sqrt(2.0) * loss, 0.0) if form == FIXED else loss
+            total += n * float(weight @ loss**2)
+        return total
+
+    def _tilt(self, epsilon: float, direction: str) -> float:
+        return max(epsilon / self._variance(direction) - 0.5, 0.0)
+
+    def _start(self, log_delta: float, direction: str) -> float:
+        if not self._cuts(direction):
+            return super()._start(log_delta, direction)
+        variance = self._variance(direction)
+        root = math.sqrt(-2.0 * log_delta)
+        self._steep = STEEP * root / math.sqrt(variance)
+        guess = 0.5 * variance + root * math.sqrt(variance)
+        return min(max(guess, 1e-9), MOST_EPSILON)
+
+    @property
+    def _shown(self) -> tuple[str, ...]:
+        """Directions that are attained, by which delta is bounded from below."""
+        fixed = any(kind.sampling == FIXED and kind.rate < 1.0 for kind in self.steps)  # type: ignore[attr-defined]
+        return (LESS, MORE) if fixed else (REPLACED,)
+
+    def bounds(self, epsilon: float, guess: float | None = None) -> LogBounds:
+        """Bounds on log delta where one record is replaced."""
+        found = self.log_delta(epsilon, REPLACED, guess)
+        if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
+            return found
+        shares, log_cut = self.shares, self.log_cut
+        lower = max(self.log_delta(epsilon, one, guess).lower for one in self._shown)
+        lower = min(lower, found.upper)
+        self.shares, self.log_cut = shares, log_cut
+        return LogBounds(lower, max(found.estimate, lower), found.upper)
+
+    def epsilons(self, log_delta: float) -> tuple[float, float]:
+        """Bounds on the least epsilon where one record is replaced."""
+        low, high = self.epsilon(log_delta, REPLACED)
+        if self._shown == (REPLACED,) or (self.alone and sum(self.every.values()) == 1):
+            return low, high
+        low = max(self.epsilon(log_delta, one)[0] for one in self._shown)
+        return min(low, high), high
+
+    def largest(self, direction: str) -> float:
+        """The largest loss of all steps together, rounding included."""
+        losses = [n * largest_loss(pair_of(kind, direction)) for kind, n in self.every.items()]  # type: ignore[arg-type]
+        return math.fsum(losses)

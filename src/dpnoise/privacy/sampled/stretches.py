@@ -1,0 +1,559 @@
+"""Transforms of privacy losses on Poisson samples that are analytic on stretches of outputs.
+
+On a stretch the output y has a density proportional to a base density, phi(y) or e^-y / 2, times
+A_1^(p_1) A_2^(p_2), and the loss is L = v + t_1 log A_1 + t_2 log A_2, where
+
+    A_i = 1 - q + q e^(w_i),  w_i = k_i y + a_i,  q the rate.
+
+Each A_i has no zero for |Im w_i| < pi, which bounds the error of quadrature: of the trapezoidal
+rule on the whole line, of Gauss-Legendre rules on panels elsewhere. Beside stretches the loss has
+atoms. `dpnoise.privacy.sampled.relations` has the pairs; docs/sampling.md has the proofs. The
+interface is that of `dpnoise.privacy.sampled.transform.SampledGaussianLoss`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import special
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpnoise._types import Array, ComplexArray
+
+_EPS = np.finfo(float).eps
+_DIGITS = 40.0  # a rule is off by about e^-40 of the integral, and by what it states
+_REACH = 11.0  # beyond, e^(-y^2 / 2) is below e^-60
+_RARE = 50.0  # nodes of a weight below e^-50 of the largest do not count
+_ORDER = 24  # nodes of a panel
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
+_RHO = np.array([1.2, 1.4, 1.7, 2.0, 2.5, 3.2, 4.0, 5.5, 8.0])  # of Bernstein's ellipses
+_PANEL = math.log(64.0 / 15.0) - 2.0 * _ORDER * np.log(_RHO) - np.log1p(-(_RHO**-2.0))
+_WIDE, _WIDEST = 0.98 * math.pi, 16.0  # of Im w, and of Im y
+_SHARES = np.append(np.geomspace(0.003, 0.1, 6), np.linspace(0.15, 1.0, 14))
+_PATH = np.geomspace(1e-8, 1.0, 110)  # of the way up, of which some are tried
+_KEPT = np.arange(4, 110, 5)
+_CELL, _FINE = 0.2, 0.05  # of y
+_MOST_NODES, _MOST_CELLS = 60_000, 30_000
+_GROWTHS, _GROWTH = 20, 1.5  # of the number of panels
+_NEAR = 40.0  # tilts times slopes that have common nodes
+_CLOSE = 0.1  # of log M
+_CHUNK = 1 << 18  # terms at once
+_EVEN = 20  # points from which on even spacing pays
+_SUB, _TURN = 4, 0.3  # of an interval of an envelope, and of its phase
+_MOST_SUB, _LOW = 4000, 0.5
+_FINITE = 700.0
+
+
+class Factor(NamedTuple):
+    """A = 1 - q + q e^(slope y + start), to `power` in the density, `turn` times in the loss."""
+
+    slope: float
+    start: float
+    power: float
+    turn: float
+
+
+class Stretch(NamedTuple):
+    """Outputs from `left` to `right`, of base density phi or e^-y / 2 times e^log_scale.
+
+    `shift` is a constant of the loss, and `cut` says whether a cut concerns these outputs.
+    """
+
+    left: float
+    right: float
+    gaussian: bool
+    factors: tuple[Factor, ...]
+    log_scale: float = 0.0
+    shift: float = 0.0
+    cut: bool = False
+
+
+class _Fields(NamedTuple):
+    """At outputs: log A, its share q e^w / A and its error, shape (factors, n); base and slope."""
+
+    log_a: Array
+    share: Array
+    error: Array
+    base: Array
+    base_slope: Array
+
+
+class _Rule(NamedTuple):
+    """Nodes with their losses, errors of these, log weights by tilt, and log error by tilt."""
+
+    loss: Array
+    loss_error: Array
+    log_weight: Array
+    heights: Array
+    log_error: Array
+
+
+class StretchLoss:
+    """A loss on stretches of outputs and at atoms, pairs of a value and a log mass.
+
+    With `log_rest` outputs y on stretches with a cut count only with a chance that falls near it,
+    the rest, of probability at most e^log_rest, not; `mean` is that of the outermost component.
+    """
+
+    def __init__(
+        self,
+        rate: float,
+        stretches: Sequence[Stretch],
+        atoms: Sequence[tuple[float, float]],
+        *,
+        mean: float = 0.0,
+        log_rest: float = -math.inf,
+        steep: float = 1.0,
+    ) -> None:
+        self.rate, self.stretches = rate, tuple(stretches)
+        self.atoms = tuple(sorted(atoms))
+        self._values = np.array([value for value, _ in self.atoms])
+        self._log_masses = np.array([log_mass for _, log_mass in self.atoms])
+        endless = any(part.right == math.inf and part.factors[0].turn > 0 for part in stretches)
+        self.largest = math.inf if endless else max(value for value, _ in self.atoms)
+        self.cut, self.log_rest, self.steep = math.inf, -math.inf, 0.0
+        if log_rest > -math.inf:
+            far = -float(special.ndtri_exp(min(log_rest, -1.0)))
+            self.cut = math.sqrt(1.0 + 0.5 / steep) * far + mean
+            self.log_rest, self.steep = log_rest + 1e-9, steep
+
+    def _bend(self, part: Stretch) -> float:
+        if not part.gaussian:
+            return 0.0
+        return 0.5 + (self.steep if part.cut else 0.0)
+
+    def fields(self, part: Stretch, y: Array) -> _Fields:
+        """What a stretch has at outputs."""
+        q = self.rate
+        k = np.array([[one.slope] for one in part.factors])
+        a = np.array([[one.start] for one in part.factors])
+        w = k * y + a
+        log_q = math.log(q)
+        with np.errstate(over="ignore"):
+            small = q * np.expm1(w)
+        near = (np.abs(small) < 0.5) & (q < 1.0)
+        far = np.logaddexp(math.log1p(-q), log_q + w) if q < 1.0 else w
+        log_a = np.where(near, np.log1p(np.where(near, small, 0.0)), far)
+        share = np.exp(np.minimum(log_q + w - log_a, 0.0))
+        off = np.abs(w) + np.abs(k * y) + np.abs(a)
+        rough = np.where(near, 0.0, 8.0 + np.abs(w) + abs(log_q))
+        error = 4.0 * _EPS * (np.abs(log_a) + share * off + rough)
+        if not part.gaussian:
+            base = part.log_scale - y - math.log(2.0)
+            return _Fields(log_a, share, error, base, np.full_like(y, -1.0))
+        base = part.log_scale - 0.5 * y * y - 0.5 * math.log(2.0 * math.pi)
+        slope = -y
+        if part.cut and self.cut < math.inf:
+            root = math.sqrt(2.0 * self.steep)
+            x = -root * (y - self.cut)
+            kept = special.log_ndtr(x)
+            base = base + kept
+            ratio = np.exp(np.minimum(-0.5 * x * x - 0.5 * math.log(2.0 * math.pi) - kept, 600.0))
+            slope = slope - root * ratio
+        return _Fields(log_a, share, error, base, slope)
+
+    def _heights(self, part: Stretch, at: _Fields, c: Array) -> tuple[Array, Array, Array]:
+        """Log integrands at tilts, shape (tilts, n), slopes, bounds on second derivatives."""
+        power = np.array([one.power for one in part.factors])
+        turn = np.array([one.turn for one in part.factors])
+        slope = np.array([one.slope for one in part.factors])
+        r = power + np.multiply.outer(c, turn)
+        height = at.base + part.shift * c[:, None] + r @ at.log_a
+        rise = at.base_slope + (r * slope) @ at.share
+        curve = np.abs(r) @ (0.25 * slope * slope) + 2.0 * self._bend(part)
+        return height, rise, curve
+
+    def _ends(self, part: Stretch, c: Array) -> tuple[float, float, Array]:
+        """Outputs between which all that matters is, and a log bound on the integrals beyond."""
+        left, right = part.left, part.right
+        log_rest = np.full(c.shape, -math.inf)
+        if math.isfinite(left) and math.isfinite(right):
+            return left, right, log_rest
+        edge = np.array([c.min(), c.max()])
+        pull = np.array([[(f.power + x * f.turn) * f.slope for f in part.factors] for x in edge])
+        steep = self.steep if part.cut else 0.0
+        drift = float(np.maximum(pull, 0.0).sum(axis=1).max())
+        if steep and drift > self.cut:
+            # Beyond the cut the logarithm falls with a slope of 1 + 2 steep times the distance.
+            drift = (drift + 2.0 * steep * self.cut) / (1.0 + 2.0 * steep)
+        ends = [max(drift, left) + _REACH]
+        if left == -math.inf:
+            left = float(np.minimum(pull, 0.0).sum(axis=1).min()) - _REACH
+            ends.append(left)
+        for y in ends:
+            height, _, _ = self._heights(part, self.fields(part, np.array([y])), c)
+            # The slope is at least _REACH, and no step of a rule is above 0.9.
+            log_rest = np.logaddexp(log_rest, height[:, 0])
+        return left, ends[0], log_rest
+
+    def _turned(
+        self, part: Stretch, at: _Fields, reach: Array | float, eta: Array, *, least: bool = False
+    ) -> Array:
+        """Bounds on |turn arg A| summed over factors, y + i eta, within `reach` of y."""
+        total = np.zeros(np.broadcast_shapes(at.base[:, None].shape, eta.shape))
+        sign = -1.0 if least else 1.0
+        for k, one in enumerate(part.factors):
+            share, b = at.share[k][:, None], abs(one.slope) * eta
+            odds = np.exp(np.minimum(sign * abs(one.slope) * reach, 600.0))
+            with np.errstate(over="ignore"):
+                p = np.minimum(share * odds / (1.0 - share + share * odds), 1.0)
+            angle = np.arctan2(p * np.sin(b), 1.0 - 2.0 * p * np.sin(0.5 * b) ** 2)
+            total += abs(one.turn) * angle
+        return total
+
+    def _cost(self, part: Stretch, c: Array, eta: Array) -> Array:
+        """Log by how much the integrand may rise at y + i eta, shape (tilts, *eta)."""
+        total = np.broadcast_to(self._bend(part) * eta * eta, (*c.shape, *eta.shape)).copy()
+        ones = (1,) * eta.ndim
+        for one in part.factors:
+            less = -np.log(np.cos(np.minimum(0.5 * abs(one.slope) * eta, 0.5 * _WIDE)))
+            r = (one.power + c * one.turn).reshape(-1, *ones)
+            total += np.maximum(-r, 0.0) * less
+        return total
+
+    def rule(self, part: Stretch, c: Array, u: float = 0.0) -> _Rule | None:
+        """A rule for tilts and imaginary parts up to u; None if it needs too many nodes."""
+        ends = self._ends(part, c)
+        whole = part.left == -math.inf
+        found = (self._trapezoid if whole else self._panels)(part, c, u, ends)
+        if found is None:
+            return None
+        y, log_step, log_error = found
+        at = self.fields(part, y)
+        turn = np.array([one.turn for one in part.factors])
+        loss = part.shift + turn @ at.log_a
+        loss_error = np.abs(turn) @ at.error + 4.0 * _EPS * (abs(part.shift) + np.abs(loss))
+        power = np.array([one.power for one in part.factors])
+        log_weight = at.base + log_step + power @ at.log_a
+        heights = log_weight + np.multiply.outer(c, loss)
+        return _Rule(loss, loss_error, log_weight, heights, np.logaddexp(log_error, ends[2]))
+
+    def _trapezoid(
+        self, part: Stretch, c: Array, u: float, ends: tuple[float, float, Array]
+    ) -> tuple[Array, Array | float, Array] | None:
+        left, right, log_rest = ends
+        steepest = max(abs(one.slope) for one in part.factors)
+        eta = min(_WIDE / steepest, _WIDEST) * _SHARES
+        more = math.sqrt(4.0 * u * float(eta[-1]) * steepest)
+        cell = _CELL / math.sqrt(1.0 + 2.0 * self.steep)
+        if (right - left + 2.0 * more) / cell > _MOST_CELLS:
+            return None
+        y = np.arange(left - more, right + more + cell, cell)
+        at = self.fields(part, y)
+        height, rise, curve = self._heights(part, at, c)
+        height = height + 0.5 * cell * np.abs(rise) + (0.125 * cell * cell) * curve[:, None]
+        log_mass = special.logsumexp(height, axis=1) + math.log(cell)
+        cost = self._cost(part, c, eta)
+        if u > 0.0:
+            angle = u * self._turned(part, at, 0.5 * cell, eta)
+            edge = special.logsumexp(height[..., None] + angle, axis=1) + math.log(cell)
+            most = u * sum(abs(one.turn * one.slope) for one in part.factors) * eta
+            tails, _, _ = self._heights(part, self.fields(part, y[[0, -1]]), c)
+            edge = np.logaddexp(edge, special.logsumexp(tails, axis=1)[:, None] + most)
+        else:
+            edge = np.logaddexp(log_mass, log_rest)[:, None]
+        edge = edge + cost + math.log(2.0)
+        target = np.maximum(edge - log_mass[:, None] + _DIGITS, 1.0)
+        step = min(float(np.min(np.max(2.0 * math.pi * eta / target, axis=1))), 0.9)
+        if (right - left) / step > _MOST_NODES:
+            return None
+        power = 2.0 * math.pi * eta / step
+        log_error = np.min(edge - power - np.log(-np.expm1(-power)), axis=1)
+        nodes = step * np.arange(math.ceil(left / step), math.floor(right / step) + 1.0)
+        return nodes, math.log(step), log_error
+
+    def _panels(
+        self, part: Stretch, c: Array, u: float, ends: tuple[float, float, Array]
+    ) -> tuple[Array, Array | float, Array] | None:
+        left, right, _ = ends
+        width = right - left
+        turns = u * sum(abs(one.turn * one.slope) for one in part.factors)
+        steepest = max(abs(one.slope) for one in part.factors)
+        turns += float(np.abs(c).max()) * steepest
+        count = max(math.ceil(min(width * (0.4 + turns / (3.0 * _ORDER)), 1e9)), 1)
+        for _ in range(_GROWTHS):
+            if count * _ORDER > _MOST_NODES:
+                return None
+            half = 0.5 * width / count
+            middle = left + half * (2.0 * np.arange(float(count)) + 1.0)
+            reach, eta = 0.5 * half * (_RHO + 1.0 / _RHO), 0.5 * half * (_RHO - 1.0 / _RHO)
+            at = self.fields(part, middle)
+            height, rise, curve = self._heights(part, at, c)
+            tops = height[..., None] + np.abs(rise)[..., None] * reach
+            tops = tops + 0.5 * np.multiply.outer(curve, reach * reach)[:, None, :]
+            tops = tops + self._cost(part, c, eta)[:, None, :] + _PANEL + math.log(half)
+            if u > 0.0:
+                tops = tops + u * self._turned(part, at, reach, eta)
+            tops = np.where(steepest * eta < _WIDE, tops, math.inf)
+            log_error = special.logsumexp(tops.min(axis=2), axis=1)
+            log_mass = special.logsumexp(height, axis=1) + math.log(2.0 * half)
+            if np.all(log_error <= log_mass - _DIGITS + 2.0):
+                break
+            count = math.ceil(_GROWTH * count)
+        nodes = (middle[:, None] + half * _NODES).ravel()
+        return nodes, np.tile(np.log(half * _WEIGHTS), count), log_error
+
+    def log_real(self, c: Array) -> tuple[Array, Array]:
+        """Log M at real arguments of shape (n,), and bounds on its error; infinite out of reach."""
+        c = np.asarray(c, dtype=float)
+        found, error = np.full(c.shape, math.inf), np.full(c.shape, math.inf)
+        slope = max((abs(f.slope) for part in self.stretches for f in part.factors), default=1.0)
+        near = np.flatnonzero(np.abs(c) * slope <= _NEAR)
+        far = np.flatnonzero(np.abs(c) * slope > _NEAR)
+        for some in [near, *far[:, None]]:
+            if some.size:
+                self._log_values(c, some, found, error)
+        return found, error
+
+    def _log_values(self, c: Array, some: Array, found: Array, error: Array) -> None:
+        c = c[some]
+        rules = [self.rule(part, c) for part in self.stretches]
+        if any(rule is None for rule in rules):
+            return
+        loss = np.concatenate([*(rule.loss for rule in rules if rule), self._values])
+        off = np.concatenate([
+            *(rule.loss_error for rule in rules if rule), 8.0 * _EPS * np.abs(self._values),
+        ])  # fmt: skip
+        log_weight = np.concatenate([*(r.log_weight for r in rules if r), self._log_masses])
+        heights = log_weight + np.multiply.outer(c, loss)
+        top = heights.max(axis=1, keepdims=True)
+        weight = np.exp(heights - top)
+        total = weight.sum(axis=1)
+        weight /= total[:, None]
+        logs = top[:, 0] + np.log(total)
+        missed = special.logsumexp([rule.log_error for rule in rules if rule], axis=0)
+        missed = np.exp(np.minimum(missed - logs, 0.0))
+        # Near 1 the sum of the differences from 1 has more digits; what is cut counts as loss 0.
+        close = np.flatnonzero(np.abs(logs) < _CLOSE)
+        rises = np.multiply.outer(c[close], loss)
+        less = np.expm1(np.minimum(rises, 300.0)) * np.exp(log_weight)
+        less = np.where(rises > 300.0, np.exp(np.minimum(heights[close], 0.0)), less)
+        logs[close] = np.log1p(less.sum(axis=1))
+        spread = np.abs(c) * (weight @ (off + 4.0 * _EPS * np.abs(loss)))
+        spread += 4.0 * _EPS * (weight @ np.abs(log_weight) + 8.0)
+        found[some] = logs
+        error[some] = spread + missed + math.exp(self.log_rest) + 8.0 * _EPS * np.abs(logs)
+
+    def continuous_delta(self, x: Array, doubt: float = 0.0) -> tuple[Array, Array, Array]:
+        """The profile of the continuous part, for stretches with one factor.
+
+        As `dpnoise.privacy.inversion.inversion.continuous_delta` for other losses: beside it a
+        bound on its error for all values within `doubt`, and minus its derivative.
+        """
+        delta, error, slope = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+        off = doubt + 16.0 * _EPS * (1.0 + np.abs(x))
+        c = np.array([0.0, -1.0])
+        for part in self.stretches:
+            for k, value in enumerate((x - off).tolist()):
+                above = self._above(part, value)
+                rule = None if above is None else self.rule(above, c)
+                if rule is None:
+                    error[k] += 0.0 if above is None else 1.0
+                    continue
+                weight = np.exp(rule.heights)
+                kept, lost = weight.sum(axis=1)
+                lost *= math.exp(value)
+                weight[1] *= math.exp(value)
+                sizes = 4.0 * _EPS * (np.abs(rule.log_weight) + np.abs(rule.loss) + 8.0)
+                rounding = float(weight.sum(axis=0) @ (sizes + rule.loss_error))
+                missed = np.exp(rule.log_error + np.array([0.0, value])).sum()
+                far, most = float(off[k]), max(kept - lost, 0.0)
+                half = 0.5 * min(math.expm1(2.0 * far) * lost if far <= 1.0 else most, most)
+                delta[k] += most - half
+                error[k] += rounding + missed + half
+                slope[k] += lost
+        return delta, error, slope
+
+    def _above(self, part: Stretch, x: float) -> Stretch | None:
+        """The part of a stretch on which the loss exceeds x, if there is any."""
+        (one,) = part.factors
+        level, q = one.turn * (x - part.shift), self.rate
+        inner = math.expm1(min(level, _FINITE)) / q + 1.0  # e^w where log A is the level
+        if inner > 0.0:
+            w = level - math.log(q) if level > _FINITE else math.log(inner)
+            if q < 1.0 and abs(level) < 0.1:
+                w = math.log1p(math.expm1(level) / q)
+            y = (w - one.start) / one.slope
+        else:
+            y = -math.inf
+        left, right = (max(y, part.left), part.right) if one.turn > 0.0 else (
+            part.left, min(y, part.right)
+        )  # fmt: skip
+        return part._replace(left=left, right=right) if left < right else None
+
+    @property
+    def single(self) -> bool:
+        """Whether `continuous_delta` knows the profile."""
+        return all(len(part.factors) == 1 for part in self.stretches)
+
+    def line(self, c: float) -> StretchLine:
+        """The transform on the vertical line through c."""
+        return StretchLine(self, c)
+
+
+class StretchLine:
+    """The transform on a vertical line, relative to its value on the real axis.
+
+    `log_norm` is log M(c) and `norm_error` a bound on its error.
+    """
+
+    def __init__(self, loss: StretchLoss, c: float) -> None:
+        self.loss, self.c = loss, c
+        found, error = loss.log_real(np.array([c]))
+        self.log_norm, self.norm_error = float(found[0]), float(error[0])
+        self._weights = np.exp(loss._log_masses + c * loss._values - self.log_norm)  # noqa: SLF001
+        self._rules: dict[float, tuple[Array, Array, Array, float]] = {}
+        value, _, weight, _ = self._rule(0.0)
+        self._mass = float(weight.sum())
+        self._mean = float(weight @ value) / max(self._mass, 1e-300)
+        self._square = float(weight @ (value - self._mean) ** 2)
+        deviation = math.sqrt(self._square / max(self._mass, 1e-300))
+        self._spread = max(deviation, 1e-300)
+        self._extent = float(np.ptp(value)) if len(value) else 0.0
+        self._more = 0.0  # terms for each unit of an imaginary part, roughly
+        for part in loss.stretches:
+            left, right, _ = loss._ends(part, np.array([c]))  # noqa: SLF001
+            turns = sum(abs(one.turn * one.slope) for one in part.factors)
+            self._more += (right - left) * turns / 3.0
+
+    def _rule(self, u: float) -> tuple[Array, Array, Array, float]:
+        """Losses, their errors and weights for imaginary parts up to u, and the error left."""
+        if u in self._rules:
+            return self._rules[u]
+        c = np.array([self.c])
+        rules = [self.loss.rule(part, c, u) for part in self.loss.stretches]
+        if any(rule is None for rule in rules):
+            message = f"sampled loss: expected at most {_MOST_NODES} terms, got more"
+            raise ValueError(message)
+        loss = np.concatenate([rule.loss for rule in rules if rule])
+        off = np.concatenate([rule.loss_error for rule in rules if rule])
+        exponents = np.concatenate(
+            [np.abs(rule.log_weight) + abs(self.c) * np.abs(rule.loss) for rule in rules if rule]
+        )
+        height = np.concatenate([rule.heights[0] for rule in rules if rule]) - self.log_norm
+        some = height > height.max() - _RARE
+        weight = np.exp(height[some])
+        missed = sum(math.exp(min(float(r.log_error[0]) - self.log_norm, 0.0)) for r in rules if r)
+        missed += len(height) * math.exp(float(height.max()) - _RARE)
+        fixed = float(weight @ (exponents[some] + abs(self.log_norm) + 8.0)) * 4.0 * _EPS
+        fixed += missed + abs(self.c) * float(weight @ off[some])
+        self._rules[u] = loss[some], off[some], weight, fixed
+        return self._rules[u]
+
+    def _block(self, u: Array) -> Array:
+        """Powers of two, in units of the loss, from u on."""
+        base = 1.0 / max(self._extent, 1e-12)
+        return np.asarray(
+            base * np.exp2(np.maximum(np.ceil(np.log2(np.maximum(u / base, 1.0))), 0))
+        )
+
+    def size(self, u: float) -> float:
+        """Number of terms of a value at imaginary part u, roughly."""
+        return len(self._rule(0.0)[0]) + self._more * u
+
+    def values(self, u: Array) -> tuple[ComplexArray, ComplexArray, Array]:
+        """Atoms, continuous part at c + i u, u >= 0, and bounds on the errors of their sum."""
+        loss = self.loss
+        atoms = np.exp(1j * np.multiply.outer(u, loss._values)) @ self._weights  # noqa: SLF001
+        values, masses = np.abs(loss._values), np.abs(loss._log_masses)  # noqa: SLF001
+        sizes = np.multiply.outer(u + abs(self.c), values) + masses + abs(self.log_norm) + 2.0
+        error = (8.0 * _EPS) * (sizes @ self._weights)
+        found, _, doubt = self._continuous(u)
+        return np.asarray(atoms, dtype=complex), found, error + doubt
+
+    def _continuous(self, u: Array, *, slope: bool = False) -> tuple[ComplexArray, Array, Array]:
+        """The continuous part; with `slope` turned back by its mean, and its derivative."""
+        found, rise = np.zeros((2, *u.shape), dtype=complex)
+        error = np.zeros(u.shape)
+        blocks = self._block(u)
+        for block in np.unique(blocks):
+            value, off, weight, fixed = self._rule(float(block))
+            where = np.flatnonzero(blocks == block)
+            centred = value - self._mean if slope else value
+            size = max(_CHUNK // len(value), 1)
+            step = (u[where[-1]] - u[where[0]]) / max(len(where) - 1, 1)
+            even = len(where) > _EVEN and not slope
+            even = even and bool(np.all(np.abs(np.diff(u[where]) - step) <= 1e-12 * u[where[-1]]))
+            if even:
+                # Points a rows of b each: their terms are products.
+                few = math.ceil(math.sqrt(len(where)))
+                starts = u[where[::few]]
+                rows = np.exp(1j * np.multiply.outer(starts, value)) * weight
+                turns = np.exp(1j * np.multiply.outer(value, step * np.arange(float(few))))
+                found[where] = (rows @ turns).ravel()[: len(where)]
+            for first in range(0, 0 if even else len(where), size):
+                some = where[first : first + size]
+                turned = np.exp(1j * np.multiply.outer(u[some], centred))
+                found[some] = turned @ weight
+                if slope:
+                    rise[some] = turned @ (weight * 1j * centred)
+            error[where] = fixed + u[where] * float(weight @ (off + 16.0 * _EPS * np.abs(value)))
+        return found, rise, error
+
+    def envelope(self, u: Array, copies: float) -> Array:
+        """Bounds on the continuous part at all Im s >= u, of increasing shape (n,), at most 1."""
+        del copies
+        top = min(self._mass * (1.0 + 1e-9) + 1e-13, 1.0)
+        far = np.minimum(self._far(u), top)
+        near = np.full(u.shape, top)
+        last = 0
+        for k in range(len(u) - 1):
+            count = max(_SUB, math.ceil((u[k + 1] - u[k]) * self._spread / _TURN))
+            if far[k] <= _LOW * top or count > _MOST_SUB:
+                break
+            d = (u[k + 1] - u[k]) / count
+            at = u[k] + d * (np.arange(float(count)) + 0.5)
+            try:
+                value, slope, error = self._continuous(at, slope=True)
+            except ValueError:
+                break
+            # The second derivative is at most the second moment.
+            rise = np.maximum(np.abs(value + 0.5 * d * slope), np.abs(value - 0.5 * d * slope))
+            rise = rise + 0.125 * d * d * self._square * (1.0 + 1e-9) + error * (2.0 + d)
+            near[k], last = float(rise.max()), k + 1
+        near[last:] = far[last:]
+        return np.minimum(np.maximum.accumulate(near[::-1])[::-1], far) * (1.0 + 1e-12)
+
+    def _far(self, u: Array) -> Array:
+        """Bounds that fall with u, by a path that leaves the real axis at finite ends."""
+        total = np.zeros(u.shape)
+        for part in self.loss.stretches:
+            total += self._shifted(part, u)
+        return total
+
+    def _cells(self, part: Stretch, width: float) -> tuple[_Fields, Array, float, float]:
+        """Fields at the middles of cells, log integrands bounded over these, and what is beyond."""
+        left, right, log_rest = self.loss._ends(part, np.array([self.c]))  # noqa: SLF001
+        count = min(max(math.ceil((right - left) / width), 40), _MOST_NODES)
+        half = 0.5 * (right - left) / count
+        y = left + half * (2.0 * np.arange(float(count)) + 1.0)
+        at = self.loss.fields(part, y)
+        height, rise, curve = self.loss._heights(part, at, np.array([self.c]))  # noqa: SLF001
+        height = height[0] + half * np.abs(rise[0]) + 0.5 * half * half * curve[0]
+        return at, height - self.log_norm, half, float(np.exp(log_rest[0] - self.log_norm))
+
+    def _shifted(self, part: Stretch, u: Array) -> Array:
+        loss, c = self.loss, np.array([self.c])
+        at, height, half, rest = self._cells(part, _FINE)
+        steepest = max(abs(one.slope) for one in part.factors)
+        steps = min(0.49 * math.pi / steepest, _WIDEST) * _PATH
+        eta = steps[_KEPT]
+        cost = loss._cost(part, c, eta)[0]  # noqa: SLF001
+        angle = np.maximum(loss._turned(part, at, half, eta, least=True), 0.0)  # noqa: SLF001
+        base = np.exp(np.minimum(height[:, None] + cost, _FINITE)) * (2.0 * half)
+        out = np.array([(base * np.exp(-x * angle)).sum(axis=0) for x in u])
+        out += rest * np.exp(np.minimum(cost, _FINITE))
+        for y in (part.left, part.right):
+            if math.isfinite(y):
+                end = loss.fields(part, np.array([y]))
+                top = float(loss._heights(part, end, c)[0][0, 0]) - self.log_norm  # noqa: SLF001
+                before = np.append(0.0, steps[:-1])
+                turn = loss._turned(part, end, 0.0, before)[0]  # noqa: SLF001
+                rise = top + loss._cost(part, c, steps)[0]  # noqa: SLF001
+                pieces = np.exp(np.minimum(rise - np.multiply.outer(u, turn), _FINITE))
+                out += np.cumsum(pieces * np.diff(steps, prepend=0.0), axis=1)[:, _KEPT]
+        return out.min(axis=1)

@@ -1,0 +1,408 @@
+"""Pairs by noise, sampling and relation, beside quadrature, fine lattices and closed forms."""
+
+import math
+from itertools import pairwise
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpnoise import (
+    Budget,
+    BudgetExceededError,
+    Gaussian,
+    Laplace,
+    SampledGaussian,
+    SampledLaplace,
+    epsilon_at,
+    noise_multiplier,
+    privacy_profile,
+    sampled_delta,
+    sampled_epsilon,
+    sampled_errors,
+    vector_profile,
+)
+from dpnoise.privacy.sampled.composition import ADDED, REMOVED
+from dpnoise.privacy.sampled.relations import (
+    FIXED,
+    GAUSSIAN,
+    LAPLACE,
+    LESS,
+    MORE,
+    REPLACED,
+    Kind,
+    PairComposition,
+    one_step,
+    pair_of,
+)
+
+NOISES = [(SampledGaussian, stats.norm), (SampledLaplace, stats.laplace)]
+CASES = [(1.0, 0.2), (2.0, 0.01), (0.4, 0.5), (10.0, 0.9)]
+
+
+def mp_density(noise, y):
+    return mpmath.npdf(y) if noise == GAUSSIAN else mpmath.exp(-abs(y)) / 2
+
+
+def mp_delta(noise, size, rate, form, epsilon):
+    """The hockey-stick divergence of one step, by quadrature of densities on cells."""
+    m, q, e = 1 / mpmath.mpf(size), mpmath.mpf(rate), mpmath.exp(epsilon)
+    plain = {REMOVED: (m, 0), ADDED: (0, m), REPLACED: (m, -m), LESS: (2 * m, 0)}[form]
+
+    def gap(y):
+        one, two = ((1 - q) * mp_density(noise, y) + q * mp_density(noise, y - x) for x in plain)
+        return one - e * two
+
+    # The gap changes its sign once; find where, and integrate on its side.
+    low, high = mpmath.mpf(-60), mpmath.mpf(60)
+    sign = 1 if form != ADDED else -1
+    if gap(60 * sign) <= 0:
+        return mpmath.mpf(0)
+    low, high = -60 * sign, 60 * sign
+    for _ in range(120):
+        middle = (mpmath.mpf(low) + high) / 2
+        low, high = (low, middle) if gap(middle) > 0 else (middle, high)
+    ends = sorted({high, *(p for p in (0, m, -m, 2 * m) if (p - high) * sign > 0)})
+    ends += [sign * mpmath.mpf(k) for k in range(2, 62, 4) if (sign * k - high) * sign > 0]
+    ends = sorted(ends)
+    return mpmath.fsum(mpmath.quad(gap, [a, b]) for a, b in pairwise(ends))
+
+
+@pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
+@pytest.mark.parametrize("form", [REMOVED, ADDED, REPLACED])
+@pytest.mark.parametrize(("size", "rate"), CASES)
+def test_one_step_is_the_integral_of_densities(noise, form, size, rate):
+    for epsilon in (0.0, 1e-3, 0.1, 1.0):
+        with mpmath.workdps(45):
+            reference = mp_delta(noise, size, rate, form, epsilon)
+        found = one_step(pair_of(Kind(size, rate, noise), form), epsilon)
+        assert math.exp(found) == pytest.approx(float(reference), rel=1e-11, abs=1e-30)
+
+
+@pytest.mark.parametrize(("kind", "family"), NOISES)
+def test_no_set_of_outputs_shows_more_than_a_replaced_record(kind, family):
+    rng = np.random.default_rng(30)
+    for _ in range(300):
+        size, rate = float(rng.uniform(0.3, 5.0)), float(rng.uniform(0.01, 1.0))
+        x, z = rng.uniform(-1.0, 1.0, 2)
+        ends = np.sort(rng.normal(0.0, 2.0, 6)).reshape(3, 2)
+        epsilon = float(rng.uniform(0.0, 1.0))
+
+        def mass(centre, ends=ends, size=size):
+            return float(
+                np.sum(
+                    family.cdf(ends[:, 1] - centre / size) - family.cdf(ends[:, 0] - centre / size)
+                )
+            )
+
+        first = (1 - rate) * mass(0.0) + rate * mass(x)
+        second = (1 - rate) * mass(0.0) + rate * mass(z)
+        most = kind(size, rate).delta(epsilon, relation="replace-one").upper
+        assert first - math.exp(epsilon) * second <= most + 1e-12
+
+
+@pytest.mark.parametrize(("kind", "family"), NOISES)
+def test_no_set_of_outputs_shows_more_of_a_sample_of_fixed_size(kind, family):
+    """Three records of which one or two are in the sample, by all samples."""
+    rng = np.random.default_rng(31)
+    for _ in range(200):
+        values, other = rng.uniform(-1.0, 1.0, 3), float(rng.uniform(-1.0, 1.0))
+        taken = int(rng.integers(1, 3))
+        samples = [(0,), (1,), (2,)] if taken == 1 else [(0, 1), (0, 2), (1, 2)]
+        size, epsilon = float(rng.uniform(0.3, 3.0)), float(rng.uniform(0.0, 1.0))
+        ends = np.sort(rng.normal(0.0, 2.0, 4)).reshape(2, 2)
+
+        def mass(data, ends=ends, size=size, samples=samples):
+            sums = [sum(data[k] for k in one) / size for one in samples]
+            return np.mean(
+                [np.sum(family.cdf(ends[:, 1] - s) - family.cdf(ends[:, 0] - s)) for s in sums]
+            )
+
+        moved = values.copy()
+        moved[0] = other
+        most = kind(size, taken / 3, "without replacement").delta(epsilon).upper
+        assert mass(values) - math.exp(epsilon) * mass(moved) <= most + 1e-12
+
+
+@pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
+def test_a_sample_of_fixed_size_attains_its_bound(noise):
+    kind = SampledGaussian if noise == GAUSSIAN else SampledLaplace
+    for epsilon in (0.0, 0.3, 1.0):
+        low, high = kind(2.0, 0.25, "without replacement").delta(epsilon)
+        with mpmath.workdps(25):
+            reference = float(mp_delta(noise, 2.0, 0.25, LESS, epsilon))
+        assert low <= reference * (1 + 1e-10)
+        assert reference <= high * (1 + 1e-10) <= low * (1 + 1e-9)
+
+
+def lattice_bounds(kind, form, steps, epsilon, width=4e-4):
+    """Delta of few steps from losses rounded down and up, convolved on a lattice."""
+    size, rate, noise, _ = kind
+    y = np.linspace(-45.0, 45.0, 900_001) if noise == LAPLACE else np.linspace(-12.0, 15.0, 540_001)
+    m = 1.0 / size
+    family = stats.laplace if noise == LAPLACE else stats.norm
+    plain = {
+        REMOVED: (m, 0.0),
+        ADDED: (0.0, m),
+        REPLACED: (m, -m),
+        LESS: (2 * m, 0.0),
+        FIXED: (2 * m, 0.0),
+    }[form]
+
+    def cdf(x, at):
+        return (1 - rate) * family.cdf(at) + rate * family.cdf(at - x)
+
+    def density(x, at):
+        return (1 - rate) * family.pdf(at) + rate * family.pdf(at - x)
+
+    first, second = np.diff(cdf(plain[0], y)), np.diff(cdf(plain[1], y))
+    losses = np.log(density(plain[0], y)) - np.log(density(plain[1], y))
+    low, high = np.minimum(losses[:-1], losses[1:]), np.maximum(losses[:-1], losses[1:])
+    out = []
+    for value, rounding in ((low, np.floor), (high, np.ceil)):
+        cells = rounding(value / width).astype(int)
+        if form == FIXED:  # the symmetric pair: losses above 0, reflected, the rest at 0
+            up = np.where(value > 0.0, first, 0.0)
+            down = np.where(value > 0.0, second, 0.0)
+            back = rounding(-(high if rounding is np.floor else low) / width).astype(int)
+            cells = np.concatenate([cells, back, [0]])
+            masses = np.concatenate([up, down, [1.0 - up.sum() - down.sum()]])
+        else:
+            masses = first
+        start = int(cells.min())
+        one = np.bincount(cells - start, weights=masses)
+        total = one
+        for _ in range(steps - 1):
+            total = np.convolve(total, one) if len(one) < 3000 else _fft(total, one)
+        values = width * (steps * start + np.arange(len(total)))
+        above = values > epsilon
+        out.append(float(-total[above] @ np.expm1(epsilon - values[above])))
+    return out
+
+
+def _fft(one, two):
+    size = len(one) + len(two) - 1
+    return np.fft.irfft(np.fft.rfft(one, size) * np.fft.rfft(two, size), size)
+
+
+@pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
+@pytest.mark.parametrize("form", [REMOVED, ADDED, REPLACED, LESS, FIXED])
+@pytest.mark.parametrize("steps", [2, 3, 8])
+def test_few_steps_lie_between_two_lattices(noise, form, steps):
+    size, rate, epsilon = 1.5, 0.3, 0.25
+    sampling = FIXED if form in {LESS, FIXED} else "poisson"
+    relation = "add-remove" if form in {REMOVED, ADDED} else "replace-one"
+    kind = Kind(size, rate, noise, sampling)
+    composition = PairComposition({kind: steps}, relation)
+    direction = REPLACED if form == FIXED else form
+    found = composition.log_delta(epsilon, direction)
+    low, high = lattice_bounds(kind, form, steps, epsilon)
+    assert math.exp(found.lower) <= high + 1e-12
+    assert low - 1e-12 <= math.exp(found.upper)
+    assert high - low <= 0.02 * high  # a lattice that says something
+    assert found.upper - found.lower <= 1e-6
+
+
+def test_steps_of_fixed_size_lie_between_what_is_attained_and_what_dominates():
+    training = SampledGaussian(3.0, 0.05, "without replacement")
+    low, high = training.delta(0.5, steps=200)
+    kind = {training.sampled_step: 200}
+    shown = [PairComposition(kind, "replace-one").log_delta(0.5, one) for one in (LESS, MORE)]
+    twice = [
+        SampledGaussian(1.5, 0.05).delta(0.5, steps=200, direction=d) for d in (REMOVED, ADDED)
+    ]
+    for one, other in zip(shown, twice, strict=True):
+        assert math.exp(one.upper) == pytest.approx(other.upper, rel=1e-6)
+    assert low <= max(one.upper for one in twice) * (1 + 1e-9)
+    assert max(one.lower for one in twice) < high
+    # No more than Poisson samples of which all records are replaced twice by group privacy.
+    assert high < 1.0
+
+
+@pytest.mark.parametrize("kind", [SampledGaussian, SampledLaplace])
+@pytest.mark.parametrize("sampling", ["poisson", "without replacement"])
+def test_rate_1_is_noise_on_all_data_with_sensitivity_2(kind, sampling):
+    plain = Gaussian if kind is SampledGaussian else Laplace
+    low, high = kind(3.0, 1.0, sampling).delta(0.2, relation="replace-one")
+    exact = float(privacy_profile(plain(3.0), 2.0, 0.2))
+    assert low <= exact * (1 + 1e-10)
+    assert exact <= high * (1 + 1e-10) <= low * (1 + 1e-9)
+    many = kind(6.0, 1.0, sampling).delta(1.0, steps=4, relation="replace-one")
+    plain_profile = vector_profile(plain(6.0), 2.0, 1.0, copies=4)
+    assert many.lower <= plain_profile.upper * (1 + 1e-10)
+    assert plain_profile.lower <= many.upper * (1 + 1e-10)
+    assert many.upper <= many.lower * (1 + 1e-5)
+
+
+def test_rate_1_of_gaussian_noise_has_its_epsilon():
+    low, high = SampledGaussian(6.0, 1.0).epsilon(1e-6, steps=9, relation="replace-one")
+    assert low <= float(epsilon_at(Gaussian(6.0), 6.0, 1e-6)) <= high * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", [SampledGaussian, SampledLaplace])
+def test_delta_rises_with_steps_and_rate_and_falls_with_noise(kind):
+    def at(size=1.5, rate=0.05, steps=100, relation="replace-one"):
+        return kind(size, rate).delta(0.8, steps=steps, relation=relation)
+
+    assert at().upper < at(steps=101).lower
+    assert at().upper < at(rate=0.0501).lower
+    assert at(size=1.501).upper < at().lower
+    assert at(relation="add-remove").upper < at().lower
+
+
+@pytest.mark.parametrize("kind", [SampledGaussian, SampledLaplace])
+def test_a_replaced_record_is_at_most_one_removed_and_one_added(kind):
+    """Group privacy: delta at 2 epsilon is at most (1 + e^epsilon) delta at epsilon."""
+    step, epsilon = kind(1.5, 0.05), 0.6
+    one = step.delta(epsilon, steps=50).upper
+    assert (
+        step.delta(2 * epsilon, steps=50, relation="replace-one").lower
+        <= (1 + math.exp(epsilon)) * one
+    )
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_epsilon_of_laplace_noise_without_delta_is_its_largest_loss(relation):
+    q, m = 0.3, 0.5
+    top, low = 1 - q + q * math.exp(m), 1 - q + q * math.exp(-m)
+    most = math.log(top) if relation == "add-remove" else math.log(top / low)
+    found = SampledLaplace(2.0, q).epsilon(0.0, steps=3, relation=relation)
+    assert found.lower <= 3 * most * (1 + 1e-13)
+    assert 3 * most * (1 - 1e-13) <= found.upper <= found.lower * (1 + 1e-9)
+    assert (
+        SampledLaplace(2.0, q).delta(3 * most * (1 + 1e-9), steps=3, relation=relation).upper == 0
+    )
+    assert SampledLaplace(2.0, q).delta(3 * most * 0.99, steps=3, relation=relation).lower > 0
+
+
+def test_delta_and_epsilon_are_inverse():
+    for step in (SampledGaussian(1.1, 0.03), SampledLaplace(0.8, 0.1)):
+        low, high = step.epsilon(1e-6, steps=40, relation="replace-one")
+        assert step.delta(low, steps=40, relation="replace-one").upper >= 1e-6
+        assert step.delta(high, steps=40, relation="replace-one").lower <= 1e-6
+        assert high <= low * (1 + 1e-6)
+
+
+def test_mixtures_of_steps_may_be_split():
+    kinds = [SampledGaussian(1.5, 0.05), SampledLaplace(2.0, 0.1)]
+    first = sampled_delta(kinds, 1.0, steps=[100, 30], relation="replace-one")
+    parts = [kinds[1], kinds[0], kinds[0]]
+    second = sampled_delta(parts, 1.0, steps=[30, 60, 40], relation="replace-one")
+    assert first.lower <= second.upper
+    assert second.lower <= first.upper
+    assert first.upper <= first.lower * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("sampling", ["poisson", "without replacement"])
+def test_multipliers_for_a_replaced_record_keep_the_budget(sampling):
+    found = noise_multiplier(4.0, 1e-5, 0.02, 300, relation="replace-one", sampling=sampling)
+    step = SampledGaussian(found, 0.02, sampling)
+    assert step.delta(4.0, steps=300, relation="replace-one").upper <= 1e-5 * (1 + 1e-9)
+    assert found > noise_multiplier(4.0, 1e-5, 0.02, 300)
+    if sampling == "poisson":
+        less = SampledGaussian(found * (1 - 3e-6), 0.02)
+        assert less.delta(4.0, steps=300, relation="replace-one").lower > 1e-5
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "rate", "steps", "delta"),
+    [
+        (SampledGaussian, 1e4, 1e-9, 10**9, 1e-12),
+        (SampledGaussian, 1e-2, 0.5, 1, 1e-300),
+        (SampledLaplace, 1e-3, 1e-9, 1, 1e-300),
+        (SampledLaplace, 1e6, 1.0, 10**9, 1e-10),
+        (SampledLaplace, 1.0, 0.5, 1, 1.0),
+    ],
+)
+def test_extremes_have_bounds_in_order(kind, size, rate, steps, delta):
+    for relation in ("add-remove", "replace-one"):
+        low, high = kind(size, rate).epsilon(delta, steps=steps, relation=relation)
+        assert 0.0 <= low <= high
+
+
+def test_a_budget_counts_by_its_relation():
+    for step in (SampledGaussian(2.0, 0.05), SampledLaplace(1.0, 0.1)):
+        bounds = step.epsilon(1e-5, steps=20, relation="replace-one")
+        budget = Budget(50.0, 1e-5, relation="replace-one")
+        budget.spend(step, times=20)
+        assert bounds.lower <= budget.epsilon_of() == pytest.approx(bounds.upper, rel=1e-6)
+        again = Budget.from_json(budget.to_json())
+        assert again.relation == "replace-one"
+        assert again.epsilon_of() == pytest.approx(budget.epsilon_of(), rel=1e-9)
+        with pytest.raises(ValueError, match="relation"):
+            budget.spend(step, relation="add-remove")
+        budget.spend(Laplace(4.0), 1.0)
+        assert bounds.lower < budget.epsilon_of() <= bounds.upper + 0.25 + 1e-9
+        free = Budget(50.0, 1e-5)
+        free.spend(step, relation="replace-one")
+        assert free.relation == "replace-one"
+
+
+def test_a_budget_counts_samples_of_fixed_size_for_a_replaced_record_only():
+    step = SampledGaussian(4.0, 0.05, "without replacement")
+    budget = Budget(50.0, 1e-5)
+    budget.spend(step, times=20)
+    assert budget.relation == "replace-one"
+    assert budget.epsilon_of() == pytest.approx(step.epsilon(1e-5, steps=20).upper, rel=1e-6)
+    assert Budget.from_json(budget.to_json()).epsilon_of() == pytest.approx(budget.epsilon_of())
+    with pytest.raises(ValueError, match="relation"):
+        Budget(50.0, 1e-5, relation="add-remove").spend(step)
+    with pytest.raises(BudgetExceededError):
+        Budget(0.1, 1e-5).spend(step, times=200)
+
+
+def test_laplace_noise_on_samples_needs_no_delta():
+    budget = Budget(1.0, relation="add-remove")
+    budget.spend(SampledLaplace(1.0, 0.1), times=3)
+    assert budget.epsilon_of() == pytest.approx(3 * math.log(0.9 + 0.1 * math.e), rel=1e-9)
+
+
+def test_bad_input_is_refused_with_every_problem():
+    with pytest.raises(
+        ValueError, match=r"scale: .*got 0: epsilon is infinite; rate: .*got 2; sampling: "
+    ):
+        SampledLaplace(0, 2, "x")
+    step = SampledGaussian(1.0, 0.1)
+    with pytest.raises(ValueError, match=r"direction: expected None where one record is replaced"):
+        step.delta(1.0, direction="removed", relation="replace-one")
+    with pytest.raises(ValueError, match=r"steps: .*; relation: expected .*got 'replaced'"):
+        step.delta(1.0, steps=0, relation="replaced")
+    fixed = SampledGaussian(1.0, 0.1, "without replacement")
+    with pytest.raises(ValueError, match=r"relation: expected 'replace-one' where samples have"):
+        fixed.epsilon(1e-5, relation="add-remove")
+    with pytest.raises(ValueError, match=r"relation: .*'replace-one'"):
+        sampled_epsilon([step, fixed], 1e-5, relation="add-remove")
+    with pytest.raises(ValueError, match=r"sampling: expected 'poisson' or"):
+        noise_multiplier(1.0, 1e-5, 0.1, 1, sampling="fixed")
+
+
+@pytest.mark.parametrize(
+    ("step", "epsilon", "steps", "largest"),
+    [
+        (SampledGaussian(1.5, 0.04), 8.0, 1, "rounding"),
+        (SampledGaussian(3.0, 0.1, "without replacement"), 2.0, 30, "pair"),
+        (SampledLaplace(3.0, 0.1), 0.5, 30, "tail"),
+        (SampledGaussian(2.0, 0.01), 0.1, 20, None),
+    ],
+)
+def test_shares_of_the_gap_add_up_to_it(step, epsilon, steps, largest):
+    found = sampled_errors(step, epsilon, steps=steps)
+    assert (found.lower, found.upper) == step.delta(epsilon, steps=steps)
+    shares = found._asdict()
+    gap = shares.pop("upper") - shares.pop("lower")
+    assert min(shares.values()) >= 0.0
+    assert math.fsum(shares.values()) == pytest.approx(gap, rel=1e-9)
+    if largest is not None:
+        assert max(shares, key=shares.get) == largest
+
+
+def test_a_longer_rule_has_a_shorter_tail():
+    """The share of the tail is that of the plan: planted, it is seen."""
+    composition = PairComposition({Kind(2.0, 0.1): 2}, "replace-one")
+    composition.log_delta(0.3, REPLACED)
+    usual = composition.shares.tail
+    for inversion in composition._found.values():
+        inversion._most = 10
+    composition.log_delta(0.3, REPLACED)
+    assert composition.shares.tail > 100.0 * usual
