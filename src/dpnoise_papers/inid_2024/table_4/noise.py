@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from dpnoise import SampledGaussian, SampledLaplace
+from dpnoise.privacy.sampled.mechanism import SampledGaussian, SampledLaplace
 from dpnoise.sensitivity.relation import REPLACE_ONE
 from dpnoise_papers.claims.beside import printed_texts
 from dpnoise_papers.inid_2024.deep.accounting import (
