@@ -499,8 +499,8 @@ def sampled_epsilon(
     if delta == 1 or not composition.every:
         return TwoSided(0.0, 0.0)
     if delta == 0:
-        least, most = _largest(composition, direction)
-        return TwoSided(least / _UP, most * _UP)
+        low, high = _largest(composition, direction)
+        return TwoSided(low / _UP, high * _UP)
     return TwoSided(*epsilons_of(composition, math.log(delta), direction))
 
 
