@@ -45,30 +45,27 @@ include: "workflow/rules/targets.smk"
 include: "workflow/rules/results.smk"
 
 
-# After all rules: what lies among the results and none of them makes.
-OUTPUTS = [path for one in workflow.rules for path in one.output]
+# What lies among the results and no rule makes.
 STRAYS = stray_files(
     [PLACES["results"], PLACES["figures"]],
-    {str(path) for path in OUTPUTS} | set(kept_in(PLACES["results"])),
-    [re.compile(path.regex()) for path in OUTPUTS if path.contains_wildcard()],
+    {path for one in MAKINGS.values() for path in one.outputs}
+    | set(kept_in(PLACES["results"])),
 )
-if workflow.is_main_process:
+if IS_MAIN:
     remember_digests()
     look_at_results()
-if STRAYS and workflow.is_main_process:
-    logger.warning(warning(STRAYS))
+    if STRAYS:
+        logger.warning(warning(STRAYS))
 
 
 onstart:
     plan_sources()
     RECORDS.restore()
-    end_on_sigterm(workflow.scheduler.exit_gracefully)
-    look_at_cluster()
-    if not ON_CLUSTER:
-        tell_time_left()
-        # Snakemake limits how many jobs begin in a time, for the sake of clusters, and looks for
-        # work once in that time for every job that has ended.
-        workflow.scheduler.job_rate_limiter = None
+    end_on_sigterm()
+    if ON_CLUSTER:
+        look_at_cluster()
+    else:
+        TIME_LEFT.begin()
 
 
 onsuccess:

@@ -29,7 +29,8 @@ _WORDS = {"extra_forbidden": "unknown setting", "missing": "missing setting"}
 _LISTED = 50  # mistakes in a message
 _LONGEST = 2000  # characters of one; a file of YAML may have several
 _BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
-_NOT_OF_PAPERS = {"data", "folder", "pathvars", "strict"}  # where files lie and what is an error
+# Where files lie, what is an error, and what is made again.
+_NOT_OF_PAPERS = {"data", "folder", "keep_outdated", "pathvars", "strict"}
 _SHOWN = 3
 
 
@@ -89,6 +90,7 @@ def config_model() -> type[Section]:
         __base__=Section,
         seed=(Annotated[int, Field(ge=0, lt=2**32)], ...),
         strict=(bool, ...),
+        keep_outdated=(bool, False),
         data=(Data, ...),
         folder=(Annotated[Folder, AfterValidator(_own_folder)] | None, None),
         pathvars=(Pathvars, Pathvars()),

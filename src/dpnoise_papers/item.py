@@ -22,10 +22,11 @@ as keyword `part`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 PART = "{part}"
+OWN = "{id}"  # the section of the settings that is named by the id of the item
 MODULES = ("flipped_huber_2023", "flipped_huber_slides", "balle_wang_2018", "inid_2024")
 
 
@@ -51,14 +52,15 @@ class _Function:
 class Table(_Function):
     """How one or more result tables are made.
 
-    `settings` are sections of the paper's settings, each passed as one typed object; `makes` are
-    the names of the tables, by default the id of the item. With `for_each` there is one job for
+    `settings` are sections of the paper's settings, each passed as one typed object, by default the
+    one named by the id of the item, such as 'figure_3a'; `makes` are the names of the tables, by
+    default the id. With `for_each` there is one job for
     each of the parts. With `statuses` the function takes the status of each part's data set as
     keyword `statuses`; where several `threads` help, it takes the keyword `threads`. Where the
     setting `device`, such as 'table_4_cifar10.device', is 'cuda', a job asks for a GPU.
     """
 
-    settings: tuple[str, ...] = ()
+    settings: tuple[str, ...] = (OWN,)
     data: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
     for_each: bool = False
@@ -119,6 +121,10 @@ class Item:
             raise ValueError(f"item {self.id}: expected a caption beside its figure or page")
         if self.target and not self.extra:
             raise ValueError(f"item {self.id}: expected an extra beside its target, got none")
+        if self.table and OWN in self.table.settings:
+            own = self.id.replace("-", "_")
+            named = tuple(own if name == OWN else name for name in self.table.settings)
+            object.__setattr__(self, "table", replace(self.table, settings=named))
         if not self.target:
             object.__setattr__(self, "target", self.extra)
 

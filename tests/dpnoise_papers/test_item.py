@@ -28,6 +28,14 @@ def test_whatever_is_shown_needs_a_caption():
     assert Item(id="figure-1", table=Table(function="a.b")).tables == ("figure-1",)
 
 
+def test_an_item_takes_the_section_of_its_id_unless_it_says_otherwise():
+    table = Table(function="a.b")
+    assert Item(id="figure-1a", table=table).table.settings == ("figure_1a",)
+    for named in ((), ("other",), ("figure_1a", "other")):
+        own = Table(function="a.b", settings=named)
+        assert Item(id="figure-1a", table=own).table.settings == named
+
+
 def test_an_item_with_an_extra_has_a_target_of_its_own():
     table = Table(function="a.b")
     assert Item(id="table-1", table=table).target == ""

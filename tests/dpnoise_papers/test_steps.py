@@ -41,7 +41,13 @@ RUNS = Item(
 SUMMARY = Item(
     id="summary",
     caption="All runs.",
-    table=Table(function="toy.summary", reads=("runs/{part}",), parts="sweep.tasks", statuses=True),
+    table=Table(
+        function="toy.summary",
+        settings=(),
+        reads=("runs/{part}",),
+        parts="sweep.tasks",
+        statuses=True,
+    ),
     figure=Figure(function="toy.draw", printed=("summary",)),
     page=Page(function="toy.write", claims=True, formats=("md", "tex")),
 )
@@ -103,7 +109,10 @@ def test_figures_and_pages_read_the_tables_of_their_item_unless_told_otherwise()
 
 
 def test_a_table_of_another_paper_is_read_from_its_folder():
-    item = Item(id="more", table=Table(function="toy.more", reads=("flipped-huber-2023/table-3",)))
+    item = Item(
+        id="more",
+        table=Table(function="toy.more", settings=(), reads=("flipped-huber-2023/table-3",)),
+    )
     (step,) = steps(CONFIG, (Paper(id="inid-2024", items=(item,)),), "table")
     assert step.inputs["tables"] == ["<results>/flipped-huber-2023/table-3.csv"]
 
@@ -166,7 +175,12 @@ def test_a_claim_about_a_table_that_no_item_makes_is_refused():
 )
 def test_a_swept_function_takes_its_part_as_data_or_by_name(data, told):
     table = Table(
-        function="toy.hours", data=data, parts="sweep.hours", for_each=True, makes=("hour-{part}",)
+        function="toy.hours",
+        settings=(),
+        data=data,
+        parts="sweep.hours",
+        for_each=True,
+        makes=("hour-{part}",),
     )
     item = Item(id="hours", table=table)
     (step,) = steps(CONFIG, (Paper(id="inid-2024", items=(item,)),), "table")

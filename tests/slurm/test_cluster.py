@@ -174,13 +174,14 @@ def test_a_failing_job_is_noticed(cluster, copy):
     assert "broken on purpose" in output
 
 
-def test_a_submission_that_cannot_be_made_is_an_error(cluster, copy):
+def test_logs_that_cannot_be_kept_are_refused_before_anything_is_submitted(cluster, copy):
     (copy / ".snakemake").mkdir()
     (copy / ".snakemake/slurm_logs").write_text("a file where the plugin wants a folder")
     run = start(copy, cluster.environment, TARGETS[0], *SUBMITTED, "--retries", "0")
     output = said(run, 120)
     assert run.returncode == 1, output
-    assert "Exception in run_job for rule flipped_huber_2023_figure_1_table" in output
+    assert "no folder for the logs of jobs at .snakemake/slurm_logs: File exists" in output
+    assert not submitted(output)
 
 
 @pytest.mark.parametrize(

@@ -4,21 +4,18 @@
 import shlex
 import signal
 
-from snakemake.jobs import GroupJob
-from snakemake.logging import logger
-
 from dpnoise_papers.cluster.costs import measured
 from dpnoise_papers.cluster.slurm import (
     ClusterError,
+    Groups,
     Request,
     begin,
+    check_logs,
     check_requests,
     status_command,
 )
 from dpnoise_papers.cluster.submissions import COLLECTED, group_names, submissions
 
-# Snakemake is told a number of submissions (--jobs) where there is a cluster, and only there.
-ON_CLUSTER = workflow.resource_settings.nodes is not None
 GROUPS = group_names(submissions(SETTINGS, PAPERS, measured())) if ON_CLUSTER else {}
 COLLECTING = COLLECTED if ON_CLUSTER else None
 
@@ -62,11 +59,6 @@ def requests(dag):
         )
 
 
-# The SLURM plugin names the rule of a job that it fails to submit. Jobs that share a submission
-# have none, so that the error would be lost and the run would wait for ever.
-setattr(GroupJob, "rule", property(lambda group: next(iter(group.jobs)).rule))
-
-
 def look_at_cluster():
     """Refuse what the cluster cannot run; ask SLURM by commands that outlive its silence."""
     settings = workflow.executor_settings
@@ -75,6 +67,7 @@ def look_at_cluster():
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             answers = status_command()
+            check_logs(getattr(settings, "logdir", None) or ".snakemake/slurm_logs")
             check_requests(requests(workflow.dag))
         except ClusterError as error:
             raise WorkflowError(str(error))
@@ -82,5 +75,6 @@ def look_at_cluster():
             raise WorkflowError("ended on request, before anything was submitted")
         if settings.status_command != answers == "squeue":
             logger.info("SLURM: sacct does not answer, states of jobs come from squeue")
-            settings.status_command = answers
-        begin(".snakemake", answers, logger.warning, workflow.persistence.unlock)
+        groups = Groups()
+        logger.addHandler(groups)
+        begin(".snakemake", answers, logger.warning, groups)

@@ -22,6 +22,7 @@ from dpnoise_papers.run.doubts import (
 )
 from dpnoise_papers.config import load_run, places
 from dpnoise_papers.run.start import (
+    NearestTargets,
     end_on_sigterm,
     lock_notice,
     refusal,
@@ -30,18 +31,17 @@ from dpnoise_papers.run.start import (
 )
 from dpnoise_papers.steps import PUBLISHED, named_results, steps, target, verdicts
 
-if workflow.is_main_process and refusal():
+if IS_MAIN and refusal():
     raise WorkflowError(refusal())
-if workflow.is_main_process and lock_notice():
+if IS_MAIN and lock_notice():
     logger.warning(lock_notice())
 
 SCRIPTS = "workflow/scripts"
-given = workflow.config_settings
 try:
-    if workflow.is_main_process:
+    if IS_MAIN:
         check_mirror()
     SETTINGS, CHANGED = load_run(
-        "config.yaml", *given.configfiles, overrides=given.config
+        "config.yaml", *GIVEN.configfiles, overrides=GIVEN.config
     )
 except ValueError as error:  # a ConfigError too
     raise WorkflowError(str(error))

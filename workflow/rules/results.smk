@@ -3,8 +3,6 @@
 # memory in .snakemake. Before that, a run with settings of its own takes over what the papers' run
 # made in the same way.
 
-import sys
-
 from dpnoise_papers.run.doubts import PAPERS as OF_PAPERS
 from dpnoise_papers.run.doubts import (
     refusal_of_doubts,
@@ -24,9 +22,7 @@ def look_at_results():
     refused = refusal_of_doubts(doubts.values()) if SETTINGS.strict else ""
     if refused:
         raise WorkflowError(refused)
-    if (
-        "--rerun-triggers" in sys.argv
-    ):  # whoever chooses these leaves other changes alone
+    if SETTINGS.keep_outdated:
         doubts = {k: one for k, one in doubts.items() if one.kind != "outdated"}
     RECORDS.mark(MAKINGS.values(), doubts)
     if doubts:

@@ -32,9 +32,9 @@ rule review:
         runtime=10,
     params:
         code=code_digest(f"{SCRIPTS}/review.py"),
-        configfiles=[os.path.relpath(path) for path in given.configfiles],
-        overrides=dict(given.config),
-        options=command_options(given.configfiles, given.config),
+        configfiles=[os.path.relpath(path) for path in GIVEN.configfiles],
+        overrides=dict(GIVEN.config),
+        options=command_options(GIVEN.configfiles, GIVEN.config),
         optional=lambda w: standing(OPTIONAL, PLACES["results"]),
     script:
         "../scripts/review.py"

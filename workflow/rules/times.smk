@@ -4,30 +4,26 @@ from pathlib import Path
 
 from dpnoise_papers.cluster.costs import measured, priority
 from dpnoise_papers.cluster.submissions import jobs
-from dpnoise_papers.run.time_left import SHORT, TimeLeft
+from dpnoise_papers.run.time_left import TimeLeft
 
 KNOWN_SECONDS = measured()
 
 
 def own_threads(declared):
     """Threads of a job: half of the cores at most, so that jobs run side by side."""
-    cores = 1 if ON_CLUSTER else workflow.resource_settings.cores or 1
-    return declared if ON_CLUSTER else max(1, min(declared, cores // 2))
+    return declared if ON_CLUSTER else max(1, min(declared, CORES // 2))
 
 
-def tell_time_left():
-    """Beside Snakemake's count of jobs, the time that the rest of a run takes."""
-    expected = {
+# Beside Snakemake's count of jobs, a run tells the time that its rest takes; it hears of the jobs by
+# the events of Snakemake's logger.
+TIME_LEFT = TimeLeft(
+    {
         (job.step.rule, job.part): job.core_seconds
         for job in jobs(SETTINGS, PAPERS, KNOWN_SECONDS)
         if job.step.kind == "table"
-    }
-    seconds = {
-        job.jobid: expected.get(
-            (job.rule.name, job.wildcards_dict.get("part", "")), SHORT
-        )
-        for job in workflow.dag.needrun_jobs()
-    }
-    listener = TimeLeft(seconds, workflow.resource_settings.cores or 1, logger.info)
-    logger.addHandler(listener)
-    listener.begin()
+    },
+    CORES,
+    logger.info,
+)
+if IS_MAIN and not ON_CLUSTER:
+    logger.addHandler(TIME_LEFT)

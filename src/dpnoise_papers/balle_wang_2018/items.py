@@ -24,7 +24,7 @@ PAPER = Paper(
             caption="Standard deviations of the classical and the analytic Gaussian mechanism as "
             "epsilon tends to 0. The analytic one has a limit there, a fifth below Theorem 2's; "
             "the classical one grows without bound.",
-            table=Table(function=_GAIN, settings=("figure_1a",)),
+            table=Table(function=_GAIN),
             figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.deviations"),
         ),
         Item(
@@ -32,7 +32,7 @@ PAPER = Paper(
             caption="Variance of the classical over that of the analytic Gaussian mechanism "
             "against epsilon, for several delta. The dashed guides are the 1.4 of Section 5.1 and "
             "the third of the variance that the abstract names; on the right the same near them.",
-            table=Table(function=_GAIN, settings=("figure_1b",)),
+            table=Table(function=_GAIN),
             figure=Figure(
                 function="dpnoise_papers.balle_wang_2018.figures.gain_by_epsilon",
                 printed=("figure-1b",),
@@ -45,7 +45,7 @@ PAPER = Paper(
             "over the error of the analytic mechanism. Bands are 99 % intervals; mechanisms "
             "with an asterisk are not in the paper; the legend says on which curve they lie (within 1 %), "
             "and where they end.",
-            table=Table(function=_MEANS, settings=("figure_1c",)),
+            table=Table(function=_MEANS),
             figure=_MEAN_CURVES,
         ),
         Item(
@@ -53,7 +53,7 @@ PAPER = Paper(
             caption="Mean estimation in high dimension: l2 error of the denoised estimators alone, "
             "beside the release of zeros, which uses no data. At epsilon = 0.1 and 1 the positive "
             "part lies on James-Stein's curve; soft thresholding is near the zeros at 0.01 and 0.1.",
-            table=Table(function=_MEANS, settings=("figure_1d",)),
+            table=Table(function=_MEANS),
             figure=Figure(function=f"{_DRAWING}.denoised_means"),
         ),
         Item(
@@ -61,7 +61,7 @@ PAPER = Paper(
             caption="Variance of the classical over that of the analytic Gaussian mechanism "
             "against delta, for several epsilon. The dashed guides are the 1.4 of Section 5.1 and "
             "the third of the variance that the abstract names; on the right the same near them.",
-            table=Table(function=_GAIN, settings=("figure_3a",)),
+            table=Table(function=_GAIN),
             figure=Figure(
                 function="dpnoise_papers.balle_wang_2018.figures.gain_by_delta",
                 printed=("figure-1b",),
@@ -71,13 +71,13 @@ PAPER = Paper(
         Item(
             id="figure-3b",
             caption="Mean estimation at epsilon = 1, otherwise as Figure 1c.",
-            table=Table(function=_MEANS, settings=("figure_3b",)),
+            table=Table(function=_MEANS),
             figure=_MEAN_CURVES,
         ),
         Item(
             id="figure-3c",
             caption="Mean estimation at epsilon = 0.1, otherwise as Figure 1c.",
-            table=Table(function=_MEANS, settings=("figure_3c",)),
+            table=Table(function=_MEANS),
             figure=_MEAN_CURVES,
         ),
         Item(
@@ -86,19 +86,19 @@ PAPER = Paper(
             "over the error of the analytic mechanism. Bands are 99 % intervals; mechanisms "
             "with an asterisk are not in the paper; the legend says on which curve they lie (within 1 %), "
             "and where they end.",
-            table=Table(function=_HISTOGRAMS, settings=("figure_4a",)),
+            table=Table(function=_HISTOGRAMS),
             figure=_HISTOGRAM_CURVES,
         ),
         Item(
             id="figure-4b",
             caption="Sparse histograms at epsilon = 0.1, otherwise as Figure 4a.",
-            table=Table(function=_HISTOGRAMS, settings=("figure_4b",)),
+            table=Table(function=_HISTOGRAMS),
             figure=_HISTOGRAM_CURVES,
         ),
         Item(
             id="figure-4c",
             caption="Sparse histograms at epsilon = 0.01, otherwise as Figure 4a.",
-            table=Table(function=_HISTOGRAMS, settings=("figure_4c",)),
+            table=Table(function=_HISTOGRAMS),
             figure=_HISTOGRAM_CURVES,
         ),
         Item(
@@ -106,13 +106,14 @@ PAPER = Paper(
             caption="Sparse histograms with many bins: l1 error of the denoised estimators alone, "
             "beside the release of zeros, which uses no data. At epsilon = 1 the positive part lies "
             "on James-Stein's curve.",
-            table=Table(function=_HISTOGRAMS, settings=("figure_4d",)),
+            table=Table(function=_HISTOGRAMS),
             figure=Figure(function=f"{_DRAWING}.denoised_histograms"),
         ),
         Item(
             id="figure-4",
             table=Table(
                 function="dpnoise_papers.balle_wang_2018.tables.releases.histogram_panels",
+                settings=(),
                 reads=("figure-4a", "figure-4b", "figure-4c", "figure-4d"),
             ),
         ),
@@ -173,6 +174,7 @@ PAPER = Paper(
             "those of Figure 2, substitutes for counts that are not public.",
             table=Table(
                 function="dpnoise_papers.balle_wang_2018.tables.heat_maps.all_hours",
+                settings=(),
                 reads=("figure-6/hour-{part}",),
                 parts="figure_6.hours",
             ),
@@ -188,8 +190,7 @@ PAPER = Paper(
         Item(
             id="gain-crossings",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.gain_crossings",
-                settings=("gain_crossings",),
+                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.gain_crossings"
             ),
         ),
         Item(
@@ -197,8 +198,7 @@ PAPER = Paper(
             caption="Algorithm 1 as published, by both of its stops: the delta that its sigma "
             "really gives, over the delta asked for. Above 1 it is not private.",
             table=Table(
-                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.published_algorithm",
-                settings=("algorithm_1",),
+                function="dpnoise_papers.balle_wang_2018.tables.gaussian_calibration.published_algorithm"
             ),
             figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.published_algorithm"),
         ),
@@ -211,10 +211,7 @@ PAPER = Paper(
         ),
         Item(
             id="theory",
-            table=Table(
-                function="dpnoise_papers.balle_wang_2018.theory.statements.statements",
-                settings=("theory",),
-            ),
+            table=Table(function="dpnoise_papers.balle_wang_2018.theory.statements.statements"),
         ),
         Item(
             id="orders",

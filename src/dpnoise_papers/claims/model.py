@@ -105,6 +105,7 @@ class Claim:
     selection, `corrected_statement` is a corrected formula or sentence in words. `shared` are the
     conditions of its paragraph, which hold where the table has the column. `alternatives` are the
     claim with a word for a size read at half and at double of its value, each with words to say so.
+    `reason` is the finding of the cause why nothing computes a claim that has no `result`.
     """
 
     id: str
@@ -135,6 +136,7 @@ class Claim:
     cause: tuple[str, ...]
     shared: tuple[Condition, ...] = ()
     alternatives: tuple[tuple[str, Claim], ...] = ()
+    reason: str = ""
 
     @property
     def finding(self) -> str:

@@ -121,6 +121,13 @@ def read_published(folder: str | Path) -> Published:
             path.with_suffix(".sentences.csv"), [one for one in claims if one.paper == path.stem]
         )
     ]
+    findings = {cause.id: cause.finding for cause in causes}
+    claims = [
+        claim
+        if claim.result or not claim.cause
+        else replace(claim, reason=findings[claim.cause[0]])
+        for claim in claims
+    ]
     return Published(claims, causes, sentences)
 
 

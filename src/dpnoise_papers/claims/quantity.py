@@ -93,7 +93,8 @@ def quantity(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Quantity:
     NotRunError if the table, a row or a value is missing, or the run that makes it has failed.
     """
     if not claim.result:
-        raise NotRunError("nothing that we compute can judge it")
+        because = f". {claim.reason.removesuffix('.')}" if claim.reason else ""
+        raise NotRunError(f"nothing that we compute can judge it{because}")
     if claim.result not in tables:
         raise NotRunError(f"results/{claim.result} does not exist yet")
     table = tables[claim.result]

@@ -40,6 +40,16 @@ _APART = 5.0  # seconds between two trials
 _LOOK = 20.0  # seconds for one look; the plugin gives up after 60
 _SUBMISSION = 120.0  # seconds for one sbatch
 _NO_ACCOUNT = "|"  # the plugin's guess holds a pipe, though no shell reads it
+_OPTIONS = {
+    "squeue": ("--noheader", "--states=all", "--format=%i|%T"),
+    "sacct": (
+        "-X",
+        "--parsable2",
+        "--noheader",
+        "--format=JobIdRaw,State",
+        "--starttime=now-2days",
+    ),
+}
 _ENDED = {
     "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY",
     "TIMEOUT",
@@ -105,6 +115,11 @@ class Folder:
         return next(iter(self._lines("run")), "")
 
     @property
+    def tried(self) -> tuple[int, int]:
+        """Numbers of submissions that sbatch was asked for, and that were answered."""
+        return len(self._lines("run")), len(self._lines("answered"))
+
+    @property
     def submitted(self) -> list[str]:
         """Ids of the jobs of the run."""
         return self._lines("submitted")
@@ -116,6 +131,10 @@ class Folder:
     def add(self, job: str) -> None:
         """Remember a job that was submitted."""
         self._add("submitted", job)
+
+    def answer(self) -> None:
+        """Remember that a submission was answered."""
+        self._add("answered", "yes")
 
     def seen(self) -> Seen:
         """What earlier looks have shown."""
@@ -244,12 +263,12 @@ def main(command: str, arguments: Sequence[str]) -> int:
     folder = Folder(Path(os.environ[VARIABLE]))
     if command == "sbatch":
         said = submit(arguments, folder, "" if sys.stdin.isatty() else sys.stdin.read())
+        folder.answer()
         if said.code is None:
             said = said._replace(code=1)
     elif "--name" in arguments:
-        if command != os.environ[ASKED]:  # the plugin changes to sacct where scontrol is silent
-            run = _value(arguments, "--name")
-            arguments = ["--noheader", "--states=all", "--format=%i|%T", "--name", run]
+        if command != os.environ[ASKED]:  # the plugin's choice may be one that cannot answer
+            arguments = [*_OPTIONS[os.environ[ASKED]], "--name", _value(arguments, "--name")]
         said = Said(0, look(arguments, folder), "")
     elif _NO_ACCOUNT in arguments:
         said = Said(0, "", "")

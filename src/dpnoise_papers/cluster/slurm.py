@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import atexit
 import getpass
+import logging
 import os
 import re
 import shlex
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from operator import attrgetter
@@ -35,6 +37,7 @@ import psutil  # comes with Snakemake
 
 from dpnoise_papers.cluster import client
 from dpnoise_papers.cluster.client import ASKED, VARIABLE, Folder, ask
+from dpnoise_papers.run.time_left import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,8 +50,10 @@ _SACCT = (
     "sacct --allocations --noheader --parsable2 --clusters all --format JobIdRaw,State --name -"
 )
 GRACE = 30.0  # seconds from a signal to the end
+_UNLOCK = 8.0  # of which, seconds for giving the folder of the run free
 _APART = 1.0  # seconds between two looks at what there is to tell
 _ONE = 10.0  # seconds for one scancel
+_UNSENT = 60.0  # seconds after which a submission that never came to sbatch is told
 
 
 class ClusterError(Exception):
@@ -109,6 +114,20 @@ def status_command() -> str:
         f"and squeue forgets it after {age[1] if age else 'unknown'} s (MinJobAge), expected more "
         f"than {LONGEST_PAUSE}. Ask for one of the two; {_ONE_NODE}"
     )
+
+
+def check_logs(folder: str | os.PathLike[str]) -> None:
+    """Make the folder of the plugin's logs; ClusterError if that cannot be.
+
+    The plugin finds out at a submission, where it loses the error of jobs that share one.
+    """
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ClusterError(
+            f"SLURM: no folder for the logs of jobs at {folder}: {error.strerror}; remove what is "
+            "there, or give --slurm-logdir FOLDER"
+        ) from None
 
 
 def check_requests(requests: Iterable[Request]) -> None:
@@ -236,17 +255,26 @@ def _too_large(asked: Sequence[Request], nodes: Sequence[Nodes]) -> list[str]:
     return problems
 
 
+class Groups(logging.Handler):
+    """Listener to Snakemake's logger that counts the groups of jobs that it gives to the plugin."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count a group."""
+        self.count += event_of(record) == "group_info"
+
+
 def begin(
-    state: str | os.PathLike[str],
-    asked: str,
-    say: Callable[[str], object],
-    unlock: Callable[[], object],
+    state: str | os.PathLike[str], asked: str, say: Callable[[str], object], groups: Groups
 ) -> Folder:
     """Let this process use the commands; return the folder of what they know.
 
     For the main thread only. `state` is a folder for temporary files (.snakemake), `asked` the
     command that tells states of jobs here ('squeue' or 'sacct'), `say` tells the user a line,
-    `unlock` gives the folder of the run free.
+    `groups` listens to Snakemake.
     """
     folder = Folder(Path(state).resolve() / f"slurm.{os.getpid()}")
     shutil.rmtree(folder.path, ignore_errors=True)
@@ -259,8 +287,8 @@ def begin(
     os.environ |= {VARIABLE: str(folder.path), ASKED: asked}
     os.environ["PATH"] = os.pathsep.join([str(folder.bin), os.environ.get("PATH", "")])
     atexit.register(shutil.rmtree, folder.path, ignore_errors=True)
-    threading.Thread(target=_tell, args=(folder, say), daemon=True).start()
-    _take_signals(folder, say, unlock)
+    threading.Thread(target=_tell, args=(folder, say, groups), daemon=True).start()
+    _take_signals(folder, say)
     return folder
 
 
@@ -278,9 +306,7 @@ def cancel(folder: Folder, until: float) -> str:
         time.sleep(_APART)
 
 
-def _take_signals(
-    folder: Folder, say: Callable[[str], object], unlock: Callable[[], object]
-) -> None:
+def _take_signals(folder: Folder, say: Callable[[str], object]) -> None:
     """Cancel and end at SIGTERM and SIGINT; a second signal changes nothing."""
     ending: list[int] = []
 
@@ -289,7 +315,7 @@ def _take_signals(
             ending.append(number)
             # The process waits for the first thread; the second ends it if nothing else does.
             threading.Thread(target=_cancel_all, args=(folder, say)).start()
-            threading.Thread(target=_end, args=(folder, unlock), daemon=True).start()
+            threading.Thread(target=_end, args=(folder,), daemon=True).start()
             raise KeyboardInterrupt  # Snakemake cancels what it knows, and ends
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -306,20 +332,41 @@ def _cancel_all(folder: Folder, say: Callable[[str], object]) -> None:
         )
 
 
-def _end(folder: Folder, unlock: Callable[[], object]) -> NoReturn:
+def _end(folder: Folder) -> NoReturn:
     """End this process and what it started, if that has not happened by itself."""
-    time.sleep(GRACE)
+    until = time.monotonic() + GRACE
+    time.sleep(GRACE - _UNLOCK)
+    with suppress(OSError, subprocess.SubprocessError):
+        empty = folder.path / "Snakefile"
+        empty.touch()
+        words = [sys.executable, "-m", "snakemake", "--snakefile", str(empty), "--unlock"]
+        subprocess.run(words, capture_output=True, check=False, timeout=_UNLOCK)  # noqa: S603
+    time.sleep(max(until - time.monotonic(), 0.0))
     for child in psutil.Process().children(recursive=True):
         child.terminate()
-    unlock()
     shutil.rmtree(folder.path, ignore_errors=True)
     os._exit(1)
 
 
-def _tell(folder: Folder, say: Callable[[str], object]) -> None:
-    """Hand on each line that the commands leave for the user."""
-    told = 0
+def _tell(folder: Folder, say: Callable[[str], object], groups: Groups) -> None:
+    """Hand on each line that the commands leave for the user, and tell of lost submissions.
+
+    The plugin loses the error of a group that it fails to submit before it asks sbatch, so that
+    the run would wait for it without a word.
+    """
+    told, lost, since = 0, 0, time.monotonic()
     while folder.path.is_dir():
+        tried, answered = folder.tried
+        unsent = groups.count - tried
+        if unsent <= lost or tried > answered:
+            since = time.monotonic()
+        elif time.monotonic() - since >= _UNSENT:
+            lost = unsent
+            say(
+                f"SLURM: Snakemake's plugin lost {lost} submission(s) before sbatch was asked, and"
+                " waits for them. When the other jobs have ended (squeue --me), end the run with"
+                " Ctrl-C and start it again"
+            )
         if folder.told.exists():
             lines = folder.told.read_text(encoding="utf-8").splitlines()
             for line in lines[told:]:

@@ -15,10 +15,7 @@ DENSITIES = (
         "and logarithmic (the paper does not print its parameters). Up to the dots at "
         "abs(t) = alpha the logarithm is straight, as for Laplace noise; beyond, it is a "
         "parabola, as for Gaussian noise.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities",
-            settings=("figure_1",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
     ),
     Item(
@@ -27,10 +24,7 @@ DENSITIES = (
         "flipped Huber distribution against alpha/gamma. It depends on that ratio alone and "
         "rises from 1, the Gaussian's, to 2, Laplace's; nearly all of the rise lies between "
         "0.5 and 3.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information",
-            settings=("figure_2",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
     ),
 )
@@ -41,10 +35,7 @@ LOSSES = (
         "between them. For each case and each border (black) the formula as printed, at 50 "
         "digits, was compared with our profile at random parameters; a cross would mark a "
         "trial that contradicts the table.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.published_cases",
-            settings=("table_1",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.published_cases"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.table_1"),
         page=Page(
             function="dpnoise_papers.flipped_huber_2023.figures.table_pages.table_1",
@@ -55,10 +46,7 @@ LOSSES = (
         id="figure-5",
         caption="Centred privacy loss of flipped Huber noise (green, dashed) and the affine bound "
         "behind Theorem 8 (solid grey), which touch at the open circle.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.loss_and_bound",
-            settings=("figure_5",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.loss_and_bound"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_5"),
     ),
     Item(
@@ -66,8 +54,7 @@ LOSSES = (
         caption="Privacy profiles of three noises of variance 16: the smallest delta that each "
         "affords at epsilon. Close to 0 the order is the reverse of that beyond.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.profiles_at_one_variance",
-            settings=("figure_6",),
+            function="dpnoise_papers.flipped_huber_2023.tables.scalar.profiles_at_one_variance"
         ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_6"),
     ),
@@ -75,10 +62,7 @@ LOSSES = (
         id="figure-7",
         caption="Centred privacy losses of four mechanisms at one scale. The transition "
         "parameters are not printed; here they equal the scale.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.losses_at_one_scale",
-            settings=("figure_7",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.losses_at_one_scale"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_7"),
     ),
 )
@@ -91,10 +75,7 @@ VARIANCES = (
         "theta from 0.02 to 150 and gamma from 0.02 to 50, as the paper searches; the others are "
         "unrestricted. The offset-symmetric Gaussian approaches the Laplace limit, which its "
         "printed numbers are far from.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances",
-            settings=("figure_3a",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances"),
         figure=Figure(
             function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_3a",
             printed=("figure-3a",),
@@ -104,20 +85,14 @@ VARIANCES = (
         id="figure-3b",
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
         "in decibels.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
-            settings=("figure_3b",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="figure-3c",
         caption="Variance of (epsilon, delta)-DP flipped Huber noise over that of the epsilon-DP "
         "staircase, in decibels.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
-            settings=("figure_3c",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
@@ -126,10 +101,7 @@ VARIANCES = (
         "linear programs bound from both sides: the variance and the mean absolute error by "
         "epsilon, for pure privacy and the paper's delta, and where a mechanism is certainly "
         "within 1 %. limit-supplement shows the other deltas.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.limit.limit",
-            settings=("limit",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.limit.limit"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.limit.limit"),
         page=Page(
             function="dpnoise_papers.flipped_huber_2023.figures.limit.limit_page",
@@ -148,22 +120,18 @@ VARIANCES = (
     Item(
         id="limit-within",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.limit.within", reads=("limit",)
+            function="dpnoise_papers.flipped_huber_2023.tables.limit.within",
+            settings=(),
+            reads=("limit",),
         ),
     ),
     Item(
         id="remark-1",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.remarks.remark_1",
-            settings=("remark_1",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.remarks.remark_1"),
     ),
     Item(
         id="identification",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.remarks.identification",
-            settings=("identification",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.remarks.identification"),
     ),
 )
 _BOX = (
@@ -178,10 +146,7 @@ DIMENSIONS = (
         caption="Three dimensions: variance per coordinate (top), decibels below the exact "
         "Gaussian (middle) and per cent above the best of those drawn (bottom; the best runs along "
         "the lower edge), at the paper's delta = 1e-8 and at 1e-6. " + _BOX,
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
-            settings=("figure_4a",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
         figure=Figure(
             function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_4",
             printed=("figure-4a",),
@@ -195,10 +160,7 @@ DIMENSIONS = (
         + _BOX
         + " The exact curve is the variance below which no flipped Huber noise is private; "
         "the printed 502 at epsilon = 0.3 lies below it.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
-            settings=("figure_4b",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
         figure=Figure(
             function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_4",
             printed=("figure-4b",),
@@ -208,6 +170,7 @@ DIMENSIONS = (
         id="figure-4-dimensions",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.remarks.compare_dimensions",
+            settings=(),
             reads=("figure-4a", "figure-4b"),
         ),
     ),
@@ -216,10 +179,7 @@ DIMENSIONS = (
         caption="Twenty dimensions: the optimum (proved to 0.1 %), Theorem 8 and the paper's alternatives. "
         "Open circles are the numbers of Table II, in the table in brackets. At the bottom the best "
         "of those drawn runs along the lower edge; decibels are spread near 0. " + _BOX,
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
-            settings=("table_2",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
         figure=Figure(
             function="dpnoise_papers.flipped_huber_2023.figures.variances.table_2",
             printed=("table-2",),
@@ -237,8 +197,7 @@ DIMENSIONS = (
         "the Gaussian. In more dimensions than are shown the gain is below a thousandth of the "
         "largest.",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.gain_by_dimension",
-            settings=("gain",),
+            function="dpnoise_papers.flipped_huber_2023.tables.variances.gain_by_dimension"
         ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.gain"),
     ),
@@ -253,7 +212,6 @@ JOINT = (
         "around it; for one coordinate it is the scalar staircase. The floor need not be attained.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.joint_noise.joint_noise",
-            settings=("joint_noise",),
             reads=("gain",),
         ),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.joint_noise.joint_noise"),
@@ -264,6 +222,7 @@ JOINT = (
         "noise, for the budgets of Figure 4 and Table II. No verdict on the paper rests on it.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.tables.joint_noise.joint_rows",
+            settings=(),
             reads=("figure-4a", "figure-4b", "table-2"),
         ),
         page=Page(function="dpnoise_papers.flipped_huber_2023.figures.joint_noise.joint_rows"),
@@ -274,9 +233,7 @@ JOINT = (
         "the number K of coordinates, epsilon and delta. Above, one person changes all K numbers "
         "by at most 1 each; below, at most three of them. A dot: Laplace or Gaussian noise needs "
         "at most 5 % more variance than the best.",
-        table=Table(
-            function="dpnoise_papers.which_noise.table.which_noise", settings=("which_noise",)
-        ),
+        table=Table(function="dpnoise_papers.which_noise.table.which_noise"),
         figure=Figure(function="dpnoise_papers.which_noise.figure.which_noise"),
         extra="docs",
         target="which_noise",  # not made by every run
@@ -307,7 +264,6 @@ TABLE_3 = (
         "the calibration selected: where alpha = 0 the two mechanisms are one.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.table_3.protocols.table_3",
-            settings=("table_3",),
             parts="table_3.tasks",
             reads=("table-3/{part}-chosen",),
             statuses=True,
@@ -346,6 +302,7 @@ TABLE_3 = (
         "other cannot be told apart on five trials.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.table_3.ablation.ranking",
+            settings=(),
             parts="table_3.tasks",
             reads=("table-3-ablation/{part}",),
             claims=True,
@@ -379,7 +336,6 @@ TABLE_3 = (
         "alone and together, do to the Gaussian row, which is the control, and to the gain.",
         table=Table(
             function="dpnoise_papers.flipped_huber_2023.table_3.replicates.summary",
-            settings=("table_3_replicates",),
             parts="table_3.tasks",
             reads=("table-3-replicates/{part}",),
             statuses=True,
@@ -396,30 +352,22 @@ TABLE_3 = (
 STATEMENTS = (
     Item(
         id="algorithm-2",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.algorithm_2",
-            settings=("algorithm_2",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.algorithm_2"),
     ),
     Item(
         id="theorem-8-search",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.theorem_8_search",
-            settings=("theorem_8_search",),
+            function="dpnoise_papers.flipped_huber_2023.tables.vector_privacy.theorem_8_search"
         ),
     ),
     Item(
         id="theory",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.theory.statements.theory",
-            settings=("theory",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.theory.statements.theory"),
     ),
     Item(
         id="counterexamples",
         table=Table(
-            function="dpnoise_papers.flipped_huber_2023.theory.counterexamples.counterexamples",
-            settings=("counterexamples",),
+            function="dpnoise_papers.flipped_huber_2023.theory.counterexamples.counterexamples"
         ),
     ),
     Item(
@@ -427,10 +375,7 @@ STATEMENTS = (
         caption="Both sides of Lemma 7 of flipped-huber-2023 for differences d = (r, ..., r): "
         "where ||d||_2 is below Delta_2 the probability falls below what the lemma says it "
         "exceeds.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.theory.counterexamples.lemma_7",
-            settings=("lemma_7",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.theory.counterexamples.lemma_7"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.lemma_7.lemma_7"),
     ),
 )

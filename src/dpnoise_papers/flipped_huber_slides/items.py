@@ -13,27 +13,18 @@ DENSITIES = (
         id="huber-density",
         caption="Huber's distribution, Gaussian in the centre and Laplace in the tails, beside "
         "both, plain and logarithmic. The dots at abs(t) = alpha are where it turns.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.huber_density",
-            settings=("huber_density",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.huber_density"),
         figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.huber_density"),
     ),
     Item(
         id="huber-mass",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.huber_mass",
-            settings=("huber_mass",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.huber_mass"),
     ),
     Item(
         id="densities",
         caption="Flipped Huber densities: Figure 1 of flipped-huber-2023 once more, from the same "
         "function and settings, since the slides show it too.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities",
-            settings=("densities",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.densities"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_1"),
     ),
     Item(
@@ -41,30 +32,21 @@ DENSITIES = (
         caption="Normalised Fisher information of the flipped Huber distribution, from 1 "
         "(Gaussian) to 2 (Laplace): Figure 2 of flipped-huber-2023 once more, from the same "
         "function and settings.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information",
-            settings=("normalised_fisher_information",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.scalar.fisher_information"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.scalar.figure_2"),
     ),
     Item(
         id="densities-1d",
         caption="Calibrated densities in one dimension at epsilon = 2, delta = 1e-6, with their "
         "standard deviations.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities",
-            settings=("densities_1d",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities"),
         figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.densities_1d"),
     ),
     Item(
         id="densities-20d",
         caption="Calibrated densities of one coordinate of twenty at epsilon = 5, delta = 1e-6, "
         "with their standard deviations.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities",
-            settings=("densities_20d",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.calibrated_densities"),
         figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.densities_1d"),
     ),
 )
@@ -76,10 +58,7 @@ VARIANCES = (
         "flipped-huber-2023 without its Laplace and staircase noise. Curves 'in the search box' "
         "(squares) take alpha or theta from 0.02 to 150 and gamma from 0.02 to 50; the others are "
         "unrestricted. The slides print no variances.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances",
-            settings=("variances",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.scalar_variances"),
         figure=Figure(
             function="dpnoise_papers.flipped_huber_2023.figures.variances.figure_3a",
         ),
@@ -89,10 +68,7 @@ VARIANCES = (
         caption="The best alpha (left) and gamma (right) at delta = 1e-6: exactly (dots with their "
         "values) and by the paper's grid (open circles), which can lie far off at nearly the same "
         "variance.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_slides.tables.illustrative_values",
-            settings=("illustrative_values",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_slides.tables.illustrative_values"),
         figure=Figure(function="dpnoise_papers.flipped_huber_slides.figures.illustrative_values"),
     ),
     Item(
@@ -100,20 +76,14 @@ VARIANCES = (
         caption="Variance of flipped Huber noise over that of (epsilon, delta)-DP Laplace noise, "
         "in decibels: Figure 3b of flipped-huber-2023 once more, from the same function and "
         "settings.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
-            settings=("ratio_laplace",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
         id="ratio-staircase",
         caption="Variance of flipped Huber noise over that of the epsilon-DP staircase, in "
         "decibels: Figure 3c of flipped-huber-2023 once more, from the same function and settings.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio",
-            settings=("ratio_staircase",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.variance_ratio"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.ratio_map"),
     ),
     Item(
@@ -123,10 +93,7 @@ VARIANCES = (
         "runs along the lower edge). Curves 'in the search box' take alpha or theta from 0.02 to "
         "150 and gamma from 0.02 to 50, and end where none of them is private; decibels are "
         "spread near 0.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
-            settings=("variances_20d",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
     Item(
@@ -135,10 +102,7 @@ VARIANCES = (
         "coordinate (top), decibels below the exact Gaussian (middle) and per cent above the best of "
         "those drawn (bottom). The best runs along the lower edge: in 50 dimensions the Gaussian "
         "and flipped Huber noise, which are one there but for 0.001 %.",
-        table=Table(
-            function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances",
-            settings=("curves_kd",),
-        ),
+        table=Table(function="dpnoise_papers.flipped_huber_2023.tables.variances.vector_variances"),
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
 )
@@ -150,6 +114,7 @@ DESCENT = Item(
     "one distribution: the zCDP calibration has chosen alpha = 0.",
     table=Table(
         function="dpnoise_papers.flipped_huber_slides.tables.descent_curves",
+        settings=(),
         parts="flipped_huber_2023.table_3.tasks",
         reads=("flipped-huber-2023/table-3/{part}-sweep",),
     ),

@@ -20,9 +20,7 @@ PAPER = Paper(
             id="table-1",
             caption="The mean squared errors of Table I as formulas, and by how much the noise "
             "that is calibrated exceeds them: by rounding alone.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.table_1", settings=("table_1",)
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.tables.profiles.table_1"),
             page=Page(
                 function="dpnoise_papers.inid_2024.figures.pages.table_1", formats=("md", "tex")
             ),
@@ -34,7 +32,7 @@ PAPER = Paper(
             "the same error for every profile, and so has SPR noise; optimal noise (blue) gains "
             "more the more unequal the sensitivities are, by the same factor at every epsilon. "
             "Circles are the gains that the paper prints.",
-            table=Table(function=_ERRORS, settings=("figure_1a",)),
+            table=Table(function=_ERRORS),
             figure=Figure(function=_CURVES, printed=("figure-1a",)),
         ),
         Item(
@@ -43,7 +41,7 @@ PAPER = Paper(
             "the number K of coordinates. Optimal noise for exponential sensitivities stays "
             "bounded; the circle is the level that the paper prints. Right: at K = 2 alone the "
             "quadratic profile has a lower error than the exponential one.",
-            table=Table(function=_ERRORS, settings=("figure_1b",)),
+            table=Table(function=_ERRORS),
             figure=Figure(function=_CURVES, printed=("figure-1b",)),
         ),
         Item(
@@ -51,10 +49,7 @@ PAPER = Paper(
             caption="Gini coefficient of the sensitivities of each profile against the number K of "
             "coordinates: 0 for equal sensitivities, 1 - 1/K if only one is not 0. At K = 2 the "
             "quadratic profile is more unequal than the exponential one, as its errors show.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.dispersion",
-                settings=("figure_2",),
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.tables.profiles.dispersion"),
             figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.dispersion"),
         ),
         Item(
@@ -77,7 +72,7 @@ PAPER = Paper(
             "epsilon, for profiles of one l1 norm. Optimal noise (orange) gains no more over "
             "i.i.d. noise (black) than Gaussian noise does for the same profile; SPR noise (grey) "
             "is worse than i.i.d. noise. Circles are the gains that the paper prints.",
-            table=Table(function=_ERRORS, settings=("figure_3a",)),
+            table=Table(function=_ERRORS),
             figure=Figure(function=_CURVES, printed=("figure-3a",)),
         ),
         Item(
@@ -86,7 +81,7 @@ PAPER = Paper(
             "number K of coordinates. The circle is the level that the paper prints for "
             "exponential sensitivities, 14.243 dB, a misprint for 14.432. Right: at K = 2 the "
             "quadratic profile has a lower error than the exponential one.",
-            table=Table(function=_ERRORS, settings=("figure_3b",)),
+            table=Table(function=_ERRORS),
             figure=Figure(function=_CURVES, printed=("figure-3b",)),
         ),
         Item(
@@ -96,7 +91,7 @@ PAPER = Paper(
             "mark the first K at which Laplace noise has the greater error, the open circle the one "
             "that the paper prints; for exponential sensitivities it has the lower one for every "
             "K.",
-            table=Table(function=_ERRORS, settings=("figure_4",)),
+            table=Table(function=_ERRORS),
             figure=Figure(
                 function="dpnoise_papers.inid_2024.figures.profiles.laplace_and_gaussian",
                 printed=("laplace-or-gaussian",),
@@ -110,8 +105,7 @@ PAPER = Paper(
             "dimension: all of them for exponential sensitivities at delta = 1e-6 and 1e-9, and "
             "those from epsilon = 1.2 on at 1e-3. The circle is the K that the paper prints.",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.laplace_against_gaussian",
-                settings=("laplace_or_gaussian",),
+                function="dpnoise_papers.inid_2024.tables.profiles.laplace_against_gaussian"
             ),
             figure=Figure(
                 function="dpnoise_papers.inid_2024.figures.profiles.crossovers",
@@ -124,7 +118,7 @@ PAPER = Paper(
             "sensitivities 0.85 and 0.15: ours, and in brackets what the paper prints. The last "
             "rows it leaves out; bold is the lowest error of each column. The staircase and i.i.d. "
             "Laplace noise are told the sum of the sensitivities alone, the others each of them.",
-            table=Table(function=_PLANE, settings=("table_2",)),
+            table=Table(function=_PLANE),
             page=Page(
                 function="dpnoise_papers.inid_2024.figures.pages.table_2",
                 formats=("md", "tex"),
@@ -139,7 +133,7 @@ PAPER = Paper(
             "neighbours (abs(d_i) <= lambda_i for both coordinates) has the lowest error throughout, and beyond epsilon = 3.2 even the "
             "staircase that is told their sum alone beats i.n.i.d. Laplace noise. Circles are the "
             "numbers of Table II.",
-            table=Table(function=_PLANE, settings=("table_2_curves",)),
+            table=Table(function=_PLANE),
             figure=Figure(
                 function="dpnoise_papers.inid_2024.figures.two_dimensions.curves",
                 printed=("table-2",),
@@ -148,8 +142,7 @@ PAPER = Paper(
         Item(
             id="table-2-crossings",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.two_dimensions.staircase_crossings",
-                settings=("table_2_crossings",),
+                function="dpnoise_papers.inid_2024.tables.two_dimensions.staircase_crossings"
             ),
         ),
         Item(
@@ -158,10 +151,7 @@ PAPER = Paper(
             "printed, with an absolute tolerance of 1e-12: in the brown region it has no upper "
             "end. Right with the bracket that is always valid and a relative tolerance. The "
             "vertical axis is even in the log odds of delta.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.bisection.bisection",
-                settings=("algorithm_1",),
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.tables.bisection.bisection"),
             figure=Figure(function="dpnoise_papers.inid_2024.figures.bisection.bisection"),
         ),
         Item(
@@ -171,10 +161,7 @@ PAPER = Paper(
             "coordinates. Corollary 6 is within a line's width of the dashed curves, where delta "
             "is 0. By the exact account (solid) the error tends to twice the Gaussian's in many "
             "dimensions.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace",
-                settings=("corollary_6",),
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.tables.corollary_6.approximate_laplace"),
             figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.approximate_laplace"),
         ),
         Item(
@@ -183,18 +170,12 @@ PAPER = Paper(
             "over the largest. Theorem 7 says O(nu^2) (dashed). The ratio lies between nu and 1 "
             "(grey) for every profile: sensitivities that are equal or absent reach nu, one large "
             "and many small ones come near 1.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.profiles.theorem_7",
-                settings=("theorem_7",),
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.tables.profiles.theorem_7"),
             figure=Figure(function="dpnoise_papers.inid_2024.figures.profiles.theorem_7"),
         ),
         Item(
             id="theory",
-            table=Table(
-                function="dpnoise_papers.inid_2024.theory.statements.inid_theory",
-                settings=("theory",),
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.theory.statements.inid_theory"),
         ),
         Item(
             id="higher-accuracy",
@@ -211,10 +192,7 @@ PAPER = Paper(
             "(crosses), and of the noise that is private without it. The printed Laplace errors "
             "are out of reach of epsilon-DP Laplace noise. Below: the errors depend on the noise "
             "alone. Open circles are the printed errors at the noise that would give them.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.pca.dp_pca_over_models",
-                settings=("table_3",),
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.tables.pca.dp_pca_over_models"),
             figure=Figure(
                 function="dpnoise_papers.inid_2024.figures.pca.table_3", printed=("table-3",)
             ),
@@ -232,33 +210,22 @@ PAPER = Paper(
             "lines exact; bars reach down to what the counts prove with 99.9 % confidence, for "
             "the ringed threshold, which was chosen beforehand. In the shaded region the claim is "
             "refuted, as it is for i.n.i.d. noise, and for both if a sample is replaced.",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_attack",
-                settings=("dp_pca_attack",),
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_attack"),
             figure=Figure(function="dpnoise_papers.inid_2024.figures.pca.attack"),
         ),
         Item(
             id="dp-pca-privacy",
-            table=Table(
-                function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_privacy",
-                settings=("dp_pca_privacy",),
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_privacy"),
         ),
         Item(
             id="dp-pca-sensitivities",
             table=Table(
-                function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_sensitivities",
-                settings=("dp_pca_sensitivities",),
+                function="dpnoise_papers.inid_2024.tables.pca_privacy.dp_pca_sensitivities"
             ),
         ),
         Item(
             id="table-4",
-            table=Table(
-                function="dpnoise_papers.inid_2024.table_4.noise.table_4",
-                settings=("table_4",),
-                claims=True,
-            ),
+            table=Table(function="dpnoise_papers.inid_2024.table_4.noise.table_4", claims=True),
         ),
         Item(
             id="table-4-accounting",
@@ -320,7 +287,6 @@ PAPER = Paper(
             "axis of its own. I.i.d. noise with global clipping, the others with clipping by layer.",
             table=Table(
                 function="dpnoise_papers.inid_2024.table_4.summary.table_4_trained",
-                settings=("table_4_digits",),
                 reads=("table-4-digits-runs-{part}",),
                 parts="table_4_digits.cells",
             ),
@@ -338,6 +304,7 @@ PAPER = Paper(
             extra="deep",
             table=Table(
                 function="dpnoise_papers.inid_2024.table_4.summary.table_4_gains",
+                settings=(),
                 reads=("table-4-digits",),
             ),
         ),
@@ -346,6 +313,7 @@ PAPER = Paper(
             extra="deep",
             table=Table(
                 function="dpnoise_papers.inid_2024.table_4.summary.groups_of_cells",
+                settings=(),
                 reads=("table-4-digits-groups-{part}",),
                 parts="table_4_digits.cells",
             ),
@@ -376,7 +344,6 @@ PAPER = Paper(
             "has an axis of its own.",
             table=Table(
                 function="dpnoise_papers.inid_2024.table_4.summary.table_4_trained",
-                settings=("table_4_cifar10",),
                 reads=("table-4-cifar10-runs-{part}",),
                 parts="table_4_cifar10.cells",
             ),
@@ -412,6 +379,7 @@ PAPER = Paper(
             target="deep_gradients",
             table=Table(
                 function="dpnoise_papers.inid_2024.table_4.laplace.table_4_laplace_measured",
+                settings=(),
                 reads=("table-4-laplace", "table-4-gradients-shapes"),
             ),
         ),
@@ -500,6 +468,7 @@ PAPER = Paper(
             "optimal for M_i^a. Right: the optimal noise over SPR for other clipping levels.",
             table=Table(
                 function="dpnoise_papers.pages.together",
+                settings=(),
                 parts="improved_descent.tasks",
                 reads=("descent/{part}-weights",),
             ),
@@ -515,6 +484,7 @@ PAPER = Paper(
             "and 6.",
             table=Table(
                 function="dpnoise_papers.pages.together",
+                settings=(),
                 parts="improved_descent.tasks",
                 reads=("descent/{part}-readings",),
             ),
@@ -531,6 +501,7 @@ PAPER = Paper(
             "printed numbers of Figures 5 and 6.",
             table=Table(
                 function="dpnoise_papers.pages.together",
+                settings=(),
                 parts="improved_descent.tasks",
                 reads=("descent/{part}-orders",),
             ),
@@ -543,6 +514,7 @@ PAPER = Paper(
             id="descent-orders-spread",
             table=Table(
                 function="dpnoise_papers.pages.together",
+                settings=(),
                 parts="improved_descent.tasks",
                 reads=("descent/{part}-orders-spread",),
             ),

@@ -4,14 +4,16 @@ The Snakefile puts `src` on the path, so that a run needs no install step of its
 pyproject.toml declares for the papers has to be there. Nothing is imported here that Snakemake does
 not bring. A folder that cannot be written and the lock of another run are told at once.
 
-A target that no rule makes is answered with the nearest that one makes. It is the name of a rule or
-a file. People ask for items as the paper numbers them ('figure-2', 'Table 3'), so names are
-compared without case, ends and separators.
+A target that no rule makes is refused by Snakemake, and answered here with the nearest that one
+makes: the name of a rule or a file. People ask for items as the paper numbers them ('figure-2',
+'Table 3'), so names are compared without case, ends and separators.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import signal
 import threading
 import tomllib
@@ -23,7 +25,6 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 EXTRA = "papers"
@@ -32,6 +33,7 @@ _NEAREST = 4
 _LIKE = 0.6  # of SequenceMatcher: what is less alike is no suggestion
 _MARGIN = 0.1  # and what is so much less alike than the best
 _SHOWN = 5
+_NOT_MADE = re.compile(r"No rule to produce (.+?) \(if you use")  # of Snakemake
 
 
 def hand_on(sources: str) -> None:
@@ -103,29 +105,34 @@ def lock_notice(folder: str | os.PathLike[str] = ".") -> str:
     )
 
 
-def end_on_sigterm(end: Callable[[], object]) -> None:
-    """Call `end` in a thread of its own when SIGTERM comes; for the main thread only.
+def end_on_sigterm() -> None:
+    """Have what SIGTERM calls now called in a thread of its own; for the main thread only.
 
-    Snakemake's own handler takes a lock that the code which it interrupts may hold: a run that was
+    Snakemake's handler takes a lock that the code which it interrupts may hold: a run that was
     told to end while it noted what a job had made hung for ever.
     """
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end).start())
+    end = signal.getsignal(signal.SIGTERM)
+    if callable(end):
+        signal.signal(signal.SIGTERM, lambda *told: threading.Thread(target=end, args=told).start())
 
 
-def unknown_targets(
-    given: Iterable[str], known: Callable[[str], bool], names: Sequence[str]
-) -> str:
-    """Message on the given targets that are not `known`, or the empty text.
+class NearestTargets(logging.Handler):
+    """Listener to Snakemake's logger that tells the names nearest to a target that no rule makes.
 
-    `names` are the names of rules and files among which the nearest are looked for.
+    `names` are those of rules and files; `say` takes each line.
     """
-    lines = []
-    for target in given:
-        if not known(target):
-            near = nearest(target, names)
+
+    def __init__(self, names: Sequence[str], say: Callable[[str], object]) -> None:
+        super().__init__()
+        self._names, self._say = names, say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Answer Snakemake's message on a target."""
+        found = _NOT_MADE.search(record.getMessage())
+        if found:
+            near = nearest(found[1], self._names)
             hint = f"; the nearest: {', '.join(near)}" if near else ""
-            lines.append(f"no rule makes {target!r}{hint}")
-    return "\n".join(lines)
+            self._say(f"no rule makes {found[1]!r}{hint}")
 
 
 def nearest(target: str, names: Sequence[str]) -> list[str]:
@@ -156,19 +163,13 @@ def _plain(name: str) -> str:
     return "".join(letter for letter in plain.lower() if letter.isalnum() or letter == "/")
 
 
-def stray_files(
-    folders: Iterable[str], made: Container[str], patterns: Sequence[re.Pattern[str]] = ()
-) -> list[str]:
-    """Paths of the files below folders that are neither in `made` nor match a pattern, sorted.
+def stray_files(folders: Iterable[str], made: Container[str]) -> list[str]:
+    """Paths of the files below folders that are not in `made`, sorted.
 
     Hidden files count: a job that is killed while it writes leaves one.
     """
     paths = (str(path) for folder in folders for path in Path(folder).rglob("*") if path.is_file())
-    return sorted(
-        path
-        for path in paths
-        if path not in made and not any(pattern.fullmatch(path) for pattern in patterns)
-    )
+    return sorted(path for path in paths if path not in made)
 
 
 def warning(strays: Sequence[str]) -> str:

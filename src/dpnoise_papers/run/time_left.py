@@ -1,13 +1,14 @@
 """Time left of a run, told beside Snakemake's count of finished jobs.
 
 What the jobs take comes from `dpnoise_papers.cluster.costs`; how fast this machine is, from the
-jobs that have ended.
+jobs that have ended. Which jobs there are is heard from the events of Snakemake's logger.
 """
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,45 +19,75 @@ _TRUSTED = 60.0  # core-seconds of finished jobs from which on their pace counts
 _APART = 10.0  # seconds between two lines, at least
 
 
+def event_of(record: logging.LogRecord) -> str:
+    """Name of the event that Snakemake's logger tells of, such as 'job_finished', or ""."""
+    return str(getattr(record, "event", "") or "").rpartition(".")[2].lower()
+
+
 class TimeLeft(logging.Handler):
     """Listener to the events of Snakemake's logger that says how long the run will take.
 
-    `seconds` are the core-seconds of each job to be run, by its number; `say` takes each line.
+    `seconds` are the core-seconds of each measured job by its rule and its part (or ""); `say`
+    takes each line.
     """
 
     def __init__(
         self,
-        seconds: Mapping[int, float],
+        seconds: Mapping[tuple[str, str], float],
         cores: int,
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
-        self._left, self._total = dict(seconds), sum(seconds.values())
+        self._known: dict[str, dict[str, float]] = defaultdict(dict)
+        for (rule, part), one in seconds.items():
+            self._known[rule][part] = one
+        self._counts: dict[str, int] = {}
+        self._running: dict[int, tuple[str, str]] = {}
+        self._ended = 0.0
         self._cores, self._say, self._clock = cores, say, clock
         self._begun, self._told = clock(), -_APART
 
     def begin(self) -> None:
         """Tell the estimate before the first job."""
-        self._say(f"{len(self._left)} jobs, {in_words(self.seconds_left())} on {self._cores} cores")
+        self._begun = self._clock()
+        number, left = sum(self._counts.values()), in_words(self.seconds_left())
+        self._say(f"{number} jobs, {left} on {self._cores} cores")
 
     def seconds_left(self) -> float:
         """Estimate of the seconds until the run ends."""
-        left = sum(self._left.values())
-        ended = self._total - left
+        left, longest = 0.0, 0.0
+        for rule, count in self._counts.items():
+            known = self._known[rule].values() or [SHORT]
+            left += count * sum(known) / len(known)
+            longest = max(longest, *known)
         spent = (self._clock() - self._begun) * self._cores
-        pace = (_TRUSTED + spent) / (_TRUSTED + ended)
-        longest = max(self._left.values(), default=0.0)
+        pace = (_TRUSTED + spent) / (_TRUSTED + self._ended)
         return max(left / self._cores, longest) * pace
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take note of a finished job, and tell the time left where jobs are counted."""
-        event = str(getattr(record, "event", "") or "").rpartition(".")[2].lower()
-        if event == "job_finished":
-            self._left.pop(getattr(record, "job_id", -1), None)
-        elif event == "progress" and self._left and self._clock() - self._told >= _APART:
+        """Take note of the jobs of a run and of their ends; tell the time left beside their count.
+
+        `run_info` counts the jobs by rule, `job_info` tells rule and wildcards of one that begins.
+        """
+        event, told = event_of(record), record.__dict__
+        if event == "run_info":
+            self._counts = {rule: n for rule, n in told["stats"].items() if rule != "total"}
+        elif event == "job_info":
+            part = (told["wildcards"] or {}).get("part", "")
+            self._running[told["jobid"]] = told["rule_name"], part
+        elif event == "job_finished":
+            self._end(*self._running.pop(told["job_id"], ("", "")))
+        elif event == "progress" and self._counts and self._clock() - self._told >= _APART:
             self._told = self._clock()
             self._say(f"{in_words(self.seconds_left())} left")
+
+    def _end(self, rule: str, part: str) -> None:
+        if rule in self._counts:
+            self._ended += self._known[rule].pop(part, SHORT)
+            self._counts[rule] -= 1
+            if not self._counts[rule]:
+                del self._counts[rule]
 
 
 def in_words(seconds: float) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from dpnoise_papers.claims.judge import judge
 from dpnoise_papers.claims.model import Condition, Printed
 from dpnoise_papers.claims.published import (
     COLUMNS,
@@ -232,6 +233,16 @@ def test_claims_and_causes_belong_together(tmp_path):
     published = read_published(tmp_path)
     assert [claim.paper for claim in published.claims] == ["second-paper", "some-paper"]
     assert [cause.id for cause in published.causes] == ["a-cause"]
+
+
+def test_what_nothing_computes_says_why(tmp_path):
+    write(tmp_path, GOOD | {"result": "", "column": "", "cause": "a-cause"})
+    (tmp_path / "some-paper.causes.yaml").write_text(CAUSE)
+    published = read_published(tmp_path)
+    (found,) = judge(published.claims, {}).to_dict("records")
+    finding = published.causes[0].finding.removesuffix(".")
+    assert found["verdict"] == "not run"
+    assert found["why"] == f"Not run: nothing that we compute can judge it. {finding}."
 
 
 def test_all_that_does_not_fit_between_files_is_named_at_once(tmp_path):

@@ -16,6 +16,7 @@ from dpnoise_papers.cluster.slurm import (
     COMMANDS,
     ClusterError,
     Request,
+    check_logs,
     check_requests,
     status_command,
 )
@@ -177,10 +178,10 @@ SOURCES = Path(__file__).parents[3] / "src"
 SNAKEFILE = """\
 import sys
 sys.path.insert(0, {sources!r})
-from dpnoise_papers.cluster.slurm import begin
+from dpnoise_papers.cluster.slurm import Groups, begin
 from snakemake.logging import logger
 import dpnoise_papers.cluster.slurm as slurm
-slurm.GRACE, slurm._ONE = 12.0, 4.0
+slurm.GRACE, slurm._ONE, slurm._UNSENT = 12.0, 4.0, 3.0
 
 rule made:
     output: "made"
@@ -189,7 +190,9 @@ rule made:
 
 onstart:
     if hasattr(workflow.executor_settings, "status_command"):
-        begin(".snakemake", "squeue", logger.warning, workflow.persistence.unlock)
+        groups = Groups()
+        logger.addHandler(groups)
+        begin(".snakemake", "squeue", logger.warning, groups)
 """
 AFTER_A_LOOK = (
     "until [ -e $TOY/looks ]; do sleep 0.1; done; sleep 1; rm $TOY/silent; touch {output}"
@@ -285,3 +288,25 @@ def test_the_reason_of_sbatch_reaches_the_user(start):
     output = said(run)
     assert run.returncode == 1
     assert "sbatch refuses rule_made: sbatch: error: Batch job submission failed: Invalid" in output
+
+
+def test_a_group_that_the_plugin_loses_is_told_and_the_run_can_be_ended(start, tmp_path):
+    (tmp_path / ".snakemake").mkdir()
+    (tmp_path / ".snakemake/slurm_logs").write_text("a file where the plugin wants a folder")
+    run = start("touch {output}", resources='group: "batch"')
+    for line in run.stdout:
+        if "plugin lost 1 submission(s)" in line:
+            break
+    else:
+        pytest.fail("the run ended without a word")
+    run.send_signal(signal.SIGINT)
+    output = said(run)
+    assert run.returncode == 1, output
+
+
+def test_a_folder_of_logs_that_cannot_be_made_is_refused(tmp_path):
+    check_logs(tmp_path / "one/two")
+    assert (tmp_path / "one/two").is_dir()
+    (tmp_path / "file").touch()
+    with pytest.raises(ClusterError, match=r"no folder for the logs.*file: File exists; remove"):
+        check_logs(tmp_path / "file")

@@ -110,8 +110,8 @@ def test_a_job_that_asks_for_a_gpu_shares_with_none(monkeypatch):
 def test_items_that_read_each_other_are_refused():
     table = "dpnoise_papers.pages.together"
     items = (
-        Item(id="a", table=Table(function=table, reads=("b",))),
-        Item(id="b", table=Table(function=table, reads=("a",))),
+        Item(id="a", table=Table(function=table, settings=(), reads=("b",))),
+        Item(id="b", table=Table(function=table, settings=(), reads=("a",))),
     )
     with pytest.raises(ValueError, match="read each other"):
         submissions(load("config.yaml"), (Paper(id="flipped-huber-2023", items=items),), {})

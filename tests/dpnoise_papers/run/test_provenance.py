@@ -43,7 +43,7 @@ RUNS = Item(
 SUMMARY = Item(
     id="summary",
     caption="All runs.",
-    table=Table(function="toy.summary", reads=("runs/{part}",), parts="sweep.tasks"),
+    table=Table(function="toy.summary", settings=(), reads=("runs/{part}",), parts="sweep.tasks"),
     figure=Figure(function="toy.draw"),
     page=Page(function="toy.write"),
 )

@@ -1,5 +1,5 @@
+import logging
 import os
-import re
 import signal
 import threading
 from importlib import metadata
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpnoise_papers.run.start import (
+    NearestTargets,
     end_on_sigterm,
     hand_on,
     lock_notice,
@@ -15,7 +16,6 @@ from dpnoise_papers.run.start import (
     refusal,
     refusal_of_environment,
     stray_files,
-    unknown_targets,
     warning,
 )
 
@@ -95,12 +95,13 @@ def test_a_lock_is_told_with_the_command_that_removes_it(tmp_path):
 def test_a_signal_to_end_waits_for_the_lock_that_the_interrupted_code_holds():
     before, lock, ended = signal.getsignal(signal.SIGTERM), threading.Lock(), threading.Event()
 
-    def end():
+    def end(*_):
         with lock:
             ended.set()
 
     try:
-        end_on_sigterm(end)
+        signal.signal(signal.SIGTERM, end)
+        end_on_sigterm()
         with lock:
             os.kill(os.getpid(), signal.SIGTERM)
             assert not ended.wait(0.1)
@@ -130,30 +131,38 @@ def test_formats_of_one_figure_are_named_once():
 
 def test_nothing_alike_is_no_suggestion():
     assert nearest("xyz", NAMES) == []
-    assert unknown_targets(["xyz"], NAMES.__contains__, NAMES) == "no rule makes 'xyz'"
+    assert answers("xyz") == ["no rule makes 'xyz'"]
 
 
-def test_every_unknown_target_is_told():
-    told = unknown_targets(["verdicts", "verdict", "Figure 2"], NAMES.__contains__, NAMES)
-    assert [line.split(";")[0] for line in told.splitlines()] == [
-        "no rule makes 'verdict'",
-        "no rule makes 'Figure 2'",
-    ]
+def answers(target):
+    """What is told beside Snakemake's message on a target."""
+    from snakemake.exceptions import MissingRuleException
+
+    lines = []
+    message = f"MissingRuleException:\n{MissingRuleException(target)}"
+    NearestTargets(NAMES, lines.append).handle(logging.makeLogRecord({"msg": message}))
+    return lines
 
 
-def test_known_targets_pass():
-    assert unknown_targets(["verdicts"], NAMES.__contains__, NAMES) == ""
+def test_snakemakes_message_on_a_target_is_answered_with_the_nearest():
+    (told,) = answers("figure 2")
+    assert told == f"no rule makes 'figure 2'; the nearest: {NAMES[4]}, {NAMES[6]}"
+
+
+def test_other_messages_are_let_pass():
+    lines = []
+    NearestTargets(NAMES, lines.append).handle(logging.makeLogRecord({"msg": "No rule at all"}))
+    assert not lines
 
 
 def test_what_no_rule_makes_is_found_at_any_depth_hidden_files_included(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("a.csv", "deep/er/b.csv", "part-1.csv", ".a.csv.x7", "part-1.csv.bak"):
+    for name in ("a.csv", "deep/er/b.csv", ".a.csv.x7"):
         path = tmp_path / "results" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    patterns = [re.compile(r"results/part-(?P<part>1|2)\.csv")]
-    found = stray_files(["results", "figures"], {"results/a.csv"}, patterns)
-    assert found == ["results/.a.csv.x7", "results/deep/er/b.csv", "results/part-1.csv.bak"]
+    found = stray_files(["results", "figures"], {"results/a.csv"})
+    assert found == ["results/.a.csv.x7", "results/deep/er/b.csv"]
 
 
 def test_the_warning_counts_all_and_names_the_first():

@@ -33,9 +33,7 @@ import pandas as pd
 import scipy  # its optimize, 0.2 s, loads where it is used
 from scipy import special
 
-from dpnoise._validation import Problems
 from dpnoise.calibration.gaussian import MINIMUM_DELTA, classical_gaussian_sigma, gaussian_sigma
-from dpnoise.noise._arrays import floats
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.grids import values
 
@@ -236,15 +234,8 @@ def algorithm_1(
     of `STOPS`, and `tolerance` is in units of v and u, or of delta. NaN where the algorithm gives
     no sigma: at epsilon = 0 it never ends, from about 709.8 on e^epsilon overflows, and where
     rounding keeps B away from delta no bracket, and with stop = "delta" no middle, is ever found.
-    Raises ValueError if an argument is out of range.
     """
-    problems = Problems("Algorithm 1")
-    epsilon = floats(problems, "epsilon", epsilon, low=0.0)
-    delta = floats(problems, "delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
-    problems.number("tolerance", tolerance, low=0.0)
-    problems.require(stop in STOPS, "stop", f"one of {', '.join(STOPS)}", stop)
-    problems.raise_if_any()
-    epsilon, delta = np.broadcast_arrays(epsilon, delta)
+    epsilon, delta = np.broadcast_arrays(np.asarray(epsilon, float), np.asarray(delta, float))
     sigma = np.full(epsilon.shape, np.nan).ravel()
     usable = np.flatnonzero((epsilon > 0.0) & (epsilon < math.log(np.finfo(float).max)))
     e, d = epsilon.ravel()[usable], delta.ravel()[usable]

@@ -50,9 +50,7 @@ def _posterior_mean(rng: Generator, n: int) -> Outcome:
         ]  # fmt: skip
 
     def posterior(y: Array) -> Array:
-        parts = joint(y)
-        weighted = [column(atoms[:, k]) * part for k, part in enumerate(parts)]
-        return reduce(add, weighted) / reduce(add, parts)
+        return _mean_of_atoms(atoms, joint(y))
 
     end = 4 + REACH * sigma
     edges = np.stack([-end, *np.sort(atoms, axis=1).T, end], axis=1)
@@ -77,6 +75,12 @@ def _posterior_mean(rng: Generator, n: int) -> Outcome:
     margin = np.min([at_most(minimum, risk(other)) for other in others], axis=0)
     margin = margin - (0.1 * _SMALL) ** 2 / 2  # what the last two lose at least
     return Outcome(margin, 0.0, {"sigma": sigma, "slope": slope, "threshold": threshold})
+
+
+def _mean_of_atoms(atoms: Array, joint: list[Array]) -> Array:
+    """Return the posterior mean, of the densities of y together with each atom."""
+    weighted = [column(atoms[:, k]) * part for k, part in enumerate(joint)]
+    return np.asarray(reduce(add, weighted) / reduce(add, joint))
 
 
 def _prior(rng: Generator, n: int) -> tuple[Array, Array, dict[str, Array]]:
@@ -163,21 +167,43 @@ def _james_stein_gain(rng: Generator, n: int) -> Outcome:
 
 
 def _james_stein_improves(rng: Generator, n: int) -> Outcome:
-    """Return the slack of: at every f the risk of James-Stein is below d sigma^2.
-
-    With a = d - 2 and l = |f|^2 the definition gives the risk
-    d - 2 a + 2 a l E[1/X_{d+2}] + a^2 E[1/X_d] at sigma = 1, where X_d is chi-square with
-    non-centrality l: a Poisson mixture, E[1/X_d] = E[1/(d - 2 + 2 N)].
-    """
+    """Return the slack of: at every f the risk of James-Stein is below d sigma^2."""
     d = np.floor(np.exp(rng.uniform(math.log(3), math.log(1000), n)))
     far = np.exp(rng.uniform(math.log(1e-4), math.log(1e4), n))
+    risk = _shrunk_risk(d, far, d - 2)
+    return Outcome(at_most(risk, d, d), 0.0, {"d": d, "squared_length": far})
+
+
+def _shrunk_risk(d: Array, far: Array, a: Array) -> Array:
+    """Return the risk of (1 - a/|y|^2) y at |f|^2 = `far`, sigma = 1.
+
+    With l = |f|^2 it is d - 2 a + 2 a l E[1/X_{d+2}] + a^2 E[1/X_d], where X_d is chi-square with
+    non-centrality l: a Poisson mixture, E[1/X_d] = E[1/(d - 2 + 2 N)].
+    """
     count = np.arange(_COUNTS)
     weight = np.exp(special.xlogy(count, far[:, None] / 2) - far[:, None] / 2
                     - special.gammaln(count + 1))  # fmt: skip
     inverse = [(weight / (e[:, None] - 2 + 2 * count)).sum(axis=1) for e in (d, d + 2)]
-    a = d - 2
-    risk = d - 2 * a + 2 * a * far * inverse[1] + a * a * inverse[0]
-    return Outcome(at_most(risk, d, d), 0.0, {"d": d, "squared_length": far})
+    return np.asarray(d - 2 * a + 2 * a * far * inverse[1] + a * a * inverse[0])
+
+
+def _positive_part(rng: Generator, n: int) -> Outcome:
+    """Return the slack of: the Bayes MSE of James-Stein is no larger than its positive part's.
+
+    Given y, c y has squared error d b + (b - c)^2 |y|^2 with b = w^2/(w^2 + 1), and
+    |y| = sqrt(w^2 + 1) t.
+    """
+    d, variance, drawn = _prior(rng, n)
+    b, total = column(variance / (variance + 1)), column(variance + 1)
+
+    def spread(minimum: float) -> Array:
+        def error(t: Array) -> Array:
+            c = np.maximum(1 - (column(d) - 2) / (total * t * t), minimum)
+            return np.asarray((b - c) ** 2 * total * t * t)
+
+        return _radial(d, error)
+
+    return Outcome(at_most(spread(-np.inf), spread(0.0)), 1e-6, drawn)
 
 
 def threshold_risk(mean: Array, threshold: Array) -> Array:
@@ -393,6 +419,12 @@ CHECKS = (
     Check("section-4-uniform-literal", "Section 4, third paragraph",
           "at d >= 3 no estimator has a risk below d sigma^2 at every f",
           "false: James-Stein has, as Theorem 11 says", _no_gain_anywhere),
+    Check("section-6-optimal-known", "Section 6, last paragraph",
+          "with the prior known the posterior mean is optimal denoising", "complete",
+          _posterior_mean, 0.1),
+    Check("section-6-optimal-adaptive", "Section 6, last paragraph",
+          "without a prior James-Stein is optimal denoising: its positive part has no smaller MSE",
+          "false: the positive part has", _positive_part),
     Check("section-4-region", "Section 4, footnote 4",
           "p = 1, B = sigma lies where sqrt(log d) <= B/sigma",
           "false: only at d <= e", _inside_the_region),

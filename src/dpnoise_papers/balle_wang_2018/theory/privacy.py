@@ -2,7 +2,7 @@
 
 Theorems 1, 2, 4, 5, 8 and 9, Lemmas 3, 6 and 7, and what Sections 2.2, 2.3, 5.1, 5.2 and B.1 say of
 them. The exact profile of Gaussian noise is the integral that defines it (`integrals.log_profile`),
-with which Theorem 8's row compares (6), at 40 digits, and `dpnoise.privacy.gaussian`.
+with which Theorem 8's row compares (6), at 60 digits, and `dpnoise.privacy.gaussian`.
 """
 
 from __future__ import annotations
@@ -125,7 +125,9 @@ def _mills_bound(rng: Generator, n: int, exponent: float) -> Outcome:
     return Outcome(at_most(left, right), 0.0, {"epsilon": epsilon})
 
 
-def _low_privacy_limit(rng: Generator, n: int) -> Outcome:
+def _low_privacy_limit(
+    rng: Generator, n: int, exponents: tuple[float, ...] = (0.0, 3.0)
+) -> Outcome:
     """Return the slack of: the bound on delta, printed and corrected, rises to 1/2.
 
     The gap to 1/2 is positive, falls, and tends to 0: at 10^8 epsilon it is 10^-4 of the corrected
@@ -137,7 +139,7 @@ def _low_privacy_limit(rng: Generator, n: int) -> Outcome:
         return np.exp(-exponent * e) / np.sqrt(4 * math.pi * e)
 
     larger, margin = epsilon * rng.uniform(1, 2, n), []
-    for exponent in (0.0, 3.0):
+    for exponent in exponents:
         margin += [
             gap(epsilon, exponent),
             at_most(gap(larger, exponent), gap(epsilon, exponent)),
@@ -232,7 +234,8 @@ def _loss_tails(rng: Generator, n: int) -> Outcome:
     Where the loss is epsilon on the line through both answers is found by bisection of the ratio of
     the densities; the loss of the other direction is its negative there.
     """
-    epsilon, distance = rng.uniform(0, 50, n), np.exp(rng.uniform(-2, 2, n))
+    epsilon = rng.uniform(0, 50, n) * (rng.random(n) < 0.9)
+    distance = np.exp(rng.uniform(-2, 2, n))
     sigma = distance * _geometric(rng, 0.05, 5, n)
     last = where_loss_is(epsilon, distance, sigma)
     tails = log_tail(last / sigma), log_tail((last - distance) / sigma)
@@ -308,12 +311,12 @@ def _profile_integral(rng: Generator, n: int) -> Outcome:
 
 
 def _algorithm(epsilon: Array, delta: Array) -> Array:
-    """Return the standard deviations of Algorithm 1 at sensitivity 1, run with 40 digits."""
+    """Return the standard deviations of Algorithm 1 at sensitivity 1, run with 50 digits."""
     sigma = np.empty(epsilon.size)
-    with mpmath.workdps(40):
+    with mpmath.workdps(50):
         for i in range(epsilon.size):
             e, given = mpmath.mpf(epsilon[i]), mpmath.mpf(delta[i])
-            low, high, _ = _searched(e, given, 20)
+            low, high, _ = _searched(e, given, 30)
             half = (low + high) / 4  # v*/2 or u*/2
             sign = -1 if given >= _delta_0(e) else 1
             alpha = mpmath.sqrt(1 + half) + sign * mpmath.sqrt(half)
@@ -322,9 +325,11 @@ def _algorithm(epsilon: Array, delta: Array) -> Array:
 
 
 def _asked(rng: Generator, n: int) -> tuple[Array, Array]:
-    """Return what Algorithm 1 can be asked for: epsilon > 0 and delta in (0, 1)."""
+    """Return what Algorithm 1 can be asked for; delta is delta_0, where it branches, in a tenth."""
     delta = np.where(rng.random(n) < 0.5, _geometric(rng, 1e-100, 0.1, n), rng.uniform(0, 0.999, n))
-    return _geometric(rng, 1e-4, 1e3, n), delta
+    epsilon = _geometric(rng, 1e-4, 1e3, n)
+    branch = 0.5 - 0.5 * special.erfcx(np.sqrt(epsilon))
+    return epsilon, np.where(rng.random(n) < 0.1, branch, delta)
 
 
 def _algorithm_private(rng: Generator, n: int) -> Outcome:
@@ -402,25 +407,41 @@ def _root(epsilon: Any, delta: Any, start: float) -> Any:  # noqa: ANN401 - mpma
         return mpmath.log((mpmath.ncdf(mu / 2 - epsilon / mu) - far) / delta)
 
     near = mpmath.mpf(start)
-    mu = mpmath.findroot(excess, (near, near * (1 + mpmath.mpf(10) ** -6)), tol=1e-90)
+    mu = mpmath.findroot(excess, (near, near * (1 + mpmath.mpf(10) ** -6)), tol=1e-130)
     alpha = mpmath.sqrt(2 * epsilon) / mu
     return (alpha - 1 / alpha) ** 2 / 2
 
 
 def _search(rng: Generator, n: int) -> Outcome:
-    """Return the slack, in digits, of: bisection finds v* and u* to 30 digits after the point.
+    """Return the slack, in digits, of: bisection finds v* and u* to 1 to 50 digits after the point.
 
-    Phi is computed to 60 digits, as by the oracle of Section 3; the true root is that of (6).
+    Phi is computed to 80 digits, as by the oracle of Section 3; the true root is that of (6).
     """
     epsilon, delta = _asked(rng, n)
-    margin, digits = np.empty(n), 30
-    with mpmath.workdps(60):
+    margin, digits = np.empty(n), rng.integers(1, 51, n)
+    with mpmath.workdps(80):
         for i in range(n):
             e, given = mpmath.mpf(epsilon[i]), mpmath.mpf(delta[i])
-            low, high, _ = _searched(e, given, digits)
+            low, high, _ = _searched(e, given, int(digits[i]))
             root = _root(e, given, 1 / float(gaussian_sigma(epsilon[i], delta[i])))
-            margin[i] = float(-mpmath.log10(max(root - low, high - root))) - digits
-    return Outcome(margin, 1e-6, {"epsilon": epsilon, "delta": delta})
+            margin[i] = float(-mpmath.log10(max(root - low, high - root))) - digits[i]
+    return Outcome(margin, 1e-6, {"epsilon": epsilon, "delta": delta, "digits": digits})
+
+
+def search_length(rng: Generator, n: int) -> tuple[Array, dict[str, Array]]:
+    """Evaluations of B+ or B- for each binary digit that the search of Section 3 finds.
+
+    An interval (0, 1 + root) cut to 10^-digits has log2((1 + root) 10^digits) of them, which no
+    search by comparisons can do with less evaluations.
+    """
+    epsilon, delta = _asked(rng, n)
+    digits, ratio = rng.integers(1, 51, n), np.empty(n)
+    with mpmath.workdps(80):
+        for i in range(n):
+            e, given = mpmath.mpf(epsilon[i]), mpmath.mpf(delta[i])
+            _, high, count = _searched(e, given, int(digits[i]))
+            ratio[i] = count / float(mpmath.log((1 + high) * mpmath.mpf(10) ** int(digits[i]), 2))
+    return ratio, {"epsilon": epsilon, "delta": delta, "digits": digits.astype(float)}
 
 
 def _gain(epsilon: Array, delta: Array) -> Array:
@@ -467,7 +488,9 @@ def _lengths(apart: Array, samples: int) -> tuple[float, float]:
     return float(np.linalg.norm(change)), float(np.abs(change).sum())
 
 
-def _histogram_sensitivity(rng: Generator, n: int) -> Outcome:
+def _histogram_sensitivity(
+    rng: Generator, n: int, claimed: tuple[float, float] = (math.sqrt(2), 2.0)
+) -> Outcome:
     """Return the error of Delta_2 = sqrt(2)/n and Delta_1 = 2/n: the largest of all replacements.
 
     Each item of a random data set is replaced by each other value, and shares are compared.
@@ -483,8 +506,7 @@ def _histogram_sensitivity(rng: Generator, n: int) -> Outcome:
             after[place] = value
             apart = np.bincount(after, minlength=bins[k]) / samples[k] - before
             largest = np.maximum(largest, [np.linalg.norm(apart), np.abs(apart).sum()])
-        claimed = np.array([math.sqrt(2), 2.0]) / samples[k]
-        margin[k] = -np.max(np.abs(largest / claimed - 1))
+        margin[k] = -np.max(np.abs(largest * samples[k] / claimed - 1))
     return Outcome(margin, 1e-12, {"bins": bins.astype(float), "samples": samples.astype(float)})
 
 
@@ -555,11 +577,14 @@ CHECKS = (
     Check("theorem-9-least", "Section 4, first paragraph",
           "no standard deviation below that of Algorithm 1 in exact arithmetic is "
           "(epsilon, delta)-DP", "complete", _algorithm_smallest, 0.075),
+    Check("section-6-calibration", "Section 6, last paragraph",
+          "calibration by Algorithm 1 in exact arithmetic is optimal", "complete",
+          _algorithm_smallest, 0.02),
     Check("theorem-9-proof", "Theorem 9, proof",
           "B+ rises from delta_0 to 1 and B- falls from delta_0 to 0", "complete",
           _searched_functions),
     Check("section-3-search", "Section 3, last paragraph",
-          "with Phi known to 60 digits bisection finds v* and u* to 10^-30", "none given",
+          "with Phi known to 80 digits bisection finds v* and u* to 10^-1 to 10^-50", "none given",
           _search, 0.02),
     Check("section-5-1", "Section 5.1",
           "the gain in variance grows with delta, at epsilon in (0, 1)", "none given",

@@ -74,9 +74,10 @@ class Order(NamedTuple):
 def orders(settings: Theory) -> pd.DataFrame:
     """Largest ratio of each risk of Section 4 and the order that the paper states for it.
 
-    One row per order: id, where, statement, trials, ratio and certain (bounds on the largest ratio,
-    in the direction that is worse; for O(.) only of the risk over its order), parameters (of the
-    worst trial), ranges (of all that was drawn) and drawn_by (the function that drew it).
+    One row per order, and one for the search of Section 3: id, where, statement, trials, ratio and
+    certain (bounds on the largest ratio, in the direction that is worse; for O(.) only of the risk
+    over its order), parameters (of the worst trial), ranges (of all that was drawn) and drawn_by
+    (the function that drew it).
     """
     rows = []
     for one in ORDERS:
@@ -166,7 +167,7 @@ def _rate_below_two(rng: Generator, n: int) -> Ratios:
     min(f^2, 1 + t^2) <= (1 + t^2)^(1 - p/2) |f|^p.
     """
     p = rng.uniform(0.05, 2, n)
-    d = np.floor(np.exp(rng.uniform(math.log(20), math.log(1e5), n)))
+    d = np.floor(np.exp(rng.uniform(math.log(2), math.log(1e5), n)))
     start, end = np.log(np.sqrt(np.log(d))), np.log(d) / p
     radius = np.exp(start + (end - start) * rng.random(n))
     grid, cube = two_point_risk()
@@ -190,14 +191,28 @@ def _rate_below_two(rng: Generator, n: int) -> Ratios:
 
 
 def _one_norm(rng: Generator, n: int) -> Ratios:
-    """Return the ratio of the risk at p = 1, B = sigma to sigma B sqrt(1 + log(d sigma/B)).
+    """Return the ratios to sigma B sqrt(1 + log(d sigma/B)) at p = 1, B = sigma.
 
-    The risk is at most B^2, that of releasing zeros, and at least that of one coordinate.
+    The risk is at most B^2, that of releasing zeros, and at least that of one coordinate, so that
+    no constant serves every d.
     """
-    d = np.floor(np.exp(rng.uniform(math.log(3), math.log(1e9), n)))
-    claimed = np.sqrt(1 + np.log(d))
+    d = np.floor(np.exp(rng.uniform(math.log(3), math.log(1e300), n)))
     grid, bound = two_point_risk()
-    return Ratios(1 / claimed, bound[np.searchsorted(grid, 1.0)] / claimed, {"d": d})
+    low = np.full(n, bound[np.searchsorted(grid, 1.0)])
+    return _both(np.sqrt(1 + np.log(d)), low, np.ones(n), {"d": d})
+
+
+def _one_norm_bound(rng: Generator, n: int) -> Ratios:
+    """Return the ratio of the risk to the same as an upper bound."""
+    both = _one_norm(rng, n)
+    claimed, grid, bound = np.sqrt(1 + np.log(both.parameters["d"])), *two_point_risk()
+    return Ratios(1 / claimed, bound[np.searchsorted(grid, 1.0)] / claimed, both.parameters)
+
+
+def _search_length(rng: Generator, n: int) -> Ratios:
+    """Return the evaluations for each binary digit that the search of Section 3 finds."""
+    ratio, drawn = privacy.search_length(rng, n)
+    return Ratios(ratio, ratio, drawn)
 
 
 def _sparse(rng: Generator, n: int) -> Ratios:
@@ -230,6 +245,9 @@ def _histogram_below_noise(rng: Generator, n: int) -> Ratios:
 
 
 ORDERS = (
+    Order("section-3-search", "Section 3, last paragraph",
+          "binary search finds v* and u* with O(1) evaluations of Phi for each binary digit",
+          _search_length, 0.02),
     Order("section-4-rate-below-2", "Section 4, (7)",
           "for 0 < p < 2 the minimax risk over the l_p ball is Theta(B^p sigma^(2-p) "
           "(1 + log(d sigma^p/B^p))^(1-p/2)) where sqrt(log d) <= B/sigma <= d^(1/p)",
@@ -243,9 +261,12 @@ ORDERS = (
     Order("section-4-rate-corrected", "Section 4, below (7), corrected",
           "for p >= 2 the minimax risk over the l_p ball is "
           "Theta(b^2 sigma^2/(sigma^2 + b^2/d)) with b = B d^(1/2 - 1/p)", _rate_corrected),
-    Order("section-4-one-norm", "Section 4, below (7)",
-          "at p = 1, B = sigma the minimax risk is at most sigma B sqrt(1 + log(d sigma/B))",
+    Order("section-4-one-norm", "Section 4, below (7), p = 1",
+          "at p = 1, B = sigma the minimax risk is Theta(sigma B sqrt(1 + log(d sigma/B)))",
           _one_norm),
+    Order("section-4-one-norm-bound", "Section 4, below (7), p = 1",
+          "at p = 1, B = sigma the minimax risk is at most sigma B sqrt(1 + log(d sigma/B))",
+          _one_norm_bound),
     Order("section-4-sparse", "Section 4, below (7)",
           "with s values that are not 0 the risk is of the order s sigma^2 (1 + log d)", _sparse),
     Order("section-4-histogram", "Section 4, end",

@@ -89,11 +89,8 @@ def l2_sensitivity(events: int, *, replace: bool = False) -> float:
     """l2 sensitivity of counts with at most `events` events of each cab.
 
     With `replace` neighbouring data differ by replacing a cab rather than by adding or removing
-    one. ValueError if `events` is not a positive whole number.
+    one.
     """
-    problems = Problems("sensitivity of the counts")
-    _require_count(problems, "events", events)
-    problems.raise_if_any()
     return events * (math.sqrt(2.0) if replace else 1.0)
 
 
@@ -108,15 +105,9 @@ def first_events(cab: ArrayLike, time: ArrayLike, events_per_cab: int) -> Flags:
     """Which of n events are among the first `events_per_cab` of their cab.
 
     Events at the same time keep their order. What is kept of a cab depends on its own events alone,
-    which is why the bound is one on sensitivity. ValueError if lengths differ or `events_per_cab`
-    is not a positive whole number.
+    which is why the bound is one on sensitivity.
     """
     cab, time = np.asarray(cab), np.asarray(time)
-    problems = Problems("limit on a cab's events")
-    _require_count(problems, "events_per_cab", events_per_cab)
-    problems.require(cab.shape == time.shape == (cab.size,), "cab, time",
-                     "two sequences of one length", (cab.shape, time.shape))  # fmt: skip
-    problems.raise_if_any()
     order = np.lexsort((time, cab))
     ordered = cab[order]
     fresh = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: cab.size])
@@ -132,18 +123,11 @@ class Spreading:
     All lengths are in metres. A position farther than `reach` from every junction is outside the
     map. `bandwidth` is the standard deviation of the kernel, which is cut off at 3 bandwidths and
     at 32 junctions, whichever is less, and scaled for each event so that its weights sum to 1. An
-    event always has the nearest junction; 0 gives all of it to that one. ValueError if coordinates
-    are malformed, `reach` is not positive or `bandwidth` is negative.
+    event always has the nearest junction; 0 gives all of it to that one.
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike, *, reach: float, bandwidth: float) -> None:
         points = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
-        problems = Problems("spreading over junctions")
-        finite = bool(points.size) and bool(np.all(np.isfinite(points)))
-        problems.require(finite, "x, y", "finite coordinates of junctions", points[:2].tolist())
-        problems.number("reach", reach, low=0.0, open_low=True)
-        problems.number("bandwidth", bandwidth, low=0.0)
-        problems.raise_if_any()
         self._tree, self._size = KDTree(points), len(points)
         self._reach, self._bandwidth = float(reach), float(bandwidth)
 
@@ -202,11 +186,6 @@ def count_events(
         kept=len(kept),
     )
     return spreading.counts(x[kept], y[kept]), tally
-
-
-def _require_count(problems: Problems, name: str, value: object) -> None:
-    """Record a problem unless `value` is a positive whole number."""
-    problems.require(is_integer(value) and value >= 1, name, "a positive whole number", value)
 
 
 @dataclass(frozen=True)

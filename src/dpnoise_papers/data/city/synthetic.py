@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise._validation import Problems, is_integer
 from dpnoise.denoise.graph import Graph
 from dpnoise_papers.data.city.counts import City, Hour, Spreading, count_events
 from dpnoise_papers.data.city.roads import largest_component, two_core
@@ -34,7 +33,6 @@ _BLOCK = (270.0, 80.0)  # metres between avenues and between streets
 _BEND = 0.15  # of a block; below 1/4 no two sections can cross
 _MISSING = 0.06
 _DIAGONALS = 0.03
-_MINIMUM = 4
 _SPOTS = 12
 _RADII = (200.0, 900.0)  # metres
 _BACKGROUND = 0.1  # of a hot spot's height
@@ -48,16 +46,11 @@ class StreetMap(NamedTuple):
 
 
 def street_graph(rows: int, columns: int, rng: np.random.Generator) -> StreetMap:
-    """A made-up city of at least 4 streets (rows) and 4 avenues (columns), else ValueError.
+    """A made-up city of at least 4 streets (rows) and 4 avenues (columns).
 
     A few percent of rows * columns junctions are lost to the park and to dead ends. `rng` draws
     bends, missing sections and diagonals.
     """
-    problems = Problems("street graph")
-    for name, value in (("rows", rows), ("columns", columns)):
-        expected = f"an integer of at least {_MINIMUM}"
-        problems.require(is_integer(value) and value >= _MINIMUM, name, expected, value)
-    problems.raise_if_any()
     number = np.arange(rows * columns).reshape(rows, columns)
     row, column = np.divmod(number.ravel(), columns)
     bend = rng.uniform(-_BEND, _BEND, size=(rows * columns, 2))

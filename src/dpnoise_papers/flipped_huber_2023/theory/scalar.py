@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
 
 
+CLEARLY = 1.1  # of two variances, as 'significantly' in published/words.yaml
+
+
 def loss(t: Array, d: Array, alpha: Array, gamma: Array) -> Array:
     """Privacy loss psi(t + d) - psi(t) from the definition."""
     rho = printed.loss_function
@@ -278,6 +281,43 @@ def _draw_choice(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array
     return drawn, np.maximum(alpha, 1e-3 * gamma), gamma
 
 
+def laplace_variance(rng: Generator, n: int) -> Outcome:
+    """Relative margin by which flipped Huber noise has at least 1.1 times Laplace noise's variance.
+
+    Each is the least variance for (epsilon, delta)-DP: Laplace noise by its profile
+    1 - exp((epsilon - Delta / beta) / 2), flipped Huber noise by the search of `calibrate`.
+    """
+    drawn = _draw_story(rng, n)
+    variance = 2 / (drawn["epsilon"] - 2 * np.log1p(-drawn["delta"])) ** 2
+    ratio = _flipped_variance(drawn) / variance
+    return Outcome(ratio / CLEARLY - 1, 1e-8, drawn | {"ratio": ratio})
+
+
+def laplace_pure(rng: Generator, n: int) -> Outcome:
+    """Relative margin by which epsilon-DP Laplace noise has at most 1.1 times the variance.
+
+    Its loss is at most epsilon; that of flipped Huber noise has no bound, so that it never is
+    epsilon-DP.
+    """
+    drawn = _draw_story(rng, n)
+    ratio = 2 / drawn["epsilon"] ** 2 / _flipped_variance(drawn)
+    return Outcome(1 - ratio / CLEARLY, 1e-8, drawn | {"ratio": ratio})
+
+
+def _draw_story(rng: Generator, n: int) -> dict[str, Array]:
+    """Budgets of the slides' one-dimensional results: delta = 1e-6, as they print."""
+    return {
+        "epsilon": np.exp(rng.uniform(np.log(0.1), np.log(5), n)),
+        "delta": np.full(n, 1e-6),
+    }
+
+
+def _flipped_variance(drawn: dict[str, Array]) -> Array:
+    budgets = zip(drawn["epsilon"].tolist(), drawn["delta"].tolist(), strict=True)
+    found = [calibrate("flipped-huber", epsilon=e, delta=p).infimum for e, p in budgets]
+    return np.array(found)
+
+
 def always_less(rng: Generator, n: int) -> Outcome:
     """Margin by which flipped Huber noise betters the Gaussian, negative where it does not.
 
@@ -371,6 +411,14 @@ CHECKS = (
           "epsilon and delta",
           "gap: where sigma^2 epsilon <= Delta^2 / 2 the choice is alpha = 0, the Gaussian itself",
           always_less, 0.25),
+    Check("story-variance", "Slide 'The story so far'",
+          "flipped Huber noise has at least 1.1 times the variance of (epsilon, delta)-DP Laplace "
+          "noise", "false in this sense of the slide's 'superior', which names none",
+          laplace_variance, 0.1),
+    Check("story-pure", "Slide 'The story so far'",
+          "Laplace noise is epsilon-DP, which flipped Huber noise is not, with at most 1.1 times "
+          "the variance", "gap: a sense of the slide's 'superior', which names none", laplace_pure,
+          0.1),
     Check("remark-1", "Remark 1", "P(loss >= epsilon) <= delta suffices for privacy",
           "complete", probabilistic_privacy),
 )  # fmt: skip

@@ -24,8 +24,6 @@ from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 from scipy import optimize, special
 
-from dpnoise._validation import Problems, is_integer
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -171,7 +169,7 @@ def noise_unit(noise: Noise, epsilon: float, delta: float, steps: int, rate: flo
     Raises
     ------
     ValueError
-        If an argument is out of range, naming every problem, or if no noise will do.
+        If no noise will do.
     RuntimeError
         If the account by privacy loss distributions does not confirm the epsilon.
 
@@ -183,23 +181,10 @@ def noise_unit(noise: Noise, epsilon: float, delta: float, steps: int, rate: flo
     >>> round(noise_unit("laplace", 8.0, 0.0, 5000, 0.02), 2)
     12.98
     """
-    problems = Problems("noise of private training")
-    known = problems.require(
-        noise in {"gaussian", "laplace"}, "noise", "'gaussian' or 'laplace'", noise
-    )
-    problems.number("epsilon", epsilon, low=1e-3, high=100.0)
-    if known and noise == "laplace":
-        problems.require(delta == 0.0, "delta", "0 for Laplace noise", delta)
-    else:
-        problems.number("delta", delta, low=1e-100, high=0.5)
-    good = is_integer(steps) and 1 <= int(steps) <= 10**12
-    problems.require(good, "steps", "a whole number from 1 to 1e12", steps)
-    problems.number("rate", rate, low=1e-6, high=1.0)
-    problems.raise_if_any()
     if noise == "laplace":
-        loss = step_loss(float(epsilon), int(steps), float(rate))
+        loss = step_loss(epsilon, steps, rate)
         return (1.0 + 1e-12) / loss  # its rounding is below 1e-15 of 1 and of epsilon / T
-    return _gaussian_unit(float(epsilon), float(delta), int(steps), float(rate))
+    return _gaussian_unit(epsilon, delta, steps, rate)
 
 
 @lru_cache(maxsize=64)

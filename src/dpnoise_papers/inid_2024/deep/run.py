@@ -1,4 +1,4 @@
-"""What a training run depends on, checked before it starts: settings, networks and images.
+"""What a training run depends on: settings, networks and images.
 
 The networks reported have other seeds than those of the search of the learning rate, and hence
 other initial weights, batches and noise. The privacy that choosing a learning rate costs is not
@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sklearn.datasets import load_digits
 
-from dpnoise._validation import Problems, is_integer
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 _EVERY = 5  # of the digits is for testing
 _VERSION = 1  # of the algorithm: checkpoints of another one are refused
-MINIMUM_CLIP, MAXIMUM_CLIP = 1e-6, 1e6
 
 
 @dataclass(frozen=True)
@@ -171,29 +168,6 @@ class Run:
     precision: Precision = "float32"
     stop: bool = True
     steps: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse settings out of range; the message names every problem."""
-        problems = Problems("training")
-        problems.require(self.noise in {"gaussian", "laplace"}, "noise", "a known one", self.noise)
-        problems.require(bool(self.clips), "clips", "one for each group", self.clips)
-        same = len(self.clips) == len(self.scales)
-        problems.require(same, "scales", f"{len(self.clips)}, one for each group", self.scales)
-        for clip in self.clips:
-            problems.number("clipping threshold", clip, low=MINIMUM_CLIP, high=MAXIMUM_CLIP)
-        for scale in self.scales:
-            problems.number("noise scale", scale, low=0.0, high=1e30)
-        problems.number("rate", self.rate, low=1e-6, high=1.0)
-        counts = (("epochs", self.epochs, 1), ("chunk", self.chunk, 2), ("steps", self.steps, 1))
-        for name, value, low in counts:
-            if name == "steps" and value is None:
-                continue
-            expected = f"a whole number, at least {low}"
-            problems.require(is_integer(value) and value >= low, name, expected, value)
-        problems.require(bool(self.trials), "trials", "at least one", self.trials)
-        for trial in self.trials:
-            problems.number("learning rate", trial.learning_rate, low=0.0, high=1e6, open_low=True)
-        problems.raise_if_any()
 
     @property
     def order(self) -> int:

@@ -37,9 +37,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from dpnoise._validation import Problems
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise.noise._arrays import floats
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise_papers.grids import values
 
@@ -55,16 +53,9 @@ _ROUNDING = 1e-13  # of the ends of a bracket, in log mu
 _ACCURATE = 1e-9
 
 
-def _budget(
-    subject: str, epsilon: ArrayLike, delta: ArrayLike, tolerance: float
-) -> tuple[Array, ...]:
-    """Return epsilon and delta, checked and of one shape."""
-    problems = Problems(subject)
-    epsilon = floats(problems, "epsilon", epsilon, low=0.0, high=1e12)
-    delta = floats(problems, "delta", delta, low=1e-300, high=1.0, open_high=True)
-    problems.number("tolerance", tolerance, low=0.0, open_low=True)
-    problems.raise_if_any()
-    return np.broadcast_arrays(epsilon, delta)
+def _budget(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, ...]:
+    """Epsilon and delta of one shape."""
+    return np.broadcast_arrays(np.asarray(epsilon, float), np.asarray(delta, float))
 
 
 def _root(y: Array, epsilon: Array) -> Array:
@@ -86,10 +77,9 @@ def printed_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]
     """Ends mu_l and mu_u of Algorithm 1 in double precision, right or wrong.
 
     mu_u is NaN where it does not exist: where delta' >= 1 or e^epsilon overflows. Both functions of
-    a bracket take 0 <= epsilon <= 1e12 and 1e-300 <= delta < 1, which broadcast, and raise
-    ValueError for others.
+    a bracket take 0 <= epsilon <= 1e12 and 1e-300 <= delta < 1, which broadcast.
     """
-    epsilon, delta = _budget("printed bracket", epsilon, delta, 1.0)
+    epsilon, delta = _budget(epsilon, delta)
     low, high = _printed_bracket(epsilon.ravel(), delta.ravel())
     return low.reshape(epsilon.shape)[()], high.reshape(epsilon.shape)[()]
 
@@ -99,7 +89,7 @@ def valid_bracket(epsilon: ArrayLike, delta: ArrayLike) -> tuple[Array, Array]:
 
     Both are positive and right up to the rounding of a few operations; the module says why.
     """
-    epsilon, delta = _budget("valid bracket", epsilon, delta, 1.0)
+    epsilon, delta = _budget(epsilon, delta)
     y, z = -special.ndtri(delta), math.sqrt(2.0) * special.erfinv(delta)
     spread = np.sqrt(2.0 * epsilon)
     root = np.hypot(y, spread)
@@ -118,7 +108,7 @@ def algorithm_1(
     further apart than the tolerance, or ends at 0, which means infinite noise. Budgets as for
     `printed_bracket`.
     """
-    epsilon, delta = _budget("Algorithm 1", epsilon, delta, tolerance)
+    epsilon, delta = _budget(epsilon, delta)
     shape, epsilon, delta = epsilon.shape, epsilon.ravel(), delta.ravel()
     low, high = _printed_bracket(epsilon, delta)
     mu = np.full(epsilon.shape, np.nan)
@@ -152,10 +142,7 @@ def repaired_algorithm_1(
     most a relative `tolerance` (at least 1e-14) and rounding above it. Budgets as for
     `printed_bracket`.
     """
-    epsilon, delta = _budget("repaired Algorithm 1", epsilon, delta, tolerance)
-    problems = Problems("repaired Algorithm 1")
-    problems.number("tolerance", tolerance, low=1e-14)
-    problems.raise_if_any()
+    epsilon, delta = _budget(epsilon, delta)
     ends = valid_bracket(epsilon, delta)
     low, high = (np.log(np.ravel(end)) for end in ends)
     low, high = low - _ROUNDING, high + _ROUNDING

@@ -135,18 +135,6 @@ def test_positions_that_are_none():
     assert well_formed(latitude, longitude).tolist() == [True, False, False, False, False, True]
 
 
-def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match=r"x, y.*reach.*bandwidth"):
-        Spreading([np.nan], [0.0], reach=0.0, bandwidth=-1.0)
-    with pytest.raises(ValueError, match=r"events_per_cab: expected a positive.*got 0.*one length"):
-        first_events([1, 2], [1], 0)
-    for bad in (0, 2.5, True):
-        with pytest.raises(ValueError, match="events: expected a positive whole number"):
-            l2_sensitivity(bad)
-    with pytest.raises(ValueError, match="coordinates of junctions"):
-        Spreading([], [], reach=1.0, bandwidth=1.0)
-
-
 NORTH, EAST = LATITUDE + 2 * STEP, LONGITUDE + STEP  # of a junction
 COUNTED = ("events_per_cab", "bandwidth", "reach")
 PLAIN = {"events_per_cab": 5, "bandwidth": 0.0, "reach": 50.0, "passengers_per_trip": 2.0}

@@ -50,11 +50,6 @@ def test_the_park_has_no_streets():
     assert np.all(nearest < 1)
 
 
-def test_refusals_name_both():
-    with pytest.raises(ValueError, match=r"rows: .*got 3; columns: .*got 4.5"):
-        street_graph(3, 4.5, np.random.default_rng(0))
-
-
 SYNTHETIC = {"seed": 5, "rows": 30, "columns": 8, "events": 4000, "events_per_cab": 5,
              "bandwidth": 80.0, "reach": 200.0}  # fmt: skip
 

@@ -12,7 +12,6 @@ import deep_toys as toys
 from dpnoise_papers.data.images import ImageSet
 from dpnoise_papers.inid_2024.deep.accounting import noise_unit
 from dpnoise_papers.inid_2024.deep.run import (
-    Trial,
     best_rate,
     cifar10,
     digits,
@@ -123,27 +122,6 @@ def test_every_scheme_amounts_to_the_noise_that_the_budget_asks_for(noise, schem
     run = toys.run(noise=noise, clips=tuple(clips), scales=tuple(scales))
     found = toys.spent_unit(run)
     assert unit * (1 - 1e-15) <= found <= unit * (1 + 1e-12)
-
-
-def test_every_problem_is_named_at_once():
-    with pytest.raises(ValueError, match="training: ") as caught:
-        toys.run(
-            clips=(0.0,) * 6,
-            scales=(-1.0, math.nan),
-            rate=1.5,
-            epochs=0,
-            chunk=1,
-            trials=(Trial(("x",), 0.0),),
-            noise="cauchy",
-        )
-    words = ["noise: ", "scales: ", "clipping threshold: ", "noise scale: ", "rate: ", "epochs: "]
-    assert all(word in str(caught.value) for word in [*words, "chunk: ", "learning rate: "])
-
-
-@pytest.mark.parametrize("rate", [0.0, -0.1, 1.0001, math.nan])
-def test_a_rate_out_of_range_is_refused(rate):
-    with pytest.raises(ValueError, match=r"rate: expected a finite number in \[1e-06, 1\]"):
-        toys.run(rate=rate)
 
 
 def test_steps_of_an_epoch():
