@@ -5,6 +5,12 @@ ENDS = {
     "dpnoise.privacy.sampled.transform GaussianLine.values while": (
         "each pass takes at least one point"
     ),
+    "dpnoise.privacy.sampled.stretches StretchLoss._panels range(_GROWTHS)": (
+        "the bound on the error of the last rule counts, whatever it is"
+    ),
+    "dpnoise.privacy.sampled.relations PairComposition.log_delta range(_HALVINGS)": (
+        "the bounds so far hold"
+    ),
     "dpnoise.privacy.sampled.composition Composition._inverted range(_TRIES)": (
         "the closest bounds so far, which hold"
     ),

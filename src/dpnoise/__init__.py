@@ -58,12 +58,12 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.privacy.odometer.budget import Budget
     from dpnoise.privacy.odometer.budget import BudgetExceededError as BudgetExceededError
     from dpnoise.privacy.profile import epsilon_at, privacy_profile
+    from dpnoise.privacy.sampled.errors import sampled_errors as sampled_errors
     from dpnoise.privacy.sampled.mechanism import SampledGaussian as SampledGaussian
     from dpnoise.privacy.sampled.mechanism import SampledLaplace as SampledLaplace
     from dpnoise.privacy.sampled.mechanism import noise_multiplier as noise_multiplier
     from dpnoise.privacy.sampled.mechanism import sampled_delta as sampled_delta
     from dpnoise.privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
-    from dpnoise.privacy.sampled.mechanism import sampled_errors as sampled_errors
     from dpnoise.privacy.vector import vector_profile
     from dpnoise.privacy.zcdp import zcdp as zcdp
     from dpnoise.releases.opendp import opendp_measurement as opendp_measurement
@@ -132,7 +132,7 @@ _MODULES = {
     "replace_one": "dpnoise.sensitivity.convert",
     "sampled_delta": "dpnoise.privacy.sampled.mechanism",
     "sampled_epsilon": "dpnoise.privacy.sampled.mechanism",
-    "sampled_errors": "dpnoise.privacy.sampled.mechanism",
+    "sampled_errors": "dpnoise.privacy.sampled.errors",
     "variance_bound": "dpnoise.calibration.calibrate",
     "vector_profile": "dpnoise.privacy.vector",
     "verify": "dpnoise.certificates.certify",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SMALLEST, LARGEST = 1e-3, 1e6  # noise multipliers
 _MOST_STEPS, _MOST_DIFFERENT = 10**9, 1000
-_MOST_EPSILON, _MINIMUM_DELTA = 1e6, 1e-300
+MOST_EPSILON, _MINIMUM_DELTA = 1e6, 1e-300
 DIRECTIONS = (REMOVED, ADDED)
 SAMPLINGS = (POISSON, FIXED)
 _MOVES = 50
@@ -49,39 +49,7 @@ class TwoSided(NamedTuple):
     upper: float
 
 
-class SampledErrors(NamedTuple):
-    """The gap between two bounds of delta by kinds of error.
-
-    Attributes
-    ----------
-    lower, upper : float
-        The bounds.
-    cut : float
-        By outputs far out that count on one side only.
-    aliases : float
-        By the step of the inversion.
-    tail : float
-        By what lies beyond its last point.
-    blur : float
-        By a Gaussian loss that is added where the transform does not fade.
-    rounding : float
-        By floating-point numbers.
-    pair : float
-        The rest: between pairs of distributions that are attained and one that dominates all, or
-        where the bounds are not those of the inversion.
-    """
-
-    lower: float
-    upper: float
-    cut: float
-    aliases: float
-    tail: float
-    blur: float
-    rounding: float
-    pair: float
-
-
-class _Sampled:
+class Sample:
     """What noise on samples has in common."""
 
     sampled_step: Any
@@ -173,7 +141,7 @@ def _check(one: Any, name: str, size: object) -> None:  # noqa: ANN401
 
 
 @dataclass(frozen=True)
-class SampledGaussian(_Sampled):
+class SampledGaussian(Sample):
     """Gaussian noise on a sum over a sample of the records.
 
     Each record in the sample adds a vector of norm at most 1 to a sum, to which noise N(0, sigma^2)
@@ -236,7 +204,7 @@ class SampledGaussian(_Sampled):
 
 
 @dataclass(frozen=True)
-class SampledLaplace(_Sampled):
+class SampledLaplace(Sample):
     """Laplace noise on a sum over a sample of the records.
 
     Each record in the sample adds a vector of l1 norm at most 1 to a sum, to which independent
@@ -293,17 +261,17 @@ class SampledLaplace(_Sampled):
         return Kind(self.scale, self.rate, LAPLACE, self.sampling)
 
 
-def _checked(
+def checked(
     problems: Problems,
-    releases: _Sampled | Sequence[_Sampled],
+    releases: Sample | Sequence[Sample],
     steps: int | Sequence[int],
     direction: str | None,
     relation: str | None,
 ) -> Composition | PairComposition:
     """The steps with their numbers; problems are recorded."""
-    listed = [releases] if isinstance(releases, _Sampled) else list(_items(releases))
+    listed = [releases] if isinstance(releases, Sample) else list(_items(releases))
     known = 0 < len(listed) <= _MOST_DIFFERENT
-    known = known and all(isinstance(part, _Sampled) for part in listed)
+    known = known and all(isinstance(part, Sample) for part in listed)
     expected = f"a SampledGaussian, a SampledLaplace or a list of 1 to {_MOST_DIFFERENT} of them"
     problems.require(known, "releases", expected, releases)
     counts = [steps] * len(listed) if is_integer(steps) else list(_items(steps))
@@ -368,7 +336,7 @@ def bounds_of(
         if upper:
             return composition.log_delta(epsilon, REPLACED, guess)
         return composition.bounds(epsilon, guess)
-    found = [composition.log_delta(epsilon, side, guess) for side in _sides(direction)]
+    found = [composition.log_delta(epsilon, side, guess) for side in sides_of(direction)]
     return LogBounds(*(max(part) for part in zip(*found, strict=True)))
 
 
@@ -384,7 +352,7 @@ def epsilons_of(
         if upper:
             return composition.epsilon(log_delta, REPLACED)
         return composition.epsilons(log_delta)
-    found = [composition.epsilon(log_delta, side) for side in _sides(direction)]
+    found = [composition.epsilon(log_delta, side) for side in sides_of(direction)]
     return max(low for low, _ in found), max(high for _, high in found)
 
 
@@ -392,12 +360,13 @@ def _items(values: object) -> list[Any] | tuple[Any, ...]:
     return values if isinstance(values, list | tuple) else []
 
 
-def _sides(direction: str | None) -> tuple[str, ...]:
+def sides_of(direction: str | None) -> tuple[str, ...]:
+    """Both directions where none is given."""
     return DIRECTIONS if direction is None else (direction,)
 
 
 def sampled_delta(
-    releases: _Sampled | Sequence[_Sampled],
+    releases: Sample | Sequence[Sample],
     epsilon: float,
     *,
     steps: int | Sequence[int] = 1,
@@ -440,8 +409,8 @@ def sampled_delta(
     True
     """
     problems = Problems("sampled_delta")
-    problems.number("epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
-    composition = _checked(problems, releases, steps, direction, relation)
+    problems.number("epsilon", epsilon, low=0.0, high=MOST_EPSILON)
+    composition = checked(problems, releases, steps, direction, relation)
     low, _, high = bounds_of(composition, float(epsilon), None, direction)
     # A bound too small for a double.
     upper = max(math.exp(high) * _UP, 5e-324) if high > -math.inf else 0.0
@@ -449,7 +418,7 @@ def sampled_delta(
 
 
 def sampled_epsilon(
-    releases: _Sampled | Sequence[_Sampled],
+    releases: Sample | Sequence[Sample],
     delta: float,
     *,
     steps: int | Sequence[int] = 1,
@@ -495,94 +464,28 @@ def sampled_epsilon(
     if problems.number("delta", delta, low=0.0, high=1.0):
         good = delta == 0 or delta >= _MINIMUM_DELTA
         problems.require(good, "delta", f"0 or at least {_MINIMUM_DELTA:g}", delta)
-    composition = _checked(problems, releases, steps, direction, relation)
+    composition = checked(problems, releases, steps, direction, relation)
     if delta == 1 or not composition.every:
         return TwoSided(0.0, 0.0)
     if delta == 0:
-        low, high = _largest(composition, direction)
-        return TwoSided(low / _UP, high * _UP)
+        most = _largest(composition, direction)
+        return TwoSided(most / _UP, most * _UP)
     return TwoSided(*epsilons_of(composition, math.log(delta), direction))
 
 
-def _largest(
-    composition: Composition | PairComposition, direction: str | None
-) -> tuple[float, float]:
-    """The largest loss of all steps, which is epsilon where delta is 0, and a lower bound on it."""
+def _largest(composition: Composition | PairComposition, direction: str | None) -> float:
+    """The largest loss of all steps, which is epsilon where delta is 0.
+
+    With samples of fixed size it is attained by a record removed in each step.
+    """
     if isinstance(composition, PairComposition):
         if composition.relation == REPLACE_ONE:
-            most = composition.largest(REPLACED)
-            # With samples of fixed size it is attained by a record removed in each step.
-            return most, most
-        most = max(composition.largest(side) for side in _sides(direction))
-        return most, most
+            return composition.largest(REPLACED)
+        return max(composition.largest(side) for side in sides_of(direction))
     # With the record added, steps of rates below 1 have a largest loss.
     if direction != ADDED or any(step.rate == 1.0 for step in composition.every):
-        return math.inf, math.inf
-    counts = composition.every.items()
-    most = math.fsum(-n * math.log1p(-step.rate) for step, n in counts)
-    return most, most
-
-
-def sampled_errors(
-    releases: _Sampled | Sequence[_Sampled],
-    epsilon: float,
-    *,
-    steps: int | Sequence[int] = 1,
-    direction: str | None = None,
-    relation: str | None = None,
-) -> SampledErrors:
-    """Bounds on the delta of steps on samples, and by which kinds of error they differ.
-
-    Parameters
-    ----------
-    releases, epsilon, steps, direction, relation
-        As for `sampled_delta`.
-
-    Returns
-    -------
-    SampledErrors
-        The bounds, and the share of each kind of error in upper - lower: they add up to it.
-
-    Raises
-    ------
-    ValueError
-        As for `sampled_delta`.
-
-    Examples
-    --------
-    >>> from dpnoise import SampledGaussian, sampled_errors
-    >>> found = sampled_errors(SampledGaussian(1.5, 0.04), 8.0, steps=2250)
-    >>> bool(found.upper - found.lower < 1e-6 * found.lower)
-    True
-    >>> max(found._asdict(), key=lambda kind: found._asdict()[kind] * (kind not in "lower upper"))
-    'rounding'
-    """
-    problems = Problems("sampled_errors")
-    problems.number("epsilon", epsilon, low=0.0, high=_MOST_EPSILON)
-    composition = _checked(problems, releases, steps, direction, relation)
-    replaced = getattr(composition, "relation", ADD_REMOVE) == REPLACE_ONE
-    sides = (REPLACED,) if replaced else _sides(direction)
-    found, made = None, None
-    for side in sides:
-        one = bounds_of(composition, float(epsilon), None, side)
-        if found is None or one.upper > found.upper:
-            found, made = one, (composition.shares, composition.log_cut)
-    assert found is not None  # noqa: S101  (there is a side)
-    assert made is not None  # noqa: S101
-    low, high = sampled_delta(
-        releases, epsilon, steps=steps, direction=direction, relation=relation
-    )
-    parts = (2.0 * math.exp(made[1]), *made[0])
-    most = high - low
-    known = math.fsum(parts)
-    shrink = min(most / known, 1.0) if known > 0.0 else 0.0
-    shares = [part * shrink for part in parts]
-    closed = not any(made[0]) and most <= 1e-9 * high
-    rest = max(most - math.fsum(shares), 0.0)
-    if closed:  # one step, in closed form
-        shares[-1], rest = rest, 0.0
-    cut, aliases, tail, blur, rounding = shares
-    return SampledErrors(low, high, cut, aliases, tail, blur, rounding, rest)
+        return math.inf
+    return math.fsum(-n * math.log1p(-step.rate) for step, n in composition.every.items())
 
 
 def noise_multiplier(

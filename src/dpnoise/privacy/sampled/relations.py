@@ -44,6 +44,7 @@ POISSON, FIXED = "poisson", "without replacement"
 # Directions where one record is replaced: what dominates, and what fixed samples attain.
 REPLACED, LESS, MORE = "replaced", "replaced: removed", "replaced: added"
 _HUGE = 700.0
+_WIDE, _HALVINGS = 1.0, 6  # a gap of log delta, and of epsilon to look for a smaller one
 
 
 class Kind(NamedTuple):
@@ -209,6 +210,22 @@ class PairComposition(Composition):
 
     def _one(self, step: Kind, epsilon: float, direction: str) -> float:  # type: ignore[override]
         return one_step(pair_of(step, direction), epsilon)
+
+    def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
+        """Bounds on log delta in one direction, which is at most that at a smaller epsilon."""
+        found = super().log_delta(epsilon, direction, guess)
+        shares, log_cut = self.shares, self.log_cut
+        for _ in range(_HALVINGS):
+            if found.upper - found.lower <= _WIDE or found.upper <= (guess or -math.inf):
+                break
+            epsilon *= 0.5
+            less = super().log_delta(epsilon, direction, guess)
+            upper = min(found.upper, less.upper)
+            found = LogBounds(found.lower, min(found.estimate, upper), upper)
+            if less.upper - less.lower <= _WIDE:
+                break
+        self.shares, self.log_cut = shares, log_cut
+        return found
 
     def _cuts(self, direction: str) -> bool:
         """Whether a step has outputs that matter at large tilts only."""

@@ -191,11 +191,11 @@ class StretchLoss:
         return left, ends[0], log_rest
 
     def _turned(
-        self, part: Stretch, at: _Fields, reach: Array | float, eta: Array, *, least: bool = False
+        self, part: Stretch, at: _Fields, reach: Array | float, eta: Array, *, lowest: bool = False
     ) -> Array:
         """Bounds on |turn arg A| summed over factors, y + i eta, within `reach` of y."""
         total = np.zeros(np.broadcast_shapes(at.base[:, None].shape, eta.shape))
-        sign = -1.0 if least else 1.0
+        sign = -1.0 if lowest else 1.0
         for k, one in enumerate(part.factors):
             share, b = at.share[k][:, None], abs(one.slope) * eta
             odds = np.exp(np.minimum(sign * abs(one.slope) * reach, 600.0))
@@ -543,7 +543,7 @@ class StretchLine:
         steps = min(0.49 * math.pi / steepest, _WIDEST) * _PATH
         eta = steps[_KEPT]
         cost = loss._cost(part, c, eta)[0]  # noqa: SLF001
-        angle = np.maximum(loss._turned(part, at, half, eta, least=True), 0.0)  # noqa: SLF001
+        angle = np.maximum(loss._turned(part, at, half, eta, lowest=True), 0.0)  # noqa: SLF001
         base = np.exp(np.minimum(height[:, None] + cost, _FINITE)) * (2.0 * half)
         out = np.array([(base * np.exp(-x * angle)).sum(axis=0) for x in u])
         out += rest * np.exp(np.minimum(cost, _FINITE))

@@ -20,7 +20,6 @@ from dpnoise import (
     privacy_profile,
     sampled_delta,
     sampled_epsilon,
-    sampled_errors,
     vector_profile,
 )
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED
@@ -375,34 +374,3 @@ def test_bad_input_is_refused_with_every_problem():
         sampled_epsilon([step, fixed], 1e-5, relation="add-remove")
     with pytest.raises(ValueError, match=r"sampling: expected 'poisson' or"):
         noise_multiplier(1.0, 1e-5, 0.1, 1, sampling="fixed")
-
-
-@pytest.mark.parametrize(
-    ("step", "epsilon", "steps", "largest"),
-    [
-        (SampledGaussian(1.5, 0.04), 8.0, 1, "rounding"),
-        (SampledGaussian(3.0, 0.1, "without replacement"), 2.0, 30, "pair"),
-        (SampledLaplace(3.0, 0.1), 0.5, 30, "tail"),
-        (SampledGaussian(2.0, 0.01), 0.1, 20, None),
-    ],
-)
-def test_shares_of_the_gap_add_up_to_it(step, epsilon, steps, largest):
-    found = sampled_errors(step, epsilon, steps=steps)
-    assert (found.lower, found.upper) == step.delta(epsilon, steps=steps)
-    shares = found._asdict()
-    gap = shares.pop("upper") - shares.pop("lower")
-    assert min(shares.values()) >= 0.0
-    assert math.fsum(shares.values()) == pytest.approx(gap, rel=1e-9)
-    if largest is not None:
-        assert max(shares, key=shares.get) == largest
-
-
-def test_a_longer_rule_has_a_shorter_tail():
-    """The share of the tail is that of the plan: planted, it is seen."""
-    composition = PairComposition({Kind(2.0, 0.1): 2}, "replace-one")
-    composition.log_delta(0.3, REPLACED)
-    usual = composition.shares.tail
-    for inversion in composition._found.values():
-        inversion._most = 10
-    composition.log_delta(0.3, REPLACED)
-    assert composition.shares.tail > 100.0 * usual

@@ -1,0 +1,39 @@
+"""Shares of each kind of error in the gap between the bounds of delta."""
+
+import math
+
+import pytest
+
+from dpnoise import SampledGaussian, SampledLaplace, sampled_errors
+from dpnoise.privacy.sampled.relations import REPLACED, Kind, PairComposition
+
+
+@pytest.mark.parametrize(
+    ("step", "epsilon", "steps", "largest"),
+    [
+        (SampledGaussian(1.5, 0.04), 8.0, 1, "rounding"),
+        (SampledGaussian(3.0, 0.1, "without replacement"), 2.0, 30, "pair"),
+        (SampledLaplace(3.0, 0.1), 0.5, 30, "tail"),
+        (SampledGaussian(2.0, 0.01), 0.1, 20, None),
+    ],
+)
+def test_shares_of_the_gap_add_up_to_it(step, epsilon, steps, largest):
+    found = sampled_errors(step, epsilon, steps=steps)
+    assert (found.lower, found.upper) == step.delta(epsilon, steps=steps)
+    shares = found._asdict()
+    gap = shares.pop("upper") - shares.pop("lower")
+    assert min(shares.values()) >= 0.0
+    assert math.fsum(shares.values()) == pytest.approx(gap, rel=1e-9)
+    if largest is not None:
+        assert max(shares, key=shares.get) == largest
+
+
+def test_a_longer_rule_has_a_shorter_tail():
+    """The share of the tail is that of the plan: planted, it is seen."""
+    composition = PairComposition({Kind(2.0, 0.1): 2}, "replace-one")
+    composition.log_delta(0.3, REPLACED)
+    usual = composition.shares.tail
+    for inversion in composition._found.values():
+        inversion._most = 10
+    composition.log_delta(0.3, REPLACED)
+    assert composition.shares.tail > 100.0 * usual

@@ -1,0 +1,117 @@
+"""Transforms on stretches of outputs, beside quadrature of densities."""
+
+import math
+from itertools import pairwise
+
+import mpmath
+import numpy as np
+import pytest
+
+from dpnoise.privacy.sampled.composition import ADDED, REMOVED
+from dpnoise.privacy.sampled.relations import (
+    FIXED,
+    GAUSSIAN,
+    LAPLACE,
+    REPLACED,
+    Kind,
+    loss_of,
+    pair_of,
+)
+
+CASES = [(1.0, 0.2), (20.0, 0.01), (2.0, 0.9)]
+PAIRS = [(LAPLACE, REMOVED), (LAPLACE, ADDED), (GAUSSIAN, REPLACED), (LAPLACE, REPLACED)]
+
+
+def densities(noise, form, m, q, y):
+    def plain(x):
+        return mpmath.npdf(y - x) if noise == GAUSSIAN else mpmath.exp(-abs(y - x)) / 2
+
+    mixed = (1 - q) * plain(0) + q * plain(m)
+    return {
+        REMOVED: (mixed, plain(0)),
+        ADDED: (plain(0), mixed),
+        REPLACED: (mixed, (1 - q) * plain(0) + q * plain(-m)),
+    }[form]
+
+
+def transform(noise, form, m, q, s):
+    """E e^(s L) under the first distribution of a pair, by its densities."""
+    m, q = mpmath.mpf(m), mpmath.mpf(q)
+
+    def term(y, turned=False):
+        one, two = densities(noise, REMOVED if form == FIXED else form, m, q, y)
+        one, two = (two, one) if turned else (one, two)
+        return one * mpmath.exp(s * (mpmath.log(one) - mpmath.log(two)))
+
+    reach = 14 + 5 * float(m) if noise == GAUSSIAN else 45
+    ends = np.linspace(-reach, reach, 60).tolist()
+    if form != FIXED:
+        ends = sorted([*ends, 0, m, -m])
+        return mpmath.fsum(mpmath.quad(term, [a, b]) for a, b in pairwise(ends))
+    # Losses above 0, their reflections, and the rest at 0.
+    ends = sorted({m / 2, m, *(y for y in ends if y > m / 2)})
+
+    def whole(function):
+        return mpmath.fsum(mpmath.quad(function, [a, b]) for a, b in pairwise(ends))
+
+    seen = [whole(lambda y, k=k: densities(noise, REMOVED, m, q, y)[k]) for k in (0, 1)]
+    return whole(term) + whole(lambda y: term(y, turned=True)) + 1 - sum(seen)
+
+
+@pytest.mark.parametrize(("noise", "form"), [*PAIRS, (GAUSSIAN, FIXED), (LAPLACE, FIXED)])
+@pytest.mark.parametrize(("size", "rate"), CASES)
+def test_the_transform_is_the_integral(noise, form, size, rate):
+    fixed = form == FIXED
+    kind = Kind(size, rate, noise, FIXED if fixed else "poisson")
+    pair = pair_of(kind, REPLACED if fixed else form)
+    own = loss_of(pair, -math.inf, 1.0)
+    for c, u in ((3.0, 2.0), (1.0, 20.0), (-0.5, 0.0)):
+        with mpmath.workdps(20):
+            reference = complex(transform(noise, form, pair.shift, rate, mpmath.mpc(c, u)))
+        line = own.line(c)
+        atoms, rest, error = line.values(np.array([u]))
+        norm = math.exp(line.log_norm)
+        allowed = (error[0] + 2.0 * line.norm_error) * norm
+        assert abs((atoms[0] + rest[0]) * norm - reference) <= allowed + 1e-14 * norm
+        assert allowed <= 1e-10 * norm
+
+
+@pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
+@pytest.mark.parametrize("form", [REPLACED, FIXED])
+@pytest.mark.parametrize(("size", "rate"), CASES)
+def test_no_value_is_above_its_envelope(noise, form, size, rate):
+    kind = Kind(size, rate, noise, FIXED if form == FIXED else "poisson")
+    line = loss_of(pair_of(kind, REPLACED), -math.inf, 1.0).line(2.0)
+    u = np.geomspace(1e-2, 300.0, 40)
+    size_of = np.abs(line.values(u)[1])
+    later = np.maximum.accumulate(size_of[::-1])[::-1]
+    bound = line.envelope(u, 1.0)
+    assert np.all(later <= bound + 1e-12)
+    assert np.all(np.diff(bound) <= 0.0)
+
+
+def test_points_at_equal_distances_have_the_same_values():
+    line = loss_of(pair_of(Kind(1.0, 0.3, LAPLACE), REPLACED), -math.inf, 1.0).line(1.5)
+    u = 0.37 * np.arange(200.0)
+    together = line.values(u)[1]
+    alone = np.array([line.values(u[k : k + 1])[1][0] for k in range(0, 200, 17)])
+    assert np.abs(together[::17] - alone).max() <= 1e-12
+
+
+def test_the_profile_of_the_continuous_part_is_the_integral():
+    pair = pair_of(Kind(2.0, 0.3, LAPLACE), REMOVED)
+    loss, q, m = loss_of(pair, -math.inf, 1.0), 0.3, 0.5
+    found, error, slope = loss.continuous_delta(np.array([-0.05, 0.0, 0.1, 1.0]))
+
+    def term(y, x):
+        one, two = densities(LAPLACE, REMOVED, mpmath.mpf(m), mpmath.mpf(q), y)
+        return max(one - mpmath.exp(x) * two, 0)
+
+    for k, x in enumerate((-0.05, 0.0, 0.1, 1.0)):
+        inner = (math.exp(x) - 1) / q + 1
+        low = min(max((math.log(inner) + m) / 2, 0.0), m)
+        reference = float(mpmath.quad(lambda y, x=x: term(y, x), [low, m])) if low < m else 0.0
+        assert abs(found[k] - reference) <= error[k] + 1e-14
+        assert error[k] <= 1e-12
+    assert np.all(np.diff(found) <= 0.0)
+    assert np.all(slope >= 0.0)
