@@ -10,9 +10,7 @@ and task.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import venv
 from collections import Counter
 from pathlib import Path
 from statistics import median
@@ -21,7 +19,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tests")]
 
 import pandas as pd  # noqa: E402
-from ask import answers  # noqa: E402
+from ask import answers, environment, version  # noqa: E402
 from judge import LADDER, SHORT, UNDECIDED, UNSAFE, judge  # noqa: E402
 from questions import COUNTS, everyday, questions  # noqa: E402
 
@@ -34,25 +32,6 @@ PEERS = {
     "riskcal": ("sigma", "gaussian_epsilon"),
 }
 OURS = "dpnoise"
-
-
-def environment(name: str) -> Path:
-    """Python of the environment of a peer, made from its pinned requirements if it is missing."""
-    folder = HERE / "environments" / name
-    python = folder / "bin" / "python"
-    if not (folder / "ready").is_file():
-        venv.create(folder, with_pip=True, clear=True)
-        pinned = HERE / "requirements" / f"{name}.txt"
-        install = [python, "-m", "pip", "install", "--quiet", "--requirement", pinned]
-        subprocess.run(install, check=True)  # noqa: S603
-        (folder / "ready").touch()
-    return python
-
-
-def version(name: str) -> str:
-    """Version of a peer that its requirements pin."""
-    pins = (HERE / "requirements" / f"{name}.txt").read_text(encoding="utf-8").split()
-    return next(pin.partition("==")[2] for pin in pins if pin.lower().startswith(f"{name}=="))
 
 
 def row(name: str, task: str, python: Path) -> dict[str, object]:

@@ -37,6 +37,16 @@ KINDS = {  # what counts, its columns and its colour
     "unsafe": (["unsafe"], "#D55E00"),
 }
 MARKS = "<!-- peers -->", "<!-- end of peers -->"
+SAMPLED = "<!-- sampled -->", "<!-- end of sampled -->"
+WORTH = {
+    "below": ["below"],
+    "within 1e-6": ["within 1e-6"],
+    "within 0.1 %": ["within 0.1 %"],
+    "within 10 %": ["within 10 %"],
+    "more than 10 % above": ["beyond"],
+    "not judged": ["undecided"],
+    "no answer": ["error", "hang", "death", "not a number", "negative", "infinite"],
+}
 
 
 @house_style()
@@ -96,6 +106,37 @@ def filled(text: str, table: pd.DataFrame) -> str:
     return re.sub(f"{MARKS[0]}.*{MARKS[1]}", lambda _: block, text, flags=re.DOTALL)
 
 
+def sampled(text: str, counts: pd.DataFrame, named: pd.DataFrame) -> str:
+    """Page with the tables on samples between their marks."""
+    found = []
+    for group, rows in counts.groupby("group", sort=False):
+        heads = ["account", "asked", *WORTH, "processor s, median", "MB at most"]
+        found += ["", f"**{str(group).capitalize()} questions**", "", _line(*heads)]
+        found += [_line("---", *["---:"] * (len(heads) - 1))]
+        for _, row in rows.iterrows():
+            worth = [int(row[columns].sum()) for columns in WORTH.values()]
+            name = f"{row['library']}, {row['account']}"
+            keys = ("median_seconds", "megabytes")
+            used = ["" if pd.isna(row[key]) else f"{row[key]:.3g}" for key in keys]
+            found.append(_line(name, row["asked"], *worth, *used))
+    accounts = list(dict.fromkeys(zip(named["library"], named["account"], strict=True)))[1:]
+    heads = ["question", "lower end", "upper end", *(f"{a}, {b}" for a, b in accounts)]
+    found += ["", _line(*heads), _line("---", *["---:"] * (len(heads) - 1))]
+    for question, rows in named.groupby("question", sort=False):
+        answers = rows.set_index(["library", "account"])["answer"]
+        ends = [f"{float(rows[end].iloc[0]):.9g}" for end in ("lower", "upper")]
+        found.append(_line(question, *ends, *(_short(answers[key]) for key in accounts)))
+    block = "\n".join([SAMPLED[0], *found, "", SAMPLED[1]])
+    return re.sub(f"{SAMPLED[0]}.*{SAMPLED[1]}", lambda _: block, text, flags=re.DOTALL)
+
+
+def _short(answer: object) -> str:
+    try:
+        return f"{float(str(answer)):.6g}"
+    except ValueError:
+        return str(answer)
+
+
 def _line(*cells: object) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
@@ -109,7 +150,9 @@ def main() -> None:
     for path in (svg, *others):
         path.unlink()
     document = DOCS / "peers.md"
-    write_text(filled(document.read_text(encoding="utf-8"), table), document)
+    text = filled(document.read_text(encoding="utf-8"), table)
+    parts = (pd.read_csv(HERE / f"{name}.csv") for name in ("sampled", "sampled-named"))
+    write_text(sampled(text, *parts), document)
 
 
 if __name__ == "__main__":

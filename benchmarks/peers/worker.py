@@ -6,6 +6,7 @@ that whoever asks sees which question was never answered.
 
 import importlib
 import json
+import resource
 import sys
 from time import process_time
 from warnings import simplefilter
@@ -16,6 +17,7 @@ def main(name: str, task: str) -> None:
     simplefilter("ignore")
     answer = getattr(importlib.import_module(f"adapters.{name.replace('-', '_')}"), task)
     out, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
+    print("ready", file=out, flush=True)
     for line in sys.stdin:
         start = process_time()
         try:
@@ -24,7 +26,11 @@ def main(name: str, task: str) -> None:
             raise
         except BaseException as error:  # noqa: BLE001  # a panic of Rust is no Exception
             said = {"error": f"{type(error).__name__}: {error}"[:200]}
-        print(json.dumps(said | {"seconds": process_time() - start}), file=out, flush=True)
+        used = {
+            "seconds": process_time() - start,
+            "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
+        }
+        print(json.dumps(said | used), file=out, flush=True)
 
 
 if __name__ == "__main__":

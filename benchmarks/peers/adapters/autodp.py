@@ -20,3 +20,11 @@ def laplace_epsilon(noise: float, copies: int, delta: float) -> float:
     """Epsilon of so many releases with Laplace noise of this scale."""
     one = mechanism_zoo.LaplaceMechanism(b=noise, name="one")
     return transformer_zoo.Composition()([one], [copies]).get_approxDP(delta)
+
+
+def sampled_epsilon_rdp(sigma: float, rate: float, steps: int, delta: float) -> float:
+    """Epsilon of steps with Gaussian noise on Poisson samples, by Renyi divergences."""
+    one = mechanism_zoo.GaussianMechanism(sigma=sigma, name="one")
+    sampled = transformer_zoo.AmplificationBySampling(PoissonSampling=True)
+    step = sampled(one, rate, improved_bound_flag=True)
+    return transformer_zoo.Composition()([step], [steps]).get_approxDP(delta)

@@ -1,6 +1,9 @@
 """Answers of dp-accounting."""
 
+import dp_accounting
 from dp_accounting.pld import common, privacy_loss_distribution, privacy_loss_mechanism
+from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
+from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 
 
 def sigma(epsilon: float, delta: float) -> float:
@@ -20,3 +23,22 @@ def laplace_epsilon(noise: float, copies: int, delta: float) -> float:
     """Epsilon of so many releases with Laplace noise of this scale."""
     one = privacy_loss_distribution.from_laplace_mechanism(noise)
     return one.self_compose(copies).get_epsilon_for_delta(delta)
+
+
+def sampled_epsilon(sigma: float, rate: float, steps: int, delta: float) -> float:
+    """Epsilon of steps with Gaussian noise on Poisson samples, by loss distributions."""
+    return _sampled(PLDAccountant(), sigma, rate, steps, delta)
+
+
+def sampled_epsilon_rdp(sigma: float, rate: float, steps: int, delta: float) -> float:
+    """Epsilon of the same by Renyi divergences."""
+    return _sampled(RdpAccountant(), sigma, rate, steps, delta)
+
+
+def _sampled(
+    accountant: dp_accounting.PrivacyAccountant,
+    sigma: float, rate: float, steps: int, delta: float,
+) -> float:  # fmt: skip
+    one = dp_accounting.GaussianDpEvent(sigma)
+    accountant.compose(dp_accounting.PoissonSampledDpEvent(rate, one), steps)
+    return accountant.get_epsilon(delta)

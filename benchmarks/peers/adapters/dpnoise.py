@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpnoise import Budget, Gaussian, Laplace, gaussian_sigma
+from dpnoise import Budget, Gaussian, Laplace, SampledGaussian, gaussian_sigma
 
 MOST = 10_000.0  # epsilon of a Budget
 
@@ -26,3 +26,8 @@ def _epsilon(noise: Gaussian | Laplace, copies: int, delta: float) -> float:
     budget = Budget(epsilon=MOST, delta=delta, relation="replace-one")
     budget.spend(noise, 1.0, times=copies)
     return budget.epsilon_of()
+
+
+def sampled_epsilon(sigma: float, rate: float, steps: int, delta: float) -> float:
+    """Epsilon of steps with Gaussian noise on Poisson samples, upper end."""
+    return SampledGaussian(sigma, rate).epsilon(delta, steps=steps).upper

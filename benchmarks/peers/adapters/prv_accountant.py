@@ -1,6 +1,11 @@
 """Answers of prv-accountant, its upper bound."""
 
-from prv_accountant import GaussianMechanism, LaplaceMechanism, PRVAccountant
+from prv_accountant import (
+    GaussianMechanism,
+    LaplaceMechanism,
+    PoissonSubsampledGaussianMechanism,
+    PRVAccountant,
+)
 
 
 def gaussian_epsilon(noise: float, copies: int, delta: float) -> float:
@@ -18,3 +23,9 @@ def _upper(one: object, copies: int, delta: float) -> float:
         prvs=[one], max_self_compositions=[copies], eps_error=0.01, delta_error=delta / 1000
     )
     return accountant.compute_epsilon(delta, [copies])[2]
+
+
+def sampled_epsilon(sigma: float, rate: float, steps: int, delta: float) -> float:
+    """Epsilon of steps with Gaussian noise on Poisson samples, upper bound."""
+    one = PoissonSubsampledGaussianMechanism(sampling_probability=rate, noise_multiplier=sigma)
+    return _upper(one, steps, delta)

@@ -17,3 +17,11 @@ def gaussian_epsilon(noise: float, copies: int, delta: float) -> float:
     for _ in range(copies):
         accountant.step(noise_multiplier=noise, sample_rate=1.0)
     return accountant.get_epsilon(delta=delta)
+
+
+def sampled_epsilon(sigma: float, rate: float, steps: int, delta: float) -> float:
+    """Epsilon of steps with Gaussian noise on Poisson samples."""
+    accountant = CTDAccountant()
+    for _ in range(steps):
+        accountant.step(noise_multiplier=sigma, sample_rate=rate)
+    return accountant.get_epsilon(delta=delta)

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from dpnoise.privacy.sampled.mechanism import SampledGaussian, SampledLaplace
+from dpnoise.sensitivity.relation import REPLACE_ONE
 from dpnoise_papers.claims.beside import printed_texts
 from dpnoise_papers.inid_2024.deep.accounting import (
     minimum_multiplier,
@@ -49,6 +51,7 @@ PRINTED_AS: dict[Scheme, str] = {
 ACCOUNTING_COLUMNS = (
     "noise", "delta", "epsilon", "accountant", "steps", "rate", "multiplier",
     "epsilon_rdp", "epsilon_pld", "epsilon_pure", "epsilon_replace_one",
+    "epsilon_lower", "epsilon_upper", "epsilon_replace_one_lower", "epsilon_replace_one_upper",
 )  # fmt: skip
 _RTOL = 1e-5  # of the multiplier by privacy loss distributions
 
@@ -101,7 +104,8 @@ def table_4_accounting(settings: DeepLearning) -> pd.DataFrame:
     Columns `ACCOUNTING_COLUMNS`: `accountant` ("rdp", "pld", "pure") is the one that calibrates;
     `epsilon_rdp` and `epsilon_pld` are upper bounds for a record added or removed (NaN where delta
     is 0), `epsilon_pure` is exact (NaN where delta is not), and `epsilon_replace_one` is for a
-    record replaced by another, by privacy loss distributions or, with delta = 0, exactly.
+    record replaced by another, by privacy loss distributions or, with delta = 0, exactly. The last
+    four are both ends of this library's own account, which is none of these, for either relation.
     """
     steps, rate = settings.steps, settings.rate
     table = []
@@ -110,7 +114,8 @@ def table_4_accounting(settings: DeepLearning) -> pd.DataFrame:
         unit = noise_unit(noise, epsilon, delta, steps, rate)
         if noise == "laplace":
             more = replace_one_epsilon(1.0 / unit, steps, rate)
-            row = [steps, rate, unit, math.nan, math.nan, epsilon, more]
+            ends = _ends(SampledLaplace(unit, rate), delta, steps)
+            row = [steps, rate, unit, math.nan, math.nan, epsilon, more, *ends]
             table.append([noise, delta, epsilon, "pure", *row])
             continue
 
@@ -121,6 +126,13 @@ def table_4_accounting(settings: DeepLearning) -> pd.DataFrame:
         for name, multiplier in units.items():
             bounds = rdp_epsilon(multiplier, delta, steps, rate), sharper(multiplier)
             more = pld_epsilon(multiplier, delta, steps, rate, replace_one=True)
-            row = [steps, rate, multiplier, *bounds, math.nan, more]
+            ends = _ends(SampledGaussian(multiplier, rate), delta, steps)
+            row = [steps, rate, multiplier, *bounds, math.nan, more, *ends]
             table.append([noise, delta, epsilon, name, *row])
     return pd.DataFrame(table, columns=list(ACCOUNTING_COLUMNS))
+
+
+def _ends(noise: SampledGaussian | SampledLaplace, delta: float, steps: int) -> tuple[float, ...]:
+    """Both ends of epsilon, for a record added or removed and for one replaced."""
+    one = noise.epsilon(delta, steps=steps)
+    return *one, *noise.epsilon(delta, steps=steps, relation=REPLACE_ONE)

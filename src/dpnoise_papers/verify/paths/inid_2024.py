@@ -391,6 +391,8 @@ PATHS: Paths = {
     "inid-2024/table-4-accounting.csv": {
         "epsilon_pld": _account(replaced=False),
         "epsilon_replace_one": _account(replaced=True),
+        "epsilon_upper": _account(replaced=False),
+        "epsilon_replace_one_lower": _account(replaced=True),
     },
     "inid-2024/table-4.csv": {
         "noise_over_most": Path(_noise_over_most, "divergences by quadrature, a root search"),

@@ -102,6 +102,22 @@ def test_each_accountant_keeps_its_budget_and_the_sharper_one_saves_noise():
         assert epsilon < row["epsilon_replace_one"] < 2.2 * epsilon
 
 
+def test_both_ends_are_close_and_below_the_bounds_of_the_other_accountants():
+    table = budgets(rate=0.1, epochs=3)
+    for name in ("rdp", "pld"):
+        row = table.loc[name]
+        for ends, above in (("epsilon", "epsilon_pld"), ("epsilon_replace_one",) * 2):
+            low, high = row[f"{ends}_lower"], row[f"{ends}_upper"]
+            assert 0.0 <= high - low <= 1e-6 * low
+            assert low <= row[above]
+            assert high == pytest.approx(row[above], rel=1e-3)
+        assert row["epsilon_lower"] < row["epsilon_rdp"]
+    pure = table.loc["pure"]  # closed forms of other code
+    assert pure["epsilon_lower"] <= 2.0 * (1.0 + 1e-11)
+    assert pure["epsilon_upper"] == pytest.approx(2.0, rel=1e-9)
+    assert pure["epsilon_replace_one_lower"] == pytest.approx(pure["epsilon_replace_one"], rel=1e-9)
+
+
 def test_almost_without_sampling_one_step_is_the_gaussian_mechanism():
     table = budgets(rate=1.0 - 1e-12, epochs=1)
     sigma = float(gaussian_sigma(2.0, 1e-5))
