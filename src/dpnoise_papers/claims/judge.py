@@ -280,7 +280,12 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
     wide = 2 * allowed > SOFT * abs(printed.value)
     imprecise = wide & (near > half)
     within = distance <= allowed * (1 + _DIGITS)
-    rank = np.select([within & ~imprecise, within | (distance <= clear * (1 + _DIGITS))], [2, 1], 0)
+    # Choices that are open may move ours much, and out of the band as well.
+    spread = high - low > SOFT * abs(printed.value)
+    turned = spread & (np.maximum(high - printed.value, printed.value - low) > allowed)
+    rank = np.select(
+        [within & ~imprecise & ~turned, within | (distance <= clear * (1 + _DIGITS))], [2, 1], 0
+    )
     worst = int(np.lexsort((allowed - distance, rank))[0])
     show = unit(printed)
     parts = f"half a unit of its last digit, {show(half)}"
@@ -296,6 +301,10 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
     )
     if within[worst] and imprecise[worst]:
         why += f" Noise makes that more than {SOFT:.0%} of it wide, so that this is no match."
+    elif within[worst] and turned[worst]:
+        why += (
+            " Choices that the paper leaves open move ours out of that, so that this is no match."
+        )
     elif rank[worst] == 1 and distance[worst] <= (half + far[worst]) * (1 + _DIGITS):
         why += f" Noise alone could explain it: {show(half + far[worst])} would be clear."
     verdict = UNDECIDED if of else _ORDER[rank[worst]]
@@ -303,14 +312,13 @@ def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:
         why += f" Ours is {found.value[worst] / printed.value:.3g} times what is printed."
     why += choices_words(found, worst, show)
     band = band_around(found.value[worst], printed.value, allowed[worst], clear[worst])
-    spread = (high - low)[worst] > SOFT * abs(printed.value)  # by choices that are open
     return _Finding(
         verdict,
         of + why,
         ours,
         _se(found, worst),
         band,
-        bool(verdict != DIFFERS and (wide[worst] or spread)),
+        bool(verdict != DIFFERS and (wide[worst] or spread[worst])),
         bool(near[worst] > 0),
     )
 

@@ -267,7 +267,7 @@ def ranged(value, low, high, **more):
 @pytest.mark.parametrize(
     ("printed", "expected"),
     [
-        ("0.2400", "reproduced"),  # ours: a range neither makes a match nor breaks one
+        ("0.2400", "undecided"),  # ours: a range of more than 5 % makes no match and breaks one
         ("0.2484", "undecided"), ("0.2800", "undecided"), ("0.2100", "undecided"),
         ("0.2801", "differs"), ("0.2099", "differs"),
     ],
@@ -280,13 +280,29 @@ def test_what_only_an_open_choice_decides_is_undecided(printed, expected):
     # the same value without the range: a difference
     alone = table.drop(columns=["x_least", "x_greatest"])
     assert verdict(replace(NUMBER, printed=printed), alone).verdict == (
-        "reproduced" if expected == "reproduced" else "differs"
+        "reproduced" if printed == "0.2400" else "differs"
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.2341, 0.2459, "reproduced"), (0.2339, 0.2461, "undecided"),
+        (0.24, 0.2519, "reproduced"), (0.24, 0.2521, "undecided"),
+    ],
+)  # fmt: skip
+def test_a_match_that_open_choices_move_far_is_none(low, high, expected):
+    found = verdict(replace(NUMBER, printed="0.2400"), ranged(0.24, low, high))
+    assert found.verdict == expected
+    assert ("out of that, so that this is no match" in found.why) == (expected == "undecided")
+    # few digits: the range stays within what would have passed
+    few = verdict(replace(NUMBER, printed="0.2"), ranged(0.2, 0.19, 0.21))
+    assert (few.verdict, few.soft) == ("reproduced", "yes")
 
 
 @pytest.mark.parametrize(("se", "expected"), [(0.0005, "undecided"), (0.002, "reproduced")])
 def test_noise_and_not_a_range_makes_a_match(se, expected):
-    table = ranged(0.24, 0.21, 0.28, x_se=se)
+    table = ranged(0.24, 0.2332, 0.2451, x_se=se)
     assert verdict(replace(NUMBER, printed="0.2450"), table).verdict == expected
     assert "Noise alone" not in verdict(replace(NUMBER, printed="0.2450"), table).why
 
