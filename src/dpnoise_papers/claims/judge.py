@@ -133,7 +133,8 @@ def judge(
             why += f" The ordering {claim.ordering} is {word}."
         printed = f"{claim.relation} {claim.printed.text if claim.printed else ''}".strip()
         se = math.nan if found.se is None else found.se
-        holds = verdict == REPRODUCED or (verdict == NOT_RUN and claim.result)
+        made = claim.result and claim.result not in optional  # in another run
+        holds = verdict == REPRODUCED or (verdict == NOT_RUN and made)
         cause = "" if holds else ";".join(claim.cause)
         passes = [end if math.isfinite(end) else math.nan for end in _allowed(found.band)]
         told = (claim.id, claim.paper, claim.item, claim.place, claim.kind, claim.form)
