@@ -71,7 +71,7 @@ def test_the_budget_is_kept_and_spent(case, scheme):
 # Steps along six directions that keep the product of the scales: three axes, both ways.
 TURNS = [
     step * np.array(axis)
-    for step in (-0.2, -0.05, -0.0125, 0.0125, 0.05, 0.2)
+    for step in (-0.2, -0.0125, 0.0125, 0.05)
     for axis in ((1.0, -1.0, 0.0), (0.0, 1.0, -1.0), (-1.0, 0.0, 1.0))
 ]
 
@@ -146,7 +146,7 @@ def test_at_the_kink_of_flipped_huber_noise_no_direction_with_less_error_is_priv
     noise = calibrate(FlippedHuber, epsilon=1.0, delta=1e-6, dimension=2).noise
     scales = allocate(lambdas, noise=noise, epsilon=1.0, delta=1e-6)
     assert log_upper([noise] * 2, scales, lambdas, 1.0) <= math.log(1e-6) + 1e-7
-    for turn in (-0.5, -0.1, -0.02, -0.005, 0.005, 0.02, 0.1, 0.5):
+    for turn in (-0.1, -0.005, 0.005, 0.1):
         other = scales * np.exp([turn, -turn])
         other *= math.sqrt(0.995 * np.sum(scales**2) / np.sum(other**2))
         assert log_upper([noise] * 2, other, lambdas, 1.0, rtol=1e-3) > math.log(1e-6)
