@@ -27,7 +27,6 @@ from dpnoise import (
     audit_noise,
     best,
     calibrate,
-    calibrate_histogram,
     calibrate_joint,
     certify,
     compare,
@@ -137,7 +136,7 @@ def test_every_mechanism_for_integers(ball, budget):
         if budget[1] == 0.0:
             assert verify(certify(row)).upper == 0
             assert not audit_noise(row, size=200, seed=3).contradicted
-        else:
+        elif not isinstance(ball, Box):  # charged as a list, as below
             assert not audit_charge_is_too_small(row, ball)
     for family in INTEGER_FAMILIES if budget[1] else ():
         found = calibrate(family, epsilon=1.0, delta=1e-6, sensitivity=ball)
@@ -342,11 +341,6 @@ def test_coordinate_noise(mechanism):
     for part in (found.unit, found.scaled(2.0), [found.unit] * 2):
         with pytest.raises(ValueError, match=r"as it is one of 20 releases.*alone"):
             budget.spend(part, 1.0 if not isinstance(part, list) else [1.0, 1.0])
-
-
-def test_histogram_noise():
-    found = calibrate_histogram(epsilon=1.0, delta=1e-3, dimension=3)
-    check_charged(found, 1.0, 1e-3, R)
 
 
 def test_the_helpers_of_release():

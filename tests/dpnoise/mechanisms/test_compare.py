@@ -75,7 +75,7 @@ def test_the_best_of_an_exhaustive_search_is_the_first_of_the_table(everything):
     assert found.name == everything[1][0].name
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", ["harmonic box", "l2", "product"])
 def test_an_error_is_the_mean_of_its_coordinates(name):
     K = as_sensitivity(SETS[name]).dimension
     weights = np.linspace(1.0, 3.0, K)
