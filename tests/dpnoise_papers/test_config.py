@@ -409,9 +409,15 @@ def test_the_folder_of_a_run_lies_outside_the_papers_results(folder):
 SPELLINGS = ["./results", "results/", "results//x", "results/./sub", "figures", "figures/x"]
 
 
-@pytest.mark.parametrize("more", [{}, OTHER])
-@pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("kind", ["results", "figures", "logs", "benchmarks"])
+PLACES = [
+    *(("results", spelling, {}) for spelling in SPELLINGS),
+    *((kind, "figures", {}) for kind in ("figures", "logs")),
+    *((kind, "results//x", OTHER) for kind in ("results", "figures", "logs", "benchmarks")),
+    ("results", "./results", OTHER),
+]
+
+
+@pytest.mark.parametrize(("kind", "spelling", "more"), PLACES)
 def test_no_spelling_takes_a_folder_of_the_papers(kind, spelling, more):
     if f"{kind}" == spelling.strip("./") and not more:  # the papers' settings in their own place
         run, _ = load_run("config.yaml", overrides={"pathvars": {kind: spelling}})

@@ -25,11 +25,11 @@ def scaled(noise, factor):
 
 
 def test_false_alarms_are_as_rare_as_stated():
-    """120 audits of true claims at a rate of one in two; more have odds of one in a million."""
+    """72 audits of true claims at a rate of one in two; more have odds of one in a million."""
     rng = np.random.default_rng([2026, 4])
     found = [
         audit_noise(calibrated(name), 1, false_alarm=0.5, size=2000, seed=rng).contradicted
-        for name in ("gaussian", "laplace", "staircase", "truncated-laplace", "discrete-laplace")
+        for name in ("gaussian", "truncated-laplace", "discrete-laplace")
         for _ in range(24)
     ]
     assert sum(found) <= stats.binom.isf(1e-6, len(found), 0.5)
@@ -54,9 +54,9 @@ def test_integer_noise_that_is_10_percent_too_small_is_found():
 def test_noise_for_half_the_sensitivity_is_found(name):
     noise = calibrated(name)
     if name in FAMILIES:
-        assert audit_noise(noise, 1.0, sampler=scaled(noise, 0.5), size=SIZE).contradicted
+        assert audit_noise(noise, 1.0, sampler=scaled(noise, 0.5), size=20_000).contradicted
     wide = calibrate(name, epsilon=1.0, delta=1e-5, sensitivity=2).noise
-    found = audit_noise(wide, 2, sampler=noise.rvs, size=SIZE)
+    found = audit_noise(wide, 2, sampler=noise.rvs, size=20_000)
     assert found.contradicted
     budget = audit_noise(noise, 2, epsilon=1.0, delta=1e-5, size=1000)
     assert budget.contradicted
@@ -66,8 +66,9 @@ def test_noise_for_half_the_sensitivity_is_found(name):
 @pytest.mark.parametrize(
     ("name", "how"),
     [
-        *((name, "at the bound") for name in NAMES if name != "truncated-laplace"),
-        *((name, "drawn again") for name in ("gaussian", "staircase", "discrete-laplace")),
+        *((name, "at the bound") for name in ("gaussian", "staircase", "subbotin")),
+        *((name, "at the bound") for name in ("flipped-huber", "discrete-gaussian")),
+        *((name, "drawn again") for name in ("laplace", "discrete-laplace")),
     ],
 )
 def test_a_clipped_tail_is_found(name, how):
@@ -104,7 +105,7 @@ def test_joint_noise_and_independent_coordinates():
         ([Gaussian(2.0), Laplace(3.0)], [1.0, 1.0]),
     ]
     for noise, sensitivity in cases:
-        healthy = audit_noise(noise, sensitivity, size=SIZE)
+        healthy = audit_noise(noise, sensitivity, size=50_000)
         assert not healthy.contradicted
         assert healthy.epsilon > 0.3
 
@@ -113,7 +114,7 @@ def test_joint_noise_and_independent_coordinates():
                 return np.column_stack([0.7 * one.rvs(size, rng) for one in noise])
             return 0.7 * noise.rvs(size, rng)
 
-        assert audit_noise(noise, sensitivity, sampler=narrow, size=SIZE).contradicted
+        assert audit_noise(noise, sensitivity, sampler=narrow, size=50_000).contradicted
 
 
 def test_a_budget_that_the_account_refutes_needs_no_sample():

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,6 @@ from dpnoise import (
     FlippedHuber,
     Gaussian,
     Laplace,
-    OffsetSymmetricGaussian,
     Staircase,
     Subbotin,
     TruncatedLaplace,
@@ -34,11 +34,9 @@ from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 
 def test_the_share_that_may_be_too_much():
-    for family in FAMILIES:
-        dimension = 1 if family == "subbotin" else 4
-        found = calibrate(
-            family, epsilon=0.5, delta=1e-5, dimension=dimension, certificate="global"
-        )
+    """Of a family of each kind of shapes; the others' are in test_calibrate.py."""
+    for family in ("laplace", "truncated-laplace", "staircase"):
+        found = calibrate(family, epsilon=0.5, delta=1e-5, dimension=4, certificate="global")
         assert 0.0 < found.optimal_within < 1.001e-3, family
         assert calibrate(family, epsilon=0.5, delta=1e-5).optimal_within is None
 
@@ -82,9 +80,10 @@ def test_requests_that_cannot_be_met():
 BUDGET = Budget(1.0, 1e-5, 1.0, 3)
 
 
-def found(kind, budget=BUDGET):
+@cache
+def found(kind):
     """Return the variance of the best noise that the search finds."""
-    epsilon, delta, _, dimension = budget
+    epsilon, delta, _, dimension = BUDGET
     return calibrate(kind, epsilon=epsilon, delta=delta, dimension=dimension).variance
 
 
@@ -99,12 +98,13 @@ def test_the_intervals_cover_all_shapes_and_each_noise_violates_the_budget():
         assert one.shapes[1] == other.shapes[0]
     for cell in proved.cells:
         assert cell.log_delta > math.log(BUDGET.delta)
+        assert cell.noise.var() > proved.variance
+    for cell in proved.cells[::5]:
         again = lattice_bounds([(cell.noise, 1.0, BUDGET.dimension)], BUDGET.epsilon)
         assert again.log_lower > math.log(BUDGET.delta)
-        assert cell.noise.var() > proved.variance
 
 
-@pytest.mark.parametrize("kind", [FlippedHuber, OffsetSymmetricGaussian, TruncatedLaplace])
+@pytest.mark.parametrize("kind", [FlippedHuber, TruncatedLaplace])
 def test_a_planted_optimum_is_found_out(kind):
     """Noise with 2 % too much variance is beaten by members that are met on the way."""
     variance = found(kind)
@@ -175,7 +175,7 @@ def test_the_peak_rises_between_those_of_the_limits(kind):
 @pytest.mark.parametrize("kind", ORDERED)
 def test_one_noise_is_more_private_than_all_members(kind):
     rng, shapes = np.random.default_rng(5), OrderedShapes(kind)
-    for _ in range(4):
+    for _ in range(2):
         low, high = places(rng)
         variance = float(rng.uniform(0.3, 30.0))
         noise = shapes.dominating(low, high, variance)

@@ -145,10 +145,9 @@ def test_profiles_of_one_coordinate_hold_those_of_the_package():
             assert high == pytest.approx(delta, rel=1e-11, abs=1e-300)
 
 
-def test_a_hundred_random_certificates_are_verified():
-    rng = np.random.default_rng(3)
-    claims = [claim for _ in range(2) for claim in random_claims(rng)]
-    assert len(claims) > 100
+def test_random_certificates_are_verified():
+    claims = list(random_claims(np.random.default_rng(3)))
+    assert len(claims) > 50
     longest = 0.0
     for noise, ball, epsilon in claims:
         relation = getattr(ball, "relation", None) or "replace-one"
@@ -433,7 +432,7 @@ def files(tmp_path_factory):
     """Certificates that hold, that are changed in one place, and that are not covered."""
     folder, rng = tmp_path_factory.mktemp("certificates"), np.random.default_rng(5)
     claims = [
-        *[*random_claims(rng)][::3],
+        *[*random_claims(rng)][::6],
         (Laplace(1.0), [1.0, 1.0], 0.5),
         (TruncatedLaplace(2.0, 20.0), 1.0, 0.25),
         (Gaussian(0.3), 1.0, 40.0),

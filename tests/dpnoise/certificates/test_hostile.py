@@ -263,6 +263,21 @@ def accepted(content):
     return found
 
 
+@pytest.fixture
+def once(monkeypatch):
+    """The profile of Gaussian noise is computed once for one question, of whoever asks."""
+    known, compute = {}, checker.gaussian
+
+    def gaussian(square, epsilon):
+        asked = square.lo, square.hi, epsilon
+        if asked not in known:
+            known[asked] = compute(square, epsilon)
+        return known[asked]
+
+    monkeypatch.setattr(checker, "gaussian", gaussian)
+
+
+@pytest.mark.usefixtures("once")
 @pytest.mark.parametrize("base", BASES.values(), ids=BASES)
 def test_no_mutation_passes_unless_its_claim_is_true(base):
     content = json.loads(certify(*base, relation="add-remove").to_json())
@@ -303,9 +318,12 @@ def outcome(content):
 
 @pytest.mark.parametrize("kind", CHECKED)
 def test_no_field_at_an_extreme_costs_the_checker_time(kind):
+    """Each of three sets has all values of epsilon and another third of those of other fields."""
     said = Counter()
-    for name in FEW:
-        for content in hostile(CHECKED[kind], SETS[name], seldom=23):
+    for start, name in enumerate(FEW, list(CHECKED).index(kind)):
+        for turn, content in enumerate(hostile(CHECKED[kind], SETS[name], seldom=23), start):
+            if content["epsilon"] == "1" and turn % 3:
+                continue
             found, seconds = outcome(content)
             assert seconds < SECONDS, content
             said[found] += 1
@@ -327,8 +345,12 @@ def test_no_two_fields_of_truncated_noise_cost_the_checker_time(beta, bound):
 
 @pytest.mark.parametrize("kind", [*CHECKED, *OTHERS])
 def test_no_field_at_an_extreme_costs_verify_time(kind):
-    noise = {**CHECKED, **OTHERS}[kind]
-    for content in hostile(noise, SETS["one"], fields=1):
+    """With all values of the fields of the noise and of epsilon; by turns with those of the set."""
+    every = {**CHECKED, **OTHERS}
+    start = list(every).index(kind)
+    for turn, content in enumerate(hostile(every[kind], SETS["one"], fields=1), start):
+        if (content["noise"], content["epsilon"]) == (every[kind], "1") and turn % 3:
+            continue
         start = time.process_time()
         with suppress(CertificateError):
             verify(Certificate.from_json(text_of(content)))

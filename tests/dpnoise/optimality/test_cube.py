@@ -208,14 +208,16 @@ def test_the_table_is_whole():
     assert len(ROWS) == 18
 
 
-@pytest.mark.parametrize(("delta", "K", "cells"), ROWS)
-def test_the_ratio_is_as_printed(delta, K, cells):
-    cube = LInf(1.0, of=int(K))
+@pytest.mark.parametrize(("row", "column"), [(k, 2 * k % 7) for k in range(18)])
+def test_the_ratio_is_as_printed(row, column):
+    """In one cell of each row; each column has two or three of them."""
+    delta, K, cells = ROWS[row]
     printed = [float(cell) for cell in cells.split(" | ")]
-    for epsilon, ratio in list(zip(EPSILONS, printed, strict=True))[:: 3 if int(K) < 20 else 6]:
-        found = best(cube, epsilon=epsilon, delta=float(delta)).variance
-        found /= floor(cube, epsilon=epsilon, delta=float(delta)).value
-        assert 1.0 <= found < 1.01 * ratio + 0.005  # the floor may have risen since
+    assert len(printed) == len(EPSILONS)
+    cube, epsilon = LInf(1.0, of=int(K)), EPSILONS[column]
+    found = best(cube, epsilon=epsilon, delta=float(delta)).variance
+    found /= floor(cube, epsilon=epsilon, delta=float(delta)).value
+    assert 1.0 <= found < 1.01 * printed[column] + 0.005  # the floor may have risen since
 
 
 @pytest.mark.parametrize(("K", "goal"), [(5, 1.5), (10, 2.5)])

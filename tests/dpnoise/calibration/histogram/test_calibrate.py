@@ -7,6 +7,7 @@ import pytest
 
 from dpnoise import (
     Box,
+    Budget,
     FlippedHuber,
     Gaussian,
     Laplace,
@@ -39,6 +40,13 @@ def test_the_variance_for_an_epsilon_is_the_inverse_and_scales():
     assert found.variance == pytest.approx(9 * 25.0, rel=1e-3)
     assert vector_profile(found.noise, 3.0, 2.6634, copies=10).upper <= 1e-6
     assert found.epsilon == 2.6634
+    charged = []
+    for times in (1, 2):  # it fits its own budget, and twice that for two releases
+        budget = Budget(2.6634 * times, 1e-6 * times, relation="add-remove")
+        budget.spend(found, times=times)
+        charged.append(budget.entries[0].one)
+    assert charged[0] == charged[1]
+    assert charged[0].shares
 
 
 def test_better_than_simpler_noise_and_never_below_the_floor():

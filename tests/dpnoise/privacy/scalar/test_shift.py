@@ -83,7 +83,7 @@ def test_bounds_enclose_the_closed_form(noise, shift, change):
 @pytest.mark.parametrize("shift", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.6])
 def test_heavy_tails_against_quadrature(shift, epsilon):
-    t = np.sinh(np.linspace(-15.0, 15.0, 2_000_001))
+    t = np.sinh(np.linspace(-15.0, 15.0, 500_001))
     noise = Student(1.0)
     excess = np.maximum(noise.pdf(t) - math.exp(epsilon) * noise.pdf(t + shift), 0.0)
     exact = np.trapezoid(excess, t)
@@ -105,11 +105,14 @@ def test_epsilon_is_on_the_private_side(delta):
         assert privacy_profile(noise, 1.0, 0.99 * epsilon) > delta
 
 
-@pytest.mark.parametrize("noise", [n for n in KNOWN if not isinstance(n, Staircase)], ids=repr)
-@pytest.mark.parametrize("copies", [2, 9])
+@pytest.mark.parametrize(
+    ("noise", "copies"),
+    [(n, 2 + 7 * (k % 2)) for k, n in enumerate(KNOWN) if not isinstance(n, Staircase)],
+    ids=repr,
+)
 def test_composed_bounds_enclose_those_of_closed_forms(noise, copies):
     epsilon = np.array([0.0, 0.5, 2.0, 5.0])
-    exact = vector_profile(noise, 0.3, epsilon, copies=copies)
+    exact = vector_profile(noise, 0.3, epsilon, copies=copies, rtol=1e-5)
     low, high = composed_bounds([(noise.scaled(1.0 / 0.3), copies)], epsilon)
     assert np.all(low <= exact.log_upper)
     assert np.all(high >= exact.log_lower)
@@ -144,7 +147,10 @@ def test_bounds_hold_for_every_family(kind, epsilon):
     noise = TABLE[kind].instances[0]
     d = 0.7 * noise.mean_abs()
     with np.errstate(over="ignore"):
-        t = np.unique([*np.sinh(np.linspace(-12.0, 12.0, 2_000_001)) * noise.std(), -d / 2.0])
+        t = np.sinh(np.linspace(-12.0, 12.0, 400_001)) * noise.std()
+    ends = [end for bound in (-noise.bound, noise.bound) for end in (bound, bound - d)]
+    ends = [x for end in ends if math.isfinite(end) for x in (math.nextafter(end, -9e99), end)]
+    t = np.unique(np.concatenate([t, ends, np.nextafter(ends, 9e99), [-d / 2.0]]))
     excess = np.maximum(noise.pdf(t) - math.exp(epsilon) * noise.pdf(t + d), 0.0)
     exact = np.trapezoid(excess, t)
     low, high = np.exp(UnimodalShift(noise, Fraction(d)).log_bounds(np.array([epsilon])))
