@@ -219,7 +219,7 @@ class SampledGaussianLoss:
 class GaussianLine:
     """The transform on a vertical line, relative to its value on the real axis.
 
-    `log_norm` is log M(c) and `norm_error` a bound on its error.
+    `log_norm` is log M(c), `norm_error` a bound on its error, `atoms` the share of the atoms.
     """
 
     def __init__(self, loss: SampledGaussianLoss, c: float) -> None:
@@ -227,6 +227,7 @@ class GaussianLine:
         found, error = loss.log_real(np.array([c]))
         self.log_norm, self.norm_error = float(found[0]), float(error[0])
         self.turn = 1.0 if loss.removed else -1.0
+        self.atoms = 0.0
 
     def _weights(self, step: float) -> tuple[_Nodes, Array]:
         """Nodes that matter, with their weights relative to G."""
@@ -386,7 +387,8 @@ class MixedTransform:
     @property
     def evaluations(self) -> float:
         """As for other losses: terms asked for so far."""
-        return self.other.evaluations + self._evaluations
+        terms = sum(getattr(loss, "terms", 0.0) for loss in self.sampled)
+        return self.other.evaluations + self._evaluations + terms / 15.0
 
     @property
     def rows(self) -> int:
@@ -436,7 +438,7 @@ class _MixedLine:
         self.log_transform = float(counts @ logs)
         self.norm_error = float(counts @ errors) + rounding
         self.norm = np.ones((len(self.sampled), 1))
-        self.atoms = np.zeros((len(self.sampled), 1))
+        self.atoms = np.minimum([[line.atoms] for line in self.sampled], 1.0)
         if self._other is not None:
             self.log_transform += self._other.log_transform
             self.norm_error += self._other.norm_error
