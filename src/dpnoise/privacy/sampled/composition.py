@@ -50,7 +50,7 @@ _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
-_MOST_WORK, _MOST_SEARCH = 8e6, 5e6  # evaluations for one answer, and of these for a search
+_MOST_WORK, _MOST_SEARCH = 4.5e6, 3e6  # evaluations of a direction, and of these for a search
 _NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
 
 
@@ -112,7 +112,7 @@ class Composition:
         self._found: dict[tuple[str, float, float], Inversion] = {}
         self._bounds: dict[str, Array] = {}  # on log M, by direction
         self._sharp: set[str] = set()  # directions in which these are sharp
-        self._most_work, self._most_search = _MOST_WORK, _MOST_SEARCH
+        self._before, self._seen = 0.0, (0.0, math.inf)  # of one epsilon: evaluations, and ends
         square = math.fsum(
             n * step.rate**2 * math.expm1(min(step.sigma**-2, _MOST_SQUARE))
             for step, n in self.steps.items()
@@ -164,7 +164,7 @@ class Composition:
         return direction != ADDED and bool(self.steps)
 
     def _inversion(self, direction: str, log_rest: float, steep: float) -> Inversion:
-        if self._work > self._most_work:
+        if self._work > _MOST_WORK:
             message = "sampled losses: out of reach: expected fewer steps or more noise"
             raise ValueError(message)
         key = (direction, log_rest, steep)
@@ -215,7 +215,7 @@ class Composition:
 
     def _sharpen(self, direction: str) -> None:
         """Sharper bounds on log M, by quadrature."""
-        if direction in self._sharp or self._work > self._most_work:
+        if direction in self._sharp or self._work > _MOST_WORK:
             return
         self._sharp.add(direction)
         exact = self._transform(direction, -math.inf, 1.0).log_real(tilts()) + USABLE
@@ -245,7 +245,7 @@ class Composition:
     @property
     def _work(self) -> float:
         """Evaluations so far."""
-        return sum(one.transform.evaluations for one in self._found.values())
+        return sum(one.transform.evaluations for one in self._found.values()) - self._before
 
     @property
     def _distance(self) -> float:
@@ -355,10 +355,13 @@ class Composition:
             if self._lattice_serves:
                 other = self._rounded(direction).epsilon(log_delta)
                 return self._joined(found, other, log_delta, direction)
+        self._before, self._seen = self._before + self._work, (0.0, math.inf)
         try:
             low, high = self._searched(log_delta, direction)
         except _Spent:
             low, high = 0.0, math.inf
+        low, high = max(low, self._seen[0]), min(high, self._seen[1])
+        low = min(low, high)
         if high > (1.0 + _ROUGH) * low:
             self._sharpen(direction)
             known = min(
@@ -367,6 +370,17 @@ class Composition:
             high = min(high, max(known, low) if known <= MOST_EPSILON else math.inf)
             low = min(max(low, self._alone_epsilon(log_delta, direction)), high)
         return low, high
+
+    def _told(self, epsilon: float, direction: str, log_delta: float) -> LogBounds:
+        """Bounds on log delta, which are ends of the epsilon for one."""
+        found = self.log_delta(epsilon, direction, log_delta)
+        low, high = self._seen
+        if found.lower >= log_delta:
+            low = max(low, epsilon)
+        if found.upper <= log_delta:
+            high = min(high, epsilon)
+        self._seen = low, high
+        return found
 
     def _alone_epsilon(self, log_delta: float, direction: str) -> float:
         """The epsilon of the worst single step, at least."""
@@ -384,9 +398,9 @@ class Composition:
         """Bounds on the least epsilon by a search over bounds on delta."""
 
         def excess(epsilon: float) -> float:
-            if self._work > self._most_search:
+            if self._work > _MOST_SEARCH:
                 raise _Spent
-            found = self.log_delta(epsilon, direction, log_delta)
+            found = self._told(epsilon, direction, log_delta)
             return min(max(found.estimate - log_delta, -_CLIP), _CLIP)
 
         start = self._start(log_delta, direction)
@@ -524,12 +538,12 @@ class Composition:
 
     def _certified(self, root: float, log_delta: float, direction: str) -> tuple[float, float]:
         """Epsilons near a root at which the bounds on delta are on either side."""
-        step, here = _STRIDE * root, self.log_delta(root, direction, log_delta)
+        step, here = _STRIDE * root, self._told(root, direction, log_delta)
         for _ in range(_POLISH):
             there = self.log_delta(root + step, direction, log_delta)
             slope = max((here.estimate - there.estimate) / step, 1e-9 / root)
             root = max(root + (here.estimate - log_delta) / slope, 0.0)
-            here = self.log_delta(root, direction, log_delta)
+            here = self._told(root, direction, log_delta)
         ends = []
         for side in (-1.0, 1.0):
             doubt = here.estimate - here.lower if side < 0.0 else here.upper - here.estimate
@@ -539,7 +553,7 @@ class Composition:
                 at = root + side * move
                 if at <= 0.0:
                     break
-                bounds = self.log_delta(at, direction, log_delta)
+                bounds = self._told(at, direction, log_delta)
                 if bounds.lower >= log_delta if side < 0.0 else bounds.upper <= log_delta:
                     end = at
                     break

@@ -45,6 +45,7 @@ _CHUNK = 1 << 18  # terms at once
 _EVEN = 20  # points from which on even spacing pays
 _SUB, _TURN = 4, 0.3  # of an interval of an envelope, and of its phase
 _MOST_SUB, _LOW = 4000, 0.5
+_MOST_TERMS = 2e8  # for equally spaced points
 _MOST_ENVELOPE, _CALLS = 5e6, 5e3  # terms of an envelope, and those that take as long as a call
 _FINITE = 700.0
 
@@ -461,6 +462,11 @@ class StretchLine:
     def size(self, u: float) -> float:
         """Number of terms of a value at imaginary part u, roughly."""
         return len(self._rule(0.0)[0]) + self._more * u
+
+    @staticmethod
+    def affords(points: int, size: float) -> bool:
+        """Whether so many values of so many terms are not too many."""
+        return size <= _MOST_NODES / 3 and size * points <= _MOST_TERMS
 
     def values(self, u: Array) -> tuple[ComplexArray, ComplexArray, Array]:
         """Atoms, continuous part at c + i u, u >= 0, and bounds on the errors of their sum."""

@@ -272,6 +272,12 @@ class GaussianLine:
         """Number of terms of a value at imaginary part u, at most."""
         return self.loss.number(self.r, self.r, self.step(u))
 
+    @staticmethod
+    def affords(points: int, size: float) -> bool:
+        """Whether so many values of so many terms are not too many; points hardly matter."""
+        del points
+        return size <= _MOST_TERMS
+
     def values(self, u: Array) -> tuple[ComplexArray, ComplexArray, Array]:
         """Atoms, of which there are none, values at c + i u, u >= 0, and bounds on their errors."""
         found, error = np.empty(u.shape, dtype=complex), np.empty(u.shape)
@@ -468,7 +474,8 @@ class _MixedLine:
         """Number of points of a step, up to `most`, for which no value has too many terms."""
         for _ in range(_HALVINGS):
             sizes = [line.size(step * most) for line in self.sampled]
-            if max(sizes) <= _MOST_TERMS and sum(sizes) <= _MOST_TOGETHER:
+            known = all(line.affords(most, n) for line, n in zip(self.sampled, sizes, strict=True))
+            if known and sum(sizes) <= _MOST_TOGETHER:
                 return most
             most //= 2
         return 50
