@@ -37,7 +37,7 @@ from dpnoise.privacy.sampled.relations import (
 )
 
 NOISES = [(SampledGaussian, stats.norm), (SampledLaplace, stats.laplace)]
-CASES = [(1.0, 0.2), (2.0, 0.01), (0.4, 0.5), (10.0, 0.9)]
+CASES = [(2.0, 0.01), (0.4, 0.5)]
 
 
 def mp_density(noise, y):
@@ -59,11 +59,11 @@ def mp_delta(noise, size, rate, form, epsilon):
     if gap(60 * sign) <= 0:
         return mpmath.mpf(0)
     low, high = -60 * sign, 60 * sign
-    for _ in range(120):
+    for _ in range(100):
         middle = (mpmath.mpf(low) + high) / 2
         low, high = (low, middle) if gap(middle) > 0 else (middle, high)
     ends = sorted({high, *(p for p in (0, m, -m, 2 * m) if (p - high) * sign > 0)})
-    ends += [sign * mpmath.mpf(k) for k in range(2, 62, 4) if (sign * k - high) * sign > 0]
+    ends += [sign * mpmath.mpf(k) for k in range(2, 62, 6) if (sign * k - high) * sign > 0]
     ends = sorted(ends)
     return mpmath.fsum(mpmath.quad(gap, [a, b]) for a, b in pairwise(ends))
 
@@ -72,8 +72,8 @@ def mp_delta(noise, size, rate, form, epsilon):
 @pytest.mark.parametrize("form", [REMOVED, ADDED, REPLACED])
 @pytest.mark.parametrize(("size", "rate"), CASES)
 def test_one_step_is_the_integral_of_densities(noise, form, size, rate):
-    for epsilon in (0.0, 1e-3, 0.1, 1.0):
-        with mpmath.workdps(45):
+    for epsilon in (0.0, 1e-3, 1.0):
+        with mpmath.workdps(35):
             reference = mp_delta(noise, size, rate, form, epsilon)
         found = one_step(pair_of(Kind(size, rate, noise), form), epsilon)
         assert math.exp(found) == pytest.approx(float(reference), rel=1e-11, abs=1e-30)
@@ -138,7 +138,7 @@ def test_a_sample_of_fixed_size_attains_its_bound(noise):
 def lattice_bounds(kind, form, steps, epsilon, width=4e-4):
     """Delta of few steps from losses rounded down and up, convolved on a lattice."""
     size, rate, noise, _ = kind
-    y = np.linspace(-45.0, 45.0, 900_001) if noise == LAPLACE else np.linspace(-12.0, 15.0, 540_001)
+    y = np.linspace(-45.0, 45.0, 450_001) if noise == LAPLACE else np.linspace(-12.0, 15.0, 135_001)
     m = 1.0 / size
     family = stats.laplace if noise == LAPLACE else stats.norm
     plain = {
@@ -187,7 +187,7 @@ def _fft(one, two):
 
 @pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
 @pytest.mark.parametrize("form", [REMOVED, ADDED, REPLACED, LESS, FIXED])
-@pytest.mark.parametrize("steps", [2, 3, 8])
+@pytest.mark.parametrize("steps", [2, 8])
 def test_few_steps_lie_between_two_lattices(noise, form, steps):
     size, rate, epsilon = 1.5, 0.3, 0.25
     sampling = FIXED if form in {LESS, FIXED} else "poisson"
