@@ -50,7 +50,7 @@ _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
-_MOST_WORK, _MOST_SEARCH = 4.5e6, 3e6  # evaluations of a direction, and of these for a search
+_MOST_WORK, _MOST_SEARCH = 4e6, 3e6  # evaluations of a direction, and of these for a search
 _NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
 
 

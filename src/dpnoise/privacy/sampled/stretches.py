@@ -311,10 +311,13 @@ class StretchLoss:
         slope = max((abs(f.slope) for part in self.stretches for f in part.factors), default=1.0)
         near = np.flatnonzero(np.abs(c) * slope <= _NEAR)
         far = np.flatnonzero(np.abs(c) * slope > _NEAR)
-        for some in [near, *far[:, None]]:
-            if some.size:
-                self._log_values(c, some, found, error)
-        return found, error
+        # So far out that exponents overflow, nothing is known.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for some in [near, *far[:, None]]:
+                if some.size:
+                    self._log_values(c, some, found, error)
+        unknown = ~(np.isfinite(found) & np.isfinite(error))
+        return np.where(unknown, math.inf, found), np.where(unknown, math.inf, error)
 
     def _log_values(self, c: Array, some: Array, found: Array, error: Array) -> None:
         c = c[some]

@@ -55,7 +55,7 @@ _MOST_TOGETHER, _HALVINGS = 2e6, 20  # terms for all losses
 _MANY = 100  # equally spaced points from which on they are found by the fast Fourier transform
 _FEW = 400  # points at once
 _FEW_STEPS = 60
-_CALL = 500  # as for other losses
+_CALL, _ENVELOPE = 500, 1e5  # evaluations as long as a call, as for other losses, or as bounds
 
 
 class _Nodes(NamedTuple):
@@ -458,7 +458,9 @@ class _MixedLine:
     def values(self, u: Array) -> Values:
         """The transform at c + i u, each group relative to its `norm`."""
         parts = [line.values(u) for line in self.sampled]
-        self.transform.spent(sum(4.0 * len(u) + line.size(float(u[-1])) for line in self.sampled))
+        self.transform.spent(
+            sum(4.0 * len(u) + 8.0 * line.size(float(u[-1])) for line in self.sampled)
+        )
         atoms, rest, error = (np.array(one) for one in zip(*parts, strict=True))
         if self._other is None:
             return Values(atoms, rest, error, rest[:0])
@@ -482,6 +484,7 @@ class _MixedLine:
 
     def envelope(self, u: Array) -> Array:
         """Bounds on the continuous parts at all |Im s| >= u > 0, relative to M(c)."""
+        self.transform.spent(15.0 * _ENVELOPE * len(self.sampled))
         counts = self.transform.copies[len(self.transform.other.copies) :]
         rows = [line.envelope(u, float(n)) for line, n in zip(self.sampled, counts, strict=True)]
         if self._other is not None:

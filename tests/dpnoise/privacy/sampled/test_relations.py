@@ -173,7 +173,7 @@ def lattice_bounds(kind, form, steps, epsilon, width=4e-4):
         one = np.bincount(cells - start, weights=masses)
         total = one
         for _ in range(steps - 1):
-            total = np.convolve(total, one) if len(one) < 3000 else _fft(total, one)
+            total = np.convolve(total, one) if len(one) < 500 else _fft(total, one)
         values = width * (steps * start + np.arange(len(total)))
         above = values > epsilon
         out.append(float(-total[above] @ np.expm1(epsilon - values[above])))
