@@ -22,6 +22,7 @@ from dpnoise import (
     sampled_epsilon,
     vector_profile,
 )
+from dpnoise.privacy.sampled import composition as composition_module
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED
 from dpnoise.privacy.sampled.relations import (
     FIXED,
@@ -374,3 +375,36 @@ def test_bad_input_is_refused_with_every_problem():
         sampled_epsilon([step, fixed], 1e-5, relation="add-remove")
     with pytest.raises(ValueError, match=r"sampling: expected 'poisson' or"):
         noise_multiplier(1.0, 1e-5, 0.1, 1, sampling="fixed")
+
+
+KINDS = [
+    Kind(1.5, 0.3),
+    Kind(2.0, 1e-3, LAPLACE),
+    Kind(0.4, 1.0, LAPLACE),
+    Kind(3.0, 0.1, GAUSSIAN, FIXED),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_moments_in_closed_form_are_no_smaller(kind):
+    poisson = kind.sampling != FIXED
+    for direction in (REMOVED, ADDED, REPLACED) if poisson else (REPLACED, LESS, MORE):
+        relation = "add-remove" if direction in {REMOVED, ADDED} else "replace-one"
+        composition = PairComposition({kind: 7}, relation)
+        exact = composition._transform(direction, -math.inf, 1.0).log_real(
+            composition_module.tilts()
+        )
+        some = np.isfinite(exact)
+        assert some.sum() > 20
+        assert np.all(exact[some] <= composition._moments(direction)[some] * (1 + 1e-9) + 1e-9)
+
+
+@pytest.mark.parametrize("kind", [Kind(1.5, 0.05), Kind(0.5, 0.05, LAPLACE)])
+def test_with_no_evaluations_left_bounds_are_wide_and_hold(kind, monkeypatch):
+    exact = PairComposition({kind: 50}, "replace-one").epsilon(math.log(1e-6), REPLACED)
+    monkeypatch.setattr(composition_module, "_MOST_WORK", -1.0)
+    monkeypatch.setattr(composition_module, "_MOST_SEARCH", -1.0)
+    wide = PairComposition({kind: 50}, "replace-one").epsilon(math.log(1e-6), REPLACED)
+    assert 0.0 <= wide[0] <= exact[0] <= exact[1] < wide[1] < 50.0
+    found = PairComposition({kind: 50}, "replace-one").log_delta(exact[0], REPLACED)
+    assert found.lower < math.log(1e-6) < found.upper <= 0.0
