@@ -30,10 +30,16 @@ ENDS = {
     "dpnoise.privacy.sampled.composition Composition._inverted range(_TRIES)": (
         "the closest bounds so far, which hold"
     ),
-    "dpnoise.privacy.sampled.composition Composition._searched range(_DOUBLINGS)": (
+    "dpnoise.privacy.sampled.composition Composition._bracketed range(_DOUBLINGS)": (
         "an infinite upper bound, or a bracket down to 0"
     ),
-    "dpnoise.privacy.sampled.composition Composition._searched brentq": (
+    "dpnoise.privacy.sampled.composition _approximate range(_STEPS)": (
+        "a search between two ends instead"
+    ),
+    "dpnoise.privacy.sampled.composition _by_tangents range(_STEPS)": (
+        "a search between two ends instead"
+    ),
+    "dpnoise.privacy.sampled.composition Composition._bracketed brentq": (
         "raises if it does not converge"
     ),
     "dpnoise.privacy.sampled.composition Composition._certified range(_POLISH)": (
@@ -283,7 +289,7 @@ SEVERAL = {
     "dpnoise_papers.flipped_huber_2023.tables.remarks _beyond quad": 3,
     "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": 2,
     "dpnoise_papers.oracles.densities minimum minimize_scalar": 2,
-    "dpnoise.privacy.sampled.composition Composition._searched range(_DOUBLINGS)": 2,
+    "dpnoise.privacy.sampled.composition Composition._bracketed range(_DOUBLINGS)": 2,
     "dpnoise.privacy.sampled.rounded Rounded._end range(_DOUBLINGS)": 2,
     "dpnoise_papers.inid_2024.deep.accounting minimum_multiplier while": 3,
     "dpnoise.privacy.lattice.discrete ListedLoss._hull while": 2,

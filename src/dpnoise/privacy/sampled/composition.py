@@ -15,7 +15,8 @@ from scipy import optimize
 
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion.inversion import Inversion, LogBounds, Shares
-from dpnoise.privacy.inversion.transform import LossTransform
+from dpnoise.privacy.inversion.transform import USABLE, LossTransform
+from dpnoise.privacy.inversion.trapezoid import log_payoff
 from dpnoise.privacy.sampled.lines import (
     ADDED,
     DEEP,
@@ -31,7 +32,7 @@ from dpnoise.privacy.sampled.rounded import Rounded
 from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dpnoise._types import Array
 
@@ -40,6 +41,7 @@ _CLOSED = 1e-11  # relative error of the closed form of one step
 _TRIES, _WIDENINGS = 3, 25
 _SAME = 1e-10  # of log M with and without the cut
 MOST_EPSILON = 1e6  # to begin with
+_STEPS, _FOUND = 12, 1e-4  # of a search by tangents
 _DOUBLINGS = 20  # of epsilon from 1, or as many tenths
 _CLIP = 700.0
 _SHARP = 5e-7  # relative gap of delta or epsilon up to which nothing else is tried
@@ -48,6 +50,7 @@ _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
+_MOST_WORK, _MOST_SEARCH = 4e6, 3e6  # evaluations of a direction, and of these for a search
 _NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
 
 
@@ -56,6 +59,10 @@ class Step(NamedTuple):
 
     sigma: float
     rate: float
+
+
+class _Spent(Exception):  # noqa: N818
+    """No evaluations are left for a search."""
 
 
 def one_step(step: Step, epsilon: float, direction: str) -> float:
@@ -103,6 +110,9 @@ class Composition:
         self._steep: float | None = None  # of the cut for one delta
         self.shares, self.log_cut = Shares(), -math.inf  # of the last answer
         self._found: dict[tuple[str, float, float], Inversion] = {}
+        self._bounds: dict[str, Array] = {}  # on log M, by direction
+        self._sharp: set[str] = set()  # directions in which these are sharp
+        self._before, self._seen = 0.0, (0.0, math.inf)  # of one epsilon: evaluations, and ends
         square = math.fsum(
             n * step.rate**2 * math.expm1(min(step.sigma**-2, _MOST_SQUARE))
             for step, n in self.steps.items()
@@ -154,6 +164,9 @@ class Composition:
         return direction != ADDED and bool(self.steps)
 
     def _inversion(self, direction: str, log_rest: float, steep: float) -> Inversion:
+        if self._work > _MOST_WORK:
+            message = "sampled losses: out of reach: expected fewer steps or more noise"
+            raise ValueError(message)
         key = (direction, log_rest, steep)
         if key not in self._found:
             transform = self._transform(direction, log_rest, steep)
@@ -167,13 +180,72 @@ class Composition:
         """
         worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
         low = max(self._one(step, epsilon, direction) for step in worst) - _CLOSED
+        high = self._chernoff(epsilon, direction)
         if not self.alone:
-            return low, 0.0
+            return low, high
         spared = math.fsum(
             n * math.log1p(-step.rate) if step.rate < 1.0 else -math.inf
             for step, n in self.every.items()
         )
-        return low, min(math.log(-math.expm1(spared)) + _CLOSED, 0.0)
+        return low, min(math.log(-math.expm1(spared)) + _CLOSED, high)
+
+    def _plain(self, step: Step, c: Array, direction: str) -> Array:  # noqa: ARG002
+        """Log M at tilts of a step whose sample has the record in any case."""
+        return 0.5 * c * (c + 1.0) / step.sigma**2
+
+    def _moments(self, direction: str) -> Array:
+        """Bounds on log M at `tilts()`, in closed form.
+
+        Both distributions of a pair are mixtures of the same one, of weight 1 - q, and of those of
+        the pair at rate 1. Moments are convex in pairs.
+        """
+        if direction not in self._bounds:
+            c = tilts()
+            total = np.zeros(c.shape)
+            if len(self.other.copies) or self.other.gaussian > 0.0:
+                total += self.other.log_real(c) + USABLE * len(self.other.copies)
+            for step, n in self.steps.items():
+                plain = self._plain(step, c, direction) * (1.0 + 1e-12)
+                rise = step.rate * np.expm1(np.minimum(plain, _CLIP))
+                spared = math.log1p(-step.rate) if step.rate < 1.0 else -math.inf
+                far = np.logaddexp(spared, math.log(step.rate) + plain)
+                total += n * np.where(plain < _CLIP, np.log1p(rise), far) * (1.0 + 1e-12)
+            self._bounds[direction] = np.where(np.isnan(total), math.inf, total)
+        return self._bounds[direction]
+
+    def _sharpen(self, direction: str) -> None:
+        """Sharper bounds on log M, by quadrature."""
+        if direction in self._sharp or self._work > _MOST_WORK:
+            return
+        self._sharp.add(direction)
+        exact = self._transform(direction, -math.inf, 1.0).log_real(tilts()) + USABLE
+        self._bounds[direction] = np.fmin(self._moments(direction), exact)
+
+    def _largest_of(self, direction: str) -> float:
+        """The largest loss in a direction, at least."""
+        return self._largest if direction == ADDED else math.inf
+
+    def _chernoff(self, epsilon: float, direction: str) -> float:
+        """A bound on log delta by Chernoff's inequality and moments in closed form."""
+        if self.other.infinite > 0.0:
+            return 0.0
+        c = tilts()
+        bounds = self._moments(direction) - c * epsilon * (1.0 - 1e-12) + log_payoff(c)
+        return min(float(bounds.min()) + 1e-9, 0.0)
+
+    def _chernoff_epsilon(self, log_delta: float, direction: str) -> tuple[float, float]:
+        """An epsilon that is large enough by the same inequality, and its tilt."""
+        if self.other.infinite > 0.0:
+            return math.inf, 1.0
+        c = tilts()
+        bounds = (self._moments(direction) + log_payoff(c) - log_delta + 1e-9) / c
+        best = int(np.argmin(bounds))
+        return max(float(bounds[best]) * (1.0 + 1e-9), 0.0), float(c[best])
+
+    @property
+    def _work(self) -> float:
+        """Evaluations so far."""
+        return sum(one.transform.evaluations for one in self._found.values()) - self._before
 
     @property
     def _distance(self) -> float:
@@ -211,6 +283,15 @@ class Composition:
                 found = sharper(found, self._inverted(epsilon, direction, guess))
             except ValueError:  # rounding hides the transform
                 found = found._replace(upper=min(found.upper, high))
+        return self._within(found, low, high, epsilon, direction)
+
+    def _within(
+        self, found: LogBounds, low: float, high: float, epsilon: float, direction: str
+    ) -> LogBounds:
+        """Bounds within others, and within sharper ones where they are wide."""
+        if found.upper - low > 1.0:
+            self._sharpen(direction)
+            high = min(high, self._chernoff(epsilon, direction))
         upper = max(min(found.upper, high), low)
         lower = min(max(found.lower, low), upper)
         return LogBounds(lower, min(max(found.estimate, lower), upper), upper)
@@ -274,16 +355,65 @@ class Composition:
             if self._lattice_serves:
                 other = self._rounded(direction).epsilon(log_delta)
                 return self._joined(found, other, log_delta, direction)
-        return self._searched(log_delta, direction)
+        self._before, self._seen = self._before + self._work, (0.0, math.inf)
+        try:
+            low, high = self._searched(log_delta, direction)
+        except _Spent:
+            low, high = 0.0, math.inf
+        low, high = max(low, self._seen[0]), min(high, self._seen[1])
+        low = min(low, high)
+        if high > (1.0 + _ROUGH) * low:
+            self._sharpen(direction)
+            known = min(
+                self._chernoff_epsilon(log_delta, direction)[0], self._largest_of(direction)
+            )
+            high = min(high, max(known, low) if known <= MOST_EPSILON else math.inf)
+            low = min(max(low, self._alone_epsilon(log_delta, direction)), high)
+        return low, high
+
+    def _told(self, epsilon: float, direction: str, log_delta: float) -> LogBounds:
+        """Bounds on log delta, which are ends of the epsilon for one."""
+        found = self.log_delta(epsilon, direction, log_delta)
+        low, high = self._seen
+        if found.lower >= log_delta:
+            low = max(low, epsilon)
+        if found.upper <= log_delta:
+            high = min(high, epsilon)
+        self._seen = low, high
+        return found
+
+    def _alone_epsilon(self, log_delta: float, direction: str) -> float:
+        """The epsilon of the worst single step, at least."""
+        worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
+        if sum(self.every.values()) == 1:
+            return 0.0
+        each = (self._single(step).epsilon(log_delta, direction)[0] for step in worst)
+        return max(each, default=0.0)
+
+    def _single(self, step: Step) -> Composition:
+        """One step alone."""
+        return Composition({step: 1})
 
     def _searched(self, log_delta: float, direction: str) -> tuple[float, float]:
         """Bounds on the least epsilon by a search over bounds on delta."""
 
         def excess(epsilon: float) -> float:
-            found = self.log_delta(epsilon, direction, log_delta)
+            if self._work > _MOST_SEARCH:
+                raise _Spent
+            found = self._told(epsilon, direction, log_delta)
             return min(max(found.estimate - log_delta, -_CLIP), _CLIP)
 
-        low, high = 0.0, self._start(log_delta, direction)
+        start = self._start(log_delta, direction)
+        near = self._near(start, log_delta, direction, excess)
+        if near is not None:
+            return self._certified(near, log_delta, direction)
+        return self._bracketed(start, log_delta, direction, excess)
+
+    def _bracketed(
+        self, start: float, log_delta: float, direction: str, excess: Callable[[float], float]
+    ) -> tuple[float, float]:
+        """Bounds on the least epsilon from a bracket, in which it is searched."""
+        low, high = 0.0, start
         if excess(high) > 0.0:
             for _ in range(_DOUBLINGS):
                 low, high = high, 2.0 * high
@@ -308,6 +438,23 @@ class Composition:
             root = float(optimize.brentq(excess, low, high, xtol=1e-8 * high, rtol=1e-7))
         return self._certified(root, log_delta, direction)
 
+    def _near(
+        self, start: float, log_delta: float, direction: str, excess: Callable[[float], float]
+    ) -> float | None:
+        """A root of the excess by tangents, from that of a saddle point approximation."""
+        if self.alone and (sum(self.every.values()) == 1 or not self.steps):
+            return None
+        try:
+            steep = STEEP * self._tilt(start, direction) if self._steep is None else self._steep
+            cut = self._cuts(direction) and not self.uncut
+            rest = (max(log_delta - DEEP, DEEPEST), steep) if cut else (-math.inf, 1.0)
+            inversion = self._inversion(direction, *rest)
+        except ValueError:
+            return None
+        top = inversion.transform.largest * (1.0 - 1e-6)
+        known = _approximate(inversion, start, log_delta, top)
+        return None if known is None else _by_tangents(excess, *known, top)
+
     def _joined(
         self,
         first: tuple[float, float] | None,
@@ -320,9 +467,7 @@ class Composition:
         low = max((one[0] for one in some), default=0.0)
         high = min((one[1] for one in some), default=math.inf)
         if low == 0.0 and high > 0.0:
-            worst = sorted(self.every, key=lambda step: step.rate / step.sigma)[-_FEW:]
-            each = (Composition({step: 1}).epsilon(log_delta, direction)[0] for step in worst)
-            low = max(each)
+            low = self._alone_epsilon(log_delta, direction)
         return min(low, high), high
 
     def rough_log_delta(self, epsilon: float, direction: str, guess: float) -> float:
@@ -386,19 +531,19 @@ class Composition:
         except ValueError:
             return 1.0
         c, log_m = tilts(), inversion.transform.log_real(tilts())
-        bounds = (log_m - log_delta - c * np.log1p(1.0 / c) - np.log1p(c)) / c
+        bounds = (log_m - log_delta + log_payoff(c)) / c
         best = int(np.argmin(bounds))
         self._steep = STEEP * float(c[best]) if direction == REMOVED else None
         return min(max(float(bounds[best]), 1e-9), MOST_EPSILON)
 
     def _certified(self, root: float, log_delta: float, direction: str) -> tuple[float, float]:
         """Epsilons near a root at which the bounds on delta are on either side."""
-        step, here = _STRIDE * root, self.log_delta(root, direction, log_delta)
+        step, here = _STRIDE * root, self._told(root, direction, log_delta)
         for _ in range(_POLISH):
             there = self.log_delta(root + step, direction, log_delta)
             slope = max((here.estimate - there.estimate) / step, 1e-9 / root)
             root = max(root + (here.estimate - log_delta) / slope, 0.0)
-            here = self.log_delta(root, direction, log_delta)
+            here = self._told(root, direction, log_delta)
         ends = []
         for side in (-1.0, 1.0):
             doubt = here.estimate - here.lower if side < 0.0 else here.upper - here.estimate
@@ -408,7 +553,7 @@ class Composition:
                 at = root + side * move
                 if at <= 0.0:
                     break
-                bounds = self.log_delta(at, direction, log_delta)
+                bounds = self._told(at, direction, log_delta)
                 if bounds.lower >= log_delta if side < 0.0 else bounds.upper <= log_delta:
                     end = at
                     break
@@ -420,3 +565,40 @@ class Composition:
 def tilts() -> Array:
     """Tilts at which Chernoff's inequality is tried."""
     return np.geomspace(1e-4, 1e8, 73)
+
+
+def _approximate(
+    inversion: Inversion, at: float, log_delta: float, top: float
+) -> tuple[float, float] | None:
+    """About the epsilon of a log delta, and the slope there, by the saddle point alone."""
+    for _ in range(_STEPS):
+        if not 0.0 < at < top:
+            return None
+        c, bend = inversion._saddle(at)  # noqa: SLF001
+        height = float(inversion.transform.log_real(np.array([c]))[0]) - c * at
+        if not (math.isfinite(height) and bend > 0.0):
+            return None
+        height -= math.log(c * (c + 1.0)) + 0.5 * math.log(2.0 * math.pi * bend)
+        move = (height - log_delta) / c
+        at = min(max(at + move, 0.5 * at), 2.0 * at)
+        if abs(move) <= _FOUND * at:
+            return (at, -c) if at < top else None
+    return None
+
+
+def _by_tangents(
+    excess: Callable[[float], float], at: float, slope: float, top: float
+) -> float | None:
+    """A root of what falls, near one that is known about."""
+    known = excess(at)
+    for _ in range(_STEPS):
+        if abs(known) <= _FOUND:
+            return at
+        after = at - known / slope
+        if not (abs(known) < _CLIP and 0.5 * at < after < 2.0 * at and after < top):
+            return None
+        value = excess(after)
+        if value != known:
+            slope = min((value - known) / (after - at), 0.5 * slope)
+        at, known = after, value
+    return None

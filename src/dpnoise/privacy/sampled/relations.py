@@ -37,6 +37,7 @@ from dpnoise.sensitivity.relation import ADD_REMOVE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dpnoise._types import Array
     from dpnoise.privacy.inversion.transform import LossTransform
 
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
@@ -221,6 +222,25 @@ class PairComposition(Composition):
     def _one(self, step: Kind, epsilon: float, direction: str) -> float:  # type: ignore[override]
         return one_step(pair_of(step, direction), epsilon)
 
+    def _plain(self, step: Kind, c: Array, direction: str) -> Array:  # type: ignore[override]
+        pair = pair_of(step, direction)
+        shift = 2.0 * pair.shift if pair.form == REPLACED else pair.shift
+        square = 0.5 * c * (c + 1.0) * shift * shift
+        if pair.noise == GAUSSIAN:
+            return square
+        # ((c + 1) e^(c shift) + c e^-((c + 1) shift)) / (2 c + 1), rounded up.
+        first, second = np.log1p(c) + c * shift, np.log(c) - (c + 1.0) * shift
+        exact = np.logaddexp(first, second) - np.log1p(2.0 * c)
+        return np.minimum(exact + 1e-15 * (8.0 + np.abs(first) + np.abs(second)), square)
+
+    def _largest_of(self, direction: str) -> float:
+        if not self.alone or self.other.gaussian > 0.0:
+            return math.inf
+        return self.largest(direction) * (1.0 + 1e-12)
+
+    def _single(self, step: Kind) -> PairComposition:  # type: ignore[override]
+        return PairComposition({step: 1}, self.relation)
+
     def log_delta(self, epsilon: float, direction: str, guess: float | None = None) -> LogBounds:
         """Bounds on log delta in one direction, which is at most that at a smaller epsilon."""
         found = super().log_delta(epsilon, direction, guess)
@@ -278,6 +298,10 @@ class PairComposition(Composition):
         root = math.sqrt(-2.0 * log_delta)
         self._steep = STEEP * root / math.sqrt(variance)
         guess = 0.5 * variance + root * math.sqrt(variance)
+        most, tilt = self._chernoff_epsilon(log_delta, direction)
+        one = self._alone_epsilon(log_delta, direction)
+        if sum(self.every.values()) == 1 or guess < one:  # large losses are rare
+            self._steep, guess = STEEP * tilt, max(one, 0.5 * most)
         return min(max(guess, 1e-9), MOST_EPSILON)
 
     @property

@@ -45,6 +45,8 @@ _CHUNK = 1 << 18  # terms at once
 _EVEN = 20  # points from which on even spacing pays
 _SUB, _TURN = 4, 0.3  # of an interval of an envelope, and of its phase
 _MOST_SUB, _LOW = 4000, 0.5
+_MOST_TERMS = 2e8  # for equally spaced points
+_MOST_ENVELOPE, _CALLS = 5e6, 5e3  # terms of an envelope, and those that take as long as a call
 _FINITE = 700.0
 
 
@@ -110,6 +112,7 @@ class StretchLoss:
         steep: float = 1.0,
     ) -> None:
         self.rate, self.stretches = rate, tuple(stretches)
+        self.terms = 0.0  # asked for so far
         self.atoms = tuple(sorted(atoms))
         self._values = np.array([value for value, _ in self.atoms])
         self._log_masses = np.array([log_mass for _, log_mass in self.atoms])
@@ -218,11 +221,13 @@ class StretchLoss:
     def rule(self, part: Stretch, c: Array, u: float = 0.0) -> _Rule | None:
         """A rule for tilts and imaginary parts up to u; None if it needs too many nodes."""
         ends = self._ends(part, c)
+        self.terms += _CALLS
         whole = part.left == -math.inf
         found = (self._trapezoid if whole else self._panels)(part, c, u, ends)
         if found is None:
             return None
         y, log_step, log_error = found
+        self.terms += len(y) * (2.0 + len(c))
         at = self.fields(part, y)
         turn = np.array([one.turn for one in part.factors])
         loss = part.shift + turn @ at.log_a
@@ -243,6 +248,7 @@ class StretchLoss:
         if (right - left + 2.0 * more) / cell > _MOST_CELLS:
             return None
         y = np.arange(left - more, right + more + cell, cell)
+        self.terms += len(y) * len(c) * (2.0 + (len(eta) if u > 0.0 else 0.0))
         at = self.fields(part, y)
         height, rise, curve = self._heights(part, at, c)
         height = height + 0.5 * cell * np.abs(rise) + (0.125 * cell * cell) * curve[:, None]
@@ -280,6 +286,7 @@ class StretchLoss:
                 return None
             half = 0.5 * width / count
             middle = left + half * (2.0 * np.arange(float(count)) + 1.0)
+            self.terms += 9.0 * count * (1.0 + len(c))
             reach, eta = 0.5 * half * (_RHO + 1.0 / _RHO), 0.5 * half * (_RHO - 1.0 / _RHO)
             at = self.fields(part, middle)
             height, rise, curve = self._heights(part, at, c)
@@ -304,10 +311,13 @@ class StretchLoss:
         slope = max((abs(f.slope) for part in self.stretches for f in part.factors), default=1.0)
         near = np.flatnonzero(np.abs(c) * slope <= _NEAR)
         far = np.flatnonzero(np.abs(c) * slope > _NEAR)
-        for some in [near, *far[:, None]]:
-            if some.size:
-                self._log_values(c, some, found, error)
-        return found, error
+        # So far out that exponents overflow, nothing is known.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for some in [near, *far[:, None]]:
+                if some.size:
+                    self._log_values(c, some, found, error)
+        unknown = ~(np.isfinite(found) & np.isfinite(error))
+        return np.where(unknown, math.inf, found), np.where(unknown, math.inf, error)
 
     def _log_values(self, c: Array, some: Array, found: Array, error: Array) -> None:
         c = c[some]
@@ -398,7 +408,7 @@ class StretchLoss:
 class StretchLine:
     """The transform on a vertical line, relative to its value on the real axis.
 
-    `log_norm` is log M(c) and `norm_error` a bound on its error.
+    `log_norm` is log M(c), `norm_error` a bound on its error, `atoms` the share of the atoms.
     """
 
     def __init__(self, loss: StretchLoss, c: float) -> None:
@@ -406,6 +416,7 @@ class StretchLine:
         found, error = loss.log_real(np.array([c]))
         self.log_norm, self.norm_error = float(found[0]), float(error[0])
         self._weights = np.exp(loss._log_masses + c * loss._values - self.log_norm)  # noqa: SLF001
+        self.atoms = float(self._weights.sum())
         self._rules: dict[float, tuple[Array, Array, Array, float]] = {}
         value, _, weight, _ = self._rule(0.0)
         self._mass = float(weight.sum())
@@ -455,6 +466,11 @@ class StretchLine:
         """Number of terms of a value at imaginary part u, roughly."""
         return len(self._rule(0.0)[0]) + self._more * u
 
+    @staticmethod
+    def affords(points: int, size: float) -> bool:
+        """Whether so many values of so many terms are not too many."""
+        return size <= _MOST_NODES / 3 and size * points <= _MOST_TERMS
+
     def values(self, u: Array) -> tuple[ComplexArray, ComplexArray, Array]:
         """Atoms, continuous part at c + i u, u >= 0, and bounds on the errors of their sum."""
         loss = self.loss
@@ -476,15 +492,18 @@ class StretchLine:
             centred = value - self._mean if slope else value
             size = max(_CHUNK // len(value), 1)
             step = (u[where[-1]] - u[where[0]]) / max(len(where) - 1, 1)
-            even = len(where) > _EVEN and not slope
+            even = len(where) > _EVEN
             even = even and bool(np.all(np.abs(np.diff(u[where]) - step) <= 1e-12 * u[where[-1]]))
+            self.loss.terms += len(where) * len(value) / (20.0 if even else 1.0)
             if even:
                 # Points a rows of b each: their terms are products.
                 few = math.ceil(math.sqrt(len(where)))
                 starts = u[where[::few]]
-                rows = np.exp(1j * np.multiply.outer(starts, value)) * weight
-                turns = np.exp(1j * np.multiply.outer(value, step * np.arange(float(few))))
+                rows = np.exp(1j * np.multiply.outer(starts, centred)) * weight
+                turns = np.exp(1j * np.multiply.outer(centred, step * np.arange(float(few))))
                 found[where] = (rows @ turns).ravel()[: len(where)]
+                if slope:
+                    rise[where] = ((rows * (1j * centred)) @ turns).ravel()[: len(where)]
             for first in range(0, 0 if even else len(where), size):
                 some = where[first : first + size]
                 turned = np.exp(1j * np.multiply.outer(u[some], centred))
@@ -500,10 +519,10 @@ class StretchLine:
         top = min(self._mass * (1.0 + 1e-9) + 1e-13, 1.0)
         far = np.minimum(self._far(u), top)
         near = np.full(u.shape, top)
-        last = 0
+        last, most = 0, self.loss.terms + _MOST_ENVELOPE
         for k in range(len(u) - 1):
             count = max(_SUB, math.ceil((u[k + 1] - u[k]) * self._spread / _TURN))
-            if far[k] <= _LOW * top or count > _MOST_SUB:
+            if far[k] <= _LOW * top or count > _MOST_SUB or self.loss.terms > most:
                 break
             d = (u[k + 1] - u[k]) / count
             at = u[k] + d * (np.arange(float(count)) + 0.5)
@@ -540,6 +559,7 @@ class StretchLine:
         loss, c = self.loss, np.array([self.c])
         at, height, half, rest = self._cells(part, _FINE)
         steepest = max(abs(one.slope) for one in part.factors)
+        loss.terms += len(at.base) * len(_KEPT) * (2.0 + 0.5 * len(u))
         steps = min(0.49 * math.pi / steepest, _WIDEST) * _PATH
         eta = steps[_KEPT]
         cost = loss._cost(part, c, eta)[0]  # noqa: SLF001

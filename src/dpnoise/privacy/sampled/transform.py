@@ -55,7 +55,7 @@ _MOST_TOGETHER, _HALVINGS = 2e6, 20  # terms for all losses
 _MANY = 100  # equally spaced points from which on they are found by the fast Fourier transform
 _FEW = 400  # points at once
 _FEW_STEPS = 60
-_CALL = 500  # as for other losses
+_CALL, _ENVELOPE = 500, 1e5  # evaluations as long as a call, as for other losses, or as bounds
 
 
 class _Nodes(NamedTuple):
@@ -219,7 +219,7 @@ class SampledGaussianLoss:
 class GaussianLine:
     """The transform on a vertical line, relative to its value on the real axis.
 
-    `log_norm` is log M(c) and `norm_error` a bound on its error.
+    `log_norm` is log M(c), `norm_error` a bound on its error, `atoms` the share of the atoms.
     """
 
     def __init__(self, loss: SampledGaussianLoss, c: float) -> None:
@@ -227,6 +227,7 @@ class GaussianLine:
         found, error = loss.log_real(np.array([c]))
         self.log_norm, self.norm_error = float(found[0]), float(error[0])
         self.turn = 1.0 if loss.removed else -1.0
+        self.atoms = 0.0
 
     def _weights(self, step: float) -> tuple[_Nodes, Array]:
         """Nodes that matter, with their weights relative to G."""
@@ -270,6 +271,12 @@ class GaussianLine:
     def size(self, u: float) -> float:
         """Number of terms of a value at imaginary part u, at most."""
         return self.loss.number(self.r, self.r, self.step(u))
+
+    @staticmethod
+    def affords(points: int, size: float) -> bool:
+        """Whether so many values of so many terms are not too many; points hardly matter."""
+        del points
+        return size <= _MOST_TERMS
 
     def values(self, u: Array) -> tuple[ComplexArray, ComplexArray, Array]:
         """Atoms, of which there are none, values at c + i u, u >= 0, and bounds on their errors."""
@@ -386,7 +393,8 @@ class MixedTransform:
     @property
     def evaluations(self) -> float:
         """As for other losses: terms asked for so far."""
-        return self.other.evaluations + self._evaluations
+        terms = sum(getattr(loss, "terms", 0.0) for loss in self.sampled)
+        return self.other.evaluations + self._evaluations + terms / 15.0
 
     @property
     def rows(self) -> int:
@@ -436,7 +444,7 @@ class _MixedLine:
         self.log_transform = float(counts @ logs)
         self.norm_error = float(counts @ errors) + rounding
         self.norm = np.ones((len(self.sampled), 1))
-        self.atoms = np.zeros((len(self.sampled), 1))
+        self.atoms = np.minimum([[line.atoms] for line in self.sampled], 1.0)
         if self._other is not None:
             self.log_transform += self._other.log_transform
             self.norm_error += self._other.norm_error
@@ -450,7 +458,9 @@ class _MixedLine:
     def values(self, u: Array) -> Values:
         """The transform at c + i u, each group relative to its `norm`."""
         parts = [line.values(u) for line in self.sampled]
-        self.transform.spent(sum(4.0 * len(u) + line.size(float(u[-1])) for line in self.sampled))
+        self.transform.spent(
+            sum(4.0 * len(u) + 8.0 * line.size(float(u[-1])) for line in self.sampled)
+        )
         atoms, rest, error = (np.array(one) for one in zip(*parts, strict=True))
         if self._other is None:
             return Values(atoms, rest, error, rest[:0])
@@ -466,13 +476,15 @@ class _MixedLine:
         """Number of points of a step, up to `most`, for which no value has too many terms."""
         for _ in range(_HALVINGS):
             sizes = [line.size(step * most) for line in self.sampled]
-            if max(sizes) <= _MOST_TERMS and sum(sizes) <= _MOST_TOGETHER:
+            known = all(line.affords(most, n) for line, n in zip(self.sampled, sizes, strict=True))
+            if known and sum(sizes) <= _MOST_TOGETHER:
                 return most
             most //= 2
         return 50
 
     def envelope(self, u: Array) -> Array:
         """Bounds on the continuous parts at all |Im s| >= u > 0, relative to M(c)."""
+        self.transform.spent(15.0 * _ENVELOPE * len(self.sampled))
         counts = self.transform.copies[len(self.transform.other.copies) :]
         rows = [line.envelope(u, float(n)) for line, n in zip(self.sampled, counts, strict=True)]
         if self._other is not None:

@@ -22,6 +22,7 @@ from dpnoise import (
     sampled_epsilon,
     vector_profile,
 )
+from dpnoise.privacy.sampled import composition as composition_module
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED
 from dpnoise.privacy.sampled.relations import (
     FIXED,
@@ -37,7 +38,7 @@ from dpnoise.privacy.sampled.relations import (
 )
 
 NOISES = [(SampledGaussian, stats.norm), (SampledLaplace, stats.laplace)]
-CASES = [(1.0, 0.2), (2.0, 0.01), (0.4, 0.5), (10.0, 0.9)]
+CASES = [(2.0, 0.01), (0.4, 0.5)]
 
 
 def mp_density(noise, y):
@@ -59,11 +60,11 @@ def mp_delta(noise, size, rate, form, epsilon):
     if gap(60 * sign) <= 0:
         return mpmath.mpf(0)
     low, high = -60 * sign, 60 * sign
-    for _ in range(120):
+    for _ in range(100):
         middle = (mpmath.mpf(low) + high) / 2
         low, high = (low, middle) if gap(middle) > 0 else (middle, high)
     ends = sorted({high, *(p for p in (0, m, -m, 2 * m) if (p - high) * sign > 0)})
-    ends += [sign * mpmath.mpf(k) for k in range(2, 62, 4) if (sign * k - high) * sign > 0]
+    ends += [sign * mpmath.mpf(k) for k in range(2, 62, 6) if (sign * k - high) * sign > 0]
     ends = sorted(ends)
     return mpmath.fsum(mpmath.quad(gap, [a, b]) for a, b in pairwise(ends))
 
@@ -72,8 +73,8 @@ def mp_delta(noise, size, rate, form, epsilon):
 @pytest.mark.parametrize("form", [REMOVED, ADDED, REPLACED])
 @pytest.mark.parametrize(("size", "rate"), CASES)
 def test_one_step_is_the_integral_of_densities(noise, form, size, rate):
-    for epsilon in (0.0, 1e-3, 0.1, 1.0):
-        with mpmath.workdps(45):
+    for epsilon in (0.0, 1e-3, 1.0):
+        with mpmath.workdps(35):
             reference = mp_delta(noise, size, rate, form, epsilon)
         found = one_step(pair_of(Kind(size, rate, noise), form), epsilon)
         assert math.exp(found) == pytest.approx(float(reference), rel=1e-11, abs=1e-30)
@@ -138,7 +139,7 @@ def test_a_sample_of_fixed_size_attains_its_bound(noise):
 def lattice_bounds(kind, form, steps, epsilon, width=4e-4):
     """Delta of few steps from losses rounded down and up, convolved on a lattice."""
     size, rate, noise, _ = kind
-    y = np.linspace(-45.0, 45.0, 900_001) if noise == LAPLACE else np.linspace(-12.0, 15.0, 540_001)
+    y = np.linspace(-45.0, 45.0, 450_001) if noise == LAPLACE else np.linspace(-12.0, 15.0, 135_001)
     m = 1.0 / size
     family = stats.laplace if noise == LAPLACE else stats.norm
     plain = {
@@ -173,7 +174,7 @@ def lattice_bounds(kind, form, steps, epsilon, width=4e-4):
         one = np.bincount(cells - start, weights=masses)
         total = one
         for _ in range(steps - 1):
-            total = np.convolve(total, one) if len(one) < 3000 else _fft(total, one)
+            total = np.convolve(total, one) if len(one) < 500 else _fft(total, one)
         values = width * (steps * start + np.arange(len(total)))
         above = values > epsilon
         out.append(float(-total[above] @ np.expm1(epsilon - values[above])))
@@ -187,7 +188,7 @@ def _fft(one, two):
 
 @pytest.mark.parametrize("noise", [GAUSSIAN, LAPLACE])
 @pytest.mark.parametrize("form", [REMOVED, ADDED, REPLACED, LESS, FIXED])
-@pytest.mark.parametrize("steps", [2, 3, 8])
+@pytest.mark.parametrize("steps", [2, 8])
 def test_few_steps_lie_between_two_lattices(noise, form, steps):
     size, rate, epsilon = 1.5, 0.3, 0.25
     sampling = FIXED if form in {LESS, FIXED} else "poisson"
@@ -374,3 +375,36 @@ def test_bad_input_is_refused_with_every_problem():
         sampled_epsilon([step, fixed], 1e-5, relation="add-remove")
     with pytest.raises(ValueError, match=r"sampling: expected 'poisson' or"):
         noise_multiplier(1.0, 1e-5, 0.1, 1, sampling="fixed")
+
+
+KINDS = [
+    Kind(1.5, 0.3),
+    Kind(2.0, 1e-3, LAPLACE),
+    Kind(0.4, 1.0, LAPLACE),
+    Kind(3.0, 0.1, GAUSSIAN, FIXED),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_moments_in_closed_form_are_no_smaller(kind):
+    poisson = kind.sampling != FIXED
+    for direction in (REMOVED, ADDED, REPLACED) if poisson else (REPLACED, LESS, MORE):
+        relation = "add-remove" if direction in {REMOVED, ADDED} else "replace-one"
+        composition = PairComposition({kind: 7}, relation)
+        exact = composition._transform(direction, -math.inf, 1.0).log_real(
+            composition_module.tilts()
+        )
+        some = np.isfinite(exact)
+        assert some.sum() > 20
+        assert np.all(exact[some] <= composition._moments(direction)[some] * (1 + 1e-9) + 1e-9)
+
+
+@pytest.mark.parametrize("kind", [Kind(1.5, 0.05), Kind(0.5, 0.05, LAPLACE)])
+def test_with_no_evaluations_left_bounds_are_wide_and_hold(kind, monkeypatch):
+    exact = PairComposition({kind: 50}, "replace-one").epsilon(math.log(1e-6), REPLACED)
+    monkeypatch.setattr(composition_module, "_MOST_WORK", -1.0)
+    monkeypatch.setattr(composition_module, "_MOST_SEARCH", -1.0)
+    wide = PairComposition({kind: 50}, "replace-one").epsilon(math.log(1e-6), REPLACED)
+    assert 0.0 <= wide[0] <= exact[0] <= exact[1] < wide[1] < 50.0
+    found = PairComposition({kind: 50}, "replace-one").log_delta(exact[0], REPLACED)
+    assert found.lower < math.log(1e-6) < found.upper <= 0.0

@@ -18,7 +18,7 @@ from dpnoise.privacy.sampled.relations import (
     pair_of,
 )
 
-CASES = [(1.0, 0.2), (20.0, 0.01), (2.0, 0.9)]
+CASES = [(20.0, 0.01), (1.0, 0.9)]
 PAIRS = [(LAPLACE, REMOVED), (LAPLACE, ADDED), (GAUSSIAN, REPLACED), (LAPLACE, REPLACED)]
 
 
@@ -44,7 +44,7 @@ def transform(noise, form, m, q, s):
         return one * mpmath.exp(s * (mpmath.log(one) - mpmath.log(two)))
 
     reach = 14 + 5 * float(m) if noise == GAUSSIAN else 45
-    ends = np.linspace(-reach, reach, 60).tolist()
+    ends = np.linspace(-reach, reach, 24).tolist()
     if form != FIXED:
         ends = sorted([*ends, 0, m, -m])
         return mpmath.fsum(mpmath.quad(term, [a, b]) for a, b in pairwise(ends))
@@ -65,7 +65,7 @@ def test_the_transform_is_the_integral(noise, form, size, rate):
     kind = Kind(size, rate, noise, FIXED if fixed else "poisson")
     pair = pair_of(kind, REPLACED if fixed else form)
     own = loss_of(pair, -math.inf, 1.0)
-    for c, u in ((3.0, 2.0), (1.0, 20.0), (-0.5, 0.0)):
+    for c, u in ((1.0, 20.0), (-0.5, 2.0)):
         with mpmath.workdps(20):
             reference = complex(transform(noise, form, pair.shift, rate, mpmath.mpc(c, u)))
         line = own.line(c)
