@@ -70,6 +70,7 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
     "dpnoise.optimality.floor.Floor",
     "dpnoise.optimality.floor.floor",
     "dpnoise.privacy.odometer.ledger.Entry",
+    "dpnoise.privacy.sampled.errors.SampledErrors",
     "dpnoise.privacy.sampled.mechanism.TwoSided",
     "dpnoise.privacy.vector.VectorProfile",
     "dpnoise.privacy.zcdp.ZCDP",
@@ -85,10 +86,12 @@ _BY_FULL_NAME = (  # classes of what public functions return, and functions that
 FILES = {"dpnoise.optimality.floor.Floor": "dpnoise.optimality.floor.Floor-result"}
 INTERNAL = frozenset({  # members that only the package itself reads
     "all_patterns", "attains", "box_share", "cells", "continuous", "dispersion", "dominating",
-    "edge", "exact_pieces", "from_dispersion", "has_corner", "image", "is_exact_for", "is_round",
-    "largest_loss", "largest_norm_of", "largest_symmetric_form", "layer_moment", "log_axes",
-    "mass_beyond", "masses_to", "pieces", "place", "sampled_step", "split", "spread",
-    "sums_to_zero", "zcdp_pair",
+    "edge", "exact_pieces", "exchangeable", "facet_share", "factors", "free_cube",
+    "from_dispersion", "has_closed_loss", "has_corner", "image", "inner_radius", "is_exact_for",
+    "is_round", "largest_loss", "largest_moments", "largest_norm_of", "largest_symmetric_form",
+    "layer_moment", "log_axes", "mass_beyond", "masses_to", "moments_size", "moves_apart", "pieces",
+    "place", "relative_axes", "restricted", "sampled_step", "sides", "split", "spread",
+    "step_width", "stepwise", "sums_to_zero", "zcdp_pair",
 })  # fmt: skip
 
 
