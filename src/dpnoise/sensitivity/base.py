@@ -270,9 +270,17 @@ class Sensitivity(ABC):
         return [1 / x if x else Fraction(0) for x in own]
 
     def factors(self, first: int = 0) -> Iterator[tuple[int, Sensitivity]]:
-        """The sets that are no products, whose product the set is, each with its first coordinate.
+        """The sets that are no products, whose product the set is.
 
-        A set that is no product is its only factor. `first` is the first coordinate of the set.
+        Parameters
+        ----------
+        first : int
+            The first coordinate of the set.
+
+        Yields
+        ------
+        tuple of (int, Sensitivity)
+            The first coordinate of each and the set; a set that is no product is its only factor.
         """
         yield first, self
 
