@@ -26,8 +26,8 @@ flipped Huber noise of another, with another partition and other noise. `same se
 replications that give it when both mechanisms see the same partition and uniforms.
 
 The Gaussian row is the control of the row beside it: a reading whose Gaussian row cannot be the
-printed one is not the authors', and what the paper leaves open and moves our Gaussian row to the
-printed one may move the flipped Huber row as far.
+printed one is not the authors', unless the same is true of ours; and what the paper leaves open and
+moves our Gaussian row to the printed one may move the flipped Huber row as far.
 """
 
 from __future__ import annotations
@@ -216,9 +216,10 @@ def summary(
     number for the Gaussian a reading's interval leaves out ('no': neither).
 
     `_least` and `_greatest` hold the intervals of all readings that the paper leaves open. For
-    flipped Huber noise these are the chosen reading and those that the Gaussian row does not
-    contradict, and the number moves as far as the printed Gaussian's is from ours; readings in
-    which both rows are one distribution have no gain that could decide.
+    flipped Huber noise these are the readings that the Gaussian row contradicts in no metric but
+    where it contradicts the chosen one as well, and the number moves as far as the printed
+    Gaussian's is from ours; readings in which both rows are one distribution have no gain that
+    could decide.
 
     Parameters
     ----------
@@ -282,8 +283,9 @@ def _contradicted(part: pd.DataFrame, dataset: str, printed: Mapping[Hashable, f
 def _ranges(rows: pd.DataFrame, gaussian: pd.DataFrame) -> dict[str, float]:
     """Ends of what is judged over the readings that are left open, one row for each."""
     control = rows["mechanism"].iloc[0] != ROWS[0]
-    agree = rows["contradicted"] == "no"
-    agree |= rows.index == CHOSEN  # what is ours is within its range
+    # what is held against a reading must not be true of ours
+    faults = rows["contradicted"].map({"no": set(), "both": set(METRICS)} | {m: {m} for m in METRICS})
+    agree = [one <= faults[CHOSEN] for one in faults]
     used = rows[agree] if control else rows
     differ = used[(used["same_noise"] < 1.0 - _RARELY) | (used.index == CHOSEN)]
     found = {}

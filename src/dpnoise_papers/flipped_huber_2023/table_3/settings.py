@@ -158,6 +158,8 @@ class Combinations(Section):
     target: Distinct[Scaling] | None = None
     split: Distinct[Split] | None = None
     penalty_scale: Distinct[Positive] | None = None
+    wine_task: Distinct[WineTask] | None = None
+    california_features: Distinct[CaliforniaFeatures] | None = None
     clips: Distinct[SearchGrid] | None = None
 
     def variants(self) -> list[ChoiceVariant]:

@@ -437,12 +437,14 @@ def gain_by_dimension(settings: Gain) -> pd.DataFrame:
 
     Columns dimension, epsilon, delta, flipped_huber, gaussian, laplace (variances), gain_db
     (decibels below the better of the two), better (which), laplace_share (the probability of the
-    Laplace centre), alpha, gamma (of the noise, sensitivity 1), attained, and two columns for what
+    Laplace centre), alpha, gamma (of the noise, sensitivity 1), attained, and columns for what
     Section VI-C says of many compositions: alpha_step (alpha less that of the next smaller
-    dimension and the same budget; NaN for the smallest) and laplace_by_information (the Laplace
+    dimension and the same budget; NaN for the smallest), laplace_by_information (the Laplace
     variance over that of the Laplace noise with the Fisher information of the Gaussian noise, which
-    is twice the Gaussian's: the limit that the central limit theorem gives). laplace_pure is the
-    variance of (epsilon, 0)-DP Laplace noise.
+    is twice the Gaussian's: the limit that the central limit theorem gives), laplace_by_variance
+    (the Gaussian variance over the Laplace one) and laplace_as_gaussian (the first of the two, with
+    the range over both as least and greatest). laplace_pure is the variance of (epsilon, 0)-DP
+    Laplace noise.
     """
     rows = []
     cases = list(product(settings.budgets, settings.dimensions))
@@ -465,9 +467,19 @@ def gain_by_dimension(settings: Gain) -> pd.DataFrame:
 
 
 def with_limits(table: pd.DataFrame) -> pd.DataFrame:
-    """The same rows with the columns alpha_step, laplace_by_information and laplace_pure."""
+    """The same rows with the columns that need no calibration (see `gain_by_dimension`)."""
     ordered = table.sort_values("dimension", kind="stable")
     steps = ordered.groupby(["epsilon", "delta"])["alpha"].diff()
-    share = table["laplace"] / (2.0 * table["gaussian"])
-    pure = 2.0 * (table["dimension"] / table["epsilon"]) ** 2
-    return table.assign(alpha_step=steps, laplace_by_information=share, laplace_pure=pure)
+    shares = {
+        "laplace_by_information": table["laplace"] / (2.0 * table["gaussian"]),
+        "laplace_by_variance": table["gaussian"] / table["laplace"],
+    }
+    both = pd.DataFrame(shares)
+    return table.assign(
+        alpha_step=steps,
+        **shares,
+        laplace_as_gaussian=both["laplace_by_information"],
+        laplace_as_gaussian_least=both.min(axis=1),
+        laplace_as_gaussian_greatest=both.max(axis=1),
+        laplace_pure=2.0 * (table["dimension"] / table["epsilon"]) ** 2,
+    )

@@ -234,6 +234,21 @@ def test_a_reading_that_the_gaussian_row_contradicts_is_no_reading_of_the_row_be
     assert flipped["nmse_gain_greatest"].iloc[0] == flipped.loc["chosen", "nmse_gain_high"]
 
 
+def test_what_is_true_of_our_reading_is_held_against_no_other():
+    # 3.5 and 1 are printed for the Gaussian: ours and the other one are far above in both
+    base = synthetic([30.0, 30.4, 30.6, 31.0], [30.0, 30.4, 30.6, 31.0])
+    other = synthetic([40.0, 40.1, 40.2, 40.3], [39.0, 39.0, 39.1, 39.4]).assign(reading="other")
+    tables = by_reading(ALONE, base, other)
+    assert set(tables["gaussian"]["contradicted"]) == {"both"}
+    flipped = tables["flipped-huber"]
+    assert flipped["nmse_gain_greatest"].iloc[0] == flipped.loc["other", "nmse_gain_high"]
+    assert flipped["nmse_greatest"].iloc[0] == flipped.loc["other", "nmse_high"]
+    # ours agrees in NMSE now, the other one still does not
+    ours = synthetic([3.0, 3.4, 3.6, 4.0], [3.0, 3.4, 3.6, 4.0])
+    flipped = by_reading(ALONE, ours, other)["flipped-huber"]
+    assert flipped["nmse_gain_greatest"].iloc[0] == 0.0
+
+
 def test_the_row_beside_the_control_may_move_as_far_as_the_control():
     # twice the printed 3.5 of the control
     base = synthetic([6.0, 7.0, 7.0, 8.0], [4.0, 5.0, 5.0, 6.0])

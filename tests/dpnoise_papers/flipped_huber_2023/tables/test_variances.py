@@ -267,6 +267,9 @@ def test_steps_of_alpha_and_the_limit_of_laplace_noise():
     table = with_limits(table.assign(delta=1e-6))
     assert table["alpha_step"].to_numpy() == pytest.approx([5.0, np.nan, np.nan], nan_ok=True)
     assert table["laplace_by_information"].tolist() == [1.5, 0.25, 1.0]
+    assert table["laplace_by_variance"].tolist() == [1 / 3, 2.0, 0.5]
+    ends = table[["laplace_as_gaussian_least", "laplace_as_gaussian_greatest"]]
+    assert ends.to_numpy().tolist() == [[1 / 3, 1.5], [0.25, 2.0], [0.5, 1.0]]
 
 
 def test_gain_is_over_the_better_of_both():
