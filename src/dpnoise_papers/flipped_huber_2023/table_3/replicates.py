@@ -218,8 +218,7 @@ def summary(
     `_least` and `_greatest` hold the intervals of all readings that the paper leaves open. For
     flipped Huber noise these are the readings that the Gaussian row contradicts in no metric but
     where it contradicts the chosen one as well, and the number moves as far as the printed
-    Gaussian's is from ours; readings in which both rows are one distribution have no gain that
-    could decide.
+    Gaussian's is from ours. Where both rows are one distribution the gain of a reading is 0.
 
     Parameters
     ----------
@@ -287,7 +286,6 @@ def _ranges(rows: pd.DataFrame, gaussian: pd.DataFrame) -> dict[str, float]:
     faults = rows["contradicted"].map({"no": set(), "both": set(METRICS)} | {m: {m} for m in METRICS})
     agree = [one <= faults[CHOSEN] for one in faults]
     used = rows[agree] if control else rows
-    differ = used[(used["same_noise"] < 1.0 - _RARELY) | (used.index == CHOSEN)]
     found = {}
     for metric in METRICS:
         shift = np.ones(len(used))
@@ -297,8 +295,8 @@ def _ranges(rows: pd.DataFrame, gaussian: pd.DataFrame) -> dict[str, float]:
         ends = {"": (used[f"{metric}_low"] * np.minimum(shift, 1.0),
                      used[f"{metric}_high"] * np.maximum(shift, 1.0))}  # fmt: skip
         if control:
-            ends["_apart"] = used[f"{metric}_apart_low"], used[f"{metric}_apart_high"]
-            ends["_gain"] = differ[f"{metric}_gain_low"], differ[f"{metric}_gain_high"]
+            for name in ("_apart", "_gain"):
+                ends[name] = used[f"{metric}{name}_low"], used[f"{metric}{name}_high"]
         for name, (low, high) in ends.items():
             found[f"{metric}{name}_least"], found[f"{metric}{name}_greatest"] = (
                 low.min(),

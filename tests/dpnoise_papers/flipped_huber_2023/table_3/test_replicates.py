@@ -259,7 +259,7 @@ def test_the_row_beside_the_control_may_move_as_far_as_the_control():
     assert gaussian["nmse_least"] == gaussian["nmse_low"]
 
 
-def test_a_gain_is_the_mean_with_its_interval_and_same_noise_gives_none():
+def test_a_gain_is_the_mean_with_its_interval_and_that_of_same_noise_is_0():
     gaussian, flipped = [3.0, 3.4, 3.6, 4.0], [2.0, 2.4, 3.6, 3.0]
     same = same_noise_as("one+law", [3.0, 3.4, 3.6])
     by = by_reading(ALONE, synthetic(gaussian, flipped), same)["flipped-huber"]
@@ -269,8 +269,11 @@ def test_a_gain_is_the_mean_with_its_interval_and_same_noise_gives_none():
     assert chosen["nmse_gain"] == pytest.approx(gains.mean())
     assert (chosen["nmse_gain_low"], chosen["nmse_gain_high"]) == pytest.approx(ends)
     assert (chosen["nmse_better"], chosen["nmse_worse"]) == (0.75, 0.0)
-    # a reading in which both rows are one distribution says nothing of the gain
-    assert chosen["nmse_gain_least"] == chosen["nmse_gain_low"]
+    # a reading in which both rows are one distribution decides as any other
+    assert chosen["nmse_gain_least"] == min(chosen["nmse_gain_low"], 0.0)
+    worse = synthetic(gaussian, [2.0, 2.4, 2.6, 3.1])
+    alone, beside = (by_reading(ALONE, worse, *more)["flipped-huber"] for more in ((), (same,)))
+    assert alone.loc["chosen", "nmse_gain_least"] > 0.0 == beside.loc["chosen", "nmse_gain_least"]
     assert chosen["equal_by_construction"] == ""
     assert "3 of 3 replications" in by.loc["one+law", "equal_by_construction"]
 
