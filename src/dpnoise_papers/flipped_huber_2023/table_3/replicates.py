@@ -283,7 +283,8 @@ def _ranges(rows: pd.DataFrame, gaussian: pd.DataFrame) -> dict[str, float]:
     """Ends of what is judged over the readings that are left open, one row for each."""
     control = rows["mechanism"].iloc[0] != ROWS[0]
     # what is held against a reading must not be true of ours
-    faults = rows["contradicted"].map({"no": set(), "both": set(METRICS)} | {m: {m} for m in METRICS})
+    known = {"no": set(), "both": set(METRICS)} | {metric: {metric} for metric in METRICS}
+    faults = rows["contradicted"].map(known)
     agree = [one <= faults[CHOSEN] for one in faults]
     used = rows[agree] if control else rows
     found = {}
