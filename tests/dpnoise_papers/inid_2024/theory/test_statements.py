@@ -122,6 +122,8 @@ def times(factor, function):
         (privacy, "Laplace", lambda b: Laplace(0.99 * b), {"corollary-6"}),
         (privacy, "_sample", lambda _, m: (np.array([0]), np.array([1.0]), np.array([m + 2.0])),
          {"section-vi-b-laplace"}),
+        (privacy, "_sample", lambda _, m: (np.array([0]), np.array([1.0]), np.array([1.0 * m])),
+         {"section-vi-b-laplace"}),  # private clipped, and not unclipped
         (gain, "_norms", times(1.001, gain._norms), {"remark-1"}),
         (gain, "_queries", alike(gain._queries), {"section-iv-spr-strict"}),
         (privacy, "valid_bracket", lambda e, d: (0.0 * e, 0.5 + 0.0 * d),
