@@ -1,6 +1,5 @@
 # Public names and the modules that define them, for `lazy_loader` and type checkers.
 
-from ._version import __version__ as __version__
 from .allocation.allocate import allocate as allocate
 from .auditing.noise import audit_families as audit_families
 from .auditing.noise import audit_noise as audit_noise
@@ -58,3 +57,5 @@ from .sensitivity.ellipsoid import Ellipsoid as Ellipsoid
 from .sensitivity.ellipsoid import enclosing_ellipsoid as enclosing_ellipsoid
 from .sensitivity.from_frame import from_frame as from_frame
 from .sensitivity.product import Product as Product
+
+__version__: str
