@@ -282,8 +282,8 @@ def chosen_variance(rng: Generator, n: int) -> Outcome:
 
 def _draw_choice(rng: Generator, n: int) -> tuple[dict[str, Array], Array, Array]:
     drawn = {
-        "epsilon": np.exp(rng.uniform(np.log(0.01), np.log(5), n)),
-        "delta": 10 ** rng.uniform(-9, -0.5, n),
+        "epsilon": np.exp(rng.uniform(np.log(1e-3), np.log(5), n)),
+        "delta": 10 ** rng.uniform(-9, -0.2, n),
     }
     gamma = gaussian_sigma(drawn["epsilon"], drawn["delta"])
     alpha = np.maximum(gamma**2 * drawn["epsilon"] - 0.5, 0)

@@ -43,6 +43,8 @@ from dpnoise_papers.flipped_huber_2023.theory.noise import (
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+    from numpy.typing import NDArray
+
     from dpnoise._types import Array
 
 # The exact profile comes with bounds 1e-7 apart.
@@ -154,8 +156,11 @@ def sub_gaussian_implication(rng: Generator, n: int) -> Outcome:
 
 
 def upper_tail_bound(rng: Generator, n: int) -> Outcome:
-    """Relative slack of Lemma 5 in 2 and in 4 to 6 dimensions, ||d||_2 <= Delta_2."""
-    drawn, d = _draw_neighbours(rng, n, inside=True)
+    """Relative slack of Lemma 5 in 2 and in 4 to 6 dimensions, ||d||_2 <= Delta_2.
+
+    In about half of the trials ||d||_2 = Delta_2, where the bound is attained as alpha falls to 0.
+    """
+    drawn, d = _draw_neighbours(rng, n, inside=rng.random(n) < 0.5)
     level, _ = _levels(drawn, d)
     left = two_fold_tail(level, d[0], d[1], drawn["alpha"], drawn["gamma"])
     drawn["K"] = np.full(n, 2.0)
@@ -166,7 +171,7 @@ def upper_tail_bound(rng: Generator, n: int) -> Outcome:
     cost = more["K"] * printed.transition_cost(more["alpha"], more["sensitivity"])
     smallest = (more["delta2"] ** 2 + cost) / (2 * more["gamma"] ** 2)
     more["epsilon"] = smallest + rng.exponential(size=n // _MANY)
-    d = worst * rng.uniform(0.6, 1, worst.shape)
+    d = worst * np.where(rng.random(n // _MANY) < 0.5, rng.uniform(0.6, 1, worst.shape), 1.0)
     level = more["gamma"] ** 2 * more["epsilon"] - (np.sum(d * d, axis=0) + cost) / 2
     left = many_fold_tail(level, d, more["alpha"], more["gamma"])
     norms = worst.sum(axis=0), more["delta2"], more["sensitivity"]
@@ -193,10 +198,12 @@ def _lower_tail(drawn: dict[str, Array], d: Array) -> Outcome:
     return Outcome(at_most(right, left, right), 1e-9, drawn)
 
 
-def _draw_neighbours(rng: Generator, n: int, *, inside: bool) -> tuple[dict[str, Array], Array]:
+def _draw_neighbours(
+    rng: Generator, n: int, *, inside: NDArray[np.bool] | bool
+) -> tuple[dict[str, Array], Array]:
     """Parameters that satisfy Theorem 8's condition, and differences of two coordinates.
 
-    Sensitivities are the norms of a vector; d is that vector, or part of it if `inside`.
+    Sensitivities are the norms of a vector; d is that vector, or part of it where `inside`.
     """
     drawn = draw_shape(rng, n)
     drawn["alpha"] = np.minimum(drawn["alpha"], 2 * drawn["gamma"])
@@ -207,7 +214,7 @@ def _draw_neighbours(rng: Generator, n: int, *, inside: bool) -> tuple[dict[str,
     )
     minimum /= 2 * drawn["gamma"] ** 2
     drawn["epsilon"] = minimum + rng.exponential(size=n)
-    d = worst * (np.exp(rng.uniform(np.log(0.2), 0, (2, n))) if inside else 1)
+    d = worst * np.where(inside, np.exp(rng.uniform(np.log(0.2), 0, (2, n))), 1.0)
     return drawn | {"d1": d[0], "d2": d[1]}, d
 
 

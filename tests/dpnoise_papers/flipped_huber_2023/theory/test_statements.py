@@ -292,6 +292,15 @@ def test_a_range_that_holds_an_epsilon_at_alpha_0_is_caught(monkeypatch):
     assert violations("table-1") > 0
 
 
+def test_an_upper_tail_that_is_a_little_too_small_is_caught(monkeypatch):
+    """Lemma 5 is attained at ||d||_2 = Delta_2 as alpha falls to 0."""
+    right = printed.theorem_8
+    monkeypatch.setattr(
+        printed, "theorem_8", lambda *args: (0.995 * right(*args)[0], *right(*args)[1:])
+    )
+    assert violations("lemma-5") > 0
+
+
 def test_theorem_8_is_tried_inside_the_box_and_at_its_corner():
     drawn = RUN["theorem-8"](generator(3, "box"), 40).parameters
     at_the_corner = (drawn["entry"] == 1) & (drawn["moved"] == drawn["dimension"])
