@@ -15,9 +15,9 @@ Lemma 7 is false for ||d||_2 < Delta_2 (`lemma-7`) and true for ||d||_2 = Delta_
 follows at the corner of the box |d_i| <= Delta with Delta_2 = sqrt(K) Delta, and for every
 other d in the box because the corner is the worst; for other sets of neighbours it is open.
 
-The theorem is compared with the exact privacy of flipped Huber noise at the corner and inside of it,
-and for the neighbours that its proof does not reach, those with a smaller ||d||_2 that are inside no
-corner: two neighbours d and d' whose norms are largest in turn.
+The theorem is compared with the exact privacy of flipped Huber noise at the corner and inside of
+it, and for the neighbours that its proof does not reach, those with a smaller ||d||_2 that are
+inside no corner: two neighbours d and d' whose norms are largest in turn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ from dpnoise_papers.flipped_huber_2023.theory.noise import (
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-
     from numpy.typing import NDArray
 
     from dpnoise._types import Array
