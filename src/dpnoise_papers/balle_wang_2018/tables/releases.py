@@ -142,6 +142,27 @@ def histogram_panels(
     return pd.concat(parts, ignore_index=True)[["panel", *COLUMNS]]
 
 
+def high_dimension(means: pd.DataFrame, histograms: pd.DataFrame) -> pd.DataFrame:
+    """What the better of the paper's two denoisers saves, in the panels of high dimension.
+
+    Columns task ('mean' or 'histogram'), epsilon, dimension, method (the better one), raw and
+    denoised (errors of the analytic mechanism), benefit (raw over denoised) and benefit_se, as if
+    the two errors were independent.
+    """
+    rows = []
+    for task, table in (("mean", means), ("histogram", histograms)):
+        by_method = table.set_index("method")
+        for (epsilon, dimension), part in by_method.groupby(["epsilon", "dimension"]):
+            raw = part.loc["agm"]
+            best = part.loc[part.loc[list(DENOISED), "error"].idxmin()]
+            benefit = raw["error"] / best["error"]
+            noise = math.hypot(*(one["error_se"] / one["error"] for one in (raw, best)))
+            rows.append((task, epsilon, dimension, best.name, raw["error"], best["error"],
+                         benefit, benefit * noise))  # fmt: skip
+    columns = ["task", "epsilon", "dimension", "method", "raw", "denoised", "benefit", "benefit_se"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def _mean(rng: np.random.Generator, samples: int, dimension: int) -> Array:
     """Return the mean of a fresh data set, shape (dimension,)."""
     centre = rng.standard_normal(dimension)
