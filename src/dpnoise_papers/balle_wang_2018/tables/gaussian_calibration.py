@@ -182,7 +182,7 @@ def _b_minus(u: Array, epsilon: Array) -> Array:
     return _phi(-np.sqrt(epsilon * u)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (u + 2.0)))
 
 
-def published_search(
+def bisected(
     epsilon: Array,
     delta: Array,
     plus: NDArray[np.bool_],
@@ -244,7 +244,7 @@ def algorithm_1(
     usable = np.flatnonzero((epsilon > 0.0) & (epsilon < math.log(np.finfo(float).max)))
     e, d = epsilon.ravel()[usable], delta.ravel()[usable]
     plus = d >= _b_plus(np.zeros_like(e), e)
-    half = 0.5 * published_search(e, d, plus, tolerance, stop)
+    half = 0.5 * bisected(e, d, plus, tolerance, stop)
     alpha = np.sqrt(1.0 + half) + np.where(plus, -1.0, 1.0) * np.sqrt(half)
     sigma[usable] = alpha / np.sqrt(2.0 * e)
     return sigma.reshape(epsilon.shape)[()]

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from dpnoise.calibration.gaussian import gaussian_sigma
-from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import TOLERANCE, published_search
+from dpnoise_papers.balle_wang_2018.tables.gaussian_calibration import TOLERANCE, bisected
 from dpnoise_papers.balle_wang_2018.theory.integrals import log_profile
 from dpnoise_papers.balle_wang_2018.theory.privacy import ROUNDING, geometric, slack
 from dpnoise_papers.checks import Check, Outcome, at_most, equal
@@ -159,7 +159,7 @@ def _search_in_doubles(rng: Generator, n: int) -> Outcome:
     """
     epsilon, delta = geometric(rng, 1e-3, 10, n), geometric(rng, 1e-10, 0.1, n)
     plus = delta >= 0.5 - 0.5 * special.erfcx(np.sqrt(epsilon))
-    found, margin = published_search(epsilon, delta, plus), np.empty(n)
+    found, margin = bisected(epsilon, delta, plus), np.empty(n)
     with mpmath.workdps(80):
         for i in range(n):
             e, given = mpmath.mpf(epsilon[i]), mpmath.mpf(delta[i])

@@ -140,7 +140,7 @@ def test_doubles_miss_what_more_digits_find(monkeypatch):
                      for each in zip(epsilon, delta, start, strict=True)]  # fmt: skip
         return np.array(roots, dtype=float)
 
-    monkeypatch.setattr(algorithm, "published_search", exact)
+    monkeypatch.setattr(algorithm, "bisected", exact)
     found = run(generator(3, "b"), 60)
     assert np.all(found.margin >= -found.tolerance)
 
