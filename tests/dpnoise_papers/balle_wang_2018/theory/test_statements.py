@@ -13,6 +13,7 @@ from dpnoise_papers.seeds import generator
 
 RUN = {check.id: check.run for check in statements.CHECKS}
 MEAN_OF_ATOMS, SHRUNK_RISK = denoising._mean_of_atoms, denoising._shrunk_risk
+RADIAL = denoising._radial
 FALSE = {
     "theorem-4",
     "theorem-4-proof",
@@ -91,6 +92,10 @@ def test_theorem_4_has_a_counterexample():
         (privacy, "_h", lambda e, x: mpmath.exp(-x - e), {"lemma-7", "lemma-7-proof"}),
         (denoising, "_mean_of_atoms", lambda atoms, joint: 0.02 + MEAN_OF_ATOMS(atoms, joint),
          {"theorem-10", "section-6-optimal-known"}),
+        (denoising, "_mean_of_atoms", lambda atoms, joint: 0.95 * MEAN_OF_ATOMS(atoms, joint),
+         {"theorem-10", "section-6-optimal-known"}),
+        (denoising, "_radial", lambda d, function: 1.001 * RADIAL(d, function),
+         {"theorem-11-unbiased", "theorem-11-corrected"}),
         (denoising, "_shrunk_risk", lambda d, far, a: SHRUNK_RISK(d, far, 2.1 * a),
          {"theorem-11-improves"}),
         (algorithm, "_b", lambda e, x, sign: 0.5 + 0.4 * sign * np.tanh(e * x),
