@@ -148,13 +148,14 @@ def composition(variances: pd.DataFrame) -> pd.DataFrame:
     """
     laplace = variances[variances["mechanism"] == "laplace"]
     keys = ["dimension", "delta", "epsilon"]
-    table = laplace.pivot_table(index=keys, columns="method", values="variance")
+    pure, exact = (laplace[laplace["method"] == name] for name in ("pure", "exact"))
+    both = pure[[*keys, "variance"]].merge(exact[[*keys, "variance"]], on=keys)
     rows = []
-    for (dimension, delta, epsilon), one in table[["pure", "exact"]].dropna().iterrows():
+    for dimension, delta, epsilon, basic, needed in both.itertuples(index=False, name=None):
         best = 2.0 / largest_each(int(dimension), epsilon, delta) ** 2  # Laplace noise of 1 / it
-        for theorem, variance in (("basic", one["pure"]), ("optimal", best)):
-            rows.append((theorem, dimension, delta, epsilon, variance, one["exact"],
-                         variance / one["exact"] - 1.0))  # fmt: skip
+        for theorem, variance in (("basic", basic), ("optimal", best)):
+            excess = variance / needed - 1.0
+            rows.append((theorem, dimension, delta, epsilon, variance, needed, excess))
     columns = ["theorem", *keys, "composed", "exact", "excess"]
     return pd.DataFrame(rows, columns=columns)
 

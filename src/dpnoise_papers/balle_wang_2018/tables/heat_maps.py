@@ -209,8 +209,8 @@ def panel_labels() -> pd.DataFrame:
     Columns reading, label and is_time, 1 where the hour before am or pm is one of 1 to 12.
     """
     rows = [
-        (reading, label, int(1 <= int(label.split(":")[0]) <= 12))
-        for reading, labels in _LABELS.items()
+        (variant, label, int(1 <= int(label.split(":")[0]) <= 12))
+        for variant, labels in _LABELS.items()
         for label in labels
     ]
     return pd.DataFrame(rows, columns=["reading", "label", "is_time"])

@@ -151,14 +151,14 @@ def high_dimension(means: pd.DataFrame, histograms: pd.DataFrame) -> pd.DataFram
     """
     rows = []
     for task, table in (("mean", means), ("histogram", histograms)):
-        by_method = table.set_index("method")
-        for (epsilon, dimension), part in by_method.groupby(["epsilon", "dimension"]):
-            raw = part.loc["agm"]
-            best = part.loc[part.loc[list(DENOISED), "error"].idxmin()]
-            benefit = raw["error"] / best["error"]
-            noise = math.hypot(*(one["error_se"] / one["error"] for one in (raw, best)))
-            rows.append((task, epsilon, dimension, best.name, raw["error"], best["error"],
-                         benefit, benefit * noise))  # fmt: skip
+        for (epsilon, dimension), part in table.groupby(["epsilon", "dimension"]):
+            errors = dict(zip(part["method"], part["error"].astype(float), strict=True))
+            relative = dict(zip(part["method"], part["error_se"] / part["error"], strict=True))
+            best = min(DENOISED, key=errors.__getitem__)
+            benefit = errors["agm"] / errors[best]
+            noise = benefit * math.hypot(relative["agm"], relative[best])
+            rows.append((task, epsilon, dimension, best, errors["agm"], errors[best],
+                         benefit, noise))  # fmt: skip
     columns = ["task", "epsilon", "dimension", "method", "raw", "denoised", "benefit", "benefit_se"]
     return pd.DataFrame(rows, columns=columns)
 
