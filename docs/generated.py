@@ -103,7 +103,7 @@ def _named(name: str) -> object:
 
 def public_names() -> dict[str, object]:
     """Every name with a page: public classes and functions, methods of objects, results."""
-    found = {f"dpnoise.{name}": getattr(dpnoise, name) for name in dpnoise._MODULES}  # noqa: SLF001
+    found = {f"dpnoise.{name}": getattr(dpnoise, name) for name in dpnoise._PUBLIC}  # noqa: SLF001
     for package in _PACKAGES:
         for name in importlib.import_module(package).__all__:
             one = _named(f"{package}.{name}")

@@ -200,10 +200,13 @@ ENDS = {
     "dpnoise_papers.flipped_huber_2023.theory.counterexamples _two_fold quad": (
         "50 digits; compared with a closed form"
     ),
-    "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": (
+    "dpnoise_papers.balle_wang_2018.theory.algorithm _searched while": (
         "doubles until B passes delta, which it does at a finite point, then halves to 30 digits"
     ),
     "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration gain_crossings brentq": (
+        "raises if it does not converge"
+    ),
+    "dpnoise_papers.flipped_huber_slides.tables largest_each brentq": (
         "raises if it does not converge"
     ),
     "dpnoise_papers.inid_2024.tables.corollary_6 _minimum_factor brentq": "raises, and is verified",
@@ -287,7 +290,7 @@ ENDS = {
 # Places with several loops of one kind.
 SEVERAL = {
     "dpnoise_papers.flipped_huber_2023.tables.remarks _beyond quad": 3,
-    "dpnoise_papers.balle_wang_2018.theory.privacy _searched while": 2,
+    "dpnoise_papers.balle_wang_2018.theory.algorithm _searched while": 2,
     "dpnoise_papers.oracles.densities minimum minimize_scalar": 2,
     "dpnoise.privacy.sampled.composition Composition._bracketed range(_DOUBLINGS)": 2,
     "dpnoise.privacy.sampled.rounded Rounded._end range(_DOUBLINGS)": 2,

@@ -67,11 +67,11 @@ CAPS = {
         (0,),
         checks.raises(lambda: allocate([2.0, 1.0], noise=Laplace(1.0), epsilon=1.0, delta=1e-3)),
     ),
-    "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration _search range(_DOUBLINGS)": (
+    "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration bisected range(_DOUBLINGS)": (
         (0,),
         checks.doublings_of_a_printed_algorithm,
     ),
-    "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration _search range(_MIDDLES)": (
+    "dpnoise_papers.balle_wang_2018.tables.gaussian_calibration bisected range(_MIDDLES)": (
         (1,),
         checks.doublings_of_a_printed_algorithm,
     ),

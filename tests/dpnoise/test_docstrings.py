@@ -8,7 +8,7 @@ import dpnoise
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 
 KINDS = {**FAMILIES, **INTEGER_FAMILIES}
-FUNCTIONS = [name for name in dpnoise._MODULES if name not in {f.__name__ for f in KINDS.values()}]
+FUNCTIONS = [name for name in dpnoise._PUBLIC if name not in {f.__name__ for f in KINDS.values()}]
 USED = [
     *(f"dpnoise.{name}" for name in FUNCTIONS),
     "dpnoise.allocation.closed_forms.resources",

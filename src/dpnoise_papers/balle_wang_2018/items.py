@@ -118,6 +118,14 @@ PAPER = Paper(
             ),
         ),
         Item(
+            id="high-dimension",
+            table=Table(
+                function="dpnoise_papers.balle_wang_2018.tables.releases.high_dimension",
+                settings=(),
+                reads=("figure-1d", "figure-4d"),
+            ),
+        ),
+        Item(
             id="heat-map-data",
             table=Table(
                 function="dpnoise_papers.balle_wang_2018.tables.heat_maps.heat_map_data",
@@ -179,6 +187,13 @@ PAPER = Paper(
                 parts="figure_6.hours",
             ),
             figure=Figure(function="dpnoise_papers.balle_wang_2018.figures.errors"),
+        ),
+        Item(
+            id="figure-6-labels",
+            table=Table(
+                function="dpnoise_papers.balle_wang_2018.tables.heat_maps.panel_labels",
+                settings=(),
+            ),
         ),
         Item(
             id="map-noise",

@@ -245,21 +245,31 @@ def _compared(
         if found.choices is not None and np.any(found.choices[1] > found.choices[0]):
             why, word = f"{why}Under other choices they are two. ", UNDECIDED
         return finding._replace(verdict=word, why=why + finding.why)
-    counted = _trials(claim, tables)
-    return finding._replace(why=counted, ours=counted.split(" random")[0]) if counted else finding
+    ours, why = _trials(claim, tables)
+    return finding._replace(why=why, ours=ours) if why else finding
 
 
-def _trials(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> str:
-    """Sentence on a search for violations: in how many of its random trials there is one."""
+def _trials(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> tuple[str, str]:
+    """Ours and why of searches for violations: in how many of their random trials there is one."""
     table = tables[claim.result]
     rows = rows_of(table, claim.within(table.columns).select, claim.result)
-    if claim.column != "violations" or len(rows) != 1 or "trials" not in rows:
-        return ""
-    found, trials = (int(rows[name].iloc[0]) for name in ("violations", "trials"))
-    row = rows.iloc[0]
-    at = f", such as at {row['parameters']}" if found and "parameters" in rows else ""
-    drawn = f" Drawn by {row['drawn_by']}: {row['ranges']}." if "drawn_by" in rows else ""
-    return f"{found} of {trials} random trials fail{at}.{drawn}"
+    if claim.column != "violations" or "trials" not in rows:
+        return "", ""
+    several = len(rows) > 1
+    if several and "id" not in rows:
+        return "", ""
+    counts, told = [], []
+    for row in rows.to_dict("records"):
+        found = int(row["violations"])
+        counts.append(f"{found} of {int(row['trials'])}")
+        name = f"{row['id']}: " if several else ""
+        at = f", such as at {row['parameters']}" if found and "parameters" in row else ""
+        drawn = f" Drawn by {row['drawn_by']}: {row['ranges']}." if "drawn_by" in row else ""
+        told.append(f"{name}{counts[-1]} random trials fail{at}.{drawn}")
+    clean = [count.startswith("0 ") for count in counts]
+    if claim.reduce == "open" and any(clean) and not all(clean):
+        told.insert(0, "The paper leaves open which of these is meant.")
+    return ", ".join(counts), " ".join(told)
 
 
 def _equality(claim: Claim, found: Quantity, printed: Printed) -> _Finding:

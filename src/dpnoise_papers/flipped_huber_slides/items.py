@@ -97,6 +97,14 @@ VARIANCES = (
         figure=Figure(function="dpnoise_papers.flipped_huber_2023.figures.variances.variances"),
     ),
     Item(
+        id="composition",
+        table=Table(
+            function="dpnoise_papers.flipped_huber_slides.tables.composition",
+            settings=(),
+            reads=("variances-20d",),
+        ),
+    ),
+    Item(
         id="curves-kd",
         caption="The minimum variance of each mechanism in 2, 10 and 50 dimensions: variance per "
         "coordinate (top), decibels below the exact Gaussian (middle) and per cent above the best of "

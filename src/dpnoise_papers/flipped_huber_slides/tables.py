@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
+import scipy  # its optimize, 0.2 s, loads where it is used
 from scipy import special
 
 from dpnoise.calibration.calibrate import calibrate
@@ -132,6 +134,49 @@ def illustrative_values(settings: IllustrativeValues) -> pd.DataFrame:
         row |= {f"{name}_exact": value for name, value in parameters(exact.noise).items()}
         rows.append(row | {"variance_exact": exact.variance, "delta_bound": exact.delta})
     return pd.DataFrame(rows)
+
+
+def composition(variances: pd.DataFrame) -> pd.DataFrame:
+    """Laplace noise in K dimensions calibrated by composition of its K coordinates.
+
+    `variances` are those of `vector_variances`, with epsilon-DP ('pure') and exact Laplace noise.
+    By the basic theorem K mechanisms of epsilon / K compose to epsilon; the optimal one is that of
+    Kairouz, Oh and Viswanath (2015) at the delta of the table.
+
+    Columns theorem ('basic' or 'optimal'), dimension, delta, epsilon, composed and exact
+    (variances per coordinate) and excess (composed / exact - 1).
+    """
+    laplace = variances[variances["mechanism"] == "laplace"]
+    keys = ["dimension", "delta", "epsilon"]
+    pure, exact = (laplace[laplace["method"] == name] for name in ("pure", "exact"))
+    both = pure[[*keys, "variance"]].merge(exact[[*keys, "variance"]], on=keys)
+    rows = []
+    for dimension, delta, epsilon, basic, needed in both.itertuples(index=False, name=None):
+        best = 2.0 / largest_each(int(dimension), epsilon, delta) ** 2  # Laplace noise of 1 / it
+        for theorem, variance in (("basic", basic), ("optimal", best)):
+            excess = variance / needed - 1.0
+            rows.append((theorem, dimension, delta, epsilon, variance, needed, excess))
+    columns = ["theorem", *keys, "composed", "exact", "excess"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def composed_delta(each: float, copies: int, epsilon: float) -> float:
+    """Least delta at `epsilon` of any `copies` mechanisms that are `each`-DP (Kairouz et al.)."""
+    k = np.arange(copies + 1)
+    log_weight = special.gammaln(copies + 1) - special.gammaln(k + 1)
+    log_weight -= special.gammaln(copies - k + 1) + copies * np.logaddexp(0.0, each)
+    loss = (copies - 2 * k) * each
+    above = np.maximum(-np.expm1(np.minimum(epsilon - loss, 0.0)), 0.0)
+    return float(np.sum(np.exp(log_weight + (copies - k) * each) * above))
+
+
+def largest_each(copies: int, epsilon: float, delta: float) -> float:
+    """Largest epsilon of each of some mechanisms that compose to (epsilon, delta)."""
+    ends = epsilon / copies, epsilon + 1.0
+    root = scipy.optimize.brentq(
+        lambda each: composed_delta(each, copies, epsilon) - delta, *ends, xtol=1e-14, rtol=1e-13
+    )
+    return float(root)
 
 
 def descent_curves(sweeps: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -532,6 +532,24 @@ def test_violations_are_told_with_the_number_of_trials():
     assert (found.verdict, found.why) == ("reproduced", "0 of 2000 random trials fail.")
 
 
+@pytest.mark.parametrize(
+    ("reduce", "second", "answer", "start"),
+    [
+        ("all", 0, "reproduced", "a: 0 of 20 random trials fail. b: 0 of 10 random trials fail."),
+        ("all", 3, "differs", "a: 0 of 20 random trials fail. b: 3 of 10 random trials fail."),
+        ("open", 3, "undecided", "The paper leaves open which of these is meant. a: 0 of 20"),
+    ],
+)
+def test_each_of_several_searches_is_told(reduce, second, answer, start):
+    claim = replace(
+        NUMBER, printed="0", relation="<=", select=(), column="violations", reduce=reduce
+    )
+    table = pd.DataFrame({"id": ["a", "b"], "violations": [0, second], "trials": [20, 10]})
+    found = verdict(claim, table)
+    assert (found.verdict, found.ours) == (answer, f"0 of 20, {second} of 10")
+    assert found.why.startswith(start)
+
+
 @pytest.mark.parametrize("ours", [0.0391, 0.03916, 0.03908, 0.5])
 def test_a_value_is_reproduced_exactly_inside_of_its_band(ours):
     table = two(ours, 1.0)

@@ -1,5 +1,6 @@
 """Tables of the slides: densities, the mass of Huber's, best parameters and DP-CD curves."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,8 +10,10 @@ from scipy import integrate, special
 from scipy.integrate import trapezoid
 from scipy.stats import norm
 
-from dpnoise.noise import FlippedHuber, Huber
+from dpnoise.noise import FlippedHuber, Huber, Laplace
+from dpnoise.privacy.odometer.budget import Budget
 from dpnoise.privacy.profile import privacy_profile
+from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.flipped_huber_slides.settings import (
     CalibratedDensities,
     HuberDensity,
@@ -20,6 +23,8 @@ from dpnoise_papers.flipped_huber_slides.settings import (
 from dpnoise_papers.flipped_huber_slides.tables import (
     COLUMNS,
     calibrated_densities,
+    composed_delta,
+    composition,
     descent_curves,
     huber_density,
     huber_mass,
@@ -151,3 +156,37 @@ def test_the_least_error_at_each_number_of_passes():
 
 def test_nothing_to_be_had_gives_an_empty_table():
     assert list(descent_curves({}).columns) == COLUMNS
+
+
+@pytest.mark.parametrize(("each", "copies", "epsilon"), [(0.3, 3, 0.5), (0.7, 3, 0.0)])
+def test_the_optimal_composition_is_that_of_randomised_response(each, copies, epsilon):
+    """Its outcomes are enumerated; the ledger of a budget, which lists losses, agrees."""
+    good = 1 / (1 + math.exp(-each))
+    outcomes = list(itertools.product([1, 0], repeat=copies))
+    p, q = (
+        np.array([math.prod(a if x else 1 - a for x in one) for one in outcomes])
+        for a in (good, 1 - good)
+    )
+    delta = np.sum(np.maximum(p - math.exp(epsilon) * q, 0))
+    assert composed_delta(each, copies, epsilon) == pytest.approx(delta, rel=1e-12)
+    budget = Budget(10.0, 0.5, relation="add-remove")
+    budget.spend_dp(each, times=copies)
+    assert budget.epsilon_of(delta) == pytest.approx(epsilon, abs=1e-6)
+
+
+def test_composition_lies_between_basic_and_exact():
+    """Noise by the optimal theorem is private, and that of a tenth less variance is not so."""
+    exact, pure, k, delta = 2 / 0.115**2, 2 * 20**2, 20, 1e-6
+    found = pd.DataFrame({
+        "dimension": k, "delta": delta, "epsilon": 1.0, "mechanism": ["laplace"] * 2 + ["gaussian"],
+        "method": ["pure", "exact", "exact"], "variance": [pure, exact, 1.0],
+    })  # fmt: skip
+    table = composition(found).set_index("theorem")
+    assert table.loc["basic", "composed"] == pure
+    each = math.sqrt(2 / table.loc["optimal", "composed"])
+    assert composed_delta(each, k, 1.0) == pytest.approx(delta, rel=1e-9)
+    assert np.allclose(table["excess"], table["composed"] / exact - 1)
+    scale = math.sqrt(table.loc["optimal", "composed"] / 2)
+    assert vector_profile(Laplace(scale), 1.0, 1.0, copies=k).upper <= delta
+    less = vector_profile(Laplace(scale * math.sqrt(0.9)), 1.0, 1.0, copies=k)
+    assert less.lower > delta

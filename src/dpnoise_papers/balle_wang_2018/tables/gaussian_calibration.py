@@ -182,10 +182,14 @@ def _b_minus(u: Array, epsilon: Array) -> Array:
     return _phi(-np.sqrt(epsilon * u)) - np.exp(epsilon) * _phi(-np.sqrt(epsilon * (u + 2.0)))
 
 
-def _search(
-    epsilon: Array, delta: Array, plus: NDArray[np.bool_], tolerance: float, stop: str
+def bisected(
+    epsilon: Array,
+    delta: Array,
+    plus: NDArray[np.bool_],
+    tolerance: float = TOLERANCE,
+    stop: str = "argument",
 ) -> Array:
-    """Return v* or u* of each pair; NaN where the published search would never end."""
+    """v* where `plus`, else u*, of each pair; NaN where the published search would never end."""
 
     def excess(x: Array, which: NDArray[np.intp]) -> Array:
         e = epsilon[which]
@@ -240,7 +244,7 @@ def algorithm_1(
     usable = np.flatnonzero((epsilon > 0.0) & (epsilon < math.log(np.finfo(float).max)))
     e, d = epsilon.ravel()[usable], delta.ravel()[usable]
     plus = d >= _b_plus(np.zeros_like(e), e)
-    half = 0.5 * _search(e, d, plus, tolerance, stop)
+    half = 0.5 * bisected(e, d, plus, tolerance, stop)
     alpha = np.sqrt(1.0 + half) + np.where(plus, -1.0, 1.0) * np.sqrt(half)
     sigma[usable] = alpha / np.sqrt(2.0 * e)
     return sigma.reshape(epsilon.shape)[()]

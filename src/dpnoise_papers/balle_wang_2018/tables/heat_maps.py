@@ -41,6 +41,11 @@ if TYPE_CHECKING:
     from dpnoise_papers.data.city.counts import City
 
 NEIGHBOURS = "add or remove a cab"
+# Above the panels of Figure 6, and the same hours on a clock of 12 hours.
+_LABELS = {
+    "printed": ("8:00 am", "12:00 am", "16:00 am", "20:00 am"),
+    "corrected": ("8:00 am", "12:00 pm", "4:00 pm", "8:00 pm"),
+}
 # The paper's methods by their role in its comparisons, and whether they use the roads; the others
 # are added.
 _ROLES = {
@@ -196,6 +201,19 @@ def map_noise(
         "epsilon": epsilon, "delta": delta, "sensitivity": sensitivity, "classical": classical,
         "analytic": analytic, "gain": (classical / analytic) ** 2,
     })  # fmt: skip
+
+
+def panel_labels() -> pd.DataFrame:
+    """Labels of the panels of Figure 6, as printed and corrected.
+
+    Columns reading, label and is_time, 1 where the hour before am or pm is one of 1 to 12.
+    """
+    rows = [
+        (variant, label, int(1 <= int(label.split(":")[0]) <= 12))
+        for variant, labels in _LABELS.items()
+        for label in labels
+    ]
+    return pd.DataFrame(rows, columns=["reading", "label", "is_time"])
 
 
 def all_hours(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

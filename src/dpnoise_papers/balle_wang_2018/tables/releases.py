@@ -142,6 +142,27 @@ def histogram_panels(
     return pd.concat(parts, ignore_index=True)[["panel", *COLUMNS]]
 
 
+def high_dimension(means: pd.DataFrame, histograms: pd.DataFrame) -> pd.DataFrame:
+    """What the better of the paper's two denoisers saves, in the panels of high dimension.
+
+    Columns task ('mean' or 'histogram'), epsilon, dimension, method (the better one), raw and
+    denoised (errors of the analytic mechanism), benefit (raw over denoised) and benefit_se, as if
+    the two errors were independent.
+    """
+    rows = []
+    for task, table in (("mean", means), ("histogram", histograms)):
+        for (epsilon, dimension), part in table.groupby(["epsilon", "dimension"]):
+            errors = dict(zip(part["method"], part["error"].astype(float), strict=True))
+            relative = dict(zip(part["method"], part["error_se"] / part["error"], strict=True))
+            best = min(DENOISED, key=errors.__getitem__)
+            benefit = errors["agm"] / errors[best]
+            noise = benefit * math.hypot(relative["agm"], relative[best])
+            rows.append((task, epsilon, dimension, best, errors["agm"], errors[best],
+                         benefit, noise))  # fmt: skip
+    columns = ["task", "epsilon", "dimension", "method", "raw", "denoised", "benefit", "benefit_se"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def _mean(rng: np.random.Generator, samples: int, dimension: int) -> Array:
     """Return the mean of a fresh data set, shape (dimension,)."""
     centre = rng.standard_normal(dimension)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpnoise_papers.balle_wang_2018.theory import denoising, privacy
+from dpnoise_papers.balle_wang_2018.theory import algorithm, denoising, privacy
 from dpnoise_papers.balle_wang_2018.theory.denoising import (
     sparse_counts_risk,
     threshold_risk,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise_papers.balle_wang_2018.settings import Theory
 
-CHECKS = (*privacy.CHECKS, *denoising.CHECKS)
+CHECKS = (*privacy.CHECKS, *algorithm.CHECKS, *denoising.CHECKS)
 _SPIKES = 2 ** np.arange(1, 14)  # coordinates of which one is not 0
 _HEIGHTS = np.linspace(0.25, 6, 24)  # of it, in units of the noise
 _DRAWS = 200
@@ -211,7 +211,7 @@ def _one_norm_bound(rng: Generator, n: int) -> Ratios:
 
 def _search_length(rng: Generator, n: int) -> Ratios:
     """Return the evaluations for each binary digit that the search of Section 3 finds."""
-    ratio, drawn = privacy.search_length(rng, n)
+    ratio, drawn = algorithm.search_length(rng, n)
     return Ratios(ratio, ratio, drawn)
 
 

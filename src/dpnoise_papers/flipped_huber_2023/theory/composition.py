@@ -37,11 +37,14 @@ def _log_moment(alpha: Array, gamma: Array, d: Array, s: Array, bound: Array) ->
 
 
 def renyi(rng: Generator, n: int) -> Outcome:
-    """Slack of Theorem 9: Renyi divergence at order s + 1 <= xi + (s + 1) eta."""
+    """Slack of Theorem 9: Renyi divergence at order s + 1 <= xi + (s + 1) eta.
+
+    In half of the trials d is Delta, where the bound is attained as alpha falls to 0.
+    """
     drawn = draw_scalar(rng, n)
     whole, alpha, gamma = (drawn[k] for k in ("sensitivity", "alpha", "gamma"))
     whole = np.minimum(whole, 4 * gamma)
-    d = whole * rng.uniform(0.02, 1, n)
+    d = whole * np.where(rng.random(n) < 0.5, rng.uniform(0.02, 1, n), 1.0)
     s = np.exp(rng.uniform(np.log(0.01), np.log(20), n)) * gamma / whole
     xi = printed.transition_cost(alpha, whole) / (2 * gamma**2)
     eta = whole**2 / (2 * gamma**2)

@@ -93,11 +93,14 @@ def norm_order_turned(rng: Generator, n: int) -> Outcome:
 
 
 def _ordered_norms(rng: Generator, n: int) -> tuple[tuple[Array, Array], dict[str, Array]]:
-    """Norms of one difference of order q and of order r >= q, and the orders."""
-    d = rng.standard_normal((n, 6)) ** 3
+    """Norms of one difference of order q and of order r >= q, and the orders.
+
+    A fifth of the pairs has r infinite.
+    """
+    d = rng.standard_normal((n, 1, 6)) ** 3
     q, r = np.sort(rng.uniform(1, 8, (2, n)), axis=0)
-    left, right = (np.sum(np.abs(d) ** p[:, None], axis=1) ** (1 / p) for p in (q, r))
-    return (left, right), {"q": q, "r": r}
+    r = np.where(rng.random(n) < 0.2, np.inf, r)
+    return (_sensitivity(d, q), _sensitivity(d, r)), {"q": q, "r": r}
 
 
 def distribution_function(rng: Generator, n: int) -> Outcome:

@@ -56,6 +56,7 @@ COLUMNS = (
 )  # fmt: skip
 _KEYS = ["reading", "noise", "scheme", "epsilon"]
 _MEASURES = [f"{metric}{part}" for metric in METRICS for part in ("", "_gain", "_behind")]
+_RANGED = [*_MEASURES, "epsilon_add_remove"]
 # Other ways to clip that the text allows, whose values belong to the range of a variant.
 _CLIPPING = {"stated": ("stated-largest", "unclipped", "unclipped-largest", "add-remove")}
 
@@ -222,10 +223,11 @@ def _summary(model: str, mechanisms: Sequence[Row], results: Array) -> list[list
 def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
     """Table III on the data model 'product', with its range over unions of subspaces.
 
-    Columns as of `dp_pca_table` for 'product'. Beside each measure its least and greatest mean over
-    all data models, in `_least` and `_greatest`, and for the variant 'stated' also over the other
-    ways to clip; `models` is how many data models there are: 1 for a variant that was tried on
-    'product' only. `rival` is 0 for i.n.i.d. Gaussian noise, which the text calls the best, else 1.
+    Columns as of `dp_pca_table` for 'product'. Beside each measure, and the epsilon that is kept if
+    a sample is added or removed, its least and greatest over all data models, in `_least` and
+    `_greatest`, and for the variant 'stated' also over the other ways to clip; `models` is how many
+    data models there are: 1 for a variant that was tried on 'product' only. `rival` is 0 for
+    i.n.i.d. Gaussian noise, which the text calls the best, else 1.
     """
     others = settings.model_copy(
         update={"variants": settings.others.variants, "trials": settings.others.trials}
@@ -235,7 +237,7 @@ def dp_pca_over_models(settings: Pca) -> pd.DataFrame:
 
 
 def _over_models(table: pd.DataFrame, unions: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Table with the range of each measure over it and the same rows of others."""
+    """Table with the ranges over it and the same rows of others."""
     together = pd.concat([table, *unions])
     ends = _ends(together).join(together.groupby(_KEYS).size().rename("models"))
     for variant, others in _CLIPPING.items():
@@ -249,6 +251,6 @@ def _over_models(table: pd.DataFrame, unions: Sequence[pd.DataFrame]) -> pd.Data
 
 
 def _ends(rows: pd.DataFrame) -> pd.DataFrame:
-    """Least and greatest of each measure among rows of one variant, noise, scheme and epsilon."""
-    groups = rows.groupby(_KEYS)[_MEASURES]
+    """Least and greatest among rows of one variant, noise, scheme and epsilon."""
+    groups = rows.groupby(_KEYS)[_RANGED]
     return groups.min().add_suffix("_least").join(groups.max().add_suffix("_greatest"))

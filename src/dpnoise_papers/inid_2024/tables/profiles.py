@@ -283,7 +283,8 @@ def _outlier(dimension: int, share: float) -> Array:
 def theorem_7(settings: Theorem7) -> pd.DataFrame:
     """Ratio of the errors of optimal and i.i.d. noise beside nu and nu^2.
 
-    Columns profile, dimension, share (NaN for the first three), nu, nu_squared (what Theorem 7
+    Columns profile, case ('profile' for those of Section V, 'extreme' for the others), dimension,
+    share (NaN for those of Section V), nu, nu_squared (what Theorem 7
     says, without a constant), gaussian and laplace (the ratio of the mean squared errors),
     gaussian_over_claim and laplace_over_claim (the ratios over nu^2), absolute (the ratio of the
     mean absolute errors of Laplace noise that is optimal for these) and absolute_over_claim (that
@@ -311,6 +312,7 @@ def _row(name: str, sensitivities: Array, share: float) -> dict[str, str | float
     absolute = float(np.sum(np.sqrt(sensitivities))) ** 2 / (count * total)
     return {
         "profile": name,
+        "case": "profile" if math.isnan(share) else "extreme",
         "dimension": count,
         "share": share,
         "nu": nu,

@@ -300,7 +300,9 @@ def _laplace_on_each(rng: Generator, n: int) -> Outcome:
 def _iid_bounds(rng: Generator, n: int) -> Outcome:
     """Slack of (12) and (13) for calibrated i.i.d. noise, with the constant of O(.).
 
-    Beside them that of the steps Delta_2^2 <= K Delta^2 and Delta_1^2 <= K^2 Delta^2.
+    (12) for epsilon <= 1, where the scale that it cites is claimed: beyond, the Gaussian error is
+    of the order 1/epsilon. Beside them that of the steps Delta_2^2 <= K Delta^2 and
+    Delta_1^2 <= K^2 Delta^2, for every budget.
     """
     profiles, count = draw(rng, n)
     budget, top = budgets(rng, n), profiles.max(axis=1)
@@ -310,7 +312,7 @@ def _iid_bounds(rng: Generator, n: int) -> Outcome:
     laplace = mean_squared_errors("laplace", "iid", profiles, count, 1.0 / epsilon)
     orders = (count * top / epsilon) ** 2 * -np.log(delta), count**3 * (top / epsilon) ** 2
     margins = [
-        at_most(gaussian, CONSTANT * orders[0], orders[0]),
+        np.where(epsilon <= 1.0, at_most(gaussian, CONSTANT * orders[0], orders[0]), 1.0),
         at_most(laplace, CONSTANT * orders[1], orders[1]),
         at_most(gaussian, (count * top * unit) ** 2, gaussian),
         at_most(laplace, 2.0 * orders[1], laplace),
@@ -405,7 +407,7 @@ CHECKS = (
           "false: the most sensitive coordinate has scale Delta^(1/3) sum lambda^(2/3) / epsilon, "
           "which can grow like K^(1/3)", _laplace_on_each),
     Check("section-iv-a-bounds", "Section IV-A, (12) and (13)",
-          "the MSE of i.i.d. noise is O(K^2 log(1/delta) / epsilon^2) (Gaussian) and "
+          "the MSE of i.i.d. noise is O(K^2 log(1/delta) / epsilon^2) (Gaussian, epsilon <= 1) and "
           "O(K^3 / epsilon^2) (Laplace), and at most K^2 Delta^2 / mu_0^2 and "
           "2 K^3 Delta^2 / epsilon^2", "complete", _iid_bounds),
     Check("section-iv-a-average", "Section IV-A, below Remark 4",

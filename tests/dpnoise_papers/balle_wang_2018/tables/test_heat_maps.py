@@ -1,3 +1,4 @@
+from datetime import datetime
 from typing import get_args
 
 import numpy as np
@@ -12,6 +13,7 @@ from dpnoise_papers.balle_wang_2018.tables.heat_maps import (
     heat_map_errors,
     heat_maps,
     map_noise,
+    panel_labels,
 )
 from dpnoise_papers.data.city.counts import City, Hour, Tally
 
@@ -199,3 +201,20 @@ def test_without_a_map_the_city_is_synthetic():
     table = heat_map_data(TOWN, *FIGURES, None)
     assert set(table["city"]) == {"synthetic city"}
     assert np.allclose(table["total"], 4000)
+
+
+def test_two_of_the_four_printed_labels_are_no_times_of_day():
+    """Python's own clock of 12 hours agrees, and reads the corrected ones as 8, 12, 16 and 20 h."""
+    table = panel_labels().set_index("reading")
+
+    def hours(labels):
+        for label in labels:
+            try:
+                yield datetime.strptime(label.upper(), "%I:%M %p").hour  # noqa: DTZ007 - a time of day
+            except ValueError:
+                yield None
+
+    assert list(hours(table.loc["printed", "label"])) == [8, 0, None, None]
+    assert table.loc["printed", "is_time"].tolist() == [1, 1, 0, 0]
+    assert list(hours(table.loc["corrected", "label"])) == [8, 12, 16, 20]
+    assert table.loc["corrected", "is_time"].tolist() == [1] * 4

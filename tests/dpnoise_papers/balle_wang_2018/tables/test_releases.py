@@ -15,6 +15,7 @@ from dpnoise.privacy.vector import vector_profile
 from dpnoise_papers.balle_wang_2018.settings import Releases
 from dpnoise_papers.balle_wang_2018.tables import releases
 from dpnoise_papers.balle_wang_2018.tables.releases import (
+    high_dimension,
     histogram_panels,
     histograms,
     mean_estimation,
@@ -234,3 +235,19 @@ def test_the_share_of_full_bins_is_counted(shares):
 def test_zeros_cost_exactly_one(shares):
     zero = shares.xs("zero", level="method")
     assert np.allclose(zero["error"], 1, atol=1e-12)
+
+
+def test_in_high_dimension_the_better_denoiser_counts(table):
+    """A denoiser that is made the better one is taken, and its error is the one that counts."""
+    rows = high_dimension(table, table)
+    assert rows.groupby("task").size().to_dict() == {"histogram": 4, "mean": 4}
+    for one in rows.itertuples():
+        errors = {name: row(table, one.epsilon, one.dimension, name) for name in releases.DENOISED}
+        assert one.denoised == min(each["error"] for each in errors.values())
+        assert one.benefit == one.raw / one.denoised
+        raw, best = row(table, one.epsilon, one.dimension, "agm"), errors[one.method]
+        noise = (raw["error_se"] / raw["error"]) ** 2 + (best["error_se"] / best["error"]) ** 2
+        assert one.benefit_se == pytest.approx(one.benefit * math.sqrt(noise))
+    changed = table.copy()
+    changed.loc[changed["method"] == "agm-th", "error"] = 1e-3
+    assert set(high_dimension(changed, changed)["method"]) == {"agm-th"}

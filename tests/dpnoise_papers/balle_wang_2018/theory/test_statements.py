@@ -6,13 +6,14 @@ import pytest
 
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise_papers.balle_wang_2018.settings import Theory
-from dpnoise_papers.balle_wang_2018.theory import denoising, privacy, statements
+from dpnoise_papers.balle_wang_2018.theory import algorithm, denoising, privacy, statements
 from dpnoise_papers.balle_wang_2018.theory.denoising import threshold_risk, two_point_risk
 from dpnoise_papers.balle_wang_2018.theory.integrals import log_tail
 from dpnoise_papers.seeds import generator
 
 RUN = {check.id: check.run for check in statements.CHECKS}
 MEAN_OF_ATOMS, SHRUNK_RISK = denoising._mean_of_atoms, denoising._shrunk_risk
+RADIAL = denoising._radial
 FALSE = {
     "theorem-4",
     "theorem-4-proof",
@@ -27,6 +28,8 @@ FALSE = {
     "section-4-nearly-optimal",
     "section-4-histogram-naive",
     "section-6-optimal-adaptive",
+    "section-6-optimal-ball",
+    "section-3-search-doubles",
 }
 FALSE_ORDERS = {"section-4-rate", "section-4-histogram-below-noise", "section-4-one-norm"}
 
@@ -89,9 +92,20 @@ def test_theorem_4_has_a_counterexample():
         (privacy, "_h", lambda e, x: mpmath.exp(-x - e), {"lemma-7", "lemma-7-proof"}),
         (denoising, "_mean_of_atoms", lambda atoms, joint: 0.02 + MEAN_OF_ATOMS(atoms, joint),
          {"theorem-10", "section-6-optimal-known"}),
+        (denoising, "_mean_of_atoms", lambda atoms, joint: 0.95 * MEAN_OF_ATOMS(atoms, joint),
+         {"theorem-10", "section-6-optimal-known"}),
+        (denoising, "_radial", lambda d, function: 1.001 * RADIAL(d, function),
+         {"theorem-11-unbiased", "theorem-11-corrected"}),
         (denoising, "_shrunk_risk", lambda d, far, a: SHRUNK_RISK(d, far, 2.1 * a),
          {"theorem-11-improves"}),
-        (privacy, "_b", lambda e, x, sign: 0.5 + 0.4 * sign * np.tanh(e * x), {"theorem-9-proof"}),
+        (algorithm, "_b", lambda e, x, sign: 0.5 + 0.4 * sign * np.tanh(e * x),
+         {"theorem-9-proof"}),
+        (algorithm, "_b", lambda e, x, sign: 0.5 + 0.1 * sign * np.sin(e * x),
+         {"section-3-increasing"}),
+        (privacy, "classical_gaussian_sigma", lambda e, d, **_: gaussian_sigma(e, d) + 0 * e,
+         {"section-5-1-limit"}),
+        (denoising, "_shrunk_risk", lambda d, far, a: SHRUNK_RISK(d, far, 2.1 * a),
+         {"section-6-optimal-minimax"}),
     ],
 )  # fmt: skip
 def test_a_wrong_formula_is_caught(monkeypatch, place, name, wrong, rows):
@@ -105,15 +119,35 @@ def test_a_search_that_stops_too_early_is_caught(monkeypatch):
 
     Nor is either found to 30 digits.
     """
-    rows, whole = ("theorem-9", "theorem-9-least", "section-3-search"), privacy._searched
+    rows, whole = ("theorem-9", "theorem-9-least", "section-3-search"), algorithm._searched
     assert all(violations(row, 30) == 0 for row in rows)
 
     def early(epsilon, delta, digits):
         low, high, count = whole(epsilon, delta, digits)
         return low * 0.99, high * 0.99, count
 
-    monkeypatch.setattr(privacy, "_searched", early)
+    monkeypatch.setattr(algorithm, "_searched", early)
     assert all(violations(row, 30) > 0 for row in rows)
+
+
+def test_doubles_miss_what_more_digits_find(monkeypatch):
+    """Small deltas are missed; the roots themselves, rounded to doubles, would not be."""
+    run = RUN["section-3-search-doubles"]
+    missed = run(generator(3, "b"), 60)
+    fails = missed.margin < -missed.tolerance
+    assert np.all(fails[missed.parameters["delta"] < 1e-8])
+    assert not np.all(fails)
+
+    def exact(epsilon, delta, _plus):
+        start = 1 / gaussian_sigma(epsilon, delta)
+        with mpmath.workdps(80):
+            roots = [algorithm._root(*map(mpmath.mpf, each[:2]), each[2])
+                     for each in zip(epsilon, delta, start, strict=True)]  # fmt: skip
+        return np.array(roots, dtype=float)
+
+    monkeypatch.setattr(algorithm, "bisected", exact)
+    found = run(generator(3, "b"), 60)
+    assert np.all(found.margin >= -found.tolerance)
 
 
 def test_a_larger_or_a_smaller_sensitivity_is_caught():
@@ -141,13 +175,13 @@ def test_a_search_that_steps_instead_of_doubling_is_no_efficient_one(monkeypatch
     """Ten evaluations for a binary digit, or twenty, are far from what unit steps would need."""
     run = {one.id: one.run for one in statements.ORDERS}["section-3-search"]
     assert np.max(run(generator(3, "b"), 30).ratio) < 2
-    whole = privacy._searched
+    whole = algorithm._searched
 
     def by_steps(epsilon, delta, digits):
         low, high, count = whole(epsilon, delta, digits)
         return low, high, count + int(high)
 
-    monkeypatch.setattr(privacy, "_searched", by_steps)
+    monkeypatch.setattr(algorithm, "_searched", by_steps)
     assert np.max(run(generator(3, "b"), 30).ratio) > 20
 
 

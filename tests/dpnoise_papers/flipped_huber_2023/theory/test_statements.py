@@ -209,7 +209,7 @@ def test_a_theorem_8_that_is_too_bold_is_caught(monkeypatch):
         (mechanisms, "_by_lemma_11", lambda right: 1.01 * right,
          ["appendix-f-laplace", "appendix-f-osgt"]),
         (vector, "tail", lambda right: 0.99 * right, ["lemma-6-first-step"]),
-        (vector, "_exact", lambda right: 1.3 * right, ["theorem-8-other-neighbours"]),
+        (vector, "_exact", lambda right: 1.3 * right, ["theorem-8", "theorem-8-other-neighbours"]),
     ],
 )  # fmt: skip
 def test_a_side_that_is_off_is_caught(place, name, wrong, rows, monkeypatch):
@@ -243,13 +243,69 @@ def test_the_inverse_fails_at_the_negative_level_alone():
     assert at_level.sum() > 100
 
 
-def test_a_loss_of_another_slope_is_caught(monkeypatch):
-    """An OSGT noise with another offset has another loss than the printed one."""
-    right = mechanisms.OffsetSymmetricGaussian
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("Gaussian", ["appendix-e-losses", "appendix-e-osgt-sum"]),
+        ("Laplace", ["appendix-e-losses", "appendix-e-osgt-sum"]),
+        ("OffsetSymmetricGaussian", ["appendix-e-osgt-loss", "appendix-e-osgt-sum"]),
+    ],
+)
+def test_a_loss_of_another_slope_is_caught(name, rows, monkeypatch):
+    """A noise with another parameter has another loss than the printed one."""
+    right = getattr(mechanisms, name)
+    monkeypatch.setattr(mechanisms, name, lambda first, *rest: right(1.01 * first, *rest))
+    for row in rows:
+        assert violations(row, 50) > 0, row
+
+
+def test_a_budget_for_a_slightly_smaller_difference_is_caught(monkeypatch):
+    """Theorem 9 is attained at d = Delta as alpha falls to 0: half a percent of d shows."""
+    right = composition._log_moment
     monkeypatch.setattr(
-        mechanisms, "OffsetSymmetricGaussian", lambda theta, rho: right(1.01 * theta, rho)
+        composition, "_log_moment", lambda a, g, d, s, bound: right(a, g, 1.005 * d, s, bound)
     )
-    assert violations("appendix-e-losses", 50) > 0
+    assert violations("theorem-9") > 0
+
+
+@pytest.mark.parametrize(
+    ("row", "wrong"),
+    [
+        ("equation-18-monotone", lambda right: lambda alpha, d: right(1 / alpha, d)),
+        ("equation-18-offset", lambda right: lambda alpha, d: right(alpha, 1 / d)),
+    ],
+)
+def test_a_cost_that_falls_is_caught(row, wrong, monkeypatch):
+    monkeypatch.setattr(printed, "transition_cost", wrong(printed.transition_cost))
+    assert violations(row) > 0
+
+
+def test_a_range_that_holds_an_epsilon_at_alpha_0_is_caught(monkeypatch):
+    """'Only when' is broken if the range of case (ii) is not empty for alpha = 0."""
+    right = scalar.ranges
+
+    def filled(d, alpha, gamma):
+        one, (low, high), *rest = right(d, alpha, gamma)
+        return one, (low, np.where(alpha == 0, 1.0, high)), *rest
+
+    monkeypatch.setattr(scalar, "ranges", filled)
+    assert violations("table-1") > 0
+
+
+def test_an_upper_tail_that_is_a_little_too_small_is_caught(monkeypatch):
+    """Lemma 5 is attained at ||d||_2 = Delta_2 as alpha falls to 0."""
+    right = printed.theorem_8
+    monkeypatch.setattr(
+        printed, "theorem_8", lambda *args: (0.995 * right(*args)[0], *right(*args)[1:])
+    )
+    assert violations("lemma-5") > 0
+
+
+def test_theorem_8_is_tried_inside_the_box_and_at_its_corner():
+    drawn = RUN["theorem-8"](generator(3, "box"), 40).parameters
+    at_the_corner = (drawn["entry"] == 1) & (drawn["moved"] == drawn["dimension"])
+    assert 5 < at_the_corner.sum() < 35
+    assert (drawn["moved"] <= drawn["dimension"]).all()
 
 
 @pytest.mark.parametrize("step", [1, 2])

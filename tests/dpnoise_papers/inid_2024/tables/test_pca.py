@@ -182,6 +182,21 @@ def test_the_range_is_over_the_product_and_every_union(range_table):
             assert getattr(row, f"{name}_greatest") == max(values)
 
 
+def test_whether_the_stated_gaussian_noise_is_private_hangs_on_clipping():
+    readings = ("stated", "unclipped")
+    both = MODELS_SETTINGS.model_copy(update={"variants": readings, "delta": 1e-6})
+    table = dp_pca_over_models(both).query("noise == 'gaussian'")
+    kept = table.set_index(["reading", "scheme", "epsilon"])
+    for epsilon in both.epsilons:
+        stated, unclipped = (kept.loc[(reading, "inid", epsilon)] for reading in readings)
+        assert stated["epsilon_add_remove_least"] == stated["epsilon_add_remove"]
+        assert stated["epsilon_add_remove"] == pytest.approx(epsilon, rel=1e-9)
+        assert stated["epsilon_add_remove_greatest"] == unclipped["epsilon_add_remove"]
+        assert unclipped["epsilon_add_remove"] > 1.01 * epsilon
+        iid = kept.loc[("stated", "iid", epsilon)]
+        assert iid["epsilon_add_remove_greatest"] == iid["epsilon_add_remove_least"]
+
+
 def test_only_the_gaussian_noise_that_the_text_calls_best_is_no_rival(range_table):
     best = range_table[range_table["rival"] == 0]
     assert set(zip(best["noise"], best["scheme"], strict=True)) == {("gaussian", "inid")}

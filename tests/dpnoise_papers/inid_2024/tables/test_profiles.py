@@ -201,6 +201,18 @@ def test_every_ratio_is_between_nu_and_one(theorem_7_table):
         )
 
 
+def test_the_profiles_of_the_paper_refute_theorem_7_but_not_footnote_7(theorem_7_table):
+    paper = theorem_7_table[theorem_7_table["case"] == "profile"]
+    assert set(paper["profile"]) == {"linear", "quadratic", "exponential"}
+    assert set(theorem_7_table.loc[theorem_7_table["case"] == "extreme", "profile"]) == {
+        "block", "outlier",
+    }  # fmt: skip
+    steep = paper[(paper["profile"] == "exponential") & (paper["dimension"] == 30)].iloc[0]
+    ratio = np.e**-1  # of neighbouring sensitivities: nu = 1/(30 (1 - ratio)), but for e^-30
+    assert steep["gaussian_over_claim"] == pytest.approx(30 * (1 - ratio**2), rel=1e-9)
+    assert paper["absolute_over_claim"].max() < 2.6
+
+
 def test_the_mean_absolute_errors_lie_between_nu_and_one_as_well(theorem_7_table):
     assert (theorem_7_table["absolute"] >= theorem_7_table["nu"] * (1 - 1e-12)).all()
     assert (theorem_7_table["absolute"] <= 1 + 1e-12).all()
