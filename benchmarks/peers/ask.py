@@ -44,9 +44,11 @@ def version(name: str) -> str:
 class Worker:
     """Process of one library that answers questions on its standard input."""
 
-    def __init__(self, python: Path, name: str, task: str, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, python: Path, name: str, task: str, patience: float = PATIENCE, memory: int = 0
+    ) -> None:
         self.patience = patience
-        self.command = [str(python), str(HERE / "worker.py"), name, task]
+        self.command = [str(python), str(HERE / "worker.py"), name, task, str(memory)]
         self.process: subprocess.Popen[str] | None = None
 
     def ask(self, arguments: list[float]) -> dict[str, object]:

@@ -61,9 +61,9 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from dpnoise.privacy.sampled.errors import sampled_errors as sampled_errors
     from dpnoise.privacy.sampled.mechanism import SampledGaussian as SampledGaussian
     from dpnoise.privacy.sampled.mechanism import SampledLaplace as SampledLaplace
-    from dpnoise.privacy.sampled.mechanism import noise_multiplier as noise_multiplier
     from dpnoise.privacy.sampled.mechanism import sampled_delta as sampled_delta
     from dpnoise.privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
+    from dpnoise.privacy.sampled.multiplier import noise_multiplier as noise_multiplier
     from dpnoise.privacy.vector import vector_profile
     from dpnoise.privacy.zcdp import zcdp as zcdp
     from dpnoise.releases.opendp import opendp_measurement as opendp_measurement
@@ -125,7 +125,7 @@ _MODULES = {
     "from_frame": "dpnoise.sensitivity.from_frame",
     "gaussian_sigma": "dpnoise.calibration.gaussian",
     "loss_distribution": "dpnoise.privacy.loss_distribution",
-    "noise_multiplier": "dpnoise.privacy.sampled.mechanism",
+    "noise_multiplier": "dpnoise.privacy.sampled.multiplier",
     "opendp_measurement": "dpnoise.releases.opendp",
     "privacy_profile": "dpnoise.privacy.profile",
     "release": "dpnoise.releases.release",
