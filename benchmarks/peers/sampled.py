@@ -4,8 +4,8 @@
 
 asks for as many seconds, one question at a time, each account in its own environment and always the
 one that has used the least processor time so far. Every answer is added to sampled-answers.csv at
-once, so that the same command goes on where it was stopped or killed; with 0 seconds it only counts.
-A question ends after 10 s of processor time ('hang') or with 4 GiB of data ('memory').
+once, so that the same command goes on where it was stopped or killed; with 0 seconds it counts and
+no more. A question ends after 10 s of processor time ('hang') or with 4 GiB of data ('memory').
 
 sampled.csv has one row for each account and group of questions, sampled-named.csv the answers to
 the named ones. An answer is judged by our two ends, which no other library shares: 'below' is under

@@ -277,7 +277,8 @@ def checked(
     whole = all(is_integer(n) and 1 <= n <= MOST_STEPS for n in counts)
     expected = f"a whole number from 1 to {MOST_STEPS}, or a list of them"
     listable = isinstance(steps, list | tuple) or is_integer(steps)
-    if problems.require(whole and listable, "steps", expected, steps) and known:
+    problems.require(whole and listable, "steps", expected, steps)
+    if listable and listed:
         same = len(counts) == len(listed)
         problems.require(same, "steps", f"as many as releases, {len(listed)}", len(counts))
     fixed = known and any(part.sampling == FIXED for part in listed)
