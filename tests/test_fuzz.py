@@ -189,7 +189,7 @@ def _closed_form_off(patch):
 def _lower_end_too_high(patch):
     original = mechanism.deltas_of
 
-    def off(low, high):
+    def off(_, high):
         return original(high, high)._replace(lower=1.001 * math.exp(high))
 
     patch.setattr(mechanism, "deltas_of", off)
