@@ -478,11 +478,15 @@ class Composition:
             low = self._alone_epsilon(log_delta, direction)
         return min(low, high), high
 
-    def saddle_log_delta(self, epsilon: float) -> float | None:
-        """About log delta by a saddle point approximation; None where there is none."""
+    def saddle(self, epsilon: float) -> tuple[float, float] | None:
+        """About log delta, by a saddle point approximation, and its tilt; None without one."""
         if self._lines is None or sum(self.every.values()) == 1:
             return None
         return self._lines.saddle(epsilon)
+
+    def log_moment(self, c: float) -> float:
+        """Log M at a tilt where the record is removed."""
+        return float(self._transform(REMOVED, -math.inf, 1.0).log_real(np.array([c]))[0])
 
     def rough_log_delta(self, epsilon: float, direction: str, guess: float) -> float:
         """About log delta, found in little time."""

@@ -61,8 +61,11 @@ class Tilts(NamedTuple):
         fall = self.log_m - c * self.epsilon - np.log(c) - np.log1p(c)
         return fall - 0.5 * np.log(2.0 * math.pi * spread)
 
-    def saddle(self, epsilon: float) -> float:
-        """That of log delta at an epsilon, by the parabola through the lowest three tilts."""
+    def saddle(self, epsilon: float) -> tuple[float, float]:
+        """The one of log delta at an epsilon, and a tilt next to the saddle point.
+
+        By the parabola through the lowest three tilts.
+        """
         c = self.c
         heights = self.log_m - c * epsilon - np.log(c) - np.log1p(c)
         k = min(max(int(np.argmin(heights)), 1), len(c) - 2)
@@ -71,7 +74,7 @@ class Tilts(NamedTuple):
         if bend > 0.0:  # tilts are equally spaced in their logarithm
             low -= 0.125 * (after - before) ** 2 / bend
         spread = self.square + 1.0 / c**2 + 1.0 / (c + 1.0) ** 2
-        return float(low - 0.5 * math.log(2.0 * math.pi * spread[k]))
+        return float(low - 0.5 * math.log(2.0 * math.pi * spread[k])), float(c[k])
 
     def chernoff(self, epsilon: float) -> float:
         """Chernoff's bound on log delta at an epsilon, the best of all tilts."""

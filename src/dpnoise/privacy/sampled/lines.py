@@ -124,8 +124,8 @@ class Lines:
                 self._last[direction] = line
                 yield line
 
-    def saddle(self, epsilon: float) -> float | None:
-        """About log delta by a saddle point approximation; None where there is none."""
+    def saddle(self, epsilon: float) -> tuple[float, float] | None:
+        """About log delta, by a saddle point approximation, and its tilt; None without one."""
         tilts = self._search(REMOVED, _Aim(None, epsilon))
         return None if tilts is None else tilts.saddle(epsilon)
 

@@ -38,7 +38,7 @@ _STRIDE = 1e-3  # of the logarithm of a multiplier, for a slope
 _CLIP = 700.0
 _FIRST, _NEAR, _MOST_MOVE = 0.1, 1e-3, 0.5  # strides of it
 _ROUGH = 1e-2  # gap of log delta where the multiplier is far off
-_AIM, _ENOUGH, _GAP = 0.5, 0.9, 0.1  # shares of the tolerance: what is aimed at, and gaps
+_AIM, _ENOUGH, _GAP = 0.35, 0.65, 0.3  # shares of the tolerance: the aim, what is left, gaps
 
 
 def noise_multiplier(
@@ -132,8 +132,16 @@ class _Search:
         """The same by a saddle point approximation; NaN where there is none, or out of range."""
         if not math.log(SMALLEST) <= at <= math.log(LARGEST):
             return math.nan
-        found = self.composed(at).saddle_log_delta(self.epsilon)
-        return math.nan if found is None else self.excess(found)
+        found = self.composed(at).saddle(self.epsilon)
+        return math.nan if found is None else self.excess(found[0])
+
+    def fall(self, at: float) -> float:
+        """The fall of log delta there, that of log M at the tilt of the saddle point."""
+        found = self.composed(at).saddle(self.epsilon)
+        if found is None:
+            return math.nan
+        ends = [self.composed(at + move).log_moment(found[1]) for move in (-_NEAR, _NEAR)]
+        return (ends[0] - ends[1]) / (2.0 * _NEAR)
 
     def bounds(self, at: float, gap: float = 0.0) -> LogBounds:
         """Bounds on log delta, no closer than by a gap."""
@@ -173,9 +181,9 @@ def _near(search: _Search) -> tuple[float, float] | None:
         return 0.0 if math.isnan(found) else found  # the search ends there
 
     root = at if value == 0.0 else optimize.brentq(known, at, after, xtol=_NEAR)
-    inverse = math.exp(-2.0 * root)
-    fall = inverse / -math.expm1(-inverse)  # of the logarithm of the spread
-    return float(root), quantile * fall * (search.epsilon / spread + 0.5 * spread)
+    # Where large losses take over the tilt next to the root may be that of the others.
+    fall = max(search.fall(float(root)), quantile**2)
+    return (float(root), fall) if fall < math.inf else None
 
 
 def _by_secants(search: _Search, at: float, slope: float, rtol: float) -> float | None:
