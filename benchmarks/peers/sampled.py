@@ -1,6 +1,6 @@
 """Accounts of Gaussian noise on Poisson samples: ours from both sides beside seven others.
 
-    python benchmarks/peers/sampled.py SECONDS
+    python benchmarks/peers/sampled.py SECONDS [LIBRARY ...]
 
 asks for as many seconds, one question at a time, each account in its own environment and always the
 one that has used the least processor time so far. Every answer is added to sampled-answers.csv at
@@ -108,15 +108,18 @@ def known(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, keep_default_na=False)
 
 
-def ask_all(path: Path, seconds: float) -> None:
-    """Ask what has no answer yet, the account with the least processor time first."""
+def ask_all(path: Path, seconds: float, libraries: list[str]) -> None:
+    """Ask what has no answer yet, the account with the least processor time first.
+
+    All libraries where none is named.
+    """
     found, until = known(path), monotonic() + seconds
     if found.empty:
         path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
     listed = questions()
     left: dict[tuple[str, str], list[Place]] = {}
     used = dict.fromkeys(ACCOUNTS, 0.0)
-    for account in ACCOUNTS:
+    for account in (a for a in ACCOUNTS if not libraries or a[0] in libraries):
         own = found[(found["library"] == account[0]) & (found["account"] == account[1])]
         done = set(zip(own["group"], own["place"], strict=True))
         left[account] = [place for place in listed if place not in done]
@@ -124,7 +127,7 @@ def ask_all(path: Path, seconds: float) -> None:
     workers: dict[tuple[str, str], Worker] = {}
     try:
         while monotonic() < until and any(left.values()):
-            account = min((a for a in ACCOUNTS if left[a]), key=used.__getitem__)
+            account = min((a for a in left if left[a]), key=used.__getitem__)
             name, kind = account
             if account not in workers:
                 python = Path(sys.executable) if account == OURS else environment(name)
@@ -183,10 +186,10 @@ def tables(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.DataFrame(rows), pd.DataFrame(named)
 
 
-def main(seconds: float) -> None:
+def main(seconds: float, libraries: list[str]) -> None:
     """Ask, then write both tables."""
     os.environ.setdefault("PYTHONPATH", str(HERE.parents[1] / "src"))
-    ask_all(ANSWERS, seconds)
+    ask_all(ANSWERS, seconds, libraries)
     counts, named = tables(known(ANSWERS))
     counts.to_csv(HERE / "sampled.csv", index=False)
     named.to_csv(HERE / "sampled-named.csv", index=False)
@@ -194,4 +197,4 @@ def main(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    main(float(sys.argv[1]), sys.argv[2:])

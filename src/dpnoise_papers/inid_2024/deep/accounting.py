@@ -26,7 +26,7 @@ from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 from scipy import optimize, special
 
-from dpnoise.privacy.sampled.mechanism import LARGEST, SMALLEST, SampledLaplace
+from dpnoise.privacy.sampled.mechanism import SampledLaplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +43,7 @@ WHOLE_ORDERS = tuple(range(2, 257))
 _MAXIMUM_EXPONENT = 700.0
 _MAXIMUM_LOSS = 20.0  # of a step whose distribution is composed
 _POINTS = 1e6  # of a composed distribution
+_LEAST_ASKED, _MOST_ASKED = 0.01, 2.0  # losses of a step for which the own account is fast
 _CLOSE = 1e-3  # relative gap of both ends, with which other bounds are not asked
 
 
@@ -247,11 +248,11 @@ def laplace_epsilon(loss: float, delta: float, steps: int, rate: float) -> tuple
     """Both ends of epsilon, where one coordinate loses as much as all of a record may.
 
     Of all contributions of one l1 norm, in scales of the noise, one with a single entry is the
-    worst (docs/sampling.md). `lower_epsilon` and `upper_epsilon` where the account has no answer
-    or ends that are further apart.
+    worst (docs/sampling.md). `lower_epsilon` and `upper_epsilon` where the account would take long
+    or its ends are further apart.
     """
     low, high = 0.0, math.inf
-    if SMALLEST <= 1.0 / loss <= LARGEST:
+    if _LEAST_ASKED <= loss <= _MOST_ASKED:
         with suppress(ValueError):  # out of its reach
             low, high = SampledLaplace(1.0 / loss, rate).epsilon(delta, steps=steps)
     if high < math.inf and high - low <= _CLOSE * high:
