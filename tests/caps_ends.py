@@ -12,10 +12,10 @@ ENDS = {
     "dpnoise.privacy.sampled.transform _MixedLine.affordable range(_HALVINGS)": (
         "few points: what they leave out is bounded"
     ),
-    "dpnoise.privacy.sampled.mechanism _root range(_MOVES)": (
+    "dpnoise.privacy.sampled.multiplier _root range(_MOVES)": (
         "the end of the range of multipliers; bounds are taken with what is found"
     ),
-    "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_POLISH)": (
+    "dpnoise.privacy.sampled.multiplier _by_bracket range(_POLISH)": (
         "bounds are taken with what is found"
     ),
     "dpnoise.privacy.sampled.transform GaussianLine.values while": (
@@ -33,10 +33,10 @@ ENDS = {
     "dpnoise.privacy.sampled.composition Composition._bracketed range(_DOUBLINGS)": (
         "an infinite upper bound, or a bracket down to 0"
     ),
-    "dpnoise.privacy.sampled.composition _approximate range(_STEPS)": (
+    "dpnoise.privacy.sampled.tangents approximate range(_STEPS)": (
         "a search between two ends instead"
     ),
-    "dpnoise.privacy.sampled.composition _by_tangents range(_STEPS)": (
+    "dpnoise.privacy.sampled.tangents by_tangents range(_STEPS)": (
         "a search between two ends instead"
     ),
     "dpnoise.privacy.sampled.composition Composition._bracketed brentq": (
@@ -48,10 +48,15 @@ ENDS = {
     "dpnoise.privacy.sampled.composition Composition._certified range(_WIDENINGS)": (
         "0 and infinity are bounds"
     ),
-    "dpnoise.privacy.sampled.mechanism _minimum_multiplier range(_MOVES)": (
+    "dpnoise.privacy.sampled.multiplier _by_bracket range(_MOVES)": (
         "raises unless the upper bound on delta was seen to be kept"
     ),
-    "dpnoise.privacy.sampled.mechanism _root brentq": ("raises if it does not converge"),
+    "dpnoise.privacy.sampled.multiplier _near while": "at the end of the range of multipliers",
+    "dpnoise.privacy.sampled.multiplier _near brentq": "raises if it does not converge",
+    "dpnoise.privacy.sampled.multiplier _by_secants range(_SECANTS)": (
+        "None: a search by a bracket instead"
+    ),
+    "dpnoise.privacy.sampled.multiplier _root brentq": ("raises if it does not converge"),
     "dpnoise.certificates.checker mills while": "each term is below half the one before",
     "dpnoise.auditing.events _step while": "the step halves at least, down to the finest",
     "dpnoise.releases.entropy Entropy.integers while": (

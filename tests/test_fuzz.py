@@ -19,10 +19,11 @@ from dpnoise.noise import FlippedHuber, Gaussian, Laplace, Subbotin
 from dpnoise.privacy import profile, vector
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.inversion import inversion
+from dpnoise.privacy.sampled import composition, mechanism
 from dpnoise.privacy.sampled.composition import Composition
 from dpnoise.privacy.sampled.contour import Contour
 from exact_profile import exact_log_delta
-from fuzz import CHECKS, runner
+from fuzz import CHECKS, checks_range, runner, sampled_references
 from fuzz.references import reference_bounds
 from fuzz.runner import Report, run, run_case
 
@@ -180,6 +181,20 @@ def _scale_off(patch):
     patch.setattr(Contour, "_log_scale", lambda *args: original(*args) + 1e-4)
 
 
+def _closed_form_off(patch):
+    original = composition.one_step
+    patch.setattr(composition, "one_step", lambda *args: original(*args) + 1e-8)
+
+
+def _lower_end_too_high(patch):
+    original = mechanism.deltas_of
+
+    def off(_, high):
+        return original(high, high)._replace(lower=1.001 * math.exp(high))
+
+    patch.setattr(mechanism, "deltas_of", off)
+
+
 def _sigma_too_small(patch):
     original = calibration_gaussian._maximum_mu
     patch.setattr(calibration_gaussian, "_maximum_mu", lambda *args: original(*args) * (1 + 1e-9))
@@ -204,6 +219,43 @@ def test_planted_defects_are_caught(monkeypatch, defect, name, seed):
     with monkeypatch.context() as patch:
         defect(patch)
         assert violations(name, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("defect", "kind", "cases"),
+    [
+        (_closed_form_off, "one", 60),
+        (_one_sample_less, "everybody", 60),
+        (_one_sample_less, "two", 8),
+        (_lower_end_too_high, "many", 8),
+    ],
+)
+def test_defects_are_caught_by_questions_of_each_kind(monkeypatch, defect, kind, cases):
+    monkeypatch.setattr(checks_range, "KINDS", {kind: 1.0})
+    assert not violations("sampled-range", cases=3)
+    with monkeypatch.context() as patch:
+        defect(patch)
+        assert violations("sampled-range", cases=cases)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 20.0])
+@pytest.mark.parametrize("rate", [1e-4, 0.1, 0.9])
+def test_references_of_samples_agree(sigma, rate):
+    """Two steps by quadrature are between tests and moments; one step is its closed form."""
+    for share in (0.1, 1.0, 5.0):
+        epsilon = share * rate / sigma
+        low = sampled_references.log_lower(sigma, rate, 2, epsilon)
+        high = sampled_references.log_upper(sigma, rate, 2, epsilon)
+        exact, error = sampled_references.log_two_steps((sigma, rate), (sigma, rate), epsilon)
+        assert error < 1e-3
+        assert low - error <= exact <= high + error
+        one = composition.one_step(composition.Step(sigma, rate), epsilon, "removed")
+        assert one <= exact + error
+        delta = math.exp(one)
+        ends = delta * (1.0 - 1e-9), delta * (1.0 + 1e-9)
+        assert sampled_references.one_step_holds(sigma, rate, epsilon, *ends)
+        assert not sampled_references.one_step_holds(sigma, rate, epsilon, ends[1], 1.0)
+        assert not sampled_references.one_step_holds(sigma, rate, epsilon, 0.0, ends[0])
 
 
 def test_a_hang_is_a_violation(monkeypatch):

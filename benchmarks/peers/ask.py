@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 PATIENCE = 10.0  # processor seconds after which a question counts as never answered
-ASLEEP = 120.0  # seconds of wall time after which it does, too
+ASLEEP = 120.0  # seconds of wall time without any of these, after which it does, too
 HANG = 5.0  # processor seconds that such a question counts for
 BUDGET = 40.0  # processor seconds for one task; then no more questions
 
@@ -44,9 +44,11 @@ def version(name: str) -> str:
 class Worker:
     """Process of one library that answers questions on its standard input."""
 
-    def __init__(self, python: Path, name: str, task: str, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, python: Path, name: str, task: str, patience: float = PATIENCE, memory: int = 0
+    ) -> None:
         self.patience = patience
-        self.command = [str(python), str(HERE / "worker.py"), name, task]
+        self.command = [str(python), str(HERE / "worker.py"), name, task, str(memory)]
         self.process: subprocess.Popen[str] | None = None
 
     def ask(self, arguments: list[float]) -> dict[str, object]:
@@ -60,10 +62,12 @@ class Worker:
         process = self.process
         process.stdin.write(json.dumps(arguments) + "\n")
         process.stdin.flush()
-        ready, until = [], _used(process.pid) + self.patience
-        end = monotonic() + ASLEEP
-        while not ready and _used(process.pid) < until and monotonic() < end:
+        ready, used = [], _used(process.pid)
+        until, end = used + self.patience, monotonic() + ASLEEP
+        while not ready and used < until and monotonic() < end:
             ready, _, _ = select.select([process.stdout], [], [], 1.0)
+            before, used = used, _used(process.pid)
+            end = monotonic() + ASLEEP if used > before else end
         line = process.stdout.readline() if ready else ""
         if line:
             return json.loads(line)

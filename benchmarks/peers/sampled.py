@@ -1,11 +1,16 @@
 """Accounts of Gaussian noise on Poisson samples: ours from both sides beside seven others.
 
-    python benchmarks/peers/sampled.py SECONDS
+    python benchmarks/peers/sampled.py SECONDS [LIBRARY ...]
 
-asks all at once, each in its own environment and for as many seconds, and writes sampled.csv (one
-row for each account and group of questions) and sampled-named.csv (answers to the named questions).
-An answer is judged by our two ends, which no other library shares: 'below' is under the lower end
-by more than 1e-6 of it, so that either it claims too much privacy or our lower end is wrong.
+asks for as many seconds, one question at a time, each account in its own environment and always the
+one that has used the least processor time so far. Every answer is added to sampled-answers.csv at
+once, so that the same command goes on where it was stopped or killed; with 0 seconds it counts and
+no more. A question ends after 10 s of processor time ('hang') or with 4 GiB of data ('memory').
+
+sampled.csv has one row for each account and group of questions, sampled-named.csv the answers to
+the named ones. An answer is judged by our two ends, which no other library shares: 'below' is under
+the lower end by more than 1e-6 of it, so that either it claims too much privacy or our lower end is
+wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +18,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 from time import monotonic
@@ -23,7 +27,7 @@ sys.path[:0] = [str(HERE)]
 
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from ask import Worker, environment, version  # noqa: E402
+from ask import PATIENCE, Worker, environment, version  # noqa: E402
 
 from dpnoise import SampledGaussian  # noqa: E402
 
@@ -44,34 +48,42 @@ EVERYDAY = [
     for sigma in (0.8, 1.0, 2.0)
     for rate, steps in ((0.001, 10_000), (0.01, 1000), (0.05, 200))
 ]
+OURS = ("dpnoise", "losses")
+TASKS = {"losses": "sampled_epsilon", "Renyi": "sampled_epsilon_rdp"}
 ACCOUNTS = (
-    ("dpnoise", "sampled_epsilon"),
-    ("opacus", "sampled_epsilon"),
-    ("opacus", "sampled_epsilon_rdp"),
-    ("dp-accounting", "sampled_epsilon"),
-    ("dp-accounting", "sampled_epsilon_rdp"),
-    ("prv-accountant", "sampled_epsilon"),
-    ("riskcal", "sampled_epsilon"),
-    ("autodp", "sampled_epsilon_rdp"),
+    OURS,
+    ("opacus", "losses"),
+    ("opacus", "Renyi"),
+    ("dp-accounting", "losses"),
+    ("dp-accounting", "Renyi"),
+    ("prv-accountant", "losses"),
+    ("riskcal", "losses"),
+    ("autodp", "Renyi"),
 )
-NO_ANSWER = ("error", "hang", "death", "not a number", "negative", "infinite")
+NO_ANSWER = ("error", "memory", "hang", "death", "not a number", "negative", "infinite")
 KINDS = (*NO_ANSWER, "below", "within 1e-6", "within 0.1 %", "within 10 %", "beyond", "undecided")
+COLUMNS = ("library", "account", "group", "place", "value", "error", "seconds", "megabytes")
+MEMORY = 4 << 30  # bytes of data of a process
+ANSWERS = HERE / "sampled-answers.csv"
+Place = tuple[str, int]
 
 
-def questions() -> dict[str, list[tuple[float, float, int, float]]]:
+def questions() -> dict[Place, tuple[float, float, int, float]]:
     """Named, everyday and random questions; the latter log-uniform over many decades."""
     rng = np.random.default_rng(SEED)
     ranges = ((0.3, 100.0), (1e-6, 1.0), (1.0, 1e5), (1e-20, 0.1))
     drawn = [np.exp(rng.uniform(*np.log(ends), COUNT)) for ends in ranges]
     rows = zip(*(column.tolist() for column in drawn), strict=True)
     random = [(sigma, rate, round(steps), delta) for sigma, rate, steps, delta in rows]
-    return {"named": list(NAMED.values()), "everyday": EVERYDAY, "random": random}
+    groups = {"named": list(NAMED.values()), "everyday": EVERYDAY, "random": random}
+    return {(group, k): one for group, some in groups.items() for k, one in enumerate(some)}
 
 
 def judge(said: dict[str, object], low: float, high: float) -> str:
     """Kind of an answer beside the two ends; 'undecided' where these are too far apart to say."""
-    if "value" not in said:
-        return str(said["error"]) if said["error"] in ("hang", "death") else "error"
+    error = said["error"]
+    if error:
+        return str(error) if error in NO_ANSWER else "error"
     value = float(str(said["value"]))
     if math.isnan(value):
         return "not a number"
@@ -85,66 +97,104 @@ def judge(said: dict[str, object], low: float, high: float) -> str:
     return "beyond" if value > high * 1.1 else "undecided"
 
 
-def asked(name: str, task: str, seconds: float) -> list[dict[str, object]]:
-    """Answers of an account, with the group of the question and its place there."""
-    python = Path(sys.executable) if name == "dpnoise" else environment(name)
-    worker, until, found = Worker(python, name, task), monotonic() + seconds, []
+def known(path: Path) -> pd.DataFrame:
+    """Answers so far; a line that was cut short by a kill is dropped."""
+    if not path.is_file():
+        return pd.DataFrame(columns=list(COLUMNS))
+    text = path.read_text(encoding="utf-8")
+    if not text.endswith("\n"):
+        text = text[: text.rfind("\n") + 1]
+        path.write_text(text, encoding="utf-8")
+    return pd.read_csv(path, keep_default_na=False)
+
+
+def ask_all(path: Path, seconds: float, libraries: list[str]) -> None:
+    """Ask what has no answer yet, the account with the least processor time first.
+
+    All libraries where none is named.
+    """
+    found, until = known(path), monotonic() + seconds
+    if found.empty:
+        path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
+    listed = questions()
+    left: dict[tuple[str, str], list[Place]] = {}
+    used = dict.fromkeys(ACCOUNTS, 0.0)
+    for account in (a for a in ACCOUNTS if not libraries or a[0] in libraries):
+        own = found[(found["library"] == account[0]) & (found["account"] == account[1])]
+        done = set(zip(own["group"], own["place"], strict=True))
+        left[account] = [place for place in listed if place not in done]
+        used[account] = float(own["seconds"].sum())
+    workers: dict[tuple[str, str], Worker] = {}
     try:
-        for group, listed in questions().items():
-            for place, arguments in enumerate(listed):
-                if monotonic() > until:
-                    return found
-                said = worker.ask(list(arguments))
-                found.append({"group": group, "place": place, **said})
+        while monotonic() < until and any(left.values()):
+            account = min((a for a in left if left[a]), key=used.__getitem__)
+            name, kind = account
+            if account not in workers:
+                python = Path(sys.executable) if account == OURS else environment(name)
+                workers[account] = Worker(python, name, TASKS[kind], memory=MEMORY)
+            place = left[account].pop(0)
+            said = workers[account].ask(list(listed[place]))
+            used[account] += float(str(said["seconds"]))
+            with path.open("a", encoding="utf-8") as file:
+                file.write(",".join(map(str, row(account, place, said))) + "\n")
     finally:
-        worker.stop()
-    return found
+        for worker in workers.values():
+            worker.stop()
 
 
-def tables(
-    answers: dict[tuple[str, str], list[dict[str, object]]],
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def row(account: tuple[str, str], place: Place, said: dict[str, object]) -> list[object]:
+    """One answer as written: a value, or the kind of an error by its first word."""
+    error = str(said.get("error", "")).partition(":")[0].replace(",", " ")
+    error = {"MemoryError": "memory", "ArrayMemoryError": "memory"}.get(error.lstrip("_"), error)
+    seconds = PATIENCE if error == "hang" else float(str(said["seconds"]))
+    megabytes = float(str(said.get("megabytes", 0.0)))
+    value = said.get("value", "")
+    return [*account, *place, value, error, f"{seconds:.3g}", f"{megabytes:.0f}"]
+
+
+def tables(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Counts, times and memory by account and group; the answers to the named questions."""
-    listed, ends, rows, named = questions(), {}, [], []
-    for said in answers["dpnoise", "sampled_epsilon"]:  # random ones that ours came to
-        sigma, rate, steps, delta = listed[str(said["group"])][int(str(said["place"]))]
-        ends[said["group"], said["place"]] = (
-            SampledGaussian(sigma, rate).epsilon(delta, steps=steps) if "value" in said else None
-        )
-    for (name, task), found in answers.items():
-        account = "Renyi" if task.endswith("rdp") else "losses"
-        about = {"library": name, "account": account}
+    listed = questions()
+    answers: dict[tuple[str, str], dict[Place, dict[str, object]]] = {a: {} for a in ACCOUNTS}
+    for said in found.to_dict("records"):
+        answers[said["library"], said["account"]][said["group"], int(said["place"])] = said
+    ends = {}  # where ours has an answer
+    for place, said in answers[OURS].items():
+        sigma, rate, steps, delta = listed[place]
+        if not said["error"]:
+            ends[place] = SampledGaussian(sigma, rate).epsilon(delta, steps=steps)
+    rows, named = [], []
+    for (name, kind), own in answers.items():
+        about = {"library": name, "account": kind}
         about["version"] = "this" if name == "dpnoise" else version(name)
-        for group in listed:
-            here = [a for a in found if a["group"] == group and (group, a["place"]) in ends]
-            kinds = [
-                judge(a, *two) if (two := ends[group, a["place"]]) else "undecided" for a in here
-            ]
-            counts = {kind: kinds.count(kind) for kind in KINDS}
-            times = [float(str(a["seconds"])) for a in here] or [math.nan]
-            memory = max([float(str(a.get("megabytes", 0.0))) for a in here], default=math.nan)
-            used = {"median_seconds": f"{median(times):.3g}", "megabytes": f"{memory:.0f}"}
+        for group in dict.fromkeys(group for group, _ in listed):
+            here = {p: a for p, a in own.items() if p[0] == group and p in answers[OURS]}
+            kinds = [judge(a, *ends[p]) if p in ends else "undecided" for p, a in here.items()]
+            counts = {one: kinds.count(one) for one in KINDS}
+            times = [float(str(a["seconds"])) for a in here.values()] or [math.nan]
+            sizes = [float(str(a["megabytes"])) for a in here.values()]
+            used = {"median_seconds": f"{median(times):.3g}", "most_seconds": f"{max(times):.3g}"}
+            used["megabytes"] = f"{max(sizes, default=math.nan):.0f}"
             rows.append({**about, "group": group, "asked": len(here), **counts, **used})
-        for place, question in enumerate(NAMED):
-            said = next((a for a in found if (a["group"], a["place"]) == ("named", place)), {})
-            low, high = ends["named", place]
-            what = said.get("value", str(said.get("error", "not asked")).partition(":")[0])
+        for k, question in enumerate(NAMED):
+            said = own.get(("named", k), {"value": "", "error": "not asked"})
+            low, high = ends["named", k]
             both = {"lower": repr(low), "upper": repr(high)}
-            named.append({"question": question, **both, **about, "answer": what})
+            named.append(
+                {"question": question, **both, **about, "answer": said["error"] or said["value"]}
+            )
     return pd.DataFrame(rows), pd.DataFrame(named)
 
 
-def main(seconds: float) -> None:
-    """Ask all, write both tables."""
+def main(seconds: float, libraries: list[str]) -> None:
+    """Ask, then write both tables."""
     os.environ.setdefault("PYTHONPATH", str(HERE.parents[1] / "src"))
-    with ThreadPoolExecutor(len(ACCOUNTS)) as pool:
-        found = pool.map(lambda account: asked(*account, seconds), ACCOUNTS)
-        answers = dict(zip(ACCOUNTS, found, strict=True))
-    counts, named = tables(answers)
+    ask_all(ANSWERS, seconds, libraries)
+    counts, named = tables(known(ANSWERS))
     counts.to_csv(HERE / "sampled.csv", index=False)
     named.to_csv(HERE / "sampled-named.csv", index=False)
     print(counts.to_string(index=False), named.to_string(index=False), sep="\n")
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    main(float(sys.argv[1]), sys.argv[2:])

@@ -1,7 +1,8 @@
 """Answers of one library to questions, one line of JSON each, in the environment of that library.
 
-python worker.py NAME TASK reads questions on standard input; each answer is written at once, so
-that whoever asks sees which question was never answered.
+python worker.py NAME TASK [BYTES] reads questions on standard input; each answer is written at
+once, so that whoever asks sees which question was never answered. BYTES of data are the most that
+it may allocate, 0 for any number.
 """
 
 import importlib
@@ -12,9 +13,11 @@ from time import process_time
 from warnings import simplefilter
 
 
-def main(name: str, task: str) -> None:
+def main(name: str, task: str, memory: str = "0") -> None:
     """Answer until there is no question left."""
     simplefilter("ignore")
+    if int(memory):
+        resource.setrlimit(resource.RLIMIT_DATA, (int(memory), int(memory)))
     answer = getattr(importlib.import_module(f"adapters.{name.replace('-', '_')}"), task)
     out, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
     print("ready", file=out, flush=True)

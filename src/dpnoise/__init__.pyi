@@ -37,9 +37,9 @@ from .privacy.profile import privacy_profile as privacy_profile
 from .privacy.sampled.errors import sampled_errors as sampled_errors
 from .privacy.sampled.mechanism import SampledGaussian as SampledGaussian
 from .privacy.sampled.mechanism import SampledLaplace as SampledLaplace
-from .privacy.sampled.mechanism import noise_multiplier as noise_multiplier
 from .privacy.sampled.mechanism import sampled_delta as sampled_delta
 from .privacy.sampled.mechanism import sampled_epsilon as sampled_epsilon
+from .privacy.sampled.multiplier import noise_multiplier as noise_multiplier
 from .privacy.vector import vector_profile as vector_profile
 from .privacy.zcdp import zcdp as zcdp
 from .releases.opendp import opendp_measurement as opendp_measurement

@@ -11,6 +11,7 @@ from fuzz.checks_budget import CHECKS as BUDGET
 from fuzz.checks_extreme import CHECKS as EXTREME
 from fuzz.checks_frames import CHECKS as FRAMES
 from fuzz.checks_noise import CHECKS as NOISE
+from fuzz.checks_range import CHECKS as RANGE
 from fuzz.checks_sampled import CHECKS as SAMPLED
 from fuzz.checks_scalar import CHECKS as SCALAR
 from fuzz.checks_vector import CHECKS as VECTOR
@@ -27,4 +28,5 @@ CHECKS = {
     **EXTREME,
     **FRAMES,
     **SAMPLED,
+    **RANGE,
 }

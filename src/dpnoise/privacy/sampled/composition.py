@@ -19,6 +19,7 @@ from dpnoise.privacy.inversion.transform import USABLE, LossTransform
 from dpnoise.privacy.inversion.trapezoid import log_payoff
 from dpnoise.privacy.sampled.lines import (
     ADDED,
+    CLOSE,
     DEEP,
     DEEPEST,
     REMOVED,
@@ -29,7 +30,13 @@ from dpnoise.privacy.sampled.lines import (
     with_rest,
 )
 from dpnoise.privacy.sampled.rounded import Rounded
-from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
+from dpnoise.privacy.sampled.tangents import approximate, by_tangents, tilts
+from dpnoise.privacy.sampled.transform import (
+    TILTS,
+    MixedTransform,
+    SampledGaussianLoss,
+    log_moments,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +48,6 @@ _CLOSED = 1e-11  # relative error of the closed form of one step
 _TRIES, _WIDENINGS = 3, 25
 _SAME = 1e-10  # of log M with and without the cut
 MOST_EPSILON = 1e6  # to begin with
-_STEPS, _FOUND = 12, 1e-4  # of a search by tangents
 _DOUBLINGS = 20  # of epsilon from 1, or as many tenths
 _CLIP = 700.0
 _SHARP = 5e-7  # relative gap of delta or epsilon up to which nothing else is tried
@@ -50,6 +56,7 @@ _MOST_ROUNDED = 64  # kinds of steps on a lattice
 _FEW = 8  # kinds of steps, those of the greatest rate / sigma, looked at alone
 _MOST_SQUARE = 50.0  # exponent of a second moment
 _STRIDE, _POLISH = 1e-4, 1  # relative, for a slope, and steps by it
+_LEAST = 1e-12  # epsilon next to which ends are looked for
 _MOST_WORK, _MOST_SEARCH = 4e6, 3e6  # evaluations of a direction, and of these for a search
 _NOTHING = LogBounds(-math.inf, -math.inf, -math.inf)
 
@@ -106,6 +113,7 @@ class Composition:
         self.alone = not len(other.losses) and other.gaussian == plain
         self.uncut = False  # set where a cut makes no difference, which saves time
         self.wide = False  # set where the bounds were seen to say nothing
+        self.close = CLOSE  # the gap of log delta at which one line is enough
         self._lattices: dict[str, Rounded] = {}
         self._steep: float | None = None  # of the cut for one delta
         self.shares, self.log_cut = Shares(), -math.inf  # of the last answer
@@ -272,13 +280,13 @@ class Composition:
             return _NOTHING
         found = UNKNOWN
         if self._lines is not None:
-            found = self._lines.log_delta(epsilon, direction, guess)
-            if found.gap <= _SHARP:
+            found = self._lines.log_delta(epsilon, direction, guess, self.close)
+            if found.gap <= max(_SHARP, self.close):
                 return found
         low, high = self._known(epsilon, direction) if self.every else (-math.inf, 0.0)
-        if found.gap > _SHARP and self._lattice_serves:
-            found = sharper(found, self._rounded(direction).log_delta(epsilon))
-        elif found.gap > _SHARP:
+        if self._lattice_serves:
+            found = sharper(found, self._rounded(direction).log_delta(epsilon, self.close))
+        else:
             try:
                 found = sharper(found, self._inverted(epsilon, direction, guess))
             except ValueError:  # rounding hides the transform
@@ -452,8 +460,8 @@ class Composition:
         except ValueError:
             return None
         top = inversion.transform.largest * (1.0 - 1e-6)
-        known = _approximate(inversion, start, log_delta, top)
-        return None if known is None else _by_tangents(excess, *known, top)
+        known = approximate(inversion, start, log_delta, top)
+        return None if known is None else by_tangents(excess, *known, top)
 
     def _joined(
         self,
@@ -469,6 +477,16 @@ class Composition:
         if low == 0.0 and high > 0.0:
             low = self._alone_epsilon(log_delta, direction)
         return min(low, high), high
+
+    def saddle(self, epsilon: float) -> tuple[float, float] | None:
+        """About log delta, by a saddle point approximation, and its tilt; None without one."""
+        if self._lines is None or sum(self.every.values()) == 1:
+            return None
+        return self._lines.saddle(epsilon)
+
+    def log_moment(self, c: float) -> float:
+        """Log M at a tilt where the record is removed."""
+        return float(self._transform(REMOVED, -math.inf, 1.0).log_real(np.array([c]))[0])
 
     def rough_log_delta(self, epsilon: float, direction: str, guess: float) -> float:
         """About log delta, found in little time."""
@@ -501,7 +519,20 @@ class Composition:
 
     def keeps(self, epsilon: float, log_delta: float) -> bool:
         """Whether a bound that is known at once shows that delta is kept in both directions."""
-        return all(self._below(epsilon, side, log_delta) for side in (REMOVED, ADDED))
+        return self._lines is not None and all(
+            self._below_by_parts(epsilon, side, log_delta) or self._below(epsilon, side, log_delta)
+            for side in (REMOVED, ADDED)
+        )
+
+    def _below_by_parts(self, epsilon: float, direction: str, log_delta: float) -> bool:
+        """The same by moments that are kept for each step, so that a further one takes no time."""
+        total = np.zeros(TILTS.shape)
+        if len(self.other.copies) or self.other.gaussian > 0.0:
+            total += self.other.log_real(TILTS) + USABLE * len(self.other.copies)
+        for step, n in self.steps.items():
+            total += n * log_moments(*step, removed=direction == REMOVED)
+        bounds = total - TILTS * epsilon * (1.0 - 1e-12) + log_payoff(TILTS)
+        return float(np.nanmin(bounds, initial=math.inf)) + 1e-9 <= log_delta
 
     @property
     def _largest(self) -> float:
@@ -538,11 +569,12 @@ class Composition:
 
     def _certified(self, root: float, log_delta: float, direction: str) -> tuple[float, float]:
         """Epsilons near a root at which the bounds on delta are on either side."""
+        root = max(root, _LEAST)
         step, here = _STRIDE * root, self._told(root, direction, log_delta)
         for _ in range(_POLISH):
             there = self.log_delta(root + step, direction, log_delta)
             slope = max((here.estimate - there.estimate) / step, 1e-9 / root)
-            root = max(root + (here.estimate - log_delta) / slope, 0.0)
+            root = max(root + (here.estimate - log_delta) / slope, _LEAST)
             here = self._told(root, direction, log_delta)
         ends = []
         for side in (-1.0, 1.0):
@@ -560,45 +592,3 @@ class Composition:
                 move *= 2.0
             ends.append(end)
         return ends[0], ends[1]
-
-
-def tilts() -> Array:
-    """Tilts at which Chernoff's inequality is tried."""
-    return np.geomspace(1e-4, 1e8, 73)
-
-
-def _approximate(
-    inversion: Inversion, at: float, log_delta: float, top: float
-) -> tuple[float, float] | None:
-    """About the epsilon of a log delta, and the slope there, by the saddle point alone."""
-    for _ in range(_STEPS):
-        if not 0.0 < at < top:
-            return None
-        c, bend = inversion._saddle(at)  # noqa: SLF001
-        height = float(inversion.transform.log_real(np.array([c]))[0]) - c * at
-        if not (math.isfinite(height) and bend > 0.0):
-            return None
-        height -= math.log(c * (c + 1.0)) + 0.5 * math.log(2.0 * math.pi * bend)
-        move = (height - log_delta) / c
-        at = min(max(at + move, 0.5 * at), 2.0 * at)
-        if abs(move) <= _FOUND * at:
-            return (at, -c) if at < top else None
-    return None
-
-
-def _by_tangents(
-    excess: Callable[[float], float], at: float, slope: float, top: float
-) -> float | None:
-    """A root of what falls, near one that is known about."""
-    known = excess(at)
-    for _ in range(_STEPS):
-        if abs(known) <= _FOUND:
-            return at
-        after = at - known / slope
-        if not (abs(known) < _CLIP and 0.5 * at < after < 2.0 * at and after < top):
-            return None
-        value = excess(after)
-        if value != known:
-            slope = min((value - known) / (after - at), 0.5 * slope)
-        at, known = after, value
-    return None

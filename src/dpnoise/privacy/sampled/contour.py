@@ -61,6 +61,21 @@ class Tilts(NamedTuple):
         fall = self.log_m - c * self.epsilon - np.log(c) - np.log1p(c)
         return fall - 0.5 * np.log(2.0 * math.pi * spread)
 
+    def saddle(self, epsilon: float) -> tuple[float, float]:
+        """The one of log delta at an epsilon, and a tilt next to the saddle point.
+
+        By the parabola through the lowest three tilts.
+        """
+        c = self.c
+        heights = self.log_m - c * epsilon - np.log(c) - np.log1p(c)
+        k = min(max(int(np.argmin(heights)), 1), len(c) - 2)
+        before, low, after = heights[k - 1 : k + 2].tolist()
+        bend = before - 2.0 * low + after
+        if bend > 0.0:  # tilts are equally spaced in their logarithm
+            low -= 0.125 * (after - before) ** 2 / bend
+        spread = self.square + 1.0 / c**2 + 1.0 / (c + 1.0) ** 2
+        return float(low - 0.5 * math.log(2.0 * math.pi * spread[k])), float(c[k])
+
     def chernoff(self, epsilon: float) -> float:
         """Chernoff's bound on log delta at an epsilon, the best of all tilts."""
         heights = self.log_m + self.error - self.c * epsilon + log_payoff(self.c)
@@ -178,7 +193,7 @@ class Contour:
         else:
             return False
         points = math.ceil(u[enough[0]] / step)
-        if points > self.line.affordable(step, _MOST_POINTS):
+        if points > _MOST_POINTS or self.line.affordable(step, points) < points:
             return False
         self.tail = float(tails[enough[0]])
         self._u = step * np.arange(points + 1.0)

@@ -124,6 +124,11 @@ class Lines:
                 self._last[direction] = line
                 yield line
 
+    def saddle(self, epsilon: float) -> tuple[float, float] | None:
+        """About log delta, by a saddle point approximation, and its tilt; None without one."""
+        tilts = self._search(REMOVED, _Aim(None, epsilon))
+        return None if tilts is None else tilts.saddle(epsilon)
+
     @staticmethod
     def _rests(direction: str, guess: float | None) -> list[float]:
         """Log chances of what is cut, each after the first one where bounds are wide so far."""

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scipy import optimize
-
 from dpnoise._validation import Problems, is_integer
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step
 from dpnoise.privacy.sampled.relations import (
@@ -22,17 +20,15 @@ from dpnoise.privacy.sampled.relations import (
 from dpnoise.sensitivity.relation import ADD_REMOVE, RELATIONS, REPLACE_ONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from dpnoise.privacy.inversion.inversion import LogBounds
     from dpnoise.privacy.inversion.transform import LossTransform
 
 SMALLEST, LARGEST = 1e-3, 1e6  # noise multipliers
-_MOST_STEPS, _MOST_DIFFERENT = 10**9, 1000
-MOST_EPSILON, _MINIMUM_DELTA = 1e6, 1e-300
+MOST_STEPS, _MOST_DIFFERENT = 10**9, 1000
+MOST_EPSILON, MINIMUM_DELTA = 1e6, 1e-300
 DIRECTIONS = (REMOVED, ADDED)
-_MOVES, _POLISH = 50, 6
-_STRIDE = 1e-3  # of the logarithm of a multiplier, for a slope
 SAMPLINGS = (POISSON, FIXED)
 _UP = 1.0 + 1e-12  # rounding of an exponential
 
@@ -278,14 +274,15 @@ def checked(
     expected = f"a SampledGaussian, a SampledLaplace or a list of 1 to {_MOST_DIFFERENT} of them"
     problems.require(known, "releases", expected, releases)
     counts = [steps] * len(listed) if is_integer(steps) else list(_items(steps))
-    whole = all(is_integer(n) and 1 <= n <= _MOST_STEPS for n in counts)
-    expected = f"a whole number from 1 to {_MOST_STEPS}, or a list of them"
+    whole = all(is_integer(n) and 1 <= n <= MOST_STEPS for n in counts)
+    expected = f"a whole number from 1 to {MOST_STEPS}, or a list of them"
     listable = isinstance(steps, list | tuple) or is_integer(steps)
-    if problems.require(whole and listable, "steps", expected, steps) and known:
+    problems.require(whole and listable, "steps", expected, steps)
+    if listable and listed:
         same = len(counts) == len(listed)
         problems.require(same, "steps", f"as many as releases, {len(listed)}", len(counts))
     fixed = known and any(part.sampling == FIXED for part in listed)
-    stated = _relation(problems, relation, fixed=fixed)
+    stated = relation_of(problems, relation, fixed=fixed)
     if stated == REPLACE_ONE:
         expected = "None where one record is replaced, as the worst pair is symmetric"
         problems.require(direction is None, "direction", expected, direction)
@@ -300,7 +297,7 @@ def checked(
     return composition_of(found, stated, fast=fast)
 
 
-def _relation(problems: Problems, relation: str | None, *, fixed: bool) -> str:
+def relation_of(problems: Problems, relation: str | None, *, fixed: bool) -> str:
     """The relation as stated, or the one that samples of this kind have by default."""
     stated = (REPLACE_ONE if fixed else ADD_REMOVE) if relation is None else relation
     known = isinstance(stated, str) and stated in RELATIONS
@@ -476,8 +473,8 @@ def sampled_epsilon(
     """
     problems = Problems("sampled_epsilon")
     if problems.number("delta", delta, low=0.0, high=1.0):
-        good = delta == 0 or delta >= _MINIMUM_DELTA
-        problems.require(good, "delta", f"0 or at least {_MINIMUM_DELTA:g}", delta)
+        good = delta == 0 or delta >= MINIMUM_DELTA
+        problems.require(good, "delta", f"0 or at least {MINIMUM_DELTA:g}", delta)
     composition = checked(problems, releases, steps, direction, relation)
     if delta == 1 or not composition.every:
         return TwoSided(0.0, 0.0)
@@ -509,127 +506,3 @@ def _largest(composition: Composition | PairComposition, direction: str | None) 
     if direction != ADDED or any(step.rate == 1.0 for step in composition.every):
         return math.inf
     return math.fsum(-n * math.log1p(-step.rate) for step, n in composition.every.items())
-
-
-def noise_multiplier(
-    epsilon: float,
-    delta: float,
-    rate: float,
-    steps: int,
-    *,
-    rtol: float = 1e-6,
-    relation: str | None = None,
-    sampling: str = POISSON,
-) -> float:
-    """Least noise multiplier with which training on samples keeps a budget.
-
-    Parameters
-    ----------
-    epsilon : float
-        From 1e-6 to 1e4.
-    delta : float
-        From 1e-300 to below 1; with 0 no multiplier will do.
-    rate : float
-        The chance of each record to be in the sample of a step, in (0, 1].
-    steps : int
-        From 1 to 1e9.
-    rtol : float
-        By how much the answer may exceed the least one, relatively, from 1e-8 to 0.1.
-    relation : {"add-remove", "replace-one"}, optional
-        Which data sets are neighbours: "add-remove" by default, "replace-one" where samples have a
-        fixed size.
-    sampling : {"poisson", "without replacement"}
-        As for `SampledGaussian`.
-
-    Returns
-    -------
-    float
-        The multiplier, rounded up: the upper bound on delta with it is at most `delta`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, naming every problem, or no multiplier from 1e-3 to 1e6 is
-        known to do.
-
-    Examples
-    --------
-    >>> from dpnoise import noise_multiplier
-    >>> round(noise_multiplier(epsilon=8.0, delta=1e-5, rate=0.04, steps=2250), 4)
-    1.3459
-    """
-    problems = Problems("noise_multiplier")
-    problems.number("epsilon", epsilon, low=1e-6, high=1e4)
-    if not isinstance(delta, bool) and delta == 0:
-        problems.add("delta: expected a positive number, got 0: epsilon is infinite for any noise")
-    else:
-        problems.number("delta", delta, low=_MINIMUM_DELTA, high=1.0, open_high=True)
-    problems.number("rate", rate, low=0.0, high=1.0, open_low=True)
-    whole = is_integer(steps) and 1 <= steps <= _MOST_STEPS
-    problems.require(whole, "steps", f"a whole number from 1 to {_MOST_STEPS}", steps)
-    problems.number("rtol", rtol, low=1e-8, high=0.1)
-    known = isinstance(sampling, str) and sampling in SAMPLINGS
-    problems.require(known, "sampling", " or ".join(map(repr, SAMPLINGS)), sampling)
-    stated = _relation(problems, relation, fixed=sampling == FIXED)
-    problems.raise_if_any()
-    kind = Kind(1.0, float(rate), GAUSSIAN, sampling)
-    return _minimum_multiplier(float(epsilon), float(delta), kind, int(steps), float(rtol), stated)
-
-
-def _minimum_multiplier(  # noqa: PLR0917
-    epsilon: float, delta: float, kind: Kind, steps: int, rtol: float, relation: str
-) -> float:
-    log_delta = math.log(delta)
-
-    def clipped(found: float) -> float:
-        return min(max(found - log_delta, -700.0), 700.0)
-
-    def composed(log_sigma: float) -> Composition:
-        return composition_of({kind._replace(sigma=math.exp(log_sigma)): steps}, relation)
-
-    def rough(log_sigma: float) -> float:
-        side = REMOVED if relation == ADD_REMOVE else REPLACED
-        return clipped(composed(log_sigma).rough_log_delta(epsilon, side, log_delta))
-
-    def exact(log_sigma: float) -> LogBounds:
-        return bounds_of(composed(log_sigma), epsilon, log_delta, upper=True)
-
-    root, slope = _root(rough)
-    for _ in range(_POLISH):
-        step = clipped(exact(root).estimate) / slope
-        root = min(max(root + min(max(step, -0.1), 0.1), math.log(SMALLEST)), math.log(LARGEST))
-        if abs(step) <= 0.1 * rtol:
-            break
-    move = 0.2 * rtol
-    for _ in range(_MOVES):
-        at = min(root + move, math.log(LARGEST))
-        if exact(at).upper <= log_delta:
-            return math.exp(at)
-        move *= 2.0
-    message = (
-        f"noise_multiplier: expected a budget that a multiplier up to {LARGEST:g} is known to "
-        f"keep, got epsilon = {epsilon!r}, delta = {delta!r}"
-    )
-    raise ValueError(message)
-
-
-def _root(excess: Callable[[float], float]) -> tuple[float, float]:
-    """About the logarithm of a multiplier at which what falls with it is 0, and its fall there."""
-    smallest, most = math.log(SMALLEST), math.log(LARGEST)
-    low, high, stride = 0.0, 0.0, 0.5
-    rises = excess(0.0) > 0.0
-    for _ in range(_MOVES):
-        if rises:
-            low, high = high, min(high + stride, most)
-            done = excess(high) <= 0.0 or high == most
-        else:
-            low, high = max(low - stride, smallest), low
-            done = excess(low) > 0.0 or low == smallest
-        if done:
-            break
-        stride *= 2.0
-    root = low if excess(low) <= 0.0 else high
-    if excess(low) > 0.0 >= excess(high):
-        root = float(optimize.brentq(excess, low, high, xtol=1e-4, rtol=1e-12))
-    fall = (excess(root - _STRIDE) - excess(root + _STRIDE)) / (2.0 * _STRIDE)
-    return root, max(fall, 1e-3)

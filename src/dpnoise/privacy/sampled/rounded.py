@@ -191,15 +191,15 @@ class Rounded:
         low = min(below.log_delta(epsilon - self._shift + self._doubt), high)
         return LogBounds(low, 0.5 * (low + high) if low > -math.inf else high, high)
 
-    def log_delta(self, epsilon: float, *, rough: bool = False) -> LogBounds:
-        """Bounds on log delta."""
+    def log_delta(self, epsilon: float, gap: float = 0.0, *, rough: bool = False) -> LogBounds:
+        """Bounds on log delta with a gap, if possible."""
         best = LogBounds(-math.inf, 0.0, 0.0)
         for size in self._sizes[: 1 if rough else None]:
             if not self._sums(epsilon, size):
                 break
             found = self._bounds(epsilon)
             best = found if found.gap < best.gap or best.upper == 0.0 else best
-            if best.gap <= _ENOUGH:
+            if best.gap <= max(_ENOUGH, gap):
                 break
         return best
 

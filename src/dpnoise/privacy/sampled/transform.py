@@ -19,6 +19,7 @@ The transform of a sum of such losses and others has the interface of
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array, ComplexArray, IntArray
 
 
+TILTS = np.geomspace(0.03, 300.0, 40)  # at which moments are kept
 _EPS = np.finfo(float).eps
 _DIGITS = 44.0  # the rule is off by at most 2 e^-44 of G
 _REACH = 11.0  # beyond, e^(-y^2 / 2) is below e^-60
@@ -216,6 +218,18 @@ class SampledGaussianLoss:
         return GaussianLine(self, c)
 
 
+@lru_cache(maxsize=256)
+def log_moments(sigma: float, rate: float, *, removed: bool) -> Array:
+    """Bounds on log M of a loss at `TILTS`, kept for later sums; infinite out of reach."""
+    loss = SampledGaussianLoss(sigma, rate, removed=removed)
+    found = np.full(TILTS.shape, math.inf)
+    near = np.abs(loss.exponent(TILTS)) <= _NEAR * sigma
+    known = loss.moments(TILTS[near]) if near.any() else None
+    if known is not None:
+        found[near] = known.log_m + known.error
+    return found
+
+
 class GaussianLine:
     """The transform on a vertical line, relative to its value on the real axis.
 
@@ -228,6 +242,7 @@ class GaussianLine:
         self.log_norm, self.norm_error = float(found[0]), float(error[0])
         self.turn = 1.0 if loss.removed else -1.0
         self.atoms = 0.0
+        self._steps: dict[float, float] = {}
 
     def _weights(self, step: float) -> tuple[_Nodes, Array]:
         """Nodes that matter, with their weights relative to G."""
@@ -238,6 +253,12 @@ class GaussianLine:
         return nodes, np.exp(height[some] - self.log_norm)
 
     def step(self, u: float) -> float:
+        """A step of the rule for imaginary parts up to u."""
+        if u not in self._steps:
+            self._steps[u] = self._step(u)
+        return self._steps[u]
+
+    def _step(self, u: float) -> float:
         """A step of the rule for imaginary parts up to u.
 
         Along the edge y + i eta of a strip |A^z| exceeds |A|^r by e^(u arg A), at most, where arg A

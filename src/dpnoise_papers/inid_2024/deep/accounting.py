@@ -5,14 +5,16 @@ independently. Neighbouring data sets differ by the presence of one record. A st
 of one query of sensitivity 1, whatever the groups (docs/deep-learning.md, section 1).
 
 Gaussian noise: Renyi divergences, as in the paper, and privacy loss distributions, both by
-dp_accounting and both upper bounds. Laplace noise: the exact account for delta = 0, and bounds
-above it. A step without sampling loses at most a = sum_i |d_i| / beta_i, where d_i is what one
-record adds to coordinate i. Proofs: docs/deep-learning.md, section 3.
+dp_accounting and both upper bounds. Laplace noise: the exact account for delta = 0, and above it
+both ends by the account of dpnoise, or bounds where that has none. A step without sampling loses at
+most a = sum_i |d_i| / beta_i, where d_i is what one record adds to coordinate i. Proofs:
+docs/deep-learning.md, section 3.
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 from scipy import optimize, special
+
+from dpnoise.privacy.sampled.mechanism import SampledLaplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,6 +43,8 @@ WHOLE_ORDERS = tuple(range(2, 257))
 _MAXIMUM_EXPONENT = 700.0
 _MAXIMUM_LOSS = 20.0  # of a step whose distribution is composed
 _POINTS = 1e6  # of a composed distribution
+_LEAST_ASKED, _MOST_ASKED = 0.01, 2.0  # losses of a step for which the own account is fast
+_CLOSE = 1e-3  # relative gap of both ends, with which other bounds are not asked
 
 
 def rdp_epsilon(
@@ -236,6 +242,23 @@ def replace_one_epsilon(loss: float, steps: int, rate: float) -> float:
     """
     other = steps * -math.log1p(rate * math.expm1(-loss))
     return pure_epsilon(loss, steps, rate) + other
+
+
+def laplace_epsilon(loss: float, delta: float, steps: int, rate: float) -> tuple[float, float]:
+    """Both ends of epsilon, where one coordinate loses as much as all of a record may.
+
+    Of all contributions of one l1 norm, in scales of the noise, one with a single entry is the
+    worst (docs/sampling.md). `lower_epsilon` and `upper_epsilon` where the account would take long
+    or its ends are further apart.
+    """
+    low, high = 0.0, math.inf
+    if _LEAST_ASKED <= loss <= _MOST_ASKED:
+        with suppress(ValueError):  # out of its reach
+            low, high = SampledLaplace(1.0 / loss, rate).epsilon(delta, steps=steps)
+    if high < math.inf and high - low <= _CLOSE * high:
+        return low, min(high, pure_epsilon(loss, steps, rate))
+    high = min(high, upper_epsilon(loss, delta, steps, rate))
+    return min(max(low, lower_epsilon(loss, delta, steps, rate)), high), high
 
 
 def upper_epsilon(loss: float, delta: float, steps: int, rate: float) -> float:

@@ -24,7 +24,7 @@ import pandas as pd
 from dpnoise_papers.claims.beside import printed_texts
 from dpnoise_papers.inid_2024.deep.accounting import (
     WHOLE_ORDERS,
-    lower_epsilon,
+    laplace_epsilon,
     minimum_multiplier,
     noise_unit,
     pure_epsilon,
@@ -283,8 +283,7 @@ class _Account:
 
     def __init__(self, delta: float, steps: int, rate: float) -> None:
         self.delta = delta
-        self.upper = cache(lambda loss: upper_epsilon(loss, delta, steps, rate))
-        self.lower = cache(lambda loss: lower_epsilon(loss, delta, steps, rate))
+        self.ends = cache(lambda loss: laplace_epsilon(loss, delta, steps, rate))
         self.gauss = cache(lambda m: rdp_epsilon(m, delta, steps, rate, WHOLE_ORDERS))
         self.pure = cache(lambda loss: pure_epsilon(loss, steps, rate))
 
@@ -295,10 +294,10 @@ class _Account:
         sigma = beta (docs/deep-learning.md, section 3).
         """
         ratios = groups.clips / groups.scales
-        one = self.lower(_digits(float(ratios.max())))
+        one, _ = self.ends(_digits(float(ratios.max())))
         if clipping == "l1":
             loss = _digits(float(ratios.sum()))
-            return self.pure(loss), self.delta, one, self.upper(loss)
+            return self.pure(loss), self.delta, one, self.ends(loss)[1]
         pure = self.pure(float(ratios @ np.sqrt(groups.sizes)))
         gauss = self.gauss(_digits(1.0 / float(np.linalg.norm(ratios))))
         return pure, self.delta, one, min(pure, gauss)

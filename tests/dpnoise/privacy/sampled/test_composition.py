@@ -6,12 +6,17 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from dpnoise import Gaussian, SampledGaussian, epsilon_at, privacy_profile, sampled_delta
 from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED, Composition, Step, one_step
-from dpnoise.privacy.sampled.transform import MixedTransform, SampledGaussianLoss
+from dpnoise.privacy.sampled.transform import (
+    TILTS,
+    MixedTransform,
+    SampledGaussianLoss,
+    log_moments,
+)
 
 CASES = [(1.2, 0.2), (0.7, 0.01), (3.0, 0.5), (0.3, 0.05), (20.0, 1e-3)]
 
@@ -181,3 +186,30 @@ def test_no_other_loss_beside_a_transform_changes_nothing():
 def test_an_added_record_has_a_largest_loss():
     composition = Composition({Step(1.0, 0.01): 3})
     assert composition.log_delta(-3.01 * math.log1p(-0.01), ADDED).upper == -math.inf
+
+
+@pytest.mark.parametrize("direction", [REMOVED, ADDED])
+def test_what_is_seen_to_be_kept_by_moments_of_the_parts_is_kept(direction):
+    steps = {Step(1.0 + 0.1 * k, 0.01 + 0.002 * k): 100 * (k + 1) for k in range(4)}
+    composition = Composition(steps)
+    for epsilon in (0.5, 1.0, 2.0):
+        found = composition.log_delta(epsilon, direction)
+        assert not composition._below_by_parts(epsilon, direction, found.lower - 1e-6)
+        assert composition._below_by_parts(epsilon, direction, 0.9 * found.upper + 5.0)
+
+
+def test_moments_of_the_parts_are_those_of_quadrature():
+    y = np.linspace(-15.0, 60.0, 300_001)
+    for sigma, rate in ((1.0, 0.01), (2.0, 0.3)):
+        loss = np.log1p(rate * np.expm1((y - 0.5 / sigma) / sigma))
+        for removed in (True, False):
+            bounds = log_moments(sigma, rate, removed=removed)
+            some = [0, 12, 20]
+            c = TILTS[some, None]
+            power = (1.0 + c if removed else -c) * loss - 0.5 * y * y
+            exact = special.logsumexp(power, axis=1) + math.log(
+                (y[1] - y[0]) / math.sqrt(2 * math.pi)
+            )
+            assert bounds[some] == pytest.approx(exact, abs=1e-11)
+            assert (bounds[some] >= exact - 1e-13 * np.abs(power).max()).all()
+    assert np.isinf(log_moments(0.01, 0.5, removed=True)[-1])  # out of reach: nothing is known

@@ -74,6 +74,11 @@ def test_bad_input_is_refused_with_every_problem():
         sampled_epsilon([step, step], 1e-5, steps=[1, 2, 3])
     with pytest.raises(ValueError, match=r"releases: expected a SampledGaussian"):
         sampled_delta([step, 0.5], 1.0)
+    with pytest.raises(ValueError, match=r"steps: .*whole.*2.5.*steps: .*as many.*2, got 3"):
+        sampled_epsilon([step, step], 1e-5, steps=[1, 2.5, 3])
+    with pytest.raises(ValueError, match=r"delta: .*releases: .*steps: .*as many.*2, got 1"):
+        sampled_epsilon([step, 0.5], 2.0, steps=[1])
+    assert step.epsilon(0.0) == (math.inf, math.inf)
     with pytest.raises(ValueError, match=r"direction: .*got 'both'"):
         step.delta(1.0, direction="both")
     with pytest.raises(ValueError, match=r"delta: .*epsilon is infinite.*rate: .*steps: "):

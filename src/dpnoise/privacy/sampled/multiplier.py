@@ -1,0 +1,263 @@
+"""The least noise multiplier with which training on samples keeps a budget.
+
+The search runs on estimates: a saddle point approximation of delta first, then secants through
+values of the account. What is returned was seen to keep the budget by an upper bound on delta,
+whatever the estimates were.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from scipy import optimize
+
+from dpnoise._validation import Problems, is_integer
+from dpnoise.privacy.sampled.composition import REMOVED, Composition
+from dpnoise.privacy.sampled.mechanism import (
+    LARGEST,
+    MINIMUM_DELTA,
+    MOST_STEPS,
+    SAMPLINGS,
+    SMALLEST,
+    bounds_of,
+    composition_of,
+    relation_of,
+)
+from dpnoise.privacy.sampled.relations import FIXED, GAUSSIAN, POISSON, REPLACED, Kind
+from dpnoise.sensitivity.relation import ADD_REMOVE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpnoise.privacy.inversion.inversion import LogBounds
+    from dpnoise.privacy.sampled.relations import PairComposition
+
+_MOVES, _POLISH, _SECANTS = 50, 6, 15
+_STRIDE = 1e-3  # of the logarithm of a multiplier, for a slope
+_CLIP = 700.0
+_FIRST, _NEAR, _MOST_MOVE = 0.1, 1e-3, 0.5  # strides of it
+_ROUGH = 1e-2  # gap of log delta where the multiplier is far off
+_AIM, _ENOUGH, _GAP = 0.35, 0.65, 0.3  # shares of the tolerance: the aim, what is left, gaps
+
+
+def noise_multiplier(
+    epsilon: float,
+    delta: float,
+    rate: float,
+    steps: int,
+    *,
+    rtol: float = 1e-6,
+    relation: str | None = None,
+    sampling: str = POISSON,
+) -> float:
+    """Least noise multiplier with which training on samples keeps a budget.
+
+    Parameters
+    ----------
+    epsilon : float
+        From 1e-6 to 1e4.
+    delta : float
+        From 1e-300 to below 1; with 0 no multiplier will do.
+    rate : float
+        The chance of each record to be in the sample of a step, in (0, 1].
+    steps : int
+        From 1 to 1e9.
+    rtol : float
+        By how much the answer may exceed the least one, relatively, from 1e-8 to 0.1.
+    relation : {"add-remove", "replace-one"}, optional
+        Which data sets are neighbours: "add-remove" by default, "replace-one" where samples have a
+        fixed size.
+    sampling : {"poisson", "without replacement"}
+        As for `SampledGaussian`.
+
+    Returns
+    -------
+    float
+        The multiplier, rounded up: the upper bound on delta with it is at most `delta`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, naming every problem, or no multiplier from 1e-3 to 1e6 is
+        known to do.
+
+    Examples
+    --------
+    >>> from dpnoise import noise_multiplier
+    >>> round(noise_multiplier(epsilon=8.0, delta=1e-5, rate=0.04, steps=2250), 4)
+    1.3459
+    """
+    problems = Problems("noise_multiplier")
+    problems.number("epsilon", epsilon, low=1e-6, high=1e4)
+    if not isinstance(delta, bool) and delta == 0:
+        problems.add("delta: expected a positive number, got 0: epsilon is infinite for any noise")
+    else:
+        problems.number("delta", delta, low=MINIMUM_DELTA, high=1.0, open_high=True)
+    problems.number("rate", rate, low=0.0, high=1.0, open_low=True)
+    whole = is_integer(steps) and 1 <= steps <= MOST_STEPS
+    problems.require(whole, "steps", f"a whole number from 1 to {MOST_STEPS}", steps)
+    problems.number("rtol", rtol, low=1e-8, high=0.1)
+    known = isinstance(sampling, str) and sampling in SAMPLINGS
+    problems.require(known, "sampling", " or ".join(map(repr, SAMPLINGS)), sampling)
+    stated = relation_of(problems, relation, fixed=sampling == FIXED)
+    problems.raise_if_any()
+    kind = Kind(1.0, float(rate), GAUSSIAN, sampling)
+    return _minimum(float(epsilon), float(delta), kind, int(steps), float(rtol), stated)
+
+
+class _Search:
+    """A budget to keep by steps of one kind; `at` are logarithms of multipliers."""
+
+    def __init__(self, epsilon: float, delta: float, kind: Kind, steps: int, relation: str) -> None:
+        self.epsilon, self.log_delta = epsilon, math.log(delta)
+        self.kind, self.steps, self.relation = kind, steps, relation
+
+    def composed(self, at: float) -> Composition | PairComposition:
+        """The steps with a multiplier."""
+        kind = self.kind._replace(sigma=math.exp(at))
+        return composition_of({kind: self.steps}, self.relation)
+
+    def excess(self, found: float) -> float:
+        """By how much a log delta is above the one allowed, at most 700."""
+        return min(max(found - self.log_delta, -_CLIP), _CLIP)
+
+    def rough(self, at: float) -> float:
+        """About the excess, in one direction."""
+        side = REMOVED if self.relation == ADD_REMOVE else REPLACED
+        composed = self.composed(at)
+        return self.excess(composed.rough_log_delta(self.epsilon, side, self.log_delta))
+
+    def approximate(self, at: float) -> float:
+        """The same by a saddle point approximation; NaN where there is none, or out of range."""
+        if not math.log(SMALLEST) <= at <= math.log(LARGEST):
+            return math.nan
+        found = self.composed(at).saddle(self.epsilon)
+        return math.nan if found is None else self.excess(found[0])
+
+    def fall(self, at: float) -> float:
+        """The fall of log delta there, that of log M at the tilt of the saddle point."""
+        found = self.composed(at).saddle(self.epsilon)
+        if found is None:
+            return math.nan
+        ends = [self.composed(at + move).log_moment(found[1]) for move in (-_NEAR, _NEAR)]
+        return (ends[0] - ends[1]) / (2.0 * _NEAR)
+
+    def bounds(self, at: float, gap: float = 0.0) -> LogBounds:
+        """Bounds on log delta, no closer than by a gap."""
+        composed = self.composed(at)
+        composed.close = max(composed.close, gap)
+        return bounds_of(composed, self.epsilon, self.log_delta, upper=True)
+
+
+def _minimum(  # noqa: PLR0917
+    epsilon: float, delta: float, kind: Kind, steps: int, rtol: float, relation: str
+) -> float:
+    search = _Search(epsilon, delta, kind, steps, relation)
+    near = _near(search)
+    found = None if near is None else _by_secants(search, *near, rtol)
+    return _by_bracket(search, rtol) if found is None else found
+
+
+def _near(search: _Search) -> tuple[float, float] | None:
+    """A root of the approximate excess, and about the fall there; None if there is none.
+
+    It begins where the sum of the losses, were it normal, would keep the budget.
+    """
+    quantile = math.sqrt(-2.0 * search.log_delta)
+    spread = 2.0 * search.epsilon / (math.sqrt(quantile**2 + 2.0 * search.epsilon) + quantile)
+    square = spread**2 / (search.kind.rate**2 * search.steps)
+    at = after = -0.5 * math.log(math.log1p(square))
+    value = there = search.approximate(at)
+    move = math.copysign(_FIRST, value)
+    while value * there > 0.0:
+        at, after = after, after + move
+        value, there, move = there, search.approximate(after), 2.0 * move
+    if math.isnan(there):
+        return None
+
+    def known(at: float) -> float:
+        found = search.approximate(at)
+        return 0.0 if math.isnan(found) else found  # the search ends there
+
+    root = at if value == 0.0 else optimize.brentq(known, at, after, xtol=_NEAR)
+    # Where large losses take over the tilt next to the root may be that of the others.
+    fall = max(search.fall(float(root)), quantile**2)
+    return (float(root), fall) if fall < math.inf else None
+
+
+def _by_secants(search: _Search, at: float, slope: float, rtol: float) -> float | None:
+    """A multiplier of which the upper bound on delta keeps the budget, hardly; None if not found.
+
+    Secants of sqrt(-2 log delta), which is nearly straight, aim at a little more noise than is
+    needed, so that the last bound shows it. Bounds are as close as they need to be. `slope` is
+    about the fall of log delta.
+    """
+    quantile = math.sqrt(-2.0 * search.log_delta)
+    low, high = math.log(SMALLEST), math.log(LARGEST)  # too little, enough
+    rise, before, gap = slope / quantile, None, _ROUGH
+    for _ in range(_SECANTS):
+        found = search.bounds(at, gap)
+        fine = gap <= _GAP * rtol * quantile * rise
+        value = quantile - math.sqrt(-2.0 * (found.upper if fine else found.estimate))
+        if before is not None and abs(at - before[0]) > rtol:
+            rise = (before[1] - value) / (at - before[0])
+        if not (math.isfinite(value) and rise > 0.0):
+            return None
+        slope = quantile * rise
+        if -_ENOUGH * rtol * slope <= found.upper - search.log_delta <= 0.0:
+            return math.exp(at)
+        if found.lower > search.log_delta:
+            low = max(low, at)
+        elif found.upper <= search.log_delta:
+            high = min(high, at)
+        before = at, value
+        at += min(max(value / rise + _AIM * rtol, -_MOST_MOVE), _MOST_MOVE)
+        if not low < at < high:
+            at = 0.5 * (low + high)
+        far = abs(quantile * value)
+        gap = max(_GAP * rtol * slope, _ROUGH * far if far > _ROUGH else 0.0)
+    return None
+
+
+def _by_bracket(search: _Search, rtol: float) -> float:
+    root, slope = _root(search.rough)
+    for _ in range(_POLISH):
+        step = search.excess(search.bounds(root).estimate) / slope
+        root = min(max(root + min(max(step, -0.1), 0.1), math.log(SMALLEST)), math.log(LARGEST))
+        if abs(step) <= 0.1 * rtol:
+            break
+    move = 0.2 * rtol
+    for _ in range(_MOVES):
+        at = min(root + move, math.log(LARGEST))
+        if search.bounds(at).upper <= search.log_delta:
+            return math.exp(at)
+        move *= 2.0
+    delta = math.exp(search.log_delta)
+    message = (
+        f"noise_multiplier: expected a budget that a multiplier up to {LARGEST:g} is known to "
+        f"keep, got epsilon = {search.epsilon!r}, delta = {delta:.6g}"
+    )
+    raise ValueError(message)
+
+
+def _root(excess: Callable[[float], float]) -> tuple[float, float]:
+    """About the logarithm of a multiplier at which what falls with it is 0, and its fall there."""
+    smallest, most = math.log(SMALLEST), math.log(LARGEST)
+    low, high, stride = 0.0, 0.0, 0.5
+    rises = excess(0.0) > 0.0
+    for _ in range(_MOVES):
+        if rises:
+            low, high = high, min(high + stride, most)
+            done = excess(high) <= 0.0 or high == most
+        else:
+            low, high = max(low - stride, smallest), low
+            done = excess(low) > 0.0 or low == smallest
+        if done:
+            break
+        stride *= 2.0
+    root = low if excess(low) <= 0.0 else high
+    if excess(low) > 0.0 >= excess(high):
+        root = float(optimize.brentq(excess, low, high, xtol=1e-4, rtol=1e-12))
+    fall = (excess(root - _STRIDE) - excess(root + _STRIDE)) / (2.0 * _STRIDE)
+    return root, max(fall, 1e-3)

@@ -1,0 +1,107 @@
+"""The least noise multiplier: kept by the upper bound, and least, whatever the estimates say."""
+
+import math
+import time
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+from dpnoise import SampledGaussian, noise_multiplier
+from dpnoise.privacy.inversion.inversion import LogBounds
+from dpnoise.privacy.sampled import multiplier
+from dpnoise.privacy.sampled.composition import Composition, Step
+
+TRAINING = (8.0, 1e-5, 0.04, 2250)
+BUDGETS = [  # epsilon, delta, rate, steps
+    TRAINING,
+    (4.0, 1e-5, 0.001, 5000),  # large losses are rare
+    (1.35, 2.385e-7, 0.001081, 2943),
+    (0.5, 1e-6, 0.002, 2250),
+    (2.0, 1e-8, 0.004, 100),
+    (100.0, 1e-5, 0.04, 2250),
+    (0.01, 1e-3, 0.2, 10),
+    (1.0, 1e-5, 0.01, 1),  # a closed form
+    (1.0, 1e-5, 1.0, 100),
+]
+
+
+def is_least(found, budget, rtol=1e-6):
+    """Whether a multiplier keeps the budget and one smaller by 2 rtol is seen not to."""
+    epsilon, delta, rate, steps = budget
+    kept = SampledGaussian(found, rate).delta(epsilon, steps=steps)
+    less = SampledGaussian(found * (1.0 - 2.0 * rtol), rate).delta(epsilon, steps=steps)
+    return kept.lower <= delta and less.lower > delta
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_multipliers_keep_the_budget_and_are_least(budget):
+    assert is_least(noise_multiplier(*budget), budget)
+
+
+@pytest.mark.parametrize("rtol", [1e-8, 1e-3, 0.1])
+def test_the_tolerance_is_kept(rtol):
+    assert is_least(noise_multiplier(*TRAINING, rtol=rtol), TRAINING, rtol)
+
+
+@pytest.mark.parametrize("off", [-40.0, -1.0, 3.0, 300.0])
+def test_nothing_rests_on_the_approximation(monkeypatch, off):
+    exact = Composition.saddle
+
+    def wrong(self, epsilon):
+        found = exact(self, epsilon)
+        return None if found is None else (found[0] + off, found[1])
+
+    monkeypatch.setattr(Composition, "saddle", wrong)
+    assert is_least(noise_multiplier(*TRAINING), TRAINING)
+
+
+@pytest.mark.parametrize("found", [None, (math.nan, 1.0)])
+def test_without_an_approximation_a_bracket_is_searched(monkeypatch, found):
+    monkeypatch.setattr(Composition, "saddle", lambda *_: found)
+    monkeypatch.setattr(multiplier, "_by_secants", None)  # would raise
+    assert is_least(noise_multiplier(*TRAINING), TRAINING)
+
+
+def test_secants_that_end_without_an_answer_are_followed_by_a_bracket(monkeypatch):
+    monkeypatch.setattr(multiplier, "_SECANTS", 1)
+    assert is_least(noise_multiplier(*TRAINING), TRAINING)
+
+
+def test_what_is_returned_was_seen_to_keep_the_budget(monkeypatch):
+    """With bounds on delta that never come down nothing is; with wide ones, more noise is."""
+    exact, seen = multiplier.bounds_of, []
+
+    def wide(gap):
+        def bounds(*arguments, **options):
+            found = exact(*arguments, **options)
+            seen.append(found._replace(upper=min(found.upper + gap, 0.0)))
+            return seen[-1]
+
+        return bounds
+
+    monkeypatch.setattr(multiplier, "bounds_of", wide(0.1))
+    found = noise_multiplier(*TRAINING)
+    assert seen[-1].upper <= math.log(TRAINING[1])
+    monkeypatch.undo()
+    assert found > noise_multiplier(*TRAINING) * 1.002
+    never = LogBounds(-50.0, -20.0, -1.0)
+    monkeypatch.setattr(multiplier, "bounds_of", lambda *_, **__: never)
+    with pytest.raises(ValueError, match=r"expected a budget that a multiplier up to 1e.06"):
+        noise_multiplier(*TRAINING)
+
+
+def test_the_approximation_is_near():
+    for sigma in (0.9, 1.3459, 3.0):
+        composition = Composition({Step(sigma, 0.04): 2250})
+        exact = composition.log_delta(8.0, "removed").estimate
+        assert composition.saddle(8.0)[0] == pytest.approx(exact, rel=0.02)
+    assert Composition({Step(1.0, 0.04): 1}).saddle(8.0) is None
+
+
+def test_multipliers_take_milliseconds():
+    """With a margin of ten for slow and busy machines."""
+    with threadpool_limits(1):
+        for budget in BUDGETS:
+            start = time.process_time()
+            noise_multiplier(*budget)
+            assert time.process_time() - start < 1.0
