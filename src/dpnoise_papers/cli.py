@@ -348,12 +348,13 @@ def _config_schema(_: argparse.Namespace) -> int:
 
 def _gpu_visit(arguments: argparse.Namespace) -> int:
     """Train Table IV of inid-2024 for some minutes."""
+    began = time.monotonic()  # before PyTorch is imported
     from dpnoise_papers.data.sets import DatasetUnavailable
     from dpnoise_papers.inid_2024.deep.training import NoDeviceError
     from dpnoise_papers.inid_2024.table_4.visit import gpu_visit
 
     try:
-        return gpu_visit(arguments.minutes, arguments.files)
+        return gpu_visit(arguments.minutes, arguments.files, began)
     except (DatasetUnavailable, NoDeviceError) as error:
         return _fail(str(error), UNAVAILABLE)
 

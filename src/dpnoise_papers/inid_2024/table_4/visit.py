@@ -8,6 +8,7 @@ tables of what is finished, with no GPU.
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING
 
 from dpnoise_papers.config import load
@@ -26,15 +27,17 @@ if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.learning_settings import PrivateTraining
 
 
-def gpu_visit(minutes: float, files: Sequence[str] = ()) -> int:
+def gpu_visit(minutes: float, files: Sequence[str], began: float) -> int:
     """Training of Table IV on CIFAR-10 for some minutes.
 
     Parameters
     ----------
     minutes : float
-        Counted from here.
+        How long it may last.
     files : sequence of str
         Config files over config.yaml.
+    began : float
+        When, by `time.monotonic`.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def gpu_visit(minutes: float, files: Sequence[str] = ()) -> int:
     """
     if not 0 < minutes < math.inf:
         raise ValueError(f"minutes: expected a positive number, got {minutes:g}")
-    limit = TimeLimit(60.0 * minutes)
+    limit = TimeLimit(began + 60.0 * minutes - time.monotonic())
     config = load("config.yaml", *files)
     settings = config.inid_2024.table_4_cifar10
     if settings.checkpoints is None:

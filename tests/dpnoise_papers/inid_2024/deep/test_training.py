@@ -40,6 +40,17 @@ from dpnoise_papers.seeds import generator  # noqa: E402
 DATA = toys.images()
 
 
+@pytest.fixture(params=["cpu", "cpu in chunks of one size", "cuda"])
+def device(request, monkeypatch):
+    """Each kind of device that is there, and a CPU that takes the steps as a GPU does."""
+    kind = request.param.split()[0]
+    if kind == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no CUDA device here")
+    if kind != request.param:
+        monkeypatch.setattr(training, "_FIXED", {"cpu"})
+    return kind
+
+
 def same(one, two, *, records=False):
     """Whether two runs, or their records, came out the same to the last bit."""
     tables = one.epochs.equals(two.epochs) and one.groups.equals(two.groups)
