@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -354,7 +355,7 @@ def _gpu_visit(arguments: argparse.Namespace) -> int:
     from dpnoise_papers.inid_2024.table_4.visit import gpu_visit
 
     try:
-        return gpu_visit(arguments.minutes, arguments.files, began)
+        return gpu_visit(arguments.minutes, arguments.files, began, partial(print, flush=True))
     except (DatasetUnavailable, NoDeviceError) as error:
         return _fail(str(error), UNAVAILABLE)
 

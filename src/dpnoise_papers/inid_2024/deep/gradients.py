@@ -11,8 +11,8 @@ up to 2^32. So what a sample contributes to a group has norm at most C, and up t
 contributions of at most 2^30 units are added without any rounding: adding or removing a sample
 changes the sum of a group by its own contribution, and by nothing else.
 
-All of this is arithmetic on single entries, which no setting of a matrix product or of a tensor core
-changes; an entry so small that a processor may flush it to zero adds no unit.
+All of this is arithmetic on single entries, which no setting of matrix products changes; an entry
+so small that a processor may flush it to zero adds no unit.
 
 Nothing here waits for a GPU: no value is read by the processor that launches the work.
 

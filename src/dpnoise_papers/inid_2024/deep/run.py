@@ -195,7 +195,7 @@ class Run:
         return self.steps or max(1, round(1.0 / self.rate))
 
     def digest(self, data: Images, device: str) -> str:
-        """Digest of these settings, the data and the kind of device, which rounds in its own way."""
+        """Digest of these settings, the data and the kind of device."""
         text = f"{_VERSION} {self!r} {data.digest} {device}"
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

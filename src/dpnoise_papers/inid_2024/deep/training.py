@@ -187,7 +187,8 @@ class _Trainer:
         exact = {"dtype": torch.float64, "device": device}
         self.sums = torch.zeros(self.flat.shape, **exact)
         self.total, self.parts = torch.zeros(networks, 3, **exact), torch.zeros(*shape, 4, **exact)
-        self.add, self.move = self._add, self._move
+        self.add: Callable[..., None] = self._add
+        self.move: Callable[..., None] = self._move
         if fixed:
             chosen = torch.zeros(networks, run.chunk, dtype=torch.int64, device=device)
             self.add = _OfOneShape(self._add, chosen, torch.zeros_like(chosen, dtype=torch.bool))

@@ -191,10 +191,10 @@ def train_cell(
         names = [budget.noise, budget.delta, budget.epsilon]
     about: dict[str, Any] = dict(zip(CELL, [*names, cell.scheme], strict=True))
     tried = search_trials(settings.learning_rates, settings.search)
-    search = _trained(settings, data, part, "search", tried, limit)
+    search = _trained(settings, data, part, "search", tried, limit=limit)
     rate = best_rate(search.epochs, settings.search_epochs, part)
     kept = report_trials(rate, settings.repetitions)
-    report = _trained(settings, data, part, "report", kept, limit)
+    report = _trained(settings, data, part, "report", kept, limit=limit)
     runs = pd.concat([search.epochs, report.epochs], ignore_index=True)
     stream = runs.pop("stream").str.split("/")
     about["data_note"] = data.note
@@ -211,6 +211,7 @@ def _trained(
     part: str,
     phase: str,
     trials: tuple[Trial, ...],
+    *,
     limit: TimeLimit | None,
 ) -> Trained:
     """Networks of one phase of a cell, with its own checkpoint."""

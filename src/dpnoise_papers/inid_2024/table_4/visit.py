@@ -21,13 +21,15 @@ from dpnoise_papers.inid_2024.table_4.summary import table_4_trained
 from dpnoise_papers.inid_2024.table_4.training import no_rows, train_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from dpnoise_papers.inid_2024.deep.run import Images
     from dpnoise_papers.inid_2024.learning_settings import PrivateTraining
 
+    Say = Callable[[str], None]
 
-def gpu_visit(minutes: float, files: Sequence[str], began: float) -> int:
+
+def gpu_visit(minutes: float, files: Sequence[str], began: float, say: Say) -> int:
     """Training of Table IV on CIFAR-10 for some minutes.
 
     Parameters
@@ -38,6 +40,8 @@ def gpu_visit(minutes: float, files: Sequence[str], began: float) -> int:
         Config files over config.yaml.
     began : float
         When, by `time.monotonic`.
+    say : callable
+        Takes each line of the report.
 
     Returns
     -------
@@ -64,12 +68,12 @@ def gpu_visit(minutes: float, files: Sequence[str], began: float) -> int:
     check_mirror()
     where = {name: getattr(config.data, name) for name in ("cache", "source", "offline")}
     images, source = load_images("cifar10", **where)
-    print(f"images: {source}{': ' + images.note if images.note else ''}", flush=True)
-    return visit(settings, cifar10(images), limit)
+    say(f"images: {source}{': ' + images.note if images.note else ''}")
+    return visit(settings, cifar10(images), limit, say)
 
 
-def visit(settings: PrivateTraining, data: Images, limit: TimeLimit) -> int:
-    """Training of cells until time runs out, with a line for each.
+def visit(settings: PrivateTraining, data: Images, limit: TimeLimit, say: Say) -> int:
+    """Training of cells until time runs out.
 
     Parameters
     ----------
@@ -79,6 +83,8 @@ def visit(settings: PrivateTraining, data: Images, limit: TimeLimit) -> int:
         What is learnt.
     limit : TimeLimit
         When to stop.
+    say : callable
+        Takes each line of the report: one for each cell, and a last one.
 
     Returns
     -------
@@ -97,22 +103,21 @@ def visit(settings: PrivateTraining, data: Images, limit: TimeLimit) -> int:
             runs, _ = train_cell(settings, data, part, limit)
         except DivergedError as error:
             diverged += 1
-            print(f"{part}: {error}", flush=True)
+            say(f"{part}: {error}")
             continue
         except OutOfTimeError:
-            print(f"{part}: stopped", flush=True)
+            say(f"{part}: stopped")
             break
         finished += 1
         empty, _ = no_rows()
         row = table_4_trained(settings, dict.fromkeys(settings.cells, empty) | {part: runs}).iloc[0]
-        print(
+        say(
             f"{part}: accuracy {row['accuracy']:.2f} %{note}, standard error "
             f"{row['accuracy_se']:.2f}, learning rate {row['learning_rate']:g}; "
-            f"{limit.clock() - began:.0f} s of this visit",
-            flush=True,
+            f"{limit.clock() - began:.0f} s of this visit"
         )
     left = len(settings.cells) - finished - diverged
-    print(
+    say(
         f"{finished} of {len(settings.cells)} cells finished, {diverged} diverged, {left} left"
         f"{' (the same command goes on)' if left else ''}; checkpoints in {settings.checkpoints}"
     )

@@ -97,17 +97,18 @@ def beside(clips, order, exponent, groups):
         flat *= clip * 10.0**exponent / np.linalg.norm(flat, order, axis=1, keepdims=True)
         flat *= rng.choice(factors, (30, 1))
         ends = np.cumsum([shapes[name].numel() for name in group.tensors])[:-1]
-        for name, part in zip(group.tensors, np.split(flat.astype("f4"), ends, axis=1), strict=True):
+        parts = np.split(flat.astype("f4"), ends, axis=1)
+        for name, part in zip(group.tensors, parts, strict=True):
             drawn[name] = torch.from_numpy(part.reshape(30, 1, *shapes[name]).copy())
     return drawn
 
 
-def largest_norm(gradients, groups, clips, order, device, sums=clipped_sum):
+def largest_norm(gradients, groups, order, device, sums=clipped_sum):
     """Largest norm of a clipped gradient over its threshold, to the power of the order.
 
     In whole numbers: no rounding enters.
     """
-    there = torch.ones(30, 1, dtype=torch.bool, device=device)
+    clips, there = CLIPS, torch.ones(30, 1, dtype=torch.bool, device=device)
     moved = {name: gradient.to(device) for name, gradient in gradients.items()}
     parts = sums(moved, groups, clips, order, there).sums.cpu().split([g.size for g in groups], -1)
     most = Fraction(0)
@@ -125,7 +126,7 @@ def largest_norm(gradients, groups, clips, order, device, sums=clipped_sum):
 def test_no_rounding_takes_a_norm_above_its_threshold(order, exponent, device):
     groups = parameter_groups(MODEL, "layer")
     gradients = beside(CLIPS, order, exponent, groups)
-    found = largest_norm(gradients, groups, CLIPS, order, device)
+    found = largest_norm(gradients, groups, order, device)
     assert found <= 1
     assert exponent < 0 or found > 1 - Fraction(1, 10**5)
 
@@ -134,7 +135,7 @@ def test_no_rounding_takes_a_norm_above_its_threshold(order, exponent, device):
 def test_clipping_in_float32_alone_takes_a_norm_above_its_threshold(order, device):
     """As libraries clip: the norm, the factor and the product are rounded, with no margin."""
 
-    def as_libraries(gradients, groups, clips, order, present):
+    def as_libraries(gradients, groups, clips, order, _):
         parts = []
         for group, clip in zip(groups, clips, strict=True):
             flat = torch.cat([gradients[name].flatten(2) for name in group.tensors], -1)
@@ -144,7 +145,7 @@ def test_clipping_in_float32_alone_takes_a_norm_above_its_threshold(order, devic
 
     groups = parameter_groups(MODEL, "layer")
     gradients = beside(CLIPS, order, 3, groups)
-    assert largest_norm(gradients, groups, CLIPS, order, device, as_libraries) > 1
+    assert largest_norm(gradients, groups, order, device, as_libraries) > 1
 
 
 @pytest.mark.parametrize("by", BYS)

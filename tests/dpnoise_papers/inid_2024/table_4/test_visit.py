@@ -51,7 +51,7 @@ def test_visits_take_each_step_once_and_end_at_the_same_tables(
     said = [""]
     while "3 of 3 cells finished" not in said[-1]:
         before = taken.total()
-        assert visit(table, DATA, Questions(questions)) == 0
+        assert visit(table, DATA, Questions(questions), print) == 0
         said = capsys.readouterr().out.splitlines()
         assert taken.total() > before  # each visit gets somewhere
         visits += 1
@@ -69,7 +69,7 @@ def test_visits_take_each_step_once_and_end_at_the_same_tables(
 def test_a_cell_that_diverges_stops_no_other(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     bad = replace(DATA, train=np.full_like(DATA.train, np.nan))
-    assert visit(toys.table(**SMALL), bad, Questions(1000)) == 1
+    assert visit(toys.table(**SMALL), bad, Questions(1000), print) == 1
     *cells, last = capsys.readouterr().out.splitlines()
     assert all("expected a learning rate with finite losses" in line for line in cells)
     assert last.startswith("0 of 3 cells finished, 3 diverged, 0 left; checkpoints in states")
@@ -77,9 +77,9 @@ def test_a_cell_that_diverges_stops_no_other(tmp_path, monkeypatch, capsys):
 
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    visit(toys.table(**SMALL), DATA, Questions(3))
+    visit(toys.table(**SMALL), DATA, Questions(3), print)
     with pytest.raises(ValueError, match="expected a checkpoint of these settings, data and"):
-        visit(toys.table(**SMALL | {"rate": 0.5}), DATA, Questions(3))
+        visit(toys.table(**SMALL | {"rate": 0.5}), DATA, Questions(3), print)
 
 
 def test_a_missing_device_leaves_out_what_is_not_finished(tmp_path, monkeypatch):
