@@ -18,6 +18,7 @@ graph each, which is launched at once.
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
 from collections import deque
@@ -124,6 +125,9 @@ def train(
     if limit and limit.passed():
         raise OutOfTimeError
     with one_result(device, run.precision) as place:
+        if place.type == "cuda":  # graphs of an earlier run hold its memory
+            gc.collect()
+            torch.cuda.empty_cache()
         trainer = _Trainer(run, data, place, fixed=place.type in _FIXED)
         if state:
             trainer.restore(state)
