@@ -7,6 +7,8 @@
 # make deep        training in deep learning (Table IV of inid-2024) on scikit-learn's digits, in an
 #                  environment of its own with PyTorch, .venv-deep; a later make reproduce counts it
 # make deep_cifar10  the same at the paper's scale, for a GPU   make test-deep  its tests
+# make gpu_visit MINUTES=25  as many cells of deep_cifar10 as that allows, to go on another time; PYTHON
+#                  is an interpreter with the extra deep and a PyTorch for the GPU
 # make deep_gradients, make deep_weights  gradients of its first steps, and other weights, on a CPU
 # make kills       random kills of a small run, which must resume to the same bytes
 #                  (KILLS=24, SEED=the config's)
@@ -44,7 +46,7 @@ DEEP := .venv-deep/bin
 DEEP_READY := .venv-deep/ready
 
 .PHONY: which_noise provenance reproduce help look test slurm fuzz kills unlock quick readme report verify docs crate lint bench lock clean test-deep \
-    deep deep_cifar10 deep_gradients deep_weights cifar10
+    deep deep_cifar10 gpu_visit deep_gradients deep_weights cifar10
 .DELETE_ON_ERROR:
 
 # Snakemake and Matplotlib keep caches in the home folder; where that cannot be written, here.
@@ -84,10 +86,17 @@ cifar10: $(READY)
 
 deep deep_weights: $(DEEP_READY)
 deep_cifar10 deep_gradients: cifar10 $(DEEP_READY)
+# What checkpoints have grown to is no file that Snakemake knows: cells are read from them anew.
+deep_cifar10: ANEW = --forcerun inid_2024_table_4_cifar10_runs_table
 deep deep_cifar10 deep_gradients deep_weights:
 	$(call CHECKED,$(DEEP))
-	$(DEEP)/snakemake --cores $(CORES) $@ $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
+	$(DEEP)/snakemake --cores $(CORES) $@ $(ANEW) $(if $(CONFIG),--configfile $(CONFIG)) $(if $(RUN),--config folder=runs/$(RUN))
 	@echo "Read verdicts-$@.md among the results; the next make reproduce counts it in its verdicts.md"
+
+# Without an environment of our own, which has no PyTorch for a GPU.
+gpu_visit:
+	PYTHONPATH=src $(PYTHON) -c 'import sys; from dpnoise_papers.cli import main; sys.exit(main())' \
+	    gpu-visit --minutes $(MINUTES) $(CONFIG)
 
 test-deep: $(DEEP_READY)
 	$(DEEP)/pytest -q -n auto --dist worksteal tests/dpnoise_papers/test_item.py \

@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,10 @@ def _parser() -> argparse.ArgumentParser:
     add_submissions(groups.add_parser("submissions", help="a run on a cluster, on paper"))
     add_verify(groups.add_parser("verify", help="claims recomputed independently"))
     add_outcome(groups.add_parser("outcome", help="a run beside the recorded one"))
+    visit = groups.add_parser("gpu-visit", help="training of Table IV for some minutes on a GPU")
+    visit.add_argument("--minutes", type=float, required=True, help="how long it may last")
+    visit.add_argument("files", nargs="*", metavar="FILE", help="config files over config.yaml")
+    visit.set_defaults(command=_gpu_visit)
     add_costs(groups.add_parser("costs", help="table of time, memory and disk by item"))
     add_standards(
         groups.add_parser("codecheck", help="codecheck.yml from the items"),
@@ -340,6 +345,19 @@ def _config_schema(_: argparse.Namespace) -> int:
 
     print(json.dumps(json_schema(), indent=2))
     return OK
+
+
+def _gpu_visit(arguments: argparse.Namespace) -> int:
+    """Train Table IV of inid-2024 for some minutes."""
+    began = time.monotonic()  # before PyTorch is imported
+    from dpnoise_papers.data.sets import DatasetUnavailable
+    from dpnoise_papers.inid_2024.deep.training import NoDeviceError
+    from dpnoise_papers.inid_2024.table_4.visit import gpu_visit
+
+    try:
+        return gpu_visit(arguments.minutes, arguments.files, began, partial(print, flush=True))
+    except (DatasetUnavailable, NoDeviceError) as error:
+        return _fail(str(error), UNAVAILABLE)
 
 
 def _compare(arguments: argparse.Namespace) -> int:

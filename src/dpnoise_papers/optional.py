@@ -123,7 +123,8 @@ def _reason(file: Path, table: OptionalTable) -> str:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         return f"{file} cannot be read ({error}); {again}"
     if not digests:
-        return f"{file} has no rows, because its data could not be had; once they can, {again}"
+        missing = "its data or device could not be had"
+        return f"{file} has no rows, because {missing}; once they can, {again}"
     if digests != {table.digest}:
         return f"{file} was made with other settings than those in force; {again} again"
     return ""

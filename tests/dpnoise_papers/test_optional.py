@@ -179,6 +179,6 @@ def test_a_table_without_rows_does_not_count_for_lack_of_data(file, text):
     found = state(file.parents[1])
     assert found["content"] == ""
     assert (
-        "has no rows, because its data could not be had; once they can, `make large`"
+        "has no rows, because its data or device could not be had; once they can, `make large`"
         in (found["reason"])
     )

@@ -41,7 +41,7 @@ _MAXIMUM_ORDER = 1024  # of the Renyi divergences of table_4
 Scheme = Literal["iid", "spr", "optimal", "spr-group", "weighted"]
 GroupBy = Literal["tensor", "module", "layer"]
 Device = Literal["cpu", "cuda"]
-Precision = Literal["float32", "bfloat16"]
+Precision = Literal["float32", "tensorfloat32", "bfloat16"]
 _Width = Annotated[int, Field(ge=1, le=4096)]
 Features = Literal["raw", "standardise"]
 DATASETS = {"california", "electricity"}  # of Figure 5 and of Figure 6
@@ -279,12 +279,13 @@ class PrivateTraining(Seeded):
         One of them is chosen for each cell, by the mean accuracy of `search` networks each that
         are trained for `search_epochs` with other seeds than the `repetitions` reported.
     chunk : int
-        How many samples of each network are differentiated at once.
+        How many samples of each network are differentiated at once; on a GPU they are always so
+        many, some of which may be padding.
     device, precision : str
         Where, and in which numbers gradients are computed; they are clipped and added in
         float32 and float64 in any case.
     checkpoints : str, optional
-        Folder of the states after each epoch.
+        Folder of the states after each epoch and where time ran out.
     """
 
     network: Network
@@ -335,6 +336,8 @@ class MeasuredGradients(Seeded):
         How many records there are, and the steps of each.
     tested, shaped : int
         Images for the accuracy of each record, and for the shape of gradients.
+    chunk : int
+        How many samples are differentiated at once, in place of the table's.
     """
 
     cells: Distinct[str]
@@ -343,6 +346,7 @@ class MeasuredGradients(Seeded):
     steps: Annotated[int, Field(ge=1, le=100_000)]
     tested: Annotated[int, Field(ge=1, le=1_000_000)]
     shaped: Annotated[int, Field(ge=2, le=1_000_000)]
+    chunk: Annotated[int, Field(ge=2, le=65_536)]
 
 
 def _odd(points: int) -> int:

@@ -11,6 +11,11 @@ up to 2^32. So what a sample contributes to a group has norm at most C, and up t
 contributions of at most 2^30 units are added without any rounding: adding or removing a sample
 changes the sum of a group by its own contribution, and by nothing else.
 
+All of this is arithmetic on single entries, which no setting of matrix products changes; an entry
+so small that a processor may flush it to zero adds no unit.
+
+Nothing here waits for a GPU: no value is read by the processor that launches the work.
+
 Not proved: that a sample's gradient is computed with the same rounding whichever samples are
 beside it. The kernels used here were never seen to differ for two or more samples and networks
 (the tests look); a single sample is padded to two for this reason.
@@ -19,6 +24,7 @@ beside it. The kernels used here were never seen to differ for two or more sampl
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise._imports import imports_of
@@ -92,7 +98,7 @@ def sample_gradients(
     """
 
     def loss(values: dict[str, Tensor], image: Tensor, label: Tensor) -> Tensor:
-        with torch.autocast(image.device.type, torch.bfloat16, enabled=bfloat16):
+        with _rough(image.device) if bfloat16 else nullcontext():
             logits = functional_call(model, values, (image[None],))
         return functional.cross_entropy(logits.to(torch.float32), label[None])
 
@@ -136,20 +142,18 @@ def clipped_sum(
     flat = {name: gradient.flatten(2) for name, gradient in gradients.items()}
     norms = torch.stack([_norm(part, order) for part in flat.values()], -1)
     by_group = group_norms(norms, list(flat), groups, order)
-    finite = torch.isfinite(by_group).all(-1)
-    kept = present & finite
-    if not bool(finite.all()):  # 0 times nan is nan
-        flat = {name: torch.where(finite[..., None], part, 0.0) for name, part in flat.items()}
-    inner = (1.0 - _MARGIN) * torch.tensor(clips, dtype=torch.float64, device=norms.device)
-    sums = []
+    kept = present & torch.isfinite(by_group).all(-1)
+    sums, clipped = [], []
     for m, (group, clip) in enumerate(zip(groups, clips, strict=True)):
-        unit = 2.0 ** (math.ceil(math.log2(clip)) - _UNITS)
-        shrunk = inner[m] / by_group[..., m].clamp(min=float(inner[m])) / unit
-        factor = torch.where(kept, shrunk, 0.0).to(torch.float32)[..., None]
+        unit, inner = 2.0 ** (math.ceil(math.log2(clip)) - _UNITS), (1.0 - _MARGIN) * clip
+        clipped.append(kept & (by_group[..., m] > inner))
+        shrunk = inner / by_group[..., m].clamp(min=inner) / unit
+        factor = shrunk.masked_fill(~kept, 0.0).to(torch.float32)[..., None]
         for name in group.tensors:
-            whole_units = (flat[name] * factor).to(torch.int64)  # rounds towards zero
+            scaled = (flat[name] * factor).masked_fill(~kept[..., None], 0.0)  # 0 times nan is nan
+            whole_units = scaled.to(torch.int64)  # rounds towards zero
             sums.append(whole_units.sum(1).to(torch.float64) * unit)
-    return ClippedSum(torch.cat(sums, -1), norms, (by_group > inner) & kept[..., None], kept)
+    return ClippedSum(torch.cat(sums, -1), norms, torch.stack(clipped, -1), kept)
 
 
 def group_norms(norms: Tensor, names: Sequence[str], groups: Sequence[Group], order: int) -> Tensor:
@@ -171,10 +175,15 @@ def group_norms(norms: Tensor, names: Sequence[str], groups: Sequence[Group], or
     torch.Tensor, shape (..., M)
         In float64.
     """
-    place = {name: t for t, name in enumerate(names)}
-    members = [[place[name] for name in group.tensors] for group in groups]
-    found = [torch.linalg.vector_norm(norms[..., some], order, -1) for some in members]
+    starts = [names.index(group.tensors[0]) for group in groups]  # tensors of a group are adjacent
+    some = [slice(a, a + len(group.tensors)) for a, group in zip(starts, groups, strict=True)]
+    found = [torch.linalg.vector_norm(norms[..., part], order, -1) for part in some]
     return torch.stack(found, -1)
+
+
+def _rough(device: torch.device) -> torch.autocast:
+    """Layers in bfloat16; without a cache, which a recorded graph could not use."""
+    return torch.autocast(device.type, torch.bfloat16, cache_enabled=False)
 
 
 def _norm(part: Tensor, order: int) -> Tensor:

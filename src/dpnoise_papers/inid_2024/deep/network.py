@@ -62,7 +62,9 @@ class _Block(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         y = self.second(functional.relu(self.first(x)))
         shortcut = x[..., :: self.stride, :: self.stride]
-        return functional.relu(y + functional.pad(shortcut, (0, 0, 0, 0, 0, self.added)))
+        if self.added:  # else it would be copied
+            shortcut = functional.pad(shortcut, (0, 0, 0, 0, 0, self.added))
+        return functional.relu(y + shortcut)
 
 
 class _ResidualNetwork(nn.Module):

@@ -3,8 +3,9 @@
 Losses, norms and accuracies of each epoch are tables; they are not private and no part of what a
 data holder would release.
 
-Random draws are named by their step (`dpnoise_papers.seeds`), so the parameters and what was
-recorded so far are the whole state. A file is written whole or not at all.
+Random draws are named by their step (`dpnoise_papers.seeds`) and the descent has no memory, so the
+parameters, the step and what was recorded so far are the whole state; of a finished run the records
+are. A file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from dpnoise_papers.inid_2024.deep.run import DivergedError
 from dpnoise_papers.result_files import write_bytes
 
 if TYPE_CHECKING:
@@ -33,8 +35,8 @@ GROUP_COLUMNS = [
     "stream", "learning_rate", "epoch", "group", "size", "threshold", "scale", "norm", "clipped",
     "signal", "noise_norm",
 ]  # fmt: skip
-_SAMPLES, _DROPPED, _LOSS, _ACCURACY = range(4)  # of `Records.totals`
-_NORM, _CLIPPED, _SIGNAL, _NOISE = range(4)  # of `Records.by_group`; squares of the last two
+SAMPLES, DROPPED, LOSS = range(3)  # of `Records.totals`, before the accuracy
+NORM, CLIPPED, SIGNAL, NOISE = range(4)  # of `Records.by_group`; squares of the last two
 _DIGEST = "digest"
 
 
@@ -53,7 +55,7 @@ class Trained(NamedTuple):
         scale, and the mean norm before clipping. `threshold` is that of the whole gradient where
         it is clipped as a whole.
     parameters : dict of str to numpy.ndarray, shape (R, ...)
-        At the end.
+        At the end; empty for a run that was found finished, whose checkpoint has none.
     """
 
     epochs: pd.DataFrame
@@ -62,14 +64,21 @@ class Trained(NamedTuple):
 
 
 class Records:
-    """Records of all networks of a run: of finished epochs, and sums over the current one."""
+    """Records of all networks of a run: those of finished epochs.
+
+    Attributes
+    ----------
+    totals : numpy.ndarray, shape (E, R, 4)
+        By epoch and network: samples, those dropped, mean loss and accuracy.
+    by_group : numpy.ndarray, shape (E, R, M, 4)
+        By group, too: mean norm, share clipped, and mean squares of signal and noise.
+    """
 
     def __init__(self, run: Run, groups: Sequence[Group]) -> None:
         self.run, self.groups = run, groups
         networks = len(run.trials)
         self.totals = np.zeros((0, networks, 4))
         self.by_group = np.zeros((0, networks, len(groups), 4))
-        self.begin_epoch()
 
     @property
     def state(self) -> dict[str, np.ndarray]:
@@ -80,57 +89,41 @@ class Records:
         """Set the finished epochs."""
         self.totals, self.by_group = state["totals"], state["by_group"]
 
-    def begin_epoch(self) -> None:
-        """Sums of zero."""
-        self._total, self._parts = (
-            np.zeros(done.shape[1:]) for done in (self.totals, self.by_group)
-        )
+    def end_epoch(self, total: np.ndarray, parts: np.ndarray, accuracy: np.ndarray) -> None:
+        """Finish an epoch.
 
-    def add_samples(
-        self, kept: np.ndarray, dropped: np.ndarray, losses: np.ndarray, norms: np.ndarray,
-        clipped: np.ndarray,
-    ) -> None:  # fmt: skip
-        """Count some samples of a step.
-
-        Numbers of samples `kept` and `dropped` and sums of the losses of those kept have shape
-        (R,), sums of their norms and numbers of those that were clipped have shape (R, M).
+        Parameters
+        ----------
+        total : numpy.ndarray, shape (R, 3)
+            Sums over its steps: `SAMPLES`, `DROPPED` and `LOSS`, of those not dropped.
+        parts : numpy.ndarray, shape (R, M, 4)
+            `NORM` and `CLIPPED` of the samples not dropped; `SIGNAL` and `NOISE`, squared norms of
+            the clipped sum and of the noise over q N.
+        accuracy : numpy.ndarray, shape (R,)
+            In per cent, after it.
         """
-        self._total[:, _SAMPLES] += kept + dropped
-        self._total[:, _DROPPED] += dropped
-        self._total[:, _LOSS] += losses
-        self._parts[..., _NORM] += norms
-        self._parts[..., _CLIPPED] += clipped
-
-    def add_step(self, signal: np.ndarray, noise: np.ndarray) -> None:
-        """Count the squared norms of the clipped sum and of the noise over q N, shape (R, M)."""
-        self._parts[..., _SIGNAL] += signal
-        self._parts[..., _NOISE] += noise
-
-    def end_epoch(self, accuracy: np.ndarray) -> None:
-        """Finish an epoch after which networks have this accuracy in per cent, shape (R,)."""
-        total, parts = self._total, self._parts
+        total, parts = total.copy(), parts.copy()
         with np.errstate(invalid="ignore", divide="ignore"):
-            counted = total[:, _SAMPLES] - total[:, _DROPPED]
-            total[:, _LOSS] /= counted
-            parts[..., [_NORM, _CLIPPED]] /= counted[:, None, None]
-        parts[..., [_SIGNAL, _NOISE]] /= self.run.epoch_steps
-        total[:, _ACCURACY] = accuracy
-        self.totals = np.concatenate([self.totals, total[None]])
+            counted = total[:, SAMPLES] - total[:, DROPPED]
+            total[:, LOSS] /= counted
+            parts[..., [NORM, CLIPPED]] /= counted[:, None, None]
+        parts[..., [SIGNAL, NOISE]] /= self.run.epoch_steps
+        whole = np.concatenate([total, accuracy[:, None]], axis=1)
+        self.totals = np.concatenate([self.totals, whole[None]])
         self.by_group = np.concatenate([self.by_group, parts[None]])
-        self.begin_epoch()
 
     def refuse_diverged(self) -> None:
-        """RuntimeError if the last epoch had samples and no finite loss."""
+        """DivergedError if the last epoch had samples and no finite loss."""
         last = self.totals[-1]
-        bad = np.flatnonzero((last[:, _SAMPLES] > 0) & ~np.isfinite(last[:, _LOSS]))
+        bad = np.flatnonzero((last[:, SAMPLES] > 0) & ~np.isfinite(last[:, LOSS]))
         if self.run.stop and bad.size:
             rates = sorted({self.run.trials[k].learning_rate for k in bad})
             message = (
                 f"{' '.join(map(str, self.run.scope))}: training diverged in epoch "
-                f"{len(self.totals)}: expected a finite loss, got {last[bad[0], _LOSS]} at "
+                f"{len(self.totals)}: expected a finite loss, got {last[bad[0], LOSS]} at "
                 f"learning rates {rates} (lower them)"
             )
-            raise RuntimeError(message)
+            raise DivergedError(message)
 
     def tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Tables `epochs` and `groups` of `Trained`."""
@@ -141,13 +134,13 @@ class Records:
         ):
             for trial, total, parts in zip(run.trials, totals, by_group, strict=True):
                 head = ["/".join(map(str, trial.stream)), trial.learning_rate, epoch]
-                norms = np.sqrt(parts[:, [_SIGNAL, _NOISE]].sum(0))
-                epochs.append([*head, *total, parts[:, _CLIPPED].mean(), *norms])
+                norms = np.sqrt(parts[:, [SIGNAL, NOISE]].sum(0))
+                epochs.append([*head, *total, parts[:, CLIPPED].mean(), *norms])
                 for m, (group, part) in enumerate(zip(self.groups, parts, strict=True)):
                     k = 0 if run.whole else m
                     about = [group.name, group.size, run.clips[k], run.scales[k]]
-                    squares = part[[_SIGNAL, _NOISE]]
-                    groups.append([*head, *about, part[_NORM], part[_CLIPPED], *np.sqrt(squares)])
+                    squares = part[[SIGNAL, NOISE]]
+                    groups.append([*head, *about, part[NORM], part[CLIPPED], *np.sqrt(squares)])
         return (
             pd.DataFrame(epochs, columns=EPOCH_COLUMNS),
             pd.DataFrame(groups, columns=GROUP_COLUMNS),
@@ -203,8 +196,8 @@ def read_state(path: Path, digest: str) -> dict[str, np.ndarray] | None:
         raise ValueError(message) from error
     if found != digest:
         message = (
-            f"{path}: expected a checkpoint of these settings and data ({digest}), got one of "
-            f"others ({found}); delete it to start again"
+            f"{path}: expected a checkpoint of these settings, data and device ({digest}), got one "
+            f"of others ({found}); delete it to start again"
         )
         raise ValueError(message)
     return state

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from dpnoise_papers.inid_2024.learning_settings import GroupBy, Network, Precision
 
 _EVERY = 5  # of the digits is for testing
-_VERSION = 1  # of the algorithm: checkpoints of another one are refused
+_VERSION = 2  # of the algorithm: checkpoints of another one are refused
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,15 @@ class Images:
     test_labels: np.ndarray
     name: str
     note: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of all images and labels."""
+        digest = hashlib.blake2b(digest_size=16)
+        for array in (self.train, self.train_labels, self.test, self.test_labels):
+            digest.update(f"{array.dtype} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
 
 def digits() -> Images:
@@ -111,6 +121,10 @@ def cifar10(images: ImageSet) -> Images:
     return Images(train, labels[0], test, labels[1], images.name, images.note)
 
 
+class DivergedError(RuntimeError):
+    """A loss that is not finite."""
+
+
 class Trial(NamedTuple):
     """One network of a run: the name of its random stream, and its learning rate."""
 
@@ -145,8 +159,9 @@ class Run:
         Beginning of the names of all random streams.
     chunk : int
         How many samples of each network are differentiated at once.
-    precision : {"float32", "bfloat16"}
-        In which layers compute.
+    precision : {"float32", "tensorfloat32", "bfloat16"}
+        In which layers compute; "tensorfloat32" rounds the factors of a GPU's products to 11 bits,
+        and is float32 on a CPU.
     stop : bool
         Whether a loss that is not finite ends the run with an error.
     steps : int, optional
@@ -179,13 +194,10 @@ class Run:
         """Steps of an epoch."""
         return self.steps or max(1, round(1.0 / self.rate))
 
-    def digest(self, data: Images) -> str:
-        """Digest of these settings and of the data."""
-        digest = hashlib.blake2b(f"{_VERSION} {self!r}".encode(), digest_size=16)
-        for array in (data.train, data.train_labels, data.test, data.test_labels):
-            digest.update(f"{array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+    def digest(self, data: Images, device: str) -> str:
+        """Digest of these settings, the data and the kind of device."""
+        text = f"{_VERSION} {self!r} {data.digest} {device}"
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 class Batch(NamedTuple):
@@ -269,7 +281,7 @@ def best_rate(epochs: pd.DataFrame, last: int, name: str) -> float:
 
     Raises
     ------
-    RuntimeError
+    DivergedError
         If networks of all learning rates diverged.
     """
     diverged = (epochs["samples"] > 0) & ~np.isfinite(epochs["train_loss"])
@@ -277,6 +289,6 @@ def best_rate(epochs: pd.DataFrame, last: int, name: str) -> float:
     if good.empty:
         tried = sorted(set(epochs["learning_rate"]))
         message = f"{name}: expected a learning rate with finite losses, got none of {tried}"
-        raise RuntimeError(message)
+        raise DivergedError(message)
     means = good[good["epoch"] == last].groupby("learning_rate")["accuracy"].mean()
     return float(means[means == means.max()].index.min())

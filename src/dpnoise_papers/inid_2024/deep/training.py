@@ -6,14 +6,24 @@ by the presence of one sample (add or remove): the account of Poisson samples ne
 divisor q N does not depend on the batch. An empty batch is a step of noise alone.
 
 What is reproducible. A run is a function of its settings and data alone: not of cores, of the
-moment at which it was killed, or, for two or more, of the number of networks trained at once.
-Another kind of processor or a GPU may round a gradient differently, and the tables may then differ.
+moment at which it was killed or stopped, or, for two or more, of the number of networks trained at
+once. Another kind of processor or a GPU may round a gradient differently, and the tables may then
+differ.
+
+On a GPU the images lie in its memory. Samples and noise of a step are drawn by the processor, from
+the same generators as without a GPU, while earlier steps are computed; nothing is read back before
+the end of an epoch. Chunks are padded to one size, so that a chunk and a step are one recorded
+graph each, which is launched at once.
 """
 
 from __future__ import annotations
 
+import gc
 import os
+import warnings
+from collections import deque
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,25 +36,53 @@ from dpnoise_papers.inid_2024.deep.network import (
     parameter_groups,
     residual_network,
 )
-from dpnoise_papers.inid_2024.deep.records import Records, Trained, read_state, save_state
+from dpnoise_papers.inid_2024.deep.records import (
+    CLIPPED,
+    DROPPED,
+    LOSS,
+    NOISE,
+    NORM,
+    SAMPLES,
+    SIGNAL,
+    Records,
+    Trained,
+    read_state,
+    save_state,
+)
 from dpnoise_papers.inid_2024.deep.run import draw
+from dpnoise_papers.inid_2024.deep.time_limit import OutOfTimeError
 from dpnoise_papers.seeds import generator
 
 with imports_of("deep"):
     import torch
-    from torch import Tensor
+    from torch import Tensor, nn
     from torch.func import functional_call, vmap
     from torch.utils import deterministic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from dpnoise_papers.inid_2024.deep.run import Images, Run
+    from dpnoise_papers.inid_2024.deep.time_limit import TimeLimit
+    from dpnoise_papers.inid_2024.learning_settings import Precision
+
+_TESTED = 500  # images at once, or as many as a chunk has
+_FIXED = {"cuda"}  # devices on which chunks have one size
+_AHEAD = 2  # steps that are launched before they are computed
+
+
+class NoDeviceError(RuntimeError):
+    """A device that this machine lacks."""
 
 
 def train(
-    run: Run, data: Images, *, checkpoint: Path | None = None, device: str = "cpu"
+    run: Run,
+    data: Images,
+    *,
+    checkpoint: Path | None = None,
+    device: str = "cpu",
+    limit: TimeLimit | None = None,
 ) -> Trained:
     """Networks trained privately, with a record of each epoch.
 
@@ -55,9 +93,12 @@ def train(
     data : Images
         Training and test data.
     checkpoint : pathlib.Path, optional
-        File of the state after each epoch, from which a killed run goes on to the same result.
+        File of the state after each epoch and where time ran out, from which the run goes on to
+        the same result. A run that it shows as finished needs no device.
     device : {"cpu", "cuda"}
         Where to compute.
+    limit : TimeLimit, optional
+        When to stop, which needs a checkpoint.
 
     Returns
     -------
@@ -67,36 +108,68 @@ def train(
     Raises
     ------
     ValueError
-        If settings, data and checkpoint do not fit.
-    RuntimeError
-        If there is no such device, or if a loss is not finite (with `run.stop`).
+        If settings, data, device and checkpoint do not fit.
+    NoDeviceError
+        If there is no such device.
+    DivergedError
+        If a loss is not finite (with `run.stop`).
+    OutOfTimeError
+        If time ran out. The checkpoint has all steps so far.
     """
-    with one_result(device) as place:
-        trainer = _Trainer(run, data, place)
-        digest = run.digest(data)
-        state = read_state(checkpoint, digest) if checkpoint else None
+    digest = run.digest(data, device)
+    state = read_state(checkpoint, digest) if checkpoint else None
+    if state and _PARAMETERS not in state:
+        records = Records(run, parameter_groups(_structure(run, data), run.groups))
+        records.restore(state)
+        return Trained(*records.tables(), {})
+    if limit and limit.passed():
+        raise OutOfTimeError
+    with one_result(device, run.precision) as place:
+        if place.type == "cuda":  # graphs of an earlier run hold its memory
+            gc.collect()
+            torch.cuda.empty_cache()
+        trainer = _Trainer(run, data, place, fixed=place.type in _FIXED)
         if state:
             trainer.restore(state)
-        start = len(trainer.records.totals)
+        records, steps = trainer.records, run.epochs * run.epoch_steps
         name = " ".join(map(str, run.scope))
-        for epoch in tqdm(range(start, run.epochs), name, run.epochs, initial=start, disable=None):
-            trainer.epoch(epoch)
-            trainer.records.refuse_diverged()  # before it is saved: a second attempt says the same
-            if checkpoint:
-                save_state(checkpoint, digest, trainer.state())
-        return Trained(*trainer.records.tables(), trainer.arrays())
+        left = range(trainer.step, steps)
+        for step in tqdm(left, name, steps, initial=trainer.step, disable=None):
+            trainer.take_step()
+            ended = (step + 1) % run.epoch_steps == 0
+            if ended:
+                trainer.end_epoch()
+                records.refuse_diverged()  # before it is saved: a second attempt says the same
+            last, late = step + 1 == steps, limit is not None and limit.passed()
+            if checkpoint and (ended or late):
+                save_state(checkpoint, digest, records.state if last else trainer.state())
+            if late and not last:
+                raise OutOfTimeError
+        return Trained(*records.tables(), trainer.arrays())
+
+
+def _structure(run: Run, data: Images) -> nn.Module:
+    """Network without values."""
+    _, channels, _, _ = data.train.shape
+    return residual_network(run.network, channels, int(data.train_labels.max()) + 1)
+
+
+_PARAMETERS = "parameters"  # in the state of a run that is not finished
 
 
 class _Trainer:
-    """State of a run between epochs, and its steps."""
+    """State of a run between steps, and its steps.
 
-    def __init__(self, run: Run, data: Images, device: torch.device) -> None:
-        self.run, self.device = run, device
-        _, channels, _, _ = data.train.shape
-        classes = int(data.train_labels.max()) + 1
+    With `fixed`, chunks are padded to one size and networks are differentiated one after another:
+    a GPU has work enough with one, and its convolutions with one set of weights are those that
+    everybody uses.
+    """
+
+    def __init__(self, run: Run, data: Images, device: torch.device, *, fixed: bool) -> None:
+        self.run, self.device, self.fixed = run, device, fixed
         self.images, self.labels = self._moved(data.train, data.train_labels)
         self.test, self.test_labels = self._moved(data.test, data.test_labels)
-        self.model = residual_network(run.network, channels, classes)
+        self.model = _structure(run, data)
         self.groups = parameter_groups(self.model, run.groups)
         self.clipped = parameter_groups(self.model, "whole") if run.whole else self.groups
         if len(run.clips) != len(self.clipped):
@@ -107,91 +180,121 @@ class _Trainer:
         sizes = [group.size for group in self.clipped]
         self.scales = torch.repeat_interleave(
             torch.tensor(run.scales, dtype=torch.float64), torch.tensor(sizes)
-        ).to(self.device)
+        ).to(device)
         rates = [trial.learning_rate for trial in run.trials]
-        self.rates = torch.tensor(rates, dtype=torch.float64, device=self.device)[:, None]
-        drawn = [
-            initial_parameters(self.model, generator(run.seed, *run.scope, *t.stream, "initial"))
-            for t in run.trials
-        ]
-        self.parameters = {
-            name: torch.stack([one[name] for one in drawn]).to(self.device) for name in self.names
-        }
+        self.rates = torch.tensor(rates, dtype=torch.float64, device=device)[:, None]
         self.records = Records(run, self.groups)
+        self.step = 0
+        networks, parameters = len(run.trials), len(self.scales)
+        self.flat = torch.zeros(networks, parameters, device=device)
+        shape = (networks, len(self.groups))
+        exact = {"dtype": torch.float64, "device": device}
+        self.sums = torch.zeros(self.flat.shape, **exact)
+        self.total, self.parts = torch.zeros(networks, 3, **exact), torch.zeros(*shape, 4, **exact)
+        self.add: Callable[..., None] = self._add
+        self.move: Callable[..., None] = self._move
+        if fixed:
+            chosen = torch.zeros(networks, run.chunk, dtype=torch.int64, device=device)
+            self.add = _OfOneShape(self._add, chosen, torch.zeros_like(chosen, dtype=torch.bool))
+            self.move = _OfOneShape(self._move, torch.zeros_like(self.sums))
+        self.events: deque[torch.cuda.Event] = deque()
+        for row, trial in zip(self.flat, run.trials, strict=True):
+            stream = generator(run.seed, *run.scope, *trial.stream, "initial")
+            drawn = initial_parameters(self.model, stream)
+            row.copy_(torch.cat([drawn[name].flatten() for name in self.names]))
 
     def _moved(self, images: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
         moved = torch.as_tensor(images, dtype=torch.float32, device=self.device)
         return moved, torch.as_tensor(labels, dtype=torch.int64, device=self.device)
 
+    def _named(self, flat: Tensor) -> dict[str, Tensor]:
+        """Parameters by name, which share the memory of `flat`."""
+        shapes = {name: value.shape for name, value in self.model.named_parameters()}
+        parts = flat.split([shape.numel() for shape in shapes.values()], dim=-1)
+        return {
+            name: part.unflatten(-1, shape)
+            for (name, shape), part in zip(shapes.items(), parts, strict=True)
+        }
+
     def arrays(self) -> dict[str, np.ndarray]:
         """Parameters of all networks."""
-        return {name: _array(self.parameters[name]) for name in self.names}
+        return {name: _array(value) for name, value in self._named(self.flat).items()}
 
     def state(self) -> dict[str, np.ndarray]:
-        """Everything that later epochs and the records depend on."""
-        parameters = {f"parameter.{name}": value for name, value in self.arrays().items()}
-        return parameters | self.records.state
+        """Everything that later steps and the records depend on."""
+        own = {_PARAMETERS: self.flat, "total": self.total, "parts": self.parts}
+        arrays = {name: _array(value) for name, value in own.items()}
+        return arrays | {"step": np.array(self.step)} | self.records.state
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Set the state that `state` returned."""
-        self.parameters = {
-            name: torch.tensor(state[f"parameter.{name}"], device=self.device)
-            for name in self.names
-        }
+        self.flat.copy_(torch.from_numpy(state[_PARAMETERS]))
+        self.total.copy_(torch.from_numpy(state["total"]))
+        self.parts.copy_(torch.from_numpy(state["parts"]))
+        self.step = int(state["step"])
         self.records.restore(state)
 
-    def epoch(self, epoch: int) -> None:
-        """Steps of one epoch, and the record of it."""
-        steps = self.run.epoch_steps
-        for step in range(epoch * steps, (epoch + 1) * steps):
-            self._step(step)
-        self.records.end_epoch(self._accuracy())
-
-    def _step(self, step: int) -> None:
+    def take_step(self) -> None:
+        """Descend once."""
         run = self.run
-        generators = [generator(run.seed, *run.scope, *t.stream, "step", step) for t in run.trials]
+        streams = [(*run.scope, *trial.stream, "step", self.step) for trial in run.trials]
+        generators = [generator(run.seed, *stream) for stream in streams]
         batch = draw(generators, run, len(self.images), len(self.scales))
-        sums = torch.zeros(batch.noise.shape, dtype=torch.float64, device=self.device)
         for start in range(0, batch.present.shape[1], run.chunk):
             part = slice(start, start + run.chunk)
-            sums += self._chunk(batch.indices[:, part], batch.present[:, part])
-        noise = torch.from_numpy(batch.noise).to(self.device) * self.scales
-        self.records.add_step(self._squares(sums), self._squares(noise))
-        change = self.rates * (sums + noise) / self.batch
-        sizes = [self.parameters[name][0].numel() for name in self.names]
-        for name, part in zip(self.names, change.split(sizes, dim=-1), strict=True):
-            old = self.parameters[name]
-            self.parameters[name] = (old - part.reshape(old.shape)).to(torch.float32)
+            size = batch.present[:, part].shape[1]
+            # padded to two at least, as `gradients` says
+            more = ((0, 0), (0, (run.chunk if self.fixed else max(size, 2)) - size))
+            self.add(np.pad(batch.indices[:, part], more), np.pad(batch.present[:, part], more))
+        self.move(batch.noise)
+        self.step += 1
+        if self.device.type == "cuda":  # no more samples and noise wait than those of a few steps
+            self.events.append(torch.cuda.current_stream().record_event())
+            if len(self.events) > _AHEAD:
+                self.events.popleft().synchronize()
 
-    def _squares(self, vector: Tensor) -> np.ndarray:
+    def _add(self, indices: Tensor | np.ndarray, present: Tensor | np.ndarray) -> None:
+        """Add the clipped gradients of some samples of each trial, and count them."""
+        run = self.run
+        indices, present = torch.as_tensor(indices), torch.as_tensor(present)
+        networks = range(len(run.trials))
+        for some in [slice(r, r + 1) for r in networks] if self.fixed else [slice(None)]:
+            chosen, there = indices[some], present[some]
+            gradients, losses = sample_gradients(
+                self.model,
+                self._named(self.flat[some]),
+                self.images[chosen],
+                self.labels[chosen],
+                bfloat16=run.precision == "bfloat16",
+            )
+            found = clipped_sum(gradients, self.clipped, run.clips, run.order, there)
+            norms = group_norms(found.norms, self.names, self.groups, run.order)
+            kept, total, parts = found.kept, self.total[some], self.parts[some]
+            self.sums[some] += found.sums
+            total[:, SAMPLES] += there.sum(1)
+            total[:, DROPPED] += (there & ~kept).sum(1)
+            total[:, LOSS] += losses.masked_fill(~kept, 0.0).sum(1, dtype=torch.float64)
+            parts[..., NORM] += norms.masked_fill(~kept[..., None], 0.0).sum(1)
+            parts[..., CLIPPED] += found.clipped.sum(1)
+
+    def _move(self, noise: Tensor | np.ndarray) -> None:
+        """Move the parameters by the sum and noise of scale 1, and start another sum."""
+        noise = torch.as_tensor(noise) * self.scales
+        self.parts[..., SIGNAL] += self._squares(self.sums)
+        self.parts[..., NOISE] += self._squares(noise)
+        self.flat.copy_(self.flat - self.rates * (self.sums + noise) / self.batch)
+        self.sums.zero_()
+
+    def _squares(self, vector: Tensor) -> Tensor:
         """Squared norms of a vector over q N, by group."""
         parts = (vector / self.batch).split([group.size for group in self.groups], dim=-1)
-        return _array(torch.stack([part.square().sum(-1) for part in parts], -1))
+        return torch.stack([part.square().sum(-1) for part in parts], -1)
 
-    def _chunk(self, indices: np.ndarray, present: np.ndarray) -> Tensor:
-        """Clipped sum of some samples of each trial."""
-        run = self.run
-        if indices.shape[1] == 1:  # padded to two, as `gradients` says
-            indices, present = np.repeat(indices, 2, axis=1), np.pad(present, ((0, 0), (0, 1)))
-        chosen = torch.from_numpy(indices).to(self.device)
-        gradients, losses = sample_gradients(
-            self.model,
-            self.parameters,
-            self.images[chosen],
-            self.labels[chosen],
-            bfloat16=run.precision == "bfloat16",
-        )
-        there = torch.from_numpy(present).to(self.device)
-        found = clipped_sum(gradients, self.clipped, run.clips, run.order, there)
-        norms = group_norms(found.norms, self.names, self.groups, run.order)
-        self.records.add_samples(
-            _array(found.kept.sum(1)),
-            _array((there & ~found.kept).sum(1)),
-            _array(torch.where(found.kept, losses, 0.0).sum(1, dtype=torch.float64)),
-            _array(torch.where(found.kept[..., None], norms, 0.0).sum(1)),
-            _array(found.clipped.sum(1)),
-        )
-        return found.sums
+    def end_epoch(self) -> None:
+        """Record an epoch, and start another one."""
+        self.records.end_epoch(_array(self.total), _array(self.parts), self._accuracy())
+        self.total.zero_()
+        self.parts.zero_()
 
     def _accuracy(self) -> np.ndarray:
         """Accuracy of each trial on the test data, in per cent."""
@@ -201,19 +304,79 @@ class _Trainer:
 
         right = torch.zeros(len(self.run.trials), dtype=torch.int64, device=self.device)
         with torch.no_grad():
-            for start in range(0, len(self.test), 500):
-                part = slice(start, start + 500)
-                found = vmap(logits, in_dims=(0, None))(self.parameters, self.test[part])
+            parameters, size = self._named(self.flat), max(_TESTED, self.run.chunk)
+            for start in range(0, len(self.test), size):
+                part = slice(start, start + size)
+                found = vmap(logits, in_dims=(0, None))(parameters, self.test[part])
                 right += (found.argmax(-1) == self.test_labels[part]).sum(-1)
         return 100.0 * _array(right) / len(self.test)
 
 
+class _OfOneShape:
+    """A function of tensors of one shape that changes other tensors in place.
+
+    On a GPU it is recorded once and then launched as a whole. Zeros have to change nothing: with
+    them it is called before it is recorded.
+    """
+
+    def __init__(self, function: Callable[..., None], *inputs: Tensor) -> None:
+        self.inputs = inputs
+        self.call: Callable[[], None] = partial(function, *inputs)
+        if inputs[0].is_cuda:
+            try:
+                self.call = _recorded(self.call)
+            except RuntimeError as error:
+                warnings.warn(f"no graph of a step, so that it is slower: {error}", stacklevel=2)
+
+    def __call__(self, *arrays: np.ndarray) -> None:
+        for tensor, array in zip(self.inputs, arrays, strict=True):
+            source = torch.from_numpy(array)
+            tensor.copy_(source.pin_memory() if tensor.is_cuda else source, non_blocking=True)
+        self.call()
+
+
+def _recorded(call: Callable[[], None]) -> Callable[[], None]:
+    """Launch of a recorded graph, after calls that choose kernels and their memory."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            call()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph.replay
+
+
 def _array(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().cpu().numpy()
+    """Copy of a tensor."""
+    return tensor.detach().cpu().numpy().copy()
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that there is not.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+        Its kind.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    NoDeviceError
+        If there is no such device.
+    """
+    if device not in {"cpu", "cuda"}:
+        raise ValueError(f"device: expected 'cpu' or 'cuda', got {device!r}")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise NoDeviceError("device: expected a CUDA device, found none (or set device: cpu)")
 
 
 @contextmanager
-def one_result(device: str) -> Iterator[torch.device]:
+def one_result(device: str, precision: Precision = "float32") -> Iterator[torch.device]:
     """Device whose results do not vary between runs; settings are afterwards as before.
 
     One thread, and deterministic algorithms only.
@@ -222,6 +385,8 @@ def one_result(device: str) -> Iterator[torch.device]:
     ----------
     device : {"cpu", "cuda"}
         Where to compute.
+    precision : {"float32", "tensorfloat32", "bfloat16"}
+        With the second, factors of products may be rounded to TensorFloat-32 on a GPU.
 
     Yields
     ------
@@ -232,23 +397,25 @@ def one_result(device: str) -> Iterator[torch.device]:
     ------
     ValueError
         If it is none of these.
-    RuntimeError
+    NoDeviceError
         If there is no such device.
     """
-    if device not in {"cpu", "cuda"}:
-        raise ValueError(f"device: expected 'cpu' or 'cuda', got {device!r}")
-    if device == "cuda":
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        if not torch.cuda.is_available():
-            raise RuntimeError("device: expected a CUDA device, found none (or set device: cpu)")
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before CUDA starts
+    check_device(device)
+    products = [torch.backends.cuda.matmul, torch.backends.cudnn.conv]
+    precisions = [product.fp32_precision for product in products]
     threads, before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     fill = deterministic.fill_uninitialized_memory
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     deterministic.fill_uninitialized_memory = False  # a quarter of the time; none is read here
+    for product in products:
+        product.fp32_precision = "tf32" if precision == "tensorfloat32" else "ieee"
     try:
         yield torch.device(device)
     finally:
+        for product, old in zip(products, precisions, strict=True):
+            product.fp32_precision = old
         deterministic.fill_uninitialized_memory = fill
         torch.use_deterministic_algorithms(before)
         torch.set_num_threads(threads)

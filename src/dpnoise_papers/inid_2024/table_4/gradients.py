@@ -144,6 +144,7 @@ def measured_gradients(
     if images is None:
         totals, groups, shapes = (pd.DataFrame(columns=names) for names in columns)
         return totals, groups, shapes
+    training = training.model_copy(update={"chunk": settings.chunk})
     data = cifar10(images)
     tested, shaped = _even(len(data.test), settings.tested), _even(len(data.train), settings.shaped)
     few = replace(data, test=data.test[tested], test_labels=data.test_labels[tested])

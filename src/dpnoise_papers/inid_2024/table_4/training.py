@@ -24,13 +24,14 @@ from dpnoise_papers.inid_2024.deep.run import (
     search_trials,
 )
 from dpnoise_papers.inid_2024.deep.scales import flat_clips, group_scales
-from dpnoise_papers.inid_2024.deep.training import train
+from dpnoise_papers.inid_2024.deep.training import NoDeviceError, train
 
 if TYPE_CHECKING:
     from dpnoise_papers.data.images import ImageSet
     from dpnoise_papers.inid_2024.deep.records import Trained
     from dpnoise_papers.inid_2024.deep.run import Images, Trial
     from dpnoise_papers.inid_2024.deep.scales import Noise
+    from dpnoise_papers.inid_2024.deep.time_limit import TimeLimit
     from dpnoise_papers.inid_2024.learning_settings import Cell, PrivateTraining
 
 _NO_CLIP = 1e4  # which no gradient of the unclipped cell reached; its column `clipped` says so
@@ -124,6 +125,11 @@ def cell_noise(
     return noise, whole, tuple(clips.tolist()), tuple(scales.tolist())
 
 
+def no_rows() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both tables of a cell that was not trained."""
+    return pd.DataFrame(columns=RUN_COLUMNS), pd.DataFrame(columns=GROUPS_COLUMNS)
+
+
 def digits_cell(settings: PrivateTraining, *, part: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Training of one cell on the digits of scikit-learn; `part` is one of `settings.cells`."""
     return train_cell(settings, digits(), part)
@@ -132,14 +138,21 @@ def digits_cell(settings: PrivateTraining, *, part: str) -> tuple[pd.DataFrame, 
 def cifar10_cell(
     settings: PrivateTraining, data: ImageSet | None, *, part: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Training of one cell on CIFAR-10; no rows without the data."""
+    """Training of one cell on CIFAR-10.
+
+    No rows without the data, nor without the device of a cell that its checkpoints do not show as
+    finished.
+    """
     if data is None:
-        return pd.DataFrame(columns=RUN_COLUMNS), pd.DataFrame(columns=GROUPS_COLUMNS)
-    return train_cell(settings, cifar10(data), part)
+        return no_rows()
+    try:
+        return train_cell(settings, cifar10(data), part)
+    except NoDeviceError:
+        return no_rows()
 
 
 def train_cell(
-    settings: PrivateTraining, data: Images, part: str
+    settings: PrivateTraining, data: Images, part: str, limit: TimeLimit | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Search of the learning rate and training of one cell of Table IV.
 
@@ -151,6 +164,8 @@ def train_cell(
         What is learnt.
     part : str
         The cell, one of `settings.cells`.
+    limit : TimeLimit, optional
+        When to stop, which needs `settings.checkpoints`.
 
     Returns
     -------
@@ -162,8 +177,12 @@ def train_cell(
 
     Raises
     ------
-    RuntimeError
+    DivergedError
         If a reported network diverges, or those of all learning rates do.
+    NoDeviceError
+        If `settings.device` is missing.
+    OutOfTimeError
+        If time ran out; checkpoints have all steps so far.
     """
     cell = settings.cells[part]
     budget = cell.budget
@@ -172,10 +191,10 @@ def train_cell(
         names = [budget.noise, budget.delta, budget.epsilon]
     about: dict[str, Any] = dict(zip(CELL, [*names, cell.scheme], strict=True))
     tried = search_trials(settings.learning_rates, settings.search)
-    search = _trained(settings, data, part, "search", tried)
+    search = _trained(settings, data, part, "search", tried, limit=limit)
     rate = best_rate(search.epochs, settings.search_epochs, part)
     kept = report_trials(rate, settings.repetitions)
-    report = _trained(settings, data, part, "report", kept)
+    report = _trained(settings, data, part, "report", kept, limit=limit)
     runs = pd.concat([search.epochs, report.epochs], ignore_index=True)
     stream = runs.pop("stream").str.split("/")
     about["data_note"] = data.note
@@ -187,11 +206,17 @@ def train_cell(
 
 
 def _trained(
-    settings: PrivateTraining, data: Images, part: str, phase: str, trials: tuple[Trial, ...]
+    settings: PrivateTraining,
+    data: Images,
+    part: str,
+    phase: str,
+    trials: tuple[Trial, ...],
+    *,
+    limit: TimeLimit | None,
 ) -> Trained:
     """Networks of one phase of a cell, with its own checkpoint."""
     run = cell_run(settings, data, part, trials, search=phase == "search")
     place = None
     if settings.checkpoints is not None:
         place = Path(settings.checkpoints) / f"{data.name}-{part}-{phase}.npz"
-    return train(run, data, checkpoint=place, device=settings.device)
+    return train(run, data, checkpoint=place, device=settings.device, limit=limit)

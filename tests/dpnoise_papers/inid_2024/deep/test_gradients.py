@@ -1,5 +1,9 @@
 """Gradients of samples against autograd in a loop; what a sample adds to a clipped sum."""
 
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -21,13 +25,14 @@ MODEL = residual_network(NETWORK, 1, 10)
 BYS = ["tensor", "module", "layer", "whole"]
 
 
-def problem(networks=3, samples=7, seed=0, scale=1.0):
+def problem(networks=3, samples=7, seed=0, scale=1.0, device="cpu"):
     rng = np.random.default_rng(seed)
     drawn = [initial_parameters(MODEL, rng) for _ in range(networks)]
-    values = {name: torch.stack([one[name] for one in drawn]) for name in drawn[0]}
+    values = {name: torch.stack([one[name] for one in drawn]).to(device) for name in drawn[0]}
     shape = (networks, samples, 1, 8, 8)
     images = torch.from_numpy((scale * rng.normal(size=shape)).astype("f4"))
-    return values, images, torch.from_numpy(rng.integers(10, size=shape[:2]))
+    labels = torch.from_numpy(rng.integers(10, size=shape[:2]))
+    return values, images.to(device), labels.to(device)
 
 
 def norms_of(vectors, groups, order):
@@ -37,8 +42,8 @@ def norms_of(vectors, groups, order):
 
 
 @pytest.mark.parametrize("networks", [1, 3])
-def test_gradients_are_those_of_autograd_one_by_one(networks):
-    values, images, labels = problem(networks)
+def test_gradients_are_those_of_autograd_one_by_one(networks, device):
+    values, images, labels = problem(networks, device=device)
     found, losses = sample_gradients(MODEL, values, images, labels)
     for r in range(networks):
         for b in range(images.shape[1]):
@@ -51,8 +56,8 @@ def test_gradients_are_those_of_autograd_one_by_one(networks):
                 assert torch.allclose(found[name][r, b], gradient, rtol=1e-3, atol=1e-5)
 
 
-def test_the_mean_of_gradients_is_the_gradient_of_the_mean():
-    values, images, labels = problem(1, 12)
+def test_the_mean_of_gradients_is_the_gradient_of_the_mean(device):
+    values, images, labels = problem(1, 12, device=device)
     found, _ = sample_gradients(MODEL, values, images, labels)
     own = {name: value[0].clone().requires_grad_() for name, value in values.items()}
     logits = torch.func.functional_call(MODEL, own, (images[0],))
@@ -61,17 +66,86 @@ def test_the_mean_of_gradients_is_the_gradient_of_the_mean():
         assert torch.allclose(found[name][0].mean(0), gradient, rtol=1e-3, atol=1e-5)
 
 
-def test_a_gradient_does_not_depend_on_what_is_beside_it():
+def test_a_gradient_does_not_depend_on_what_is_beside_it(device):
     """To the last bit on the machines seen, and to rounding on any."""
-    values, images, labels = problem(4, 20)
+    values, images, labels = problem(4, 20, device=device)
     found, _ = sample_gradients(MODEL, values, images, labels)
-    order = torch.from_numpy(np.random.default_rng(1).permutation(20))
+    order = torch.from_numpy(np.random.default_rng(1).permutation(20)).to(device)
     fewer = {name: value[:2] for name, value in values.items()}
     mixed, _ = sample_gradients(MODEL, values, images[:, order], labels[:, order])
     some, _ = sample_gradients(MODEL, fewer, images[:2, :5], labels[:2, :5])
     for name, gradient in found.items():
         assert torch.allclose(mixed[name], gradient[:, order], rtol=1e-4, atol=1e-6)
         assert torch.allclose(some[name], gradient[:2, :5], rtol=1e-4, atol=1e-6)
+
+
+CLIPS = [1.0, math.nextafter(1.0, 2.0), 1e-3, 0.3, 4095.9, 1e3]
+
+
+def beside(clips, order, exponent, groups):
+    """Gradients of single samples with norms next to thresholds, or 10^exponent times as large.
+
+    Of entries of one size, of one entry and of random ones.
+    """
+    rng = np.random.default_rng(exponent + 40)
+    factors = [1.0, 1 - 2.0**-20, 1 + 2.0**-20, 1 - 2.0**-24, 1 + 2.0**-23]
+    shapes, drawn = {name: value.shape for name, value in MODEL.named_parameters()}, {}
+    for group, clip in zip(groups, clips, strict=True):
+        flat = rng.normal(size=(30, group.size))
+        flat[:10] = np.sign(flat[:10])
+        flat[10:20] *= np.arange(group.size) == rng.integers(group.size, size=(10, 1))
+        flat *= clip * 10.0**exponent / np.linalg.norm(flat, order, axis=1, keepdims=True)
+        flat *= rng.choice(factors, (30, 1))
+        ends = np.cumsum([shapes[name].numel() for name in group.tensors])[:-1]
+        parts = np.split(flat.astype("f4"), ends, axis=1)
+        for name, part in zip(group.tensors, parts, strict=True):
+            drawn[name] = torch.from_numpy(part.reshape(30, 1, *shapes[name]).copy())
+    return drawn
+
+
+def largest_norm(gradients, groups, order, device, sums=clipped_sum):
+    """Largest norm of a clipped gradient over its threshold, to the power of the order.
+
+    In whole numbers: no rounding enters.
+    """
+    clips, there = CLIPS, torch.ones(30, 1, dtype=torch.bool, device=device)
+    moved = {name: gradient.to(device) for name, gradient in gradients.items()}
+    parts = sums(moved, groups, clips, order, there).sums.cpu().split([g.size for g in groups], -1)
+    most = Fraction(0)
+    for part, clip in zip(parts, clips, strict=True):
+        for sample in part.tolist():
+            units = [int(entry * 2.0**60) for entry in sample]
+            assert [unit / 2.0**60 for unit in units] == sample
+            power = sum(abs(unit) ** order for unit in units)
+            most = max(most, Fraction(power, 2 ** (60 * order)) / Fraction(clip) ** order)
+    return most
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("exponent", [-30, -3, 0, 3, 30])
+def test_no_rounding_takes_a_norm_above_its_threshold(order, exponent, device):
+    groups = parameter_groups(MODEL, "layer")
+    gradients = beside(CLIPS, order, exponent, groups)
+    found = largest_norm(gradients, groups, order, device)
+    assert found <= 1
+    assert exponent < 0 or found > 1 - Fraction(1, 10**5)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_clipping_in_float32_alone_takes_a_norm_above_its_threshold(order, device):
+    """As libraries clip: the norm, the factor and the product are rounded, with no margin."""
+
+    def as_libraries(gradients, groups, clips, order, _):
+        parts = []
+        for group, clip in zip(groups, clips, strict=True):
+            flat = torch.cat([gradients[name].flatten(2) for name in group.tensors], -1)
+            norms = torch.linalg.vector_norm(flat, order, -1, keepdim=True)
+            parts.append(flat * (clip / norms).clamp(max=1.0))
+        return SimpleNamespace(sums=torch.cat(parts, -1)[:, 0].double())
+
+    groups = parameter_groups(MODEL, "layer")
+    gradients = beside(CLIPS, order, 3, groups)
+    assert largest_norm(gradients, groups, order, device, as_libraries) > 1
 
 
 @pytest.mark.parametrize("by", BYS)
@@ -138,13 +212,13 @@ def test_extreme_gradients_keep_the_threshold(value, clip, order):
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 @pytest.mark.parametrize("by", BYS)
-def test_a_gradient_that_is_not_finite_adds_nothing(value, by):
+def test_a_gradient_that_is_not_finite_adds_nothing(value, by, device):
     """One bad entry drops its sample, and no other."""
-    values, images, labels = problem(2, 5)
+    values, images, labels = problem(2, 5, device=device)
     gradients, _ = sample_gradients(MODEL, values, images, labels)
     groups = parameter_groups(MODEL, by)
     clips = [0.5] * len(groups)
-    there = torch.ones(2, 5, dtype=torch.bool)
+    there = torch.ones(2, 5, dtype=torch.bool, device=device)
     without = there.clone()
     without[1, 3] = False
     expected = clipped_sum(gradients, groups, clips, 2, without)
@@ -192,11 +266,11 @@ def test_sensitivity_by_adding_removing_and_replacing(by, order, kind):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_a_sum_does_not_depend_on_order_or_chunks(order):
-    values, images, labels = problem(2, 16)
+def test_a_sum_does_not_depend_on_order_or_chunks(order, device):
+    values, images, labels = problem(2, 16, device=device)
     gradients, _ = sample_gradients(MODEL, values, images, labels)
     groups = parameter_groups(MODEL, "layer")
-    clips, there = [0.4] * len(groups), torch.ones(2, 16, dtype=torch.bool)
+    clips, there = [0.4] * len(groups), torch.ones(2, 16, dtype=torch.bool, device=device)
     whole = clipped_sum(gradients, groups, clips, order, there).sums
     reverse = {name: gradient.flip(1) for name, gradient in gradients.items()}
     assert torch.equal(clipped_sum(reverse, groups, clips, order, there).sums, whole)
@@ -213,14 +287,14 @@ def test_a_sum_does_not_depend_on_order_or_chunks(order):
     assert torch.equal(halves[0] + halves[1], whole)
 
 
-def test_bfloat16_is_clipped_like_anything_else():
-    values, images, labels = problem(2, 1)
+def test_bfloat16_is_clipped_like_anything_else(device):
+    values, images, labels = problem(2, 1, device=device)
     groups = parameter_groups(MODEL, "layer")
     exact, _ = sample_gradients(MODEL, values, images, labels)
     rough, losses = sample_gradients(MODEL, values, images, labels, bfloat16=True)
     assert all(gradient.dtype == torch.float32 for gradient in rough.values())
     assert losses.dtype == torch.float32
     assert any(not torch.equal(exact[name], rough[name]) for name in exact)
-    there = torch.ones(2, 1, dtype=torch.bool)
+    there = torch.ones(2, 1, dtype=torch.bool, device=device)
     found = clipped_sum(rough, groups, [0.1] * len(groups), 2, there)
     assert torch.all(norms_of(found.sums, groups, 2) <= 0.1)

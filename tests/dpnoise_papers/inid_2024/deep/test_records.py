@@ -27,7 +27,9 @@ def test_files_are_the_same_bytes(tmp_path):
 
 def test_another_run_is_refused(tmp_path):
     save_state(tmp_path / "state", "x", STATE)
-    with pytest.raises(ValueError, match=r"of these settings and data \(y\), got one of others"):
+    with pytest.raises(
+        ValueError, match=r"of these settings, data and device \(y\), got one of others"
+    ):
         read_state(tmp_path / "state", "y")
 
 

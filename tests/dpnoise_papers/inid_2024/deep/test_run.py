@@ -129,7 +129,7 @@ def test_steps_of_an_epoch():
     assert toys.run(rate=1.0).epoch_steps == 1
 
 
-def test_the_digest_depends_on_every_setting_and_on_the_data():
+def test_the_digest_depends_on_every_setting_on_the_data_and_on_the_device():
     data = toys.images()
     changes = {
         "rate": 0.5, "epochs": 4, "seed": 6, "scope": ("other",), "noise": "laplace",
@@ -137,10 +137,11 @@ def test_the_digest_depends_on_every_setting_and_on_the_data():
         "precision": "bfloat16", "stop": False, "whole": True, "groups": "tensor",
         "network": toys.Network(widths=(4,), blocks=1, stride=1, normalisation=1),
     }  # fmt: skip
-    digests = {toys.run().digest(data), toys.run().digest(toys.images(seed=3))}
-    digests |= {toys.run(**{name: value}).digest(data) for name, value in changes.items()}
-    assert len(digests) == len(changes) + 2
-    assert toys.run().digest(toys.images()) in digests
+    digests = {toys.run().digest(data, "cpu"), toys.run().digest(toys.images(seed=3), "cpu")}
+    digests |= {toys.run().digest(data, "cuda")}
+    digests |= {toys.run(**{name: value}).digest(data, "cpu") for name, value in changes.items()}
+    assert len(digests) == len(changes) + 3
+    assert toys.run().digest(toys.images(), "cpu") in digests
 
 
 def records(**losses):

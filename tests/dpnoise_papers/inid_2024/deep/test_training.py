@@ -1,26 +1,37 @@
 """Private training: steps against a plain loop, resumed runs, noise, refusals, one result."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import deep_toys as toys
+from dpnoise_papers.config import load
 
 torch = pytest.importorskip("torch")
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from torch.utils._pytree import tree_leaves  # noqa: E402
+
 from dpnoise_papers.inid_2024.deep import training  # noqa: E402
+from dpnoise_papers.inid_2024.deep.gradients import clipped_sum  # noqa: E402
 from dpnoise_papers.inid_2024.deep.network import (  # noqa: E402
     initial_parameters,
     parameter_groups,
     residual_network,
 )
+from dpnoise_papers.inid_2024.deep.records import read_state, save_state  # noqa: E402
 from dpnoise_papers.inid_2024.deep.run import (  # noqa: E402
+    DivergedError,
     Images,
     Trial,
     draw,
+    search_trials,
 )
+from dpnoise_papers.inid_2024.deep.time_limit import OutOfTimeError  # noqa: E402
 from dpnoise_papers.inid_2024.deep.training import (  # noqa: E402
+    NoDeviceError,
     one_result,
     train,
 )
@@ -29,14 +40,25 @@ from dpnoise_papers.seeds import generator  # noqa: E402
 DATA = toys.images()
 
 
-def same(one, two):
-    """Whether two runs came out the same to the last bit."""
+@pytest.fixture(params=["cpu", "cpu in chunks of one size", "cuda"])
+def device(request, monkeypatch):
+    """Each kind of device that is there, and a CPU that takes the steps as a GPU does."""
+    kind = request.param.split()[0]
+    if kind == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no CUDA device here")
+    if kind != request.param:
+        monkeypatch.setattr(training, "_FIXED", {"cpu"})
+    return kind
+
+
+def same(one, two, *, records=False):
+    """Whether two runs, or their records, came out the same to the last bit."""
     tables = one.epochs.equals(two.epochs) and one.groups.equals(two.groups)
+    if records or not tables:
+        return tables
     names = one.parameters.keys() == two.parameters.keys()
-    return (
-        tables
-        and names
-        and all(np.array_equal(one.parameters[k], two.parameters[k]) for k in one.parameters)
+    return names and all(
+        np.array_equal(one.parameters[k], two.parameters[k]) for k in one.parameters
     )
 
 
@@ -86,28 +108,28 @@ def plain(run, trial, data):
         {"whole": True, "clips": (1.0,), "scales": (0.3,)},
     ],
 )
-def test_a_run_is_that_of_a_plain_loop(changes):
+def test_a_run_is_that_of_a_plain_loop(changes, device):
     run = toys.run(epochs=2, **changes)
-    found = train(run, DATA)
+    found = train(run, DATA, device=device)
     for k, trial in enumerate(run.trials[:2]):
         expected = plain(run, trial, DATA)
         for name, value in expected.items():
             assert np.allclose(found.parameters[name][k], value, rtol=1e-3, atol=2e-4)
 
 
-def test_it_learns():
+def test_it_learns(device):
     run = toys.run(scales=(0.0,) * 6, epochs=15, rate=0.5)
-    last = train(run, DATA).epochs.query("epoch == 15")
+    last = train(run, DATA, device=device).epochs.query("epoch == 15")
     assert (last["accuracy"] > 90).all()
     assert (last["train_loss"] < 0.5).all()
 
 
-def test_chunks_and_threads_move_nothing():
-    whole = train(toys.run(), DATA)
+def test_chunks_and_threads_move_nothing(device):
+    whole = train(toys.run(), DATA, device=device)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        chunks = train(toys.run(chunk=3), DATA)
+        chunks = train(toys.run(chunk=3), DATA, device=device)
         assert torch.get_num_threads() == 2  # as it was
     finally:
         torch.set_num_threads(before)
@@ -115,25 +137,25 @@ def test_chunks_and_threads_move_nothing():
         assert np.allclose(chunks.parameters[name], value, rtol=1e-4, atol=1e-5)
 
 
-def test_networks_do_not_depend_on_how_many_are_trained_at_once():
+def test_networks_do_not_depend_on_how_many_are_trained_at_once(device):
     """To the last bit on the machines seen for two and more; one alone to rounding."""
-    together = train(toys.run(), DATA)
-    two = train(toys.run(trials=toys.TRIALS[1:]), DATA)
-    one = train(toys.run(trials=toys.TRIALS[2:]), DATA)
+    together = train(toys.run(), DATA, device=device)
+    two = train(toys.run(trials=toys.TRIALS[1:]), DATA, device=device)
+    one = train(toys.run(trials=toys.TRIALS[2:]), DATA, device=device)
     for name, value in together.parameters.items():
         assert np.allclose(two.parameters[name], value[1:], rtol=1e-4, atol=1e-5)
         assert np.allclose(one.parameters[name][0], value[2], rtol=1e-3, atol=1e-4)
 
 
-def test_the_same_run_has_the_same_bytes():
-    assert same(train(toys.run(), DATA), train(toys.run(), DATA))
+def test_the_same_run_has_the_same_bytes(device):
+    assert same(train(toys.run(), DATA, device=device), train(toys.run(), DATA, device=device))
 
 
 @pytest.mark.parametrize("killed", [1, 2, 3])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_killed_run_goes_on_to_the_same_bytes(killed, when, tmp_path, monkeypatch):
+def test_a_killed_run_goes_on_to_the_same_bytes(killed, when, tmp_path, monkeypatch, device):
     """Killed in an epoch, or while its state was written."""
-    whole = train(toys.run(), DATA)
+    whole = train(toys.run(), DATA, device=device)
     path = tmp_path / "state.npz"
     save, calls = training.save_state, []
 
@@ -148,30 +170,102 @@ def test_a_killed_run_goes_on_to_the_same_bytes(killed, when, tmp_path, monkeypa
 
     monkeypatch.setattr(training, "save_state", dies)
     with pytest.raises(KeyboardInterrupt):
-        train(toys.run(), DATA, checkpoint=path)
+        train(toys.run(), DATA, checkpoint=path, device=device)
     monkeypatch.setattr(training, "save_state", save)
-    assert same(train(toys.run(), DATA, checkpoint=path), whole)
+    again = train(toys.run(), DATA, checkpoint=path, device=device)
+    assert same(again, whole, records=(killed, when) == (3, "after"))  # nothing was left to do
     state = path.read_bytes()
-    assert same(train(toys.run(), DATA, checkpoint=path), whole)  # nothing is left to do
+    finished = train(toys.run(), DATA, checkpoint=path, device=device)
+    assert same(finished, whole, records=True)
+    assert not finished.parameters
     assert path.read_bytes() == state
+
+
+class Steps:
+    """A limit that passes after so many steps; the first question is before any."""
+
+    def __init__(self, steps):
+        self.left = steps
+
+    def passed(self):
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 100])
+def test_a_run_that_stops_for_time_goes_on_at_its_step(steps, tmp_path, device):
+    """To the same bytes, and it takes each of its 12 steps once."""
+    whole = train(toys.run(), DATA, device=device)
+    path, took = tmp_path / "state.npz", []
+    while True:
+        try:
+            found = train(toys.run(), DATA, checkpoint=path, device=device, limit=Steps(steps))
+            break
+        except OutOfTimeError:
+            took.append(int(read_state(path, toys.run().digest(DATA, device))["step"]))
+    assert same(found, whole)
+    assert took == list(range(steps, 12, steps))
+
+
+def test_without_time_nothing_is_begun(tmp_path, device):
+    with pytest.raises(OutOfTimeError):
+        train(toys.run(), DATA, checkpoint=tmp_path / "state", device=device, limit=Steps(0))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_finished_run_needs_no_device(tmp_path):
+    """Its records are read, whatever device they came from."""
+    whole = train(toys.run(), DATA, checkpoint=tmp_path / "cpu")
+    state = read_state(tmp_path / "cpu", toys.run().digest(DATA, "cpu"))
+    save_state(tmp_path / "cuda", toys.run().digest(DATA, "cuda"), state)
+    found = train(toys.run(), DATA, checkpoint=tmp_path / "cuda", device="cuda")
+    assert same(found, whole, records=True)
+
+
+def test_a_checkpoint_of_another_device_is_refused(tmp_path):
+    train(toys.run(epochs=1), DATA, checkpoint=tmp_path / "state")
+    with pytest.raises(ValueError, match=r"expected a checkpoint of these settings, data and dev"):
+        train(toys.run(epochs=1), DATA, checkpoint=tmp_path / "state", device="cuda")
+
+
+def test_checkpoints_of_the_table_can_be_carried(tmp_path):
+    """Of its largest run, after the last epoch but one; finished: all cells in 16 MiB."""
+    table = load("config.yaml").inid_2024.table_4_cifar10
+    networks = max(len(table.learning_rates) * table.search, table.repetitions)
+    run = toys.run(
+        network=table.network, rate=table.rate, epochs=table.epochs, clips=(1.0,) * 20,
+        scales=(1.0,) * 20, trials=search_trials(range(networks), 1),
+    )  # fmt: skip
+    labels = np.arange(50) % 10
+    data = Images(*[np.zeros((50, 3, 32, 32), "f4"), labels] * 2, name="toy")
+    trainer = training._Trainer(run, data, torch.device("cpu"), fixed=False)
+    rng = np.random.default_rng(0)
+    for _ in range(table.epochs - 1):
+        trainer.records.end_epoch(
+            rng.random((networks, 3)), rng.random((networks, 20, 4)), rng.random(networks)
+        )
+    save_state(tmp_path / "state", "digest", trainer.state())
+    assert (tmp_path / "state").stat().st_size < 2**24
+    save_state(tmp_path / "finished", "digest", trainer.records.state)
+    assert (tmp_path / "finished").stat().st_size * 2 * len(table.cells) < 2**24
 
 
 @pytest.mark.parametrize(
     "changes", [{"rate": 0.5}, {"scales": (0.2,) * 6}, {"seed": 6}, {"epochs": 4}]
 )
-def test_a_checkpoint_of_other_settings_is_refused(changes, tmp_path):
+def test_a_checkpoint_of_other_settings_is_refused(changes, tmp_path, device):
     path = tmp_path / "state.npz"
-    train(toys.run(epochs=1), DATA, checkpoint=path)
+    train(toys.run(epochs=1), DATA, checkpoint=path, device=device)
     with pytest.raises(ValueError, match="expected a checkpoint of these settings"):
-        train(toys.run(**({"epochs": 1} | changes)), DATA, checkpoint=path)
+        train(toys.run(**({"epochs": 1} | changes)), DATA, checkpoint=path, device=device)
 
 
-def test_empty_batches_are_steps_of_noise():
+def test_empty_batches_are_steps_of_noise(device):
     """Without a sample parameters move by the noise alone."""
     data = Images(DATA.train[:1], np.array([2]), DATA.test, DATA.test_labels, "toy")
     trials = tuple(Trial(("report", k), 0.5) for k in range(8))
     run = toys.run(rate=0.05, epochs=1, trials=trials)
-    found = train(run, data)
+    found = train(run, data, device=device)
     taken = found.epochs["samples"].to_numpy()
     assert (taken == 0).any()
     lone = found.epochs.query("samples == 0")
@@ -184,20 +278,20 @@ def test_empty_batches_are_steps_of_noise():
     assert (found.epochs["noise_norm"] > 0).all()
 
 
-def test_recorded_noise_is_that_of_the_scales():
+def test_recorded_noise_is_that_of_the_scales(device):
     """Mean square of the noise of group m over q N: K_m s_m^2 / (q N)^2, twice for Laplace."""
     for noise, factor in (("gaussian", 1.0), ("laplace", 2.0)):
         run = toys.run(noise=noise, rate=0.02, epochs=1)
-        groups = train(run, DATA).groups
+        groups = train(run, DATA, device=device).groups
         expected = factor * groups["size"] * groups["scale"] ** 2 / (0.02 * 40) ** 2
         ratio = groups["noise_norm"] ** 2 / expected
         slack = 6.0 * math.sqrt(5.0 / (50 * 40))
         assert np.all(np.abs(ratio - 1.0) < slack)
 
 
-def test_records_by_group_add_up():
+def test_records_by_group_add_up(device):
     run = toys.run()
-    found = train(run, DATA)
+    found = train(run, DATA, device=device)
     squares = found.groups.assign(
         signal=found.groups["signal"] ** 2, noise_norm=found.groups["noise_norm"] ** 2
     )
@@ -214,47 +308,132 @@ def test_records_by_group_add_up():
     assert groups["size"].tolist() == sizes * 9
 
 
-def test_global_clipping_is_recorded_by_group():
-    found = train(toys.run(whole=True, clips=(1.0,), scales=(0.2,)), DATA)
+def test_global_clipping_is_recorded_by_group(device):
+    found = train(toys.run(whole=True, clips=(1.0,), scales=(0.2,)), DATA, device=device)
     assert found.groups["group"].nunique() == 6
     assert found.groups["threshold"].eq(1.0).all()
     by_trial = found.groups.groupby(["stream", "epoch"])["clipped"]
     assert by_trial.max().equals(by_trial.min())
 
 
-def test_a_bad_image_is_dropped_and_counted():
+def test_a_bad_image_is_dropped_and_counted(device):
     train_images = DATA.train.copy()
     train_images[3] = np.nan
     data = Images(train_images, DATA.train_labels, DATA.test, DATA.test_labels, "toy")
-    found = train(toys.run(rate=1.0), data)
+    found = train(toys.run(rate=1.0), data, device=device)
     assert found.epochs["dropped"].eq(1).all()
     assert np.isfinite(found.epochs["train_loss"]).all()
 
 
-def test_a_diverged_loss_stops_the_run():
+def test_a_diverged_loss_stops_the_run(device):
     hopeless = tuple(Trial(("report", k), 1e6) for k in range(2))
-    with pytest.raises(RuntimeError, match=r"toy: training diverged in epoch \d+: expected"):
-        train(toys.run(trials=hopeless, scales=(1e30,) * 6), DATA)
-    found = train(toys.run(trials=hopeless, scales=(1e30,) * 6, stop=False), DATA)
+    with pytest.raises(DivergedError, match=r"toy: training diverged in epoch \d+: expected"):
+        train(toys.run(trials=hopeless, scales=(1e30,) * 6), DATA, device=device)
+    found = train(toys.run(trials=hopeless, scales=(1e30,) * 6, stop=False), DATA, device=device)
     assert not np.isfinite(found.epochs["train_loss"]).all()
 
 
-def test_thresholds_for_other_groups_are_refused():
+def test_thresholds_for_other_groups_are_refused(device):
     with pytest.raises(ValueError, match="clips: expected 6, one for each group, got 2"):
-        train(toys.run(clips=(1.0, 1.0), scales=(1.0, 1.0)), DATA)
+        train(toys.run(clips=(1.0, 1.0), scales=(1.0, 1.0)), DATA, device=device)
 
 
-def test_bfloat16_trains():
-    found = train(toys.run(precision="bfloat16"), DATA)
-    exact = train(toys.run(), DATA)
+def test_bfloat16_trains(device):
+    found = train(toys.run(precision="bfloat16"), DATA, device=device)
+    exact = train(toys.run(), DATA, device=device)
     assert np.isfinite(found.epochs["train_loss"]).all()
     assert not same(found, exact)
+
+
+class Placed(TorchDispatchMode):
+    """Devices of all tensors that operations take and give."""
+
+    def __init__(self):
+        super().__init__()
+        self.kinds = set()
+
+    def __torch_dispatch__(self, operation, types, told=(), named=None):
+        made = operation(*told, **(named or {}))
+        leaves = tree_leaves((told, named, made))
+        self.kinds |= {one.device.type for one in leaves if isinstance(one, torch.Tensor)}
+        return made
+
+
+def places_of_a_step(run):
+    """Devices that a step touches whose state is on 'meta', which has shapes and no values."""
+    trainer = training._Trainer(run, DATA, torch.device("cpu"), fixed=True)
+    inputs = [[one.to("meta") for one in part.inputs] for part in (trainer.add, trainer.move)]
+    for name, value in vars(trainer).items():
+        if isinstance(value, torch.Tensor):
+            setattr(trainer, name, value.to("meta"))
+    with Placed() as placed:
+        trainer._add(*inputs[0])
+        trainer._move(*inputs[1])
+    return placed.kinds
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_a_step_reads_no_value_and_stays_on_its_device(whole, noise):
+    """A value that the launching processor reads is an error on 'meta'; no other device enters."""
+    clips = (0.4,) if whole else (0.4,) * 6
+    run = toys.run(whole=whole, noise=noise, clips=clips, scales=clips)
+    assert places_of_a_step(run) == {"meta"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "found"),
+    [
+        (lambda sums: sums if bool(torch.isfinite(sums).all()) else 0 * sums, RuntimeError),
+        (lambda sums: sums[torch.isfinite(sums)].sum() + sums, RuntimeError),
+        (lambda sums: sums * torch.tensor(1.0), {"meta", "cpu"}),
+    ],
+)
+def test_a_round_trip_is_found(fault, found, monkeypatch):
+    def faulty(*told):
+        right = clipped_sum(*told)
+        return right._replace(sums=fault(right.sums))
+
+    monkeypatch.setattr(training, "clipped_sum", faulty)
+    if found is RuntimeError:
+        with pytest.raises(RuntimeError):  # NotImplementedError is one
+            places_of_a_step(toys.run())
+    else:
+        assert places_of_a_step(toys.run()) == found
+
+
+def test_what_is_called_before_it_is_recorded_changes_nothing():
+    trainer = training._Trainer(toys.run(), DATA, torch.device("cpu"), fixed=True)
+    before = trainer.state()
+    trainer.add.call()
+    trainer.move.call()
+    assert all(np.array_equal(before[name], value) for name, value in trainer.state().items())
+    assert not trainer.sums.any()
+
+
+def test_a_step_without_a_graph_is_told(monkeypatch):
+    def fails(_):
+        raise RuntimeError("capture failed")
+
+    monkeypatch.setattr(training, "_recorded", fails)
+    with pytest.warns(UserWarning, match="no graph of a step, so that it is slower: capture fail"):
+        slow = training._OfOneShape(abs, SimpleNamespace(is_cuda=True))
+    assert slow.call.func is abs
+
+
+def test_cpu_and_gpu_agree():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device here")
+    one, two = (train(toys.run(), DATA, device=kind) for kind in ("cpu", "cuda"))
+    for name, value in one.parameters.items():
+        assert np.allclose(two.parameters[name], value, rtol=1e-3, atol=2e-4)
+    assert one.epochs["samples"].equals(two.epochs["samples"])  # the same draws
 
 
 def test_a_missing_gpu_is_told():
     if torch.cuda.is_available():
         pytest.skip("there is one")
-    with pytest.raises(RuntimeError, match=r"expected a CUDA device, found none"):
+    with pytest.raises(NoDeviceError, match=r"expected a CUDA device, found none"):
         train(toys.run(), DATA, device="cuda")
     with pytest.raises(ValueError, match="device: expected 'cpu' or 'cuda', got 'tpu'"):
         train(toys.run(), DATA, device="tpu")

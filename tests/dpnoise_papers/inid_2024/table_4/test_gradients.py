@@ -24,7 +24,7 @@ from dpnoise_papers.inid_2024.table_4.training import cell_noise  # noqa: E402
 DATA = toys.images(train=7)
 MEASURED = MeasuredGradients(
     cells=("none", "gaussian-1e-05-8-iid", "gaussian-1e-05-8-optimal"),
-    learning_rate=0.5, records=2, steps=3, tested=5, shaped=6, seed=3,
+    learning_rate=0.5, records=2, steps=3, tested=5, shaped=6, chunk=64, seed=3,
 )  # fmt: skip
 
 
