@@ -150,7 +150,7 @@ ENDS = {
     "dpnoise.sensitivity.cut_cube uniform_points while": (
         "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
     ),
-    "dpnoise.calibration.certify shared_log_delta while": "a few doubles down",
+    "dpnoise.privacy.composition shared_log_delta while": "a few doubles down",
     "dpnoise.allocation.search Descent._step_along brentq": "raises if it does not converge",
     "dpnoise.calibration.integers scale_for_points while": (
         "each pass adds one of finitely many points, or returns"

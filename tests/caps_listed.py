@@ -8,7 +8,7 @@ from dpnoise import (
     allocate,
     privacy_profile,
 )
-from dpnoise.calibration import cross_check, scalar
+from dpnoise.calibration import scalar
 from dpnoise.calibration.equal_variance import increasing_root
 from dpnoise.calibration.histogram.search import searched_by_epsilon
 from dpnoise.noise import (
@@ -18,6 +18,7 @@ from dpnoise.noise import (
     Subbotin,
     staircase_2d_gamma,
 )
+from dpnoise.privacy.second import half_lines
 from dpnoise.sensitivity.spheroid import Axes, around
 
 # --- Caps that a computation may reach: what happens then.
@@ -136,9 +137,9 @@ CAPS = {
         (0, 1),
         checks.raises(lambda: scalar.kink_shape(np.array(0.5), np.array(1e-6))),
     ),
-    "dpnoise.calibration.cross_check _crossing range(_DOUBLINGS)": (
+    "dpnoise.privacy.second _crossing range(_DOUBLINGS)": (
         (0,),
-        checks.raises(lambda: cross_check.half_lines(Gaussian(1.0), 1e-3, 0.5)),
+        checks.raises(lambda: half_lines(Gaussian(1.0), 1e-3, 0.5)),
     ),
     "dpnoise.calibration.scalar solve_scale range(_STEPS)": (
         (1, 2, 5, 30),
@@ -223,7 +224,7 @@ FIXED = {
     "dpnoise.allocation.search _saddle range(3)": (
         "a search direction; what it leads to is certified"
     ),
-    "dpnoise.calibration.cross_check _crossing range(_ROUNDS)": (
+    "dpnoise.privacy.second _crossing range(_ROUNDS)": (
         "ends valid after any number of rounds"
     ),
     "dpnoise.calibration.scalar offset_gaussian_variance.far range(_DEPTH, 1, -1)": (

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpnoise.calibration.certify import (
+from dpnoise.privacy.composition import (
     composed_log_delta,
     composed_lower_bound,
     half_line_log_delta,
