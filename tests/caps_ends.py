@@ -157,7 +157,7 @@ ENDS = {
     ),
     "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",
     "dpnoise.calibration.closed_forms pure_scale while": "one or two doubles up",
-    "dpnoise.calibration.equal_variance EqualVarianceSearch._refined minimize_scalar": (
+    "dpnoise.calibration.equal_variance EqualVarianceSearch._least minimize_scalar": (
         "a place to look; only what is solved for there is kept"
     ),
     "dpnoise.calibration.cover _lowered while": (

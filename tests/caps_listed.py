@@ -207,6 +207,14 @@ CAPS = {
 
 # --- Fixed numbers of steps, each of which shrinks the error by a known factor, and what tests it.
 FIXED = {
+    "dpnoise.privacy.gaussian _mean_slope range(_DEPTH - 1, 2 * _TERMS, -1)": (
+        "the profile, to 1e-12"
+    ),
+    "dpnoise.privacy.gaussian _mean_slope range(2 * _TERMS - 1, 0, -2)": "the profile, to 1e-12",
+    "dpnoise.privacy.inversion.estimate _log_deltas range(_CHUNKS)": "what has not faded is NaN",
+    "dpnoise.calibration.equal_variance EqualVarianceSearch._least range(_DIVISIONS)": (
+        "the account is asked one by one instead"
+    ),
     "dpnoise.certificates.checker exp range(1, BITS // 8)": "the rest of the series is added",
     "dpnoise.mechanisms.blocks _plan range(_GRIDS)": "more plans to choose from",
     "dpnoise.mechanisms.blocks gaussian_mu range(_ROUNDS)": (
@@ -224,9 +232,7 @@ FIXED = {
     "dpnoise.allocation.search _saddle range(3)": (
         "a search direction; what it leads to is certified"
     ),
-    "dpnoise.privacy.second _crossing range(_ROUNDS)": (
-        "ends valid after any number of rounds"
-    ),
+    "dpnoise.privacy.second _crossing range(_ROUNDS)": ("ends valid after any number of rounds"),
     "dpnoise.calibration.scalar offset_gaussian_variance.far range(_DEPTH, 1, -1)": (
         "a continued fraction of positive terms; test_calibration_shape_profiles"
     ),

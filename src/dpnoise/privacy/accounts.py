@@ -29,7 +29,6 @@ from dpnoise.noise.integers import DiscreteLaplace, IntegerNoise
 from dpnoise.privacy.composition import composed_log_delta, shared_log_delta
 from dpnoise.privacy.gaussian import gaussian_log_delta
 from dpnoise.privacy.integer_sets import PURE, integer_bounds
-from dpnoise.privacy.odometer.ledger import largest_loss
 from dpnoise.privacy.profile import response_delta
 from dpnoise.privacy.vector import profile_of_counted
 from dpnoise.sensitivity.balls import Box, LInf
@@ -227,7 +226,7 @@ class Independent:
             return self.ball.largest_power_sum(self.weights("beta"), 1)
         total: Fraction | float = Fraction(0)
         for (one, size), count in self.shares.items():
-            loss = largest_loss(one, size)
+            loss = one.largest_loss(size)
             total = math.inf if loss == math.inf else total + count * Fraction(loss)
         return total
 
