@@ -190,8 +190,13 @@ def calibrate(
         if good:
             budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
             check_request(problems, known, budget, name)
-    check_certificate(problems, certificate, known.kind if named else None, name, delta)
-    check_grid(problems, name, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
+    if certificate is not None:
+        check_certificate(problems, certificate, known.kind if named else None, name, delta)
+    if name == "grid":
+        check_grid(problems, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
+    else:
+        for label, value in (("box", box), ("resolution", resolution)):
+            problems.require(value is None, label, "None unless the method is 'grid'", value)
     problems.raise_if_any()
     try:
         found = _found(known, budget, method, box or BOX, resolution or RESOLUTION)

@@ -72,7 +72,8 @@ _SHAPE_CLOSE = 2e-4  # error of the shape relative to the grid's spacing
 _SHAPE_NEAR = 2e-2  # the same while there is much to gain
 _AT_END = 5e-2  # of an interval, relative: the minimum may lie beyond
 _POINTS, _DIVISIONS = 17, 5  # of an interval at a time, and how often
-_EVEN_BEND = 2.0  # ratio of neighbouring second differences up to which a minimum is smooth
+_LITTLE = 1e-9  # of f, that a vertex lies below the points seen
+_BARRIER = 1.0  # of f, beyond which no shape is looked at one by one
 _AGREE = 1e-5  # of log delta, between estimate and account
 _STEPS = np.append(0.0, 2.0 ** np.arange(-2.0, 7.0))  # towards a crossing
 _NEARBY = np.linspace(-0.1, 0.1, 5)  # around a crossing, in units of the step that contains it
@@ -120,6 +121,7 @@ class EqualVarianceSearch:
         self.loose = self.inaccurate = self.unbounded = 0
         self.maximum_inaccurate = _MAX_INACCURATE
         self.together = budget.dimension > 1  # whether estimates for many shapes are worth a try
+        self._line = math.nan  # of the last ones
 
     def excess(self, noise: Noise, d: float, rtol: float = _RTOL) -> float:
         """Log delta - log(budget's delta) of `noise` for sensitivity d.
@@ -176,7 +178,9 @@ class EqualVarianceSearch:
             ratio = np.array([noise.mean_abs() for noise in units])
             if np.all((ratio > 1.0 / _WIDEST) & (ratio < 1.0 / _NARROWEST)):
                 losses = [coordinate_loss(noise) for noise in units]
-                found = log_deltas(losses, self.budget.dimension, self.budget.epsilon)
+                found, self._line = log_deltas(
+                    losses, self.budget.dimension, self.budget.epsilon, self._line
+                )
                 self.together = not np.isnan(found).all()
         return found + (_SLACK - self.log_delta)
 
@@ -221,7 +225,7 @@ class EqualVarianceSearch:
         located = math.nan
         for _ in range(_SCANS):
             before = best
-            for ends in self._promising_intervals(best.variance, grid, scan):
+            for ends in self._promising_intervals(best, grid, scan):
                 if ends[0] < located < ends[1]:
                     continue
                 best, close = self._refined(best, ends)
@@ -231,17 +235,22 @@ class EqualVarianceSearch:
         return best
 
     def _promising_intervals(
-        self, variance: float, grid: Array, scan: Array
+        self, best: KnownNoise, grid: Array, scan: Array
     ) -> list[tuple[float, float]]:
-        """Intervals of shapes where noise of this variance may keep the budget.
+        """Intervals of shapes where noise of the variance of the best may keep the budget.
 
         `scan` holds the values of `excess_at_variance` at a larger variance, or -inf, and is
         brought up to date. With less variance they only rise: what was too large stays as it was.
         """
+        variance, shape = best.variance, best.shape
         places = np.flatnonzero(scan < _PROMISING)
         scan[places] = self._estimates_at_variance(grid[places], variance)
+        last = -np.inf
         for place in places[np.isnan(scan[places])]:
-            scan[place] = self.excess_at_variance(grid[place], variance, _ROUGH)
+            # Beyond a barrier, farther from the best shape, nothing is left to find.
+            over = last > _BARRIER and grid[place] > shape
+            scan[place] = np.inf if over else self.excess_at_variance(grid[place], variance, _ROUGH)
+            last = scan[place]
         beside = np.concatenate([[np.inf], scan, [np.inf]])
         minima = np.flatnonzero((scan <= beside[:-2]) & (scan < beside[2:]) & (scan < _PROMISING))
         minima = minima[np.argsort(scan[minima])][:_DESCENTS]
@@ -283,15 +292,16 @@ class EqualVarianceSearch:
             if np.isnan(y).any():
                 break
             k = min(max(int(np.argmin(y)), 1), _POINTS - 2)
-            step, bend = x[1] - x[0], np.diff(y, 2)[max(k - 2, 0) : k + 1]
-            smooth = 0.0 < bend.max() <= _EVEN_BEND * bend.min()
-            if 0.1 * step <= close if smooth else step <= close:
-                slope = 0.5 * (y[k + 1] - y[k - 1])
-                turn = y[k + 1] - 2.0 * y[k] + y[k - 1]
-                if not smooth or abs(slope) > turn:
-                    k = int(np.argmin(y))
-                    return float(x[k]), float(y[k])
-                return float(x[k] - step * slope / turn), float(y[k] - 0.5 * slope**2 / turn)
+            step, bends = x[1] - x[0], np.diff(y, 2)[max(k - 2, 0) : k + 1]
+            slope, bend = 0.5 * (y[k + 1] - y[k - 1]), y[k + 1] - 2.0 * y[k] + y[k - 1]
+            # The vertex of a parabola, which is as far off as the bend is uneven.
+            even = bends.min() > 0.0 and abs(slope) <= bend
+            fall = 0.5 * slope**2 / bend if even else math.inf
+            if fall <= _LITTLE or (even and step * (bends.max() / bends.min() - 1.0) <= close):
+                return float(x[k] - step * slope / bend), float(y[k] - fall)
+            if step <= close:
+                k = int(np.argmin(y))
+                return float(x[k]), float(y[k])
             x = np.linspace(x[k - 1], x[k + 1], _POINTS)
         from scipy.optimize import minimize_scalar  # noqa: PLC0415 - 0.1 s
 

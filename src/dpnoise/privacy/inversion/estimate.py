@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpnoise._types import Array
     from dpnoise.privacy.inversion.loss import CoordinateLoss
 
-_SEARCH = np.geomspace(1e-4, 1e8, 49)  # for c
+_SEARCH, _NEAR = np.geomspace(1e-4, 1e8, 49), np.exp(np.linspace(-1.2, 1.2, 9))  # for c
 _AROUND = np.linspace(-1.0, 1.0, 9)
 _PERIOD = 12.0  # in units of the spread: aliases of e^-17 of the sum
 _CHUNK, _CHUNKS = 16, 4  # points of the rule
@@ -40,21 +40,30 @@ def _height(transform: LossTransform, c: Array, copies: int, epsilon: float) -> 
     return np.where(good, log_m - c * epsilon - np.log(c) - np.log1p(c), math.inf)
 
 
-def log_deltas(losses: Sequence[CoordinateLoss], copies: int, epsilon: float) -> Array:
-    """Estimates of log delta for `copies` coordinates with each of the losses, NaN if not found."""
+def log_deltas(
+    losses: Sequence[CoordinateLoss], copies: int, epsilon: float, near: float = math.nan
+) -> tuple[Array, float]:
+    """Estimates of log delta for `copies` coordinates with each of the losses, NaN if not found.
+
+    And where the lines are, in the middle: for the next call, if its losses are not far from these.
+    """
     with np.errstate(all="ignore"):  # what is no number is left out in the end
-        return _log_deltas(losses, copies, epsilon)
+        return _log_deltas(losses, copies, epsilon, near)
 
 
-def _log_deltas(losses: Sequence[CoordinateLoss], copies: int, epsilon: float) -> Array:
+def _log_deltas(
+    losses: Sequence[CoordinateLoss], copies: int, epsilon: float, near: float
+) -> tuple[Array, float]:
     transform = LossTransform(losses, [1] * len(losses), 0.0)
-    every = np.arange(len(losses))
-    log_c = np.log(_SEARCH)
-    best = np.argmin(_height(transform, _SEARCH, copies, epsilon), axis=1)
+    every, c = np.arange(len(losses)), np.broadcast_to(near * _NEAR, (len(losses), _NEAR.size))
+    height = _height(transform, near * _NEAR, copies, epsilon)
+    best = np.argmin(height, axis=1)
+    if math.isnan(near) or not np.all((best > 0) & (best < _NEAR.size - 1)):
+        best = np.argmin(_height(transform, _SEARCH, copies, epsilon), axis=1)
+        c = _SEARCH[best][:, None] * (_SEARCH[1] / _SEARCH[0]) ** _AROUND
+        height = _height(transform, c, copies, epsilon)
     # The saddle point and the curvature there, by the parabola through three heights.
-    c = np.exp(log_c[best][:, None] + (log_c[1] - log_c[0]) * _AROUND)
-    height = _height(transform, c, copies, epsilon)
-    inner = np.clip(np.argmin(height, axis=1), 1, _AROUND.size - 2)
+    inner = np.clip(np.argmin(height, axis=1), 1, c.shape[1] - 2)
     x, y = (np.stack([z[every, inner + k] for k in (-1, 0, 1)]) for z in (c, height))
     slopes = np.diff(y, axis=0) / np.diff(x, axis=0)
     turn = 2.0 * (slopes[1] - slopes[0]) / (x[2] - x[0])
@@ -76,4 +85,4 @@ def _log_deltas(losses: Sequence[CoordinateLoss], copies: int, epsilon: float) -
             break
     found = copies * line.log_groups - c * epsilon + np.log(total * step / math.pi)
     infinite = np.log(-np.expm1(copies * np.log1p([-loss.infinite for loss in losses])))
-    return np.where(faded, np.logaddexp(found, infinite), math.nan)
+    return np.where(faded, np.logaddexp(found, infinite), math.nan), float(np.median(c))

@@ -364,7 +364,7 @@ class Line:
 
     def __init__(self, transform: LossTransform, c: float | Array) -> None:
         self.transform, self.c = transform, c
-        points = np.array([c]) if isinstance(c, float) else c[:, None]
+        points = c[:, None] if isinstance(c, np.ndarray) else np.array([c])
         self.peak = transform.peaks(points)
         values = transform.values(points.astype(complex), self.peak)
         self.norm = (values.atoms + values.continuous).real
