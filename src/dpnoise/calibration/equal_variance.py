@@ -72,7 +72,7 @@ _SHAPE_CLOSE = 2e-4  # error of the shape relative to the grid's spacing
 _SHAPE_NEAR = 2e-2  # the same while there is much to gain
 _AT_END = 5e-2  # of an interval, relative: the minimum may lie beyond
 _POINTS, _DIVISIONS = 17, 5  # of an interval at a time, and how often
-_LITTLE = 1e-9  # of f, that a vertex lies below the points seen
+_LITTLE = 1e-9  # of f, above the least
 _BARRIER = 1.0  # of f, beyond which no shape is looked at one by one
 _AGREE = 1e-5  # of log delta, between estimate and account
 _STEPS = np.append(0.0, 2.0 ** np.arange(-2.0, 7.0))  # towards a crossing
@@ -269,7 +269,8 @@ class EqualVarianceSearch:
         near = not ends[0] < best.shape < ends[1]  # otherwise there is less to gain
         for _ in range(_ROUNDS):
             close = (_SHAPE_NEAR if near else _SHAPE_CLOSE) * width
-            place, value = self._least(bounds, best.variance, close)
+            place, value, exact = self._least(bounds, best.variance, close)
+            near = near and not exact
             small = value > -last
             if value <= -gain:
                 shape = math.exp(place)
@@ -278,14 +279,17 @@ class EqualVarianceSearch:
                 if near and min(place - bounds[0], bounds[1] - place) < _AT_END * width:
                     return best, False  # the next scan moves the interval
             if small and not near:
-                return best, bool(value <= -gain)
+                return best, bool(value <= -gain or ends[0] < best.shape < ends[1])
             near = near and not small
         return best, False
 
     def _least(
         self, bounds: tuple[float, float], variance: float, close: float
-    ) -> tuple[float, float]:
-        """The log shape between bounds at which noise of this variance is most private, and f."""
+    ) -> tuple[float, float, bool]:
+        """The log shape between bounds at which noise of this variance is most private, and f.
+
+        And whether f is known to be the least by estimates, however close was asked for.
+        """
         x = np.linspace(*bounds, _POINTS)
         for _ in range(_DIVISIONS):
             y = self._estimates_at_variance(np.exp(x), variance)
@@ -295,13 +299,15 @@ class EqualVarianceSearch:
             step, bends = x[1] - x[0], np.diff(y, 2)[max(k - 2, 0) : k + 1]
             slope, bend = 0.5 * (y[k + 1] - y[k - 1]), y[k + 1] - 2.0 * y[k] + y[k - 1]
             # The vertex of a parabola, which is as far off as the bend is uneven.
-            even = bends.min() > 0.0 and abs(slope) <= bend
-            fall = 0.5 * slope**2 / bend if even else math.inf
-            if fall <= _LITTLE or (even and step * (bends.max() / bends.min() - 1.0) <= close):
-                return float(x[k] - step * slope / bend), float(y[k] - fall)
+            even = bool(bends.min() > 0.0 and abs(slope) <= bend)
+            uneven = bends.max() / bends.min() - 1.0 if even else math.inf
+            exact = even and bool(bend * uneven**2 <= _LITTLE)
+            if exact or step * uneven <= close:
+                least = y[k] - 0.5 * slope**2 / bend
+                return float(x[k] - step * slope / bend), float(least), exact
             if step <= close:
                 k = int(np.argmin(y))
-                return float(x[k]), float(y[k])
+                return float(x[k]), float(y[k]), False
             x = np.linspace(x[k - 1], x[k + 1], _POINTS)
         from scipy.optimize import minimize_scalar  # noqa: PLC0415 - 0.1 s
 
@@ -311,4 +317,4 @@ class EqualVarianceSearch:
             method="bounded",
             options={"xatol": close},
         )
-        return float(found.x), float(found.fun)
+        return float(found.x), float(found.fun), False
