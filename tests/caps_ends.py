@@ -155,14 +155,14 @@ ENDS = {
     "dpnoise.sensitivity.cut_cube uniform_points while": (
         "a rejection sampler: ends with probability 1, each point after about sqrt(K) trials"
     ),
-    "dpnoise.calibration.certify shared_log_delta while": "a few doubles down",
+    "dpnoise.privacy.composition shared_log_delta while": "a few doubles down",
     "dpnoise.allocation.search Descent._step_along brentq": "raises if it does not converge",
     "dpnoise.calibration.integers scale_for_points while": (
         "each pass adds one of finitely many points, or returns"
     ),
     "dpnoise.calibration.certify _enlarged while": "raises at the largest enlargement",
     "dpnoise.calibration.closed_forms pure_scale while": "one or two doubles up",
-    "dpnoise.calibration.equal_variance EqualVarianceSearch._refined minimize_scalar": (
+    "dpnoise.calibration.equal_variance EqualVarianceSearch._least minimize_scalar": (
         "a place to look; only what is solved for there is kept"
     ),
     "dpnoise.calibration.cover _lowered while": (

@@ -8,7 +8,7 @@ from dpnoise import (
     allocate,
     privacy_profile,
 )
-from dpnoise.calibration import cross_check, scalar
+from dpnoise.calibration import scalar
 from dpnoise.calibration.equal_variance import increasing_root
 from dpnoise.calibration.histogram.search import searched_by_epsilon
 from dpnoise.noise import (
@@ -18,6 +18,7 @@ from dpnoise.noise import (
     Subbotin,
     staircase_2d_gamma,
 )
+from dpnoise.privacy.second import half_lines
 from dpnoise.sensitivity.spheroid import Axes, around
 
 # --- Caps that a computation may reach: what happens then.
@@ -136,9 +137,9 @@ CAPS = {
         (0, 1),
         checks.raises(lambda: scalar.kink_shape(np.array(0.5), np.array(1e-6))),
     ),
-    "dpnoise.calibration.cross_check _crossing range(_DOUBLINGS)": (
+    "dpnoise.privacy.second _crossing range(_DOUBLINGS)": (
         (0,),
-        checks.raises(lambda: cross_check.half_lines(Gaussian(1.0), 1e-3, 0.5)),
+        checks.raises(lambda: half_lines(Gaussian(1.0), 1e-3, 0.5)),
     ),
     "dpnoise.calibration.scalar solve_scale range(_STEPS)": (
         (1, 2, 5, 30),
@@ -206,6 +207,14 @@ CAPS = {
 
 # --- Fixed numbers of steps, each of which shrinks the error by a known factor, and what tests it.
 FIXED = {
+    "dpnoise.privacy.gaussian _mean_slope range(_DEPTH - 1, 2 * _TERMS, -1)": (
+        "the profile, to 1e-12"
+    ),
+    "dpnoise.privacy.gaussian _mean_slope range(2 * _TERMS - 1, 0, -2)": "the profile, to 1e-12",
+    "dpnoise.privacy.inversion.estimate _log_deltas range(_CHUNKS)": "what has not faded is NaN",
+    "dpnoise.calibration.equal_variance EqualVarianceSearch._least range(_DIVISIONS)": (
+        "the account is asked one by one instead"
+    ),
     "dpnoise.certificates.checker exp range(1, BITS // 8)": "the rest of the series is added",
     "dpnoise.mechanisms.blocks _plan range(_GRIDS)": "more plans to choose from",
     "dpnoise.mechanisms.blocks gaussian_mu range(_ROUNDS)": (
@@ -223,9 +232,7 @@ FIXED = {
     "dpnoise.allocation.search _saddle range(3)": (
         "a search direction; what it leads to is certified"
     ),
-    "dpnoise.calibration.cross_check _crossing range(_ROUNDS)": (
-        "ends valid after any number of rounds"
-    ),
+    "dpnoise.privacy.second _crossing range(_ROUNDS)": ("ends valid after any number of rounds"),
     "dpnoise.calibration.scalar offset_gaussian_variance.far range(_DEPTH, 1, -1)": (
         "a continued fraction of positive terms; test_calibration_shape_profiles"
     ),

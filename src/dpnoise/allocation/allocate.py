@@ -9,7 +9,7 @@ Section IV-B: a budget is a resource that coordinates share. Gaussian noise at c
 lambda_i^2 / (2 sigma_i^2), Laplace noise lambda_i / beta_i; the scheme decides who gets how much.
 
 *Second account*, by another method than the one that found the scales. As in
-`dpnoise.calibration.cross_check`: Gaussian noise by half-lines of one Gaussian with
+`dpnoise.privacy.second`: Gaussian noise by half-lines of one Gaussian with
 mu^2 = sum (lambda_i / sigma_i)^2, noise with a bounded loss and delta = 0 by the sum of the
 largest losses, everything else by the lattice, for up to three different coordinates (some 20 ms
 each). Subbotin noise with several coordinates has one account only, since its first is the lattice.
@@ -39,14 +39,6 @@ from dpnoise.allocation.search import (
     make_groups,
     tail_slope,
 )
-from dpnoise.calibration.cross_check import (
-    MAXIMUM_COORDINATES,
-    Account,
-    half_lines,
-    lattice,
-    pure_account,
-    require_agreement,
-)
 from dpnoise.calibration.gaussian import MINIMUM_DELTA, gaussian_sigma
 from dpnoise.calibration.integers import CLOSE, smallest_scale
 from dpnoise.noise._arrays import floats
@@ -54,6 +46,7 @@ from dpnoise.noise.base import Noise
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import MIN_BETA, DiscreteGaussian, DiscreteLaplace
 from dpnoise.privacy.scalar.shift import WHOLE, whole_shift
+from dpnoise.privacy.second import MAXIMUM_COORDINATES, Account, require_agreement, second_account
 from dpnoise.privacy.vector import VectorProfile, profile_of_shares
 
 if TYPE_CHECKING:
@@ -212,7 +205,7 @@ def allocate(
     found = _minimum_scales(request)
     if np.all(np.isfinite(found)):
         budget = request.epsilon, request.delta
-        second = second_account(
+        second = second_opinion(
             request.noises, request.sensitivities, found, budget, request.compositions
         )
         what = f"allocation at epsilon={request.epsilon!r}"
@@ -371,51 +364,43 @@ def _check_search(request: _Request, groups: Groups) -> None:
     problems.raise_if_any()
 
 
-def second_account(
+def second_opinion(
     noises: list[Noise],
     sensitivities: Array,
     scales: Array,
     budget: tuple[float, float],
     compositions: int,
 ) -> Account | None:
-    """Bounds on log delta, or None where they are too dear.
+    """Bounds on log delta by another account than the first, or None where they are too dear.
 
     `noises` holds one for all coordinates or one each, `budget` epsilon and delta; sensitivities
     and scales, shape (K,), are positive.
     """
     epsilon, delta = budget
+    shares: dict[tuple[Noise, float], int] = {}
     if sensitivities.size > _MAX_SUMMED:
         return None
     ratios = sensitivities / scales
+    every = noises if len(noises) > 1 else noises * ratios.size
     sigmas = [noise.sigma for noise in noises if isinstance(noise, Gaussian)]
     if len(sigmas) == len(noises):
         mu = math.sqrt(compositions * float(np.sum((ratios / np.array(sigmas)) ** 2)))
-        return half_lines(Gaussian(1.0), mu, epsilon) if math.isfinite(mu) and mu > 0.0 else None
-    if delta == 0.0:
-        slopes = np.array([tail_slope(noise) for noise in noises])
-        total = compositions * float(np.sum(ratios * slopes))
-        return pure_account(total * (1.0 - _ROUNDING), epsilon)
-    return _by_lattice(noises, ratios, epsilon, compositions)
-
-
-def _by_lattice(
-    noises: list[Noise], ratios: Array, epsilon: float, compositions: int
-) -> Account | None:
-    """Bounds of the lattice for a few groups of equal coordinates."""
-    if ratios.size * compositions > MAXIMUM_COORDINATES or (
-        ratios.size * compositions > 1 and any(noise.pieces() is None for noise in noises)
-    ):
-        return None
-    groups: dict[tuple[Noise, float], int] = {}
-    every = noises if len(noises) > 1 else noises * ratios.size
-    for noise, ratio in zip(every, ratios.tolist(), strict=True):
-        groups[noise, ratio] = groups.get((noise, ratio), 0) + compositions
-        if len(groups) > _MAX_CHECKED_GROUPS:
+        if not (math.isfinite(mu) and mu > 0.0):
             return None
-    if sum(groups.values()) == 1:
-        ((noise, ratio),) = groups
-        return half_lines(noise, ratio, epsilon)
-    return lattice([(*key, count) for key, count in groups.items()], epsilon)
+        shares[Gaussian(1.0), mu] = 1
+    elif delta == 0.0:  # losses in proportion to the change add up
+        for one in set(noises):
+            some = ratios if len(noises) == 1 else ratios[[noise == one for noise in noises]]
+            shares[one, compositions * float(np.sum(some)) * (1.0 - _ROUNDING)] = 1
+    elif ratios.size * compositions > MAXIMUM_COORDINATES:
+        return None
+    else:
+        for noise, ratio in zip(every, ratios.tolist(), strict=True):
+            shares[noise, ratio] = shares.get((noise, ratio), 0) + compositions
+            if len(shares) > _MAX_CHECKED_GROUPS:
+                return None
+    listed = [(*key, count) for key, count in shares.items()]
+    return second_account(listed, epsilon, pure=delta == 0.0)
 
 
 def _check_integers(sensitivities: ArrayLike, noise: str) -> None:

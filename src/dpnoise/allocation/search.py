@@ -37,8 +37,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpnoise.allocation.closed_forms import closed_form_scales, relative_scales
-from dpnoise.calibration.certify import event_log_delta, shared_log_delta
 from dpnoise.calibration.gaussian import gaussian_sigma
+from dpnoise.privacy.composition import event_log_delta, shared_log_delta
 from dpnoise.privacy.gaussian import log_delta_and_slope
 from dpnoise.privacy.inversion.loss import coordinate_loss
 from dpnoise.privacy.inversion.transform import LossTransform

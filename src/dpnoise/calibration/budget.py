@@ -87,7 +87,7 @@ class Calibration:
     certified_by : tuple of str
         The accounts that vouch for `delta`: first the one whose upper bound it is, then, if it
         is cheap enough, one by another method whose bounds do not contradict it
-        (`dpnoise.calibration.cross_check`).
+        (`dpnoise.privacy.second`).
     budget : Budget, optional
         What was asked for.
     optimal_within : float, optional

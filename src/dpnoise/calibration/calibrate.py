@@ -1,8 +1,8 @@
 """Noise of minimum variance for a privacy budget: the public `calibrate` and `variance_bound`.
 
 Each family is calibrated by the methods that its entry here names. Whatever is found is certified,
-and enlarged if need be, in `dpnoise.calibration.certify`, and checked by another account in
-`dpnoise.calibration.cross_check`.
+and enlarged if need be, in `dpnoise.calibration.certify`, and checked by another account
+(`dpnoise.privacy.second`).
 
 `calibrate` searches, and what it returns is the best that it found. On request, and in
 `variance_bound`, intervals that cover all shapes of the family are excluded one by one
@@ -22,6 +22,7 @@ import numpy as np
 from dpnoise._validation import Problems, is_integer
 from dpnoise.calibration import closed_forms, integers
 from dpnoise.calibration.budget import Budget, Calibration, check_budget
+from dpnoise.calibration.certify import cross_checked
 from dpnoise.calibration.closed_forms import pure_optimum, scale_optimum
 from dpnoise.calibration.cover import (
     MOST_INTERVALS,
@@ -32,7 +33,6 @@ from dpnoise.calibration.cover import (
     global_cover,
     shapes_of,
 )
-from dpnoise.calibration.cross_check import cross_checked
 from dpnoise.calibration.integers import on_set
 from dpnoise.calibration.published import (
     BOX,
@@ -190,8 +190,13 @@ def calibrate(
         if good:
             budget = Budget(float(epsilon), float(delta), float(sensitivity), int(dimension))
             check_request(problems, known, budget, name)
-    check_certificate(problems, certificate, known.kind if named else None, name, delta)
-    check_grid(problems, name, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
+    if certificate is not None:
+        check_certificate(problems, certificate, known.kind if named else None, name, delta)
+    if name == "grid":
+        check_grid(problems, box, resolution, many=is_integer(dimension) and int(dimension) != 1)
+    else:
+        for label, value in (("box", box), ("resolution", resolution)):
+            problems.require(value is None, label, "None unless the method is 'grid'", value)
     problems.raise_if_any()
     try:
         found = _found(known, budget, method, box or BOX, resolution or RESOLUTION)

@@ -17,12 +17,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dpnoise.calibration.certify import certified_calibration, equal_share
+from dpnoise.calibration.certify import certified_calibration
 from dpnoise.calibration.equal_variance import EqualVarianceSearch, increasing_root
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.grafted import Huber
 from dpnoise.noise.stepwise import Staircase, staircase_gamma
+from dpnoise.privacy.composition import equal_share
 
 if TYPE_CHECKING:
     from dpnoise.calibration.budget import Budget, Calibration

@@ -78,9 +78,7 @@ def check_certificate(
     method: str,
     delta: object,
 ) -> None:
-    """Record what is wrong with a request for a certificate; None is no request."""
-    if certificate is None:
-        return
+    """Record what is wrong with a request for a certificate."""
     problems.require(certificate == GLOBAL, "certificate", f"None or {GLOBAL!r}", certificate)
     problems.require(method == "exact", "method", "'exact' with a certificate", method)
     check_coverable(problems, kind, delta)

@@ -31,8 +31,6 @@ import scipy  # its optimize, 0.2 s, loads where it is used
 
 from dpnoise.calibration import closed_forms
 from dpnoise.calibration.budget import Calibration
-from dpnoise.calibration.certify import PURE, SCALAR, VECTOR, equal_share, event_log_delta
-from dpnoise.calibration.cross_check import Account, require_agreement
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.calibration.staircase_search import discrete_staircase_optimum
 from dpnoise.noise.exact import as_double_above
@@ -49,7 +47,10 @@ from dpnoise.noise.integers import (
     DiscreteStaircase,
     best_r,
 )
+from dpnoise.privacy.accounts import SCALAR, VECTOR
+from dpnoise.privacy.composition import equal_share, event_log_delta
 from dpnoise.privacy.integer_sets import (
+    PURE,
     concentrated_log_delta,
     concentration,
     integer_bounds,
@@ -57,6 +58,7 @@ from dpnoise.privacy.integer_sets import (
     point_bounds,
     shares_of_point,
 )
+from dpnoise.privacy.second import Account, require_agreement
 from dpnoise.privacy.vector import VectorProfile, vector_profile
 
 if TYPE_CHECKING:

@@ -36,6 +36,7 @@ _FIRST, _AWAY = 1e-4, 5e-3  # an error for log delta further than this from that
 _FAR = 9.0  # bound of the logarithm of a shape
 _NO_GAIN = 1e-9  # of variance, relative: not worth a search for the kink
 _SENSITIVE = 1e-4  # a gain above it depends on the last digits of the kink
+_EQUAL = 1e-3  # of log variance: noise on the kink as large as what is known
 _WIDER = 1.0 + 1e-10  # against rounding of a shape in closed form
 _MORE_WITHOUT_KINK = 4
 _BESIDE_KINK = 0.9, 0.98, 1.02, 1.1
@@ -149,6 +150,24 @@ def _kink(
     return _on_kink(search, shape)
 
 
+def _beats(search: EqualVarianceSearch, variance: float, start: float) -> bool:
+    """Whether noise on the kink may keep the budget with less than a variance.
+
+    Its variance rises with the shape, which is sought from `start`, and its delta falls.
+    """
+
+    def rise(log_shape: float) -> float:
+        shape = math.exp(min(max(log_shape, -_FAR), _FAR))
+        return math.log(_on_kink(search, shape).variance / variance)
+
+    try:
+        shape = math.exp(increasing_root(rise, math.log(start), 0.5, _EQUAL))
+    except RuntimeError:  # all of it has less
+        return True
+    share = _BELOW * search.budget.epsilon / search.budget.dimension
+    return search.excess(search.make(shape, 1.0), share / shape, _FIRST) < _AWAY
+
+
 def _on_kink(search: EqualVarianceSearch, shape: float) -> KnownNoise:
     """Noise of a shape whose Laplace parts have the largest loss epsilon together."""
     share = _BELOW * search.budget.epsilon / search.budget.dimension
@@ -156,9 +175,9 @@ def _on_kink(search: EqualVarianceSearch, shape: float) -> KnownNoise:
 
 
 def _noise_on_kink(
-    family: _VectorFamily, search: EqualVarianceSearch
+    family: _VectorFamily, search: EqualVarianceSearch, limits: list[KnownNoise]
 ) -> tuple[KnownNoise | None, KnownNoise | None]:
-    """Noise on the kink by basic composition, and by the exact account, if any."""
+    """Noise on the kink by basic composition, and by the exact account, if any beats the limits."""
     budget, composed, start, step, gain = search.budget, None, family.kink, 0.15, 1.0
     if start is None:
         return None, None
@@ -169,7 +188,8 @@ def _noise_on_kink(
         gain = (1.0 - composed.variance / pure) * 2.0 ** min(budget.dimension, 99)
         if family.close:
             start, step = family.composed, 0.5 / family.composed**2
-    if gain <= _NO_GAIN:
+    known = min(one.variance for one in [*limits, composed] if one)
+    if gain <= _NO_GAIN or (budget.epsilon > 0.0 and not _beats(search, known, start)):
         return composed, None
     return composed, _kink(search, start, step, _FINE if gain > _SENSITIVE else _ROUGH)
 
@@ -189,7 +209,7 @@ def vector_optimum(kind: type[Noise], budget: Budget) -> Calibration:
     if family.gaussian is not None:
         gaussian = closed_forms.gaussian(budget.unit).variance
         limits.append(KnownNoise(gaussian, family.gaussian, not family.members[1]))
-    composed, kink = _noise_on_kink(family, search)
+    composed, kink = _noise_on_kink(family, search, limits)
     known = [*limits, *(one for one in (composed, kink) if one)]
     grid = family.grid
     if kink:

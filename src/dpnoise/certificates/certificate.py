@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from dpnoise._validation import Problems, is_integer
-from dpnoise.certificates.account import dimension_of
 from dpnoise.certificates.codec import (
     DIGEST,
     MOST_BYTES,
@@ -25,6 +24,7 @@ from dpnoise.certificates.codec import (
     text_of_document,
 )
 from dpnoise.noise.exact import as_double_above
+from dpnoise.privacy.accounts import dimension_of, supports
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.relation import IN_SET, require_relation
 
@@ -264,6 +264,5 @@ def check_claim(
     if noise is not None and not is_known(noise):
         problems.add(f"noise: expected noise of this package, or a tuple of it, got {noise!r}")
     elif noise is not None and isinstance(sensitivity, Sensitivity):
-        K = dimension_of(noise)
         expected = f"for {sensitivity.dimension} coordinates, as the sensitivity has"
-        problems.require(K in (None, sensitivity.dimension), "noise", expected, K)
+        problems.require(supports(noise, sensitivity), "noise", expected, dimension_of(noise))

@@ -16,13 +16,14 @@ import numpy as np
 from dpnoise._validation import Problems
 from dpnoise._version import __version__
 from dpnoise.calibration.budget import Calibration
-from dpnoise.certificates.account import account_bounds
 from dpnoise.certificates.certificate import Certificate, CertificateError, check_claim
 from dpnoise.certificates.checker import ERRORS, check, enclosure
 from dpnoise.certificates.codec import plain
 from dpnoise.joint.calibrate import JointCalibration
+from dpnoise.joint.noise import as_joint
 from dpnoise.mechanisms.table import Mechanism
 from dpnoise.noise.exact import as_double_above
+from dpnoise.privacy.accounts import bounds
 from dpnoise.sensitivity.convert import as_sensitivity
 from dpnoise.sensitivity.relation import joined
 
@@ -86,7 +87,7 @@ def derive(noise: Any, sensitivity: Sensitivity, epsilon: float) -> Derived:  # 
 
     RuntimeError if the two contradict each other; ValueError if the noise cannot have the set.
     """
-    account = account_bounds(noise, sensitivity.geometry, epsilon)
+    account = bounds(as_joint(noise), sensitivity.geometry, epsilon)
     lower, upper = Fraction(account.lower), Fraction(account.upper)
     try:
         found, exact = enclosure(plain(noise), plain(sensitivity), Fraction(epsilon))

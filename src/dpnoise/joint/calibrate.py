@@ -25,7 +25,7 @@ from dpnoise.joint.noise import (
     check_steps,
     staircase_layer_moment,
 )
-from dpnoise.joint.profile import radial_delta_bounds, radial_delta_estimate
+from dpnoise.joint.profile import radial_delta_estimate
 from dpnoise.privacy.odometer.releases import spending_of
 from dpnoise.sensitivity.convert import as_sensitivity
 
@@ -314,7 +314,6 @@ def calibrate_joint(
     return found
 
 
-_CELLS = 2**16  # of a certificate
 _FAR = 30.0  # of log delta - target: other values only say 'far'
 _EVEN = 1e-7  # a log delta this close to the budget's is on it
 _PROBE = 1e-3  # step for the slope of log delta
@@ -365,7 +364,7 @@ class Search:
         slope = max((after - here) / _PROBE, 1e-3)
         for _ in range(_CERTIFICATES):
             noise = curve(x)
-            lower, upper = radial_delta_bounds(noise, self.epsilon, cells=_CELLS)
+            lower, upper, _ = noise.bounds_in(noise.ball, self.epsilon)
             if upper <= self.delta:
                 return noise, lower, upper
             x += 1.01 * (math.log(upper) - self.log_delta) / slope + 1e-9

@@ -21,6 +21,7 @@ from dpnoise.joint.noise import JointNoise
 from dpnoise.noise._arrays import draws
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
+from dpnoise.privacy.accounts import GAUSSIAN, Bounds, gaussian_delta
 from dpnoise.sensitivity.spheroid import RoundSet
 
 if TYPE_CHECKING:
@@ -95,6 +96,19 @@ class CorrelatedGaussian(JointNoise):
         """
         size = self.ball.largest_norm_of(sensitivity.geometry)
         return math.inf if size == math.inf else as_double_above(size / Fraction(self.sigma))
+
+    def squared_mu_in(self, ball: Sensitivity) -> Fraction:
+        """The largest squared mu of a set; ValueError if a difference leaves the plane."""
+        size = self.ball.largest_norm_of(ball)
+        if size == math.inf:
+            message = f"noise: expected some in every direction of {ball!r}, got {self!r}"
+            raise ValueError(message)
+        return (Fraction(size) / Fraction(self.sigma)) ** 2
+
+    def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
+        """Bounds on delta(epsilon) for a set (`dpnoise.privacy.accounts`)."""
+        lower, upper = gaussian_delta(self.squared_mu_in(ball), epsilon)
+        return Bounds(lower if self.ball.is_exact_for(ball) else 0.0, upper, GAUSSIAN)
 
     def dominating(self, size: Fraction) -> tuple[Gaussian, float]:
         """Gaussian noise of one number."""

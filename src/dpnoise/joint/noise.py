@@ -27,21 +27,32 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import special
 
 from dpnoise._validation import Problems
+from dpnoise.joint.profile import radial_delta_bounds
 from dpnoise.joint.uncovered import Uncovered
 from dpnoise.noise._arrays import draws
-from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exact import as_double, as_double_above
 from dpnoise.noise.exponential_power import Gaussian, Laplace
-from dpnoise.noise.vectors import Spherical
+from dpnoise.noise.vectors import KNorm, Spherical, Staircase2D
+from dpnoise.privacy.accounts import (
+    DOMINATED,
+    NOTHING,
+    RESPONSE,
+    Bounds,
+    dominated_delta,
+    least,
+)
 from dpnoise.privacy.odometer.releases import dominated_ledger
+from dpnoise.privacy.profile import response_delta
+from dpnoise.sensitivity.balls import L1, L2, LInf
 from dpnoise.sensitivity.base import Sensitivity, root_above
 
 if TYPE_CHECKING:
@@ -96,6 +107,25 @@ class JointNoise(ABC):
         Noise of one number with its sensitivity, K-norm noise in an l2 norm, or a pure epsilon.
         """
         return None
+
+    def loss_at(self, size: Fraction) -> Fraction | float:  # noqa: ARG002
+        """The largest privacy loss for the set `size` times its ball, infinite if not known."""
+        return math.inf
+
+    def loss_in(self, ball: Sensitivity) -> Fraction | float:
+        """An upper bound on the privacy loss for a set, infinite where none is known.
+
+        With c the largest norm of a difference, the noise protects c times its own set.
+        """
+        size = self.ball.largest_norm_of(ball)
+        return math.inf if size == math.inf else self.loss_at(Fraction(size))
+
+    def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
+        """Bounds on delta(epsilon) for a set (`dpnoise.privacy.accounts`)."""
+        loss = self.loss_in(ball)
+        if loss <= epsilon:
+            return NOTHING
+        return least(0.0, [(response_delta(loss, epsilon), RESPONSE)])
 
     def spending_in(self, ball: Sensitivity) -> Ledger | None:
         """What one release costs a `Budget`, for a set; None if that is not known.
@@ -172,6 +202,8 @@ class JointNoise(ABC):
 
 
 LARGEST_POWER = 16.0
+RADIAL = "layers of the norm"
+CELLS = 2**16  # of a certificate
 _MIN_SHARE = 1e-200  # mass of the untruncated density within the bound
 
 
@@ -250,6 +282,43 @@ class RadialNoise(JointNoise):
         if spherical and K > 1:
             return Spherical(K, Fraction(self.scale) / size)
         return Laplace(self.scale), as_double_above(size)
+
+    @property
+    def is_k_norm(self) -> bool:
+        """Whether it is K-norm noise, whose loss is at most proportional to the change."""
+        return self.power == 1.0 and self.bound == math.inf
+
+    def loss_at(self, size: Fraction) -> Fraction | float:
+        """The largest privacy loss for the set `size` times its ball, infinite if not known."""
+        return size / Fraction(self.scale) if self.is_k_norm else math.inf
+
+    def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
+        """Bounds on delta(epsilon) for a set (`dpnoise.privacy.accounts`)."""
+        loss, lower = self.loss_in(ball), 0.0
+        if loss <= epsilon:
+            return NOTHING
+        found = [(response_delta(loss, epsilon), RESPONSE)]
+        if self.is_k_norm:
+            found.append((dominated_delta(loss, epsilon), DOMINATED))
+        try:
+            lower, upper = self._radial_bounds(ball, epsilon)
+            found.append((upper, RADIAL))
+        except ValueError:  # beyond the range of the account
+            pass
+        return least(lower, found)
+
+    def _radial_bounds(self, ball: Sensitivity, epsilon: float) -> tuple[float, float]:
+        """Bounds by the layers: for c times its own set, those of lengths divided by c."""
+        size, noise = self.ball.largest_norm_of(ball), self
+        if size == math.inf:
+            return 0.0, 1.0
+        if size > 1 and self.bound < math.inf:  # both lengths by a power of 2, which is exact
+            size = Fraction(2) ** (math.ceil(size) - 1).bit_length()
+        if size > 1 or self.bound == math.inf:
+            scale, bound = Fraction(self.scale) / size, self.bound / as_double(size)
+            noise = replace(self, scale=-as_double_above(-scale), bound=bound)
+        lower, upper = radial_delta_bounds(noise, epsilon, cells=CELLS)
+        return (lower if ball == self.ball else 0.0), upper
 
     @property
     def less_than_dominating(self) -> bool:
@@ -355,9 +424,13 @@ class NormStaircase(JointNoise):
     epsilon: float
     gamma: float
 
-    def dominating(self, size: Fraction) -> Fraction:
-        """The pure epsilon, that of a step for each one crossed."""
+    def loss_at(self, size: Fraction) -> Fraction:
+        """The largest privacy loss: that of a step for each one crossed."""
         return Fraction(self.epsilon) * math.ceil(size)
+
+    def dominating(self, size: Fraction) -> Fraction:
+        """The pure epsilon."""
+        return self.loss_at(size)
 
     def __post_init__(self) -> None:
         """Check of the parameters, stored as floats."""
@@ -400,3 +473,13 @@ class NormStaircase(JointNoise):
     def scaled(self, factor: float) -> Self:
         """The distribution of `factor` X, for a positive factor."""
         return type(self)(self.ball.scaled(factor), self.epsilon, self.gamma)
+
+
+def as_joint(noise: Any) -> Any:  # noqa: ANN401
+    """K-norm and staircase noise of numbers as noise in the norm of a set; other noise as it is."""
+    if isinstance(noise, KNorm):
+        kind = {1.0: L1, 2.0: L2}.get(noise.norm, LInf)
+        return RadialNoise(kind(1.0, noise.dimension), noise.scale)
+    if isinstance(noise, Staircase2D):
+        return NormStaircase(L1(noise.sensitivity, 2), noise.epsilon, noise.gamma)
+    return noise

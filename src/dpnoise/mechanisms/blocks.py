@@ -42,7 +42,7 @@ import numpy as np
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.joint.calibrate import staircase
 from dpnoise.mechanisms.joint import hardly_gains, k_norm_noise
-from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise
+from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.privacy.gaussian import gaussian_log_delta
@@ -93,10 +93,9 @@ def gaussian_mu(epsilon: float, delta: float, spent: Array) -> Array:
 
 def composed_delta(mu: Array, epsilon: float, spent: Array) -> Array:
     """Upper bound on delta of a Gaussian block beside blocks that are `spent`-DP."""
-    p = 1.0 / (1.0 + np.exp(-spent))
     first = np.exp(gaussian_log_delta(mu, epsilon - spent))
     second = np.exp(gaussian_log_delta(mu, epsilon + spent))
-    return (p * first + (1.0 - p) * second) * (1.0 + _MARGIN)
+    return beside_response(first, second, spent)
 
 
 def _sorted_factors(

@@ -17,14 +17,21 @@ for each kind of coordinate: to about 0.5 %. So are largest errors of blocks, of
 integers and in the norms of other sets than boxes, l1 and l2 balls, ellipsoids and 'at most m
 counts', and norms of noise that was made for another norm. All else has closed forms, or is one
 integral.
+
+**Privacy of blocks** (`bounds_in`). All Gaussian blocks are one quadratic form of the difference,
+whose largest value over the set gives their delta_G exactly; the pure losses of the others add up
+to at most epsilon_1. All of them have delta >= delta_G(epsilon), by leaving the others out, and
+delta <= p delta_G(epsilon - epsilon_1) + (1 - p) delta_G(epsilon + epsilon_1), p = 1 / (1 +
+exp(-epsilon_1)), by randomized response (docs/certificates.md).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,10 +40,22 @@ from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.joint.noise import JointNoise, NormStaircase, RadialNoise
 from dpnoise.mechanisms.parts import coordinate_kinds
 from dpnoise.noise._arrays import draws, points
-from dpnoise.noise.exponential_power import Laplace
+from dpnoise.noise.exact import as_double_above
+from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.stepwise import Staircase
+from dpnoise.privacy.accounts import (
+    ERROR,
+    GAUSSIAN,
+    RESPONSE,
+    Bounds,
+    Independent,
+    gaussian_delta,
+    loss_in,
+)
+from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.odometer.ledger import Ledger
 from dpnoise.privacy.odometer.releases import independent_ledger, integer_ledger
+from dpnoise.privacy.profile import response_delta
 from dpnoise.sensitivity.base import Sensitivity
 from dpnoise.sensitivity.mean_largest import mean_of_largest
 
@@ -110,6 +129,18 @@ class IndependentNoise(EqualByValue):
         """What one release costs a `Budget`, for a set; None if that is not known."""
         return independent_ledger(self.unit, self.scales, ball)
 
+    def in_set(self, ball: Sensitivity) -> Independent:
+        """The account of the coordinates for a set."""
+        return Independent(self.unit, ball, self.scales)
+
+    def loss_in(self, ball: Sensitivity) -> Fraction | float:
+        """An upper bound on the privacy loss for a set, infinite where none is known."""
+        return self.in_set(ball).loss
+
+    def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
+        """Bounds on delta(epsilon) for a set (`dpnoise.privacy.accounts`)."""
+        return self.in_set(ball).bounds(epsilon)
+
     def rvs(self, size: Size = None, random_state: Seed = None) -> Array:
         """Independent random vectors, shape (*size, K); arguments as for `Noise.rvs`."""
         lead, rng = draws(self, size, random_state)
@@ -142,6 +173,33 @@ class IndependentNoise(EqualByValue):
     def half_width(self, level: float = 0.95) -> Array:
         """The h_i with P(|X_i| <= h_i) = level, shape (K,)."""
         return self.scales * float(self.unit.isf(0.5 * (1.0 - level)))
+
+
+RESPONSE_AND_GAUSSIAN = "randomized response and Gaussian profile"
+_SCALES: dict[type, str] = {Gaussian: "sigma", Laplace: "beta"}  # of blocks that one form describes
+
+
+class _Sums(NamedTuple):
+    """What blocks add up to: the squared mu of all Gaussian ones, the loss of all others."""
+
+    square: Fraction
+    loss: Fraction | float
+    attained: bool  # whether one difference has this mu
+
+
+def _is_factor(ball: Sensitivity, at: IntArray) -> bool:
+    """Whether coordinates are those of a factor of a product, which moves by itself."""
+    spans = [(first, first + factor.dimension) for first, factor in ball.factors()]
+    return (int(at[0]), int(at[-1]) + 1) in spans and bool(np.all(np.diff(at) == 1))
+
+
+def beside_response(below: Array, above: Array, spent: Array) -> Array:
+    """Upper bound on delta beside randomized response of loss `spent`, rounding included.
+
+    `below` and `above` are upper bounds on delta of the other noise at epsilon less and plus it.
+    """
+    p = 1.0 / (1.0 + np.exp(-spent))
+    return (p * below + (1.0 - p) * above) * (1.0 + ERROR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +255,57 @@ class BlockNoise(EqualByValue):
         for indices, noise in self.blocks:
             total = total + noise.logpdf(x[..., indices])
         return total[()]
+
+    def _sums_in(self, ball: Sensitivity) -> _Sums:
+        """The sums over blocks; ValueError if a coordinate that can change is in none."""
+        active = ball.active
+        bare = active.copy()
+        for at, _ in self.blocks:
+            bare[at] = False
+        if bare.any():
+            expected = "expected some for each coordinate that can change"
+            message = f"noise: {expected}, got none for coordinate {int(np.argmax(bare))}"
+            raise ValueError(message)
+        loss: Fraction | float = Fraction(0)
+        correlated, attained = Fraction(0), True
+        weights = {name: [Fraction(0)] * ball.dimension for name in _SCALES.values()}
+        for at, part in self.blocks:
+            if not active[at].any():
+                continue
+            inner = ball.restricted(at.tolist())
+            if isinstance(part, CorrelatedGaussian):
+                correlated += part.squared_mu_in(inner)
+                attained &= _is_factor(ball, at) and part.ball.is_exact_for(inner)
+                continue
+            name = _SCALES.get(type(getattr(part, "unit", None)))
+            if name is not None and isinstance(part, IndependentNoise):
+                each = part.in_set(inner).each_weight(name)
+                for k, weight in zip(at.tolist(), each, strict=True):
+                    weights[name][k] = weight
+            else:
+                more = loss_in(part, inner)
+                loss = math.inf if math.inf in (loss, more) else Fraction(loss) + Fraction(more)
+        square = ball.largest_power_sum(weights["sigma"], 2) + correlated
+        loss += ball.largest_power_sum(weights["beta"], 1)
+        return _Sums(square, loss, attained and ball.attains)
+
+    def bounds_in(self, ball: Sensitivity, epsilon: float) -> Bounds:
+        """Bounds on delta(epsilon) for a set (`dpnoise.privacy.accounts`)."""
+        square, loss, attained = self._sums_in(ball)
+        if square == 0:
+            return Bounds(0.0, response_delta(loss, epsilon), PURE if loss <= epsilon else RESPONSE)
+        lower, upper = gaussian_delta(square, epsilon)
+        lower = lower if attained else 0.0
+        if loss == 0:
+            return Bounds(lower, upper, GAUSSIAN)
+        if loss == math.inf:
+            return Bounds(lower, 1.0, RESPONSE_AND_GAUSSIAN)
+        spent = as_double_above(loss)
+        below = -as_double_above(-(Fraction(epsilon) - Fraction(spent)))
+        above = -as_double_above(-(Fraction(epsilon) + Fraction(spent)))
+        first, second = (np.asarray(gaussian_delta(square, x)[1]) for x in (below, above))
+        upper = min(float(beside_response(first, second, np.asarray(spent))), 1.0)
+        return Bounds(min(lower, upper), upper, RESPONSE_AND_GAUSSIAN)
 
     def per_coordinate(self, moment: Callable[[RealVectorNoise], Array]) -> Array:
         """A moment of each coordinate, shape (K,), from those of the blocks."""

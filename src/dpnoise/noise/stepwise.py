@@ -186,9 +186,10 @@ class Staircase(Noise):
         """The sensitivity."""
         return self.sensitivity
 
-    def largest_loss(self, sensitivity: float | Fraction) -> Fraction | float:
-        """The epsilon of a step up to its own sensitivity; no bound is stated beyond it."""
-        return Fraction(self.epsilon) if sensitivity <= self.sensitivity else math.inf
+    def largest_loss(self, sensitivity: float | Fraction) -> Fraction:
+        """The epsilon of a step for each width, or part of it, that the sensitivity has."""
+        steps = math.ceil(Fraction(sensitivity) / Fraction(self.sensitivity))
+        return Fraction(self.epsilon) * steps
 
     @property
     def _means(self) -> tuple[float, float]:

@@ -22,7 +22,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpnoise.noise.exact import as_double_above
-from dpnoise.noise.integers import DiscreteGaussian
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import response_log_delta
@@ -97,9 +96,10 @@ def concentration(noises: Sequence[IntegerNoise], parts: Sequence[IntegerPart]) 
     """The largest rho of discrete Gaussian noise over the integer points; None for other noise."""
     rho = Fraction(0)
     for noise, part in zip(noises, parts, strict=True):
-        if not isinstance(noise, DiscreteGaussian):
+        pair = noise.zcdp_pair(Fraction(1))
+        if pair is None or pair[0] > 0:
             return None
-        rho += Fraction(part.squares) / (2 * Fraction(noise.sigma) ** 2)
+        rho += part.squares * pair[1]
     return rho
 
 

@@ -39,9 +39,7 @@ from dpnoise.privacy.inversion.transform import LossTransform
 from dpnoise.privacy.lattice.bounds import composed_bounds, lattice_bounds, lattice_seconds
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.profile import log_privacy_profile
-from dpnoise.privacy.scalar.histogram import HistogramShift
-from dpnoise.privacy.scalar.shift import UnimodalShift, shifted
-from dpnoise.privacy.scalar.subbotin import SubbotinShift
+from dpnoise.privacy.scalar.shift import shifted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -109,13 +107,12 @@ def _one(noise: AnyNoise | ListedLoss, size: float, epsilon: Array) -> VectorPro
         high = noise.log_delta(epsilon)
         return VectorProfile(np.full_like(high, -math.inf)[()], high[()], high[()])
     pair = shifted(noise, size)
-    if isinstance(pair, UnimodalShift | HistogramShift):
-        low, high = (
-            log_delta.reshape(epsilon.shape)[()] for log_delta in pair.log_bounds(epsilon.ravel())
-        )
+    own = getattr(pair, "log_bounds", None)
+    if own:
+        low, high = (x.reshape(epsilon.shape)[()] for x in own(epsilon.ravel()))
         return VectorProfile(low, _middle(low, high), high)
     log_delta = log_privacy_profile(noise, size, epsilon)
-    if not isinstance(pair, SubbotinShift):
+    if pair.epsilon_error == 0.0:
         return _closed(log_delta, _CLOSED_ERROR)
     # Subbotin noise: as good as delta at an epsilon off by some units in its last place.
     off = 32.0 * _ULP * (4.0 + getattr(noise, "p", 1.0))

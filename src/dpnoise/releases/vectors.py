@@ -22,8 +22,7 @@ from flint import arb, ctx
 from scipy import special
 
 from dpnoise.joint.correlated import CorrelatedGaussian
-from dpnoise.joint.noise import NormStaircase, RadialNoise
-from dpnoise.noise.vectors import KNorm, Staircase2D
+from dpnoise.joint.noise import NormStaircase, RadialNoise, as_joint
 from dpnoise.releases.continuous import ball
 from dpnoise.releases.points import (
     Balls,
@@ -34,13 +33,11 @@ from dpnoise.releases.points import (
     drawn_points,
     normal,
 )
-from dpnoise.sensitivity.balls import L1, L2, LInf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dpnoise._types import Array, IntArray, WordArray
-    from dpnoise.joint.noise import JointNoise
     from dpnoise.releases.entropy import Entropy
     from dpnoise.releases.points import Numbers, Points
 
@@ -183,16 +180,6 @@ def _next_integer(noise: Any, value: Fraction) -> int | None:  # noqa: ANN401  (
     """The integer next to value + noise, if it is known."""
     found = (noise + ball(value + Fraction(1, 2))).floor().unique_fmpz()
     return None if found is None else int(found)
-
-
-def as_joint(noise: KNorm | Staircase2D | JointNoise) -> Any:  # noqa: ANN401
-    """The same noise as a mixture of uniform distributions on multiples of a set."""
-    if isinstance(noise, KNorm):
-        kind = {1.0: L1, 2.0: L2}.get(noise.norm, LInf)
-        return RadialNoise(kind(1.0, noise.dimension), noise.scale)
-    if isinstance(noise, Staircase2D):
-        return NormStaircase(L1(noise.sensitivity, 2), noise.epsilon, noise.gamma)
-    return noise
 
 
 def layer(noise: RadialNoise | NormStaircase | CorrelatedGaussian) -> Sampler:

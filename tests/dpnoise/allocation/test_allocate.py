@@ -20,7 +20,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.allocation import allocate as module
-from dpnoise.allocation.allocate import second_account
+from dpnoise.allocation.allocate import second_opinion
 
 GOOD = {"epsilon": 1.0, "delta": 1e-6}
 
@@ -139,7 +139,7 @@ def one_or_many(noises):
 def test_the_second_account_agrees(noises, epsilon, delta, name, scheme):
     budget = {"epsilon": epsilon, "delta": delta}
     found = allocate(LAMBDAS, noise=one_or_many(noises), scheme=scheme, **budget)
-    second = second_account(noises, LAMBDAS, found, (epsilon, delta), 1)
+    second = second_opinion(noises, LAMBDAS, found, (epsilon, delta), 1)
     assert second.name == name
     if delta > 0.0:
         assert second.log_lower <= math.log(delta)
@@ -163,7 +163,7 @@ def test_what_is_too_dear_has_one_account():
         ([Subbotin(1.5, 1.0)], np.ones(2)),
         ([Gaussian(1.0)], np.ones(10**6 + 1)),
     ]:
-        assert second_account(noises, lambdas, np.ones_like(lambdas), (1.0, 1e-6), 1) is None
+        assert second_opinion(noises, lambdas, np.ones_like(lambdas), (1.0, 1e-6), 1) is None
 
 
 @pytest.mark.parametrize(

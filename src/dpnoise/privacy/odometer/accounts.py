@@ -46,7 +46,7 @@ from dpnoise.privacy.coordinates import equal_groups
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.loss_distribution import loss_distribution
-from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, largest_loss, pure_share
+from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
 from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
 from dpnoise.privacy.sampled.relations import GAUSSIAN, LAPLACE, POISSON, Kind
@@ -318,7 +318,7 @@ def gaussian_mu(noise: Noise | IntegerNoise, size: float) -> float:
     """The smallest known mu for which a coordinate is mu-Gaussian differentially private."""
     if isinstance(noise, Gaussian):
         return size / noise.sigma * (1.0 + _ROUNDING)
-    loss = as_double_above(largest_loss(noise, size))
+    loss = as_double_above(noise.largest_loss(size))
     if loss == math.inf:
         return math.inf
     if loss < _SMALL_LOSS:  # 1 / (1 + e^loss) would round to 1 / 2
@@ -423,7 +423,7 @@ def _log_moments(noise: Noise | IntegerNoise | ListedLoss, size: float, c: Array
     if exact is not None and exact[0] == 0:  # Gaussian loss: c (c + 1) eta
         return c * (c + 1.0) * as_double_above(exact[1]) * (1.0 + _RENYI_ROUNDING)
     ((narrow, size),) = Ledger({(noise, size): 1}).narrow
-    loss, (_, scaled) = as_double_above(largest_loss(narrow, size)), canonical(narrow, size)
+    loss, (_, scaled) = as_double_above(narrow.largest_loss(size)), canonical(narrow, size)
     if isinstance(scaled, IntegerStep):  # discrete Laplace noise
         listed = integer_loss(scaled.noise, size)
         terms = listed.log_masses + c[:, None] * listed.values
@@ -466,7 +466,7 @@ def concentrated(ledger: Ledger, delta: float) -> ZCDP:
     exact = [Fraction(0), Fraction(0)]
     linear, square = Fraction(0), Fraction(0)
     for (noise, size), count in ledger.shares.items():
-        loss, pair = largest_loss(noise, size), noise.zcdp_pair(Fraction(size))
+        loss, pair = noise.largest_loss(size), noise.zcdp_pair(Fraction(size))
         if loss < math.inf:
             linear += count * Fraction(loss)
             square += count * Fraction(loss) ** 2 / 2

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
-    from dpnoise.noise.integers import IntegerNoise
     from dpnoise.privacy.coordinates import Shares
 
 
@@ -132,7 +131,7 @@ class Ledger:
     @property
     def pure(self) -> Fraction | float:
         """An upper bound on the privacy loss of everything together, without rounding."""
-        losses = [(largest_loss(*share), count) for share, count in self.shares.items()]
+        losses = [(one.largest_loss(size), n) for (one, size), n in self.shares.items()]
         losses += [(_sampled_loss(one, self.relation), n) for one, n in self.sampled.items()]
         if any(loss == math.inf for loss, _ in losses):
             return math.inf
@@ -153,7 +152,7 @@ class Ledger:
         result: Shares = {}
         for (noise, size), count in self.shares.items():
             wide = size > noise.step_width
-            share = pure_share(largest_loss(noise, size)) if wide else (noise, size)
+            share = pure_share(noise.largest_loss(size)) if wide else (noise, size)
             result[share] = result.get(share, 0) + count
         return result
 
@@ -163,13 +162,6 @@ def _sum(first: dict[Any, int], second: dict[Any, int], times: int) -> dict[Any,
     for key, count in second.items():
         result[key] = result.get(key, 0) + times * count
     return result
-
-
-def largest_loss(noise: Noise | IntegerNoise, size: float | Fraction) -> Fraction | float:
-    """An upper bound on the loss of one coordinate, also of staircases narrower than its size."""
-    if isinstance(noise, Staircase):
-        return Fraction(noise.epsilon) * math.ceil(Fraction(size) / Fraction(noise.sensitivity))
-    return noise.largest_loss(size)
 
 
 def _sampled_loss(part: Sampled | Given, relation: str | None) -> float:

@@ -18,9 +18,12 @@ from dpnoise import (
     calibrate,
     privacy_profile,
 )
-from dpnoise.calibration import certify, cross_check
+from dpnoise.calibration import certify
 from dpnoise.calibration.budget import Budget
 from dpnoise.noise import FAMILIES
+from dpnoise.privacy import second
+from dpnoise.privacy.accounts import SCALAR, VECTOR
+from dpnoise.privacy.integer_sets import PURE
 from dpnoise.privacy.vector import VectorProfile
 from exact_profile import exact_log_delta
 
@@ -50,12 +53,11 @@ def test_every_calibration_is_certified_twice(family, dimension):
         return
     epsilon, delta = some_budget(family, dimension)
     found = calibrate(family, epsilon=epsilon, delta=delta, dimension=dimension)
-    first, second = found.certified_by
-    assert second in {"density ratio", "half-lines", "lattice"}
-    budget = Budget(epsilon, delta, 1.0, dimension)
-    again = cross_check.second_account(found.noise, budget, first)
+    first, other = found.certified_by
+    assert other in {"density ratio", "half-lines", "lattice"}
+    again = second.second_account([(found.noise, 1.0, dimension)], epsilon, pure=first == PURE)
     assert again.log_lower <= again.log_upper
-    if first in {certify.VECTOR, certify.SCALAR} and again.log_upper - again.log_lower < 1e-3:
+    if first in {VECTOR, SCALAR} and again.log_upper - again.log_lower < 1e-3:
         assert again.log_lower <= math.log(found.delta) <= again.log_upper + 2e-7
 
 
@@ -78,7 +80,7 @@ def test_every_calibration_is_certified_twice(family, dimension):
 def test_half_lines_against_the_definition(noise):
     """Also at ties: epsilon 0, the loss of a Laplace centre, the greatest loss."""
     for epsilon in (0.0, 0.3, 0.5, 0.75, 1.0, 3.0):
-        found = cross_check.half_lines(noise, 1.0, epsilon)
+        found = second.half_lines(noise, 1.0, epsilon)
         exact = exact_log_delta(noise, 1.0, epsilon)
         assert found.log_lower <= exact <= found.log_upper or (
             exact == -mp.inf and found.log_lower == -math.inf
@@ -92,7 +94,7 @@ def test_half_lines_far_out():
     for noise in (Gaussian(0.05), FlippedHuber(0.3, 0.1), Gaussian(1e4)):
         for epsilon in (1e-3, 1.0, 400.0):
             delta = float(privacy_profile(noise, 1.0, epsilon))
-            found = cross_check.half_lines(noise, 1.0, epsilon)
+            found = second.half_lines(noise, 1.0, epsilon)
             if delta > 0.0:
                 assert found.log_lower <= math.log(delta) + 1e-11
                 assert math.log(delta) <= found.log_upper + 1e-11
@@ -105,12 +107,12 @@ def test_density_ratio_sees_too_steep_noise():
         (Staircase(2.0, 1.0, 0.3), 2.0),
     ]:
         good, wrong = (
-            cross_check.second_account(noise, Budget(x * loss, 0.0, 1.0, 1), certify.PURE)
+            second.second_account([(noise, 1.0, 1)], x * loss, pure=True)
             for x in (1.0, 1.0 - 1e-11)
         )
-        cross_check.require_agreement("noise", certify.PURE, 0.0, good)
+        second.require_agreement("noise", PURE, 0.0, good)
         with pytest.raises(RuntimeError, match=r"disagree.*'greatest loss'.*'density ratio'"):
-            cross_check.require_agreement("noise", certify.PURE, 0.0, wrong)
+            second.require_agreement("noise", PURE, 0.0, wrong)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 20])
@@ -133,7 +135,7 @@ def test_an_error_of_the_first_account_is_caught(monkeypatch, family, dimension)
     budget = Budget(1.0, 1e-4, 1.0, dimension)
     found = certify.certified_calibration(noise, budget)
     with pytest.raises(RuntimeError, match="accounts disagree"):
-        cross_check.cross_checked(found, budget)
+        certify.cross_checked(found, budget)
 
 
 def test_the_grid_certifies_what_the_lattice_allows():
@@ -142,10 +144,8 @@ def test_the_grid_certifies_what_the_lattice_allows():
         "flipped-huber", epsilon=2.0, delta=0.0024, dimension=2, method="grid",
         box=((1.0, 5.0), (1.0, 3.0)), resolution=(9, 9),
     )  # fmt: skip
-    first, second = found.certified_by
-    assert second == "lattice"
-    budget = Budget(2.0, 0.0024, 1.0, 2)
-    again = cross_check.second_account(found.noise, budget, first)
+    assert found.certified_by[1] == "lattice"
+    again = second.second_account([(found.noise, 1.0, 2)], 2.0, pure=False)
     assert math.exp(again.log_upper) <= 0.0024
 
 

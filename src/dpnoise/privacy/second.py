@@ -28,22 +28,21 @@ millisecond, or 20 to 50 for the lattice.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpnoise.calibration.certify import PURE
 from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.noise.integers import DiscreteStaircase, IntegerNoise
+from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.stepwise import Staircase
 from dpnoise.privacy.lattice.bounds import lattice_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpnoise.calibration.budget import Budget, Calibration
     from dpnoise.noise.base import Noise
+
+    Shares = Sequence[tuple[Any, float, int]]  # noise, shift, copies
 
 MAXIMUM_COORDINATES = 10**5  # beyond, the bounds of the lattice are too far apart to say much
 _SIZE = 2**14  # lattice points: a gap of about 1e-5
@@ -116,8 +115,13 @@ def half_lines(noise: Noise, shift: float, epsilon: float) -> Account:
     )
 
 
-def density_ratio(noise: Noise, shift: float, copies: int, epsilon: float) -> Account:
-    """What the largest loss seen says of (epsilon, 0)-DP, for `copies` shifts."""
+def _largest_seen(noise: Any, shift: float) -> float:  # noqa: ANN401
+    """A lower bound on the largest loss of a shift, from the density at many points."""
+    if isinstance(noise, IntegerNoise):
+        t = np.unique(np.linspace(-2.0 * shift, 2.0 * shift, 2001).round())
+        here, there = noise.logpmf(t), noise.logpmf(t + shift)
+        slack = _ROUNDING * (1.0 + np.abs(here) + np.abs(there))
+        return float(np.max(here - there - slack))
     if isinstance(noise, Staircase):
         # The middles of its steps, unscaled: one can be narrower than the rounding of scaling.
         t = np.array([0.5 * noise.gamma, 0.5 + 0.5 * noise.gamma])
@@ -133,24 +137,21 @@ def density_ratio(noise: Noise, shift: float, copies: int, epsilon: float) -> Ac
     slack = _ROUNDING * (
         1.0 + np.abs(here) + np.abs(there) + np.abs(here - there) * (1.0 + np.abs(t))
     )
-    seen = float(np.max(here - there - slack))
-    return pure_account(copies * seen, epsilon)
+    return float(np.max(here - there - slack))
 
 
-def _sums(
-    noise: IntegerNoise, shift: float, copies: int, epsilon: float, *, pure: bool
-) -> Account | None:
-    """The same from the probabilities of integers: their ratios, or for one coordinate their sum.
+def density_ratio(shares: Shares, epsilon: float) -> Account:
+    """What the largest losses seen say of (epsilon, 0)-DP."""
+    total = math.fsum(copies * _largest_seen(noise, shift) for noise, shift, copies in shares)
+    log_delta = -math.inf if total <= epsilon else _MINIMUM_LOG
+    return Account("density ratio", log_delta, log_delta if total <= epsilon else 0.0)
+
+
+def _sum_over_integers(noise: IntegerNoise, shift: float, epsilon: float) -> Account:
+    """Bounds from the probabilities of integers, for one coordinate.
 
     Of very wide noise only the million integers on either side of 0 are added up.
     """
-    if pure:
-        k = np.unique(np.linspace(-2.0 * shift, 2.0 * shift, 2001).round())
-        here, there = noise.logpmf(k), noise.logpmf(k + shift)
-        slack = _ROUNDING * (1.0 + np.abs(here) + np.abs(there))
-        return pure_account(copies * float(np.max(here - there - slack)), epsilon)
-    if copies > 1:
-        return None
     reach = min(float(noise.isf(1e-304)), _MOST_INTEGERS)
     k = np.arange(-reach, reach + 1.0)
     here, there = noise.logpmf(k), noise.logpmf(k + shift)
@@ -163,38 +164,30 @@ def _sums(
     return Account("sum over the integers", *logs)
 
 
-def pure_account(total: float, epsilon: float) -> Account:
-    """What a lower bound on a sum of largest losses says of (epsilon, 0)-DP."""
-    log_delta = -math.inf if total <= epsilon else _MINIMUM_LOG
-    return Account("density ratio", log_delta, log_delta if total <= epsilon else 0.0)
+def second_account(shares: Shares, epsilon: float, *, pure: bool) -> Account | None:
+    """Bounds on log delta by another method than the first, None where that is too dear.
 
-
-def lattice(shares: Sequence[tuple[Noise, float, int]], epsilon: float) -> Account | None:
-    """Bounds of the lattice for coordinates (noise, shift, copies), None where it refuses."""
+    `pure`: whether the first account saw that delta is 0.
+    """
+    if pure:
+        return density_ratio(shares, epsilon)
+    total = sum(copies for _, _, copies in shares)
+    if total > 1:  # discrete staircases have the losses of continuous ones
+        shares = [(getattr(noise, "continuous", noise), d, n) for noise, d, n in shares]
+    noise, shift, copies = shares[0]
+    if total == 1 and isinstance(noise, IntegerNoise):
+        return _sum_over_integers(noise, shift, epsilon)
+    alone = total == 1 or (len(shares) == 1 and isinstance(noise, Gaussian))
+    if alone and noise.log_concave:
+        return half_lines(noise, shift * math.sqrt(copies), epsilon)
+    known = all(not isinstance(one, IntegerNoise) and one.has_closed_loss for one, _, _ in shares)
+    if total > MAXIMUM_COORDINATES or not known:
+        return None
     try:
         found = lattice_bounds(shares, epsilon, size=_SIZE)
     except ValueError:  # beyond its range of scales
         return None
     return Account("lattice", float(found.log_lower), float(found.log_upper))
-
-
-def second_account(noise: Noise | IntegerNoise, budget: Budget, first: str) -> Account | None:
-    """Bounds on log delta by another method than the first, None where that is too dear.
-
-    `first` is the account that certified the noise, as in `dpnoise.calibration.certify`.
-    """
-    epsilon, shift, dimension = budget.epsilon, budget.sensitivity, budget.dimension
-    if isinstance(noise, DiscreteStaircase) and dimension > 1 and first != PURE:
-        noise = noise.continuous
-    if isinstance(noise, IntegerNoise):
-        return _sums(noise, shift, dimension, epsilon, pure=first == PURE)
-    if first == PURE:
-        return density_ratio(noise, shift, dimension, epsilon)
-    if noise.log_concave and (dimension == 1 or isinstance(noise, Gaussian)):
-        return half_lines(noise, shift * math.sqrt(dimension), epsilon)
-    if dimension > MAXIMUM_COORDINATES or not noise.has_closed_loss:
-        return None
-    return lattice([(noise, shift, dimension)], epsilon)
 
 
 def require_agreement(what: str, first: str, delta: float, second: Account | None) -> None:
@@ -209,15 +202,3 @@ def require_agreement(what: str, first: str, delta: float, second: Account | Non
             f"<= {delta!r}, {second.name!r} finds log delta >= {second.log_lower!r}; please report"
         )
         raise RuntimeError(message)
-
-
-def cross_checked(found: Calibration, budget: Budget) -> Calibration:
-    """A calibration with its budget and a second account that does not contradict it.
-
-    RuntimeError if the second account contradicts the first.
-    """
-    (first,) = found.certified_by
-    second = second_account(found.noise, budget, first)
-    require_agreement(f"calibration: {found.noise!r} for {budget!r}", first, found.delta, second)
-    names = (first,) if second is None else (first, second.name)
-    return replace(found, certified_by=names, budget=budget)
