@@ -98,8 +98,10 @@ def test_variants_of_laplace_noise_are_those_of_the_run():
             assert ends == pytest.approx(found, rel=0.05)
         elif bounds.startswith("above"):
             assert float(bounds.split()[1]) <= found[0]
-        else:
+        elif bounds.startswith("at most"):
             assert float(bounds.split()[2]) >= found[1]
+        else:  # ends that meet
+            assert found == pytest.approx([float(bounds)] * 2, rel=2e-3)
 
 
 def test_what_was_tried_is_what_the_run_found():
