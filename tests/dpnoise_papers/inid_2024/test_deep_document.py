@@ -64,7 +64,7 @@ def of_run(name):
 def test_the_products_of_an_image_are_those_of_the_network():
     """A convolution has a product for each weight and place; the first needs no input gradient."""
     torch = pytest.importorskip("torch")
-    from dpnoise_papers.inid_2024.deep.network import residual_network  # noqa: PLC0415
+    from dpnoise_papers.inid_2024.deep.network import residual_network
 
     model = residual_network(CONFIG.inid_2024.table_4_cifar10.network, 3, 10)
     products = []

@@ -336,12 +336,11 @@ class _OfOneShape:
 
 
 def _recorded(call: Callable[[], None]) -> Callable[[], None]:
-    """Launch of a recorded graph, after calls that choose kernels and their memory."""
+    """Launch of a recorded graph, after a call that chooses kernels and their memory."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
-        for _ in range(3):
-            call()
+        call()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
