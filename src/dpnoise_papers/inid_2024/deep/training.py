@@ -399,8 +399,9 @@ def one_result(device: str, precision: Precision = "float32") -> Iterator[torch.
     NoDeviceError
         If there is no such device.
     """
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before CUDA starts
     check_device(device)
+    if device == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before cuBLAS starts
     products = [torch.backends.cuda.matmul, torch.backends.cudnn.conv]
     precisions = [product.fp32_precision for product in products]
     threads, before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
