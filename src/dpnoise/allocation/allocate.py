@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.coordinates import Shares
+    from dpnoise.privacy.vector import Shares
 
 _MINIMUM, _MAXIMUM = 1e-100, 1e100  # of positive sensitivities, weights and budgets
 _MAXIMUM_EPSILON = 1e12
