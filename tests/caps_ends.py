@@ -85,7 +85,7 @@ ENDS = {
     "dpnoise.calibration.histogram.search descend minimize": (
         "a search: what it leads to is certified, larger if it ends early"
     ),
-    "dpnoise.mechanisms.independent staircase while": "a few doubles down",
+    "dpnoise.mechanisms.methods staircase while": "a few doubles down",
     "dpnoise_papers.cluster.client submit while": "trials end with an error after PATIENCE s",
     "dpnoise_papers.cluster.slurm _tell while": "a thread that ends with its process",
     "dpnoise_papers.cluster.slurm cancel while": "trials end at a time that is given",

@@ -211,7 +211,7 @@ FIXED = {
         "the profile, to 1e-12"
     ),
     "dpnoise.privacy.gaussian _mean_slope range(2 * _TERMS - 1, 0, -2)": "the profile, to 1e-12",
-    "dpnoise.privacy.inversion.estimate _log_deltas range(_CHUNKS)": "what has not faded is NaN",
+    "dpnoise.privacy.inversion.trapezoid _log_deltas range(_CHUNKS)": "what has not faded is NaN",
     "dpnoise.calibration.equal_variance EqualVarianceSearch._least range(_DIVISIONS)": (
         "the account is asked one by one instead"
     ),

@@ -78,7 +78,7 @@ class Worker:
         """End the process."""
         if self.process is not None:
             self.process.kill()
-            self.process.wait()
+            self.process.communicate()  # closes both pipes, too
             self.process = None
 
 

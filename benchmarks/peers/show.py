@@ -45,7 +45,7 @@ WORTH = {
     "within 10 %": ["within 10 %"],
     "more than 10 % above": ["beyond"],
     "not judged": ["undecided"],
-    "no answer": ["error", "hang", "death", "not a number", "negative", "infinite"],
+    "no answer": ["error", "memory", "hang", "death", "not a number", "negative", "infinite"],
 }
 
 
@@ -110,13 +110,13 @@ def sampled(text: str, counts: pd.DataFrame, named: pd.DataFrame) -> str:
     """Page with the tables on samples between their marks."""
     found = []
     for group, rows in counts.groupby("group", sort=False):
-        heads = ["account", "asked", *WORTH, "processor s, median", "MB at most"]
+        heads = ["account", "asked", *WORTH, "processor s, median", "at most", "MB at most"]
         found += ["", f"**{str(group).capitalize()} questions**", "", _line(*heads)]
         found += [_line("---", *["---:"] * (len(heads) - 1))]
         for _, row in rows.iterrows():
             worth = [int(row[columns].sum()) for columns in WORTH.values()]
             name = f"{row['library']}, {row['account']}"
-            keys = ("median_seconds", "megabytes")
+            keys = ("median_seconds", "most_seconds", "megabytes")
             used = ["" if pd.isna(row[key]) else f"{row[key]:.3g}" for key in keys]
             found.append(_line(name, row["asked"], *worth, *used))
     accounts = list(dict.fromkeys(zip(named["library"], named["account"], strict=True)))[1:]

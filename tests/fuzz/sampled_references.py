@@ -35,6 +35,8 @@ def _phi(x):
 
 
 def _one(sigma, rate, epsilon):
+    if rate == 1.0:
+        return _everybody(sigma, 1, epsilon)
     sigma, q, level = arb(sigma), arb(rate), arb(epsilon).exp()
     found = []
     for removed in (True, False):
@@ -97,13 +99,13 @@ def _log_one(sigma, rate, epsilon, *, removed):
     if not removed:  # 1 - e^epsilon + e^epsilon delta of the other direction at -epsilon
         other = _log_one(sigma, rate, -epsilon, removed=True)
         small = np.minimum(epsilon, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             reflected = np.logaddexp(np.log(-np.expm1(small)), epsilon + other)
             share = rate - np.expm1(np.minimum(epsilon, 700.0)) * (1.0 - rate)
             inner = np.log(rate) + epsilon - np.log(share)
             own = np.log(share) + _log_gaussian(1.0 / sigma, np.maximum(inner, 0.0))
         return np.where(epsilon < 0.0, reflected, np.where(share > 0.0, own, -np.inf))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         small = np.log1p(np.expm1(np.minimum(epsilon, 700.0)) / rate)
         inner = np.where(epsilon < 700.0, small, epsilon - np.log(rate))
         inside = np.log(rate) + _log_gaussian(1.0 / sigma, inner)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from dpnoise._types import Array
     from dpnoise.noise.integers import IntegerNoise
-    from dpnoise.privacy.coordinates import Shares
+    from dpnoise.privacy.vector import Shares
 
 _MINIMUM, _MAXIMUM = 1e-100, 1e100  # of positive sensitivities, weights and budgets
 _MAXIMUM_EPSILON = 1e12
@@ -63,7 +63,7 @@ _MAXIMUM_SEARCHED_EPSILON = 1e4
 _MAX_GROUPS, _MAX_COORDINATES, _MAX_COPIES = 256, 100_000, 10**8  # of a search
 _MAXIMUM_COMPOSITIONS = 10**9
 _MINIMUM_BUDGET = 1e-7  # smaller ones need noise beyond the range of `vector_profile`
-_MAX_SUMMED, _MAX_CHECKED_GROUPS = 10**6, 3  # of the second account
+_MAX_SUMMED, _MAX_CHECKED_GROUPS, _MAX_KINDS = 10**6, 3, 256  # of the second account
 _ROUNDING = 1e-12
 _INTEGERS: dict[str, type[DiscreteGaussian | DiscreteLaplace]] = {
     "discrete-gaussian": DiscreteGaussian,
@@ -377,30 +377,42 @@ def second_opinion(
     and scales, shape (K,), are positive.
     """
     epsilon, delta = budget
-    shares: dict[tuple[Noise, float], int] = {}
-    if sensitivities.size > _MAX_SUMMED:
-        return None
     ratios = sensitivities / scales
-    every = noises if len(noises) > 1 else noises * ratios.size
     sigmas = [noise.sigma for noise in noises if isinstance(noise, Gaussian)]
-    if len(sigmas) == len(noises):
+    if ratios.size > _MAX_SUMMED:
+        shares = {}
+    elif len(sigmas) == len(noises):
         mu = math.sqrt(compositions * float(np.sum((ratios / np.array(sigmas)) ** 2)))
-        if not (math.isfinite(mu) and mu > 0.0):
-            return None
-        shares[Gaussian(1.0), mu] = 1
-    elif delta == 0.0:  # losses in proportion to the change add up
-        for one in set(noises):
-            some = ratios if len(noises) == 1 else ratios[[noise == one for noise in noises]]
-            shares[one, compositions * float(np.sum(some)) * (1.0 - _ROUNDING)] = 1
-    elif ratios.size * compositions > MAXIMUM_COORDINATES:
-        return None
+        shares = {(Gaussian(1.0), mu): 1} if math.isfinite(mu) and mu > 0.0 else {}
+    elif delta == 0.0:
+        shares = _summed(noises, ratios, compositions)
     else:
-        for noise, ratio in zip(every, ratios.tolist(), strict=True):
-            shares[noise, ratio] = shares.get((noise, ratio), 0) + compositions
-            if len(shares) > _MAX_CHECKED_GROUPS:
-                return None
+        shares = _counted(noises, ratios, compositions)
     listed = [(*key, count) for key, count in shares.items()]
-    return second_account(listed, epsilon, pure=delta == 0.0)
+    return second_account(listed, epsilon, pure=delta == 0.0) if listed else None
+
+
+def _summed(noises: list[Noise], ratios: Array, compositions: int) -> Shares:
+    """One share for each noise, whose losses add up in proportion to the change; {} if too many."""
+    sums: dict[Noise, list[float]] = {}
+    for noise, some in zip(noises, ratios[None] if len(noises) == 1 else ratios, strict=True):
+        sums.setdefault(noise, []).append(float(np.sum(some)))
+    few = len(sums) <= _MAX_KINDS
+    each = {noise: compositions * math.fsum(x) * (1.0 - _ROUNDING) for noise, x in sums.items()}
+    return dict.fromkeys(each.items(), 1) if few else {}
+
+
+def _counted(noises: list[Noise], ratios: Array, compositions: int) -> Shares:
+    """A few groups of equal coordinates; {} if they are too many."""
+    shares: Shares = {}
+    if ratios.size * compositions > MAXIMUM_COORDINATES:
+        return shares
+    every = noises if len(noises) > 1 else noises * ratios.size
+    for noise, ratio in zip(every, ratios.tolist(), strict=True):
+        shares[noise, ratio] = shares.get((noise, ratio), 0) + compositions
+        if len(shares) > _MAX_CHECKED_GROUPS:
+            return {}
+    return shares
 
 
 def _check_integers(sensitivities: ArrayLike, noise: str) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpnoise._validation import is_integer
-from dpnoise.privacy.coordinates import is_vouched
 from dpnoise.privacy.odometer.ledger import Ledger, guaranteed, stated
 from dpnoise.privacy.odometer.releases import integer_ledger
+from dpnoise.privacy.vector import is_vouched
 
 if TYPE_CHECKING:
     from dpnoise._validation import Problems

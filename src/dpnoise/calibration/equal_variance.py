@@ -16,7 +16,7 @@ budget, and after a few such values the search goes by the cheap upper bound the
 are on the number of evaluations, never on time.
 
 Shapes are evaluated together wherever an estimate without bounds is enough
-(`dpnoise.privacy.inversion.estimate`), and one by one by the account where it finds none.
+(`dpnoise.privacy.inversion.trapezoid`), and one by one by the account where it finds none.
 
 Local minima of f that the grid does not resolve may be missed.
 """
@@ -34,8 +34,8 @@ from dpnoise.privacy.composition import (
     composed_lower_bound,
     half_line_log_delta,
 )
-from dpnoise.privacy.inversion.estimate import log_deltas
 from dpnoise.privacy.inversion.loss import coordinate_loss
+from dpnoise.privacy.inversion.trapezoid import log_deltas
 from dpnoise.privacy.profile import log_privacy_profile
 from dpnoise.privacy.vector import vector_profile
 

@@ -189,7 +189,7 @@ def _noise_on_kink(
         if family.close:
             start, step = family.composed, 0.5 / family.composed**2
     known = min(one.variance for one in [*limits, composed] if one)
-    if gain <= _NO_GAIN or (budget.epsilon > 0.0 and not _beats(search, known, start)):
+    if gain <= _NO_GAIN or (budget.allows_pure and not _beats(search, known, start)):
         return composed, None
     return composed, _kink(search, start, step, _FINE if gain > _SENSITIVE else _ROUGH)
 

@@ -56,17 +56,17 @@ from dpnoise.learn.safeguards import (
     warn_of_large_delta,
 )
 from dpnoise.noise import Gaussian, Laplace
-from dpnoise.privacy.coordinates import is_vouched
 from dpnoise.privacy.odometer.ledger import guaranteed
+from dpnoise.privacy.vector import is_vouched
 from dpnoise.sensitivity.relation import ADD_REMOVE, promise, require_relation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpnoise._types import Array
-    from dpnoise.privacy.coordinates import Shares
     from dpnoise.privacy.odometer.budget import Budget
     from dpnoise.privacy.odometer.ledger import Ledger
+    from dpnoise.privacy.vector import Shares
 
 ALLOCATIONS = ("optimal", "iid")
 NEIGHBOURING = ("replace-one", "add-remove")

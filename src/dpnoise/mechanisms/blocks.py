@@ -41,7 +41,7 @@ import numpy as np
 
 from dpnoise.calibration.gaussian import gaussian_sigma
 from dpnoise.joint.calibrate import staircase
-from dpnoise.mechanisms.joint import hardly_gains, k_norm_noise
+from dpnoise.mechanisms.methods import hardly_gains, k_norm_noise
 from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, beside_response
 from dpnoise.mechanisms.request import Found
 from dpnoise.noise.exponential_power import Gaussian

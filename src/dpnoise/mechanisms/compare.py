@@ -11,32 +11,28 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dpnoise.mechanisms.blocks import blocks
-from dpnoise.mechanisms.independent import (
+from dpnoise.mechanisms.methods import (
     FAMILIES,
     calibrated,
-    gaussian,
-    histogram,
-    is_searched,
-    laplace,
-    staircase,
-)
-from dpnoise.mechanisms.integers import (
+    correlated_gaussian,
+    delta_hardly_gains,
     discrete_gaussian,
     discrete_laplace,
     discrete_laplace_with_delta,
     discrete_staircase,
-    has_many_points,
-    rounded,
-)
-from dpnoise.mechanisms.joint import (
-    correlated_gaussian,
-    delta_hardly_gains,
     ellipsoid_hardly_gains,
+    gaussian,
+    has_many_points,
+    histogram,
     in_ellipsoid,
     in_norm,
+    is_searched,
     is_unlikely,
     k_norm,
+    laplace,
     norm_staircase,
+    rounded,
+    staircase,
     staircase_hardly_gains,
     truncation_hardly_gains,
     two_parameters_hardly_gain,

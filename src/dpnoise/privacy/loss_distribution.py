@@ -9,8 +9,8 @@ import numpy as np
 
 from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
-from dpnoise.privacy.coordinates import read_shares
 from dpnoise.privacy.profile import log_privacy_profile
+from dpnoise.privacy.vector import read_shares
 
 if TYPE_CHECKING:
     from dpnoise.noise.base import Noise

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from dpnoise._imports import imports_of
 from dpnoise._validation import Problems
 from dpnoise.noise.integers import IntegerNoise
-from dpnoise.privacy.coordinates import read_shares
 from dpnoise.privacy.profile import epsilon_at
+from dpnoise.privacy.vector import read_shares
 from dpnoise.releases.release import release
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpnoise import L1, L2, AtMost, Box, LInf, Product, allocate, calibrate, gaussian_sigma
-from dpnoise.mechanisms.independent import calibrated, gaussian, laplace, staircase
+from dpnoise.mechanisms.methods import calibrated, gaussian, laplace, staircase
 from dpnoise.mechanisms.request import read_request
 from sampled_delta import loss
 

@@ -6,7 +6,7 @@ import pytest
 from dpnoise import L1, L2, AtMost, Box, LInf
 from dpnoise.joint.calibrate import best_gamma
 from dpnoise.joint.noise import staircase_layer_moment
-from dpnoise.mechanisms.joint import (
+from dpnoise.mechanisms.methods import (
     delta_hardly_gains,
     hardly_gains,
     in_ellipsoid,

@@ -61,6 +61,28 @@ def of_run(name):
     return read_table(SNAPSHOT / "inid-2024" / f"{name}.csv")
 
 
+def test_the_products_of_an_image_are_those_of_the_network():
+    """A convolution has a product for each weight and place; the first needs no input gradient."""
+    torch = pytest.importorskip("torch")
+    from dpnoise_papers.inid_2024.deep.network import residual_network
+
+    model = residual_network(CONFIG.inid_2024.table_4_cifar10.network, 3, 10)
+    products = []
+    for part in model.modules():
+        if isinstance(part, torch.nn.Conv2d):
+            part.register_forward_hook(
+                lambda part, _, made: products.append(part.weight.numel() * made[0, 0].numel())
+            )
+    model(torch.empty(1, 3, 32, 32, device="meta"))
+    forward, inputs = sum(products), sum(products[1:])
+    found = stated("forward # million products an image, as many for the gradients of weights, #")
+    assert found == pytest.approx([forward / 1e6, inputs / 1e6], abs=0.05)
+    chunk = CONFIG.inid_2024.table_4_cifar10.chunk
+    assert stated("padded to #") == [chunk]
+    [amount] = stated("those of inputs | # TFLOP")
+    assert amount == pytest.approx(2 * chunk * (2 * forward + inputs) / 1e12, abs=5e-4)
+
+
 def test_the_settings_of_what_was_tried_are_those_of_the_config():
     training, study = CONFIG.inid_2024.table_4_digits, CONFIG.inid_2024.table_4_weights
     expected = (
@@ -98,8 +120,10 @@ def test_variants_of_laplace_noise_are_those_of_the_run():
             assert ends == pytest.approx(found, rel=0.05)
         elif bounds.startswith("above"):
             assert float(bounds.split()[1]) <= found[0]
-        else:
+        elif bounds.startswith("at most"):
             assert float(bounds.split()[2]) >= found[1]
+        else:  # ends that meet
+            assert found == pytest.approx([float(bounds)] * 2, rel=2e-3)
 
 
 def test_what_was_tried_is_what_the_run_found():

@@ -42,7 +42,6 @@ from scipy import optimize, special
 from dpnoise._imports import imports_of
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
-from dpnoise.privacy.coordinates import equal_groups
 from dpnoise.privacy.inversion.loss import IntegerStep, canonical
 from dpnoise.privacy.lattice.discrete import ListedLoss, integer_loss
 from dpnoise.privacy.loss_distribution import loss_distribution
@@ -50,7 +49,7 @@ from dpnoise.privacy.odometer.ledger import Given, Ledger, Sampled, pure_share
 from dpnoise.privacy.profile import epsilon_at, log_privacy_profile
 from dpnoise.privacy.sampled.mechanism import bounds_of, composition_of, epsilons_of
 from dpnoise.privacy.sampled.relations import GAUSSIAN, LAPLACE, POISSON, Kind
-from dpnoise.privacy.vector import is_invertible, loss_transform, profile_of_shares
+from dpnoise.privacy.vector import equal_groups, is_invertible, loss_transform, profile_of_shares
 from dpnoise.privacy.zcdp import ZCDP, epsilon_from_zcdp
 from dpnoise.sensitivity.relation import ADD_REMOVE
 

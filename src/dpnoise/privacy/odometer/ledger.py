@@ -1,6 +1,6 @@
 """Releases of one data set, each as the pair of distributions that dominates it, and their JSON.
 
-A release is a number of coordinates with independent noise (`privacy.coordinates`), of which some
+A release is a number of coordinates with independent noise (`privacy.vector`), of which some
 may fail with a small probability. What is only known to be epsilon-private counts as randomized
 response, which dominates it (Kairouz, Oh & Viswanath, "The composition theorem for differential
 privacy", ICML 2015): the loss is epsilon or -epsilon. Staircase noise with gamma = 1/2 and steps
@@ -29,12 +29,12 @@ from dpnoise.noise import FAMILIES, INTEGER_FAMILIES, Histogram
 from dpnoise.noise.exact import as_double_above
 from dpnoise.noise.exponential_power import Gaussian
 from dpnoise.noise.stepwise import MAX_EPSILON, MIN_EPSILON, Staircase
-from dpnoise.privacy.coordinates import is_vouched
 from dpnoise.privacy.lattice.discrete import ListedLoss
 from dpnoise.privacy.sampled.composition import ADDED, REMOVED
 from dpnoise.privacy.sampled.relations import FIXED, GAUSSIAN, POISSON, REPLACED, Kind, pair_of
 from dpnoise.privacy.sampled.relations import LAPLACE as LAPLACE_NOISE
 from dpnoise.privacy.sampled.relations import largest_loss as largest_of_pair
+from dpnoise.privacy.vector import is_vouched
 from dpnoise.sensitivity.relation import ADD_REMOVE
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from dpnoise._validation import Problems
     from dpnoise.noise.base import Noise
-    from dpnoise.privacy.coordinates import Shares
+    from dpnoise.privacy.vector import Shares
 
 
 _MOST_TIMES = 10**8

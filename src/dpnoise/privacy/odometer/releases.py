@@ -33,7 +33,6 @@ from dpnoise.noise.exponential_power import Gaussian, Laplace
 from dpnoise.noise.integers import IntegerNoise
 from dpnoise.noise.stepwise import MAX_EPSILON
 from dpnoise.noise.vectors import Spherical
-from dpnoise.privacy.coordinates import is_vouched, read_shares
 from dpnoise.privacy.integer_sets import (
     concentrated_loss,
     concentration,
@@ -55,6 +54,7 @@ from dpnoise.privacy.odometer.ledger import (
 )
 from dpnoise.privacy.sampled.relations import FIXED
 from dpnoise.privacy.spherical import spherical_loss
+from dpnoise.privacy.vector import is_vouched, read_shares
 from dpnoise.sensitivity.base import Sensitivity, root_above
 from dpnoise.sensitivity.integer_points import read_parts
 from dpnoise.sensitivity.relation import REPLACE_ONE
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpnoise._types import Array
-    from dpnoise.privacy.coordinates import Shares
+    from dpnoise.privacy.vector import Shares
 
     AnyNoise = Noise | IntegerNoise
 

@@ -30,7 +30,7 @@ MOST_STEPS, _MOST_DIFFERENT = 10**9, 1000
 MOST_EPSILON, MINIMUM_DELTA = 1e6, 1e-300
 DIRECTIONS = (REMOVED, ADDED)
 SAMPLINGS = (POISSON, FIXED)
-_UP = 1.0 + 1e-12  # rounding of an exponential
+_UP, _TINY = 1.0 + 1e-12, 1e-323  # rounding of an exponential, of the smallest ones
 
 
 class TwoSided(NamedTuple):
@@ -422,9 +422,8 @@ def sampled_delta(
 
 def deltas_of(low: float, high: float) -> TwoSided:
     """Bounds on delta by bounds on its logarithm, rounding included."""
-    # A bound too small for a double.
-    upper = max(math.exp(high) * _UP, 5e-324) if high > -math.inf else 0.0
-    return TwoSided(math.exp(low) / _UP, min(upper, 1.0))
+    upper = math.exp(high) * _UP + _TINY if high > -math.inf else 0.0
+    return TwoSided(max(math.exp(low) / _UP - _TINY, 0.0), min(upper, 1.0))
 
 
 def sampled_epsilon(

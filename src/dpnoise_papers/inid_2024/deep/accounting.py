@@ -43,7 +43,7 @@ WHOLE_ORDERS = tuple(range(2, 257))
 _MAXIMUM_EXPONENT = 700.0
 _MAXIMUM_LOSS = 20.0  # of a step whose distribution is composed
 _POINTS = 1e6  # of a composed distribution
-_LEAST_ASKED, _MOST_ASKED = 0.01, 2.0  # losses of a step for which the own account is fast
+_LEAST_ASKED, _MOST_ASKED = 0.01, 4.0  # losses of a step for which the own account is fast
 _CLOSE = 1e-3  # relative gap of both ends, with which other bounds are not asked
 
 

@@ -336,12 +336,11 @@ class _OfOneShape:
 
 
 def _recorded(call: Callable[[], None]) -> Callable[[], None]:
-    """Launch of a recorded graph, after calls that choose kernels and their memory."""
+    """Launch of a recorded graph, after a call that chooses kernels and their memory."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
-        for _ in range(3):
-            call()
+        call()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
@@ -400,8 +399,9 @@ def one_result(device: str, precision: Precision = "float32") -> Iterator[torch.
     NoDeviceError
         If there is no such device.
     """
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before CUDA starts
     check_device(device)
+    if device == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before cuBLAS starts
     products = [torch.backends.cuda.matmul, torch.backends.cudnn.conv]
     precisions = [product.fp32_precision for product in products]
     threads, before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()

@@ -16,7 +16,7 @@ from dpnoise import (
     vector_profile,
 )
 from dpnoise.calibration import equal_variance
-from dpnoise.privacy.inversion import estimate
+from dpnoise.privacy.inversion import trapezoid
 from dpnoise.privacy.inversion.loss import coordinate_loss
 
 FAMILIES = [
@@ -40,7 +40,7 @@ def noises(family, variance):
 @pytest.mark.parametrize("family", range(len(FAMILIES)))
 def test_estimates_are_those_of_the_account_or_none(family, copies, epsilon, variance):
     some = noises(family, variance)
-    found, line = estimate.log_deltas([coordinate_loss(one) for one in some], copies, epsilon)
+    found, line = trapezoid.log_deltas([coordinate_loss(one) for one in some], copies, epsilon)
     for noise, value in zip(some, found.tolist(), strict=True):
         if not math.isnan(value):
             exact = vector_profile(noise, 1.0, epsilon, copies=copies)
@@ -49,7 +49,7 @@ def test_estimates_are_those_of_the_account_or_none(family, copies, epsilon, var
         assert np.isfinite(found).sum() >= 6
         losses = [coordinate_loss(one) for one in some]
         for near in (line, 1e-3 * line, 1e3 * line):  # a line elsewhere is no worse
-            again, _ = estimate.log_deltas(losses, copies, epsilon, near)
+            again, _ = trapezoid.log_deltas(losses, copies, epsilon, near)
             both = np.isfinite(again) & np.isfinite(found)
             assert both.sum() >= 6
             assert np.allclose(again[both], found[both], rtol=0.0, atol=1e-7)
@@ -57,8 +57,8 @@ def test_estimates_are_those_of_the_account_or_none(family, copies, epsilon, var
 
 def test_what_atoms_decide_has_no_estimate():
     losses = [coordinate_loss(one) for one in (Laplace(20.0), FlippedHuber(300.0, 40.0))]
-    assert np.isnan(estimate.log_deltas(losses, 20, 1.0)[0]).all()
-    assert np.isnan(estimate.log_deltas([coordinate_loss(Gaussian(9.0))], 20, 1.0)[0]).all()
+    assert np.isnan(trapezoid.log_deltas(losses, 20, 1.0)[0]).all()
+    assert np.isnan(trapezoid.log_deltas([coordinate_loss(Gaussian(9.0))], 20, 1.0)[0]).all()
 
 
 def test_a_wrong_estimate_never_costs_privacy(monkeypatch):
@@ -67,7 +67,7 @@ def test_a_wrong_estimate_never_costs_privacy(monkeypatch):
     for error in (-math.log(10.0), math.log(10.0)):
 
         def wrong(*args, error=error):
-            found, line = estimate.log_deltas(*args)
+            found, line = trapezoid.log_deltas(*args)
             return found + error, line
 
         monkeypatch.setattr(equal_variance, "log_deltas", wrong)

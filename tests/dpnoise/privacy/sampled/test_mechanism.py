@@ -3,6 +3,8 @@
 import math
 import time
 
+import mpmath
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
@@ -15,6 +17,7 @@ from dpnoise import (
     sampled_delta,
     sampled_epsilon,
 )
+from dpnoise_papers.oracles.gaussian import delta as gaussian_delta
 
 
 @pytest.mark.parametrize(
@@ -39,6 +42,14 @@ def test_epsilon_and_delta_are_inverse():
     low, high = step.epsilon(1e-6, steps=300)
     assert step.delta(low, steps=300).upper >= 1e-6
     assert step.delta(high, steps=300).lower <= 1e-6
+
+
+def test_ends_of_a_delta_too_small_for_all_digits_are_on_its_sides():
+    for epsilon in np.linspace(160.0, 161.7, 18).tolist():  # from 3e-317 to 4e-324
+        low, high = map(mpmath.mpf, SampledGaussian(0.25, 1.0).delta(epsilon))
+        with mpmath.workdps(40):
+            assert low <= gaussian_delta(4.0, epsilon) <= high
+        assert high < 1e-316
 
 
 def test_ends_of_the_scales():

@@ -80,7 +80,7 @@ def test_theorem_4_has_a_counterexample():
         (privacy, "_left_of_3", lambda p, q, e: (p * (p >= np.exp(e)[:, None] * q)).sum(axis=1),
          {"theorem-5"}),
         (denoising, "bayes_risk", lambda d, w, s: d * w * s / (w + s), {"section-4-bayes-risk"}),
-        (denoising, "bayes_risk", lambda d, w, s: 0.9 * d * w * s / (w + s), {"section-4-uniform"}),
+        (denoising, "_known_prior_risk", lambda w: 0.999 * w / (1 + w), {"section-4-uniform"}),
         (denoising, "threshold_risk", lambda m, t: 1.05 * (1 + t * t + 0 * m),
          {"section-4-histogram-naive-logarithm"}),
         (denoising, "bayes_risk", lambda d, w, s: d * w * s / (w + s) - 0.1 * d,

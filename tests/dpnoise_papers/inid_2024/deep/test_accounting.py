@@ -11,6 +11,7 @@ from dpnoise.noise import Laplace
 from dpnoise.privacy.profile import epsilon_at
 from dpnoise_papers.inid_2024.deep import accounting
 from dpnoise_papers.inid_2024.deep.accounting import (
+    laplace_epsilon,
     lower_epsilon,
     minimum_multiplier,
     noise_unit,
@@ -150,6 +151,36 @@ def test_bounds_are_in_order_and_meet_without_delta(loss, rate):
     assert 0.0 <= low <= high <= pure_epsilon(loss, steps, rate)
     tiny = upper_epsilon(loss, 1e-300, steps, rate)
     assert tiny <= pure_epsilon(loss, steps, rate)
+
+
+@pytest.mark.parametrize(("loss", "rate", "steps"), [(0.05, 0.02, 2000), (0.8, 0.1, 100)])
+def test_both_ends_are_between_the_other_bounds(loss, rate, steps):
+    delta = 1e-6
+    low, high = laplace_epsilon(loss, delta, steps, rate)
+    assert 0.0 < low <= high <= low * (1.0 + 1e-6)
+    assert lower_epsilon(loss, delta, steps, rate) <= high
+    assert low <= 0.99 * upper_epsilon(loss, delta, steps, rate)  # which is not sharp
+
+
+def test_both_ends_of_one_step_without_sampling_are_those_of_the_laplace_mechanism():
+    exact = epsilon_at(Laplace(1.0), 1.3, 1e-4)
+    low, high = laplace_epsilon(1.3, 1e-4, 1, 1.0)
+    assert low <= exact * (1.0 + 1e-12)
+    assert exact * (1.0 - 1e-12) <= high <= exact * (1.0 + 1e-9)
+
+
+def test_other_bounds_where_the_account_has_no_close_ends(monkeypatch):
+    loss, delta, steps, rate = 0.05, 1e-6, 100, 0.02
+    others = lower_epsilon(loss, delta, steps, rate), upper_epsilon(loss, delta, steps, rate)
+
+    def none(*_, **__):
+        raise ValueError("out of reach")
+
+    for answer in (none, lambda *_, **__: (0.0, math.inf)):
+        with monkeypatch.context() as patch:
+            patch.setattr(accounting.SampledLaplace, "epsilon", answer)
+            assert laplace_epsilon(loss, delta, steps, rate) == others
+            assert laplace_epsilon(40.0, 1e-4, 1, 1.0)[0] == lower_epsilon(40.0, 1e-4, 1, 1.0)
 
 
 def test_one_step_without_sampling_is_the_laplace_mechanism():
