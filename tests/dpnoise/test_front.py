@@ -19,6 +19,8 @@ from dpnoise.calibration.histogram import calibrate as histogram_module
 from dpnoise.joint.calibrate import JOINT_FAMILIES
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 NOUNS = {"sensitivity", "noise", "mechanisms", "releases", "certificates", "privacy"}
 TIE = 1e-4  # within which `best` prefers the smaller delta
 
@@ -97,7 +99,7 @@ def test_calibrate_joint_is_a_case_of_best(ball, family, delta):
 
 def test_calibrate_histogram_is_a_case_of_best(monkeypatch):
     """One search for both: the request that `best` makes is the one made here."""
-    asked = {"epsilon": 1.0, "delta": 1e-3, "dimension": 30}
+    asked = {"epsilon": 2.66, "delta": 1e-6, "dimension": 10}
     found = calibrate_histogram(**asked)
 
     def kept(**given):
@@ -105,14 +107,14 @@ def test_calibrate_histogram_is_a_case_of_best(monkeypatch):
         return found
 
     monkeypatch.setattr(histogram_module, "calibrate_histogram", kept)
-    ball = LInf(2.0, of=30, relation="replace-one")
-    other = best(ball, epsilon=1.0, delta=1e-3, family="histogram")
+    ball = LInf(2.0, of=10, relation="replace-one")
+    budget = {"epsilon": 2.66, "delta": 1e-6}
+    other = best(ball, **budget, family="histogram")
     assert (other.name, other.delta) == ("histogram", found.delta)
     assert other.variance == pytest.approx(4.0 * found.variance, rel=1e-12)
     assert other.noise.unit == found.noise
-    assert "histogram" not in best(ball, epsilon=1.0, delta=1e-3).left_out
-    budget = dpnoise.Budget(1.0, 1e-3)
-    budget.spend(other)
+    assert "histogram" not in best(ball, **budget).left_out
+    dpnoise.Budget(**budget).spend(other)
     with pytest.raises(RuntimeError, match="histogram does not apply"):
         best(ball, epsilon=1.0, family="histogram")
 

@@ -134,18 +134,20 @@ def one_or_many(noises):
     return noises[0] if len(noises) == 1 else noises
 
 
-@pytest.mark.parametrize("scheme", ["optimal", "spr", "iid"])
-@pytest.mark.parametrize(("noises", "epsilon", "delta", "name"), REQUESTS)
-def test_the_second_account_agrees(noises, epsilon, delta, name, scheme):
-    budget = {"epsilon": epsilon, "delta": delta}
-    found = allocate(LAMBDAS, noise=one_or_many(noises), scheme=scheme, **budget)
-    second = second_account(noises, LAMBDAS, found, (epsilon, delta), 1)
-    assert second.name == name
-    if delta > 0.0:
-        assert second.log_lower <= math.log(delta)
-        assert second.log_upper <= math.log(delta) + 1e-2
-    else:
-        assert second.log_upper == -math.inf
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_the_second_account_agrees(request_):
+    """For the best scales, and by turns for those of the other schemes."""
+    noises, epsilon, delta, name = request_
+    for scheme in ("optimal", ("spr", "iid")[REQUESTS.index(request_) % 2]):
+        budget = {"epsilon": epsilon, "delta": delta}
+        found = allocate(LAMBDAS, noise=one_or_many(noises), scheme=scheme, **budget)
+        second = second_account(noises, LAMBDAS, found, (epsilon, delta), 1)
+        assert second.name == name
+        if delta > 0.0:
+            assert second.log_lower <= math.log(delta)
+            assert second.log_upper <= math.log(delta) + 1e-2
+        else:
+            assert second.log_upper == -math.inf
 
 
 @pytest.mark.parametrize(("noises", "epsilon", "delta", "name"), REQUESTS)

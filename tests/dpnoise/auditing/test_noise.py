@@ -25,12 +25,12 @@ def scaled(noise, factor):
 
 
 def test_false_alarms_are_as_rare_as_stated():
-    """72 audits of true claims at a rate of one in two; more have odds of one in a million."""
+    """36 audits of true claims at a rate of one in two; more have odds of one in a million."""
     rng = np.random.default_rng([2026, 4])
     found = [
         audit_noise(calibrated(name), 1, false_alarm=0.5, size=2000, seed=rng).contradicted
         for name in ("gaussian", "truncated-laplace", "discrete-laplace")
-        for _ in range(24)
+        for _ in range(12)
     ]
     assert sum(found) <= stats.binom.isf(1e-6, len(found), 0.5)
 

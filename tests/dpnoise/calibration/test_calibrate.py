@@ -261,9 +261,8 @@ def test_no_certified_noise_has_less_variance(family, epsilon, delta, dimension)
     assert bound.optimal_within == pytest.approx(1e-2, rel=1e-3)
     assert bound.found.delta <= delta
     rng = np.random.default_rng(dimension)
-    for _ in range(2):
-        member = MEMBERS[family](rng)
-        assert private_variance(member, epsilon, delta, dimension) >= bound.variance, member
+    member = MEMBERS[family](rng)
+    assert private_variance(member, epsilon, delta, dimension) >= bound.variance, member
 
 
 @pytest.mark.parametrize("dimension", [1, 6, 30])
@@ -272,7 +271,7 @@ def test_no_certified_staircase_has_less_variance(dimension):
     bound = variance_bound("staircase", epsilon=epsilon, delta=delta, dimension=dimension)
     assert bound.optimal_within < 1.001e-3
     rng = np.random.default_rng(dimension)
-    for _ in range(40):
+    for _ in range(15):
         noise = Staircase(
             epsilon / dimension * float(rng.uniform(0.9, 5)), 1.0, float(rng.random())
         )

@@ -32,6 +32,8 @@ from dpnoise.optimality.certificates import count_projection
 from dpnoise.optimality.scalar_floor import scalar_certificate
 from dpnoise.sensitivity.spheroid import Spheroid
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 R, ONE = "add-remove", "replace-one"
 COUNTS = [
     Counts(2, of=2, relation=R),

@@ -20,6 +20,8 @@ from dpnoise import (
 )
 from dpnoise.mechanisms.noise import mean_largest, mean_norm
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 SETS = [
     LInf(1.0, of=3),
     L1(2.0, of=4),
@@ -35,7 +37,7 @@ SETS = [
 
 def sampled(noise, entry):
     """The mean and its standard error."""
-    values = entry(np.asarray(noise.rvs(60_000, 5), dtype=float))
+    values = entry(np.asarray(noise.rvs(20_000, 5), dtype=float))
     return float(np.mean(values)), float(np.std(values)) / math.sqrt(len(values))
 
 

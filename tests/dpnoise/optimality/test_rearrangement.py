@@ -19,6 +19,8 @@ from dpnoise.optimality.rearrangement import (
     rearrangements,
 )
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 
 def falling(p):
     """Masses at -n, ..., n in falling order at 0, 1, -1, 2, -2, ..."""
@@ -134,7 +136,6 @@ def test_never_above_known_noise_for_random_sets_weights_and_budgets():
         (5, 5.0, 1e-9, 1.35, False),
         (10, 1.0, 1e-6, 1.45, True),
         (50, 1.0, 1e-9, 2.5, True),
-        (60, 1.0, 1e-6, 2.7, True),
         (1000, 1.0, 1e-6, 2.0, True),
     ],
 )

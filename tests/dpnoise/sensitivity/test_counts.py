@@ -37,6 +37,8 @@ from dpnoise.optimality.floor import floor
 from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneCounts
 from dpnoise.sensitivity.cut_cube import add_remove_moments, cut_cubes, replace_one_moments
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 PAGE = (Path(__file__).parents[3] / "docs" / "sensitivity.md").read_text(encoding="utf-8")
 ADDED, REPLACED = "add-remove", "replace-one"
 SMALL = [(m, K) for K in (1, 2, 3, 4) for m in range(1, K + 1)]
