@@ -21,11 +21,12 @@ from dpnoise import (
 )
 from dpnoise.allocation import allocate as module
 from dpnoise.allocation.allocate import second_account
+from for_all import for_all
 
 GOOD = {"epsilon": 1.0, "delta": 1e-6}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sensitivities", "options", "names"),
     [
         ([1.0, -2.0], {}, ["sensitivities", "-2"]),

@@ -25,6 +25,7 @@ from dpnoise.calibration import equal_variance
 from dpnoise.calibration.budget import Calibration
 from dpnoise.noise import FAMILIES
 from exact_profile import staircase_delta
+from for_all import for_all
 
 
 def test_families_by_name_and_by_class():
@@ -195,7 +196,7 @@ def test_a_search_without_lower_bounds_ends(monkeypatch):
     assert sum(isinstance(noise, OffsetSymmetricGaussian) for noise in asked) <= 20
 
 
-@pytest.mark.parametrize(("change", "message"), BAD, ids=[str(c) for c, _ in BAD])
+@for_all(("change", "message"), BAD, ids=[str(c) for c, _ in BAD])
 def test_bad_input_is_named(change, message):
     request = {"family": "flipped-huber", "epsilon": 1.0, "delta": 1e-6} | change
     with pytest.raises(ValueError, match=message):

@@ -181,7 +181,7 @@ def test_power_and_bound_against_scans(K, delta):
     def variance(power):
         return search.scales(power)(search.scale(power)).layer_moment(2)
 
-    scan = [variance(p) for p in (1.01, 1.03, 1.1, 1.2, 1.5, 2.0, 3.0, 6.0, 12.0)]
+    scan = [variance(p) for p in (1.01, 1.1, 1.2, 1.5, 2.0, 6.0)]
     assert variance(best_power(search)) <= min(scan) * (1 + 1e-5)
 
     def truncated(scale):

@@ -143,7 +143,7 @@ def audited(model, pair, runs=1000, mechanism=None, seed=6):
 def test_linear_models_stand_the_audit(model, pair):
     assert len(published(model)(pair()[0], stream(0))) == LENGTHS[type(model).__name__]
     # A value that is refused or told from others shows in few runs; a scale of noise does not.
-    found = audited(model, pair(), 1000 if pair is opposite else 400)
+    found = audited(model, pair(), 1000 if pair is opposite else 250)
     assert not found.contradicted, found
 
 
@@ -175,7 +175,7 @@ def test_principal_components_stand_the_audit(noise, relation):
         pairs = [(extreme, without), (single, none)]
     for pair in pairs:
         assert len(published(model)(pair[1], stream(0))) == LENGTHS["DPPCA"]
-        found = audited(model, pair, 400)
+        found = audited(model, pair, 250)
         assert not found.contradicted, found
 
 
@@ -194,7 +194,7 @@ def test_the_function_stands_the_audit_as_well(relation):
 
     first, other = huge()
     pair = (first, other) if relation == "replace-one" else (other, (other[0][1:],))
-    found = audit_mechanism(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=400, seed=stream(7))
+    found = audit_mechanism(mechanism, *pair, epsilon=1.0, delta=DELTA, runs=250, seed=stream(7))
     assert not found.contradicted, found
 
 

@@ -371,7 +371,7 @@ def test_no_noise_on_a_grid_is_below_the_floor(ball, epsilon, delta):
 def test_the_program_is_no_floor_itself_but_close_to_the_best_noise_known():
     """A finer grid comes closer; Gaussian noise, on no grid, is not far above."""
     ball, epsilon, delta = L2(1.0, of=2), 2.0, 0.1
-    coarse, fine = (least_variance(ball, epsilon, delta, h, 3.0) for h in (0.5, 0.25))
+    coarse, fine = (least_variance(ball, epsilon, delta, h, 2.5) for h in (0.5, 0.25))
     assert floor(ball, epsilon=epsilon, delta=delta).value <= fine <= coarse
     sigma = 1.0
     assert float(privacy_profile(Gaussian(sigma), 1.0, epsilon)) < delta

@@ -91,7 +91,7 @@ def test_any_values_prove_a_true_bound(K, epsilon, delta):
     rng = np.random.default_rng(2)
     assert 0.8 * best.bound(*ball) < best.bound(*ball) <= top
     coarse = replace(best, level=-1e9)  # no cell is divided
-    for scale in (0.3, 0.99, 1.01, 3.0):
+    for scale in (0.3, 1.01):
         noisy = scale * best.values * rng.uniform(0.98, 1.02, best.values.shape)
         assert replace(coarse, values=scale * best.values).bound(*ball) <= top
         assert replace(coarse, values=noisy).bound(*ball) <= top
