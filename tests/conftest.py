@@ -3,6 +3,7 @@
 import gc
 import os
 from dataclasses import fields
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -33,13 +34,20 @@ def _one_blas_thread():
         yield
 
 
-SEARCHES = {  # that `best` and `compare` make for each table, functions of their arguments alone
+# What `best` and `compare` search for is a function of its arguments: in these tests it is
+# remembered, for the process; the fixture returns what forgets it.
+SEARCHES = {
     "dpnoise.mechanisms.compare": ("_compared",),
     "dpnoise.mechanisms.joint": ("calibrate_joint",),
     "dpnoise.calibration.calibrate": ("calibrate",),
     "dpnoise.mechanisms.request": ("floor", "integer_floor"),
     "dpnoise.mechanisms.noise": ("_estimated", "_half_width"),
 }
+ASKING = (
+    "mechanisms/", "cli/test_best", "cli/test_calibrate", "dpnoise/test_account", "test_front",
+    "sensitivity/test_counts", "joint/test_correlated", "optimality/test_closed_forms",
+    "optimality/test_error_floor", "optimality/test_rearrangement",
+)  # fmt: skip
 _KNOWN = {}
 
 
@@ -52,8 +60,6 @@ def _key(x):
 
 
 def _kept(search):
-    """A search that is made once for the same arguments, in all tests of this process."""
-
     def remembered(*arguments, **named):
         key = search.__name__, *map(_key, [*arguments, *named, *named.values()])
         if key not in _KNOWN:
@@ -63,14 +69,24 @@ def _kept(search):
     return remembered
 
 
-@pytest.fixture
-def asked_once(monkeypatch):
-    """What `best` and `compare` search for is remembered; `forget()` is returned."""
-    for module, names in SEARCHES.items():
-        for name in names:
-            place = import_module(module)
-            monkeypatch.setattr(place, name, _kept(getattr(place, name)))
+@pytest.fixture(autouse=True)
+def asked_once(request):
+    if any(place in str(request.path) for place in ASKING):
+        monkeypatch = request.getfixturevalue("monkeypatch")
+        for module, names in SEARCHES.items():
+            for name in names:
+                place = import_module(module)
+                monkeypatch.setattr(place, name, _kept(getattr(place, name)))
     return _KNOWN.clear
+
+
+@pytest.fixture
+def once(monkeypatch):
+    """The checker computes the profile of Gaussian noise once for one question, of whoever asks."""
+    checker = import_module("dpnoise.certificates.checker")
+    interval, compute = checker.Interval, checker.gaussian
+    kept = cache(lambda low, high, epsilon: compute(interval(low, high), epsilon))
+    monkeypatch.setattr(checker, "gaussian", lambda square, x: kept(square.lo, square.hi, x))
 
 
 @pytest.hookimpl(wrapper=True)

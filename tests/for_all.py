@@ -8,7 +8,7 @@ import functools
 import inspect
 
 
-def for_all(names, cases, ids=None):  # noqa: ARG001  (a case is told by its values)
+def for_all(names, cases):
     """Run a test for each case; `names` and `cases` as for `pytest.mark.parametrize`."""
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     cases = [case if len(names) > 1 else (case,) for case in cases]

@@ -47,8 +47,6 @@ from dpnoise.mechanisms.noise import IntegerVector
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 from dpnoise.sensitivity.spheroid import Spheroid
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 R = "add-remove"
 SIDES = (1.0, 0.5, 0.25, 0.8, 0.3)
 BUDGETS = ((1.0, 0.0), (1.0, 1e-6))

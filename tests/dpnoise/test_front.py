@@ -21,8 +21,6 @@ from dpnoise.calibration.histogram.calibrate import as_histogram
 from dpnoise.joint.calibrate import JOINT_FAMILIES
 from dpnoise.noise import FAMILIES, INTEGER_FAMILIES
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 NOUNS = {"sensitivity", "noise", "mechanisms", "releases", "certificates", "privacy"}
 TIE = 1e-4  # within which `best` prefers the smaller delta
 

@@ -9,8 +9,6 @@ from dpnoise import L1, L2, AtMost, Box, Counts, LInf
 from dpnoise.cli.program import program
 from dpnoise.mechanisms.compare import best, compare
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 SETS = [
     ("--sensitivity 1.5", LInf(1.5)),
     ("--sensitivity 1,2,0.5", Box((1.0, 2.0, 0.5))),

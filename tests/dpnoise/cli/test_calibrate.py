@@ -18,8 +18,6 @@ from dpnoise import (
 )
 from dpnoise.cli.program import program
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 WHO = "--relation replace-one"
 WORDS = f"calibrate huber --epsilon 1 --delta 1e-6 --sensitivity 2 --dimension 3 {WHO}"
 BUDGET = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 2.0, "dimension": 3}

@@ -14,8 +14,8 @@ from joint_sets import SETS
 
 DRAWS = 20_000
 KINDS = [(0.7, 1.0, math.inf), (2.0, 2.5, math.inf), (1.5, 1.0, 4.0), (1.0, 3.0, 0.8)]
-every_set = for_all("ball", SETS, ids=str)
-every_kind = for_all("kind", KINDS, ids=str)
+every_set = for_all("ball", SETS)
+every_kind = for_all("kind", KINDS)
 
 
 @every_set
@@ -63,7 +63,7 @@ def test_density_has_mass_one_and_belongs_to_the_samples(ball, kind):
     assert abs(np.mean(weight) - share) < 6 * np.std(weight) / math.sqrt(DRAWS)
 
 
-@for_all("ball", [LInf(2.0), L2(2.0), Box([2.0])], ids=str)
+@for_all("ball", [LInf(2.0), L2(2.0), Box([2.0])])
 def test_one_coordinate_is_the_noise_of_the_scalar_families(ball):
     t = np.array([-3.0, 0.0, 0.2, 7.9])
     pairs = [
@@ -122,7 +122,7 @@ def test_bad_input_names_every_problem(make, words):
     assert all(word in str(error.value) for word in words)
 
 
-every = for_all("ball", SETS, ids=str)
+every = for_all("ball", SETS)
 
 
 @every

@@ -11,7 +11,7 @@ from dpnoise.joint.uncovered import Uncovered, relative_error
 from for_all import for_all
 from joint_sets import SETS, corners
 
-every = for_all("ball", SETS, ids=str)
+every = for_all("ball", SETS)
 
 
 @every

@@ -11,8 +11,6 @@ from dpnoise import L1, L2, AtMost, Box, Counts, LInf, Product, as_sensitivity
 from dpnoise.joint.correlated import CorrelatedGaussian
 from dpnoise.mechanisms.compare import METHOD_FAMILIES, METHODS, best, compare
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 SETS = {
     "number": 1.0,
     "box of 10": LInf(1.0, of=10),

@@ -4,8 +4,6 @@ import pytest
 
 from dpnoise import L1, L2, AtMost, LInf, best
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 CASES = [
     (L2(1.0, of=2), 0.1, 1e-3),
     (L2(1.0, of=10), 0.1, 1e-6),

@@ -20,8 +20,6 @@ from dpnoise import (
 )
 from dpnoise.mechanisms.noise import mean_largest, mean_norm
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 SETS = [
     LInf(1.0, of=3),
     L1(2.0, of=4),

@@ -30,8 +30,6 @@ from dpnoise.mechanisms.noise import BlockNoise, IndependentNoise, IntegerVector
 from dpnoise.mechanisms.request import integer_floor
 from dpnoise.noise.exponential_power import Gaussian, Laplace
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 WHO = "add-remove"
 SETS = (
     LInf(1.0, relation=WHO),

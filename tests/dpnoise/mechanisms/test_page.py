@@ -11,8 +11,6 @@ from dpnoise.mechanisms.compare import best, compare
 from dpnoise.privacy.integer_sets import MOST_POINTS
 from dpnoise.sensitivity.integer_points import maximal_points, parts_of_set
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 PAGE = (Path(__file__).parents[3] / "docs" / "best.md").read_text(encoding="utf-8")
 
 

@@ -35,7 +35,7 @@ FLIPPED, OFFSET, HUBERS, SUBBOTIN, TRUNCATED, STAIRS = (
         Staircase,
     )
 )
-every = for_all("noise", INSTANCES, ids=repr)
+every = for_all("noise", INSTANCES)
 
 
 @pytest.fixture(autouse=True)
@@ -118,7 +118,7 @@ def test_moments_hold_to_1e_12(noise):
 
 
 # The flattest staircase has millions of steps, too many to integrate one by one.
-@for_all("noise", [n for n in INSTANCES if n != STAIRS[0]], ids=repr)
+@for_all("noise", [n for n in INSTANCES if n != STAIRS[0]])
 def test_density_is_the_derivative_of_the_cdf(noise):
     """Gauss-Legendre quadrature of the density over intervals gives the cdf and the total 1."""
     half = {*(-noise.ppf([1e-18, 1e-9, 1e-4, 0.01, 0.1, 0.3, 0.5])).tolist()}
@@ -276,7 +276,7 @@ NEAR = [
 ]
 
 
-@for_all(("noise", "limit", "tolerance"), NEAR, ids=repr)
+@for_all(("noise", "limit", "tolerance"), NEAR)
 def test_families_tend_to_gaussian_and_laplace(noise, limit, tolerance):
     t = np.array([-11.0, -6.0, -1.0, 0.0, 0.01, 2.0, 9.0])
     for name in ("pdf", "logsf", "cdf"):

@@ -31,7 +31,7 @@ INSTANCES = [
     DiscreteStaircase(2.0, 4, 4),
     DiscreteStaircase(90.0, 3, 2),
 ]
-every = for_all("noise", INSTANCES, ids=repr)
+every = for_all("noise", INSTANCES)
 
 
 @pytest.fixture(autouse=True)

@@ -23,8 +23,6 @@ from dpnoise.optimality.closed_forms import (
 )
 from dpnoise.optimality.floor import floor
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 4.0, 30.0])
 def test_one_dimension_is_the_staircase_of_geng_and_viswanath(epsilon):

@@ -30,8 +30,6 @@ from dpnoise.optimality.closed_forms import smallest_moment
 from dpnoise.optimality.error_floor import EqualVolume, OwnCoordinates
 from dpnoise.optimality.floor import floor
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 ERRORS = ("mean-abs", "max", "norm")
 SETS = [
     LInf(1.0, of=3),

@@ -19,8 +19,6 @@ from dpnoise.optimality.rearrangement import (
     rearrangements,
 )
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 
 def falling(p):
     """Masses at -n, ..., n in falling order at 0, 1, -1, 2, -2, ..."""

@@ -202,7 +202,7 @@ HIDDEN = 987654  # below the mask
 MASKED = np.ma.array([1, HIDDEN, 2], mask=[False, True, False])
 
 
-@for_all("values", [MASKED, list(MASKED), [MASKED], MASKED.astype(object)], ids=repr)
+@for_all("values", [MASKED, list(MASKED), [MASKED], MASKED.astype(object)])
 @for_all(
     "helper",
     [

@@ -44,7 +44,7 @@ def by_both_ways(monkeypatch, noise, value, step, count=300):
     return fast, rounded_sums(values, noise, ones, width, entropy(5))
 
 
-@for_all("noise", NOISES, ids=repr)
+@for_all("noise", NOISES)
 @for_all("place", [0.0, 0.5, 1 / 3])
 def test_cells_have_their_probabilities(noise, place):
     grid = 2.0 ** np.round(np.log2(noise.mean_abs() / 3.0))
@@ -135,7 +135,7 @@ def test_every_family_has_a_tail():
     assert set(TAILS) == {*FAMILIES.values(), Histogram}
 
 
-@for_all("noise", NOISES + EXTREME, ids=repr)
+@for_all("noise", NOISES + EXTREME)
 @for_all("size", [1e-3, 0.3, 1.0, 2.0, 9.0])
 def test_a_tail_is_that_of_the_family(noise, size):
     t = size * noise.mean_abs()

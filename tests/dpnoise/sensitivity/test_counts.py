@@ -38,8 +38,6 @@ from dpnoise.sensitivity.counts import AddRemoveCounts, ExactCounts, ReplaceOneC
 from dpnoise.sensitivity.cut_cube import add_remove_moments, cut_cubes, replace_one_moments
 from for_all import for_all
 
-pytestmark = pytest.mark.usefixtures("asked_once")
-
 PAGE = (Path(__file__).parents[3] / "docs" / "sensitivity.md").read_text(encoding="utf-8")
 ADDED, REPLACED = "add-remove", "replace-one"
 SMALL = [(m, K) for K in (1, 2, 3, 4) for m in range(1, K + 1)]
@@ -447,7 +445,7 @@ def test_every_mechanism_is_certified_and_drawn(ball, delta):
             assert not audit_noise(row.noise, ball, size=40_000).contradicted
 
 
-@for_all("noise", [Laplace(2.0), Gaussian(2.0), FlippedHuber(2.0, 2.5)], ids=repr)
+@for_all("noise", [Laplace(2.0), Gaussian(2.0), FlippedHuber(2.0, 2.5)])
 def test_independent_noise_is_as_private_as_for_any_signs(noise):
     for ball, other in (
         (Counts(3, of=6, relation=ADDED), AtMost(3, of=6, relation=ADDED)),

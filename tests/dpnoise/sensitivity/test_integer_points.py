@@ -37,7 +37,7 @@ def sizes_of(parts, point):
     return tuple(found)
 
 
-@for_all("ball", SETS, ids=repr)
+@for_all("ball", SETS)
 def test_maximal_points_are_those_of_which_no_entry_can_grow(ball):
     points = points_of(ball)
     inside = {tuple(point) for point in points.tolist()}
@@ -52,7 +52,7 @@ def test_maximal_points_are_those_of_which_no_entry_can_grow(ball):
     assert set(found) == {sizes_of(parts, point) for point in maximal}
 
 
-@for_all("ball", SETS, ids=repr)
+@for_all("ball", SETS)
 def test_largest_sums_are_those_over_all_points(ball):
     points = points_of(ball)
     for part in parts_of_set(ball):

@@ -32,7 +32,7 @@ SETS = [
     Product(AtMost(2, of=4, each=2.0), L2(3.0, of=2), Box([0.1])),
 ]
 DRAWS = 20_000
-every = for_all("given", SETS, ids=str)
+every = for_all("given", SETS)
 
 
 @every
@@ -140,7 +140,7 @@ def test_the_norm_of_unequal_boxes_and_zeros():
     assert given.support([1.0, math.inf, 1.0]) == 3.0
 
 
-@for_all("given", SETS, ids=str)
+@for_all("given", SETS)
 def test_enclosing_ellipsoid_contains_the_set_and_no_smaller_one_does(given):
     ellipsoid = enclosing_ellipsoid(given)
     points = given.sample(2000, random_state=3)
@@ -171,7 +171,7 @@ def test_scaling(given):
     assert eval(repr(given)) == given  # noqa: S307  (printed as the call that makes it)
 
 
-@for_all("given", SETS[:-1], ids=str)
+@for_all("given", SETS[:-1])
 def test_extreme_sizes(given):
     for factor in (1e-98, 1e98):
         far = given.scaled(factor)

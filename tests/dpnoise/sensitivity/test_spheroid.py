@@ -24,7 +24,7 @@ ROUND = [
     Ellipsoid([[2.0, 1.0, 0.0], [0.0, 1.0, -1.0], [0.5, 0.0, 0.7]]),
     Ellipsoid([[-3.0]]),
 ]
-every = for_all("given", ROUND, ids=repr)
+every = for_all("given", ROUND)
 DRAWS = 20_000
 
 
@@ -152,7 +152,7 @@ SETS = [
 ]
 
 
-@for_all("ball", SETS, ids=repr)
+@for_all("ball", SETS)
 def test_symmetric_forms_hold_every_difference(ball):
     rng = np.random.default_rng(5)
     tried = np.concatenate([rng.normal(size=(3000, 4)), ball.sample(10, 1) if not ball.flat else []

@@ -172,7 +172,7 @@ def test_there_is_a_light_a_dark_and_a_printed_scheme():
     assert len(SCHEMES) == 3
 
 
-@for_all("scheme", SCHEMES, ids=["light", "dark", "print"])
+@for_all("scheme", SCHEMES)
 @for_all("text", TEXTS)
 @for_all("ground", ["paper", "card", "soft", "here"])
 def test_text_has_the_contrast_of_wcag_aa(scheme, text, ground):

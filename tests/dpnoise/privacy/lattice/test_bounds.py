@@ -270,7 +270,7 @@ def on_lattice(masses, h, tilt):
 
 
 @for_all("tilt", [1e-3, 2.0, 20.0])
-@for_all("noise", FAMILIES, ids=str)
+@for_all("noise", FAMILIES)
 def test_rounding_up_dominates_and_rounding_down_is_dominated(noise, tilt):
     source = ShiftedNoise(noise)
     nodes = source.nodes(source.cuts(max(source.left, -5.0), min(source.right, 1.5), 0.125))

@@ -67,7 +67,7 @@ def hidden(noise):
     return type(kind.__name__, (kind,), {"log_concave": False})(*vars(noise).values())
 
 
-@for_all("noise", KNOWN, ids=repr)
+@for_all("noise", KNOWN)
 @for_all("shift", [0.1, 1.0, 3.0])
 @for_all("change", [hidden, lambda noise: noise])
 def test_bounds_enclose_the_closed_form(noise, shift, change):
@@ -109,7 +109,6 @@ def test_epsilon_is_on_the_private_side(delta):
 @for_all(
     ("noise", "copies"),
     [(n, 2 + 7 * (k % 2)) for k, n in enumerate(KNOWN) if not isinstance(n, Staircase)],
-    ids=repr,
 )
 def test_composed_bounds_enclose_those_of_closed_forms(noise, copies):
     epsilon = np.array([0.0, 0.5, 2.0, 5.0])
@@ -142,7 +141,7 @@ def test_one_coordinate_of_a_vector_and_many():
         vector_profile(noise, 1.0, 1.0, copies=10**6)
 
 
-@for_all("kind", TABLE, ids=lambda kind: kind.__name__)
+@for_all("kind", TABLE)
 @for_all("epsilon", [0.0, 0.3])
 def test_bounds_hold_for_every_family(kind, epsilon):
     noise = TABLE[kind].instances[0]
