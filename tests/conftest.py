@@ -34,14 +34,13 @@ def _one_blas_thread():
         yield
 
 
-# What `best` and `compare` search for is a function of its arguments: in these tests it is
-# remembered, for the process; the fixture returns what forgets it.
+# Functions of their arguments, of `best` and `compare`: some tests remember what they returned.
 SEARCHES = {
     "dpnoise.mechanisms.compare": ("_compared",),
     "dpnoise.mechanisms.joint": ("calibrate_joint",),
     "dpnoise.calibration.calibrate": ("calibrate",),
     "dpnoise.mechanisms.request": ("floor", "integer_floor"),
-    "dpnoise.mechanisms.noise": ("_estimated", "_half_width"),
+    "dpnoise.mechanisms.noise": ("_estimated",),
 }
 ASKING = (
     "mechanisms/", "cli/test_best", "cli/test_calibrate", "dpnoise/test_account", "test_front",

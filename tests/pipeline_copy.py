@@ -16,10 +16,7 @@ PARTS = [
 
 
 def copy_into(folder: Path, *more: str) -> Path:
-    """Copy what a run needs, and more; the copy's own package is the one that is imported.
-
-    Bytecode and compiled kernels go along: they are for sources of the same size and date.
-    """
+    """Copy what a run needs, and more, with its bytecode; the copy's own package is imported."""
     ignore = shutil.ignore_patterns("*.egg-info")
     for part in (*PARTS, *more):
         target = folder / part

@@ -12,7 +12,6 @@ def test_a_case_that_fails_is_named_and_the_others_are_run():
         seen.append((x, y, z, fixture))
         assert x + z != 8
 
-    with pytest.raises(AssertionError, match=r"1 of 2 cases:\n\{'x': 2\}.*'y': 5, 'z': 6") as told:
+    with pytest.raises(AssertionError, match=r"^1 of 2 cases:\n\{'x': 2\}.*'y': 5, 'z': 6"):
         test(fixture=0)
-    assert "'x': 1" not in str(told.value)
     assert seen == [(1, 3, 4, 0), (1, 5, 6, 0), (2, 3, 4, 0), (2, 5, 6, 0)]

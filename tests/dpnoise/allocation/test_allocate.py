@@ -137,7 +137,6 @@ def one_or_many(noises):
 
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_the_second_account_agrees(request_):
-    """For the best scales, and by turns for those of the other schemes."""
     noises, epsilon, delta, name = request_
     for scheme in ("optimal", ("spr", "iid")[REQUESTS.index(request_) % 2]):
         budget = {"epsilon": epsilon, "delta": delta}

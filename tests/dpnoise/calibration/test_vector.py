@@ -88,7 +88,7 @@ def test_delta_too_small_to_be_used_is_not_worse_than_pure_laplace(
     family, epsilon, delta, dimension
 ):
     """Basic composition certifies what the inversion of transforms does not see."""
-    if family.startswith("offset") and dimension != 2:  # seconds each, in the same search
+    if family.startswith("offset") and dimension != 2:  # seconds each
         return
     found = calibrate(family, epsilon=epsilon, delta=delta, dimension=dimension)
     pure = 2.0 * (dimension / epsilon) ** 2

@@ -47,7 +47,6 @@ def weight(noise, k):
 
 @cache
 def total(noise, reach):
-    """What all integers up to some distance weigh."""
     with mp.workdps(80):
         return weight(noise, 0) + 2 * sum(weight(noise, k) for k in range(1, reach + 1))
 
