@@ -159,6 +159,7 @@ def test_random_certificates_are_verified():
     assert longest < 1.0
 
 
+COUNTS = Counts(2, of=3, relation="add-remove")
 TIGHT = {
     "gaussian": (Gaussian(4.0), L2(1.0, of=3), 1.0, "sigma"),
     "laplace": (Laplace(4.0), 2.0, 0.5, "beta"),
@@ -168,12 +169,8 @@ TIGHT = {
     "truncated": (TruncatedLaplace(2.0, 20.0), 1.0, 0.25, "bound"),
     "K-norm": (RadialNoise(AtMost(2, of=3), 2.0), AtMost(2, of=3), 0.5, "scale"),
     "Gaussian, counts": (Gaussian(4.0), Counts(2, of=3, relation="replace-one"), 1.0, "sigma"),
-    "K-norm, counts": (
-        RadialNoise(Counts(2, of=3, relation="add-remove"), 2.0),
-        Counts(2, of=3, relation="add-remove"),
-        0.5,
-        "scale",
-    ),
+    "K-norm, counts": (RadialNoise(COUNTS, 2.0), COUNTS, 0.5, "scale"),
+    "in a norm of counts": (RadialNoise(COUNTS, 2.0), AtMost(2, of=3, each=0.5), 0.5, "scale"),
     "correlated Gaussian": (
         CorrelatedGaussian(Spheroid(2.0, 1.25, of=5), 4.0),
         Counts(4, of=5, relation="add-remove"),

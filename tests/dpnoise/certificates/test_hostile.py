@@ -307,7 +307,7 @@ def test_no_field_at_an_extreme_costs_the_checker_time(kind):
     """Each of three sets has all values of epsilon and another third of those of other fields."""
     said = Counter()
     for start, name in enumerate(FEW, list(CHECKED).index(kind)):
-        for turn, content in enumerate(hostile(CHECKED[kind], SETS[name], seldom=23), start):
+        for turn, content in enumerate(hostile(CHECKED[kind], SETS[name], seldom=37), start):
             if content["epsilon"] == "1" and turn % 3:
                 continue
             found, seconds = outcome(content)

@@ -49,7 +49,7 @@ def left_side(test, K, growth, r, steps=20_001):
 @pytest.mark.parametrize("K", [2, 3, 20])
 def test_cells_are_bounded_from_below(K):
     rng = np.random.default_rng(K)
-    for _ in range(4):
+    for _ in range(2):
         test, growth = random_test(rng), math.exp(rng.uniform(0.05, 3.0))
         a, gain = gains(test, K, growth, -math.inf)
         width = a[1]

@@ -53,7 +53,6 @@ FAMILIES = [
     Staircase(0.25, 0.4, 0.7),
 ]
 EVERY = [*FAMILIES, DiscreteGaussian(1.7), DiscreteGaussian(40.0)]
-ids = {"ids": repr}
 
 
 def some_shift(noise):
@@ -102,7 +101,7 @@ def test_quadratic_pieces_hold_to_1e_12(spread):
             assert off(value, exact_log_delta(noise, shift, epsilon)) < 1e-12, (noise, shift)
 
 
-@for_all("noise", FAMILIES, **ids)
+@for_all("noise", FAMILIES)
 @for_all("shift", [0.3, 1.0, 2.7])
 def test_profile_is_the_integral_of_the_excess_density(noise, shift):
     epsilons = np.array([-1.3, 0.0, 0.2, 0.9])
@@ -159,7 +158,6 @@ def test_equation_13_and_its_five_cases():
         (Huber(12.0, 0.1), 0.3),
         (Laplace(0.1), 0.3),
     ],
-    **ids,
 )
 def test_epsilon_on_the_edge_of_constant_loss(noise, shift):
     """Where epsilon meets the loss of many t, delta hangs on the last bit of either."""
@@ -281,7 +279,7 @@ def test_staircase_of_many_low_steps():
         assert math.isclose(value, privacy_profile(Laplace(1.0), shift, epsilon), rel_tol=0.02)
 
 
-@for_all("noise", FAMILIES, **ids)
+@for_all("noise", FAMILIES)
 def test_the_largest_shift_is_the_worst(noise):
     """For the staircase too, whose density is not log-concave."""
     shifts = np.sort(
@@ -351,7 +349,7 @@ def test_other_libraries_agree():
             assert np.allclose(privacy_profile(ours, 1.0, epsilon), delta, rtol=1e-9, atol=1e-15)
 
 
-@for_all("noise", EVERY, **ids)
+@for_all("noise", EVERY)
 def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
     """With e^epsilon P(T > t2) as its slope, at negative epsilon too."""
     x = np.linspace(0.05, 6.0, 4001)
@@ -366,14 +364,14 @@ def test_profile_falls_and_is_convex_in_exp_epsilon(noise):
     assert np.all(chord >= np.minimum(rate[1:], rate[:-1]) - 1e-11)
 
 
-@for_all("noise", EVERY, **ids)
+@for_all("noise", EVERY)
 def test_symmetry_links_epsilon_and_minus_epsilon(noise):
     epsilon = np.linspace(0, 4, 41)
     ahead, back = (np.exp(hockey_stick(noise, some_shift(noise), s * epsilon)[0]) for s in (1, -1))
     assert np.allclose(1 - back, np.exp(-epsilon) * (1 - ahead), rtol=0, atol=1e-15)
 
 
-@for_all("noise", FAMILIES, **ids)
+@for_all("noise", FAMILIES)
 def test_units_do_not_matter(noise):
     epsilon = np.linspace(0, 3, 31)
     value = log_privacy_profile(noise, 1.3, epsilon)
@@ -383,7 +381,7 @@ def test_units_do_not_matter(noise):
     )
 
 
-@for_all("noise", EVERY, **ids)
+@for_all("noise", EVERY)
 @for_all("sensitivity", [1e-6, 1.0, 3.0, 200.0])
 def test_epsilon_at_is_the_inverse(noise, sensitivity):
     if isinstance(noise, DiscreteGaussian):
@@ -402,7 +400,7 @@ def test_epsilon_at_is_the_inverse(noise, sensitivity):
         assert np.all(delta[~finite] < privacy_profile(noise, sensitivity, 300.0) + 5e-324)
 
 
-@for_all("noise", EVERY, **ids)
+@for_all("noise", EVERY)
 def test_profile_is_the_inverse_of_epsilon_at(noise):
     epsilon = np.array([0.05, 0.3, 0.5, 0.7])
     log_delta, slope = hockey_stick(noise, some_shift(noise), epsilon)
